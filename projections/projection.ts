@@ -1,0 +1,46 @@
+import type { EventOf, EventTable } from '../src/domain/aggregate.ts'
+import type { RecordedEvent } from '../src/ports/event-store.ts'
+import type { Scalar, ViewSpec } from '../src/ports/views.ts'
+
+/** A recorded event of one type, its data parsed. */
+export type Seen<Table extends EventTable, T extends keyof Table = keyof Table> = Omit<
+  RecordedEvent,
+  'type' | 'data'
+> &
+  EventOf<Table, T>
+
+/** One read model: which event creates a view, which change it, which remove it. */
+export type Projection<View, Table extends EventTable> = ViewSpec & {
+  /** The streams it reads, by category. An event in them that `events` does not know stops it. */
+  categories: readonly string[]
+  events: Table
+  /** The document (or documents) that an event is about; an empty list: none. */
+  id(event: Seen<Table>): string | readonly string[]
+  /** For a document that is not there yet. */
+  creates: { [T in keyof Table]?: (event: Seen<Table, T>, id: string) => View }
+  /** For a document that is there. */
+  changes: { [T in keyof Table]?: (view: View, event: Seen<Table, T>, id: string) => View }
+  removes?: readonly (keyof Table)[]
+  /** Events that remove every document with these values in an index. */
+  clears?: {
+    [T in keyof Table]?: (event: Seen<Table, T>) => { index: string; equals: readonly Scalar[] }
+  }
+}
+
+/** Any projection, for what runs them all. */
+// biome-ignore lint/suspicious/noExplicitAny: a list of projections has no common view type
+export type AnyProjection = Projection<any, any>
+
+/** The part of a stream name after its category and organization: the aggregate's own id. */
+export const idIn = (stream: string): string => stream.slice(stream.indexOf('_') + 1)
+
+/** One document after one event; undefined when it is not, or no longer, there. */
+export const projected = <View, Table extends EventTable>(
+  { creates, changes, removes }: Projection<View, Table>,
+  view: View | undefined,
+  event: Seen<Table>,
+  id: string,
+): View | undefined => {
+  if (removes?.includes(event.type)) return undefined
+  return view ? (changes[event.type]?.(view, event, id) ?? view) : creates[event.type]?.(event, id)
+}

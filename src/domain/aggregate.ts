@@ -1,0 +1,48 @@
+import type { z } from 'zod'
+
+/** Event name to schema. Types, codec and handler tables are all read off this one table. */
+export type EventTable = Record<string, z.ZodType>
+
+/** The events of a table, as a union discriminated by `type`. */
+export type EventOf<Table extends EventTable, Type extends keyof Table = keyof Table> = {
+  [T in Type & string]: { type: T; data: z.infer<Table[T]> }
+}[Type & string]
+
+/**
+ * What a decision is made on: how a stream's events fold into a state. `evolve` has one handler
+ * per event of the table and no default, so that the compiler finds a forgotten event.
+ */
+export type Aggregate<State, Table extends EventTable> = {
+  /** First part of the stream name; names the noun. */
+  category: string
+  events: Table
+  initial: State
+  evolve: { [T in keyof Table]: (state: State, data: z.infer<Table[T]>) => State }
+  /** Raised when `State` changes its shape, so that older snapshots are not read. */
+  stateVersion?: number
+}
+
+/** The stream of one aggregate: its name carries identity, and organization where it has one. */
+export type Stream<State, Table extends EventTable> = {
+  aggregate: Aggregate<State, Table>
+  name: string
+}
+
+/** A stream inside one organization: `<category>-<organization id>_<id>`. */
+export const streamOf = <State, Table extends EventTable>(
+  aggregate: Aggregate<State, Table>,
+  organizationId: string,
+  id: string,
+): Stream<State, Table> => ({ aggregate, name: `${aggregate.category}-${organizationId}_${id}` })
+
+/** A stream of the platform itself (users, their credit accounts): `<category>-<id>`. */
+export const platformStreamOf = <State, Table extends EventTable>(
+  aggregate: Aggregate<State, Table>,
+  id: string,
+): Stream<State, Table> => ({ aggregate, name: `${aggregate.category}-${id}` })
+
+export const evolved = <State, Table extends EventTable>(
+  { evolve }: Aggregate<State, Table>,
+  state: State,
+  events: readonly EventOf<Table>[],
+): State => events.reduce((before, { type, data }) => evolve[type](before, data), state)

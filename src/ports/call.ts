@@ -1,0 +1,42 @@
+import type { Metadata } from './event-store.ts'
+
+/**
+ * Who is asking, for whom, when, and under which request. Made once per request by http, per tick
+ * by jobs, per event by reactors; every event that follows carries it as metadata.
+ */
+export type Call = {
+  /** The resolved organization, or `platform`. */
+  organizationId: string
+  /** The API key; null for the platform key, jobs and reactors. */
+  keyId: string | null
+  /** The key's backing user: pays, and is the actor in the log. */
+  userId: string | null
+  /** The user acted for; ownership of what is made goes to this user, else to `userId`. */
+  onBehalfOf: string | null
+  requestId: string
+  /** Joins everything that one request set off. */
+  correlationId: string
+  /** The request, job tick or event that this call follows from. */
+  causationId: string
+  /** ISO 8601. */
+  at: string
+  /**
+   * Set where the same call may come twice (an idempotency key, a reactor): event ids are then
+   * derived from it (UUIDv5), so that the store keeps the first and drops the second.
+   */
+  scope?: string
+}
+
+/** The user whose sessions, messages and memory a call works on. */
+export const actingUser = (call: Call): string | null => call.onBehalfOf ?? call.userId
+
+export const metadataOf = (call: Call, schemaVersion: number): Metadata => ({
+  organization_id: call.organizationId,
+  actor: { key_id: call.keyId, user_id: call.userId },
+  on_behalf_of: call.onBehalfOf,
+  request_id: call.requestId,
+  $correlationId: call.correlationId,
+  $causationId: call.causationId,
+  schema_version: schemaVersion,
+  at: call.at,
+})

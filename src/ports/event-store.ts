@@ -1,0 +1,92 @@
+/**
+ * Who did it, for whom, under which request: stored beside every event (decisions, section 10).
+ * `organization_id` is `platform` for what belongs to no organization.
+ */
+export type Metadata = {
+  organization_id: string
+  actor: { key_id: string | null; user_id: string | null }
+  on_behalf_of: string | null
+  request_id: string
+  $correlationId: string
+  $causationId: string
+  schema_version: number
+  /** ISO 8601, from the clock port. */
+  at: string
+}
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+
+/** `id` is a UUID; the same id appended again to the same place is stored once. */
+export type NewEvent = { id: string; type: string; data: unknown; metadata: Metadata }
+
+/**
+ * `revision` counts from 0 in its stream. `position` is the store's global order: strictly
+ * increasing, not necessarily without gaps (EventStoreDB's are byte offsets), and safe as a number.
+ */
+export type RecordedEvent = NewEvent & { stream: string; revision: number; position: number }
+
+/** The position before the first event. */
+export const START = -1
+
+/** `-1`: the stream must not exist. `n`: its last event has revision n. `any`: no check. */
+export type ExpectedRevision = number | 'any'
+
+/** Where the last event of an append went. */
+export type Appended = { revision: number; position: number }
+
+/** Another writer was faster. `actual` is the stream's last revision, -1 when it has no events. */
+export class RevisionConflict extends Error {
+  override readonly name = 'RevisionConflict'
+  readonly stream: string
+  readonly actual: number
+  constructor(stream: string, expected: ExpectedRevision, actual: number) {
+    super(`${stream} is at revision ${actual}, not ${expected}`)
+    this.stream = stream
+    this.actual = actual
+  }
+}
+
+/** The store cannot be reached or written right now (server down, disk full); nothing was stored. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable'
+}
+
+/** One append over `MAX_APPEND_BYTES` in all. Nothing was stored. */
+export class AppendTooLarge extends Error {
+  override readonly name = 'AppendTooLarge'
+}
+
+/** EventStoreDB's limit on one append; documents never belong in events. */
+export const MAX_APPEND_BYTES = 1_048_576
+
+/** What is on disk is not what was written: said, never skipped or truncated. */
+export class StoreDamaged extends Error {
+  override readonly name = 'StoreDamaged'
+}
+
+export type EventStore = {
+  /**
+   * Appends atomically and durably: on disk when it resolves. An empty list is refused (TypeError).
+   * Idempotent by event id as EventStoreDB is: the same ids again with the same expectation, also
+   * after later appends, also with `any`, answer the first outcome and store nothing.
+   * @throws RevisionConflict, StoreUnavailable, AppendTooLarge
+   */
+  append(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+  ): Promise<Appended>
+  /** The events of one stream from a revision on, in batches; none when it does not exist. */
+  read(stream: string, from?: number): AsyncIterable<readonly RecordedEvent[]>
+  /** The global order after a position up to the head at the time of the call, in batches. */
+  history(after: number): AsyncIterable<readonly RecordedEvent[]>
+  /**
+   * Everything after a position, then everything new, in batches, in order, no gap, no double.
+   * Pulled: a reader that is slow holds nothing but its own place. Ends when the signal aborts or
+   * the store closes. An adapter over a network resubscribes by itself, with back-off.
+   */
+  feed(after: number, signal?: AbortSignal): AsyncIterable<readonly RecordedEvent[]>
+  /** The position of the last event; START when there is none. */
+  head(): Promise<number>
+  close(): Promise<void>
+}

@@ -1,0 +1,61 @@
+import type { Observable } from 'rxjs'
+
+export type ChatMessage =
+  | { role: 'system' | 'user'; content: string }
+  | { role: 'assistant'; content: string; toolCalls?: readonly ToolCall[] }
+  | { role: 'tool'; content: string; toolCallId: string; name: string }
+
+/** A function the model asks to call; `arguments` is the JSON text the model wrote. */
+export type ToolCall = { id: string; name: string; arguments: string }
+
+/** A function the model may call; `parameters` is a JSON Schema. */
+export type ToolSpec = { name: string; description: string; parameters: Record<string, unknown> }
+
+export type ModelRequest = {
+  /** The name after `provider/`. */
+  model: string
+  messages: readonly ChatMessage[]
+  tools?: readonly ToolSpec[]
+  temperature?: number
+  maxTokens?: number
+}
+
+/** In tokens. */
+export type Usage = { promptTokens: number; completionTokens: number }
+
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
+
+/** What a model says, in order: any number of text and tool_call, then one done. */
+export type ModelEvent =
+  | { type: 'text'; text: string }
+  | { type: 'tool_call'; call: ToolCall }
+  | { type: 'done'; finishReason: FinishReason; usage: Usage }
+
+/** The provider could not be reached or kept failing (503 llm_service_unavailable). */
+export class ModelUnavailable extends Error {
+  override readonly name = 'ModelUnavailable'
+}
+
+/** The provider did not answer in time (504). */
+export class ModelTimeout extends Error {
+  override readonly name = 'ModelTimeout'
+}
+
+/** The provider answered what is not in its protocol, or refused the request (500 orchestrator_error). */
+export class ModelFault extends Error {
+  override readonly name = 'ModelFault'
+}
+
+/**
+ * A model provider. Cold: every subscription is a call; unsubscribing cancels it. Text is given
+ * as it comes. Errors with ModelUnavailable, ModelTimeout or ModelFault and nothing else.
+ */
+export type Model = { stream(request: ModelRequest): Observable<ModelEvent> }
+
+/** Finds the model for a configured name such as `openai/gpt-5` or `offline/extractive`. */
+export type Models = {
+  resolve(name: string): { model: Model; name: string; price: Price }
+}
+
+/** Credits per million tokens. */
+export type Price = { prompt: number; completion: number }

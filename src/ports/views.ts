@@ -1,0 +1,69 @@
+/** A stored document of a read model: snake_case, in its answer's shape, with its id. */
+export type Document = { readonly [key: string]: unknown }
+
+/**
+ * A declared index. Documents are found by equality on all of `equals` (dotted paths allowed) and
+ * come ordered by `orderBy`, ties by id. A document in which an `equals` field is undefined is not
+ * in that index; null is a value like any other.
+ */
+export type Index = { readonly equals: readonly string[]; readonly orderBy?: string }
+
+/** What the views need to know of a read model to store it. */
+export type ViewSpec = { readonly name: string; readonly indexes: Readonly<Record<string, Index>> }
+
+export type Scalar = string | number | boolean | null
+
+/** One question, answered from one index: equality on its fields, then its order. */
+export type Find = {
+  index: string
+  /** A value for every `equals` field of the index, in that order. */
+  equals: readonly Scalar[]
+  /** Half-open range on `orderBy`: from <= value < below. */
+  from?: Scalar
+  below?: Scalar
+  descending?: boolean
+  skip?: number
+  limit: number
+}
+
+/** `total` counts all that match, regardless of skip and limit. */
+export type Found<View> = { items: View[]; total: number }
+
+/** Reading side of one read model. Reads see whole commits only. */
+export type View<Doc> = {
+  get(id: string): Promise<Doc | undefined>
+  find(query: Find): Promise<Found<Doc>>
+  /** Every document with its id, in id order, in batches: snapshots and parity checks. */
+  all(): AsyncIterable<readonly { id: string; document: Doc }[]>
+}
+
+/** A change of one document; `document` undefined removes it. */
+export type Change = { id: string; document: Document | undefined }
+
+/** Everything one batch of events did to one read model. */
+export type Commit = { view: string; changes: readonly Change[]; position: number }
+
+/** A rebuild writes a generation of its own beside the live one and is swapped in whole. */
+export type Generation = 'live' | 'rebuild'
+
+export type Views = {
+  /** Declares a read model (creating or changing its indexes) and gives its reading side. */
+  view<Doc>(spec: ViewSpec): Promise<View<Doc>>
+  /** The position up to which a read model is folded; START (-1) when nothing is. */
+  checkpoint(view: string, generation?: Generation): Promise<number>
+  /** The current documents of those ids, for folding; missing ones are absent. */
+  load(view: string, ids: readonly string[], generation?: Generation): Promise<Map<string, Document>>
+  /** The ids of all documents with these values, for events that remove many. */
+  idsOf(view: string, index: string, equals: readonly Scalar[], generation?: Generation): Promise<string[]>
+  /**
+   * Stores changes, index entries and checkpoint of every listed read model. Embedded: one
+   * transaction for all. MongoDB: idempotent by position. A commit at or below a read model's
+   * checkpoint changes nothing.
+   */
+  commit(commits: readonly Commit[], generation?: Generation): Promise<void>
+  /** Starts a rebuild of a read model from nothing, discarding an unfinished one. */
+  beginRebuild(view: string): Promise<void>
+  /** Makes the rebuilt generation the live one and drops the old. Readers see one or the other. */
+  swap(view: string): Promise<void>
+  close(): Promise<void>
+}
