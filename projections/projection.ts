@@ -20,16 +20,27 @@ export type Projection<View, Table extends EventTable> = ViewSpec & {
   creates: { [T in keyof Table]?: (event: Seen<Table, T>, id: string) => View }
   /** For a document that is there. */
   changes: { [T in keyof Table]?: (view: View, event: Seen<Table, T>, id: string) => View }
-  removes?: readonly (keyof Table)[]
+  removes?: readonly (keyof Table & string)[]
   /** Events that remove every document with these values in an index. */
   clears?: {
     [T in keyof Table]?: (event: Seen<Table, T>) => { index: string; equals: readonly Scalar[] }
   }
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: handlers of many tables have no common event type
+type Handler = (...given: any[]) => any
+
 /** Any projection, for what runs them all. */
-// biome-ignore lint/suspicious/noExplicitAny: a list of projections has no common view type
-export type AnyProjection = Projection<any, any>
+export type AnyProjection = Omit<
+  Projection<never, EventTable>,
+  'id' | 'creates' | 'changes' | 'removes' | 'clears'
+> & {
+  id: Handler
+  creates: { [type: string]: Handler | undefined }
+  changes: { [type: string]: Handler | undefined }
+  removes?: readonly string[]
+  clears?: { [type: string]: Handler | undefined }
+}
 
 /** The part of a stream name after its category and organization: the aggregate's own id. */
 export const idIn = (stream: string): string => stream.slice(stream.indexOf('_') + 1)

@@ -1,0 +1,26 @@
+import type { AnyProjection } from '../projections/projection.ts'
+import type { Sink } from './batch.ts'
+import { has } from './fold.ts'
+import type { Document } from './ports/views.ts'
+
+/** A sink for one projection that keeps its documents in memory: what a replay comes to. */
+export const memorySink = ({
+  indexes,
+}: AnyProjection): Sink & { documents: ReadonlyMap<string, Document> } => {
+  const documents = new Map<string, Document>()
+  return {
+    documents,
+    load: async () => documents,
+    idsOf: async (_view, index, equals) => {
+      const paths = indexes[index]?.equals
+      if (!paths) throw new TypeError(`no index ${index}`)
+      return [...documents].filter(([, view]) => has(view, paths, equals)).map(([id]) => id)
+    },
+    async commit(commits) {
+      for (const { changes } of commits)
+        for (const { id, document } of changes)
+          if (document) documents.set(id, document)
+          else documents.delete(id)
+    },
+  }
+}

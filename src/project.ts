@@ -1,0 +1,162 @@
+import { defer, EMPTY, exhaustMap, retry, Subject, type Subscription, timer } from 'rxjs'
+import type { AnyProjection } from '../projections/projection.ts'
+import { batchFolder, type Outcome } from './batch.ts'
+import type { Lane } from './fold.ts'
+import { inOrder } from './in-order.ts'
+import { type EventStore, START } from './ports/event-store.ts'
+import { type Log, silent } from './ports/log.ts'
+import type { Change, Views } from './ports/views.ts'
+import { type Progress, rebuild } from './rebuild.ts'
+import { type Lease, tenures } from './tenure.ts'
+import { term } from './term.ts'
+import { watermarks } from './watermarks.ts'
+
+/** A document as a batch left it (undefined when it is gone), and the position of that batch. */
+export type ViewChange = Change & { view: string; position: number }
+
+/** How one projection fares; `position` is what it has folded, `error` what stopped it. */
+export type ProjectionState = {
+  name: string
+  position: number
+  state: 'running' | 'stopped'
+  error?: unknown
+}
+
+type Options = {
+  store: EventStore
+  views: Views
+  projections: readonly AnyProjection[]
+  /** Where several nodes share the views, only the holder projects. */
+  lease?: Lease
+  log?: Log
+  /** Milliseconds that only ever grow. */
+  now?: () => number
+}
+
+const pollMs = 20
+/** A node that does not project looks at the checkpoints this often when nobody waits for them. */
+const idlePolls = 50
+
+/**
+ * Feed → batch → fold → views and checkpoint, one batch at a time, all views of a batch in one
+ * commit: each event is folded once into each view, also across crashes. What comes in while a
+ * batch is under way makes up the next one. A projection that cannot go on stops alone, its
+ * checkpoint before the event that stopped it, and is tried again by the next start.
+ */
+export const projector = (options: Options) => {
+  const { store, views, projections, lease, log = silent, now = () => performance.now() } = options
+  const lanes = projections.map((projection): Lane => ({ projection, position: START }))
+  const marks = watermarks(
+    projections.map(({ name }) => name),
+    now,
+  )
+  const fold = batchFolder(projections)
+  const serially = inOrder()
+  const changes = new Subject<ViewChange>()
+  const stopping = new AbortController()
+  let running: Subscription | undefined
+  let held = () => false
+
+  const done = (outcomes: readonly Outcome[]) => {
+    marks.moved(outcomes.map(({ lane, position }) => [lane.projection.name, position]))
+    for (const { lane, position, error } of outcomes) {
+      if (!error) continue
+      const { name } = lane.projection
+      log.error({ err: error, projection: name, position }, 'a projection has stopped')
+      marks.stopped(name)
+    }
+    if (!changes.observed) return
+    for (const { lane, changes: changed, position } of outcomes)
+      for (const change of changed)
+        changes.next({ ...change, view: lane.projection.name, position })
+  }
+
+  const project = (right: () => boolean) => {
+    held = right
+    const { signal } = stopping
+    return term({ store, views, lanes, fold, serially, held, done, log, signal })
+  }
+
+  /** What the holder, wherever it is, has stored. */
+  const look = async () => {
+    const names = projections.map(({ name }) => name)
+    const stored = names.map(async (name) => [name, await views.checkpoint(name)] as const)
+    marks.moved(await Promise.all(stored))
+  }
+  const looks = timer(0, pollMs).pipe(
+    exhaustMap((n) => (held() || (n % idlePolls > 0 && !marks.waiting()) ? EMPTY : defer(look))),
+    retry({ delay: pollMs * idlePolls }),
+  )
+
+  return {
+    /** What batches do to documents, as it is stored here; nothing of the time before. */
+    changes: changes.asObservable(),
+
+    /** Declares the read models and begins; resolves before anything is folded. */
+    async start() {
+      for (const projection of projections) await views.view(projection)
+      running = (lease ? tenures(lease, { now, log }, project) : project(() => true)).subscribe()
+      if (lease) running.add(looks.subscribe())
+    },
+
+    /**
+     * Read your own writes: true as soon as the named views (all, unless named) have folded a
+     * position, false when that takes longer. Views that have stopped are not waited for.
+     */
+    passed: marks.passed,
+
+    /** The position that every view has folded, save those that have stopped. */
+    checkpoint: marks.lowest,
+
+    /** From there to the end of the log, in positions. */
+    lag: async () => Math.max(0, (await store.head()) - marks.lowest()),
+
+    state: (): ProjectionState[] =>
+      lanes.map(({ projection: { name }, position, error }) =>
+        error ? { name, position, state: 'stopped', error } : { name, position, state: 'running' },
+      ),
+
+    /**
+     * Builds one read model anew beside the live one and swaps; one that had stopped goes on.
+     * @throws where this process does not project, and what stops the projection
+     */
+    async rebuild(name: string, progress: (progress: Progress) => void = () => undefined) {
+      const lane = lanes.find(({ projection }) => projection.name === name)
+      if (!lane) throw new TypeError(`no projection is called ${name}`)
+      const ours = () => {
+        if (!held()) throw new Error('another process projects: rebuild there')
+      }
+      ours()
+      const { projection } = lane
+      const { signal } = stopping
+      await rebuild({
+        store,
+        views,
+        projection,
+        progress,
+        signal,
+        serially: (work) =>
+          serially(() => {
+            ours()
+            return work()
+          }),
+        swapped: (position) => {
+          Object.assign(lane, { position, error: undefined })
+          marks.renewed(name, position)
+        },
+      })
+    },
+
+    /** Finishes the batch in hand, then ends; whoever still waits gets false. */
+    async stop() {
+      stopping.abort()
+      running?.unsubscribe()
+      await serially(async () => undefined)
+      marks.end()
+      changes.complete()
+      await lease?.leases.release(lease.name, lease.holder)
+    },
+  }
+}
+
+export type Projector = ReturnType<typeof projector>

@@ -1,0 +1,136 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  concatMap,
+  defer,
+  EMPTY,
+  finalize,
+  type Observable,
+  of,
+  repeat,
+  retry,
+  switchMap,
+  takeWhile,
+  timer,
+} from 'rxjs'
+import { type batchFolder, commitsOf, type Outcome, type Sink } from './batch.ts'
+import type { Lane } from './fold.ts'
+import type { Serially } from './in-order.ts'
+import { type EventStore, type RecordedEvent, StoreDamaged } from './ports/event-store.ts'
+import type { Log } from './ports/log.ts'
+import type { Views } from './ports/views.ts'
+
+/** The right to write views ran out in the middle of a batch; nothing of the batch was written. */
+class TermOver extends Error {
+  override readonly name = 'TermOver'
+}
+
+/** A view is further on than its log: it was folded from another one. Rebuild it. */
+export class ViewAhead extends Error {
+  override readonly name = 'ViewAhead'
+  constructor(view: string, position: number, head: number) {
+    super(`${view} stands at position ${position}, but the log ends at ${head}: rebuild it`)
+  }
+}
+
+export type Term = {
+  store: EventStore
+  views: Views
+  lanes: readonly Lane[]
+  fold: ReturnType<typeof batchFolder>
+  serially: Serially
+  /** Whether this process may write views. */
+  held: () => boolean
+  /** Told where every lane stands when the term begins, and after every commit. */
+  done: (outcomes: readonly Outcome[]) => void
+  log: Log
+  /** Ends the term; a batch in hand is finished unless the views are out of reach. */
+  signal: AbortSignal
+}
+
+const backOff = (attempt: number) => Math.min(5_000, 50 * 2 ** attempt)
+
+/** The views, tried again with back-off while they are out of reach and the term lasts. */
+const patient = ({ views, held, log, signal }: Term): Sink => {
+  const until = async <T>(work: () => Promise<T>): Promise<T> => {
+    for (let attempt = 0; ; attempt++)
+      try {
+        return await work()
+      } catch (err) {
+        if (signal.aborted || !held() || err instanceof StoreDamaged) throw err
+        log.warn({ err, attempt }, 'the views are out of reach, trying again')
+        await pause(backOff(attempt), undefined, { signal })
+      }
+  }
+  return {
+    load: (view, ids) => until(() => views.load(view, ids)),
+    idsOf: (view, index, equals) => until(() => views.idsOf(view, index, equals)),
+    commit: (commits) =>
+      until(async () => {
+        if (!held()) throw new TermOver()
+        await views.commit(commits)
+      }),
+  }
+}
+
+/**
+ * One spell of projecting: reads the checkpoints, then feed → batch → fold → commit for as long as
+ * the right is held. The next batch is pulled when the last is stored. Whatever goes wrong with
+ * the feed starts it over from the stored checkpoints.
+ */
+export const term = (options: Term): Observable<unknown> => {
+  const { store, views, lanes, fold, serially, held, done, log, signal } = options
+  const sink = patient(options)
+
+  const settled = (outcomes: readonly Outcome[]) => {
+    for (const { lane, position, error } of outcomes) Object.assign(lane, { position, error })
+    done(outcomes)
+  }
+
+  const begin = async () => {
+    const head = await store.head()
+    const outcomes = lanes.map(async (lane): Promise<Outcome> => {
+      const { name } = lane.projection
+      const position = await views.checkpoint(name)
+      const ahead = position > head ? { error: new ViewAhead(name, position, head) } : {}
+      return { lane, changes: [], position, ...ahead }
+    })
+    settled(await Promise.all(outcomes))
+    return Math.min(...lanes.map(({ position }) => position))
+  }
+
+  const step = async (batch: readonly RecordedEvent[]) => {
+    if (signal.aborted) return
+    const outcomes = await fold(sink, lanes, batch)
+    await sink.commit(commitsOf(outcomes))
+    settled(outcomes)
+  }
+
+  return defer(() => {
+    const ending = new AbortController()
+    return defer(() => serially(begin)).pipe(
+      switchMap((after) => {
+        const feed = store.feed(after, ending.signal)[Symbol.asyncIterator]()
+        return defer(() => feed.next()).pipe(
+          concatMap(({ done, value }) =>
+            done ? of(false) : serially(() => step(value)).then(() => true),
+          ),
+          repeat(),
+          takeWhile(Boolean),
+        )
+      }),
+      finalize(() => ending.abort()),
+    )
+  }).pipe(
+    retry({
+      delay: (err, attempt) => {
+        if (signal.aborted || !held()) return EMPTY
+        log.error(
+          { err, attempt },
+          'projecting was interrupted, starting over from the checkpoints',
+        )
+        return timer(backOff(attempt))
+      },
+      resetOnSuccess: true,
+    }),
+  )
+}
