@@ -1,0 +1,94 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Answer, Answers, Claim } from '../../ports/answers.ts'
+import { StoreDamaged } from '../../ports/event-store.ts'
+import { assertName, type Log } from './log.ts'
+
+const keptMs = 24 * 60 * 60 * 1000
+const sweepBatch = 200
+
+type Entry = { fingerprint: string; holder: string; at: number; answer?: Answer }
+
+/**
+ * First answers beside the log. Only this process has the store open, so a claim under another
+ * holder's name is a dead one's.
+ */
+export const embeddedAnswers = (log: Log): Answers => {
+  const parsed = (scope: string, text: string | undefined): Entry => {
+    if (text === undefined) throw new StoreDamaged(`${log.file}: damaged answer ${scope}`)
+    return JSON.parse(text)
+  }
+
+  const entryOf = (scope: string): Entry | undefined =>
+    log.answers.doesExist(scope) ? parsed(scope, log.answers.get(scope)) : undefined
+
+  const put = (scope: string, entry: Entry) => log.answers.putSync(scope, JSON.stringify(entry))
+
+  const isOver = ({ at }: Entry, now: Date) => now.getTime() - at >= keptMs
+
+  const change = <T>(scope: string, prepare: () => () => T, bytes = 0): Promise<T> => {
+    assertName(scope)
+    return log.write({ bytes: bytes + scope.length, prepare })
+  }
+
+  /** Removes those of a page that are too old; answers how many, and where the next page starts. */
+  const sweepFrom = (start: string | undefined, now: Date) => {
+    const range = { ...(start !== undefined && { start }), limit: sweepBatch + 1 }
+    const scopes = log.look(() => [...log.answers.getKeys(range)])
+    const removed = log.write({
+      bytes: 0,
+      prepare: () => {
+        const old = scopes.slice(0, sweepBatch).filter((scope) => {
+          const entry = entryOf(scope)
+          return entry && isOver(entry, now)
+        })
+        return () => {
+          for (const scope of old) log.answers.removeSync(scope)
+          return old.length
+        }
+      },
+    })
+    return { removed, next: scopes[sweepBatch] }
+  }
+
+  return {
+    claim: async (scope, fingerprint, holder, now) =>
+      change(scope, () => {
+        const entry = entryOf(scope)
+        const asIs = (claim: Claim) => () => claim
+        if (entry && !isOver(entry, now)) {
+          if (entry.fingerprint !== fingerprint) return asIs({ state: 'reused' })
+          if (entry.answer) return asIs({ state: 'answered', answer: entry.answer })
+          if (entry.holder === holder) return asIs({ state: 'running' })
+        }
+        return (): Claim => {
+          put(scope, { fingerprint, holder, at: now.getTime() })
+          return { state: 'claimed' }
+        }
+      }),
+
+    complete: async (scope, answer, now) =>
+      change(
+        scope,
+        () => {
+          const entry = entryOf(scope)
+          return () => entry && put(scope, { ...entry, at: now.getTime(), answer })
+        },
+        answer.body.length,
+      ),
+
+    release: async (scope) =>
+      change(scope, () => () => {
+        log.answers.removeSync(scope)
+      }),
+
+    async sweep(now) {
+      let total = 0
+      for (let start: string | undefined; ; await setImmediate()) {
+        const { removed, next } = sweepFrom(start, now)
+        total += await removed
+        if (next === undefined) return total
+        start = next
+      }
+    },
+  }
+}

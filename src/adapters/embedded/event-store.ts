@@ -1,0 +1,130 @@
+import { setImmediate } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import { AppendTooLarge, type EventStore, MAX_APPEND_BYTES } from '../../ports/event-store.ts'
+import { assertName, type Log } from './log.ts'
+import { placeOf } from './placement.ts'
+import { logReader } from './reader.ts'
+import { bodyOf, recordOf } from './record.ts'
+import { recentTail, type TailRecord } from './tail.ts'
+import { waitingRoom } from './waiting-room.ts'
+
+const batchEvents = 1_000
+const tailChars = 8 * 1024 * 1024
+const knownStreams = 20_000
+
+/**
+ * Events in a log of this process alone. Positions count from 0 without gaps. An append with `any`
+ * looks through its stream for the first id, so it costs more on a long stream.
+ */
+export const embeddedEventStore = (log: Log): EventStore => {
+  const reader = logReader(log)
+  const tail = recentTail(tailChars)
+  const revisions = new LRUCache<string, number>({ max: knownStreams })
+  const waiting = waitingRoom()
+  let head = log.look(reader.head)
+  /** The head as it will be when the transaction under way is on disk, and its records. */
+  let nextHead = head
+  let nextRecords: TailRecord[] = []
+  let closed = false
+
+  log.watch({
+    committed() {
+      if (nextHead === head) return
+      for (const record of nextRecords) tail.push(record)
+      nextRecords = []
+      head = nextHead
+      waiting.wake()
+    },
+    failed() {
+      nextRecords = []
+      nextHead = head
+      revisions.clear()
+    },
+    closed() {
+      closed = true
+      waiting.wake()
+    },
+  })
+
+  const revisionOf = (stream: string): number => {
+    const revision = revisions.get(stream) ?? reader.revision(stream)
+    revisions.set(stream, revision)
+    return revision
+  }
+
+  const append: EventStore['append'] = async (stream, expected, events) => {
+    if (events.length === 0) throw new TypeError('an append without events')
+    assertName(stream)
+    const body = bodyOf(events)
+    if (body.bytes > MAX_APPEND_BYTES)
+      throw new AppendTooLarge(`${body.bytes} bytes of at most ${MAX_APPEND_BYTES}`)
+    const ids = events.map(({ id }) => id)
+    const prepare = () => {
+      const place = placeOf(reader, stream, expected, ids, revisionOf(stream))
+      if ('before' in place) return () => place.before
+      return () => {
+        const text = recordOf(stream, place.first, body)
+        const revision = place.first + events.length - 1
+        const first = nextHead + 1
+        const position = nextHead + ids.length
+        log.records.putSync(position, text)
+        log.streams.putSync([stream, revision], position)
+        revisions.set(stream, revision)
+        nextRecords.push({ text, first, last: position })
+        nextHead = position
+        return { revision, position }
+      }
+    }
+    return log.write({ bytes: body.bytes, prepare })
+  }
+
+  const read: EventStore['read'] = async function* (stream, from = 0) {
+    for (let next = from; ; ) {
+      const events = log.look(() => reader.slice(stream, next))
+      const last = events.at(-1)
+      if (!last) return
+      yield events
+      next = last.revision + 1
+      await setImmediate()
+    }
+  }
+
+  const pages = async function* (after: number, upTo: number) {
+    for (let position = after; position < upTo; ) {
+      const events = log.look(() => reader.page(position, upTo))
+      yield events
+      position = events.at(-1)?.position ?? upTo
+      await setImmediate()
+    }
+  }
+
+  const feed: EventStore['feed'] = async function* (after, signal) {
+    const seat = waiting.seat(signal)
+    let position = after
+    try {
+      while (!closed && !signal?.aborted) {
+        const recent = tail.after(position, batchEvents)
+        const events = recent ?? log.look(() => reader.page(position, head))
+        const last = events.at(-1)
+        if (!last) {
+          await seat.wait()
+          continue
+        }
+        yield events
+        position = last.position
+        if (!recent) await setImmediate()
+      }
+    } finally {
+      seat.leave()
+    }
+  }
+
+  return {
+    append,
+    read,
+    history: (after) => pages(after, head),
+    feed,
+    head: async () => head,
+    close: log.close,
+  }
+}

@@ -1,0 +1,47 @@
+import { KeyDestroyed, type KeyStore } from '../../ports/keys.ts'
+import { assertName, type Log } from './log.ts'
+
+const destroyed = new Uint8Array()
+
+/**
+ * Data keys beside the log. A created key holds at once and is written no later than any append
+ * that follows: if a commit fails, it goes into the next before all else.
+ */
+export const embeddedKeyStore = (log: Log): KeyStore => {
+  /** What is decided but not on disk yet; an empty key stands for a destroyed one. */
+  const waiting = new Map<string, Uint8Array>()
+
+  const current = (name: string): Uint8Array | undefined =>
+    waiting.get(name) ?? log.look(() => log.keys.get(name))
+
+  const store = async (name: string, key: Uint8Array, owed: boolean): Promise<void> => {
+    waiting.set(name, key)
+    const write = () => log.keys.putSync(name, Buffer.from(key))
+    try {
+      await log.write({ bytes: key.length, prepare: () => write, owed })
+    } finally {
+      if (waiting.get(name) === key) waiting.delete(name)
+    }
+  }
+
+  return {
+    async get(name) {
+      const key = current(name)
+      return key?.length ? key : undefined
+    },
+    async create(name, wrapped) {
+      assertName(name)
+      if (wrapped.length === 0) throw new TypeError('an empty key')
+      const known = current(name)
+      if (known?.length === 0) throw new KeyDestroyed(name)
+      if (known) return known
+      const key = Uint8Array.from(wrapped)
+      void store(name, key, true)
+      return key
+    },
+    async destroy(name) {
+      assertName(name)
+      await store(name, destroyed, false)
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import { type RecordedEvent, START, StoreDamaged } from '../../ports/event-store.ts'
+import type { Log } from './log.ts'
+import { eventsOf } from './record.ts'
+
+const batchEvents = 1_000
+const batchChars = 4 * 1024 * 1024
+
+/** Questions to the log as it is on disk, or as the transaction under way has left it. */
+export const logReader = ({ records, streams, file }: Log) => {
+  const textAt = (position: number, text = records.get(position)): string => {
+    if (text === undefined) throw new StoreDamaged(`${file}: damaged at position ${position}`)
+    return text
+  }
+
+  /** The first records of a range, until they make a batch. */
+  const batch = (places: Iterable<{ position: number; text: string }>): RecordedEvent[] => {
+    const events: RecordedEvent[] = []
+    let chars = 0
+    for (const { position, text } of places) {
+      events.push(...eventsOf(text, position))
+      chars += text.length
+      if (events.length >= batchEvents || chars > batchChars) break
+    }
+    return events
+  }
+
+  const wholeStream = (stream: string, from: number) => ({
+    start: [stream, from] as [string, number],
+    end: [stream, Infinity] as [string, number],
+  })
+
+  return {
+    /** The position of the last event. */
+    head: (): number => [...records.getKeys({ reverse: true, limit: 1 })][0] ?? START,
+
+    /** The revision of a stream's last event. */
+    revision(stream: string): number {
+      const { start, end } = wholeStream(stream, START)
+      const range = { start: end, end: start, reverse: true, limit: 1 }
+      return [...streams.getKeys(range)][0]?.[1] ?? START
+    },
+
+    /** A batch of a stream, from a revision on. */
+    slice(stream: string, from: number): RecordedEvent[] {
+      const places = streams
+        .getRange(wholeStream(stream, from))
+        .map(({ value: position }) => ({ position, text: textAt(position) }))
+      const events = batch(places)
+      return events.slice(from - (events[0]?.revision ?? from))
+    },
+
+    /** A batch of the whole log, after one position and up to another. */
+    page(after: number, upTo: number): RecordedEvent[] {
+      const places = records
+        .getRange({ start: after + 1, end: upTo + 1 })
+        .map(({ key, value }) => ({ position: key, text: textAt(key, value) }))
+      const events = batch(places)
+      return events.slice(after + 1 - (events[0]?.position ?? after + 1))
+    },
+
+    /** The revision of the last event of a stream with this id. Costs a look at all before it. */
+    find(stream: string, id: string): number | undefined {
+      const { start, end } = wholeStream(stream, 0)
+      const quoted = JSON.stringify(id)
+      for (const { value } of streams.getRange({ start: end, end: start, reverse: true })) {
+        const text = textAt(value)
+        const found = text.includes(quoted) && eventsOf(text, value).findLast((e) => e.id === id)
+        if (found) return found.revision
+      }
+      return undefined
+    },
+  }
+}
+
+export type LogReader = ReturnType<typeof logReader>

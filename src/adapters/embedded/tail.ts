@@ -1,0 +1,56 @@
+import type { RecordedEvent } from '../../ports/event-store.ts'
+import { eventsOf } from './record.ts'
+
+/** The text of a record and the positions of its first and last event. */
+export type TailRecord = { text: string; first: number; last: number }
+
+type Kept = TailRecord & { events?: readonly RecordedEvent[] }
+
+/**
+ * The most recent records, so that whoever follows the log closely reads nothing back from disk and
+ * a record is parsed once for all of them.
+ */
+export const recentTail = (maxChars: number) => {
+  let kept: Kept[] = []
+  let dropped = 0
+  let chars = 0
+
+  const indexAfter = (position: number): number => {
+    let low = dropped
+    let high = kept.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((kept[middle]?.last ?? Infinity) > position) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  return {
+    push(record: TailRecord): void {
+      kept.push(record)
+      chars += record.text.length
+      while (chars > maxChars && dropped < kept.length) {
+        chars -= kept[dropped]?.text.length ?? 0
+        dropped++
+      }
+      if (dropped > kept.length / 2) {
+        kept = kept.slice(dropped)
+        dropped = 0
+      }
+    },
+    /** What follows a position, about `count` events; undefined when it reaches further back. */
+    after(position: number, count: number): RecordedEvent[] | undefined {
+      const oldest = kept[dropped]
+      if (!oldest || oldest.first > position + 1) return undefined
+      const events: RecordedEvent[] = []
+      for (let n = indexAfter(position); n < kept.length && events.length < count; n++) {
+        const entry = kept[n]
+        if (!entry) break
+        entry.events ??= eventsOf(entry.text, entry.last)
+        for (const event of entry.events) if (event.position > position) events.push(event)
+      }
+      return events
+    },
+  }
+}

@@ -1,0 +1,28 @@
+/** Where readers at the end of the log wait for the next commit. */
+export const waitingRoom = () => {
+  const seated = new Set<() => void>()
+  return {
+    wake(): void {
+      const all = [...seated]
+      seated.clear()
+      for (const stand of all) stand()
+    },
+    /** A place for one reader, who is also woken when the signal aborts. */
+    seat(signal: AbortSignal | undefined) {
+      let stand = () => {}
+      const onAbort = () => {
+        seated.delete(stand)
+        stand()
+      }
+      signal?.addEventListener('abort', onAbort)
+      return {
+        wait: () =>
+          new Promise<void>((resolve) => {
+            stand = resolve
+            seated.add(resolve)
+          }),
+        leave: () => signal?.removeEventListener('abort', onAbort),
+      }
+    },
+  }
+}
