@@ -34,6 +34,12 @@ export type ModelEvent =
 /** The provider could not be reached or kept failing (503 llm_service_unavailable). */
 export class ModelUnavailable extends Error {
   override readonly name = 'ModelUnavailable'
+  /** How long the provider asked to be left alone, where it said so. */
+  readonly retryAfterMs: number | undefined
+  constructor(message: string, retryAfterMs?: number) {
+    super(message)
+    this.retryAfterMs = retryAfterMs
+  }
 }
 
 /** The provider did not answer in time (504). */
@@ -52,10 +58,14 @@ export class ModelFault extends Error {
  */
 export type Model = { stream(request: ModelRequest): Observable<ModelEvent> }
 
+/** A model ready to be called: `name` is its full name, `id` what its provider calls it. */
+export type ResolvedModel = { model: Model; name: string; id: string; price: Price }
+
 /** Finds the model for a configured name such as `openai/gpt-5` or `offline/extractive`. */
 export type Models = {
-  resolve(name: string): { model: Model; name: string; price: Price }
+  /** Null: the configured default. @throws ModelFault for a provider that is not configured. */
+  resolve(name: string | null): ResolvedModel
 }
 
-/** Credits per million tokens. */
+/** Credits per million tokens; also micro-credits per token. */
 export type Price = { prompt: number; completion: number }

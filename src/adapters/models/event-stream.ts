@@ -1,0 +1,122 @@
+import { Observable } from 'rxjs'
+import type { Dispatcher } from 'undici'
+import { ModelFault, ModelTimeout } from '../../ports/model.ts'
+import { refused, retryAfterOf, unreached } from './provider-failure.ts'
+import { sseData } from './sse-data.ts'
+
+export type Waits = {
+  /** From asking to the first data, waiting for a connection included. */
+  firstMs: number
+  /** Between data. */
+  idleMs: number
+}
+
+type Post = { path: string; headers: Record<string, string>; body: string }
+
+const endMark = '[DONE]'
+const maxBytes = 33_554_432
+const maxRefusal = 65_536
+/** How long the rest of an answer may take after its end mark, to keep the connection. */
+const drainMs = 1000
+
+/**
+ * Posts, and gives the data of the event stream that comes back, without its end mark. Completes
+ * with the stream, marked or not. On undici's own dispatch: no streams, no promises in between.
+ * Unsubscribing aborts. Errors with ModelUnavailable, ModelTimeout or ModelFault.
+ */
+export const eventStream = (
+  pool: Dispatcher,
+  post: Post,
+  { firstMs, idleMs }: Waits,
+): Observable<string> =>
+  new Observable((subscriber) => {
+    let controller: Dispatcher.DispatchController | undefined
+    let state: 'open' | 'draining' | 'over' = 'open'
+    let bytes = 0
+    let begun = false
+    let refusal: { status: number; retryAfterMs: number | undefined; body: string } | undefined
+
+    const close = () => {
+      clearTimeout(waiting)
+      if (state === 'over') return
+      state = 'over'
+      controller?.abort(new Error('no longer wanted'))
+    }
+    const fail = (error: Error) => {
+      if (state !== 'open') return
+      close()
+      subscriber.error(error)
+    }
+    const refuse = () => {
+      if (refusal) fail(refused(refusal.status, refusal.body, refusal.retryAfterMs))
+    }
+    const late = () => {
+      if (refusal) refuse()
+      else fail(new ModelTimeout('the model provider did not answer in time'))
+    }
+    let waiting = setTimeout(late, firstMs)
+
+    const read = sseData((data) => {
+      if (state !== 'open') return
+      if (data === endMark) {
+        state = 'draining'
+        clearTimeout(waiting)
+        waiting = setTimeout(close, drainMs).unref()
+        subscriber.complete()
+        return
+      }
+      if (begun) waiting.refresh()
+      else {
+        begun = true
+        clearTimeout(waiting)
+        waiting = setTimeout(late, idleMs)
+      }
+      subscriber.next(data)
+    })
+
+    pool.dispatch(
+      { ...post, method: 'POST', headersTimeout: 0, bodyTimeout: 0 },
+      {
+        onRequestStart(started) {
+          controller = started
+          if (state === 'over') started.abort(new Error('no longer wanted'))
+        },
+        onResponseStart(_, status, headers) {
+          if (status < 200) return
+          const type = headers['content-type'] ?? 'text/event-stream'
+          if (status >= 300)
+            refusal = { status, retryAfterMs: retryAfterOf(headers['retry-after']), body: '' }
+          else if (!type.includes('text/event-stream'))
+            fail(new ModelFault('the model provider did not answer with an event stream'))
+        },
+        onResponseData(_, chunk) {
+          if (refusal) {
+            refusal.body += chunk.toString()
+            if (refusal.body.length > maxRefusal) refuse()
+            return
+          }
+          bytes += chunk.length
+          if (bytes > maxBytes) fail(new ModelFault('the model provider sent over 32 MiB'))
+          try {
+            if (state === 'open') read(chunk)
+          } catch (error) {
+            fail(error instanceof Error ? error : new ModelFault('unreadable event stream'))
+          }
+        },
+        onResponseEnd() {
+          refuse()
+          clearTimeout(waiting)
+          if (state === 'open') subscriber.complete()
+          state = 'over'
+        },
+        onResponseError(_, error) {
+          if (refusal) refuse()
+          else fail(unreached(error, begun))
+        },
+      },
+    )
+
+    return () => {
+      if (state === 'open') close()
+    }
+  })

@@ -1,0 +1,91 @@
+import { LRUCache } from 'lru-cache'
+import { choicesIn, transferName } from '../../agents/transfer.ts'
+import type { ToolSpec } from '../../ports/model.ts'
+import { bm25 } from '../../rag/bm25.ts'
+import { namedTool } from './offline-named-tool.ts'
+import { abilities, closing, quoted } from './offline-words.ts'
+
+export type Asked = { message: string; tools: readonly ToolSpec[] }
+export type Plan = { say: string } | { name: string; args: Readonly<Record<string, unknown>> }
+type Rule = (asked: Asked) => Plan | undefined
+
+const making = /\b(?:generate|create|draw|make)\b/i
+const makeable = /\b(?:(images?|pictures?)|(videos?)|(sounds?|audio)|(3d[ -]?models?))\b/i
+const contentTypes = ['image', 'video', 'audio', 'glb'] as const
+
+const remembering = /\bremember that\s+/i
+const recalling = /\bwhat do you remember\b/i
+
+/** One content word of a description that the others do not share reaches this. */
+const transferThreshold = 0.25
+
+const has = (tools: readonly ToolSpec[], name: string) => tools.some((tool) => tool.name === name)
+
+const generates: Rule = ({ message, tools }) => {
+  if (!has(tools, 'generate_content')) return undefined
+  const verb = making.exec(message)
+  const noun = verb && makeable.exec(message.slice(verb.index))
+  if (!noun) return undefined
+  const content_type = contentTypes.find((_, n) => noun[n + 1] !== undefined)
+  return { name: 'generate_content', args: { prompt: message, content_type } }
+}
+
+const recalls: Rule = ({ message, tools }) =>
+  has(tools, 'recall') && recalling.test(message)
+    ? { name: 'recall', args: { query: message } }
+    : undefined
+
+const remembers: Rule = ({ message, tools }) => {
+  const said = has(tools, 'remember') ? remembering.exec(message) : null
+  const text = said ? message.slice(said.index + said[0].length).trim() : ''
+  return text === '' ? undefined : { name: 'remember', args: { text } }
+}
+
+const indexes = new LRUCache<string, ReturnType<typeof bm25>>({ max: 1000 })
+
+const transfers: Rule = ({ message, tools }) => {
+  const spec = tools.find(({ name }) => name === transferName)
+  if (!spec) return undefined
+  const choices = choicesIn(spec)
+  const texts = choices.map(({ name, description }) => `${name} ${description}`)
+  const key = texts.join('\n')
+  const known = indexes.get(key)
+  const index = known ?? bm25()
+  if (!known) {
+    for (const text of texts) index.add(text)
+    indexes.set(key, index)
+  }
+  const [best] = index.search(message, 1)
+  if (!best || best.score < transferThreshold) return undefined
+  return { name: transferName, args: { agent_name: choices[best.document]?.name } }
+}
+
+const searches: Rule = ({ message, tools }) =>
+  has(tools, 'search_knowledge') && message !== ''
+    ? { name: 'search_knowledge', args: { query: message } }
+    : undefined
+
+const closes: Rule = ({ message }) => {
+  const say = closing(message)
+  return say === '' ? undefined : { say }
+}
+
+/** The first that has an answer decides (decisions, section 4). */
+const rules: readonly Rule[] = [
+  generates,
+  recalls,
+  remembers,
+  namedTool,
+  transfers,
+  searches,
+  closes,
+]
+
+/** What to do about a message: say something, or call a tool. */
+export const planned = (asked: Asked): Plan => {
+  for (const rule of rules) {
+    const plan = rule(asked)
+    if (plan) return plan
+  }
+  return { say: `I understood your message: ${quoted(asked.message)}. ${abilities(asked.tools)}` }
+}

@@ -1,0 +1,46 @@
+import { defer, from } from 'rxjs'
+import { piecesIn, piecesOfAll } from '../../agents/tokens.ts'
+import type { ChatMessage, Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
+import { answerFrom } from './offline-answers.ts'
+import { planned } from './offline-rules.ts'
+
+const word = /\S+\s*/g
+
+/** The rules look no further into a message. */
+const longestMessage = 20_000
+
+const askedIn = (messages: readonly ChatMessage[]): string =>
+  messages
+    .findLast(({ role }) => role === 'user')
+    ?.content.slice(0, longestMessage)
+    .trim() ?? ''
+
+const eventsOf = ({ messages, tools = [] }: ModelRequest): ModelEvent[] => {
+  const message = askedIn(messages)
+  const plan =
+    messages.at(-1)?.role === 'tool'
+      ? { say: answerFrom(messages, message) }
+      : planned({ message, tools })
+  const promptTokens = piecesOfAll(messages)
+  if ('say' in plan) {
+    const events = (plan.say.match(word) ?? []).map((text): ModelEvent => ({ type: 'text', text }))
+    const usage = { promptTokens, completionTokens: piecesIn(plan.say) }
+    return [...events, { type: 'done', finishReason: 'stop', usage }]
+  }
+  const { name, args } = plan
+  const call = { id: `call_${messages.length}`, name, arguments: JSON.stringify(args) }
+  const usage = { promptTokens, completionTokens: piecesIn(name) + piecesIn(call.arguments) }
+  return [
+    { type: 'tool_call', call },
+    { type: 'done', finishReason: 'tool_calls', usage },
+  ]
+}
+
+/**
+ * `offline/extractive`: deterministic, no network, no waiting (decisions, section 4). It sees what
+ * any model sees and decides by the tools it is offered. All it says comes in one synchronous
+ * burst, word by word, that stops when nobody listens any more.
+ */
+export const offlineModel = (): Model => ({
+  stream: (request) => defer(() => from(eventsOf(request))),
+})

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import type { ChatMessage, FinishReason, ModelRequest } from '../../ports/model.ts'
+
+const count = z.int().min(0)
+
+/** What is read of a chunk; everything else that providers add is passed over. */
+export const openAiChunk = z.object({
+  choices: z
+    .array(
+      z.object({
+        delta: z
+          .object({
+            content: z.string().nullish(),
+            tool_calls: z
+              .array(
+                z.object({
+                  index: z.int().min(0).max(127).nullish(),
+                  id: z.string().nullish(),
+                  function: z
+                    .object({ name: z.string().nullish(), arguments: z.string().nullish() })
+                    .nullish(),
+                }),
+              )
+              .nullish(),
+          })
+          .nullish(),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+  usage: z.object({ prompt_tokens: count, completion_tokens: count }).nullish(),
+  error: z.unknown(),
+})
+
+export type OpenAiChunk = z.infer<typeof openAiChunk>
+
+const reasons: Readonly<Record<string, FinishReason>> = {
+  length: 'length',
+  max_tokens: 'length',
+  tool_calls: 'tool_calls',
+  function_call: 'tool_calls',
+  content_filter: 'content_filter',
+}
+
+export const finishReasonOf = (reason: string): FinishReason =>
+  Object.hasOwn(reasons, reason) ? (reasons[reason] ?? 'stop') : 'stop'
+
+const messageOf = (message: ChatMessage) => {
+  if (message.role === 'tool')
+    return { role: 'tool', tool_call_id: message.toolCallId, content: message.content }
+  if (message.role !== 'assistant' || !message.toolCalls?.length)
+    return { role: message.role, content: message.content }
+  return {
+    role: 'assistant',
+    content: message.content || null,
+    tool_calls: message.toolCalls.map(({ id, name, arguments: args }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: args },
+    })),
+  }
+}
+
+/** The request's body, always asking for a stream with usage. */
+export const bodyOf = ({ model, messages, tools, temperature, maxTokens }: ModelRequest): string =>
+  JSON.stringify({
+    model,
+    messages: messages.map(messageOf),
+    ...(tools?.length
+      ? { tools: tools.map((spec) => ({ type: 'function', function: spec })) }
+      : {}),
+    temperature,
+    max_tokens: maxTokens,
+    stream: true,
+    stream_options: { include_usage: true },
+  })

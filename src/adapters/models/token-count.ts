@@ -1,0 +1,46 @@
+import { piecesIn } from '../../agents/tokens.ts'
+import type { ChatMessage, ModelRequest, ToolCall, Usage } from '../../ports/model.ts'
+
+const longestRun = 512
+
+/** Text without spaces, or of spaces only: the tokenizer's time grows with the square of it. */
+const unbroken = (text: string): boolean => {
+  let run = 0
+  let spaces = false
+  for (let n = 0; n < text.length; n++) {
+    const space = text.charCodeAt(n) <= 32
+    run = space === spaces ? run + 1 : 1
+    spaces = space
+    if (run > longestRun) return true
+  }
+  return false
+}
+
+const perMessage = 4
+
+/** o200k_base; its tables take 150 ms and some memory, so they are loaded at first use. */
+const tokenizer = async () => {
+  const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base')
+  const options = { disallowedSpecial: new Set<string>() }
+  return (text: string) => (unbroken(text) ? piecesIn(text) : countTokens(text, options))
+}
+
+const callText = (calls: readonly ToolCall[]) =>
+  calls.map(({ name, arguments: args }) => `${name} ${args}`).join('\n')
+
+const messageText = (message: ChatMessage) =>
+  message.role === 'assistant' && message.toolCalls
+    ? `${message.content}\n${callText(message.toolCalls)}`
+    : message.content
+
+/** For providers that report no usage. */
+export const countedUsage = async (
+  { messages, tools }: ModelRequest,
+  completion: string,
+  calls: readonly ToolCall[],
+): Promise<Usage> => {
+  const tokensIn = await tokenizer()
+  let promptTokens = tools ? tokensIn(JSON.stringify(tools)) : 0
+  for (const message of messages) promptTokens += perMessage + tokensIn(messageText(message))
+  return { promptTokens, completionTokens: tokensIn(completion) + tokensIn(callText(calls)) }
+}

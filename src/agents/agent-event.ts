@@ -1,0 +1,102 @@
+import type { FinishReason, Price, ToolCall, Usage } from '../ports/model.ts'
+import type { AgentType } from './agent.ts'
+
+/** What one agent said in a turn, and the key under which later instructions find it. */
+export type Output = { agent: string; key: string | null; text: string }
+
+/** What an agent's run came to. */
+export type Answer = {
+  text: string
+  /** The agent that gave it: after a transfer the one transferred to. */
+  by: string
+  finishReason: FinishReason
+  /** Everything said on the way, for the agents that come after. */
+  outputs: readonly Output[]
+}
+
+/** What one model used in a turn and what that costs, in micro-credits. */
+export type Charge = { model: string; usage: Usage; charge: number }
+
+export type AgentStarted = {
+  event: 'agent_started'
+  agent: string
+  agent_id: string
+  agent_type: AgentType
+  depth: number
+  parent_agent: string | null
+  step_id: string
+  timestamp: string
+}
+
+/** Follows every agent_started. `answer` is null and `error` the error's name where it failed. */
+export type AgentCompleted = {
+  event: 'agent_completed'
+  agent: string
+  agent_id: string
+  step_id: string
+  duration_ms: number
+  /** Of this agent's own model calls. */
+  usage: Usage
+  model: string | null
+  answer: Answer | null
+  error?: string
+  timestamp: string
+}
+
+export type TokenEvent = { event: 'token'; agent: string; step_id: string; text: string }
+
+export type PaymentRequired = {
+  event: 'payment_required'
+  message: string
+  agent_name: string
+  nonce: string
+  network: string
+  total_amount: string
+}
+
+export type TurnDone = {
+  event: 'done'
+  /** The answer as recorded; the tokens in order, but for PARALLEL_AGENTs, whose tokens mingle. */
+  text: string
+  agent: string
+  finish_reason: FinishReason
+  tool_calls?: readonly ToolCall[]
+  /** The sum over all agents of the turn. */
+  usage: Usage
+  charges: readonly Charge[]
+}
+
+/**
+ * What happens in a turn, in order. Names and fields are those of the external API's event table,
+ * with more for the recorder and the meter; `token`, `model_called`, `model_answered` and `done`
+ * are ours alone. A turn that fails ends with an error instead of `done`.
+ */
+export type AgentEvent =
+  | AgentStarted
+  | AgentCompleted
+  | TokenEvent
+  | PaymentRequired
+  | TurnDone
+  /** Names the producer of the following tokens, once agents run in parallel. */
+  | { event: 'token_agent'; agent: string; timestamp: string }
+  | { event: 'agent_routing'; from_agent: string; to_agent: string; timestamp: string }
+  /** `prompt_tokens` is an estimate, for a call that never comes to its end. */
+  | { event: 'model_called'; step_id: string; model: string; price: Price; prompt_tokens: number }
+  | { event: 'model_answered'; step_id: string; model: string; usage: Usage }
+  | {
+      event: 'tool_started'
+      tool_name: string
+      tool_id: string
+      agent_name: string
+      /** JSON as the model wrote it: the user's data, never for the wire or the logs. */
+      arguments: string
+    }
+  | {
+      event: 'tool_completed'
+      tool_name: string
+      tool_id: string
+      agent_name: string
+      ok: boolean
+      /** What a tool threw, for the logs. */
+      error?: unknown
+    }

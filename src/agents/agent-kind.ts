@@ -1,0 +1,69 @@
+import type { Observable } from 'rxjs'
+import type { Call } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ChatMessage, Models } from '../ports/model.ts'
+import type { AgentConfig } from './agent.ts'
+import type { AgentEvent, Answer, Output } from './agent-event.ts'
+import type { Tool } from './tool.ts'
+
+/** One message of a user and all that is needed to answer it. */
+export type Turn = {
+  call: Call
+  /** The agent the turn is given to. */
+  agent: AgentConfig
+  /** Routes past the model: `agent` hands the turn straight to this one. */
+  target?: AgentConfig
+  message: string
+  /** What was said before, oldest first; system messages apply to this turn. */
+  history: readonly ChatMessage[]
+  /** Of the caller, for this turn; they win over the agent's own. */
+  temperature?: number
+  maxTokens?: number
+}
+
+/** One agent's place in a turn. */
+export type Step = {
+  turn: Turn
+  stepId: string
+  /** 0 for the agent that the turn was given to. */
+  depth: number
+  parent: string | null
+  /** What agents before this one said in this turn. */
+  outputs: readonly Output[]
+  /** Set inside a loop. */
+  exitLoop?: Tool
+}
+
+/** The last thing an agent's body gives; the runtime makes `agent_completed` of it. */
+export type Answered = { event: 'answered'; answer: Answer }
+
+export type BodyEvent = AgentEvent | Answered
+
+/** How one type of agent works: cold, ends with one `answered` or an error. */
+export type AgentKind = (agent: AgentConfig, step: Step, runtime: Runtime) => Observable<BodyEvent>
+
+/** What the host gives. */
+export type RuntimePorts = {
+  models: Models
+  clock: Clock
+  /** The agent of that id in the turn's organization. */
+  agentOf(agentId: string, turn: Turn): AgentConfig | undefined
+  /** The tools an agent may use in a turn; its MCP servers may have to be asked. */
+  toolsOf(agent: AgentConfig, turn: Turn): readonly Tool[] | Promise<readonly Tool[]>
+}
+
+export type Limits = {
+  /** Model calls of one agent in a turn; the last one is offered no tools. */
+  rounds: number
+  depth: number
+  /** Tokens of history (estimated) that a model is shown. */
+  context: number
+  toolMs: number
+  turnMs: number
+}
+
+export type Runtime = RuntimePorts & {
+  limits: Limits
+  /** Runs an agent one level below: agent_started, its events, agent_completed. */
+  run(agent: AgentConfig, parent: AgentConfig, step: Step): Observable<AgentEvent>
+}

@@ -1,0 +1,79 @@
+import {
+  concat,
+  defer,
+  type Observable,
+  of,
+  switchMap,
+  takeUntil,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs'
+import { ModelFault } from '../ports/model.ts'
+import { TurnTimeout } from './agent.ts'
+import type { AgentEvent, Answer, TurnDone } from './agent-event.ts'
+import type { Limits, RuntimePorts, Turn } from './agent-kind.ts'
+import { attributed } from './attributed.ts'
+import { type KeywordTable, keywordCalls, keywordPhrases } from './keyword-tools.ts'
+import { agentRun } from './run-agent.ts'
+import { usageMeter } from './usage-meter.ts'
+
+export const defaultLimits: Limits = {
+  rounds: 8,
+  depth: 8,
+  context: 16_000,
+  toolMs: 60_000,
+  turnMs: 1_800_000,
+}
+
+type Options = RuntimePorts & { limits?: Partial<Limits>; phrases?: KeywordTable }
+
+/**
+ * `(turn) => Observable<AgentEvent>`. Cold: a subscription is a run. Ends with one `done`, or with
+ * ModelUnavailable, ModelTimeout, ModelFault, AgentFault, TurnTimeout or what the host's functions
+ * threw. Unsubscribing stops every agent, model call and tool. Share it (`share`, `publish`) when
+ * more than one listens.
+ */
+export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Options) => {
+  const bounds = { ...defaultLimits, ...limits }
+  const run = agentRun(ports, bounds)
+  const toolCallsIn = keywordCalls(phrases)
+
+  return (turn: Turn): Observable<AgentEvent> =>
+    defer(() => {
+      const meter = usageMeter()
+      let answer: Answer | undefined
+
+      const done = (): TurnDone => {
+        if (!answer) throw new ModelFault(`${turn.agent.name} ended without an answer`)
+        const { text, by, finishReason } = answer
+        const toolCalls = toolCallsIn(text, ports.clock.id)
+        const called = toolCalls.length > 0
+        return {
+          event: 'done',
+          text,
+          agent: by,
+          finish_reason: called ? 'tool_calls' : finishReason,
+          ...(called ? { tool_calls: toolCalls } : {}),
+          ...meter.total(),
+        }
+      }
+
+      const events = run(turn.agent, { turn, depth: 0, parent: null, outputs: [] }).pipe(
+        tap((event) => {
+          meter.see(event)
+          if (event.event === 'agent_completed' && event.answer) answer = event.answer
+        }),
+      )
+      return concat(
+        attributed(events, ports.clock),
+        defer(() => of(done())),
+      ).pipe(
+        takeUntil(
+          timer(bounds.turnMs).pipe(
+            switchMap(() => throwError(() => new TurnTimeout(`over ${bounds.turnMs} ms`))),
+          ),
+        ),
+      )
+    })
+}

@@ -1,0 +1,104 @@
+import {
+  catchError,
+  concat,
+  defer,
+  finalize,
+  from,
+  map,
+  merge,
+  type Observable,
+  of,
+  takeWhile,
+  throwError,
+  timeout,
+} from 'rxjs'
+import { z } from 'zod'
+import type { ToolCall } from '../ports/model.ts'
+import type { AgentConfig } from './agent.ts'
+import type { AgentEvent } from './agent-event.ts'
+import type { Turn } from './agent-kind.ts'
+import {
+  errorPrefix,
+  type Tool,
+  type ToolContext,
+  type ToolOutput,
+  type ToolResult,
+} from './tool.ts'
+
+const object = z.record(z.string(), z.unknown())
+
+const failed = (content: string): ToolResult => ({ ok: false, content })
+
+/** The arguments that the model wrote; undefined when they are not a JSON object. */
+const argumentsOf = (call: ToolCall): Record<string, unknown> | undefined => {
+  try {
+    return object.parse(JSON.parse(call.arguments.trim() || '{}'))
+  } catch {
+    return undefined
+  }
+}
+
+type Uses = { agent: AgentConfig; turn: Turn; tools: readonly Tool[]; toolMs: number }
+
+const outputsOf = (call: ToolCall, context: ToolContext, tools: readonly Tool[]) => {
+  const tool = tools.find(({ spec }) => spec.name === call.name)
+  if (!tool) return of<ToolOutput>(failed(`there is no tool ${call.name}`))
+  const args = argumentsOf(call)
+  if (!args) return of<ToolOutput>(failed('the arguments are not a JSON object'))
+  return from(tool.run(args, context))
+}
+
+const runOne = (
+  call: ToolCall,
+  { agent, turn, tools, toolMs }: Uses,
+  done: (result: ToolResult) => void,
+): Observable<AgentEvent> =>
+  defer(() => {
+    const abort = new AbortController()
+    const context = { agent, turn, toolId: call.id, signal: abort.signal }
+    const names = { tool_name: call.name, tool_id: call.id, agent_name: agent.name }
+    let thrown: { error?: unknown } = {}
+    const completed = ({ ok, content }: ToolResult): AgentEvent => {
+      done({ ok, content: ok ? content : errorPrefix + content })
+      return { event: 'tool_completed', ...names, ok, ...thrown }
+    }
+    const outputs = defer(() => outputsOf(call, context, tools)).pipe(
+      timeout({
+        first: toolMs,
+        with: () => throwError(() => new Error(`no answer within ${toolMs} ms`)),
+      }),
+      catchError((error: unknown) => {
+        thrown = { error }
+        return of<ToolOutput>(failed(`${call.name} failed`))
+      }),
+    )
+    return concat(
+      of<AgentEvent>({ event: 'tool_started', ...names, arguments: call.arguments }),
+      concat(outputs, of<ToolOutput>(failed(`${call.name} gave no result`))).pipe(
+        takeWhile((output) => 'payment' in output, true),
+        map(
+          (output): AgentEvent =>
+            'payment' in output
+              ? { event: 'payment_required', agent_name: agent.name, ...output.payment }
+              : completed(output),
+        ),
+      ),
+    ).pipe(finalize(() => abort.abort()))
+  })
+
+/**
+ * Runs the calls of one round side by side. `results` is filled in the calls' order; nothing a
+ * tool does fails the turn.
+ */
+export const callTools = (
+  calls: readonly ToolCall[],
+  uses: Uses,
+  results: ToolResult[],
+): Observable<AgentEvent> =>
+  merge(
+    ...calls.map((call, n) =>
+      runOne(call, uses, (result) => {
+        results[n] = result
+      }),
+    ),
+  )

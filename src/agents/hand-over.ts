@@ -1,0 +1,86 @@
+import { concat, defer, type Observable, of, tap } from 'rxjs'
+import { type AgentConfig, AgentFault } from './agent.ts'
+import type { AgentEvent, Answer, Output } from './agent-event.ts'
+import type { BodyEvent, Runtime, Step } from './agent-kind.ts'
+import { following, paragraphs } from './paragraphs.ts'
+
+/** Runs an agent below another; `take` gets its answer before its events end. */
+export const answerOf = (
+  agent: AgentConfig,
+  parent: AgentConfig,
+  step: Step,
+  runtime: Runtime,
+  take: (answer: Answer) => void,
+): Observable<AgentEvent> =>
+  defer(() => {
+    let last: Answer | null = null
+    return runtime.run(agent, parent, step).pipe(
+      tap({
+        next: (event) => {
+          if (event.event === 'agent_completed') last = event.answer
+        },
+        complete: () => {
+          if (last) take(last)
+        },
+      }),
+    )
+  })
+
+/** The sub-agents that may run. */
+export const activeBelow = (
+  { subAgents }: AgentConfig,
+  { turn }: Step,
+  { agentOf }: Runtime,
+): AgentConfig[] =>
+  subAgents
+    .map((agentId) => agentOf(agentId, turn))
+    .filter((agent): agent is AgentConfig => agent?.isActive === true)
+
+/** @throws AgentFault when a container has nobody to run. */
+export const someBelow = (agent: AgentConfig, step: Step, runtime: Runtime): AgentConfig[] => {
+  const agents = activeBelow(agent, step, runtime)
+  if (agents.length === 0) throw new AgentFault(`${agent.name} has no active sub-agent`)
+  return agents
+}
+
+/** An agent's last word. `before` is what others said on its behalf: then its own words are theirs. */
+export const answered = (
+  { name, outputKey }: AgentConfig,
+  { text, by = name, finishReason = 'stop' }: Partial<Answer> & { text: string },
+  before: readonly Output[] = [],
+): BodyEvent => {
+  const own = { agent: name, key: outputKey, text }
+  const outputs = before.length === 0 || outputKey !== null ? [...before, own] : before
+  return { event: 'answered', answer: { text, by, finishReason, outputs } }
+}
+
+/** Hands the turn over: what the other agent answers is this agent's answer. */
+export const handedOver = (
+  from: AgentConfig,
+  to: AgentConfig,
+  said: string,
+  step: Step,
+  runtime: Runtime,
+): Observable<BodyEvent> =>
+  defer(() => {
+    const timestamp = runtime.clock.now().toISOString()
+    let answer: Answer | undefined
+    return concat(
+      of<AgentEvent>({
+        event: 'agent_routing',
+        from_agent: from.name,
+        to_agent: to.name,
+        timestamp,
+      }),
+      following(
+        said,
+        answerOf(to, from, step, runtime, (got) => {
+          answer = got
+        }),
+      ),
+      defer(() => {
+        const { text = '', outputs = [], ...rest } = answer ?? {}
+        return of(answered(from, { ...rest, text: paragraphs(said, text) }, outputs))
+      }),
+    )
+  })

@@ -1,0 +1,46 @@
+import type { ToolCall } from '../ports/model.ts'
+import { phrasePattern } from './phrases.ts'
+
+export type KeywordTable = Readonly<Record<string, readonly string[]>>
+
+/** Phrases in an answer that stand for a tool call (external API, "Tool calling"). */
+export const keywordPhrases: KeywordTable = {
+  end_call: [
+    'goodbye',
+    'good bye',
+    'good-bye',
+    'bye',
+    'farewell',
+    'have a great day',
+    'have a nice day',
+    'see you later',
+    'see you soon',
+    'take care',
+  ],
+  transfer_call: [
+    'human agent',
+    'live agent',
+    'human representative',
+    'customer representative',
+    'support representative',
+    'real person',
+    'human operator',
+    'transfer you to a human',
+    'connect you to a human',
+    'connect you with a human',
+    'speak to a human',
+    'speak with a human',
+    'talk to a human',
+  ],
+}
+
+/** The tools that an answer calls by its words, in the table's order. */
+export const keywordCalls = (table: KeywordTable = keywordPhrases) => {
+  const patterns = Object.entries(table).map(
+    ([name, phrases]) => [name, phrasePattern(phrases)] as const,
+  )
+  return (answer: string, id: () => string): ToolCall[] =>
+    patterns
+      .filter(([, pattern]) => pattern.test(answer))
+      .map(([name]) => ({ id: `call_${id().replaceAll('-', '')}`, name, arguments: '{}' }))
+}

@@ -1,0 +1,137 @@
+import { concat, defer, filter, from, map, type Observable, of, switchMap } from 'rxjs'
+import {
+  type ChatMessage,
+  type ModelEvent,
+  ModelFault,
+  type ToolCall,
+  type ToolSpec,
+} from '../ports/model.ts'
+import type { AgentConfig } from './agent.ts'
+import type { AgentEvent } from './agent-event.ts'
+import type { AgentKind, BodyEvent, Runtime, Step } from './agent-kind.ts'
+import { callTools } from './call-tools.ts'
+import { activeBelow, answered, handedOver } from './hand-over.ts'
+import { following, paragraphs } from './paragraphs.ts'
+import { promptOf } from './prompt.ts'
+import { piecesOfAll } from './tokens.ts'
+import { errorPrefix, type Tool, type ToolResult } from './tool.ts'
+import { chosen, transferName, transferSpec } from './transfer.ts'
+
+type Text = Extract<ModelEvent, { type: 'text' }>
+type Told = Extract<ModelEvent, { type: 'done' }>
+
+/** A call of `transfer_to_agent` that came to nothing, told to the model. */
+const notTransferred = { ok: false, content: `${errorPrefix}there is no such agent` }
+
+const resultsAsMessages = (calls: readonly ToolCall[], results: readonly ToolResult[]) =>
+  calls.map(
+    ({ id, name }, n): ChatMessage => ({
+      role: 'tool',
+      toolCallId: id,
+      name,
+      content: (results[n] ?? notTransferred).content,
+    }),
+  )
+
+/** The model and its tools by turns, until it answers without calling one or hands over. */
+const conversation = (
+  agent: AgentConfig,
+  step: Step,
+  runtime: Runtime,
+  tools: readonly Tool[],
+): Observable<BodyEvent> => {
+  const { models, limits } = runtime
+  const { turn, stepId } = step
+  const { model, name, id, price } = models.resolve(agent.model)
+  const below = step.depth < limits.depth ? activeBelow(agent, step, runtime) : []
+  const specs: ToolSpec[] = tools.map(({ spec }) => spec)
+  if (below.length > 0) specs.push(transferSpec(below))
+  const temperature = turn.temperature ?? agent.temperature
+  const maxTokens = turn.maxTokens ?? agent.maxTokens
+  const settings = {
+    model: id,
+    ...(temperature === null ? {} : { temperature }),
+    ...(maxTokens === null ? {} : { maxTokens }),
+  }
+
+  const round = (n: number, said: string, messages: readonly ChatMessage[]) =>
+    defer((): Observable<BodyEvent> => {
+      let text = ''
+      let told: Told | undefined
+      const calls: ToolCall[] = []
+      const last = n === limits.rounds
+      const spoken = model
+        .stream({ ...settings, messages, ...(last || specs.length === 0 ? {} : { tools: specs }) })
+        .pipe(
+          filter((event): event is Text => {
+            if (event.type === 'text') {
+              text += event.text
+              return event.text !== ''
+            }
+            if (event.type === 'tool_call') calls.push(event.call)
+            else told = event
+            return false
+          }),
+          map(
+            (event): AgentEvent => ({
+              event: 'token',
+              agent: agent.name,
+              step_id: stepId,
+              text: event.text,
+            }),
+          ),
+        )
+
+      const next = (): Observable<BodyEvent> => {
+        if (!told) throw new ModelFault(`${name} ended without saying so`)
+        const { finishReason, usage } = told
+        const whole = paragraphs(said, text)
+        const used: AgentEvent = { event: 'model_answered', step_id: stepId, model: name, usage }
+        if (last || calls.length === 0) {
+          const reason = finishReason === 'tool_calls' ? 'stop' : finishReason
+          return of(used, answered(agent, { text: whole, finishReason: reason }))
+        }
+        const transfer = calls.find((call) => call.name === transferName)
+        const target = transfer && chosen(transfer, below)
+        const results: ToolResult[] = []
+        const own = calls.filter((call) => call.name !== transferName)
+        const uses = { agent, turn, tools, toolMs: limits.toolMs }
+        return concat(
+          of(used),
+          callTools(own, uses, results),
+          defer(() => {
+            if (target) return handedOver(agent, target, whole, step, runtime)
+            const asked: ChatMessage = { role: 'assistant', content: text, toolCalls: calls }
+            const failed = calls.filter((call) => call.name === transferName)
+            const told = resultsAsMessages([...own, ...failed], results)
+            return round(n + 1, whole, [...messages, asked, ...told])
+          }),
+        )
+      }
+
+      return concat(
+        of<AgentEvent>({
+          event: 'model_called',
+          step_id: stepId,
+          model: name,
+          price,
+          prompt_tokens: piecesOfAll(messages),
+        }),
+        following(said, spoken),
+        defer(next),
+      )
+    })
+
+  return round(1, '', promptOf(agent, step, limits.context))
+}
+
+/** One model with its tools; it may hand the turn to one of its sub-agents. */
+export const llmAgent: AgentKind = (agent, step, runtime) =>
+  defer(() => {
+    const { turn, depth, exitLoop } = step
+    if (turn.target && depth === 0) return handedOver(agent, turn.target, '', step, runtime)
+    const own = runtime.toolsOf(agent, turn)
+    const go = (tools: readonly Tool[]) =>
+      conversation(agent, step, runtime, exitLoop ? [...tools, exitLoop] : tools)
+    return own instanceof Promise ? from(own).pipe(switchMap(go)) : go(own)
+  })

@@ -1,0 +1,24 @@
+import { map, type Observable } from 'rxjs'
+import type { BodyEvent } from './agent-kind.ts'
+
+const between = '\n\n'
+
+/** Texts one after another, the empty ones left out. */
+export const paragraphs = (...texts: readonly string[]): string =>
+  texts.filter((text) => text !== '').join(between)
+
+/** Begins a new paragraph with the first token of what follows `said`, so that tokens add up. */
+export const following = <Event extends BodyEvent>(
+  said: string,
+  events: Observable<Event>,
+): Observable<Event> => {
+  if (said === '') return events
+  let first = true
+  return events.pipe(
+    map((event) => {
+      if (!first || event.event !== 'token') return event
+      first = false
+      return { ...event, text: between + event.text }
+    }),
+  )
+}

@@ -1,0 +1,84 @@
+import { catchError, concat, defer, map, type Observable, of, startWith, throwError } from 'rxjs'
+import type { Usage } from '../ports/model.ts'
+import { type AgentConfig, AgentFault, type AgentType } from './agent.ts'
+import type { AgentCompleted, AgentEvent, Answer } from './agent-event.ts'
+import type { AgentKind, Limits, Runtime, RuntimePorts, Step } from './agent-kind.ts'
+import { llmAgent } from './llm-agent.ts'
+import { loopAgent } from './loop-agent.ts'
+import { parallelAgent } from './parallel-agent.ts'
+import { sequentialAgent } from './sequential-agent.ts'
+import { noUsage, plus } from './usage-meter.ts'
+
+/** How each type of agent works. */
+const kinds: Record<AgentType, AgentKind> = {
+  LLM_AGENT: llmAgent,
+  SEQUENTIAL_AGENT: sequentialAgent,
+  PARALLEL_AGENT: parallelAgent,
+  LOOP_AGENT: loopAgent,
+}
+
+type Place = Omit<Step, 'stepId'>
+
+/** Runs one agent of any type between its agent_started and agent_completed. */
+export const agentRun = (ports: RuntimePorts, limits: Limits) => {
+  const { clock } = ports
+
+  const run = (agent: AgentConfig, place: Place): Observable<AgentEvent> =>
+    defer(() => {
+      const { depth, parent } = place
+      if (depth > limits.depth)
+        throw new AgentFault(`${agent.name} is more than ${limits.depth} levels deep`)
+      const stepId = clock.id()
+      const began = clock.now()
+      const names = { agent: agent.name, agent_id: agent.agentId, step_id: stepId }
+      let usage: Usage = noUsage
+      let model: string | null = null
+
+      const completed = (answer: Answer | null, error?: unknown): AgentCompleted => {
+        const now = clock.now()
+        return {
+          event: 'agent_completed',
+          ...names,
+          duration_ms: now.getTime() - began.getTime(),
+          usage,
+          model,
+          answer,
+          ...(error === undefined ? {} : { error: error instanceof Error ? error.name : 'Error' }),
+          timestamp: now.toISOString(),
+        }
+      }
+
+      return kinds[agent.agentType](agent, { ...place, stepId }, runtime).pipe(
+        map((event): AgentEvent => {
+          if (event.event === 'answered') return completed(event.answer)
+          if (event.event === 'model_answered' && event.step_id === stepId) {
+            usage = plus(usage, event.usage)
+            model = event.model
+          }
+          return event
+        }),
+        catchError((error: unknown) =>
+          concat(
+            of<AgentEvent>(completed(null, error)),
+            throwError(() => error),
+          ),
+        ),
+        startWith<AgentEvent>({
+          event: 'agent_started',
+          ...names,
+          agent_type: agent.agentType,
+          depth,
+          parent_agent: parent,
+          timestamp: began.toISOString(),
+        }),
+      )
+    })
+
+  const runtime: Runtime = {
+    ...ports,
+    limits,
+    run: (agent, parent, step) =>
+      run(agent, { ...step, depth: step.depth + 1, parent: parent.name }),
+  }
+  return run
+}

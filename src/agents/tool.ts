@@ -1,0 +1,38 @@
+import type { ObservableInput } from 'rxjs'
+import type { ToolSpec } from '../ports/model.ts'
+import type { AgentConfig } from './agent.ts'
+import type { Turn } from './agent-kind.ts'
+
+/** What the model is told. Of `ok: false` it is told that it is an error. */
+export type ToolResult = { ok: boolean; content: string }
+
+/** A tool that costs money of its own (x402): shown to the client, beside the tool's result. */
+export type PaymentNotice = {
+  message: string
+  nonce: string
+  network: string
+  total_amount: string
+}
+
+export type ToolOutput = ToolResult | { payment: PaymentNotice }
+
+export type ToolContext = {
+  agent: AgentConfig
+  turn: Turn
+  toolId: string
+  /** Aborts when the turn is cancelled, fails or times out, or the tool takes too long. */
+  signal: AbortSignal
+}
+
+/**
+ * What an agent can call. Gives any number of payments and one result, later ones are dropped.
+ * `args` is a JSON object as the model wrote it: check it. A failure the model should know of is a
+ * result with `ok: false`; one that is thrown is told to it without its words.
+ */
+export type Tool = {
+  spec: ToolSpec
+  run(args: Readonly<Record<string, unknown>>, context: ToolContext): ObservableInput<ToolOutput>
+}
+
+/** How a tool's failure is told to the model, and by what it is known. */
+export const errorPrefix = 'Error: '
