@@ -1,0 +1,101 @@
+import { problem } from '../../problems.ts'
+import { type Aggregate, platformStreamOf } from '../aggregate.ts'
+import { type AccountEvent, accountEvents } from './events.ts'
+
+/** Micro-credits in one credit, the unit on the wire. */
+export const creditUnit = 1_000_000
+
+/** How many ended runs, and how many grants, an account remembers. */
+const remembered = 200
+
+/** Amounts in micro-credits. */
+export type Account = {
+  balance: number
+  /** What open runs hold back, by run id. */
+  reservations: Readonly<Record<string, number>>
+  /** The last runs that ended; a late second start of one reserves nothing. */
+  ended: readonly string[]
+  /** The last grants; the same one again gives nothing. */
+  grants: readonly string[]
+}
+
+const withLast = (ids: readonly string[], id: string): readonly string[] =>
+  ids.length < remembered ? [...ids, id] : [...ids.slice(1 - remembered), id]
+
+const closed = (state: Account, runId: string): Account => {
+  const { [runId]: _, ...reservations } = state.reservations
+  return { ...state, reservations, ended: withLast(state.ended, runId) }
+}
+
+/**
+ * What a user pays with. A run can only be settled out of its open reservation, and settling closes
+ * that reservation: charging twice is impossible however long ago the first charge was. `ended` is
+ * needed only so that a repeated start does not reserve anew, and may therefore forget.
+ */
+export const account: Aggregate<Account, typeof accountEvents> = {
+  category: 'account',
+  events: accountEvents,
+  initial: { balance: 0, reservations: {}, ended: [], grants: [] },
+  evolve: {
+    CreditsGranted: (state, { grantId, amount }) => ({
+      ...state,
+      balance: state.balance + amount,
+      grants: withLast(state.grants, grantId),
+    }),
+    CreditsReserved: (state, { runId, amount }) => ({
+      ...state,
+      reservations: { ...state.reservations, [runId]: amount },
+    }),
+    CreditsSettled: (state, { runId, amount }) => ({
+      ...closed(state, runId),
+      balance: state.balance - amount,
+    }),
+    ReservationReleased: (state, { runId }) => closed(state, runId),
+  },
+}
+
+export const accountStream = (userId: string) => platformStreamOf(account, userId)
+
+/** Balance less open reservations, in micro-credits. */
+export const effectiveBalance = ({ balance, reservations }: Account): number =>
+  Object.values(reservations).reduce((left, held) => left - held, balance)
+
+const isOpen = ({ reservations }: Account, runId: string): boolean =>
+  Object.hasOwn(reservations, runId)
+
+export const decideGrant =
+  ({ grantId, amount, reason }: { grantId: string; amount: number; reason: string }) =>
+  (state: Account): AccountEvent<'CreditsGranted'>[] =>
+    state.grants.includes(grantId)
+      ? []
+      : [{ type: 'CreditsGranted', data: { grantId, amount, reason } }]
+
+/**
+ * Holds credits back for a run. Only a balance that is negative already refuses: a run may overdraw
+ * what is left, once. @throws insufficient_credits
+ */
+export const decideReserve =
+  ({ runId, amount }: { runId: string; amount: number }) =>
+  (state: Account): AccountEvent<'CreditsReserved'>[] => {
+    if (isOpen(state, runId) || state.ended.includes(runId)) return []
+    const effective = effectiveBalance(state)
+    if (effective < 0)
+      throw problem('insufficient_credits', {
+        credit_balance: state.balance / creditUnit,
+        effective_balance: effective / creditUnit,
+        can_use_api: false,
+      })
+    return [{ type: 'CreditsReserved', data: { runId, amount } }]
+  }
+
+/** Charges a run, once; nothing for a run that has no open reservation. */
+export const decideSettle =
+  ({ runId, amount }: { runId: string; amount: number }) =>
+  (state: Account): AccountEvent<'CreditsSettled'>[] =>
+    isOpen(state, runId) ? [{ type: 'CreditsSettled', data: { runId, amount } }] : []
+
+/** Gives back what a run held; nothing for a run that has no open reservation. */
+export const decideRelease =
+  ({ runId, reason }: { runId: string; reason: string }) =>
+  (state: Account): AccountEvent<'ReservationReleased'>[] =>
+    isOpen(state, runId) ? [{ type: 'ReservationReleased', data: { runId, reason } }] : []

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import type { EventOf } from '../aggregate.ts'
+
+const text = z.string()
+const texts = z.record(z.string(), z.string())
+
+/** A header value may be `{{credential:NAME}}`: the calling user's own, put in at request time. */
+const tool = z.discriminatedUnion('type', [
+  z.object({
+    type: z.enum([
+      'end_call',
+      'transfer_call',
+      'search_knowledge',
+      'remember',
+      'recall',
+      'generate_content',
+    ]),
+  }),
+  z.object({
+    type: z.literal('api_call'),
+    name: text,
+    description: text,
+    method: text,
+    /** A template: `{name}` stands for the parameter of that name. */
+    url: text,
+    headers: texts,
+    /** JSON Schema of the arguments. */
+    parameters: z.record(z.string(), z.unknown()),
+  }),
+])
+
+/** All that an agent is configured by (decisions, section 4). */
+const configuration = z.object({
+  name: text,
+  description: text,
+  agentType: z.enum(['LLM_AGENT', 'SEQUENTIAL_AGENT', 'PARALLEL_AGENT', 'LOOP_AGENT']),
+  /** `provider/model`; null for agents that only run others. */
+  model: text.nullable(),
+  instruction: text,
+  isActive: z.boolean(),
+  tools: z.array(tool),
+  mcpServers: z.array(z.object({ name: text, url: text, headers: texts })),
+  /** Agent ids, in the order in which they run. */
+  subAgents: z.array(text),
+  datastoreIds: z.array(text),
+  temperature: z.number().nullable(),
+  maxTokens: z.int().nullable(),
+  outputKey: text.nullable(),
+  maxIterations: z.int().nullable(),
+  exitCondition: text.nullable(),
+})
+
+// Stored for good: add an optional field or a new event; never rename, never narrow.
+export const agentEvents = {
+  AgentCreated: configuration,
+  AgentChanged: configuration.partial(),
+  AgentDeleted: z.object({}),
+}
+
+export type AgentEvent<Type extends keyof typeof agentEvents = keyof typeof agentEvents> = EventOf<
+  typeof agentEvents,
+  Type
+>
+
+export type AgentConfiguration = z.infer<typeof configuration>

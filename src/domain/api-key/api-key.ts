@@ -1,0 +1,75 @@
+import { problem } from '../../problems.ts'
+import { type Aggregate, streamOf } from '../aggregate.ts'
+import { type Change, changed, differing } from '../changes.ts'
+import { type ApiKeyEvent, type ApiKeySettings, apiKeyEvents } from './events.ts'
+
+export type ApiKey =
+  | { status: 'none' | 'revoked' }
+  | { status: 'live'; userId: string; settings: ApiKeySettings }
+
+export const apiKey: Aggregate<ApiKey, typeof apiKeyEvents> = {
+  category: 'apikey',
+  events: apiKeyEvents,
+  initial: { status: 'none' },
+  evolve: {
+    ApiKeyCreated: (_, { hash, last4, type, userId, provisioning, ...settings }) => ({
+      status: 'live',
+      userId,
+      settings,
+    }),
+    ApiKeyChanged: (state, change) =>
+      state.status === 'live' ? { ...state, settings: changed(state.settings, change) } : state,
+    ApiKeyRevoked: () => ({ status: 'revoked' }),
+    ApiKeyUsed: (state) => state,
+  },
+}
+
+/** An organization key is in its organization. */
+export const organizationKeyStream = (organizationId: string, keyId: string) =>
+  streamOf(apiKey, organizationId, keyId)
+
+/** A user key works across organizations and is in none: `apikey-user_<key id>`. */
+export const userKeyStream = (keyId: string) => streamOf(apiKey, 'user', keyId)
+
+const requireFuture = (expiresAt: string | null | undefined, at: string): void => {
+  if (expiresAt && expiresAt <= at)
+    throw problem('invalid_input', { param: 'expires_at', message: 'expires_at is in the past' })
+}
+
+/** `at` is now. @throws invalid_input for a key that has expired already */
+export const decideCreate =
+  (data: ApiKeyEvent<'ApiKeyCreated'>['data'], at: string) =>
+  ({ status }: ApiKey): ApiKeyEvent<'ApiKeyCreated'>[] => {
+    requireFuture(data.expiresAt, at)
+    return status === 'none' ? [{ type: 'ApiKeyCreated', data }] : []
+  }
+
+/** @throws key_not_found, invalid_input */
+export const decideChange =
+  (change: Change<ApiKeySettings>, at: string) =>
+  (state: ApiKey): ApiKeyEvent<'ApiKeyChanged'>[] => {
+    if (state.status !== 'live') throw problem('key_not_found')
+    requireFuture(change.expiresAt, at)
+    const data = differing(state.settings, change)
+    return Object.keys(data).length > 0 ? [{ type: 'ApiKeyChanged', data }] : []
+  }
+
+/** @throws key_not_found */
+export const decideRevoke = ({ status }: ApiKey): ApiKeyEvent<'ApiKeyRevoked'>[] => {
+  if (status !== 'live') throw problem('key_not_found')
+  return [{ type: 'ApiKeyRevoked', data: {} }]
+}
+
+/** A user revokes own keys; to anyone else they do not exist. @throws key_not_found */
+export const decideRevokeOwn =
+  (userId: string | null) =>
+  (state: ApiKey): ApiKeyEvent<'ApiKeyRevoked'>[] => {
+    if (state.status === 'live' && state.userId !== userId) throw problem('key_not_found')
+    return decideRevoke(state)
+  }
+
+/** Requests that were counted; those of a key that was revoked meanwhile are let go. */
+export const decideUse =
+  (data: ApiKeyEvent<'ApiKeyUsed'>['data']) =>
+  ({ status }: ApiKey): ApiKeyEvent<'ApiKeyUsed'>[] =>
+    status === 'live' ? [{ type: 'ApiKeyUsed', data }] : []

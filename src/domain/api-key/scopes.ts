@@ -1,0 +1,52 @@
+/** Every scope there is (Authentication). */
+export const scopes = [
+  'orchestrator:invoke',
+  'orchestrator:stream',
+  'sessions:read',
+  'sessions:messages',
+  'sessions:delete',
+  'content:read',
+  'content:retry',
+  'agents:list',
+  'agents:invoke',
+  'agents:manage',
+  'rag:upload',
+  'rag:read',
+  'rag:delete',
+  'admin:read',
+  'admin:write',
+  'users:provision',
+  'users:delegate',
+  'users:credentials',
+  'secrets:manage',
+] as const
+
+export type Scope = (typeof scopes)[number]
+
+/** What `provisioning: true` adds to whatever else a key may do. */
+export const provisioningScopes: readonly Scope[] = ['users:provision', 'users:delegate']
+
+const organizationDefaults: readonly Scope[] = [
+  'orchestrator:invoke',
+  'orchestrator:stream',
+  'sessions:read',
+  'sessions:messages',
+  'agents:list',
+  'agents:invoke',
+  'content:read',
+  'content:retry',
+]
+
+const neverForUsersByDefault: readonly Scope[] = [
+  'rag:delete',
+  'users:provision',
+  'users:delegate',
+  'sessions:delete',
+  'users:credentials',
+]
+
+/** What a key may do when nobody said (Authentication, rule 6; decisions, section 9). */
+export const defaultScopes: Readonly<Record<'organization' | 'user', readonly Scope[]>> = {
+  organization: organizationDefaults,
+  user: scopes.filter((scope) => !neverForUsersByDefault.includes(scope)),
+}

@@ -1,0 +1,21 @@
+import { accountEvents } from './account/events.ts'
+import { agentEvents } from './agent/events.ts'
+import type { EventTable } from './aggregate.ts'
+import { apiKeyEvents } from './api-key/events.ts'
+import { emailEvents } from './email/events.ts'
+import { keyringEvents } from './keyring/events.ts'
+import { memberEvents } from './member/events.ts'
+import { organizationEvents } from './organization/events.ts'
+import { userEvents } from './user/events.ts'
+
+/** Every event that is ever stored, by the category of its stream; no type is in two of them. */
+export const eventsByCategory = {
+  account: accountEvents,
+  agent: agentEvents,
+  apikey: apiKeyEvents,
+  email: emailEvents,
+  keyring: keyringEvents,
+  member: memberEvents,
+  organization: organizationEvents,
+  user: userEvents,
+} as const satisfies Record<string, EventTable>

@@ -1,0 +1,79 @@
+import { problem } from '../../problems.ts'
+import { type Aggregate, streamOf } from '../aggregate.ts'
+import { type MemberEvent, type MemberRole, memberEvents } from './events.ts'
+
+export type Member = {
+  status: 'none' | 'pending' | 'active' | 'removed'
+  role: MemberRole | null
+}
+
+export const member: Aggregate<Member, typeof memberEvents> = {
+  category: 'member',
+  events: memberEvents,
+  initial: { status: 'none', role: null },
+  evolve: {
+    MemberAdded: (_, { role, status }) => ({ role, status }),
+    MemberActivated: (state) => ({ ...state, status: 'active' }),
+    MemberRoleChanged: (state, { role }) => ({ ...state, role }),
+    MemberRemoved: () => ({ status: 'removed', role: null }),
+  },
+}
+
+export const memberStream = (organizationId: string, userId: string) =>
+  streamOf(member, organizationId, userId)
+
+/** Whoever changes a membership: only owners and the platform decide about ownership. */
+export type By = { asOwner: boolean }
+
+const present = ({ status }: Member): void => {
+  if (status !== 'pending' && status !== 'active') throw problem('member_not_found')
+}
+
+/** @throws member_exists */
+export const decideAdd =
+  (data: MemberEvent<'MemberAdded'>['data']) =>
+  ({ status }: Member): MemberEvent<'MemberAdded'>[] => {
+    if (status === 'pending' || status === 'active') throw problem('member_exists')
+    return [{ type: 'MemberAdded', data }]
+  }
+
+/** Makes sure of a founding owner: nothing when the person was ever a member. */
+export const decideFound = ({ status }: Member): MemberEvent<'MemberAdded'>[] =>
+  status === 'none' ? [{ type: 'MemberAdded', data: { role: 'OWNER', status: 'active' } }] : []
+
+/** A pending membership becomes active; any other stays what it is. */
+export const decideActivate = ({ status }: Member): MemberEvent<'MemberActivated'>[] =>
+  status === 'pending' ? [{ type: 'MemberActivated', data: {} }] : []
+
+/** @throws member_not_found, owner_required, member_pending */
+export const decideChangeRole =
+  (role: MemberRole, { asOwner }: By) =>
+  (state: Member): MemberEvent<'MemberRoleChanged'>[] => {
+    present(state)
+    if (state.role === role) return []
+    if (!asOwner && (role === 'OWNER' || state.role === 'OWNER')) throw problem('owner_required')
+    if (role === 'OWNER' && state.status === 'pending') throw problem('member_pending')
+    return [{ type: 'MemberRoleChanged', data: { role } }]
+  }
+
+/** @throws member_not_found, owner_required */
+export const decideRemove =
+  ({ asOwner }: By) =>
+  (state: Member): MemberEvent<'MemberRemoved'>[] => {
+    present(state)
+    if (state.role === 'OWNER' && !asOwner) throw problem('owner_required')
+    return [{ type: 'MemberRemoved', data: {} }]
+  }
+
+/**
+ * Whether a key may act as this member. An admin cannot make a key that acts as an owner.
+ * @throws member_not_found, member_pending, owner_required
+ */
+export const requireBacking =
+  ({ asOwner }: By) =>
+  (state: Member): [] => {
+    present(state)
+    if (state.status === 'pending') throw problem('member_pending')
+    if (state.role === 'OWNER' && !asOwner) throw problem('owner_required')
+    return []
+  }

@@ -1,0 +1,71 @@
+import { problem } from '../../problems.ts'
+import { type Aggregate, streamOf } from '../aggregate.ts'
+import { type OrganizationEvent, organizationEvents } from './events.ts'
+
+export type Organization = {
+  status: 'unknown' | 'created'
+  name: string
+  /**
+   * Who counts as an owner, longest first. An owner is added here after, and taken away before, the
+   * membership says so: nobody counts who is not one, and so the last one cannot be lost.
+   */
+  owners: readonly string[]
+  orchestratorAgentId: string
+}
+
+export const organization: Aggregate<Organization, typeof organizationEvents> = {
+  category: 'organization',
+  events: organizationEvents,
+  initial: { status: 'unknown', name: '', owners: [], orchestratorAgentId: '' },
+  evolve: {
+    OrganizationCreated: (_, { name, ownerUserId, orchestratorAgentId }) => ({
+      status: 'created',
+      name,
+      owners: [ownerUserId],
+      orchestratorAgentId,
+    }),
+    OrganizationRenamed: (state, { name }) => ({ ...state, name }),
+    OwnerAdded: (state, { userId }) => ({ ...state, owners: [...state.owners, userId] }),
+    OwnerRemoved: (state, { userId }) => ({
+      ...state,
+      owners: state.owners.filter((owner) => owner !== userId),
+    }),
+  },
+}
+
+/** An organization's own stream is inside it: `organization-<id>_<id>`. */
+export const organizationStream = (organizationId: string) =>
+  streamOf(organization, organizationId, organizationId)
+
+export const decideCreate =
+  (data: OrganizationEvent<'OrganizationCreated'>['data']) =>
+  (state: Organization): OrganizationEvent<'OrganizationCreated'>[] =>
+    state.status === 'unknown' ? [{ type: 'OrganizationCreated', data }] : []
+
+/** @throws organization_not_found */
+export const requireOrganization = ({ status }: Organization): [] => {
+  if (status === 'unknown') throw problem('organization_not_found')
+  return []
+}
+
+/** @throws organization_not_found */
+export const decideRename =
+  (name: string) =>
+  (state: Organization): OrganizationEvent<'OrganizationRenamed'>[] => {
+    requireOrganization(state)
+    return state.name === name ? [] : [{ type: 'OrganizationRenamed', data: { name } }]
+  }
+
+export const decideAddOwner =
+  (userId: string) =>
+  (state: Organization): OrganizationEvent<'OwnerAdded'>[] =>
+    state.owners.includes(userId) ? [] : [{ type: 'OwnerAdded', data: { userId } }]
+
+/** @throws last_owner */
+export const decideRemoveOwner =
+  (userId: string) =>
+  ({ owners }: Organization): OrganizationEvent<'OwnerRemoved'>[] => {
+    if (!owners.includes(userId)) return []
+    if (owners.length === 1) throw problem('last_owner')
+    return [{ type: 'OwnerRemoved', data: { userId } }]
+  }

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import type { EventOf } from '../aggregate.ts'
+import { sealed } from '../sealed.ts'
+
+const id = z.string()
+
+// Stored for good: add an optional field or a new event; never rename, never narrow.
+export const userEvents = {
+  /**
+   * How the account came to be: `owner` with an organization, `member` by an invitation,
+   * `provisioned` by a partner (`provisionedBy` is that organization), `self` by signing in.
+   */
+  UserRegistered: z.object({
+    email: sealed,
+    emailHash: z.string(),
+    name: sealed,
+    origin: z.enum(['owner', 'member', 'provisioned', 'self']),
+    provisionedBy: id.optional(),
+  }),
+  /** The person signed in with this identity provider for the first time. */
+  IdentityLinked: z.object({ provider: z.string(), subjectHash: z.string() }),
+  /** An organization has a pending membership for this user. */
+  UserInvited: z.object({ organizationId: id }),
+  /** Those invitations were taken up or are void. */
+  InvitationsSettled: z.object({ organizationIds: z.array(id) }),
+  CurrentOrganizationChanged: z.object({ organizationId: id }),
+  /** `basic_monthly`, `pro_monthly`; null: none. */
+  SubscriptionChanged: z.object({ plan: z.string().nullable() }),
+}
+
+export type UserEvent<Type extends keyof typeof userEvents = keyof typeof userEvents> = EventOf<
+  typeof userEvents,
+  Type
+>

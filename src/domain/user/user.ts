@@ -1,0 +1,122 @@
+import { problem } from '../../problems.ts'
+import { type Aggregate, platformStreamOf } from '../aggregate.ts'
+import { type UserEvent, userEvents } from './events.ts'
+
+export type User = {
+  status: 'unknown' | 'registered'
+  origin: UserEvent<'UserRegistered'>['data']['origin'] | null
+  /** The organization that provisioned the account. */
+  provisionedBy: string | null
+  /** Hash of the subject by identity provider; none: the person never signed in. */
+  identities: Readonly<Record<string, string>>
+  /** Organizations whose membership waits for the next sign-in. */
+  invitations: readonly string[]
+  currentOrganizationId: string | null
+  plan: string | null
+}
+
+export const user: Aggregate<User, typeof userEvents> = {
+  category: 'user',
+  events: userEvents,
+  initial: {
+    status: 'unknown',
+    origin: null,
+    provisionedBy: null,
+    identities: {},
+    invitations: [],
+    currentOrganizationId: null,
+    plan: null,
+  },
+  evolve: {
+    UserRegistered: (state, { origin, provisionedBy = null }) => ({
+      ...state,
+      status: 'registered',
+      origin,
+      provisionedBy,
+    }),
+    IdentityLinked: (state, { provider, subjectHash }) => ({
+      ...state,
+      identities: { ...state.identities, [provider]: subjectHash },
+    }),
+    UserInvited: (state, { organizationId }) => ({
+      ...state,
+      invitations: [...state.invitations, organizationId],
+    }),
+    InvitationsSettled: (state, { organizationIds }) => ({
+      ...state,
+      invitations: state.invitations.filter((id) => !organizationIds.includes(id)),
+    }),
+    CurrentOrganizationChanged: (state, { organizationId }) => ({
+      ...state,
+      currentOrganizationId: organizationId,
+    }),
+    SubscriptionChanged: (state, { plan }) => ({ ...state, plan }),
+  },
+}
+
+export const userStream = (userId: string) => platformStreamOf(user, userId)
+
+export const hasSignedIn = ({ identities }: User): boolean => Object.keys(identities).length > 0
+
+/** @throws user_not_found */
+export const requireUser = ({ status }: User): [] => {
+  if (status === 'unknown') throw problem('user_not_found')
+  return []
+}
+
+/** An account is registered once; a second registration leaves it as it is. */
+export const decideRegister =
+  (data: UserEvent<'UserRegistered'>['data']) =>
+  (state: User): UserEvent<'UserRegistered'>[] =>
+    state.status === 'unknown' ? [{ type: 'UserRegistered', data }] : []
+
+/**
+ * Links an identity, once per provider. Another subject of a provider that is linked already is
+ * somebody else who now has the address, and gets nothing. @throws user_not_found,
+ * identity_conflict
+ */
+export const decideLinkIdentity =
+  (identity: UserEvent<'IdentityLinked'>['data']) =>
+  (state: User): UserEvent<'IdentityLinked'>[] => {
+    requireUser(state)
+    const linked = state.identities[identity.provider]
+    if (linked === identity.subjectHash) return []
+    if (linked) throw problem('identity_conflict')
+    return [{ type: 'IdentityLinked', data: identity }]
+  }
+
+/** @throws user_not_found */
+export const decideInvite =
+  (organizationId: string) =>
+  (state: User): UserEvent<'UserInvited'>[] => {
+    requireUser(state)
+    if (state.invitations.includes(organizationId)) return []
+    return [{ type: 'UserInvited', data: { organizationId } }]
+  }
+
+/** Forgets invitations; the last organization joined becomes the current one. */
+export const decideSettleInvitations =
+  ({ settled, joined }: { settled: readonly string[]; joined: string | undefined }) =>
+  (state: User): UserEvent<'InvitationsSettled' | 'CurrentOrganizationChanged'>[] => {
+    const organizationIds = settled.filter((id) => state.invitations.includes(id))
+    const events: UserEvent<'InvitationsSettled' | 'CurrentOrganizationChanged'>[] = []
+    if (organizationIds.length > 0)
+      events.push({ type: 'InvitationsSettled', data: { organizationIds } })
+    if (joined && joined !== state.currentOrganizationId)
+      events.push({ type: 'CurrentOrganizationChanged', data: { organizationId: joined } })
+    return events
+  }
+
+/** An organization becomes the current one of a user who has none. */
+export const decideEnterFirst =
+  (organizationId: string) =>
+  ({ currentOrganizationId }: User): UserEvent<'CurrentOrganizationChanged'>[] =>
+    currentOrganizationId ? [] : [{ type: 'CurrentOrganizationChanged', data: { organizationId } }]
+
+/** @throws user_not_found */
+export const decideSubscribe =
+  (plan: string | null) =>
+  (state: User): UserEvent<'SubscriptionChanged'>[] => {
+    requireUser(state)
+    return state.plan === plan ? [] : [{ type: 'SubscriptionChanged', data: { plan } }]
+  }
