@@ -1,0 +1,57 @@
+import {
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+const keyLength = 32
+/** Bytes from here on would make the first letters likelier than the last. */
+const unbiased = 256 - (256 % alphabet.length)
+
+/** `svc_live_` (of an organization) or `svc_user_` (of a user), and 32 random letters and digits. */
+export const newApiKey = (kind: 'live' | 'user'): string => {
+  let random = ''
+  while (random.length < keyLength)
+    for (const byte of randomBytes(keyLength))
+      if (byte < unbiased && random.length < keyLength) random += alphabet[byte % alphabet.length]
+  return `svc_${kind}_${random}`
+}
+
+/** Compares in a time that tells nothing of where the two differ. */
+export const sameSecret = (one: string, other: string): boolean => {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/** Emails are compared without outer blanks and case. */
+export const normalizedEmail = (email: string): string => email.trim().toLowerCase()
+
+/**
+ * Everything derived from MASTER_KEY (32 bytes), each purpose with a key of its own (HKDF-SHA-256),
+ * so that none of them gives away another. Hashes are HMAC-SHA-256 in hex.
+ */
+export const secretsOf = (masterKey: Uint8Array) => {
+  const derived = (purpose: string): KeyObject =>
+    createSecretKey(Buffer.from(hkdfSync('sha256', masterKey, '', `reprise/${purpose}`, 32)))
+  const hasher = (purpose: string) => {
+    const key = derived(purpose)
+    return (text: string): string => createHmac('sha256', key).update(text).digest('hex')
+  }
+  return {
+    /** Wraps data keys; for the vault alone. */
+    wrap: derived('wrap'),
+    /** Signs links. */
+    links: derived('links'),
+    hashApiKey: hasher('api-key'),
+    /** Of a normalized address. */
+    hashEmail: hasher('email'),
+    /** Of an identity provider's subject. */
+    hashSubject: hasher('subject'),
+  }
+}
+
+export type Secrets = ReturnType<typeof secretsOf>

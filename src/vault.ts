@@ -1,0 +1,193 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Sealed } from './domain/sealed.ts'
+import type { KeyStore } from './ports/keys.ts'
+
+const nonceBytes = 12
+const tagBytes = 16
+const cipher = 'aes-256-gcm'
+/** How long a destroyed key may still open text on another node that had it in memory. */
+const keyTtlMs = 60_000
+
+/** MASTER_KEY is not the one that the data was written under. */
+export class WrongMasterKey extends Error {
+  override readonly name = 'WrongMasterKey'
+  constructor(keyName: string) {
+    super(`MASTER_KEY does not open the data key of ${keyName}: it is not the one it was made with`)
+  }
+}
+
+/** A sealed text is not what was sealed, or not under this name. */
+export class SealBroken extends Error {
+  override readonly name = 'SealBroken'
+  constructor(keyName: string) {
+    super(`a text sealed for ${keyName} was altered`)
+  }
+}
+
+/** The data key of a session's texts. */
+export const sessionKey = (organizationId: string, sessionId: string): string =>
+  `session:${organizationId}/${sessionId}`
+
+/** The data key of a person's email and name. */
+export const userKey = (userId: string): string => `user:${userId}`
+
+/** Nonces come from one draw for many; none is ever used twice. */
+const nonces = () => {
+  let pool = Buffer.alloc(0)
+  let next = 0
+  return (): Buffer => {
+    if (next + nonceBytes > pool.length) {
+      pool = randomBytes(nonceBytes * 512)
+      next = 0
+    }
+    next += nonceBytes
+    return pool.subarray(next - nonceBytes, next)
+  }
+}
+
+const nextNonce = nonces()
+
+/** nonce | ciphertext | tag, bound to a name. */
+const encrypted = (key: KeyObject, name: string, plain: Uint8Array): Buffer => {
+  const nonce = nextNonce()
+  const sealing = createCipheriv(cipher, key, nonce, { authTagLength: tagBytes })
+  sealing.setAAD(Buffer.from(name))
+  const text = sealing.update(plain)
+  return Buffer.concat([nonce, text, sealing.final(), sealing.getAuthTag()])
+}
+
+/** Undefined when key, name or bytes are not those it was made with. */
+const decrypted = (key: KeyObject, name: string, box: Uint8Array): Buffer | undefined => {
+  if (box.length < nonceBytes + tagBytes) return undefined
+  try {
+    const opening = createDecipheriv(cipher, key, box.subarray(0, nonceBytes), {
+      authTagLength: tagBytes,
+    })
+    opening.setAAD(Buffer.from(name))
+    opening.setAuthTag(box.subarray(-tagBytes))
+    const text = opening.update(box.subarray(nonceBytes, -tagBytes))
+    return Buffer.concat([text, opening.final()])
+  } catch {
+    return undefined
+  }
+}
+
+/** One data key at hand: sealing and opening without waiting. */
+export type Keyed = {
+  seal(text: string): Sealed
+  /** @throws SealBroken */
+  open(sealed: Sealed): string
+}
+
+type Options = {
+  keys: KeyStore
+  /** 32 bytes derived from MASTER_KEY. */
+  wrap: KeyObject
+  /** How many data keys are kept at hand. */
+  keptKeys?: number
+  /** How many characters of opened text are kept. */
+  keptText?: number
+}
+
+/**
+ * Seals text under data keys that can be destroyed (AES-256-GCM, bound to the key's name); data
+ * keys are random and stored wrapped. What is at hand is answered at once, without a promise: a
+ * turn on a session that is in memory seals without waiting.
+ */
+export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: Options) => {
+  const atHand = new LRUCache<string, Keyed>({ max: keptKeys, ttl: keyTtlMs })
+  const opened = new LRUCache<string, { name: string; text: string }>({
+    max: 20_000,
+    maxSize: keptText,
+    sizeCalculation: ({ text }, box) => text.length + box.length,
+  })
+  const coming = new Map<string, Promise<Keyed | undefined>>()
+  let destroyed = 0
+
+  const keyedBy = (name: string, key: KeyObject): Keyed => ({
+    seal(text) {
+      return { $sealed: name, box: encrypted(key, name, Buffer.from(text)).toString('base64') }
+    },
+    open({ $sealed, box }) {
+      const known = opened.get(box)
+      if (known && known.name === $sealed) return known.text
+      const plain = $sealed === name ? decrypted(key, name, Buffer.from(box, 'base64')) : undefined
+      if (!plain) throw new SealBroken(name)
+      const text = plain.toString()
+      opened.set(box, { name, text })
+      return text
+    },
+  })
+
+  const unwrapped = (name: string, wrapped: Uint8Array): KeyObject => {
+    const key = decrypted(wrap, name, wrapped)
+    if (!key) throw new WrongMasterKey(name)
+    return createSecretKey(key)
+  }
+
+  /** Finds or makes a key; whoever else wants it meanwhile waits for the same answer. */
+  const fetched = (name: string, find: () => Promise<Uint8Array | undefined>) => {
+    const before = destroyed
+    const keyed = find().then((wrapped) => {
+      if (!wrapped) return undefined
+      const keyed = keyedBy(name, unwrapped(name, wrapped))
+      if (before === destroyed) atHand.set(name, keyed)
+      return keyed
+    })
+    const settled = keyed.finally(() => coming.delete(name))
+    coming.set(name, settled)
+    return settled
+  }
+
+  const existing = (name: string) => coming.get(name) ?? fetched(name, () => keys.get(name))
+
+  const made = async (name: string): Promise<Keyed> => {
+    const found = await existing(name)
+    if (found) return found
+    const fresh = encrypted(wrap, name, randomBytes(32))
+    const keyed = await (coming.get(name) ?? fetched(name, () => keys.create(name, fresh)))
+    return keyed ?? made(name)
+  }
+
+  return {
+    /**
+     * The key of a name, made where there is none. At once when it is at hand.
+     * @throws KeyDestroyed, WrongMasterKey
+     */
+    keyed: (name: string): Keyed | Promise<Keyed> => atHand.get(name) ?? made(name),
+
+    /** @throws KeyDestroyed, WrongMasterKey */
+    async seal(name: string, text: string): Promise<Sealed> {
+      return (atHand.get(name) ?? (await made(name))).seal(text)
+    },
+
+    /**
+     * The text; undefined once its key is destroyed. At once when the key is at hand.
+     * @throws SealBroken, WrongMasterKey
+     */
+    open(sealed: Sealed): string | undefined | Promise<string | undefined> {
+      const keyed = atHand.get(sealed.$sealed)
+      return keyed
+        ? keyed.open(sealed)
+        : existing(sealed.$sealed).then((found) => found?.open(sealed))
+    },
+
+    /** Makes every text under this name unreadable, here at once and everywhere for good. */
+    async destroy(name: string): Promise<void> {
+      await keys.destroy(name)
+      destroyed++
+      atHand.delete(name)
+      const gone = [...opened.entries()].filter(([, known]) => known.name === name)
+      for (const [box] of gone) opened.delete(box)
+    },
+  }
+}
+
+export type Vault = ReturnType<typeof vault>
