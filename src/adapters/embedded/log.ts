@@ -10,13 +10,11 @@ import { checked } from './record.ts'
 const format = '1'
 const maxNameBytes = 1_000
 /** Address space, not disk: what the file may grow to without being opened again. */
-const defaultMapSize = 2 ** 40
+const mapSize = 2 ** 40
 /** Room for the pages that a batch touches besides its own bytes. */
 const spareBytes = 16 * 1024 * 1024
 /** LMDB's codes for a file that is not as it was written. */
 const damage = new Set([-30_797, -30_796, -30_794, -30_793])
-
-type Options = { path: string; mapSize?: number }
 
 /** Told about every commit of the log, and about its end. */
 export type Watcher = { committed(): void; failed(): void; closed(): void }
@@ -54,7 +52,7 @@ const explained = (cause: unknown, file: string): unknown => {
     : new StoreUnavailable(message, { cause })
 }
 
-const openEnvironment = (path: string, mapSize: number) => {
+const openEnvironment = (path: string) => {
   const root = open({ path, noSubdir: false, mapSize, maxDbs: 8, overlappingSync: false })
   const text = { encoder: checked, cache: false } as const
   return {
@@ -81,7 +79,7 @@ const assertConsistent = ({ records, streams }: Environment, file: string): void
     throw new StoreDamaged(`${file}: position ${tail.key} is not in its stream`)
 }
 
-const openSound = (path: string, mapSize: number) => {
+const openSound = (path: string) => {
   const file = join(path, 'data.mdb')
   const formatFile = join(path, 'format')
   const known = existsSync(formatFile)
@@ -90,7 +88,7 @@ const openSound = (path: string, mapSize: number) => {
     if (found !== format) throw new StoreDamaged(`${formatFile} says ${found}, not ${format}`)
     assertWhole(file)
   }
-  const environment = openEnvironment(path, mapSize)
+  const environment = openEnvironment(path)
   assertConsistent(environment, file)
   if (!known) writeDurably(path, 'format', format)
   return { file, environment }
@@ -101,19 +99,19 @@ const openSound = (path: string, mapSize: number) => {
  * first answers, in one LMDB environment, each commit on disk before anyone is told.
  * @throws StoreInUse, StoreDamaged, StoreUnavailable
  */
-export const openLog = async ({ path, mapSize = defaultMapSize }: Options): Promise<Log> => {
+export const openLog = async ({ path }: { path: string }): Promise<Log> => {
   mkdirSync(path, { recursive: true })
   const release = await holdAlone(path)
   try {
-    return openHeld(path, mapSize, release)
+    return openHeld(path, release)
   } catch (error) {
     release()
     throw explained(error, path)
   }
 }
 
-const openHeld = (path: string, mapSize: number, release: () => void): Log => {
-  const { file, environment } = openSound(path, mapSize)
+const openHeld = (path: string, release: () => void): Log => {
+  const { file, environment } = openSound(path)
   const { root, records, streams, keys, answers } = environment
   const watchers: Watcher[] = []
   const room = roomIn(file, () => {

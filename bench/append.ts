@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { v7 } from 'uuid'
+import { embeddedEventStore } from '../src/adapters/embedded/event-store.ts'
+import { openLog } from '../src/adapters/embedded/log.ts'
+import { type EventStore, type NewEvent, START } from '../src/ports/event-store.ts'
+
+type Measured = { name: string; value: number; unit: string }
+
+const runMs = 1_500
+const replayed = 100_000
+const perAppend = 50
+
+const event = (): NewEvent => ({
+  id: randomUUID(),
+  type: 'MessageSent',
+  data: { messageId: randomUUID(), text: 'What does the contract say about notice?' },
+  metadata: {
+    organization_id: 'org-1',
+    actor: { key_id: 'key-1', user_id: 'user-1' },
+    on_behalf_of: null,
+    request_id: 'request-1',
+    $correlationId: 'request-1',
+    $causationId: 'request-1',
+    schema_version: 1,
+    at: '2026-01-01T00:00:00.000Z',
+  },
+})
+
+/** How often `step` ran a second; each of `lanes` starts the next when the last is done. */
+const rate = async (lanes: number, step: () => Promise<unknown>): Promise<number> => {
+  const start = performance.now()
+  let count = 0
+  const lane = async () => {
+    for (; performance.now() - start < runMs; count++) await step()
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+  return Math.round((count / (performance.now() - start)) * 1_000)
+}
+
+const rawSyncs = async (file: string): Promise<number> => {
+  const fd = openSync(file, 'w')
+  const page = Buffer.alloc(4_096, 1)
+  const perSecond = await rate(1, async () => {
+    writeSync(fd, page)
+    fdatasyncSync(fd)
+  })
+  closeSync(fd)
+  return perSecond
+}
+
+const appends = (store: EventStore, lanes: number) =>
+  rate(lanes, () => store.append(`session-org-1_${v7()}`, START, [event()]))
+
+const replay = async (store: EventStore): Promise<number> => {
+  const before = await store.head()
+  const wave = () =>
+    Promise.all(
+      Array.from({ length: 20 }, () =>
+        store.append(`session-org-1_${v7()}`, START, Array.from({ length: perAppend }, event)),
+      ),
+    )
+  for (let stored = 0; stored < replayed; stored += 20 * perAppend) await wave()
+  const start = performance.now()
+  let count = 0
+  for await (const batch of store.history(before)) count += batch.length
+  return Math.round((count / (performance.now() - start)) * 1_000)
+}
+
+/** What this disk can sync at all, what the log makes of it, and how fast the log is read back. */
+export const benchAppend = async (dir: string): Promise<Measured[]> => {
+  const path = mkdtempSync(join(dir, 'append-'))
+  try {
+    const raw = await rawSyncs(join(path, 'raw'))
+    const log = await openLog({ path: join(path, 'log') })
+    const store = embeddedEventStore(log)
+    const alone = await appends(store, 1)
+    const together = await appends(store, 64)
+    const single: Measured[] = []
+    const head = await store.head()
+    const start = performance.now()
+    for await (const _ of store.history(START));
+    const singles = Math.round(((head + 1) / (performance.now() - start)) * 1_000)
+    single.push({ name: 'replay, one event an append', value: singles, unit: 'events/s' })
+    const many = await replay(store)
+    await store.close()
+    return [
+      { name: 'write 4 KiB and fdatasync', value: raw, unit: 'writes/s' },
+      { name: 'durable append, 1 in flight', value: alone, unit: 'events/s' },
+      { name: 'durable append, 64 in flight', value: together, unit: 'events/s' },
+      ...single,
+      { name: `replay, ${perAppend} events an append`, value: many, unit: 'events/s' },
+    ]
+  } finally {
+    rmSync(path, { recursive: true })
+  }
+}
