@@ -138,6 +138,11 @@ export const eventStoreContract = (t: Test, open: OpenStore): void => {
     ])
     t.strictSame(await again, await third, 'while the first is under way')
     t.equal((await gathered(store.read(stream))).length, 5)
+    const other = streamName()
+    const alone = [noted('a')]
+    const outcome = await store.append(other, 'any', alone)
+    t.strictSame(await store.append(other, 'any', alone), outcome, 'twice with any')
+    t.equal((await gathered(store.read(other))).length, 1)
   })
 
   t.test('a known first event with a new second is a conflict', async (t) => {

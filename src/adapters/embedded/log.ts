@@ -79,7 +79,7 @@ const assertConsistent = ({ records, streams }: Environment, file: string): void
     throw new StoreDamaged(`${file}: position ${tail.key} is not in its stream`)
 }
 
-const openSound = (path: string) => {
+const openSound = async (path: string) => {
   const file = join(path, 'data.mdb')
   const formatFile = join(path, 'format')
   const known = existsSync(formatFile)
@@ -89,8 +89,13 @@ const openSound = (path: string) => {
     assertWhole(file)
   }
   const environment = openEnvironment(path)
-  assertConsistent(environment, file)
-  if (!known) writeDurably(path, 'format', format)
+  try {
+    assertConsistent(environment, file)
+    if (!known) writeDurably(path, 'format', format)
+  } catch (error) {
+    await environment.root.close()
+    throw error
+  }
   return { file, environment }
 }
 
@@ -103,15 +108,16 @@ export const openLog = async ({ path }: { path: string }): Promise<Log> => {
   mkdirSync(path, { recursive: true })
   const release = await holdAlone(path)
   try {
-    return openHeld(path, release)
+    return logOver(await openSound(path), release)
   } catch (error) {
     release()
     throw explained(error, path)
   }
 }
 
-const openHeld = (path: string, release: () => void): Log => {
-  const { file, environment } = openSound(path)
+type Sound = { file: string; environment: Environment }
+
+const logOver = ({ file, environment }: Sound, release: () => void): Log => {
   const { root, records, streams, keys, answers } = environment
   const watchers: Watcher[] = []
   const room = roomIn(file, () => {

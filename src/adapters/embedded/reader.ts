@@ -24,9 +24,15 @@ export const logReader = ({ records, streams, file }: Log) => {
     return events
   }
 
-  const wholeStream = (stream: string, from: number) => ({
+  const streamFrom = (stream: string, from: number) => ({
     start: [stream, from] as [string, number],
     end: [stream, Infinity] as [string, number],
+  })
+
+  const streamBackwards = (stream: string) => ({
+    start: [stream, Infinity] as [string, number],
+    end: [stream, START] as [string, number],
+    reverse: true,
   })
 
   return {
@@ -35,15 +41,14 @@ export const logReader = ({ records, streams, file }: Log) => {
 
     /** The revision of a stream's last event. */
     revision(stream: string): number {
-      const { start, end } = wholeStream(stream, START)
-      const range = { start: end, end: start, reverse: true, limit: 1 }
-      return [...streams.getKeys(range)][0]?.[1] ?? START
+      const [last] = streams.getKeys({ ...streamBackwards(stream), limit: 1 })
+      return last?.[1] ?? START
     },
 
     /** A batch of a stream, from a revision on. */
     slice(stream: string, from: number): RecordedEvent[] {
       const places = streams
-        .getRange(wholeStream(stream, from))
+        .getRange(streamFrom(stream, from))
         .map(({ value: position }) => ({ position, text: textAt(position) }))
       const events = batch(places)
       return events.slice(from - (events[0]?.revision ?? from))
@@ -60,9 +65,8 @@ export const logReader = ({ records, streams, file }: Log) => {
 
     /** The revision of the last event of a stream with this id. Costs a look at all before it. */
     find(stream: string, id: string): number | undefined {
-      const { start, end } = wholeStream(stream, 0)
       const quoted = JSON.stringify(id)
-      for (const { value } of streams.getRange({ start: end, end: start, reverse: true })) {
+      for (const { value } of streams.getRange(streamBackwards(stream))) {
         const text = textAt(value)
         const found = text.includes(quoted) && eventsOf(text, value).findLast((e) => e.id === id)
         if (found) return found.revision
