@@ -1,0 +1,164 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Database, Key } from 'lmdb'
+import { START } from '../../ports/event-store.ts'
+import type { Document, Index, ViewSpec } from '../../ports/views.ts'
+import { countKey, entryKey, keyOf, type Place, placer, whole } from './views-keys.ts'
+
+/** An index, and the keyspaces of its entries and of their counts by `equals`. */
+export type StoredIndex = Index & { entries: number; counts: number }
+
+/** One generation of a read model: the keyspace of its documents, and its indexes. */
+export type StoredTable = { documents: number; indexes: Record<string, StoredIndex> }
+
+export type StoredView = { live: StoredTable; rebuild?: StoredTable }
+
+const pageSize = 500
+
+/** What is known of read models themselves; keyspaces count from 1. */
+const catalog = 0
+const nextKey = keyOf(catalog, 'next')
+const viewKey = (name: string) => keyOf(catalog, 'view', name)
+const dropKey = (keyspace: number) => keyOf(catalog, 'drop', keyspace)
+export const checkpointKey = (table: StoredTable) => keyOf(catalog, 'checkpoint', table.documents)
+
+const sameIndex = (a: Index, b: Index) =>
+  a.orderBy === b.orderBy && JSON.stringify(a.equals) === JSON.stringify(b.equals)
+
+/** The last part of a document's or an entry's key. */
+export const idIn = (key: Key): string => String(Array.isArray(key) ? key.at(-1) : key)
+
+/** Where each read model is kept. Every method that changes something is one transaction. */
+export const viewsCatalog = (db: Database<unknown, Key>) => {
+  const stored = (name: string) => db.get(viewKey(name)) as StoredView | undefined
+
+  const declared = (name: string): StoredView => {
+    const view = stored(name)
+    if (!view) throw new TypeError(`no read model is called ${name}`)
+    return view
+  }
+
+  const keyspace = (): number => {
+    const next = (db.get(nextKey) as number | undefined) ?? 1
+    db.putSync(nextKey, next + 1)
+    return next
+  }
+
+  /** Their content goes bit by bit, after this transaction. */
+  const abandon = (table: StoredTable) => {
+    const indexes = Object.values(table.indexes)
+    const keyspaces = indexes.flatMap(({ entries, counts }) => [entries, counts])
+    for (const one of [table.documents, ...keyspaces]) db.putSync(dropKey(one), true)
+    db.removeSync(checkpointKey(table))
+  }
+
+  const emptyIndex = ({ equals, orderBy }: Index): StoredIndex => ({
+    equals,
+    ...(orderBy !== undefined && { orderBy }),
+    entries: keyspace(),
+    counts: keyspace(),
+  })
+
+  const emptyTable = ({ indexes }: ViewSpec): StoredTable => ({
+    documents: keyspace(),
+    indexes: Object.fromEntries(
+      Object.entries(indexes).map(([name, index]) => [name, emptyIndex(index)]),
+    ),
+  })
+
+  const fill = (index: StoredIndex, { documents }: StoredTable) => {
+    const place = placer(index)
+    const counts = new Map<string, Place>()
+    const totals = new Map<string, number>()
+    for (let { start, end } = whole(documents); ; ) {
+      const page = [...db.getRange({ start, end, limit: pageSize + 1 })]
+      for (const { key, value } of page.slice(0, pageSize)) {
+        const at = place(value as Document)
+        if (!at) continue
+        db.putSync(entryKey(index.entries, at, idIn(key)), null)
+        const equals = at.slice(0, index.equals.length)
+        const name = JSON.stringify(equals)
+        counts.set(name, equals)
+        totals.set(name, (totals.get(name) ?? 0) + 1)
+      }
+      const next = page[pageSize]
+      if (!next) break
+      start = next.key
+    }
+    for (const [name, equals] of counts)
+      db.putSync(countKey(index.counts, equals), totals.get(name))
+  }
+
+  /** An index that is new, or not what it was, is filled from the documents. */
+  const adapted = (table: StoredTable, { indexes }: ViewSpec): StoredTable => {
+    const kept = Object.entries(table.indexes).filter(([name, old]) => {
+      const now = indexes[name]
+      return now && sameIndex(now, old)
+    })
+    const result = { ...table, indexes: Object.fromEntries(kept) }
+    for (const [name, old] of Object.entries(table.indexes))
+      if (!result.indexes[name])
+        for (const one of [old.entries, old.counts]) db.putSync(dropKey(one), true)
+    for (const [name, index] of Object.entries(indexes))
+      if (!result.indexes[name]) {
+        const added = emptyIndex(index)
+        fill(added, table)
+        result.indexes[name] = added
+      }
+    return result
+  }
+
+  const put = (name: string, view: StoredView): StoredView => {
+    db.putSync(viewKey(name), view)
+    return view
+  }
+
+  return {
+    declare: (spec: ViewSpec): StoredView =>
+      db.transactionSync(() => {
+        const view = stored(spec.name)
+        if (!view) return put(spec.name, { live: emptyTable(spec) })
+        const { live, rebuild } = view
+        return put(spec.name, {
+          live: adapted(live, spec),
+          ...(rebuild && { rebuild: adapted(rebuild, spec) }),
+        })
+      }),
+
+    /** An unfinished rebuild is abandoned for an empty one. */
+    beginRebuild: (spec: ViewSpec): StoredTable =>
+      db.transactionSync(() => {
+        const { live, rebuild } = declared(spec.name)
+        if (rebuild) abandon(rebuild)
+        const begun = emptyTable(spec)
+        put(spec.name, { live, rebuild: begun })
+        return begun
+      }),
+
+    swap: (name: string): void =>
+      db.transactionSync(() => {
+        const { live, rebuild } = declared(name)
+        if (!rebuild) throw new TypeError(`${name} is not being rebuilt`)
+        abandon(live)
+        put(name, { live: rebuild })
+      }),
+
+    checkpoint: (table: StoredTable) =>
+      (db.get(checkpointKey(table)) as number | undefined) ?? START,
+
+    /** Removes what was abandoned, a little at a time, until nothing is left or `stopped`. */
+    async clean(stopped: () => boolean) {
+      for (const drop of [...db.getKeys({ start: dropKey(0), end: keyOf(catalog, 'drop', '') })]) {
+        const { start, end } = whole(Number(idIn(drop)))
+        for (let more = true; more && !stopped(); await setImmediate())
+          more = db.transactionSync(() => {
+            const keys = [...db.getKeys({ start, end, limit: pageSize })]
+            for (const key of keys) db.removeSync(key)
+            if (keys.length === 0) db.removeSync(drop)
+            return keys.length > 0
+          })
+      }
+    },
+  }
+}
+
+export type ViewsCatalog = ReturnType<typeof viewsCatalog>

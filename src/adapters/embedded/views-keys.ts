@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto'
+import type { Key } from 'lmdb'
+import type { Document, Find, Index, Scalar } from '../../ports/views.ts'
+
+/**
+ * The keys of the views' one ordered database. A document is at `[keyspace, id]`, an index entry at
+ * `[keyspace, ...equals, orderBy, id]`, a count at `[keyspace, ...equals]`. They sort as null, false,
+ * true, numbers, strings by code point; keys have room for 1,978 bytes.
+ */
+type Part = Scalar | Uint8Array
+
+/** Sorts behind every value. */
+const end = Buffer.from([255])
+
+const longest = 200
+const longestId = 512
+/** The key encoding escapes these in strings of fewer than 64 characters only. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const control = /[\x00-\x05]/g
+
+export const keyOf = (...parts: readonly Part[]): Key => parts as Key
+
+/** A value as part of a key. Long strings are told apart whole but ordered by 40 characters. */
+const part = (value: Scalar): Scalar => {
+  if (typeof value === 'number') return value + 0
+  if (typeof value !== 'string' || value.length < 64) return value
+  if (Buffer.byteLength(value) <= longest && value.search(control) === -1) return value
+  const hash = createHash('sha256').update(value).digest('hex')
+  return `${value.slice(0, 40).replace(control, ' ')}\x05${hash}`
+}
+
+/** @throws TypeError for an id over 512 bytes, or a long one with control characters */
+export const assertId = (id: string): void => {
+  if (id.length >= 64 && (Buffer.byteLength(id) > longestId || id.search(control) !== -1))
+    throw new TypeError(`not fit for a document's id: ${JSON.stringify(id.slice(0, 100))}`)
+}
+
+export const documentKey = (keyspace: number, id: string): Key => keyOf(keyspace, id)
+
+const scalarAt = (document: Document, path: readonly string[]): Scalar | undefined => {
+  let value: unknown = document
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null) return undefined
+    value = Reflect.get(value, name)
+  }
+  if (value === null) return value
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? value
+    : undefined
+}
+
+/** Where a document stands in an index: its `equals` values, and behind them that of `orderBy`. */
+export type Place = readonly Scalar[]
+
+/** Finds a document's place; undefined where an `equals` field is missing or no scalar. */
+export const placer = ({ equals, orderBy }: Index) => {
+  const paths = equals.map((path) => path.split('.'))
+  const order = orderBy?.split('.')
+  return (document: Document | undefined): Place | undefined => {
+    if (!document) return undefined
+    const place: Scalar[] = []
+    for (const path of paths) {
+      const value = scalarAt(document, path)
+      if (value === undefined) return undefined
+      place.push(value)
+    }
+    if (order) place.push(scalarAt(document, order) ?? null)
+    return place
+  }
+}
+
+export const samePlace = (a: Place | undefined, b: Place | undefined): boolean => {
+  if (a === b) return true
+  if (!a || !b) return false
+  for (let n = 0; n < a.length; n++) if (a[n] !== b[n]) return false
+  return true
+}
+
+export const entryKey = (keyspace: number, place: Place, id: string): Key =>
+  keyOf(keyspace, ...place.map(part), id)
+
+export const countKey = (keyspace: number, equals: readonly Scalar[]): Key =>
+  keyOf(keyspace, ...equals.map(part))
+
+/** Half-open: start <= key < end. */
+export type Range = { start: Key; end: Key }
+
+export const whole = (keyspace: number): Range => ({
+  start: keyOf(keyspace),
+  end: keyOf(keyspace + 1),
+})
+
+/** The first possible key of a value's type, and the one behind its last. */
+const bracket = (value: Scalar): [Part, Part] => {
+  if (value === null) return [null, false]
+  if (typeof value === 'boolean') return [false, Number.NEGATIVE_INFINITY]
+  return typeof value === 'number' ? [Number.NEGATIVE_INFINITY, ''] : ['', end]
+}
+
+/** What a question asks for. As in MongoDB, a range holds values of its bounds' type only. */
+export const rangeOf = (
+  keyspace: number,
+  { equals, from, below }: Pick<Find, 'equals' | 'from' | 'below'>,
+): Range => {
+  const values = equals.map(part)
+  const bound = from === undefined ? below : from
+  const [first, behind] = bound === undefined ? [undefined, end] : bracket(bound)
+  const low = from === undefined ? first : part(from)
+  const high = below === undefined ? behind : part(below)
+  return {
+    start: keyOf(keyspace, ...values, ...(low === undefined ? [] : [low])),
+    end: keyOf(keyspace, ...values, high),
+  }
+}

@@ -1,0 +1,332 @@
+import fc from 'fast-check'
+import type { Test } from 'tap'
+import type { Change, Document, Find, View, ViewSpec, Views } from '../../src/ports/views.ts'
+import { model } from '../support/views-model.ts'
+
+/** A fresh, empty store that can be opened, closed and opened again. */
+export type ViewsPlace = { open(): Promise<Views> }
+
+const spec: ViewSpec = {
+  name: 'notes',
+  indexes: {
+    by_owner: { equals: ['owner'], orderBy: 'at' },
+    by_state: { equals: ['owner', 'run.state'], orderBy: 'rank' },
+    by_rank: { equals: [], orderBy: 'rank' },
+    by_flag: { equals: ['flag'] },
+  },
+}
+
+type Note = { owner?: unknown; at?: unknown; rank?: unknown; flag?: unknown; run?: unknown }
+
+const note = (id: string, document: Note | undefined): Change => ({ id, document })
+
+const everything = async (view: View<Document>): Promise<Record<string, Document>> => {
+  const found: Record<string, Document> = {}
+  for await (const batch of view.all()) for (const { id, document } of batch) found[id] = document
+  return found
+}
+
+/** What every views adapter owes its callers. */
+export const viewsContract = (t: Test, place: (t: Test) => Promise<ViewsPlace>) => {
+  const opened = async (t: Test) => {
+    const views = await (await place(t)).open()
+    t.teardown(() => views.close())
+    const view = await views.view<Document>(spec)
+    const commit = (position: number, ...changes: Change[]) =>
+      views.commit([{ view: 'notes', changes, position }])
+    return { views, view, commit }
+  }
+
+  t.test('a commit is there when it resolves: documents, indexes and checkpoint', async (t) => {
+    const { views, view, commit } = await opened(t)
+    t.equal(await views.checkpoint('notes'), -1)
+    await commit(7, note('a', { owner: 'o', at: '1' }), note('b', { owner: 'o', at: '2' }))
+    t.equal(await views.checkpoint('notes'), 7)
+    t.strictSame(await view.get('a'), { owner: 'o', at: '1' })
+    t.equal(await view.get('c'), undefined)
+    t.strictSame(await views.load('notes', ['b', 'c']), new Map([['b', { owner: 'o', at: '2' }]]))
+    t.strictSame(await view.find({ index: 'by_owner', equals: ['o'], limit: 10 }), {
+      items: [
+        { owner: 'o', at: '1' },
+        { owner: 'o', at: '2' },
+      ],
+      total: 2,
+    })
+  })
+
+  t.test('a changed document leaves its old place in an index', async (t) => {
+    const { view, commit } = await opened(t)
+    const at = (owner: string) => view.find({ index: 'by_owner', equals: [owner], limit: 10 })
+    await commit(1, note('a', { owner: 'o', at: '1' }), note('b', { owner: 'o', at: '1' }))
+    await at('o')
+    await commit(2, note('a', { owner: 'p', at: '1' }), note('b', undefined))
+    t.strictSame(await at('o'), { items: [], total: 0 })
+    t.strictSame(await at('p'), { items: [{ owner: 'p', at: '1' }], total: 1 })
+    t.equal(await view.get('b'), undefined)
+  })
+
+  t.test('a commit at or below the checkpoint changes nothing', async (t) => {
+    const { views, view, commit } = await opened(t)
+    await commit(5, note('a', { owner: 'new' }))
+    await commit(5, note('a', { owner: 'again' }))
+    await commit(4, note('a', { owner: 'old' }), note('b', { owner: 'old' }))
+    t.strictSame(await everything(view), { a: { owner: 'new' } })
+    t.equal(await views.checkpoint('notes'), 5)
+  })
+
+  t.test('the last of several changes of one document holds', async (t) => {
+    const { view, commit } = await opened(t)
+    await commit(1, note('a', { owner: '1' }), note('a', undefined), note('a', { owner: '2' }))
+    t.strictSame(await view.find({ index: 'by_owner', equals: ['2'], limit: 1 }), {
+      items: [{ owner: '2' }],
+      total: 1,
+    })
+  })
+
+  t.test('one commit takes several read models forward', async (t) => {
+    const { views, commit } = await opened(t)
+    await commit(1, note('a', { owner: 'o' }))
+    const other = await views.view<Document>({ name: 'others', indexes: {} })
+    await views.commit([
+      { view: 'notes', changes: [note('a', undefined)], position: 2 },
+      { view: 'others', changes: [note('a', { owner: 'x' })], position: 2 },
+    ])
+    t.strictSame(await other.get('a'), { owner: 'x' })
+    t.strictSame([await views.checkpoint('notes'), await views.checkpoint('others')], [2, 2])
+  })
+
+  t.test('null is a value, a missing field is not', async (t) => {
+    const { view, commit } = await opened(t)
+    await commit(
+      1,
+      note('null', { owner: null, at: 'a' }),
+      note('missing', { at: 'b' }),
+      note('empty', { owner: '', at: 'c' }),
+      note('no order', { owner: null }),
+    )
+    t.strictSame(await view.find({ index: 'by_owner', equals: [null], limit: 10 }), {
+      items: [{ owner: null }, { owner: null, at: 'a' }],
+      total: 2,
+    })
+    t.strictSame(await view.find({ index: 'by_rank', equals: [], limit: 0 }), {
+      items: [],
+      total: 4,
+    })
+  })
+
+  t.test('names that databases keep for themselves are names like any other', async (t) => {
+    const { views, view, commit } = await opened(t)
+    const document = {
+      owner: 'o',
+      text: { $sealed: 'key-1', box: 'AAAA' },
+      by: { 'a.b': { $ref: 1 }, '': 0, '%24': 1, _bsontype: 'Long', constructor: null },
+      _id: 'mine',
+      _position: 3,
+      $top: [{ $in: [1] }, null, 'x', 0.5, -1, 2 ** 52],
+    }
+    await commit(1, note('a', document))
+    t.strictSame(await view.get('a'), document)
+    t.strictSame((await views.load('notes', ['a'])).get('a'), document)
+    t.strictSame(await everything(view), { a: document })
+    t.strictSame((await view.find({ index: 'by_owner', equals: ['o'], limit: 1 })).items, [
+      document,
+    ])
+  })
+
+  t.test('long values are found and told apart', async (t) => {
+    const { view, commit } = await opened(t)
+    const long = 'ü'.repeat(3000)
+    await commit(
+      1,
+      note('1', { owner: `${long}1`, at: '1' }),
+      note('2', { owner: `${long}2`, at: long }),
+      note('3', { owner: `${long}2`, at: `a\0${long}` }),
+    )
+    const found = await view.find({ index: 'by_owner', equals: [`${long}2`], limit: 5 })
+    t.equal(found.total, 2)
+    t.strictSame(
+      found.items.map(({ at }) => String(at).length),
+      [3002, 3000],
+    )
+  })
+
+  t.test('the ids under an index, and documents by id in order', async (t) => {
+    const { views, view, commit } = await opened(t)
+    const ids = Array.from({ length: 1203 }, (_, n) => `note ${String(n).padStart(4, '0')}`)
+    await commit(1, ...ids.map((id, n) => note(id, { owner: `o${n % 2}`, at: n })))
+    t.strictSame(
+      (await views.idsOf('notes', 'by_owner', ['o1'])).toSorted(),
+      ids.filter((_, n) => n % 2 === 1),
+    )
+    t.strictSame(Object.keys(await everything(view)), ids)
+  })
+
+  t.test('what is not declared is refused', async (t) => {
+    const { views, view } = await opened(t)
+    await t.rejects(view.find({ index: 'by_nothing', equals: [], limit: 1 }), TypeError)
+    await t.rejects(view.find({ index: 'by_owner', equals: [], limit: 1 }), TypeError)
+    await t.rejects(views.checkpoint('nothing'), TypeError)
+    await t.rejects(views.checkpoint('notes', 'rebuild'), TypeError)
+    await t.rejects(views.swap('notes'), TypeError)
+  })
+
+  t.test('reopened, everything is where it was', async (t) => {
+    const { open } = await place(t)
+    const before = await open()
+    await before.view(spec)
+    await before.commit([{ view: 'notes', changes: [note('a', { owner: 'o' })], position: 9 }])
+    await before.close()
+    const views = await open()
+    t.teardown(() => views.close())
+    const view = await views.view<Document>(spec)
+    t.equal(await views.checkpoint('notes'), 9)
+    t.strictSame(await view.find({ index: 'by_owner', equals: ['o'], limit: 1 }), {
+      items: [{ owner: 'o' }],
+      total: 1,
+    })
+  })
+
+  t.test('indexes that a new version declares are filled, others forgotten', async (t) => {
+    const { views, commit } = await opened(t)
+    await commit(3, note('a', { owner: 'o', rank: 2 }), note('b', { owner: 'o', rank: 1 }))
+    const indexes = {
+      by_owner: { equals: ['owner'], orderBy: 'rank' },
+      by_both: { equals: ['rank', 'owner'] },
+    }
+    const view = await views.view<Document>({ name: 'notes', indexes })
+    t.strictSame(await view.find({ index: 'by_owner', equals: ['o'], limit: 10 }), {
+      items: [
+        { owner: 'o', rank: 1 },
+        { owner: 'o', rank: 2 },
+      ],
+      total: 2,
+    })
+    t.equal((await view.find({ index: 'by_both', equals: [2, 'o'], limit: 1 })).total, 1)
+    await t.rejects(view.find({ index: 'by_flag', equals: [1], limit: 1 }), TypeError)
+    t.equal(await views.checkpoint('notes'), 3)
+  })
+
+  t.test('a rebuild grows beside the live generation and replaces it whole', async (t) => {
+    const { views, view, commit } = await opened(t)
+    await commit(5, note('a', { owner: 'old' }), note('b', { owner: 'old' }))
+    await views.beginRebuild('notes')
+    t.equal(await views.checkpoint('notes', 'rebuild'), -1)
+    const rebuilt = { view: 'notes', changes: [note('a', { owner: 'new' })], position: 6 }
+    await views.commit([rebuilt], 'rebuild')
+    await commit(7, note('c', { owner: 'old' }))
+
+    t.strictSame(Object.keys(await everything(view)), ['a', 'b', 'c'])
+    t.strictSame((await views.load('notes', ['a'])).get('a'), { owner: 'old' })
+    t.strictSame((await views.load('notes', ['a'], 'rebuild')).get('a'), { owner: 'new' })
+    t.strictSame(await views.idsOf('notes', 'by_owner', ['new'], 'rebuild'), ['a'])
+    t.strictSame(await views.idsOf('notes', 'by_owner', ['new']), [])
+
+    await views.swap('notes')
+    t.strictSame(await everything(view), { a: { owner: 'new' } })
+    t.equal(await views.checkpoint('notes'), 6)
+    t.strictSame(await view.find({ index: 'by_owner', equals: ['old'], limit: 10 }), {
+      items: [],
+      total: 0,
+    })
+    await commit(8, note('d', { owner: 'new' }))
+    t.equal((await view.find({ index: 'by_owner', equals: ['new'], limit: 10 })).total, 2)
+    await t.rejects(views.checkpoint('notes', 'rebuild'), TypeError)
+  })
+
+  t.test('a rebuild begun again starts from nothing', async (t) => {
+    const { views } = await opened(t)
+    await views.beginRebuild('notes')
+    const first = { view: 'notes', changes: [note('a', { owner: 'o' })], position: 6 }
+    await views.commit([first], 'rebuild')
+    await views.beginRebuild('notes')
+    t.equal(await views.checkpoint('notes', 'rebuild'), -1)
+    t.strictSame(await views.load('notes', ['a'], 'rebuild'), new Map())
+  })
+
+  t.test('any commits and questions answer as a plain list would', async (t) => {
+    const { open } = await place(t)
+    const views = await open()
+    t.teardown(() => views.close())
+
+    const owner = fc.constantFrom<unknown>('o', 'p', null, '', 'ü', 7, true, undefined)
+    const rank = fc.oneof(
+      { weight: 6, arbitrary: fc.integer({ min: -3, max: 3 }) },
+      fc.double({ noNaN: true, noDefaultInfinity: true }),
+      fc.constantFrom(null, undefined),
+    )
+    const at = fc.oneof(fc.string({ unit: 'binary', maxLength: 4 }), fc.constantFrom('a', 'ab'))
+    const field = (name: string, values: fc.Arbitrary<unknown>) =>
+      values.map((value) => (value === undefined ? {} : { [name]: value }))
+    const state = fc.constantFrom('x', 'y', null)
+    const document = fc
+      .tuple(
+        field('owner', owner),
+        field('rank', rank),
+        field('at', at),
+        fc.oneof(
+          fc.constant({}),
+          state.map((state) => ({ run: { state } })),
+        ),
+      )
+      .map((fields): Document => Object.assign({}, ...fields))
+    const change = fc.record({
+      id: fc.integer({ min: 0, max: 9 }).map((n) => `n${n}`),
+      document: fc.option(document, { nil: undefined, freq: 4 }),
+    })
+    const page = {
+      descending: fc.boolean(),
+      skip: fc.nat(3),
+      limit: fc.nat(4),
+    }
+    const scalar = fc.constantFrom('o', 'p', null, '', 'ü', 7, true)
+    const bounds = (values: fc.Arbitrary<string | number>) => ({
+      from: fc.option(values, { nil: undefined }),
+      below: fc.option(values, { nil: undefined }),
+    })
+    const query = fc.oneof(
+      fc.record({
+        index: fc.constant('by_owner'),
+        equals: fc.tuple(scalar),
+        ...bounds(fc.constantFrom('', 'a', 'ab', 'b')),
+        ...page,
+      }),
+      fc.record({
+        index: fc.constant('by_state'),
+        equals: fc.tuple(scalar, state),
+        ...bounds(fc.integer({ min: -3, max: 3 })),
+        ...page,
+      }),
+      fc.record({
+        index: fc.constant('by_rank'),
+        equals: fc.constant([]),
+        ...bounds(fc.integer({ min: -3, max: 3 })),
+        ...page,
+      }),
+      fc.record({ index: fc.constant('by_flag'), equals: fc.tuple(scalar), ...page }),
+    )
+    const step = fc.oneof(
+      fc.array(change, { maxLength: 6 }).map((changes) => ({ changes })),
+      query.map((asked) => ({
+        query: Object.fromEntries(
+          Object.entries(asked).filter(([, value]) => value !== undefined),
+        ) as Find,
+      })),
+    )
+
+    let n = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const name = `random_${n++}`
+        const view = await views.view<Document>({ ...spec, name })
+        const plain = model(spec)
+        for (const [position, step] of steps.entries())
+          if ('changes' in step) {
+            await views.commit([{ view: name, changes: step.changes, position }])
+            plain.commit(step.changes)
+          } else t.strictSame(await view.find(step.query), plain.find(step.query))
+        t.strictSame(await everything(view), plain.everything())
+      }),
+      { numRuns: 60, endOnFailure: true },
+    )
+  })
+}

@@ -1,0 +1,48 @@
+import type { Change, Document, Find, Found, ViewSpec } from '../../src/ports/views.ts'
+
+const at = (document: Document, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, key) => {
+    const fields = new Map(typeof value === 'object' && value ? Object.entries(value) : [])
+    return fields.get(key)
+  }, document)
+
+const types = ['object', 'boolean', 'number', 'string']
+
+/** null, booleans, numbers, strings by code point; a missing value counts as null. */
+const compare = (a: unknown, b: unknown): number => {
+  const [left, right] = [a ?? null, b ?? null]
+  const byType = types.indexOf(typeof left) - types.indexOf(typeof right)
+  if (byType !== 0) return byType
+  if (typeof left === 'number' && typeof right === 'number') return left - right
+  return Buffer.compare(Buffer.from(String(left)), Buffer.from(String(right)))
+}
+
+/** A read model as a list that is searched from end to end: what the views are measured by. */
+export const model = ({ indexes }: ViewSpec) => {
+  const documents = new Map<string, Document>()
+  return {
+    commit(changes: readonly Change[]) {
+      for (const { id, document } of changes)
+        if (document) documents.set(id, document)
+        else documents.delete(id)
+    },
+    find(query: Find): Found<Document> {
+      const { index, equals, from, below, descending, skip = 0, limit } = query
+      const { equals: paths = [], orderBy = '' } = indexes[index] ?? {}
+      const within = (value: unknown) =>
+        (from === undefined || (typeof value === typeof from && compare(value, from) >= 0)) &&
+        (below === undefined || (typeof value === typeof below && compare(value, below) < 0))
+      const found = [...documents]
+        .filter(([, document]) => paths.every((path, n) => at(document, path) === equals[n]))
+        .filter(([, document]) => within(at(document, orderBy)))
+        .toSorted(
+          ([idA, a], [idB, b]) => compare(at(a, orderBy), at(b, orderBy)) || compare(idA, idB),
+        )
+        .map(([, document]) => document)
+      if (descending) found.reverse()
+      return { items: found.slice(skip, skip + limit), total: found.length }
+    },
+    everything: (): Record<string, Document> =>
+      Object.fromEntries([...documents].toSorted(([a], [b]) => compare(a, b))),
+  }
+}
