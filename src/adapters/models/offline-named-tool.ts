@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { transferName } from '../../agents/transfer.ts'
 import type { ToolSpec } from '../../ports/model.ts'
@@ -16,7 +17,7 @@ export const ownTools = (tools: readonly ToolSpec[]): ToolSpec[] =>
 
 const argument = /([A-Za-z_][\w.-]{0,63})=(?:"([^"]*)"|'([^']*)'|(\S+))/g
 const closers = '.,;!?)'
-const wordCharacter = /[\p{L}\p{N}_]/u
+const special = /[.*+?^${}()|[\]\\]/g
 
 const properties = z.object({
   properties: z.record(z.string(), z.object({ type: z.string().optional().catch(undefined) })),
@@ -49,25 +50,21 @@ const argumentsFor = (spec: ToolSpec, message: string): Record<string, unknown> 
   )
 }
 
-/** Whether a text has a name as a whole word; both in lower case. */
-const holds = (text: string, name: string): boolean => {
-  const at = text.indexOf(name)
-  return (
-    at !== -1 &&
-    !wordCharacter.test(text[at - 1] ?? ' ') &&
-    !wordCharacter.test(text[at + name.length] ?? ' ')
-  )
+const patterns = new LRUCache<string, RegExp>({ max: 1000 })
+
+/** Finds a name as a whole word, in any case, with `_`, `-` or a space between its parts. */
+const patternOf = (name: string): RegExp => {
+  const known = patterns.get(name)
+  if (known) return known
+  const parts = name.split(/[_-]/).map((part) => part.replace(special, '\\$&'))
+  const whole = `(?<![\\p{L}\\p{N}_])${parts.join('[\\s_-]')}(?![\\p{L}\\p{N}_])`
+  const pattern = new RegExp(whole, 'iu')
+  patterns.set(name, pattern)
+  return pattern
 }
 
-/**
- * A call of the tool of the agent's own (HTTP or MCP) that the message names, in any case, with
- * spaces for `_` and `-` or without.
- */
+/** A call of the tool of the agent's own (HTTP or MCP) that the message names. */
 export const namedTool = ({ message, tools }: { message: string; tools: readonly ToolSpec[] }) => {
-  const own = ownTools(tools)
-  if (own.length === 0) return undefined
-  const text = message.toLowerCase()
-  const spellings = [text, text.replaceAll(' ', '_'), text.replaceAll(' ', '-')]
-  const tool = own.find(({ name }) => spellings.some((one) => holds(one, name.toLowerCase())))
+  const tool = ownTools(tools).find(({ name }) => patternOf(name).test(message))
   return tool && { name: tool.name, args: argumentsFor(tool, message) }
 }

@@ -29,7 +29,7 @@ export const openAiChunk = z.object({
     )
     .nullish(),
   usage: z.object({ prompt_tokens: count, completion_tokens: count }).nullish(),
-  error: z.unknown(),
+  error: z.unknown().optional(),
 })
 
 export type OpenAiChunk = z.infer<typeof openAiChunk>

@@ -1,0 +1,81 @@
+import { from, type Observable } from 'rxjs'
+import { modelsFrom } from '../../src/adapters/models/registry.ts'
+import type { AgentConfig } from '../../src/agents/agent.ts'
+import type { RuntimePorts, Turn } from '../../src/agents/agent-kind.ts'
+import type { Tool, ToolContext, ToolResult } from '../../src/agents/tool.ts'
+import type { Call } from '../../src/ports/call.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import type { Model, ModelEvent, ModelRequest, Models } from '../../src/ports/model.ts'
+
+const call: Call = {
+  organizationId: 'org-1',
+  keyId: 'key-1',
+  userId: 'user-1',
+  onBehalfOf: null,
+  requestId: 'request-1',
+  correlationId: 'request-1',
+  causationId: 'request-1',
+  at: '2026-01-01T00:00:00.000Z',
+}
+
+/** An active LLM agent whose id is its name in lower case. */
+export const agentNamed = (name: string, more: Partial<AgentConfig> = {}): AgentConfig => ({
+  agentId: name.toLowerCase(),
+  name,
+  description: '',
+  agentType: 'LLM_AGENT',
+  model: null,
+  instruction: `You are ${name}.`,
+  isActive: true,
+  tools: [],
+  mcpServers: [],
+  subAgents: [],
+  datastoreIds: [],
+  temperature: null,
+  maxTokens: null,
+  outputKey: null,
+  maxIterations: null,
+  exitCondition: null,
+  ...more,
+})
+
+/** Stands still; ids count from 1. */
+export const fixedClock = (): Clock => {
+  let ids = 0
+  const now = new Date(call.at)
+  return { now: () => now, id: () => `id-${++ids}` }
+}
+
+export const turnOf = (agent: AgentConfig, message: string, more: Partial<Turn> = {}): Turn => ({
+  call,
+  agent,
+  message,
+  history: [],
+  ...more,
+})
+
+export const toolNamed = (
+  name: string,
+  run: (args: Readonly<Record<string, unknown>>, context: ToolContext) => Promise<ToolResult>,
+): Tool => ({ spec: { name, description: name, parameters: { type: 'object' } }, run })
+
+/** The model that a request is answered by is a function of the request. */
+export type Script = (request: ModelRequest) => Observable<ModelEvent> | readonly ModelEvent[]
+
+/** Every model name answers by the script, for 1 micro-credit a token. */
+export const scripted = (script: Script): Models => {
+  const model: Model = { stream: (request) => from(script(request)) }
+  const price = { prompt: 1, completion: 1 }
+  return { resolve: (name) => ({ model, name: name ?? 'test/model', id: name ?? 'model', price }) }
+}
+
+/** A host with these agents, offline unless told otherwise. */
+export const hostOf = (
+  agents: readonly AgentConfig[],
+  { tools = [], models = modelsFrom({}) }: { tools?: readonly Tool[]; models?: Models } = {},
+): RuntimePorts => ({
+  models,
+  clock: fixedClock(),
+  agentOf: (id) => agents.find(({ agentId }) => agentId === id),
+  toolsOf: (agent) => tools.filter(({ spec }) => agent.tools.includes(spec.name)),
+})
