@@ -1,6 +1,6 @@
 import type { AnyProjection } from '../projections/projection.ts'
 import { folded, type Lane, type Step, sorter, type Todo } from './fold.ts'
-import { type RecordedEvent, START, StoreDamaged } from './ports/event-store.ts'
+import { type RecordedEvent, START, StoreUnavailable } from './ports/event-store.ts'
 import type { Change, Commit, Document, Views } from './ports/views.ts'
 
 /** What a fold needs of the views: one generation of them, or anything that stands in for it. */
@@ -33,24 +33,31 @@ const fetched = async (
   return ids.size > 0 ? sink.load(name, [...ids]) : new Map()
 }
 
-const outcome = async (sink: Sink, lane: Lane, todo: Todo, end: number): Promise<Outcome> => {
+const outcome = async (
+  sink: Sink,
+  lane: Lane,
+  { steps, ...todo }: Todo,
+  batch: readonly RecordedEvent[],
+): Promise<Outcome> => {
   const { projection, position } = lane
-  const { steps } = todo
   try {
     const stored = await fetched(sink, projection, steps)
     const { changes, done, error = todo.error } = folded(projection, steps, stored)
-    if (!error) return { lane, changes, position: end }
-    return { lane, changes, position: steps[done - 1]?.event.position ?? position, error }
+    if (!error) return { lane, changes, position: batch.at(-1)?.position ?? position }
+    const failed = steps[done]?.event.position ?? todo.failed
+    const before = batch.findLast((event) => event.position < failed)?.position ?? position
+    return { lane, changes, position: Math.max(position, before), error }
   } catch (error) {
-    if (error instanceof StoreDamaged) return { lane, changes: [], position, error }
-    throw error
+    if (error instanceof StoreUnavailable) throw error
+    return { lane, changes: [], position, error }
   }
 }
 
 /**
  * Folds batches for a fixed list of projections, each in a lane of its own. Answers what is to be
- * committed and changes nothing itself; lanes that are stopped, or further on, are left out.
- * Rejects with what the sink rejects with, save damage: that stops the one projection it hit.
+ * committed and changes nothing itself; lanes that are stopped, or further on, are left out. What
+ * the sink cannot load for one projection (damaged, an impossible id) ends that one.
+ * @throws StoreUnavailable
  */
 export const batchFolder = (projections: readonly AnyProjection[]) => {
   const sorted = sorter(projections)
@@ -66,7 +73,7 @@ export const batchFolder = (projections: readonly AnyProjection[]) => {
       const todo = todos[n]
       if (!todo || lane.error || end <= lane.position) continue
       const idle = todo.steps.length === 0 && !todo.error
-      outcomes.push(idle ? { lane, changes: [], position: end } : outcome(sink, lane, todo, end))
+      outcomes.push(idle ? { lane, changes: [], position: end } : outcome(sink, lane, todo, batch))
     }
     return Promise.all(outcomes)
   }

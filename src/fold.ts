@@ -6,7 +6,7 @@ import {
 } from '../projections/projection.ts'
 import { decoder } from './codec.ts'
 import type { EventTable } from './domain/aggregate.ts'
-import type { RecordedEvent } from './ports/event-store.ts'
+import { type RecordedEvent, START } from './ports/event-store.ts'
 import type { Change, Document, Scalar } from './ports/views.ts'
 
 /** Every document whose index has these values; `stored` are those of them in the store. */
@@ -19,8 +19,8 @@ export type Step = {
   ids: readonly string[]
 }
 
-/** What a batch asks of one projection. An error: its steps end before the event that caused it. */
-export type Todo = { steps: Step[]; error: unknown }
+/** What a batch asks of one projection. An error: its steps end before the event at `failed`. */
+export type Todo = { steps: Step[]; error?: unknown; failed: number }
 
 /** `position` is where a projection stands: events at or below it are not for it. */
 export type Lane = { projection: AnyProjection; position: number; error?: unknown }
@@ -55,7 +55,7 @@ const stepOf = (projection: AnyProjection, event: Seen<EventTable>, folds: boole
   return {
     event,
     clear: cleared && { ...cleared, stored: [] },
-    ids: typeof ids === 'string' ? [ids] : ids,
+    ids: typeof ids === 'string' ? [ids] : [...ids],
   }
 }
 
@@ -79,7 +79,7 @@ export const sorter = (projections: readonly AnyProjection[]) => {
   }
 
   return (batch: readonly RecordedEvent[], lanes: readonly Lane[]): Todo[] => {
-    const todos: Todo[] = lanes.map(({ error }) => ({ steps: [], error }))
+    const todos: Todo[] = lanes.map(({ error }) => ({ steps: [], error, failed: START }))
     for (const recorded of batch)
       for (const reader of readers(recorded)) {
         let event: Seen<EventTable> | undefined
@@ -91,7 +91,7 @@ export const sorter = (projections: readonly AnyProjection[]) => {
             event ??= reader.decode(recorded)
             todo.steps.push(stepOf(lane.projection, event, folds))
           } catch (error) {
-            todo.error = error
+            Object.assign(todo, { error, failed: recorded.position })
           }
         }
       }

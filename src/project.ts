@@ -54,6 +54,7 @@ export const projector = (options: Options) => {
   const serially = inOrder()
   const changes = new Subject<ViewChange>()
   const stopping = new AbortController()
+  const rebuilding = new Set<string>()
   let running: Subscription | undefined
   let held = () => false
 
@@ -123,28 +124,35 @@ export const projector = (options: Options) => {
     async rebuild(name: string, progress: (progress: Progress) => void = () => undefined) {
       const lane = lanes.find(({ projection }) => projection.name === name)
       if (!lane) throw new TypeError(`no projection is called ${name}`)
+      if (rebuilding.has(name)) throw new Error(`${name} is being rebuilt`)
       const ours = () => {
         if (!held()) throw new Error('another process projects: rebuild there')
       }
       ours()
-      const { projection } = lane
-      const { signal } = stopping
-      await rebuild({
-        store,
-        views,
-        projection,
-        progress,
-        signal,
-        serially: (work) =>
-          serially(() => {
+      rebuilding.add(name)
+      try {
+        await rebuild({
+          store,
+          views,
+          projection: lane.projection,
+          signal: stopping.signal,
+          serially: (work) =>
+            serially(() => {
+              ours()
+              return work()
+            }),
+          progress: (step) => {
             ours()
-            return work()
-          }),
-        swapped: (position) => {
-          Object.assign(lane, { position, error: undefined })
-          marks.renewed(name, position)
-        },
-      })
+            progress(step)
+          },
+          swapped: (position) => {
+            Object.assign(lane, { position, error: undefined })
+            marks.renewed(name, position)
+          },
+        })
+      } finally {
+        rebuilding.delete(name)
+      }
     },
 
     /** Finishes the batch in hand, then ends; whoever still waits gets false. */
@@ -154,7 +162,9 @@ export const projector = (options: Options) => {
       await serially(async () => undefined)
       marks.end()
       changes.complete()
-      await lease?.leases.release(lease.name, lease.holder)
+      await lease?.leases.release(lease.name, lease.holder).catch((err) => {
+        log.warn({ err, lease: lease.name }, 'a lease was not released and has to run out')
+      })
     },
   }
 }

@@ -9,6 +9,7 @@ import {
   repeat,
   switchMap,
   takeUntil,
+  tap,
   timer,
 } from 'rxjs'
 import type { Leases } from './ports/leases.ts'
@@ -57,9 +58,14 @@ export const tenures = <T>(
   const lost = timer(renewMs, renewMs).pipe(
     exhaustMap(() => acquired),
     filter((ours) => !ours),
+    tap(() => log.warn({ lease: name, holder }, 'lost a lease')),
   )
+  const spell = defer(() => {
+    log.info({ lease: name, holder }, 'took a lease')
+    return work(held).pipe(takeUntil(lost))
+  })
   return acquired.pipe(
-    switchMap((ours) => (ours ? work(held).pipe(takeUntil(lost)) : EMPTY)),
+    switchMap((ours) => (ours ? spell : EMPTY)),
     repeat({ delay: retryMs }),
   )
 }

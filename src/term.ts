@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   concatMap,
   defer,
@@ -12,17 +11,11 @@ import {
   takeWhile,
   timer,
 } from 'rxjs'
-import { type batchFolder, commitsOf, type Outcome, type Sink } from './batch.ts'
+import type { batchFolder, Outcome } from './batch.ts'
 import type { Lane } from './fold.ts'
 import type { Serially } from './in-order.ts'
-import { type EventStore, type RecordedEvent, StoreDamaged } from './ports/event-store.ts'
-import type { Log } from './ports/log.ts'
-import type { Views } from './ports/views.ts'
-
-/** The right to write views ran out in the middle of a batch; nothing of the batch was written. */
-class TermOver extends Error {
-  override readonly name = 'TermOver'
-}
+import { backOff, committed, patient, type Spell } from './patient.ts'
+import type { EventStore, RecordedEvent } from './ports/event-store.ts'
 
 /** A view is further on than its log: it was folded from another one. Rebuild it. */
 export class ViewAhead extends Error {
@@ -32,44 +25,13 @@ export class ViewAhead extends Error {
   }
 }
 
-export type Term = {
+export type Term = Spell & {
   store: EventStore
-  views: Views
   lanes: readonly Lane[]
   fold: ReturnType<typeof batchFolder>
   serially: Serially
-  /** Whether this process may write views. */
-  held: () => boolean
   /** Told where every lane stands when the term begins, and after every commit. */
   done: (outcomes: readonly Outcome[]) => void
-  log: Log
-  /** Ends the term; a batch in hand is finished unless the views are out of reach. */
-  signal: AbortSignal
-}
-
-const backOff = (attempt: number) => Math.min(5_000, 50 * 2 ** attempt)
-
-/** The views, tried again with back-off while they are out of reach and the term lasts. */
-const patient = ({ views, held, log, signal }: Term): Sink => {
-  const until = async <T>(work: () => Promise<T>): Promise<T> => {
-    for (let attempt = 0; ; attempt++)
-      try {
-        return await work()
-      } catch (err) {
-        if (signal.aborted || !held() || err instanceof StoreDamaged) throw err
-        log.warn({ err, attempt }, 'the views are out of reach, trying again')
-        await pause(backOff(attempt), undefined, { signal })
-      }
-  }
-  return {
-    load: (view, ids) => until(() => views.load(view, ids)),
-    idsOf: (view, index, equals) => until(() => views.idsOf(view, index, equals)),
-    commit: (commits) =>
-      until(async () => {
-        if (!held()) throw new TermOver()
-        await views.commit(commits)
-      }),
-  }
 }
 
 /**
@@ -100,9 +62,7 @@ export const term = (options: Term): Observable<unknown> => {
 
   const step = async (batch: readonly RecordedEvent[]) => {
     if (signal.aborted) return
-    const outcomes = await fold(sink, lanes, batch)
-    await sink.commit(commitsOf(outcomes))
-    settled(outcomes)
+    settled(await committed(sink, await fold(sink, lanes, batch)))
   }
 
   return defer(() => {

@@ -66,7 +66,7 @@ export const watermarks = (names: readonly string[], now: () => number) => {
     /** True as soon as the views have passed a position; false when that takes too long. */
     passed(position: number, timeoutMs: number, views: readonly string[] = names) {
       if (reached({ position, views })) return yes
-      timer ??= setInterval(expire, tickMs).unref()
+      timer ??= setInterval(expire, tickMs)
       return new Promise<boolean>((settle) => {
         waits.push({ position, views, until: now() + timeoutMs, settle })
       })
