@@ -3,9 +3,7 @@ import type { Test } from 'tap'
 import type { Answers } from '../../src/ports/answers.ts'
 
 /** `reopen` closes the store and opens the same data again, where an adapter can. */
-export type OpenAnswers = (
-  t: Test,
-) => Promise<{ answers: Answers; reopen?: () => Promise<Answers> }>
+type OpenAnswers = (t: Test) => Promise<{ answers: Answers; reopen?: () => Promise<Answers> }>
 
 const hour = 60 * 60 * 1000
 const noon = new Date('2026-01-01T12:00:00.000Z')

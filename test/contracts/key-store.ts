@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { KeyDestroyed, type KeyStore } from '../../src/ports/keys.ts'
 
 /** `reopen` closes the store and opens the same data again, where an adapter can. */
-export type OpenKeys = (t: Test) => Promise<{ keys: KeyStore; reopen?: () => Promise<KeyStore> }>
+type OpenKeys = (t: Test) => Promise<{ keys: KeyStore; reopen?: () => Promise<KeyStore> }>
 
 const bytes = (seed: number) => Uint8Array.from({ length: 256 }, (_, n) => (n + seed) % 256)
 const nameOf = () => `org-1/${randomUUID()}`

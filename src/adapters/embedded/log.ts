@@ -1,33 +1,20 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { type Database, open } from 'lmdb'
+import { mkdirSync } from 'node:fs'
 import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import { type Change, commitQueue } from './commit-queue.ts'
-import { assertWhole, roomIn, writeDurably } from './data-file.ts'
+import { roomIn } from './data-file.ts'
+import { type Environment, openEnvironment } from './environment.ts'
 import { holdAlone } from './lock.ts'
-import { checked } from './record.ts'
 
-const format = '1'
 const maxNameBytes = 1_000
-/** Address space, not disk: what the file may grow to without being opened again. */
-const mapSize = 2 ** 40
 /** Room for the pages that a batch touches besides its own bytes. */
 const spareBytes = 16 * 1024 * 1024
 /** LMDB's codes for a file that is not as it was written. */
 const damage = new Set([-30_797, -30_796, -30_794, -30_793])
 
 /** Told about every commit of the log, and about its end. */
-export type Watcher = { committed(): void; failed(): void; closed(): void }
+type Watcher = { committed(): void; failed(): void; closed(): void }
 
-export type Log = {
-  /** The data file, for messages. */
-  file: string
-  /** Records by the position of their last event; undefined where bytes are damaged. */
-  records: Database<string | undefined, number>
-  /** [stream, revision of a record's last event] to the key of the record. */
-  streams: Database<number, [string, number]>
-  keys: Database<Buffer, string>
-  answers: Database<string | undefined, string>
+export type Log = Omit<Environment, 'root'> & {
   /** Resolves once the change is on disk. @throws StoreUnavailable, what `prepare` throws */
   write<T>(change: Change<T>): Promise<T>
   /** Every reading goes through here. @throws StoreUnavailable when closed, StoreDamaged */
@@ -52,51 +39,12 @@ const explained = (cause: unknown, file: string): unknown => {
     : new StoreUnavailable(message, { cause })
 }
 
-const openEnvironment = (path: string) => {
-  const root = open({ path, noSubdir: false, mapSize, maxDbs: 8, overlappingSync: false })
-  const text = { encoder: checked, cache: false } as const
-  return {
-    root,
-    records: root.openDB<string | undefined, number>({ name: 'records', ...text }),
-    streams: root.openDB<number, [string, number]>({ name: 'streams', encoding: 'ordered-binary' }),
-    keys: root.openDB<Buffer, string>({ name: 'keys', encoding: 'binary' }),
-    answers: root.openDB<string | undefined, string>({ name: 'answers', ...text }),
-  }
-}
-
-type Environment = ReturnType<typeof openEnvironment>
-
-/** The last record is sound and is where its stream says; every record is in some stream. */
-const assertConsistent = ({ records, streams }: Environment, file: string): void => {
-  const [tail] = records.getRange({ reverse: true, limit: 1 })
-  const count = (db: Database) => (db.getStats() as { entryCount: number }).entryCount
-  if (count(records) !== count(streams))
-    throw new StoreDamaged(`${file}: ${count(records)} records, ${count(streams)} in streams`)
-  if (!tail) return
-  if (tail.value === undefined) throw new StoreDamaged(`${file}: damaged at position ${tail.key}`)
-  const [stream, revision, , events]: [string, number, unknown, unknown[]] = JSON.parse(tail.value)
-  if (streams.get([stream, revision + events.length - 1]) !== tail.key)
-    throw new StoreDamaged(`${file}: position ${tail.key} is not in its stream`)
-}
-
-const openSound = async (path: string) => {
-  const file = join(path, 'data.mdb')
-  const formatFile = join(path, 'format')
-  const known = existsSync(formatFile)
-  if (known) {
-    const found = readFileSync(formatFile, 'utf8').trim()
-    if (found !== format) throw new StoreDamaged(`${formatFile} says ${found}, not ${format}`)
-    assertWhole(file)
-  }
-  const environment = openEnvironment(path)
+const explaining = <T>(reading: () => T, file: string): T => {
   try {
-    assertConsistent(environment, file)
-    if (!known) writeDurably(path, 'format', format)
+    return reading()
   } catch (error) {
-    await environment.root.close()
-    throw error
+    throw explained(error, file)
   }
-  return { file, environment }
 }
 
 /**
@@ -108,17 +56,15 @@ export const openLog = async ({ path }: { path: string }): Promise<Log> => {
   mkdirSync(path, { recursive: true })
   const release = await holdAlone(path)
   try {
-    return logOver(await openSound(path), release)
+    return logOver(await openEnvironment(path), release)
   } catch (error) {
     release()
     throw explained(error, path)
   }
 }
 
-type Sound = { file: string; environment: Environment }
-
-const logOver = ({ file, environment }: Sound, release: () => void): Log => {
-  const { root, records, streams, keys, answers } = environment
+const logOver = (environment: Environment, release: () => void): Log => {
+  const { file, root, records, streams, keys, answers } = environment
   const watchers: Watcher[] = []
   const room = roomIn(file, () => {
     const { lastPageNumber, pageSize } = root.getStats() as Record<string, number>
@@ -160,15 +106,11 @@ const logOver = ({ file, environment }: Sound, release: () => void): Log => {
     answers,
     async write(change) {
       assertOpen()
-      return queue.add(change)
+      return queue.add({ ...change, prepare: () => explaining(change.prepare, file) })
     },
     look(reading) {
       assertOpen()
-      try {
-        return reading()
-      } catch (error) {
-        throw explained(error, file)
-      }
+      return explaining(reading, file)
     },
     watch: (watcher) => {
       watchers.push(watcher)

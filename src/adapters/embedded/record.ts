@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import type { NewEvent, RecordedEvent } from '../../ports/event-store.ts'
 
 /** The events of one append as stored, without their place: shared metadata, then the events. */
-export type Body = {
+type Body = {
   text: string
   events: number
   /** What EventStoreDB would count: every event with its metadata. */

@@ -1,0 +1,74 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Database, open, type RootDatabase } from 'lmdb'
+import { StoreDamaged } from '../../ports/event-store.ts'
+import { assertWhole, writeDurably } from './data-file.ts'
+import { checked } from './record.ts'
+
+const format = '1'
+/** Address space, not disk: what the file may grow to without being opened again. */
+const mapSize = 2 ** 40
+
+/** The databases of the log, all in one file. */
+export type Environment = {
+  /** The data file, for messages. */
+  file: string
+  root: RootDatabase
+  /** Records by the position of their last event; undefined where bytes are damaged. */
+  records: Database<string | undefined, number>
+  /** [stream, revision of a record's last event] to the key of the record. */
+  streams: Database<number, [string, number]>
+  keys: Database<Buffer, string>
+  answers: Database<string | undefined, string>
+}
+
+const openDatabases = (path: string) => {
+  const root = open({ path, noSubdir: false, mapSize, maxDbs: 8, overlappingSync: false })
+  const text = { encoder: checked, cache: false } as const
+  return {
+    root,
+    records: root.openDB<string | undefined, number>({ name: 'records', ...text }),
+    streams: root.openDB<number, [string, number]>({ name: 'streams', encoding: 'ordered-binary' }),
+    keys: root.openDB<Buffer, string>({ name: 'keys', encoding: 'binary' }),
+    answers: root.openDB<string | undefined, string>({ name: 'answers', ...text }),
+  }
+}
+
+type Databases = ReturnType<typeof openDatabases>
+
+/** The last record is sound and is where its stream says; every record is in some stream. */
+const assertConsistent = ({ records, streams }: Databases, file: string): void => {
+  const [tail] = records.getRange({ reverse: true, limit: 1 })
+  const count = (db: Database) => (db.getStats() as { entryCount: number }).entryCount
+  if (count(records) !== count(streams))
+    throw new StoreDamaged(`${file}: ${count(records)} records, ${count(streams)} in streams`)
+  if (!tail) return
+  if (tail.value === undefined) throw new StoreDamaged(`${file}: damaged at position ${tail.key}`)
+  const [stream, revision, , events]: [string, number, unknown, unknown[]] = JSON.parse(tail.value)
+  if (streams.get([stream, revision + events.length - 1]) !== tail.key)
+    throw new StoreDamaged(`${file}: position ${tail.key} is not in its stream`)
+}
+
+/**
+ * Opens what is in a directory, or begins it.
+ * @throws StoreDamaged when it is not whole, not in this format, or its end does not hold together
+ */
+export const openEnvironment = async (path: string): Promise<Environment> => {
+  const file = join(path, 'data.mdb')
+  const formatFile = join(path, 'format')
+  const known = existsSync(formatFile)
+  if (known) {
+    const found = readFileSync(formatFile, 'utf8').trim()
+    if (found !== format) throw new StoreDamaged(`${formatFile} says ${found}, not ${format}`)
+    assertWhole(file)
+  }
+  const databases = openDatabases(path)
+  try {
+    assertConsistent(databases, file)
+    if (!known) writeDurably(path, 'format', format)
+  } catch (error) {
+    await databases.root.close()
+    throw error
+  }
+  return { file, ...databases }
+}
