@@ -35,6 +35,9 @@ export class SealBroken extends Error {
 export const sessionKey = (organizationId: string, sessionId: string): string =>
   `session:${organizationId}/${sessionId}`
 
+/** The data key of what belongs to an organization as a whole. */
+export const organizationKey = (organizationId: string): string => `organization:${organizationId}`
+
 /** The data key of a person's email and name. */
 export const userKey = (userId: string): string => `user:${userId}`
 

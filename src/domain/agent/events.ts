@@ -4,30 +4,27 @@ import type { EventOf } from '../aggregate.ts'
 const text = z.string()
 const texts = z.record(z.string(), z.string())
 
-/** A header value may be `{{credential:NAME}}`: the calling user's own, put in at request time. */
-const tool = z.discriminatedUnion('type', [
-  z.object({
-    type: z.enum([
-      'end_call',
-      'transfer_call',
-      'search_knowledge',
-      'remember',
-      'recall',
-      'generate_content',
-    ]),
-  }),
-  z.object({
-    type: z.literal('api_call'),
-    name: text,
-    description: text,
-    method: text,
-    /** A template: `{name}` stands for the parameter of that name. */
-    url: text,
-    headers: texts,
-    /** JSON Schema of the arguments. */
-    parameters: z.record(z.string(), z.unknown()),
-  }),
+const builtIn = z.enum([
+  'end_call',
+  'transfer_call',
+  'search_knowledge',
+  'remember',
+  'recall',
+  'generate_content',
 ])
+
+/** A custom HTTP call. A header value may be `{{credential:NAME}}`: the calling user's own. */
+const apiCall = z.object({
+  type: z.literal('api_call'),
+  name: text,
+  description: text,
+  method: text,
+  /** A template: `{name}` stands for the parameter of that name. */
+  url: text,
+  headers: texts,
+  /** JSON Schema of the arguments. */
+  parameters: z.record(z.string(), z.unknown()),
+})
 
 /** All that an agent is configured by (decisions, section 4). */
 const configuration = z.object({
@@ -38,7 +35,8 @@ const configuration = z.object({
   model: text.nullable(),
   instruction: text,
   isActive: z.boolean(),
-  tools: z.array(tool),
+  /** Built-in tools by name, custom ones in full. */
+  tools: z.array(z.union([builtIn, apiCall])),
   mcpServers: z.array(z.object({ name: text, url: text, headers: texts })),
   /** Agent ids, in the order in which they run. */
   subAgents: z.array(text),

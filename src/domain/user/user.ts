@@ -60,7 +60,7 @@ export const hasSignedIn = ({ identities }: User): boolean => Object.keys(identi
 
 /** @throws user_not_found */
 export const requireUser = ({ status }: User): [] => {
-  if (status === 'unknown') throw problem('user_not_found')
+  if (status === 'unknown') throw problem('user_not_found', { message: 'User not found' })
   return []
 }
 

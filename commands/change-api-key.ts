@@ -1,0 +1,21 @@
+import { decideChange, organizationKeyStream } from '../src/domain/api-key/api-key.ts'
+import type { ApiKeySettings } from '../src/domain/api-key/events.ts'
+import type { Scope } from '../src/domain/api-key/scopes.ts'
+import type { Change } from '../src/domain/changes.ts'
+import type { Call } from '../src/ports/call.ts'
+import type { Transact } from '../src/transact.ts'
+
+export type ChangeApiKey = {
+  keyId: string
+  change: Change<Omit<ApiKeySettings, 'scopes'> & { scopes: Scope[] }>
+}
+
+/** Changes a key of the call's organization. @throws key_not_found, invalid_input */
+export const changeApiKey =
+  (transact: Transact) =>
+  async ({ keyId, change }: ChangeApiKey, call: Call) => {
+    const stream = organizationKeyStream(call.organizationId, keyId)
+    const { position } = await transact(stream, decideChange(change, call.at), call)
+    return { position }
+  }
+export type ChangeApiKeyCommand = ReturnType<typeof changeApiKey>

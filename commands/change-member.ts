@@ -1,0 +1,28 @@
+import type { MemberRole } from '../src/domain/member/events.ts'
+import { type By, decideChangeRole, memberStream } from '../src/domain/member/member.ts'
+import {
+  decideAddOwner,
+  decideRemoveOwner,
+  organizationStream,
+} from '../src/domain/organization/organization.ts'
+import type { Call } from '../src/ports/call.ts'
+import type { Transact } from '../src/transact.ts'
+import { checked } from './checked.ts'
+
+export type ChangeMember = { userId: string; role: MemberRole; by: By }
+
+/** @throws member_not_found, member_pending, owner_required, last_owner */
+export const changeMember =
+  (transact: Transact) =>
+  async ({ userId, role, by }: ChangeMember, call: Call) => {
+    const membership = memberStream(call.organizationId, userId)
+    const owners = organizationStream(call.organizationId)
+    const decide = decideChangeRole(role, by)
+    await transact(membership, checked(decide), call)
+    if (role !== 'OWNER') await transact(owners, decideRemoveOwner(userId), call)
+    const changed = await transact(membership, decide, call)
+    if (role !== 'OWNER') return { position: changed.position }
+    const added = await transact(owners, decideAddOwner(userId), call)
+    return { position: Math.max(changed.position, added.position) }
+  }
+export type ChangeMemberCommand = ReturnType<typeof changeMember>

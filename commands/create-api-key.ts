@@ -1,0 +1,94 @@
+import {
+  decideCreate,
+  decideRevoke,
+  organizationKeyStream,
+  userKeyStream,
+} from '../src/domain/api-key/api-key.ts'
+import type { ApiKeyEvent } from '../src/domain/api-key/events.ts'
+import { defaultScopes, provisioningScopes, type Scope } from '../src/domain/api-key/scopes.ts'
+import { decideAddKey, keyringStream } from '../src/domain/keyring/keyring.ts'
+import { type By, memberStream, requireBacking } from '../src/domain/member/member.ts'
+import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
+import type { Call } from '../src/ports/call.ts'
+import type { Clock } from '../src/ports/clock.ts'
+import { problem } from '../src/problems.ts'
+import { newApiKey, type Secrets } from '../src/secrets.ts'
+import type { Transact } from '../src/transact.ts'
+import { checked } from './checked.ts'
+
+type Uses = { transact: Transact; clock: Clock; hashApiKey: Secrets['hashApiKey'] }
+
+export type CreateApiKey = {
+  type: 'organization' | 'user'
+  name: string
+  description: string
+  /** Default: those of its type (Authentication, rule 6). */
+  scopes?: readonly Scope[] | undefined
+  rateLimitMinute: number
+  rateLimitHour: number
+  /** ISO 8601 in UTC; null: never. */
+  expiresAt: string | null
+  provisioning: boolean
+  /** The backing user. Default: the caller; for the platform, the owner. */
+  userId?: string | undefined
+  /** Where the id has to be known beforehand. */
+  keyId?: string
+  by: By & { platform: boolean }
+}
+
+type Created = ApiKeyEvent<'ApiKeyCreated'>['data']
+
+/**
+ * A key of the call's organization, or of a user. The key itself is in the answer and nowhere else.
+ * A user key reaches all organizations of its user, so only that user or the platform makes one.
+ * @throws organization_not_found, member_not_found, member_pending, owner_required,
+ * not_own_user_key, key_limit_reached, invalid_input
+ */
+export const createApiKey = ({ transact, clock, hashApiKey }: Uses) => {
+  /** The key first, then its place: a crash in between leaves a key that nobody was told. */
+  const createUserKey = async (keyId: string, data: Created, call: Call) => {
+    const { userId, expiresAt } = data
+    const ring = keyringStream(userId)
+    const decide = decideAddKey({ keyId, expiresAt }, call.at)
+    await transact(ring, checked(decide), call)
+    const { position } = await transact(userKeyStream(keyId), decideCreate(data, call.at), call)
+    try {
+      const added = await transact(ring, decide, call)
+      return Math.max(added.position, position)
+    } catch (error) {
+      await transact(userKeyStream(keyId), decideRevoke, call)
+      throw error
+    }
+  }
+
+  const createOrganizationKey = async (keyId: string, data: Created, call: Call) => {
+    const stream = organizationKeyStream(call.organizationId, keyId)
+    return (await transact(stream, decideCreate(data, call.at), call)).position
+  }
+
+  return async ({ userId: named, keyId = clock.id(), by, ...input }: CreateApiKey, call: Call) => {
+    const { type, provisioning, scopes = defaultScopes[type], ...settings } = input
+    const { organizationId } = call
+    const found = await transact(organizationStream(organizationId), requireOrganization, call)
+    const userId = named ?? call.userId ?? found.state.owners[0] ?? ''
+    const own = userId === call.userId
+    if (type === 'user' && !own && !by.platform) throw problem('not_own_user_key')
+    const backing = requireBacking({ asOwner: own || by.asOwner })
+    await transact(memberStream(organizationId, userId), backing, call)
+    const key = newApiKey(type === 'user' ? 'user' : 'live')
+    const data: Created = {
+      ...settings,
+      hash: hashApiKey(key),
+      last4: key.slice(-4),
+      type,
+      userId,
+      provisioning,
+      scopes: [...new Set([...scopes, ...(provisioning ? provisioningScopes : [])])],
+    }
+    const create = type === 'user' ? createUserKey : createOrganizationKey
+    const position = await create(keyId, data, call)
+    const { hash: _, ...shown } = data
+    return { keyId, key, ...shown, createdAt: call.at, position }
+  }
+}
+export type CreateApiKeyCommand = ReturnType<typeof createApiKey>

@@ -1,0 +1,60 @@
+import { decideFound, memberStream } from '../src/domain/member/member.ts'
+import { decideCreate, organizationStream } from '../src/domain/organization/organization.ts'
+import { decideEnterFirst, userStream } from '../src/domain/user/user.ts'
+import { idFor } from '../src/ids.ts'
+import type { Call } from '../src/ports/call.ts'
+import type { Clock } from '../src/ports/clock.ts'
+import type { Transact } from '../src/transact.ts'
+import type { CreateAgent, CreateAgentCommand } from './create-agent.ts'
+import type { GrantCreditsCommand } from './grant-credits.ts'
+import type { RegisterUserCommand } from './register-user.ts'
+import type { Plan, SetSubscriptionCommand } from './set-subscription.ts'
+
+type Uses = {
+  transact: Transact
+  clock: Clock
+  registerUser: RegisterUserCommand
+  createAgent: CreateAgentCommand
+  setSubscription: SetSubscriptionCommand
+  grantCredits: GrantCreditsCommand
+}
+
+export type CreateOrganization = {
+  name: string
+  owner: { email: string; name?: string | undefined }
+  plan?: Plan | undefined
+  /** Micro-credits. */
+  credits?: number | undefined
+  /** What sets the orchestrator apart from one without sub-agents. */
+  orchestrator?: Partial<CreateAgent>
+}
+
+const instruction =
+  'Answer the user, or hand the conversation to the agent whose description fits it best.'
+
+/**
+ * An organization with its owner and its orchestrator. An account that has the owner's email
+ * becomes the owner. Every step is one that the same call can take again: what a crash cut short is
+ * completed by the retry.
+ */
+export const createOrganization =
+  ({ transact, clock, registerUser, createAgent, setSubscription, grantCredits }: Uses) =>
+  async ({ name, owner, plan, credits, orchestrator }: CreateOrganization, asked: Call) => {
+    const organizationId = idFor(clock, asked, 'organization')
+    const agentId = idFor(clock, asked, 'orchestrator')
+    const call = { ...asked, organizationId }
+    const { userId } = await registerUser({ ...owner, origin: 'owner' }, call)
+    const created = decideCreate({ name, ownerUserId: userId, orchestratorAgentId: agentId })
+    const steps: { position: number }[] = [
+      await transact(organizationStream(organizationId), created, call),
+      await transact(memberStream(organizationId, userId), decideFound, call),
+      await transact(userStream(userId), decideEnterFirst(organizationId), call),
+      await createAgent({ name: 'Orchestrator', instruction, ...orchestrator, agentId }, call),
+    ]
+    if (plan !== undefined) steps.push(await setSubscription({ userId, plan }, call))
+    if (credits)
+      steps.push(await grantCredits({ userId, amount: credits, reason: 'initial' }, call))
+    const position = Math.max(...steps.map((step) => step.position))
+    return { organizationId, ownerUserId: userId, orchestratorAgentId: agentId, position }
+  }
+export type CreateOrganizationCommand = ReturnType<typeof createOrganization>

@@ -1,0 +1,21 @@
+import { accountStream, decideGrant, effectiveBalance } from '../src/domain/account/account.ts'
+import { requireUser, userStream } from '../src/domain/user/user.ts'
+import { idFor } from '../src/ids.ts'
+import type { Call } from '../src/ports/call.ts'
+import type { Clock } from '../src/ports/clock.ts'
+import type { Transact } from '../src/transact.ts'
+
+/** `amount` in micro-credits; a negative one takes credits back. */
+export type GrantCredits = { userId: string; amount: number; reason: string }
+
+/** Adds to a user's balance; answers the balances in micro-credits. @throws user_not_found */
+export const grantCredits =
+  ({ transact, clock }: { transact: Transact; clock: Clock }) =>
+  async ({ userId, amount, reason }: GrantCredits, call: Call) => {
+    await transact(userStream(userId), requireUser, call)
+    const grantId = idFor(clock, call, `grant/${userId}`)
+    const decide = decideGrant({ grantId, amount, reason })
+    const { state, position } = await transact(accountStream(userId), decide, call)
+    return { balance: state.balance, effectiveBalance: effectiveBalance(state), position }
+  }
+export type GrantCreditsCommand = ReturnType<typeof grantCredits>

@@ -1,0 +1,48 @@
+import { decideClaim, emailStream } from '../src/domain/email/email.ts'
+import type { UserEvent } from '../src/domain/user/events.ts'
+import { decideRegister, userStream } from '../src/domain/user/user.ts'
+import { idFor } from '../src/ids.ts'
+import type { Call } from '../src/ports/call.ts'
+import type { Clock } from '../src/ports/clock.ts'
+import { normalizedEmail, type Secrets } from '../src/secrets.ts'
+import type { Transact } from '../src/transact.ts'
+import { userKey, type Vault } from '../src/vault.ts'
+
+type Uses = {
+  transact: Transact
+  clock: Clock
+  hashEmail: Secrets['hashEmail']
+  seal: Vault['seal']
+}
+
+export type RegisterUser = Pick<UserEvent<'UserRegistered'>['data'], 'origin' | 'provisionedBy'> & {
+  email: string
+  /** Default: the part of the address before the @. */
+  name?: string | undefined
+}
+
+/**
+ * The account of an email address, registered where there is none. The address is claimed first:
+ * of two at once, both get the same account. An existing account is left as it is.
+ */
+export const registerUser =
+  ({ transact, clock, hashEmail, seal }: Uses) =>
+  async ({ email, name, ...origin }: RegisterUser, call: Call) => {
+    const address = normalizedEmail(email)
+    const emailHash = hashEmail(address)
+    const offered = idFor(clock, call, `user/${emailHash}`)
+    const claim = await transact(emailStream(emailHash), decideClaim(offered), call)
+    const userId = claim.state.userId ?? offered
+    const stream = userStream(userId)
+    const found = await transact(stream, () => [], call)
+    if (found.state.status === 'registered')
+      return { userId, created: false, user: found.state, position: found.position }
+    const [sealedEmail, sealedName] = await Promise.all([
+      seal(userKey(userId), address),
+      seal(userKey(userId), name ?? address.slice(0, address.lastIndexOf('@'))),
+    ])
+    const data = { email: sealedEmail, emailHash, name: sealedName, ...origin }
+    const { events, state, position } = await transact(stream, decideRegister(data), call)
+    return { userId, created: events.length > 0, user: state, position }
+  }
+export type RegisterUserCommand = ReturnType<typeof registerUser>

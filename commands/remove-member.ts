@@ -1,0 +1,24 @@
+import { type By, decideRemove, memberStream } from '../src/domain/member/member.ts'
+import { decideRemoveOwner, organizationStream } from '../src/domain/organization/organization.ts'
+import { decideSettleInvitations, userStream } from '../src/domain/user/user.ts'
+import type { Call } from '../src/ports/call.ts'
+import type { Transact } from '../src/transact.ts'
+import { checked } from './checked.ts'
+
+export type RemoveMember = { userId: string; by: By }
+
+/** Keys that the member backs stop working. @throws member_not_found, owner_required, last_owner */
+export const removeMember =
+  (transact: Transact) =>
+  async ({ userId, by }: RemoveMember, call: Call) => {
+    const { organizationId } = call
+    const membership = memberStream(organizationId, userId)
+    const decide = decideRemove(by)
+    await transact(membership, checked(decide), call)
+    await transact(organizationStream(organizationId), decideRemoveOwner(userId), call)
+    const removed = await transact(membership, decide, call)
+    const withdraw = decideSettleInvitations({ settled: [organizationId], joined: undefined })
+    const withdrawn = await transact(userStream(userId), withdraw, call)
+    return { position: Math.max(removed.position, withdrawn.position) }
+  }
+export type RemoveMemberCommand = ReturnType<typeof removeMember>

@@ -1,0 +1,17 @@
+import { decideRevokeOwn, userKeyStream } from '../src/domain/api-key/api-key.ts'
+import { decideDropKey, keyringStream } from '../src/domain/keyring/keyring.ts'
+import type { Call } from '../src/ports/call.ts'
+import { problem } from '../src/problems.ts'
+import type { Transact } from '../src/transact.ts'
+
+/** Revokes a user key of the calling user, and frees its place. @throws key_not_found */
+export const revokeUserKey =
+  (transact: Transact) =>
+  async ({ keyId }: { keyId: string }, call: Call) => {
+    const { userId } = call
+    if (!userId) throw problem('key_not_found')
+    const revoked = await transact(userKeyStream(keyId), decideRevokeOwn(userId), call)
+    const dropped = await transact(keyringStream(userId), decideDropKey(keyId), call)
+    return { position: Math.max(revoked.position, dropped.position) }
+  }
+export type RevokeUserKeyCommand = ReturnType<typeof revokeUserKey>

@@ -1,0 +1,14 @@
+import { decideSubscribe, userStream } from '../src/domain/user/user.ts'
+import type { Call } from '../src/ports/call.ts'
+import type { Transact } from '../src/transact.ts'
+
+export type Plan = 'basic_monthly' | 'pro_monthly' | null
+
+/** Puts a user on a plan, or on none. @throws user_not_found */
+export const setSubscription =
+  (transact: Transact) =>
+  async ({ userId, plan }: { userId: string; plan: Plan }, call: Call) => {
+    const { position } = await transact(userStream(userId), decideSubscribe(plan), call)
+    return { position }
+  }
+export type SetSubscriptionCommand = ReturnType<typeof setSubscription>
