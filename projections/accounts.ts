@@ -1,0 +1,72 @@
+import { accountEvents } from '../src/domain/account/events.ts'
+import type { Projection } from './projection.ts'
+
+/** Amounts in micro-credits. What may be spent is `balance` less all of `reservations`. */
+export type AccountView = {
+  user_id: string
+  balance: number
+  /** What open runs hold back, by run id. */
+  reservations: Readonly<Record<string, number>>
+  /** Only while something is held back, so that its index has those accounts and no others. */
+  holding?: true
+  updated_at: string
+}
+
+const opened = (id: string, at: string): AccountView => ({
+  user_id: id,
+  balance: 0,
+  reservations: {},
+  updated_at: at,
+})
+
+const granted = (view: AccountView, amount: number, at: string): AccountView => ({
+  ...view,
+  balance: view.balance + amount,
+  updated_at: at,
+})
+
+const reserved = (view: AccountView, runId: string, amount: number, at: string): AccountView => ({
+  ...view,
+  reservations: { ...view.reservations, [runId]: amount },
+  holding: true,
+  updated_at: at,
+})
+
+const closed = (
+  { holding: _, ...view }: AccountView,
+  runId: string,
+  charge: number,
+  at: string,
+): AccountView => {
+  const { [runId]: __, ...reservations } = view.reservations
+  const left = Object.keys(reservations).length
+  return {
+    ...view,
+    balance: view.balance - charge,
+    reservations,
+    ...(left > 0 ? { holding: true } : {}),
+    updated_at: at,
+  }
+}
+
+/** An account begins with whatever is first said of it: nobody opens one. */
+export const accounts: Projection<AccountView, typeof accountEvents> = {
+  name: 'accounts',
+  categories: ['account'],
+  events: accountEvents,
+  indexes: { holding: { equals: ['holding'] } },
+  id: ({ stream }) => stream.slice('account-'.length),
+  creates: {
+    CreditsGranted: ({ data, metadata: { at } }, id) => granted(opened(id, at), data.amount, at),
+    CreditsReserved: ({ data, metadata: { at } }, id) =>
+      reserved(opened(id, at), data.runId, data.amount, at),
+  },
+  changes: {
+    CreditsGranted: (view, { data, metadata }) => granted(view, data.amount, metadata.at),
+    CreditsReserved: (view, { data, metadata }) =>
+      reserved(view, data.runId, data.amount, metadata.at),
+    CreditsSettled: (view, { data, metadata }) =>
+      closed(view, data.runId, data.amount, metadata.at),
+    ReservationReleased: (view, { data, metadata }) => closed(view, data.runId, 0, metadata.at),
+  },
+}

@@ -1,0 +1,39 @@
+import { type MemberRole, memberEvents } from '../src/domain/member/events.ts'
+import { idIn, type Projection } from './projection.ts'
+
+export type MemberView = {
+  organization_id: string
+  user_id: string
+  role: MemberRole
+  status: 'pending' | 'active'
+  created_at: string
+}
+
+/** One person may be a member of many organizations. */
+export const memberDocumentId = (organizationId: string, userId: string): string =>
+  `${organizationId}/${userId}`
+
+export const members: Projection<MemberView, typeof memberEvents> = {
+  name: 'members',
+  categories: ['member'],
+  events: memberEvents,
+  indexes: {
+    by_organization: { equals: ['organization_id'], orderBy: 'created_at' },
+    by_user: { equals: ['user_id'], orderBy: 'created_at' },
+  },
+  id: ({ stream, metadata }) => memberDocumentId(metadata.organization_id, idIn(stream)),
+  creates: {
+    MemberAdded: ({ stream, data, metadata }) => ({
+      organization_id: metadata.organization_id,
+      user_id: idIn(stream),
+      role: data.role,
+      status: data.status,
+      created_at: metadata.at,
+    }),
+  },
+  changes: {
+    MemberActivated: (view) => ({ ...view, status: 'active' }),
+    MemberRoleChanged: (view, { data }) => ({ ...view, role: data.role }),
+  },
+  removes: ['MemberRemoved'],
+}

@@ -1,0 +1,54 @@
+import { organizationEvents } from '../src/domain/organization/events.ts'
+import { idIn, type Projection } from './projection.ts'
+
+export type OrganizationView = {
+  organization_id: string
+  name: string
+  /** The owner of longest standing. */
+  owner_user_id: string | null
+  owner_user_ids: string[]
+  orchestrator_agent_id: string
+  created_at: string
+  updated_at: string
+}
+
+const owned = (view: OrganizationView, owners: string[], at: string) => ({
+  ...view,
+  owner_user_id: owners[0] ?? null,
+  owner_user_ids: owners,
+  updated_at: at,
+})
+
+export const organizations: Projection<OrganizationView, typeof organizationEvents> = {
+  name: 'organizations',
+  categories: ['organization'],
+  events: organizationEvents,
+  indexes: { all: { equals: [], orderBy: 'created_at' } },
+  id: ({ stream }) => idIn(stream),
+  creates: {
+    OrganizationCreated: ({ data, metadata }, id) => ({
+      organization_id: id,
+      name: data.name,
+      owner_user_id: data.ownerUserId,
+      owner_user_ids: [data.ownerUserId],
+      orchestrator_agent_id: data.orchestratorAgentId,
+      created_at: metadata.at,
+      updated_at: metadata.at,
+    }),
+  },
+  changes: {
+    OrganizationRenamed: (view, { data, metadata }) => ({
+      ...view,
+      name: data.name,
+      updated_at: metadata.at,
+    }),
+    OwnerAdded: (view, { data, metadata }) =>
+      owned(view, [...view.owner_user_ids, data.userId], metadata.at),
+    OwnerRemoved: (view, { data, metadata }) =>
+      owned(
+        view,
+        view.owner_user_ids.filter((id) => id !== data.userId),
+        metadata.at,
+      ),
+  },
+}
