@@ -1,0 +1,57 @@
+import { LRUCache } from 'lru-cache'
+import type { Observable } from 'rxjs'
+import type { Access } from '../src/access.ts'
+
+/** An access until its key expires, when it was read, and from which documents (`view/id`). */
+export type Known = {
+  access: Access
+  until: number
+  readAt: number
+  sources: readonly string[]
+}
+
+const most = 20_000
+/** What another node's projecting may leave stale here. */
+const ttlMs = 5_000
+const views: ReadonlySet<string> = new Set(['api_keys', 'members', 'users'])
+
+/** Accesses that were found, each until a document it was read from changes. */
+export const accessCache = (changes: Observable<{ view: string; id: string }>) => {
+  /** Cache keys by source. */
+  const dependents = new Map<string, Set<string>>()
+  let version = 0
+
+  const forget = ({ sources }: Known, key: string): void => {
+    for (const source of sources) {
+      const keys = dependents.get(source)
+      keys?.delete(key)
+      if (keys?.size === 0) dependents.delete(source)
+    }
+  }
+
+  const kept = new LRUCache<string, Known>({ max: most, dispose: forget })
+
+  const watching = changes.subscribe(({ view, id }) => {
+    if (!views.has(view)) return
+    version++
+    for (const key of dependents.get(`${view}/${id}`) ?? []) kept.delete(key)
+  })
+
+  return {
+    get(key: string, now: number): Known | undefined {
+      const known = kept.get(key)
+      return known && now - known.readAt < ttlMs ? known : undefined
+    },
+    /** Reads and keeps; what changed while it was being read is not kept. */
+    async fill(key: string, read: () => Promise<Known>): Promise<Access> {
+      const before = version
+      const known = await read()
+      if (version !== before) return known.access
+      kept.set(key, known)
+      for (const source of known.sources)
+        dependents.set(source, (dependents.get(source) ?? new Set()).add(key))
+      return known.access
+    },
+    close: () => watching.unsubscribe(),
+  }
+}

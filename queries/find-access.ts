@@ -1,0 +1,110 @@
+import type { Observable } from 'rxjs'
+import type { ApiKeyView } from '../projections/api-keys.ts'
+import { type MemberView, memberDocumentId } from '../projections/members.ts'
+import type { UserView } from '../projections/users.ts'
+import type { Access } from '../src/access.ts'
+import type { View } from '../src/ports/views.ts'
+import { problem } from '../src/problems.ts'
+import { type Secrets, sameSecret } from '../src/secrets.ts'
+import { accessCache, type Known } from './access-cache.ts'
+
+type Uses = {
+  apiKeys: View<ApiKeyView>
+  members: View<MemberView>
+  users: View<UserView>
+  /** Changed documents of any read model, as this node sees them. */
+  changes: Observable<{ view: string; id: string }>
+  hashApiKey: Secrets['hashApiKey']
+  /** The platform's key; undefined: there is none. */
+  superAdminKey: string | undefined
+  /** Milliseconds since 1970. */
+  now: () => number
+}
+
+const platformAccess: Access = {
+  kind: 'platform',
+  keyId: null,
+  organizationId: 'platform',
+  userId: null,
+  role: null,
+  scopes: new Set(['admin:read', 'admin:write']),
+  limits: { minute: 1_000, hour: 100_000 },
+  plan: null,
+}
+
+/** Longer than any organization's id; a header is the client's to make up. */
+const longestId = 64
+
+/** An organization key acts in its own; a user key where the header says, else where its user is. */
+const organizationOf = (key: ApiKeyView, user: UserView, asked: string | undefined): string => {
+  const organizationId = key.organization_id ?? asked ?? user.current_organization_id
+  const other = asked !== undefined && asked !== organizationId
+  if (!organizationId || other || organizationId.length > longestId)
+    throw problem('organization_access_denied')
+  return organizationId
+}
+
+/**
+ * Who a request comes from (decisions, section 1, steps 2 and 3). A key works while it is neither
+ * revoked nor expired and its backing user is an active member of the organization: what was
+ * given to a person ends with that person's membership. What was found is answered at once, without
+ * a promise, until anything it rests on changes.
+ * @throws missing_api_key, invalid_api_key, organization_access_denied
+ */
+export const findAccess = (uses: Uses) => {
+  const { apiKeys, members, users, changes, hashApiKey, superAdminKey, now } = uses
+  const superAdminHash = superAdminKey && hashApiKey(superAdminKey)
+  const cache = accessCache(changes)
+
+  const keyOf = async (hash: string): Promise<ApiKeyView> => {
+    const { items } = await apiKeys.find({ index: 'by_hash', equals: [hash], limit: 1 })
+    const [key] = items
+    if (!key || !sameSecret(key.hash, hash)) throw problem('invalid_api_key')
+    return key
+  }
+
+  const read = async (hash: string, asked: string | undefined): Promise<Known> => {
+    const readAt = now()
+    const key = await keyOf(hash)
+    const until = key.expires_at ? Date.parse(key.expires_at) : Number.POSITIVE_INFINITY
+    const user = await users.get(key.user_id)
+    if (until <= readAt || !user) throw problem('invalid_api_key')
+    const organizationId = organizationOf(key, user, asked)
+    const memberId = memberDocumentId(organizationId, user.user_id)
+    const member = await members.get(memberId)
+    if (member?.status !== 'active')
+      throw problem(key.type === 'user' ? 'organization_access_denied' : 'invalid_api_key')
+    const access: Access = {
+      kind: key.type,
+      keyId: key.key_id,
+      organizationId,
+      userId: user.user_id,
+      role: member.role,
+      scopes: new Set(key.scopes),
+      limits: { minute: key.rate_limit_minute, hour: key.rate_limit_hour },
+      plan: user.plan,
+    }
+    const sources = [`api_keys/${key.key_id}`, `users/${user.user_id}`, `members/${memberId}`]
+    return { access, until, readAt, sources }
+  }
+
+  const find = (
+    apiKey: string | undefined,
+    organizationHeader: string | undefined,
+  ): Access | Promise<Access> => {
+    if (!apiKey) throw problem('missing_api_key')
+    const hash = hashApiKey(apiKey)
+    const asked = organizationHeader || undefined
+    const cacheKey = asked ? `${hash} ${asked}` : hash
+    const at = now()
+    const known = cache.get(cacheKey, at)
+    if (known && known.until <= at) throw problem('invalid_api_key')
+    if (known) return known.access
+    if (superAdminHash && sameSecret(hash, superAdminHash)) return platformAccess
+    return cache.fill(cacheKey, () => read(hash, asked))
+  }
+
+  return { find, close: cache.close }
+}
+
+export type FindAccess = ReturnType<typeof findAccess>['find']
