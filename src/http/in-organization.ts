@@ -1,0 +1,20 @@
+import type { FastifyRequest } from 'fastify'
+import type { Call } from '../ports/call.ts'
+import { problem } from '../problems.ts'
+import './call.ts'
+
+/**
+ * The call as one in the organization that the path names: the platform's key works in any, all
+ * others in their own. @throws organization_access_denied
+ */
+export const inOrganization = ({ access, call }: FastifyRequest, organizationId: string): Call => {
+  if (access.kind === 'platform') return { ...call, organizationId }
+  if (access.organizationId !== organizationId) throw problem('organization_access_denied')
+  return call
+}
+
+/** How far the caller's word goes: owners, and the platform, decide about owners. */
+export const standingOf = ({ access }: FastifyRequest) => {
+  const platform = access.kind === 'platform'
+  return { platform, asOwner: platform || access.role === 'OWNER' }
+}

@@ -1,0 +1,154 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { ChangeApiKeyCommand } from '../../../commands/change-api-key.ts'
+import type { CreateApiKeyCommand } from '../../../commands/create-api-key.ts'
+import type { RevokeApiKeyCommand } from '../../../commands/revoke-api-key.ts'
+import type { GetOrganization } from '../../../queries/get-organization.ts'
+import type { GetApiKey, ListApiKeys } from '../../../queries/list-api-keys.ts'
+import {
+  createdKey,
+  id,
+  keyChange,
+  keyItem,
+  keyList,
+  newKey,
+  type Passed,
+  pageQuery,
+} from '../admin-wire.ts'
+import { inOrganization, standingOf } from '../in-organization.ts'
+import { answerOf, settingsOf } from '../new-key.ts'
+import { refusals } from '../refusals.ts'
+
+type Uses = {
+  createApiKey: CreateApiKeyCommand
+  changeApiKey: ChangeApiKeyCommand
+  revokeApiKey: RevokeApiKeyCommand
+  getOrganization: GetOrganization
+  getApiKey: GetApiKey
+  listApiKeys: ListApiKeys
+  passed: Passed
+}
+
+const params = z.object({ organization_id: id })
+const keyParams = params.extend({ key_id: id })
+
+const creation = newKey.extend({
+  type: z.enum(['organization', 'user']).default('organization'),
+  user_id: id.optional(),
+})
+
+const reads = { scopes: ['admin:read'], managers: true } as const
+const writes = { scopes: ['admin:write'], managers: true } as const
+
+/** The keys of an organization (decisions, section 9). */
+export const adminApiKeyRoutes =
+  (uses: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const { createApiKey, changeApiKey, revokeApiKey, passed } = uses
+    const { getOrganization, getApiKey, listApiKeys } = uses
+    const tags = ['admin: API keys']
+
+    http.get(
+      '/organizations/:organization_id/api-keys',
+      {
+        config: reads,
+        schema: {
+          tags,
+          summary: 'List organization keys, the oldest first; revoked ones are gone',
+          params,
+          querystring: pageQuery,
+          response: {
+            200: keyList,
+            ...refusals('admin', 'role_required', 'organization_not_found'),
+          },
+        },
+      },
+      async (request) => {
+        const { organizationId } = inOrganization(request, request.params.organization_id)
+        await getOrganization(organizationId)
+        const { page, page_size } = request.query
+        return listApiKeys(organizationId, { page, pageSize: page_size })
+      },
+    )
+
+    http.post(
+      '/organizations/:organization_id/api-keys',
+      {
+        config: writes,
+        schema: {
+          tags,
+          summary: 'Create a key; the answer is the only place that shows it',
+          params,
+          body: creation,
+          response: {
+            201: createdKey,
+            ...refusals('admin', 'owner_required', 'not_own_user_key', 'member_not_found'),
+            ...refusals('admin', 'member_pending', 'key_limit_reached', 'invalid_input'),
+          },
+        },
+      },
+      async (request, reply) => {
+        const call = inOrganization(request, request.params.organization_id)
+        const { type, user_id, ...settings } = request.body
+        const by = standingOf(request)
+        const input = { ...settingsOf(settings), type, userId: user_id, by }
+        const created = await createApiKey(input, call)
+        await passed(created.position)
+        return reply.code(201).send(answerOf(created))
+      },
+    )
+
+    http.patch(
+      '/organizations/:organization_id/api-keys/:key_id',
+      {
+        config: writes,
+        schema: {
+          tags,
+          summary: 'Change what a key may do, its limits or its expiry',
+          params: keyParams,
+          body: keyChange,
+          response: {
+            200: keyItem,
+            ...refusals('admin', 'role_required', 'key_not_found', 'invalid_input'),
+          },
+        },
+      },
+      async (request) => {
+        const { organization_id, key_id } = request.params
+        const call = inOrganization(request, organization_id)
+        const { rate_limit_minute, rate_limit_hour, expires_at, ...same } = request.body
+        const change = {
+          ...same,
+          rateLimitMinute: rate_limit_minute,
+          rateLimitHour: rate_limit_hour,
+          expiresAt: expires_at,
+        }
+        const { position } = await changeApiKey({ keyId: key_id, change }, call)
+        await passed(position)
+        return getApiKey(organization_id, key_id)
+      },
+    )
+
+    http.delete(
+      '/organizations/:organization_id/api-keys/:key_id',
+      {
+        config: writes,
+        schema: {
+          tags,
+          summary: 'Revoke a key, for good',
+          params: keyParams,
+          response: {
+            204: z.undefined(),
+            ...refusals('admin', 'role_required', 'key_not_found'),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { organization_id, key_id } = request.params
+        const call = inOrganization(request, organization_id)
+        const { position } = await revokeApiKey({ keyId: key_id }, call)
+        await passed(position)
+        return reply.code(204).send()
+      },
+    )
+  }

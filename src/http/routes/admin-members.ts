@@ -1,0 +1,148 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { AddMemberCommand } from '../../../commands/add-member.ts'
+import type { ChangeMemberCommand } from '../../../commands/change-member.ts'
+import type { RemoveMemberCommand } from '../../../commands/remove-member.ts'
+import type { GetOrganization } from '../../../queries/get-organization.ts'
+import type { GetMember, ListMembers } from '../../../queries/list-members.ts'
+import { email, id, name, type Passed, pageQuery, paging, role, timestamp } from '../admin-wire.ts'
+import { inOrganization, standingOf } from '../in-organization.ts'
+import { refusals } from '../refusals.ts'
+
+type Uses = {
+  addMember: AddMemberCommand
+  changeMember: ChangeMemberCommand
+  removeMember: RemoveMemberCommand
+  getOrganization: GetOrganization
+  getMember: GetMember
+  listMembers: ListMembers
+  passed: Passed
+}
+
+const params = z.object({ organization_id: id })
+const memberParams = params.extend({ user_id: id })
+
+const member = z.object({
+  user_id: id,
+  email: z.string().nullable(),
+  name: z.string().nullable(),
+  role,
+  status: z.enum(['pending', 'active']),
+  created_at: timestamp,
+})
+
+const reads = { scopes: ['admin:read'], managers: true } as const
+const writes = { scopes: ['admin:write'], managers: true } as const
+
+/** Who belongs to an organization, and as what (decisions, section 9). */
+export const adminMemberRoutes =
+  (uses: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const { addMember, changeMember, removeMember, passed } = uses
+    const { getOrganization, getMember, listMembers } = uses
+    const tags = ['admin: members']
+
+    http.get(
+      '/organizations/:organization_id/members',
+      {
+        config: reads,
+        schema: {
+          tags,
+          summary: 'List members, pending ones included, in the order in which they were added',
+          params,
+          querystring: pageQuery,
+          response: {
+            200: z.object({ members: z.array(member), ...paging }),
+            ...refusals('admin', 'role_required', 'organization_not_found'),
+          },
+        },
+      },
+      async (request) => {
+        const { organizationId } = inOrganization(request, request.params.organization_id)
+        await getOrganization(organizationId)
+        const { page, page_size } = request.query
+        return listMembers(organizationId, { page, pageSize: page_size })
+      },
+    )
+
+    http.post(
+      '/organizations/:organization_id/members',
+      {
+        config: writes,
+        schema: {
+          tags,
+          summary: 'Invite a person; pending until that person next signs in',
+          params,
+          body: z.object({
+            email,
+            name: name.optional(),
+            role: role.exclude(['OWNER']).default('MEMBER'),
+          }),
+          response: {
+            201: member,
+            ...refusals('admin', 'role_required', 'organization_not_found', 'member_exists'),
+          },
+        },
+      },
+      async (request, reply) => {
+        const call = inOrganization(request, request.params.organization_id)
+        const { userId, position } = await addMember(request.body, call)
+        await passed(position)
+        return reply.code(201).send(await getMember(call.organizationId, userId))
+      },
+    )
+
+    http.patch(
+      '/organizations/:organization_id/members/:user_id',
+      {
+        config: writes,
+        schema: {
+          tags,
+          summary: 'Change the role of a member; only owners decide about owners',
+          params: memberParams,
+          body: z.object({ role }),
+          response: {
+            200: member,
+            ...refusals(
+              'admin',
+              'owner_required',
+              'member_not_found',
+              'last_owner',
+              'member_pending',
+            ),
+          },
+        },
+      },
+      async (request) => {
+        const { organization_id, user_id } = request.params
+        const call = inOrganization(request, organization_id)
+        const change = { userId: user_id, role: request.body.role, by: standingOf(request) }
+        const { position } = await changeMember(change, call)
+        await passed(position)
+        return getMember(organization_id, user_id)
+      },
+    )
+
+    http.delete(
+      '/organizations/:organization_id/members/:user_id',
+      {
+        config: writes,
+        schema: {
+          tags,
+          summary: 'Remove a member; keys that the member backs stop working',
+          params: memberParams,
+          response: {
+            204: z.undefined(),
+            ...refusals('admin', 'owner_required', 'member_not_found', 'last_owner'),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { organization_id, user_id } = request.params
+        const call = inOrganization(request, organization_id)
+        const { position } = await removeMember({ userId: user_id, by: standingOf(request) }, call)
+        await passed(position)
+        return reply.code(204).send()
+      },
+    )
+  }

@@ -1,0 +1,144 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { CreateOrganizationCommand } from '../../../commands/create-organization.ts'
+import type { RenameOrganizationCommand } from '../../../commands/rename-organization.ts'
+import type { GetOrganization } from '../../../queries/get-organization.ts'
+import type { ListOrganizations } from '../../../queries/list-organizations.ts'
+import { creditUnit } from '../../domain/account/account.ts'
+import {
+  credits,
+  email,
+  id,
+  name,
+  type Passed,
+  pageQuery,
+  paging,
+  plan,
+  timestamp,
+} from '../admin-wire.ts'
+import { inOrganization } from '../in-organization.ts'
+import { refusals } from '../refusals.ts'
+
+type Uses = {
+  createOrganization: CreateOrganizationCommand
+  renameOrganization: RenameOrganizationCommand
+  getOrganization: GetOrganization
+  listOrganizations: ListOrganizations
+  passed: Passed
+}
+
+const params = z.object({ organization_id: id })
+
+const creation = z.object({
+  name,
+  owner: z.object({ email, name: name.optional() }),
+  plan: plan.optional(),
+  credits: credits.min(0).optional(),
+})
+
+const created = z.object({
+  organization_id: id,
+  owner_user_id: id,
+  orchestrator_agent_id: id,
+})
+
+const organization = z.object({
+  organization_id: id,
+  name: z.string(),
+  owner_user_id: id.nullable(),
+  owner_user_ids: z.array(id),
+  orchestrator_agent_id: id,
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+
+const organizationList = z.object({ organizations: z.array(organization), ...paging })
+
+/** Organizations (decisions, section 9): the platform makes them, their managers look after them. */
+export const adminOrganizationRoutes =
+  (uses: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const { createOrganization, renameOrganization, passed } = uses
+    const { getOrganization, listOrganizations } = uses
+    const tags = ['admin: organizations']
+
+    http.post(
+      '/organizations',
+      {
+        config: { platform: true },
+        schema: {
+          tags,
+          summary: 'Create an organization with its owner and its orchestrator',
+          body: creation,
+          response: { 201: created, ...refusals('admin', 'platform_only', 'invalid_input') },
+        },
+      },
+      async ({ body, call }, reply) => {
+        const micro = body.credits && Math.round(body.credits * creditUnit)
+        const made = await createOrganization({ ...body, credits: micro }, call)
+        await passed(made.position)
+        return reply.code(201).send({
+          organization_id: made.organizationId,
+          owner_user_id: made.ownerUserId,
+          orchestrator_agent_id: made.orchestratorAgentId,
+        })
+      },
+    )
+
+    http.get(
+      '/organizations',
+      {
+        config: { platform: true },
+        schema: {
+          tags,
+          summary: 'List all organizations, the oldest first',
+          querystring: pageQuery,
+          response: { 200: organizationList, ...refusals('admin', 'platform_only') },
+        },
+      },
+      ({ query }) => listOrganizations({ page: query.page, pageSize: query.page_size }),
+    )
+
+    http.get(
+      '/organizations/:organization_id',
+      {
+        config: { scopes: ['admin:read'], managers: true },
+        schema: {
+          tags,
+          summary: 'One organization',
+          params,
+          response: {
+            200: organization,
+            ...refusals('admin', 'role_required', 'organization_not_found'),
+          },
+        },
+      },
+      async (request) => {
+        const { organizationId } = inOrganization(request, request.params.organization_id)
+        return getOrganization(organizationId)
+      },
+    )
+
+    http.patch(
+      '/organizations/:organization_id',
+      {
+        config: { scopes: ['admin:write'], managers: true },
+        schema: {
+          tags,
+          summary: 'Rename an organization',
+          params,
+          body: z.object({ name: name.optional() }),
+          response: {
+            200: organization,
+            ...refusals('admin', 'role_required', 'organization_not_found', 'invalid_input'),
+          },
+        },
+      },
+      async (request) => {
+        const call = inOrganization(request, request.params.organization_id)
+        const { name } = request.body
+        if (name) await passed((await renameOrganization({ name }, call)).position)
+        return getOrganization(call.organizationId)
+      },
+    )
+  }

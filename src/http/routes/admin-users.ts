@@ -1,0 +1,115 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { GrantCreditsCommand } from '../../../commands/grant-credits.ts'
+import type { RecordLoginCommand } from '../../../commands/record-login.ts'
+import type { SetSubscriptionCommand } from '../../../commands/set-subscription.ts'
+import { creditUnit } from '../../domain/account/account.ts'
+import { credits, email, id, type Passed, plan } from '../admin-wire.ts'
+import { refusals } from '../refusals.ts'
+
+type Uses = {
+  setSubscription: SetSubscriptionCommand
+  grantCredits: GrantCreditsCommand
+  recordLogin: RecordLoginCommand
+  passed: Passed
+}
+
+const params = z.object({ user_id: id })
+const word = z.string().trim().min(1).max(200)
+
+const balances = z.object({
+  user_id: id,
+  credit_balance: z.number(),
+  effective_balance: z.number(),
+})
+
+const login = z.object({
+  user_id: id,
+  created: z.boolean(),
+  activated_organization_ids: z.array(id),
+  current_organization_id: id.nullable(),
+})
+
+/** What only the platform says of users: plan, credits, sign-ins (decisions, section 9). */
+export const adminUserRoutes =
+  ({ setSubscription, grantCredits, recordLogin, passed }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const config = { platform: true } as const
+    const tags = ['admin: users']
+
+    http.put(
+      '/users/:user_id/subscription',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Put a user on a plan, or (null) on none',
+          params,
+          body: z.object({ plan }),
+          response: {
+            200: z.object({ user_id: id, plan }),
+            ...refusals('admin', 'platform_only', 'user_not_found', 'invalid_input'),
+          },
+        },
+      },
+      async ({ params: { user_id }, body: { plan }, call }) => {
+        const { position } = await setSubscription({ userId: user_id, plan }, call)
+        await passed(position)
+        return { user_id, plan }
+      },
+    )
+
+    http.post(
+      '/users/:user_id/credits',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Grant credits; a negative amount takes them back',
+          params,
+          body: z.object({ amount: credits, reason: word }),
+          response: {
+            200: balances,
+            ...refusals('admin', 'platform_only', 'user_not_found', 'invalid_input'),
+          },
+        },
+      },
+      async ({ params: { user_id }, body, call }) => {
+        const amount = Math.round(body.amount * creditUnit)
+        const grant = { userId: user_id, amount, reason: body.reason }
+        const { balance, effectiveBalance, position } = await grantCredits(grant, call)
+        await passed(position)
+        return {
+          user_id,
+          credit_balance: balance / creditUnit,
+          effective_balance: effectiveBalance / creditUnit,
+        }
+      },
+    )
+
+    http.post(
+      '/identity/logins',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Record a sign-in that an identity provider vouches for',
+          body: z.object({ email, provider: word, subject: word }),
+          response: {
+            200: login,
+            ...refusals('admin', 'platform_only', 'identity_conflict', 'invalid_input'),
+          },
+        },
+      },
+      async ({ body, call }) => {
+        const { userId, created, joined, ...login } = await recordLogin(body, call)
+        await passed(login.position)
+        return {
+          user_id: userId,
+          created,
+          activated_organization_ids: joined,
+          current_organization_id: login.currentOrganizationId,
+        }
+      },
+    )
+  }

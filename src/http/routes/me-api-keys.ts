@@ -1,0 +1,93 @@
+import type { FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { CreateApiKeyCommand } from '../../../commands/create-api-key.ts'
+import type { RevokeUserKeyCommand } from '../../../commands/revoke-user-key.ts'
+import type { ListUserKeys } from '../../../queries/list-api-keys.ts'
+import { problem } from '../../problems.ts'
+import { createdKey, id, keyList, newKey, type Passed, pageQuery } from '../admin-wire.ts'
+import { standingOf } from '../in-organization.ts'
+import { answerOf, settingsOf } from '../new-key.ts'
+import { refusals } from '../refusals.ts'
+
+type Uses = {
+  createApiKey: CreateApiKeyCommand
+  revokeUserKey: RevokeUserKeyCommand
+  listUserKeys: ListUserKeys
+  passed: Passed
+}
+
+/** @throws user_not_found for the platform's key, behind which there is no user */
+const userOf = ({ access }: FastifyRequest): string => {
+  if (access.userId) return access.userId
+  throw problem('user_not_found', { message: 'The platform key has no user' })
+}
+
+/** A user's own user keys, at most five (decisions, section 9). */
+export const meApiKeyRoutes =
+  ({ createApiKey, revokeUserKey, listUserKeys, passed }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const reads = { scopes: ['admin:read'] }
+    const writes = { scopes: ['admin:write'] }
+    const tags = ['me']
+
+    http.get(
+      '/api-keys',
+      {
+        config: reads,
+        schema: {
+          tags,
+          summary: 'List the user keys of the calling user, the oldest first',
+          querystring: pageQuery,
+          response: { 200: keyList, ...refusals('admin', 'user_not_found') },
+        },
+      },
+      async (request) => {
+        const { page, page_size } = request.query
+        return listUserKeys(userOf(request), { page, pageSize: page_size })
+      },
+    )
+
+    http.post(
+      '/api-keys',
+      {
+        config: writes,
+        schema: {
+          tags,
+          summary: 'Create a user key; the answer is the only place that shows it',
+          body: newKey,
+          response: {
+            201: createdKey,
+            ...refusals('admin', 'user_not_found', 'key_limit_reached', 'invalid_input'),
+          },
+        },
+      },
+      async (request, reply) => {
+        const userId = userOf(request)
+        const by = standingOf(request)
+        const input = { ...settingsOf(request.body), type: 'user', userId, by } as const
+        const created = await createApiKey(input, request.call)
+        await passed(created.position)
+        return reply.code(201).send(answerOf(created))
+      },
+    )
+
+    http.delete(
+      '/api-keys/:key_id',
+      {
+        config: writes,
+        schema: {
+          tags,
+          summary: 'Revoke a user key of the calling user, for good',
+          params: z.object({ key_id: id }),
+          response: { 204: z.undefined(), ...refusals('admin', 'key_not_found') },
+        },
+      },
+      async (request, reply) => {
+        const keyId = request.params.key_id
+        const { position } = await revokeUserKey({ keyId }, request.call)
+        await passed(position)
+        return reply.code(204).send()
+      },
+    )
+  }
