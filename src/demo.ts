@@ -1,0 +1,109 @@
+import type { CreateAgentCommand } from '../commands/create-agent.ts'
+import type { CreateApiKeyCommand } from '../commands/create-api-key.ts'
+import type { CreateOrganizationCommand } from '../commands/create-organization.ts'
+import { creditUnit } from './domain/account/account.ts'
+import type { AgentConfiguration } from './domain/agent/events.ts'
+import { organizationKeyStream } from './domain/api-key/api-key.ts'
+import { scopes } from './domain/api-key/scopes.ts'
+import { emailStream } from './domain/email/email.ts'
+import { idFor } from './ids.ts'
+import type { Call } from './ports/call.ts'
+import type { Clock } from './ports/clock.ts'
+import { type EventStore, START } from './ports/event-store.ts'
+import type { Secrets } from './secrets.ts'
+import type { Transact } from './transact.ts'
+
+type Uses = {
+  store: EventStore
+  transact: Transact
+  clock: Clock
+  hashEmail: Secrets['hashEmail']
+  createOrganization: CreateOrganizationCommand
+  createAgent: CreateAgentCommand
+  createApiKey: CreateApiKeyCommand
+}
+
+const owner = { email: 'owner@demo.invalid', name: 'Demo Owner' }
+
+type DemoAgent = Pick<AgentConfiguration, 'name' | 'description' | 'instruction' | 'tools'>
+
+const agents: readonly DemoAgent[] = [
+  {
+    name: 'Librarian',
+    description: 'Answers questions about documents, manuals and policies from the knowledge base',
+    instruction: 'Answer from the documents, and name the file that the answer is from.',
+    tools: ['search_knowledge'],
+  },
+  {
+    name: 'Studio',
+    description: 'Creates images, pictures, sounds, audio and 3D models',
+    instruction: 'Generate what the user asks for, and say what was made.',
+    tools: ['generate_content'],
+  },
+  {
+    name: 'Concierge',
+    description: 'Remembers facts and preferences of the user, ends or transfers a conversation',
+    instruction: 'Remember what the user wants remembered, and recall it when it helps.',
+    tools: ['remember', 'recall', 'end_call', 'transfer_call'],
+  },
+]
+
+/** Always the same call, so that ids are the same again at the next start. */
+const callAt = (at: string): Call => ({
+  organizationId: 'platform',
+  keyId: null,
+  userId: null,
+  onBehalfOf: null,
+  requestId: 'demo',
+  correlationId: 'demo',
+  causationId: 'demo',
+  at,
+  scope: 'demo',
+})
+
+/**
+ * Fills an empty store with a demo organization: an owner on the Pro plan with 1,000 credits, an
+ * orchestrator with three agents, and a key that may do everything. Answers that key the one time
+ * that it is made. What a crash left half done is completed by the next start; a store that was
+ * begun otherwise is left alone. Undefined: nothing was left to do.
+ */
+export const seedDemo = async (uses: Uses) => {
+  const { store, transact, clock, hashEmail, createOrganization, createAgent, createApiKey } = uses
+  const call = callAt(clock.now().toISOString())
+  const keyId = idFor(clock, call, 'key')
+  const organizationId = idFor(clock, call, 'organization')
+  const begun = await transact(emailStream(hashEmail(owner.email)), () => [], call)
+  if (!begun.state.userId && (await store.head()) !== START) return undefined
+  const inside = { ...call, organizationId }
+  const made = await transact(organizationKeyStream(organizationId, keyId), () => [], inside)
+  if (made.state.status !== 'none') return undefined
+
+  const team = agents.map((agent) => ({ ...agent, agentId: idFor(clock, call, agent.name) }))
+  await createOrganization(
+    {
+      name: 'Demo',
+      owner,
+      plan: 'pro_monthly',
+      credits: 1_000 * creditUnit,
+      orchestrator: { subAgents: team.map(({ agentId }) => agentId) },
+    },
+    call,
+  )
+  for (const agent of team) await createAgent(agent, inside)
+  const { key, position } = await createApiKey(
+    {
+      keyId,
+      type: 'organization',
+      name: 'Demo',
+      description: 'Made at the first start',
+      scopes,
+      rateLimitMinute: 1_000,
+      rateLimitHour: 100_000,
+      expiresAt: null,
+      provisioning: false,
+      by: { asOwner: true, platform: true },
+    },
+    inside,
+  )
+  return { organizationId, key, position }
+}
