@@ -1,25 +1,10 @@
 import type { Observable } from 'rxjs'
-import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { ChatMessage, Models } from '../ports/model.ts'
+import type { Models } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentEvent, Answer, Output } from './agent-event.ts'
 import type { Tool } from './tool.ts'
-
-/** One message of a user and all that is needed to answer it. */
-export type Turn = {
-  call: Call
-  /** The agent the turn is given to. */
-  agent: AgentConfig
-  /** Routes past the model: `agent` hands the turn straight to this one. */
-  target?: AgentConfig
-  message: string
-  /** What was said before, oldest first; system messages apply to this turn. */
-  history: readonly ChatMessage[]
-  /** Of the caller, for this turn; they win over the agent's own. */
-  temperature?: number
-  maxTokens?: number
-}
+import type { Turn } from './turn.ts'
 
 /** One agent's place in a turn. */
 export type Step = {
@@ -67,3 +52,5 @@ export type Runtime = RuntimePorts & {
   /** Runs an agent one level below: agent_started, its events, agent_completed. */
   run(agent: AgentConfig, parent: AgentConfig, step: Step): Observable<AgentEvent>
 }
+
+export type { Turn } from './turn.ts'

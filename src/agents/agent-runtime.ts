@@ -12,10 +12,11 @@ import {
 import { ModelFault } from '../ports/model.ts'
 import { TurnTimeout } from './agent.ts'
 import type { AgentEvent, Answer, TurnDone } from './agent-event.ts'
-import type { Limits, RuntimePorts, Turn } from './agent-kind.ts'
+import type { Limits, RuntimePorts } from './agent-kind.ts'
 import { attributed } from './attributed.ts'
 import { type KeywordTable, keywordCalls, keywordPhrases } from './keyword-tools.ts'
 import { agentRun } from './run-agent.ts'
+import type { Turn } from './turn.ts'
 import { usageMeter } from './usage-meter.ts'
 
 export const defaultLimits: Limits = {

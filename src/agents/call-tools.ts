@@ -16,7 +16,6 @@ import { z } from 'zod'
 import type { ToolCall } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentEvent } from './agent-event.ts'
-import type { Turn } from './agent-kind.ts'
 import {
   errorPrefix,
   type Tool,
@@ -24,6 +23,7 @@ import {
   type ToolOutput,
   type ToolResult,
 } from './tool.ts'
+import type { Turn } from './turn.ts'
 
 const object = z.record(z.string(), z.unknown())
 

@@ -1,7 +1,7 @@
 import type { ObservableInput } from 'rxjs'
 import type { ToolSpec } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
-import type { Turn } from './agent-kind.ts'
+import type { Turn } from './turn.ts'
 
 /** What the model is told. Of `ok: false` it is told that it is an error. */
 export type ToolResult = { ok: boolean; content: string }

@@ -272,10 +272,10 @@ t.test('garbage', async (t) => {
 
 t.test('time-outs', async (t) => {
   const late: Record<string, [Partial<OpenAiOptions>, Reply]> = {
-    'never answering': [{ firstMs: 30 }, { silent: true }],
-    'silent after the headers': [{ firstMs: 30 }, { stallAfter: 0 }],
-    'silent in mid-stream': [{ idleMs: 30 }, { text: 'One two', stallAfter: 2 }],
-    'dripping for ever': [{ totalMs: 80 }, { text: 'word '.repeat(1000), pauseMs: 5 }],
+    'never answering': [{ firstMs: 300 }, { silent: true }],
+    'silent after the headers': [{ firstMs: 300 }, { stallAfter: 0 }],
+    'silent in mid-stream': [{ idleMs: 300 }, { text: 'One two', stallAfter: 2 }],
+    'dripping for ever': [{ totalMs: 400 }, { text: 'word '.repeat(1000), pauseMs: 5 }],
   }
   for (const [name, [options, reply]] of Object.entries(late))
     t.test(name, async (t) => {

@@ -63,7 +63,7 @@ t.test('over HTTP', async (t) => {
     const provider = await providerDouble()
     t.teardown(provider.close)
     provider.next(...replies)
-    const transport = { backOffMs: 1, firstMs: 50, idleMs: 50 }
+    const transport = { backOffMs: 1, firstMs: 300, idleMs: 300 }
     return { provider, config: { baseUrl: provider.url, model: 'acme/m', transport } }
   }
   const agents = [agentNamed('Solo', { tools: ['search_knowledge'] })]

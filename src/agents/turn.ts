@@ -1,0 +1,18 @@
+import type { Call } from '../ports/call.ts'
+import type { ChatMessage } from '../ports/model.ts'
+import type { AgentConfig } from './agent.ts'
+
+/** One message of a user and all that is needed to answer it. */
+export type Turn = {
+  call: Call
+  /** The agent the turn is given to. */
+  agent: AgentConfig
+  /** Routes past the model: `agent` hands the turn straight to this one. */
+  target?: AgentConfig
+  message: string
+  /** What was said before, oldest first; system messages apply to this turn. */
+  history: readonly ChatMessage[]
+  /** Of the caller, for this turn; they win over the agent's own. */
+  temperature?: number
+  maxTokens?: number
+}

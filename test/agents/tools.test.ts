@@ -1,0 +1,107 @@
+import { lastValueFrom, of, toArray } from 'rxjs'
+import t from 'tap'
+import { agentRuntime } from '../../src/agents/agent-runtime.ts'
+import { errorPrefix } from '../../src/agents/tool.ts'
+import { agentNamed, hostOf, scripted, toolNamed, turnOf } from '../support/agents.ts'
+import { calls, endOf, says, staged, tokensOf } from '../support/scene.ts'
+
+t.test('tools', async (t) => {
+  const add = toolNamed('add', async ({ a, b }) => ({
+    ok: true,
+    content: `${Number(a) + Number(b)}`,
+  }))
+  const broken = toolNamed('broken', async () => {
+    throw new Error('secret')
+  })
+  const slow = toolNamed('slow', () => new Promise(() => undefined))
+  const tools = [add, broken, slow]
+  const agents = [agentNamed('Solo', { tools: ['add', 'broken', 'slow'] })]
+
+  t.test('run side by side; their results go back in order', async (t) => {
+    const { all, requests } = staged({
+      agents,
+      tools,
+      limits: { toolMs: 20 },
+      script: ({ messages }) =>
+        messages.at(-1)?.role === 'tool'
+          ? says('Sum: 3')
+          : calls(
+              ['slow', '{}'],
+              ['add', '{"a":1,"b":2}'],
+              ['broken', ''],
+              ['add', '[1'],
+              ['missing', '{}'],
+            ),
+    })
+    const events = await all()
+    t.strictSame(
+      requests[1]?.messages.slice(3).map(({ content }) => content),
+      [
+        `${errorPrefix}slow failed`,
+        '3',
+        `${errorPrefix}broken failed`,
+        `${errorPrefix}the arguments are not a JSON object`,
+        `${errorPrefix}there is no tool missing`,
+      ],
+    )
+    t.match(requests[1]?.messages[2], {
+      role: 'assistant',
+      toolCalls: [{ id: 'c0' }, { id: 'c1' }],
+    })
+    const completed = events.filter(({ event }) => event === 'tool_completed')
+    t.equal(completed.length, 5)
+    t.match(
+      completed.find((event) => 'tool_name' in event && event.tool_name === 'broken'),
+      { ok: false, error: { message: 'secret' }, agent_name: 'Solo' },
+    )
+    t.match(endOf(events), { text: 'Sum: 3', usage: { promptTokens: 20, completionTokens: 4 } })
+  })
+
+  t.test('text before and after a call are paragraphs', async (t) => {
+    const { all } = staged({
+      agents,
+      tools,
+      script: ({ messages }) =>
+        messages.at(-1)?.role === 'tool'
+          ? says('It is ', '3.')
+          : [{ type: 'text', text: 'Let me see.' }, ...calls(['add', '{"a":1,"b":2}'])],
+    })
+    const events = await all()
+    t.equal(tokensOf(events), 'Let me see.\n\nIt is 3.')
+    t.equal(endOf(events).text, tokensOf(events))
+  })
+
+  t.test('the last round is offered none', async (t) => {
+    const { all, requests } = staged({
+      agents,
+      tools,
+      limits: { rounds: 3 },
+      script: ({ tools }) => (tools ? calls(['add', '{}']) : says('Enough.')),
+    })
+    t.equal(endOf(await all()).text, 'Enough.')
+    t.equal(requests.length, 3)
+  })
+
+  t.test('a payment is shown beside the result', async (t) => {
+    const payment = { message: 'Pay', nonce: 'n', network: 'base', total_amount: '0.01' }
+    const paid = {
+      ...add,
+      run: () => of({ payment }, { ok: false, content: 'payment required' }, { payment }),
+    }
+    const { all } = staged({
+      agents,
+      tools: [paid],
+      script: ({ messages }) =>
+        messages.at(-1)?.role === 'tool' ? says('No money.') : calls(['add', '{}']),
+    })
+    const shown = (await all()).filter(({ event }) => event === 'payment_required')
+    t.strictSame(shown, [{ event: 'payment_required', agent_name: 'Solo', ...payment }])
+  })
+
+  t.test('tools may have to be asked for', async (t) => {
+    const models = scripted(({ tools }) => says(`${tools?.length}`))
+    const run = agentRuntime({ ...hostOf([], { models }), toolsOf: async () => [add] })
+    const events = await lastValueFrom(run(turnOf(agentNamed('Solo'), 'Hi')).pipe(toArray()))
+    t.equal(endOf(events).text, '1')
+  })
+})
