@@ -10,7 +10,7 @@ import { type RecordedEvent, START } from './ports/event-store.ts'
 import type { Change, Document, Scalar } from './ports/views.ts'
 
 /** Every document whose index has these values; `stored` are those of them in the store. */
-export type Clear = { index: string; equals: readonly Scalar[]; stored: readonly string[] }
+type Clear = { index: string; equals: readonly Scalar[]; stored: readonly string[] }
 
 /** What one event asks of one projection. */
 export type Step = {
@@ -66,8 +66,10 @@ const stepOf = (projection: AnyProjection, event: Seen<EventTable>, folds: boole
  */
 export const sorter = (projections: readonly AnyProjection[]) => {
   const categories = new Map<string, Map<string, Reader[]>>()
-  for (const category of new Set(projections.flatMap(({ categories }) => categories)))
+  for (const category of projections.flatMap(({ categories }) => categories)) {
+    if (category.includes('-')) throw new TypeError(`no stream is of category ${category}`)
     categories.set(category, new Map())
+  }
 
   const readers = ({ stream, type }: RecordedEvent): readonly Reader[] => {
     const category = stream.slice(0, stream.indexOf('-'))
@@ -112,7 +114,7 @@ const valueAt = (document: Document, path: string): unknown =>
 export const has = (document: Document, paths: readonly string[], values: readonly Scalar[]) =>
   paths.every((path, n) => valueAt(document, path) === values[n])
 
-export type Folded = { changes: Change[]; error?: unknown; done: number }
+type Folded = { changes: Change[]; error?: unknown; done: number }
 
 /**
  * The documents after some steps, in the order of their events, each changed document once.

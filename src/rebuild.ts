@@ -12,7 +12,7 @@ const fewEvents = 2_000
 /** How far a rebuild is; `percent` is of the log as it was when the rebuild began. */
 export type Progress = { events: number; percent: number }
 
-export type Rebuild = {
+type Rebuild = {
   store: EventStore
   views: Views
   projection: AnyProjection

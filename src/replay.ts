@@ -23,7 +23,7 @@ async function* joined(
   if (held.length > 0) yield held
 }
 
-export type Replay = {
+type Replay = {
   store: Pick<EventStore, 'history'>
   projection: AnyProjection
   sink: Sink

@@ -18,14 +18,14 @@ import { backOff, committed, patient, type Spell } from './patient.ts'
 import type { EventStore, RecordedEvent } from './ports/event-store.ts'
 
 /** A view is further on than its log: it was folded from another one. Rebuild it. */
-export class ViewAhead extends Error {
+class ViewAhead extends Error {
   override readonly name = 'ViewAhead'
   constructor(view: string, position: number, head: number) {
     super(`${view} stands at position ${position}, but the log ends at ${head}: rebuild it`)
   }
 }
 
-export type Term = Spell & {
+type Term = Spell & {
   store: EventStore
   lanes: readonly Lane[]
   fold: ReturnType<typeof batchFolder>

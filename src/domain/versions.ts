@@ -1,5 +1,5 @@
 /** How data of one older schema version becomes data of the next. */
-export type Upcaster = (data: unknown) => unknown
+type Upcaster = (data: unknown) => unknown
 
 /** `from[n]` lifts version n to n + 1; every version below `current` has one. */
 export type Versions = Readonly<
