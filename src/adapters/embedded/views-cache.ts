@@ -1,40 +1,56 @@
-import { LRUCache } from 'lru-cache'
 import type { Document } from '../../ports/views.ts'
 
-const maxBytes = 64 * 1024 * 1024
-const maxEntryBytes = 64 * 1024
+/** Of a half of the cache, in about that many bytes of memory. */
+const maxWeight = 32 * 1024 * 1024
+const maxDocumentWeight = 64 * 1024
 
 /** About what a value takes in memory, in bytes. */
 const weight = (value: unknown): number => {
   if (typeof value === 'string') return 16 + value.length
   if (typeof value !== 'object' || value === null) return 8
   let sum = 32
-  for (const inner of Object.values(value)) sum += 16 + weight(inner)
+  for (const name in value) sum += 16 + weight(Reflect.get(value, name))
   return sum
 }
 
 /** What takes the place of a document that is known not to be there. */
 const absent: Document = Object.freeze({})
 
-/** Documents as they are stored, or known not to be, within a bound of memory. */
+/**
+ * Documents as they are stored, or known not to be, within a bound of memory. When the younger half
+ * is full the older is forgotten, save what was asked for since: cheaper than exact order of use.
+ */
 export const viewsCache = () => {
-  const kept = new LRUCache<string, Document>({
-    maxSize: maxBytes,
-    maxEntrySize: maxEntryBytes,
-    sizeCalculation: weight,
-  })
-  const nameOf = (keyspace: number, id: string) => `${keyspace}/${id}`
+  let young = new Map<string, Document>()
+  let old = new Map<string, Document>()
+  let filled = 0
+
+  const keep = (name: string, document: Document) => {
+    const added = weight(document)
+    if (added > maxDocumentWeight) {
+      young.delete(name)
+      old.delete(name)
+      return
+    }
+    young.set(name, document)
+    filled += added + name.length
+    if (filled < maxWeight) return
+    old = young
+    young = new Map()
+    filled = 0
+  }
+
   return {
     get(keyspace: number, id: string, read: () => Document | undefined): Document | undefined {
-      const name = nameOf(keyspace, id)
-      const known = kept.get(name)
-      if (known) return known === absent ? undefined : known
-      const document = read()
-      kept.set(name, document ?? absent)
-      return document
+      const name = `${keyspace}/${id}`
+      let known = young.get(name)
+      if (!known) {
+        known = old.get(name) ?? read() ?? absent
+        keep(name, known)
+      }
+      return known === absent ? undefined : known
     },
-    set: (keyspace: number, id: string, document: Document | undefined) => {
-      kept.set(nameOf(keyspace, id), document ?? absent)
-    },
+    set: (keyspace: number, id: string, document: Document | undefined) =>
+      keep(`${keyspace}/${id}`, document ?? absent),
   }
 }

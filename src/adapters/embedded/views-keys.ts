@@ -69,10 +69,14 @@ export const placer = ({ equals, orderBy }: Index) => {
   }
 }
 
-export const samePlace = (a: Place | undefined, b: Place | undefined): boolean => {
-  if (a === b) return true
-  if (!a || !b) return false
-  for (let n = 0; n < a.length; n++) if (a[n] !== b[n]) return false
+/** Whether two places are one, as far as their first values go. */
+export const samePlace = (
+  a: Place | undefined,
+  b: Place | undefined,
+  length = Math.max(a?.length ?? 0, b?.length ?? 0),
+): boolean => {
+  if (!a || !b) return a === b
+  for (let n = 0; n < length; n++) if (a[n] !== b[n]) return false
   return true
 }
 

@@ -33,7 +33,7 @@ import {
 
 /** Changes wait in memory for each other: a document that changes often is written once. */
 const writeAfterMs = 25
-const writeAtChanges = 512
+const writeAtChanges = 4096
 const pageSize = 500
 
 /** A generation of a read model: as stored, and what is not written yet. */
@@ -41,6 +41,13 @@ type Table = StoredTable & {
   placers: readonly (StoredIndex & { place: ReturnType<typeof placer> })[]
   checkpoint: number
   changed: Map<string, Document | undefined>
+}
+
+/** Tells apart what differs in type only. */
+const nameOf = (keyspace: number, equals: Place): string => {
+  let name = `${keyspace}`
+  for (const value of equals) name += `\0${typeof value === 'string' ? '"' : ''}${value}`
+  return name
 }
 
 type Model = { spec: ViewSpec; live: Table; rebuild?: Table }
@@ -106,21 +113,18 @@ export const embeddedViews = ({ root, close }: ViewsEnv): Views => {
       const old = place(before)
       const now = place(after)
       if (samePlace(old, now)) continue
-      if (old) {
-        db.removeSync(entryKey(entries, old, id))
-        count(counts, old.slice(0, equals.length), -1)
-      }
-      if (now) {
-        db.putSync(entryKey(entries, now, id), null)
-        count(counts, now.slice(0, equals.length), 1)
-      }
+      if (old) db.removeSync(entryKey(entries, old, id))
+      if (now) db.putSync(entryKey(entries, now, id), null)
+      if (samePlace(old, now, equals.length)) continue
+      if (old) count(counts, old.slice(0, equals.length), -1)
+      if (now) count(counts, now.slice(0, equals.length), 1)
     }
   }
 
   const writeAll = () => {
     const deltas = new Map<string, { key: Key; delta: number }>()
     const count = (keyspace: number, equals: Place, delta: number) => {
-      const name = `${keyspace}${JSON.stringify(equals)}`
+      const name = nameOf(keyspace, equals)
       const known = deltas.get(name)
       if (known) known.delta += delta
       else deltas.set(name, { key: countKey(keyspace, equals), delta })
