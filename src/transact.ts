@@ -1,132 +1,225 @@
 import { LRUCache } from 'lru-cache'
 import { v5 as uuidOf } from 'uuid'
 import { decoder } from './codec.ts'
-import type { EventOf, EventTable, Stream } from './domain/aggregate.ts'
-import { evolved } from './domain/aggregate.ts'
+import { deferred } from './deferred.ts'
+import { type EventOf, type EventTable, evolved, type Stream } from './domain/aggregate.ts'
+import { schemaVersionOf } from './domain/versions.ts'
 import { type Call, metadataOf } from './ports/call.ts'
 import type { Clock } from './ports/clock.ts'
-import { type EventStore, RevisionConflict } from './ports/event-store.ts'
+import { type EventStore, type NewEvent, RevisionConflict } from './ports/event-store.ts'
 import type { Snapshots } from './ports/snapshots.ts'
 
-const maxAttempts = 5
+const maxAttempts = 8
 const namespace = '6f1d3c1e-55a1-4c0b-9a55-3d2f7f0c1b7e'
-/** A stream read cold over more events than this leaves a snapshot behind. */
-const snapshotEvery = 500
+/** A cold read over more events than this leaves a snapshot behind. */
+const snapshotAfter = 500
 
-/** What a decision came to, stored: its events, the state after them, their last position. */
-export type Transacted<State, Decided> = { events: Decided; state: State; position: number }
+type AnyStream = Stream<unknown, EventTable>
+type Decided = readonly { type: string; data: unknown }[]
 
-type Waiting = {
-  decide: (state: never) => readonly { type: string; data: unknown }[]
-  call: Call
-  decided: (events: readonly { type: string; data: unknown }[]) => void
-  stored: (result: Transacted<never, never>) => void
-  refused: (error: unknown) => void
+/** A decision that is stored: its events, the state after them, and their last position. */
+export type Transacted<State, Events> = { events: Events; state: State; position: number }
+
+/** A decision under way. `decided` settles once it is made, `stored` once it is on disk. */
+export type Begun<State, Events> = {
+  decided: Promise<Events>
+  stored: Promise<Transacted<State, Events>>
 }
 
-/** One stream's state as last read or written here, and who waits to decide on it. */
-type Desk = { state: unknown; revision: number; position: number; waiting: Waiting[]; busy: boolean }
+/** One who waits to decide on a stream. */
+type Waiting = {
+  decide(state: unknown): Decided
+  call: Call
+  decided(events: Decided): void
+  stored(result: Transacted<unknown, Decided>): void
+  refused(error: unknown): void
+}
 
-type Options = { store: EventStore; snapshots: Snapshots; clock: Clock; desks?: number }
+/** One stream as last read or written here, and who waits to decide on it. */
+type Desk = {
+  state: unknown
+  revision: number
+  position: number
+  waiting: Waiting[]
+  busy: boolean
+}
+
+type Options = {
+  store: EventStore
+  snapshots: Snapshots
+  clock: Clock
+  /** Other processes write to the store too: nothing is refused before looking again. */
+  shared?: boolean
+  /** How many streams' states are kept in memory. */
+  desks?: number
+}
 
 /**
- * Read → fold → decide → append. States are kept by revision, so one more decision costs the same
+ * Read → fold → decide → append. A stream's state is kept by revision, so a decision costs the same
  * on a long stream as on a short one. While an append to a stream is under way, further decisions
- * on it wait and are then decided in order and appended together: a busy stream costs one append
- * per round trip, and no decision is ever made on a state that is not stored. When another process
- * was faster, everything in that append is decided again on what it wrote.
+ * on it wait, are then made in order and appended together: a busy stream costs one append a round
+ * trip, and no decision rests on a state that is not stored. When another process was faster,
+ * everything in that append is decided again on what it wrote.
  */
-export const transactor = ({ store, snapshots, clock, desks: max = 20_000 }: Options) => {
-  const idle = new LRUCache<string, Desk>({ max })
+export const transactor = (options: Options) => {
+  const { store, snapshots, clock, shared = false, desks: max = 20_000 } = options
+  const kept = new LRUCache<string, Desk>({ max })
   const active = new Map<string, Desk>()
 
-  const load = async (stream: Stream<unknown, EventTable>, known?: Desk) => {
-    const { aggregate, name } = stream
+  /** Brings a desk up to the stream's end; a new desk starts from a snapshot where there is one. */
+  const catchUp = async ({ aggregate, name }: AnyStream, desk: Desk): Promise<void> => {
     const version = aggregate.stateVersion ?? 1
-    let { state, revision, position } = known ?? {
-      state: aggregate.initial as unknown,
-      revision: -1,
-      position: -1,
-    }
-    if (!known) {
+    let { state, revision, position } = desk
+    if (revision === -1) {
       const snapshot = await snapshots.get(name)
       if (snapshot?.version === version) ({ state, revision } = snapshot)
     }
+    const start = revision
     const decode = decoder(aggregate.events)
-    let read = 0
-    for await (const batch of store.read(name, revision + 1))
-      for (const recorded of batch) {
-        const event = decode(recorded)
-        state = evolved(aggregate, state, [event as EventOf<EventTable>])
-        revision = recorded.revision
-        position = recorded.position
-        read++
-      }
-    if (read > snapshotEvery) await snapshots.put(name, { revision, version, state })
-    return { state, revision, position }
+    for await (const batch of store.read(name, revision + 1)) {
+      state = evolved(aggregate, state, batch.map(decode) as readonly EventOf<EventTable>[])
+      const last = batch.at(-1)
+      if (last) ({ revision, position } = last)
+    }
+    Object.assign(desk, { state, revision, position })
+    if (revision - start > snapshotAfter) await snapshots.put(name, { revision, version, state })
   }
 
-  const stamped = (name: string, revision: number, { call }: Waiting, decided: readonly { type: string; data: unknown }[]) =>
-    decided.map(({ type, data }, n) => ({
-      id: call.scope ? uuidOf(`${call.scope}/${name}/${n}`, namespace) : clock.id(),
-      type,
-      data,
-      metadata: metadataOf(call, 1),
-    }))
+  const stamped = (name: string, revision: number, call: Call, events: Decided): NewEvent[] => {
+    const metadata = metadataOf(call, 1)
+    return events.map(({ type, data }, n) => {
+      const version = schemaVersionOf(type)
+      return {
+        id: call.scope
+          ? uuidOf(`${call.scope}/${name}/${revision + 1 + n}`, namespace)
+          : clock.id(),
+        type,
+        data,
+        metadata: version === 1 ? metadata : { ...metadata, schema_version: version },
+      }
+    })
+  }
 
-  /** Decides for everyone who waits, in order, and appends it all; refusals leave at once. */
-  const round = async (stream: Stream<unknown, EventTable>, desk: Desk) => {
+  /** Decides for everyone who waits, in order, and appends it all; a refusal goes out alone. */
+  const round = async (stream: AnyStream, desk: Desk, fresh: boolean): Promise<void> => {
     const { aggregate, name } = stream
-    const batch = desk.waiting
-    desk.waiting = []
+    let batch = desk.waiting.splice(0)
+    let current = fresh || !shared
     for (let attempt = 1; ; attempt++) {
-      let { state } = desk
-      const events = []
-      const accepted: { one: Waiting; decided: readonly unknown[]; state: unknown }[] = []
-      for (const one of batch.splice(0)) {
+      let state = desk.state
+      const appended: NewEvent[] = []
+      const accepted: { one: Waiting; events: Decided; state: unknown }[] = []
+      const refused: { one: Waiting; error: unknown }[] = []
+      for (const one of batch) {
         try {
-          const decided = one.decide(state as never)
-          state = evolved(aggregate, state, decided as EventOf<EventTable>[])
-          events.push(...stamped(name, desk.revision, one, decided))
-          accepted.push({ one, decided, state })
+          const events = one.decide(state)
+          state = evolved(aggregate, state, events as readonly EventOf<EventTable>[])
+          appended.push(...stamped(name, desk.revision + appended.length, one.call, events))
+          accepted.push({ one, events, state })
         } catch (error) {
-          one.refused(error)
+          refused.push({ one, error })
         }
       }
-      for (const { one, decided } of accepted) one.decided(decided as never)
+      const idle = accepted.some(({ events }) => events.length === 0)
+      if (!current && (refused.length > 0 || idle)) {
+        await catchUp(stream, desk)
+        current = true
+        continue
+      }
+      for (const { one, error } of refused) one.refused(error)
+      for (const { one, events } of accepted) one.decided(events)
+      batch = accepted.map(({ one }) => one)
       try {
-        if (events.length > 0) {
-          const { revision, position } = await store.append(name, desk.revision, events)
-          Object.assign(desk, { state, revision, position })
+        if (appended.length > 0) {
+          const last = await store.append(name, desk.revision, appended)
+          Object.assign(desk, { state, ...last })
         }
-        for (const { one, decided, state } of accepted)
-          one.stored({ events: decided, state, position: desk.position } as never)
-        return
       } catch (error) {
-        batch.push(...accepted.map(({ one }) => one))
         if (!(error instanceof RevisionConflict) || attempt === maxAttempts) {
           for (const one of batch) one.refused(error)
           throw error
         }
-        Object.assign(desk, await load(stream, desk))
+        await catchUp(stream, desk)
+        current = true
+        continue
       }
+      const { position } = desk
+      for (const { one, events, state } of accepted) one.stored({ events, state, position })
+      return
     }
   }
 
-  const serve = async (stream: Stream<unknown, EventTable>, desk: Desk) => {
+  const serve = async (stream: AnyStream, desk: Desk): Promise<void> => {
     desk.busy = true
     active.set(stream.name, desk)
+    let fresh = false
     try {
-      if (desk.revision === -1 && desk.position === -1) Object.assign(desk, await load(stream))
-      while (desk.waiting.length > 0) await round(stream, desk)
-      idle.set(stream.name, desk)
+      if (desk.revision === -1) {
+        await catchUp(stream, desk)
+        fresh = true
+      }
+      while (desk.waiting.length > 0) {
+        await round(stream, desk, fresh)
+        fresh = false
+      }
+      kept.set(stream.name, desk)
     } catch (error) {
-      idle.delete(stream.name)
+      kept.delete(stream.name)
       for (const { refused } of desk.waiting.splice(0)) refused(error)
     } finally {
       desk.busy = false
       active.delete(stream.name)
     }
   }
-  return serve
+
+  const enqueue = (stream: AnyStream, waiting: Waiting): void => {
+    const desk = active.get(stream.name) ??
+      kept.get(stream.name) ?? {
+        state: stream.aggregate.initial,
+        revision: -1,
+        position: -1,
+        waiting: [],
+        busy: false,
+      }
+    desk.waiting.push(waiting)
+    if (!desk.busy) void serve(stream, desk)
+  }
+
+  /** Decides and stores, telling the two apart: other work may start once the decision stands. */
+  const begin = <State, Table extends EventTable, Events extends readonly EventOf<Table>[]>(
+    stream: Stream<State, Table>,
+    decide: (state: State) => Events,
+    call: Call,
+  ): Begun<State, Events> => {
+    const decided = deferred<Events>()
+    const stored = deferred<Transacted<State, Events>>()
+    decided.promise.catch(() => undefined)
+    stored.promise.catch(() => undefined)
+    enqueue(stream as unknown as AnyStream, {
+      decide: decide as (state: unknown) => Decided,
+      call,
+      decided: (events) => decided.resolve(events as unknown as Events),
+      stored: (result) => stored.resolve(result as unknown as Transacted<State, Events>),
+      refused: (error) => {
+        decided.reject(error)
+        stored.reject(error)
+      },
+    })
+    return { decided: decided.promise, stored: stored.promise }
+  }
+
+  /**
+   * Decides on a stream and stores what comes of it.
+   * @throws what `decide` throws; StoreUnavailable; RevisionConflict when outrun too often.
+   */
+  const transact = <State, Table extends EventTable, Events extends readonly EventOf<Table>[]>(
+    stream: Stream<State, Table>,
+    decide: (state: State) => Events,
+    call: Call,
+  ): Promise<Transacted<State, Events>> => begin(stream, decide, call).stored
+
+  return { transact, begin }
 }
+
+export type Transactor = ReturnType<typeof transactor>
+export type Transact = Transactor['transact']

@@ -31,8 +31,6 @@ export type AgentKind = (agent: AgentConfig, step: Step, runtime: Runtime) => Ob
 export type RuntimePorts = {
   models: Models
   clock: Clock
-  /** The agent of that id in the turn's organization. */
-  agentOf(agentId: string, turn: Turn): AgentConfig | undefined
   /** The tools an agent may use in a turn; its MCP servers may have to be asked. */
   toolsOf(agent: AgentConfig, turn: Turn): readonly Tool[] | Promise<readonly Tool[]>
 }
@@ -52,5 +50,3 @@ export type Runtime = RuntimePorts & {
   /** Runs an agent one level below: agent_started, its events, agent_completed. */
   run(agent: AgentConfig, parent: AgentConfig, step: Step): Observable<AgentEvent>
 }
-
-export type { Turn } from './turn.ts'

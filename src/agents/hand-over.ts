@@ -27,18 +27,14 @@ export const answerOf = (
   })
 
 /** The sub-agents that may run. */
-export const activeBelow = (
-  { subAgents }: AgentConfig,
-  { turn }: Step,
-  { agentOf }: Runtime,
-): AgentConfig[] =>
+export const activeBelow = ({ subAgents }: AgentConfig, { turn }: Step): AgentConfig[] =>
   subAgents
-    .map((agentId) => agentOf(agentId, turn))
+    .map((agentId) => turn.agents.get(agentId))
     .filter((agent): agent is AgentConfig => agent?.isActive === true)
 
 /** @throws AgentFault when a container has nobody to run. */
-export const someBelow = (agent: AgentConfig, step: Step, runtime: Runtime): AgentConfig[] => {
-  const agents = activeBelow(agent, step, runtime)
+export const someBelow = (agent: AgentConfig, step: Step): AgentConfig[] => {
+  const agents = activeBelow(agent, step)
   if (agents.length === 0) throw new AgentFault(`${agent.name} has no active sub-agent`)
   return agents
 }

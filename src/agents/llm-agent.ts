@@ -43,7 +43,7 @@ const conversation = (
   const { models, limits } = runtime
   const { turn, stepId } = step
   const { model, name, id, price } = models.resolve(agent.model)
-  const below = step.depth < limits.depth ? activeBelow(agent, step, runtime) : []
+  const below = step.depth < limits.depth ? activeBelow(agent, step) : []
   const specs: ToolSpec[] = tools.map(({ spec }) => spec)
   if (below.length > 0) specs.push(transferSpec(below))
   const temperature = turn.temperature ?? agent.temperature

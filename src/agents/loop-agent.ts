@@ -25,7 +25,7 @@ const exitTool = (exit: () => void): Tool => ({
  */
 export const loopAgent: AgentKind = (agent, step, runtime) =>
   defer(() => {
-    const below = someBelow(agent, step, runtime)
+    const below = someBelow(agent, step)
     const times = agent.maxIterations ?? defaultIterations
     const said = agent.exitCondition?.trim() ? phrasePattern([agent.exitCondition]) : undefined
     let exited = false

@@ -10,7 +10,7 @@ import { paragraphs } from './paragraphs.ts'
  */
 export const parallelAgent: AgentKind = (agent, step, runtime) =>
   defer(() => {
-    const below = someBelow(agent, step, runtime)
+    const below = someBelow(agent, step)
     const answers: Answer[] = []
     const errors: unknown[] = []
     const branches = below.map((branch, n) =>

@@ -5,4 +5,4 @@ import { inOrder } from './in-order.ts'
 
 /** Its active sub-agents, once each, in the configured order. */
 export const sequentialAgent: AgentKind = (agent, step, runtime) =>
-  defer(() => inOrder(agent, someBelow(agent, step, runtime), step, runtime))
+  defer(() => inOrder(agent, someBelow(agent, step), step, runtime))

@@ -7,6 +7,8 @@ export type Turn = {
   call: Call
   /** The agent the turn is given to. */
   agent: AgentConfig
+  /** The organization's agents, by id, as they were when the turn began. */
+  agents: ReadonlyMap<string, AgentConfig>
   /** Routes past the model: `agent` hands the turn straight to this one. */
   target?: AgentConfig
   message: string

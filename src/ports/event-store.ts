@@ -14,7 +14,13 @@ export type Metadata = {
   at: string
 }
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json }
 
 /** `id` is a UUID; the same id appended again to the same place is stored once. */
 export type NewEvent = { id: string; type: string; data: unknown; metadata: Metadata }
@@ -71,11 +77,7 @@ export type EventStore = {
    * after later appends, also with `any`, answer the first outcome and store nothing.
    * @throws RevisionConflict, StoreUnavailable, AppendTooLarge
    */
-  append(
-    stream: string,
-    expected: ExpectedRevision,
-    events: readonly NewEvent[],
-  ): Promise<Appended>
+  append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>
   /** The events of one stream from a revision on, in batches; none when it does not exist. */
   read(stream: string, from?: number): AsyncIterable<readonly RecordedEvent[]>
   /** The global order after a position up to the head at the time of the call, in batches. */

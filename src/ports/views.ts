@@ -46,19 +46,40 @@ export type Commit = { view: string; changes: readonly Change[]; position: numbe
 /** A rebuild writes a generation of its own beside the live one and is swapped in whole. */
 export type Generation = 'live' | 'rebuild'
 
+/**
+ * Another process has committed to this read model since this one asked for its checkpoint: what
+ * it folded rests on documents that are no longer there. Nothing was stored; start over from there.
+ */
+export class CheckpointMoved extends Error {
+  override readonly name = 'CheckpointMoved'
+  constructor(view: string) {
+    super(`another process has taken ${view} further`)
+  }
+}
+
 export type Views = {
   /** Declares a read model (creating or changing its indexes) and gives its reading side. */
   view<Doc>(spec: ViewSpec): Promise<View<Doc>>
   /** The position up to which a read model is folded; START (-1) when nothing is. */
   checkpoint(view: string, generation?: Generation): Promise<number>
   /** The current documents of those ids, for folding; missing ones are absent. */
-  load(view: string, ids: readonly string[], generation?: Generation): Promise<Map<string, Document>>
+  load(
+    view: string,
+    ids: readonly string[],
+    generation?: Generation,
+  ): Promise<Map<string, Document>>
   /** The ids of all documents with these values, for events that remove many. */
-  idsOf(view: string, index: string, equals: readonly Scalar[], generation?: Generation): Promise<string[]>
+  idsOf(
+    view: string,
+    index: string,
+    equals: readonly Scalar[],
+    generation?: Generation,
+  ): Promise<string[]>
   /**
    * Stores changes, index entries and checkpoint of every listed read model. Embedded: one
    * transaction for all. MongoDB: idempotent by position. A commit at or below a read model's
    * checkpoint changes nothing.
+   * @throws StoreUnavailable, CheckpointMoved
    */
   commit(commits: readonly Commit[], generation?: Generation): Promise<void>
   /** Starts a rebuild of a read model from nothing, discarding an unfinished one. */

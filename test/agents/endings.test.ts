@@ -28,7 +28,7 @@ t.test('how a turn ends early', async (t) => {
     const agents = [
       agentNamed('All', { agentType: 'PARALLEL_AGENT', subAgents: ['left', 'right'] }),
       agentNamed('Left'),
-      agentNamed('Right', { tools: ['wait'] }),
+      agentNamed('Right', { toolNames: ['wait'] }),
     ]
     const { events } = staged({
       agents,

@@ -15,7 +15,7 @@ t.test('tools', async (t) => {
   })
   const slow = toolNamed('slow', () => new Promise(() => undefined))
   const tools = [add, broken, slow]
-  const agents = [agentNamed('Solo', { tools: ['add', 'broken', 'slow'] })]
+  const agents = [agentNamed('Solo', { toolNames: ['add', 'broken', 'slow'] })]
 
   t.test('run side by side; their results go back in order', async (t) => {
     const { all, requests } = staged({
@@ -100,7 +100,7 @@ t.test('tools', async (t) => {
 
   t.test('tools may have to be asked for', async (t) => {
     const models = scripted(({ tools }) => says(`${tools?.length}`))
-    const run = agentRuntime({ ...hostOf([], { models }), toolsOf: async () => [add] })
+    const run = agentRuntime({ ...hostOf({ models }), toolsOf: async () => [add] })
     const events = await lastValueFrom(run(turnOf(agentNamed('Solo'), 'Hi')).pipe(toArray()))
     t.equal(endOf(events).text, '1')
   })

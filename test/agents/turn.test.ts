@@ -5,7 +5,7 @@ import type { AgentConfig } from '../../src/agents/agent.ts'
 import type { AgentEvent } from '../../src/agents/agent-event.ts'
 import { agentRuntime } from '../../src/agents/agent-runtime.ts'
 import type { Tool } from '../../src/agents/tool.ts'
-import { agentNamed, hostOf, toolNamed, turnOf } from '../support/agents.ts'
+import { agentNamed, byId, hostOf, toolNamed, turnOf } from '../support/agents.ts'
 import { providerDouble, type Reply } from '../support/provider-double.ts'
 
 const search = toolNamed('search_knowledge', async ({ query }) => {
@@ -22,9 +22,9 @@ const ask = async (
 ) => {
   const models = modelsFrom(config)
   const [root = agentNamed('Nobody')] = agents
-  const run = agentRuntime(hostOf(agents, { tools, models }))
+  const run = agentRuntime(hostOf({ tools, models }))
   const events: AgentEvent[] = await lastValueFrom(
-    run(turnOf(root, message)).pipe(toArray()),
+    run(turnOf(root, message, { agents: byId(agents) })).pipe(toArray()),
   ).finally(models.close)
   const last = events.at(-1)
   if (last?.event !== 'done') throw new Error('the turn did not end with done')
@@ -36,7 +36,7 @@ t.test('offline, all the way', async (t) => {
     agentNamed('Root', { subAgents: ['support', 'sales'] }),
     agentNamed('Support', {
       description: 'Warranty, repairs and broken devices',
-      tools: ['search_knowledge'],
+      toolNames: ['search_knowledge'],
     }),
     agentNamed('Sales', { description: 'Prices and offers' }),
   ]
@@ -66,7 +66,7 @@ t.test('over HTTP', async (t) => {
     const transport = { backOffMs: 1, firstMs: 300, idleMs: 300 }
     return { provider, config: { baseUrl: provider.url, model: 'acme/m', transport } }
   }
-  const agents = [agentNamed('Solo', { tools: ['search_knowledge'] })]
+  const agents = [agentNamed('Solo', { toolNames: ['search_knowledge'] })]
 
   t.test('a tool call and its answer', async (t) => {
     const usage = { prompt_tokens: 5, completion_tokens: 1 }

@@ -19,8 +19,21 @@ const call: Call = {
   at: '2026-01-01T00:00:00.000Z',
 }
 
+const toolConfig = (name: string) => ({
+  type: 'api_call' as const,
+  name,
+  description: name,
+  method: 'GET',
+  url: 'https://api.invalid/',
+  headers: {},
+  parameters: {},
+})
+
 /** An active LLM agent whose id is its name in lower case. */
-export const agentNamed = (name: string, more: Partial<AgentConfig> = {}): AgentConfig => ({
+export const agentNamed = (
+  name: string,
+  { toolNames = [], ...more }: Partial<AgentConfig> & { toolNames?: readonly string[] } = {},
+): AgentConfig => ({
   agentId: name.toLowerCase(),
   name,
   description: '',
@@ -28,7 +41,7 @@ export const agentNamed = (name: string, more: Partial<AgentConfig> = {}): Agent
   model: null,
   instruction: `You are ${name}.`,
   isActive: true,
-  tools: [],
+  tools: toolNames.map(toolConfig),
   mcpServers: [],
   subAgents: [],
   datastoreIds: [],
@@ -50,6 +63,7 @@ export const fixedClock = (): Clock => {
 export const turnOf = (agent: AgentConfig, message: string, more: Partial<Turn> = {}): Turn => ({
   call,
   agent,
+  agents: new Map(),
   message,
   history: [],
   ...more,
@@ -63,6 +77,10 @@ export const toolNamed = (
 /** The model that a request is answered by is a function of the request. */
 export type Script = (request: ModelRequest) => Observable<ModelEvent> | readonly ModelEvent[]
 
+/** Agents by their ids, as a turn has them. */
+export const byId = (agents: readonly AgentConfig[]): ReadonlyMap<string, AgentConfig> =>
+  new Map(agents.map((agent) => [agent.agentId, agent]))
+
 /** Every model name answers by the script, for 1 micro-credit a token. */
 export const scripted = (script: Script): Models => {
   const model: Model = { stream: (request) => from(script(request)) }
@@ -70,13 +88,18 @@ export const scripted = (script: Script): Models => {
   return { resolve: (name) => ({ model, name: name ?? 'test/model', id: name ?? 'model', price }) }
 }
 
-/** A host with these agents, offline unless told otherwise. */
-export const hostOf = (
-  agents: readonly AgentConfig[],
-  { tools = [], models = modelsFrom({}) }: { tools?: readonly Tool[]; models?: Models } = {},
-): RuntimePorts => ({
+/** A host with these tools, offline unless told otherwise. */
+export const hostOf = ({
+  tools = [],
+  models = modelsFrom({}),
+}: {
+  tools?: readonly Tool[]
+  models?: Models
+} = {}): RuntimePorts => ({
   models,
   clock: fixedClock(),
-  agentOf: (id) => agents.find(({ agentId }) => agentId === id),
-  toolsOf: (agent) => tools.filter(({ spec }) => agent.tools.includes(spec.name)),
+  toolsOf: (agent) => {
+    const named = agent.tools.map((tool) => (typeof tool === 'string' ? tool : tool.name))
+    return tools.filter(({ spec }) => named.includes(spec.name))
+  },
 })

@@ -6,7 +6,7 @@ import { agentRuntime } from '../../src/agents/agent-runtime.ts'
 import type { Tool } from '../../src/agents/tool.ts'
 import type { Turn } from '../../src/agents/turn.ts'
 import type { ModelEvent, ModelRequest } from '../../src/ports/model.ts'
-import { agentNamed, hostOf, type Script, scripted, turnOf } from './agents.ts'
+import { agentNamed, byId, hostOf, type Script, scripted, turnOf } from './agents.ts'
 
 const done: ModelEvent = {
   type: 'done',
@@ -43,9 +43,10 @@ export const staged = ({ agents, script, tools = [], limits = {} }: Scene) => {
     requests.push(request)
     return script(request)
   })
-  const run = agentRuntime({ ...hostOf(agents, { tools, models }), limits })
+  const run = agentRuntime({ ...hostOf({ tools, models }), limits })
   const [first = agentNamed('Nobody')] = agents
-  const events = (message = 'Hi', more: Partial<Turn> = {}) => run(turnOf(first, message, more))
+  const events = (message = 'Hi', more: Partial<Turn> = {}) =>
+    run(turnOf(first, message, { agents: byId(agents), ...more }))
   return {
     requests,
     events,
