@@ -1,0 +1,32 @@
+import type { SessionEvent } from '../src/domain/session/events.ts'
+import { decideRecord, sessionStream } from '../src/domain/session/session.ts'
+import type { Call } from '../src/ports/call.ts'
+import type { Transactor } from '../src/transact.ts'
+import { settleReservation } from './settle-reservation.ts'
+
+type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
+
+export type EndRun = {
+  sessionId: string
+  payerId: string
+  /** What is still to be stored of the run: steps, then the answer. */
+  steps: readonly SessionEvent[]
+  end: End
+}
+
+/**
+ * Ends a run and settles its credits, in one commit where the store shares them. A run ends once:
+ * when it has ended already (timed out, say), nothing is stored or charged and `ended` is false.
+ */
+export const endRun =
+  ({ begin, transact }: Transactor) =>
+  async ({ sessionId, payerId, steps, end }: EndRun, call: Call) => {
+    const { runId, charge } = end.data
+    const stream = sessionStream(call.organizationId, sessionId)
+    const run = begin(stream, decideRecord(runId, [...steps, end]), call)
+    if ((await run.decided).length === 0) return { ended: false, position: 0 }
+    const settling = settleReservation(transact)({ userId: payerId, runId, charge }, call)
+    const [stored, settled] = await Promise.all([run.stored, settling])
+    return { ended: true, position: Math.max(stored.position, settled.position) }
+  }
+export type EndRunCommand = ReturnType<typeof endRun>

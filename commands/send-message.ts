@@ -1,0 +1,49 @@
+import { accountStream, decideRelease, decideReserve } from '../src/domain/account/account.ts'
+import {
+  decideSend,
+  type Send,
+  type Session,
+  sessionStream,
+} from '../src/domain/session/session.ts'
+import type { Call } from '../src/ports/call.ts'
+import type { Transactor } from '../src/transact.ts'
+
+export type SendMessage = Omit<Send, 'content'> & {
+  sessionId: string
+  /** Seals the text once the credits are reserved. */
+  content: () => Send['content'] | Promise<Send['content']>
+  /** Micro-credits held back until the run is settled. */
+  reserve: number
+}
+
+/** `begun` is false where the message was sent before; `runId` is then the run that answers it. */
+export type Sent = { begun: boolean; runId: string | undefined; session: Session; position: number }
+
+/**
+ * A user's message: reserves credits, then stores the message and the beginning of its run. Both
+ * are on disk when it resolves; the second append is begun as soon as the first is decided, so that
+ * they share a commit. @throws insufficient_credits, session_not_found, session_busy
+ */
+export const sendMessage =
+  ({ begin, transact }: Transactor) =>
+  async (message: SendMessage, call: Call): Promise<Sent> => {
+    const { sessionId, content, reserve, ...send } = message
+    const account = accountStream(send.payerId)
+    const reserved = begin(account, decideReserve({ runId: send.runId, amount: reserve }), call)
+    await reserved.decided
+    try {
+      const decide = decideSend({ ...send, content: await content() })
+      const stream = sessionStream(call.organizationId, sessionId)
+      const [sent, held] = await Promise.all([transact(stream, decide, call), reserved.stored])
+      const begun = sent.events.length > 0
+      if (!begun)
+        await transact(account, decideRelease({ runId: send.runId, reason: 'repeated' }), call)
+      const turn = sent.state.turns.find(({ messageId }) => messageId === send.messageId)
+      const position = Math.max(sent.position, held.position)
+      return { begun, runId: turn?.runId, session: sent.state, position }
+    } catch (error) {
+      await transact(account, decideRelease({ runId: send.runId, reason: 'refused' }), call)
+      throw error
+    }
+  }
+export type SendMessageCommand = ReturnType<typeof sendMessage>

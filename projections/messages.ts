@@ -1,0 +1,56 @@
+import type { Sealed } from '../src/domain/sealed.ts'
+import { sessionEvents } from '../src/domain/session/events.ts'
+import { idIn, type Projection } from './projection.ts'
+
+/** A message in its answer's shape; the text stays sealed and is opened when it is read. */
+export type MessageView = {
+  event_id: string
+  event_type: 'user_message' | 'assistant_message'
+  content: Sealed
+  agent: string | null
+  created_at: string
+  visibility: 'visible' | 'hidden'
+  organization_id: string
+  session_id: string
+  run_id: string
+  /** Place in the global order: the order of a session's messages. */
+  position: number
+}
+
+export const messages: Projection<MessageView, typeof sessionEvents> = {
+  name: 'messages',
+  categories: ['session'],
+  events: sessionEvents,
+  indexes: {
+    by_session: { equals: ['organization_id', 'session_id'], orderBy: 'position' },
+  },
+  id: ({ type, data }) =>
+    type === 'UserMessageSent' || type === 'AssistantMessageRecorded' ? data.messageId : [],
+  creates: {
+    UserMessageSent: ({ stream, metadata, data, position }) => ({
+      event_id: data.messageId,
+      event_type: 'user_message',
+      content: data.content,
+      agent: null,
+      created_at: metadata.at,
+      visibility: 'visible',
+      organization_id: metadata.organization_id,
+      session_id: idIn(stream),
+      run_id: data.runId,
+      position,
+    }),
+    AssistantMessageRecorded: ({ stream, metadata, data, position }) => ({
+      event_id: data.messageId,
+      event_type: 'assistant_message',
+      content: data.content,
+      agent: data.agent,
+      created_at: metadata.at,
+      visibility: 'visible',
+      organization_id: metadata.organization_id,
+      session_id: idIn(stream),
+      run_id: data.runId,
+      position,
+    }),
+  },
+  changes: {},
+}

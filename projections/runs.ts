@@ -1,0 +1,98 @@
+import { type SessionEvent, sessionEvents } from '../src/domain/session/events.ts'
+import { idIn, type Projection, type Seen } from './projection.ts'
+
+/** One run of a session: what recovery, time-outs and repeated requests are asked by. */
+export type RunView = {
+  run_id: string
+  session_id: string
+  message_id: string
+  organization_id: string
+  key_id: string | null
+  payer_id: string
+  agent: string
+  node: string
+  status: 'running' | 'completed' | 'failed' | 'cancelled' | 'timed_out'
+  /** Only while running, so that its index holds the running ones and no others. */
+  open?: true
+  /** Only where a stock SDK may repeat the request. */
+  fingerprint?: string
+  started_at: string
+  ended_at: string | null
+  error_code: string | null
+  finish_reason: SessionEvent<'RunCompleted'>['data']['finishReason'] | null
+  tool_calls: readonly { id: string; name: string }[]
+  /** The message that answered, once there is one. */
+  answer_id: string | null
+  prompt_tokens: number
+  completion_tokens: number
+  /** Micro-credits. */
+  charge: number
+}
+
+type Event = Seen<typeof sessionEvents>
+type Cost = { promptTokens: number; completionTokens: number; charge: number }
+
+const ended = (
+  { open: _, ...view }: RunView,
+  { metadata, data }: Event & { data: Cost },
+  change: Pick<RunView, 'status'> & Partial<RunView>,
+): RunView => ({
+  ...view,
+  ended_at: metadata.at,
+  prompt_tokens: data.promptTokens,
+  completion_tokens: data.completionTokens,
+  charge: data.charge,
+  ...change,
+})
+
+export const runs: Projection<RunView, typeof sessionEvents> = {
+  name: 'runs',
+  categories: ['session'],
+  events: sessionEvents,
+  indexes: {
+    open: { equals: ['open'], orderBy: 'started_at' },
+    by_fingerprint: { equals: ['fingerprint'], orderBy: 'started_at' },
+  },
+  id: ({ data }) => ('runId' in data ? data.runId : []),
+  creates: {
+    RunStarted: ({ stream, metadata, data }) => ({
+      run_id: data.runId,
+      session_id: idIn(stream),
+      message_id: data.messageId,
+      organization_id: metadata.organization_id,
+      key_id: metadata.actor.key_id,
+      payer_id: data.payerId,
+      agent: data.agent,
+      node: data.node,
+      status: 'running',
+      open: true,
+      ...(data.fingerprint === undefined ? {} : { fingerprint: data.fingerprint }),
+      started_at: metadata.at,
+      ended_at: null,
+      error_code: null,
+      finish_reason: null,
+      tool_calls: [],
+      answer_id: null,
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      charge: 0,
+    }),
+  },
+  changes: {
+    AssistantMessageRecorded: (view, { data }) => ({
+      ...view,
+      agent: data.agent,
+      answer_id: data.messageId,
+    }),
+    RunCompleted: (view, event) =>
+      ended(view, event, {
+        status: 'completed',
+        finish_reason: event.data.finishReason,
+        tool_calls: event.data.toolCalls ?? [],
+      }),
+    RunFailed: (view, event) =>
+      ended(view, event, { status: 'failed', error_code: event.data.code }),
+    RunCancelled: (view, event) => ended(view, event, { status: 'cancelled' }),
+    RunTimedOut: (view, event) => ended(view, event, { status: 'timed_out' }),
+  },
+}

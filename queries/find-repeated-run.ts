@@ -1,0 +1,21 @@
+import type { RunView } from '../projections/runs.ts'
+import type { View } from '../src/ports/views.ts'
+
+/** How long a stock SDK's repetition is recognised (decisions, section 3). */
+const recognisedMs = 600_000
+
+/** The latest run that a request with this fingerprint began, unless it failed. */
+export const findRepeatedRun =
+  (runs: View<RunView>) =>
+  async (fingerprint: string, now: Date): Promise<RunView | undefined> => {
+    const { items } = await runs.find({
+      index: 'by_fingerprint',
+      equals: [fingerprint],
+      from: new Date(now.getTime() - recognisedMs).toISOString(),
+      descending: true,
+      limit: 1,
+    })
+    const [latest] = items
+    return latest?.status === 'running' || latest?.status === 'completed' ? latest : undefined
+  }
+export type FindRepeatedRun = ReturnType<typeof findRepeatedRun>

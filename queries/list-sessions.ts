@@ -1,0 +1,35 @@
+import type { SessionView } from '../projections/sessions.ts'
+import type { Viewer } from '../src/domain/session/session.ts'
+import type { View } from '../src/ports/views.ts'
+import { type Page, paging, skipTo } from './page.ts'
+
+type Ask = { organizationId: string; viewer: Viewer; includeHidden: boolean; page: Page }
+
+/** The viewer's sessions, most recent first (GET /api/external/sessions). */
+export const listSessions =
+  (sessions: View<SessionView>) =>
+  async ({ organizationId, viewer, includeHidden, page }: Ask) => {
+    const { userId, onlyKeyId } = viewer
+    const owner = onlyKeyId ? [organizationId, userId, onlyKeyId] : [organizationId, userId]
+    const index = onlyKeyId ? 'by_key' : 'by_user'
+    const { items, total } = await sessions.find({
+      index: includeHidden ? index : `${index}_shown`,
+      equals: includeHidden ? owner : [...owner, false],
+      descending: true,
+      skip: skipTo(page),
+      limit: page.pageSize,
+    })
+    return {
+      sessions: items.map(
+        ({ session_id, created_at, last_update_time, is_active, message_count }) => ({
+          session_id,
+          created_at,
+          last_update_time,
+          is_active,
+          message_count,
+        }),
+      ),
+      ...paging(total, page),
+    }
+  }
+export type ListSessions = ReturnType<typeof listSessions>

@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import type { EventOf } from '../aggregate.ts'
+import { sealed } from '../sealed.ts'
+
+const id = z.string()
+const tokens = z.int().min(0)
+
+/** What a run came to cost, in tokens and in micro-credits (1 credit = 1,000,000). */
+const cost = { promptTokens: tokens, completionTokens: tokens, charge: z.int().min(0) }
+
+const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter'])
+
+const toolCall = z.object({ id, name: z.string() })
+
+// Stored for good: add an optional field or a new event; never rename, never narrow.
+export const sessionEvents = {
+  /** `userId` owns the session: the user acted for, else the key's backing user. */
+  SessionCreated: z.object({ userId: id, keyId: z.string().nullable(), hidden: z.boolean() }),
+  SessionVisibilityChanged: z.object({ hidden: z.boolean() }),
+  UserMessageSent: z.object({ messageId: id, runId: id, content: sealed }),
+  /**
+   * `agentId` is the agent the turn was given to, `node` the process life that runs it, `payerId`
+   * the user charged. `fingerprint` is set where a stock SDK may repeat the request.
+   */
+  RunStarted: z.object({
+    runId: id,
+    messageId: id,
+    agentId: id,
+    agent: z.string(),
+    node: z.string(),
+    payerId: id,
+    fingerprint: z.string().optional(),
+  }),
+  AgentStarted: z.object({
+    runId: id,
+    stepId: id,
+    agentId: id,
+    agent: z.string(),
+    agentType: z.string(),
+    depth: z.int().min(0),
+    parentAgent: z.string().nullable(),
+  }),
+  AgentCompleted: z.object({
+    runId: id,
+    stepId: id,
+    agent: z.string(),
+    durationMs: z.number().min(0),
+    model: z.string().nullable(),
+    promptTokens: tokens,
+    completionTokens: tokens,
+    error: z.string().optional(),
+  }),
+  AgentRouted: z.object({ runId: id, fromAgent: z.string(), toAgent: z.string() }),
+  ToolStarted: z.object({
+    runId: id,
+    toolId: id,
+    tool: z.string(),
+    agent: z.string(),
+    arguments: sealed,
+  }),
+  ToolCompleted: z.object({
+    runId: id,
+    toolId: id,
+    tool: z.string(),
+    agent: z.string(),
+    ok: z.boolean(),
+  }),
+  AssistantMessageRecorded: z.object({
+    messageId: id,
+    runId: id,
+    agent: z.string(),
+    content: sealed,
+  }),
+  RunCompleted: z.object({
+    runId: id,
+    finishReason,
+    toolCalls: z.array(toolCall).optional(),
+    model: z.string(),
+    durationMs: z.number().min(0),
+    ...cost,
+  }),
+  /** `code` is the problem the client was given; `interrupted` where the server died in mid-run. */
+  RunFailed: z.object({ runId: id, code: z.string(), ...cost }),
+  RunCancelled: z.object({ runId: id, ...cost }),
+  RunTimedOut: z.object({ runId: id, ...cost }),
+}
+
+export type SessionEvent<Type extends keyof typeof sessionEvents = keyof typeof sessionEvents> =
+  EventOf<typeof sessionEvents, Type>

@@ -1,0 +1,150 @@
+import { problem } from '../../problems.ts'
+import { type Aggregate, streamOf } from '../aggregate.ts'
+import type { Sealed } from '../sealed.ts'
+import { type SessionEvent, sessionEvents } from './events.ts'
+
+/** How many messages a session remembers for the next turn's context. */
+const remembered = 40
+/** How many turns back a repeated request is still recognised. */
+const recognised = 20
+
+export type Remembered = { role: 'user' | 'assistant'; content: Sealed }
+
+/** One turn as far as repeating it matters. */
+export type Turn = {
+  messageId: string
+  runId: string
+  outcome: 'running' | 'completed' | 'cancelled' | 'failed'
+}
+
+export type Session = {
+  status: 'unknown' | 'open'
+  ownerId: string
+  keyId: string | null
+  hidden: boolean
+  /** The run under way. */
+  running: { runId: string; node: string; payerId: string } | null
+  recent: readonly Remembered[]
+  turns: readonly Turn[]
+}
+
+const open = (messages: readonly Remembered[], one: Remembered): readonly Remembered[] =>
+  messages.length < remembered ? [...messages, one] : [...messages.slice(1 - remembered), one]
+
+const ended = (state: Session, runId: string, outcome: Turn['outcome']): Session => ({
+  ...state,
+  running: state.running?.runId === runId ? null : state.running,
+  turns: state.turns.map((turn) => (turn.runId === runId ? { ...turn, outcome } : turn)),
+})
+
+const same = (state: Session): Session => state
+
+export const session: Aggregate<Session, typeof sessionEvents> = {
+  category: 'session',
+  events: sessionEvents,
+  initial: {
+    status: 'unknown',
+    ownerId: '',
+    keyId: null,
+    hidden: false,
+    running: null,
+    recent: [],
+    turns: [],
+  },
+  evolve: {
+    SessionCreated: (state, { userId, keyId, hidden }) => ({
+      ...state,
+      status: 'open',
+      ownerId: userId,
+      keyId,
+      hidden,
+    }),
+    SessionVisibilityChanged: (state, { hidden }) => ({ ...state, hidden }),
+    UserMessageSent: (state, { content }) => ({
+      ...state,
+      recent: open(state.recent, { role: 'user', content }),
+    }),
+    RunStarted: (state, { runId, messageId, node, payerId }) => ({
+      ...state,
+      running: { runId, node, payerId },
+      turns: [
+        ...state.turns.filter((turn) => turn.messageId !== messageId).slice(1 - recognised),
+        { messageId, runId, outcome: 'running' },
+      ],
+    }),
+    AgentStarted: same,
+    AgentCompleted: same,
+    AgentRouted: same,
+    ToolStarted: same,
+    ToolCompleted: same,
+    AssistantMessageRecorded: (state, { content }) => ({
+      ...state,
+      recent: open(state.recent, { role: 'assistant', content }),
+    }),
+    RunCompleted: (state, { runId }) => ended(state, runId, 'completed'),
+    RunFailed: (state, { runId }) => ended(state, runId, 'failed'),
+    RunCancelled: (state, { runId }) => ended(state, runId, 'cancelled'),
+    RunTimedOut: (state, { runId }) => ended(state, runId, 'failed'),
+  },
+}
+
+export const sessionStream = (organizationId: string, sessionId: string) =>
+  streamOf(session, organizationId, sessionId)
+
+/** Who looks at a session (decisions, section 3: ownership). */
+export type Viewer = {
+  /** The user acted for, else the key's backing user. */
+  userId: string
+  /** Set for an organization key that acts for nobody else: it sees what was made through it. */
+  onlyKeyId: string | null
+}
+
+/** Whether a session is the viewer's; to anyone else it does not exist. */
+export const isOwn = (viewer: Viewer, owner: { ownerId: string; keyId: string | null }): boolean =>
+  owner.ownerId === viewer.userId && (!viewer.onlyKeyId || owner.keyId === viewer.onlyKeyId)
+
+export type Send = {
+  viewer: Viewer
+  keyId: string | null
+  /** Undefined leaves the session as it is; a new one is visible unless told otherwise. */
+  hidden: boolean | undefined
+  messageId: string
+  runId: string
+  content: Sealed
+  agentId: string
+  agent: string
+  node: string
+  payerId: string
+  fingerprint?: string
+}
+
+/**
+ * A user's message begins a run. A message that was sent before is not recorded again: its answer
+ * stands (no events), or, when its run failed, a new run is begun for it.
+ */
+export const decideSend =
+  (send: Send) =>
+  (state: Session): SessionEvent[] => {
+    const { viewer, keyId, hidden, messageId, runId, content, ...run } = send
+    if (state.status === 'open' && !isOwn(viewer, state)) throw problem('session_not_found')
+    const before = state.turns.find((turn) => turn.messageId === messageId)
+    if (before && before.outcome !== 'failed') return []
+    if (state.running) throw problem('session_busy')
+    const events: SessionEvent[] = []
+    if (state.status === 'unknown')
+      events.push({
+        type: 'SessionCreated',
+        data: { userId: viewer.userId, keyId, hidden: hidden ?? false },
+      })
+    else if (hidden !== undefined && hidden !== state.hidden)
+      events.push({ type: 'SessionVisibilityChanged', data: { hidden } })
+    if (!before) events.push({ type: 'UserMessageSent', data: { messageId, runId, content } })
+    events.push({ type: 'RunStarted', data: { runId, messageId, ...run } })
+    return events
+  }
+
+/** Steps of a run as they happen; nothing once the run has ended. */
+export const decideRecord =
+  (runId: string, steps: readonly SessionEvent[]) =>
+  (state: Session): readonly SessionEvent[] =>
+    state.running?.runId === runId ? steps : []

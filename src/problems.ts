@@ -1,0 +1,255 @@
+/**
+ * The shapes of error bodies (decisions, section 2):
+ * - detail `{detail}` · error `{error:{message,type,code,param?}}` · flat `{error:code,message}`
+ * - list `{detail:[{loc,msg,type}]}` · fields `{detail:{field:[…]}}` · rag `{detail:{error:{…}}}`
+ */
+export type Shape = 'detail' | 'error' | 'flat' | 'list' | 'fields' | 'rag'
+
+/**
+ * Every way a request can be refused: HTTP status, OpenAI-style `type`, body shape, words. The
+ * shape `route` is that of the route group.
+ */
+type Entry = {
+  status: number
+  shape: Shape | 'route'
+  type: string
+  message: string
+}
+
+const invalid = 'invalid_request_error'
+
+export const problems = {
+  https_required: { status: 403, shape: 'error', type: invalid, message: 'HTTPS is required' },
+  missing_api_key: {
+    status: 401,
+    shape: 'detail',
+    type: 'authentication_error',
+    message: 'API key required: include it in the X-API-Key header',
+  },
+  invalid_api_key: {
+    status: 401,
+    shape: 'detail',
+    type: 'authentication_error',
+    message: 'Invalid or expired API key',
+  },
+  organization_access_denied: {
+    status: 403,
+    shape: 'route',
+    type: 'permission_error',
+    message: 'The API key has no access to this organization',
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    shape: 'flat',
+    type: 'rate_limit_error',
+    message: 'Rate limit exceeded',
+  },
+  insufficient_scopes: {
+    status: 403,
+    shape: 'flat',
+    type: 'permission_error',
+    message: 'The API key lacks a required scope',
+  },
+  role_required: {
+    status: 403,
+    shape: 'route',
+    type: 'permission_error',
+    message: 'This needs an owner or admin of the organization',
+  },
+  platform_only: {
+    status: 403,
+    shape: 'route',
+    type: 'permission_error',
+    message: 'This needs the platform key',
+  },
+  missing_required_field: {
+    status: 400,
+    shape: 'route',
+    type: invalid,
+    message: 'A required field is missing',
+  },
+  invalid_input: { status: 400, shape: 'route', type: invalid, message: 'The body is invalid' },
+  invalid_body: { status: 400, shape: 'list', type: invalid, message: 'The body is invalid' },
+  invalid_query: { status: 400, shape: 'fields', type: invalid, message: 'The query is invalid' },
+  invalid_filter: { status: 400, shape: 'detail', type: invalid, message: 'Unknown filter value' },
+  invalid_json: {
+    status: 400,
+    shape: 'route',
+    type: invalid,
+    message: 'The body is not valid JSON',
+  },
+  payload_too_large: {
+    status: 413,
+    shape: 'route',
+    type: invalid,
+    message: 'The request body is larger than 10 MB',
+  },
+  unsupported_media_type: {
+    status: 415,
+    shape: 'route',
+    type: invalid,
+    message: 'The body must be JSON: send Content-Type: application/json',
+  },
+  delegation_not_allowed: {
+    status: 403,
+    shape: 'error',
+    type: 'permission_error',
+    message: 'The API key may not act on behalf of this user',
+  },
+  user_not_found: {
+    status: 404,
+    shape: 'error',
+    type: invalid,
+    message: 'The organization has no such user',
+  },
+  no_subscription: {
+    status: 403,
+    shape: 'error',
+    type: 'subscription_required',
+    message: 'An active Basic or Pro subscription is required',
+  },
+  invalid_plan: {
+    status: 403,
+    shape: 'error',
+    type: 'invalid_subscription_plan',
+    message: 'The current plan does not include the API',
+  },
+  insufficient_credits: {
+    status: 402,
+    shape: 'error',
+    type: 'insufficient_credits',
+    message: 'Not enough credits',
+  },
+  session_not_found: {
+    status: 404,
+    shape: 'detail',
+    type: invalid,
+    message: 'Session not found or access denied',
+  },
+  session_busy: {
+    status: 409,
+    shape: 'error',
+    type: 'conflict_error',
+    message: 'Too many turns of this session are waiting; try again when one has ended',
+  },
+  stream_not_found: {
+    status: 404,
+    shape: 'detail',
+    type: invalid,
+    message: 'The session has no turn that is running or ended in the last 10 minutes',
+  },
+  agent_not_found: { status: 404, shape: 'error', type: invalid, message: 'Agent not found' },
+  agent_inactive: { status: 400, shape: 'error', type: invalid, message: 'Agent is not active' },
+  idempotency_key_reused: {
+    status: 409,
+    shape: 'route',
+    type: 'conflict_error',
+    message: 'This idempotency key was used with another body',
+  },
+  not_found: { status: 404, shape: 'error', type: invalid, message: 'No such route' },
+  method_not_allowed: {
+    status: 405,
+    shape: 'error',
+    type: invalid,
+    message: 'This path does not take that method',
+  },
+  internal_error: {
+    status: 500,
+    shape: 'route',
+    type: 'server_error',
+    message: 'Something went wrong on our side',
+  },
+  orchestrator_error: {
+    status: 500,
+    shape: 'error',
+    type: 'server_error',
+    message: 'The agents could not answer',
+  },
+  llm_service_unavailable: {
+    status: 503,
+    shape: 'error',
+    type: 'server_error',
+    message: 'The model provider is unavailable',
+  },
+  llm_service_timeout: {
+    status: 504,
+    shape: 'error',
+    type: 'server_error',
+    message: 'The model provider did not answer in time',
+  },
+  service_unavailable: {
+    status: 503,
+    shape: 'route',
+    type: 'server_error',
+    message: 'The service cannot take this request right now',
+  },
+  organization_not_found: {
+    status: 404,
+    shape: 'error',
+    type: invalid,
+    message: 'Organization not found',
+  },
+  member_not_found: { status: 404, shape: 'error', type: invalid, message: 'Member not found' },
+  member_exists: {
+    status: 409,
+    shape: 'error',
+    type: 'conflict_error',
+    message: 'This person is a member already',
+  },
+  member_pending: {
+    status: 409,
+    shape: 'error',
+    type: 'conflict_error',
+    message: 'This person has not signed in yet',
+  },
+  owner_required: {
+    status: 403,
+    shape: 'error',
+    type: 'permission_error',
+    message: 'Only an owner decides about owners',
+  },
+  identity_conflict: {
+    status: 409,
+    shape: 'error',
+    type: 'conflict_error',
+    message: 'The account is linked to another identity of this provider',
+  },
+  not_own_user_key: {
+    status: 403,
+    shape: 'error',
+    type: 'permission_error',
+    message: 'A user key is made by its own user, or by the platform',
+  },
+  last_owner: {
+    status: 409,
+    shape: 'error',
+    type: 'conflict_error',
+    message: 'An organization keeps at least one owner',
+  },
+  key_not_found: { status: 404, shape: 'error', type: invalid, message: 'API key not found' },
+  key_limit_reached: {
+    status: 409,
+    shape: 'error',
+    type: 'conflict_error',
+    message: 'A user has at most 5 user keys',
+  },
+} as const satisfies Record<string, Entry>
+
+export type ProblemCode = keyof typeof problems
+
+/** A refusal. `extra` holds the documented fields beside message, type and code. */
+export class Problem extends Error {
+  override readonly name = 'Problem'
+  readonly code: ProblemCode
+  readonly extra: Readonly<Record<string, unknown>>
+
+  constructor(code: ProblemCode, extra: Readonly<Record<string, unknown>> = {}) {
+    super(typeof extra.message === 'string' ? extra.message : problems[code].message)
+    this.code = code
+    this.extra = extra
+  }
+}
+
+/** A `message` in `extra` replaces the table's words. */
+export const problem = (code: ProblemCode, extra?: Readonly<Record<string, unknown>>) =>
+  new Problem(code, extra)

@@ -1,0 +1,107 @@
+import { connectable, type Observable, Subject } from 'rxjs'
+import { TurnTimeout } from '../agents/agent.ts'
+import type { AgentEvent, TurnDone } from '../agents/agent-event.ts'
+import { usageMeter } from '../agents/usage-meter.ts'
+import type { SessionEvent } from '../domain/session/events.ts'
+import { ModelTimeout, ModelUnavailable } from '../ports/model.ts'
+import { type Problem, problem } from '../problems.ts'
+import type { TurnLog } from './turn-log.ts'
+
+/** How the agents' part of a turn ended. `done` holds what was said and used until then. */
+export type Driven = { ended: 'done' | 'cancelled' | 'failed'; done: TurnDone; problem?: Problem }
+
+type Uses = {
+  log: TurnLog
+  /** What of an event is stored. */
+  stepOf(event: AgentEvent): SessionEvent | undefined
+  /** Stores steps while the turn goes on; what it is not given is in `steps` at the end. */
+  record(steps: readonly SessionEvent[]): Promise<unknown>
+  /** Where the orchestrator's name stands for an answer that never came. */
+  agent: string
+  onFault(error: unknown): void
+}
+
+/** Steps of a turn that goes on are stored after this long, so that its status can be read. */
+const recordAfterMs = 250
+
+export const problemOf = (error: unknown): Problem => {
+  if (error instanceof ModelUnavailable) return problem('llm_service_unavailable')
+  if (error instanceof ModelTimeout || error instanceof TurnTimeout)
+    return problem('llm_service_timeout')
+  return problem('orchestrator_error')
+}
+
+/**
+ * Subscribes once to a turn's events for everyone who wants them: the log that clients follow, the
+ * recorder and the usage meter, each on its own. `done` is not logged: it is told to clients when
+ * it is stored. Unsubscribing from the agents tears down every branch.
+ */
+export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
+  const { log, stepOf, record, agent, onFault } = uses
+  const shared = connectable(events, { connector: () => new Subject(), resetOnDisconnect: false })
+  const meter = usageMeter()
+  const ending = new Subject<Driven>()
+  const steps: SessionEvent[] = []
+  let recording: Promise<unknown> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  let text = ''
+  let finished: TurnDone | undefined
+
+  const soFar = (): TurnDone => ({
+    event: 'done',
+    text,
+    agent,
+    finish_reason: 'stop',
+    ...meter.total(),
+  })
+
+  const flush = () => {
+    timer = undefined
+    const now = steps.splice(0)
+    recording = recording.then(() => record(now)).catch(onFault)
+  }
+
+  shared.subscribe({ next: meter.see, error: () => undefined })
+  shared.subscribe({
+    next: (event) => {
+      if (event.event === 'token') text += event.text
+      const step = stepOf(event)
+      if (!step) return
+      steps.push(step)
+      timer ??= setTimeout(flush, recordAfterMs)
+    },
+    error: () => undefined,
+  })
+  shared.subscribe({
+    next: (event) => {
+      if (event.event === 'done') finished = event
+      else log.push(event)
+    },
+    error: (error: unknown) => {
+      onFault(error)
+      ending.next({ ended: 'failed', done: soFar(), problem: problemOf(error) })
+    },
+    complete: () =>
+      ending.next(
+        finished
+          ? { ended: 'done', done: finished }
+          : { ended: 'failed', done: soFar(), problem: problem('orchestrator_error') },
+      ),
+  })
+
+  const result = new Promise<Driven>((resolve) => ending.subscribe(resolve))
+  const connection = shared.connect()
+
+  return {
+    /** What it came to, with the steps that are not stored yet. */
+    ended: result.then(async (driven) => {
+      clearTimeout(timer)
+      await recording
+      return { ...driven, steps }
+    }),
+    cancel(): void {
+      connection.unsubscribe()
+      ending.next({ ended: 'cancelled', done: soFar() })
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import type { FindAnswer } from '../../queries/find-answer.ts'
+import type { TurnDone } from '../agents/agent-event.ts'
+import { type ProblemCode, problem, problems } from '../problems.ts'
+import type { LiveTurn, Outcome } from './turn.ts'
+import { turnLog } from './turn-log.ts'
+
+/** What a client has of a turn already: items, and characters of the answer. */
+export type Had = { items: number; characters: number }
+
+const isProblem = (code: string): code is ProblemCode => Object.hasOwn(problems, code)
+
+/**
+ * A turn that is no longer in memory, from what was stored of it: the rest of the answer in one
+ * piece, then its end. What agents did on the way is in the log for auditors and not told again.
+ * Undefined while it runs elsewhere, and for a run that is not known.
+ */
+export const pastTurn =
+  (findAnswer: FindAnswer) =>
+  async (runId: string, had: Had): Promise<LiveTurn | undefined> => {
+    const found = await findAnswer(runId)
+    if (!found || found.run.status === 'running') return undefined
+    const { run, text } = found
+    const { agent, organization_id, session_id, started_at, status, error_code } = run
+    const tool_calls = run.tool_calls.map((call) => ({ ...call, arguments: '{}' }))
+    const done: TurnDone = {
+      event: 'done',
+      text,
+      agent,
+      finish_reason: run.finish_reason ?? 'stop',
+      ...(tool_calls.length > 0 ? { tool_calls } : {}),
+      usage: { promptTokens: run.prompt_tokens, completionTokens: run.completion_tokens },
+      charges: [],
+    }
+    const code = error_code && isProblem(error_code) ? error_code : 'orchestrator_error'
+    const failure = problem(status === 'timed_out' ? 'llm_service_timeout' : code)
+    const failed = status === 'failed' || status === 'timed_out'
+    const log = turnLog(had.items)
+    const rest = text.slice(had.characters)
+    if (rest !== '') log.push({ event: 'token', agent, step_id: runId, text: rest })
+    log.push(failed ? { event: 'failed', code: failure.code, message: failure.message } : done)
+    log.close()
+    const outcome: Outcome = failed
+      ? { status: 'failed', problem: failure }
+      : { status: status === 'cancelled' ? 'cancelled' : 'completed', done }
+    const turn: LiveTurn = {
+      runId,
+      sessionId: session_id,
+      organizationId: organization_id,
+      created: Math.floor(Date.parse(started_at) / 1000),
+      log,
+      started: Promise.resolve().then(() => turn),
+      outcome: Promise.resolve(outcome),
+      cancel: () => undefined,
+    }
+    return turn
+  }
+export type PastTurn = ReturnType<typeof pastTurn>

@@ -1,0 +1,175 @@
+import type { Observable } from 'rxjs'
+import type { EndRunCommand } from '../../commands/end-run.ts'
+import type { RecordStepsCommand } from '../../commands/record-steps.ts'
+import type { SendMessageCommand, Sent } from '../../commands/send-message.ts'
+import type { AgentEvent, TurnDone } from '../agents/agent-event.ts'
+import { piecesIn } from '../agents/tokens.ts'
+import type { Turn } from '../agents/turn.ts'
+import type { SessionEvent } from '../domain/session/events.ts'
+import type { Call } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ChatMessage, Models } from '../ports/model.ts'
+import { problem } from '../problems.ts'
+import { type Keyed, sessionKey, type Vault } from '../vault.ts'
+import { type Driven, drive } from './drive.ts'
+import { stepsOf } from './recorder.ts'
+import type { Outcome, TurnRequest } from './turn.ts'
+import type { TurnLog } from './turn-log.ts'
+
+/** Completion tokens that credits are reserved for where nothing bounds the answer. */
+const expectedTokens = 1_024
+
+export type RunTurnUses = {
+  sendMessage: SendMessageCommand
+  recordSteps: RecordStepsCommand
+  endRun: EndRunCommand
+  runAgent(turn: Turn): Observable<AgentEvent>
+  models: Models
+  vault: Vault
+  clock: Clock
+  /** This process's life, so that another knows whose runs died with it. */
+  node: string
+  /** Resolves when the views show everything up to a position, or after a bounded wait. */
+  passed(position: number): Promise<unknown>
+  log: { error(fields: object, text: string): void }
+}
+
+type Cost = { promptTokens: number; completionTokens: number; charge: number }
+
+const costOf = ({ usage, charges }: TurnDone): Cost => ({
+  ...usage,
+  charge: charges.reduce((sum, { charge }) => sum + charge, 0),
+})
+
+type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled'>
+
+/** A failed run costs nothing; what a cancelled one said so far is kept and charged. */
+const endOf = (runId: string, { ended, done, problem }: Driven, durationMs: number): End => {
+  const cost = costOf(done)
+  if (ended === 'failed') {
+    const code = problem?.code ?? 'orchestrator_error'
+    return { type: 'RunFailed', data: { runId, code, ...cost, charge: 0 } }
+  }
+  if (ended === 'cancelled') return { type: 'RunCancelled', data: { runId, ...cost } }
+  const { finish_reason: finishReason, tool_calls, charges } = done
+  const toolCalls = tool_calls?.map(({ id, name }) => ({ id, name }))
+  const model = charges[0]?.model ?? 'none'
+  return {
+    type: 'RunCompleted',
+    data: { runId, finishReason, ...(toolCalls ? { toolCalls } : {}), model, durationMs, ...cost },
+  }
+}
+
+/** One turn, from its message to its stored end. */
+export const runTurn = (uses: RunTurnUses) => {
+  const { sendMessage, recordSteps, endRun, runAgent, models, vault, clock, node } = uses
+
+  const reserveFor = ({ agent, message, before, system, maxTokens }: TurnRequest): number => {
+    const { price } = models.resolve(agent.model)
+    const earlier = [...system, ...before].reduce((sum, one) => sum + piecesIn(one.content), 0)
+    const completion = maxTokens ?? agent.maxTokens ?? expectedTokens
+    return Math.ceil((earlier + piecesIn(message)) * price.prompt + completion * price.completion)
+  }
+
+  const now = (call: Call, causationId: string): Call => ({
+    ...call,
+    at: clock.now().toISOString(),
+    causationId,
+  })
+
+  /** Reserves, and stores the message and the beginning of its run. @throws Problem */
+  const start = async (request: TurnRequest, runId: string): Promise<Sent> => {
+    const { call, viewer, sessionId, hidden, message, agent, messageId, payerId } = request
+    const { fingerprint } = request
+    return sendMessage(
+      {
+        sessionId,
+        viewer,
+        keyId: call.keyId,
+        hidden,
+        messageId,
+        runId,
+        content: async () =>
+          (await vault.keyed(sessionKey(call.organizationId, sessionId))).seal(message),
+        agentId: agent.agentId,
+        agent: agent.name,
+        node,
+        payerId,
+        reserve: reserveFor(request),
+        ...(fingerprint === undefined ? {} : { fingerprint }),
+      },
+      now(call, call.causationId),
+    )
+  }
+
+  /** Stored history wins over what the client says came before. */
+  const historyOf = ({ before, system }: TurnRequest, { session }: Sent, key: Keyed) => {
+    const stored = session.recent
+      .slice(0, -1)
+      .map(({ role, content }): ChatMessage => ({ role, content: key.open(content) }))
+    return [...system, ...(stored.length > 0 ? stored : before)]
+  }
+
+  const store = async (
+    request: TurnRequest,
+    runId: string,
+    driven: Driven & { steps: readonly SessionEvent[] },
+    startedAt: number,
+    key: Keyed,
+  ) => {
+    const { call, sessionId, payerId } = request
+    const { done, ended } = driven
+    const durationMs = clock.now().getTime() - startedAt
+    const end = endOf(runId, driven, durationMs)
+    const answer: SessionEvent[] =
+      ended === 'failed' || (ended === 'cancelled' && done.text === '')
+        ? []
+        : [
+            {
+              type: 'AssistantMessageRecorded',
+              data: {
+                messageId: clock.id(),
+                runId,
+                agent: done.agent,
+                content: key.seal(done.text),
+              },
+            },
+          ]
+    const steps = [...driven.steps, ...answer]
+    return endRun({ sessionId, payerId, steps, end }, now(call, runId))
+  }
+
+  /** Runs a turn that has begun; resolves when its end is stored and the views show it. */
+  const finish = (request: TurnRequest, runId: string, sent: Sent, key: Keyed, log: TurnLog) => {
+    const { call, sessionId, agent, target, message, temperature, maxTokens } = request
+    const startedAt = clock.now().getTime()
+    const turn: Turn = {
+      call,
+      agent,
+      agents: request.agents,
+      message,
+      history: historyOf(request, sent, key),
+      ...(target ? { target } : {}),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...(maxTokens === undefined ? {} : { maxTokens }),
+    }
+    const driven = drive(runAgent(turn), {
+      log,
+      stepOf: stepsOf(runId, key.seal),
+      record: (steps) => recordSteps({ sessionId, runId, steps }, now(call, runId)),
+      agent: agent.name,
+      onFault: (err) => uses.log.error({ err, run_id: runId }, 'a run failed'),
+    })
+    const outcome = driven.ended.then(async (result): Promise<Outcome> => {
+      const { ended, position } = await store(request, runId, result, startedAt, key)
+      if (!ended) return { status: 'failed', problem: problem('llm_service_timeout') }
+      await uses.passed(position)
+      if (result.ended === 'failed')
+        return { status: 'failed', problem: result.problem ?? problem('orchestrator_error') }
+      return { status: result.ended === 'done' ? 'completed' : 'cancelled', done: result.done }
+    })
+    return { outcome, cancel: driven.cancel }
+  }
+
+  return { start, finish }
+}

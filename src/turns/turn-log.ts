@@ -1,0 +1,57 @@
+import type { AgentEvent } from '../agents/agent-event.ts'
+
+/** What a client sees of a turn: its events in order, then how it ended. */
+export type TurnItem = AgentEvent | { event: 'failed'; code: string; message: string }
+
+/**
+ * `first` is the number of the first item, where those before it are not kept.
+ * The items of one turn, kept so that any number of clients can follow it from any place: each
+ * holds its own place only and takes what is there, so that a slow one delays and buffers nothing.
+ */
+export const turnLog = (first = 0) => {
+  const items: TurnItem[] = []
+  let characters = 0
+  let closed = false
+  const sleeping = new Set<() => void>()
+
+  const wake = () => {
+    for (const resume of sleeping) resume()
+    sleeping.clear()
+  }
+
+  return {
+    push(item: TurnItem): void {
+      items.push(item)
+      characters += item.event === 'token' ? item.text.length + 50 : 200
+      if (sleeping.size > 0) wake()
+    },
+    close(): void {
+      closed = true
+      wake()
+    },
+    /** Items from a place on, in batches, until the turn has ended or the signal aborts. */
+    async *follow(from: number, signal?: AbortSignal): AsyncGenerator<readonly TurnItem[]> {
+      let next = Math.max(0, from - first)
+      const stop = () => wake()
+      signal?.addEventListener('abort', stop)
+      try {
+        while (!signal?.aborted) {
+          if (next < items.length) {
+            const batch = items.slice(next)
+            next = items.length
+            yield batch
+          } else if (closed) return
+          else await new Promise<void>((resolve) => sleeping.add(resolve))
+        }
+      } finally {
+        signal?.removeEventListener('abort', stop)
+      }
+    },
+    /** Roughly the memory it takes, in characters. */
+    get size(): number {
+      return characters
+    },
+  }
+}
+
+export type TurnLog = ReturnType<typeof turnLog>

@@ -1,0 +1,160 @@
+import { LRUCache } from 'lru-cache'
+import { deferred } from '../deferred.ts'
+import { Problem, problem } from '../problems.ts'
+import { sessionKey } from '../vault.ts'
+import type { PastTurn } from './past-turn.ts'
+import { type RunTurnUses, runTurn } from './run-turn.ts'
+import type { LiveTurn, Outcome, TurnRequest } from './turn.ts'
+import { turnLine } from './turn-line.ts'
+import { turnLog } from './turn-log.ts'
+
+/** How long an ended turn can be read again from memory (decisions, section 3), and how much. */
+const keptMs = 600_000
+const keptCharacters = 64_000_000
+
+type Place = { organizationId: string; sessionId: string }
+
+const keyOf = ({ organizationId, sessionId }: Place): string => `${organizationId}/${sessionId}`
+
+/**
+ * Turns of sessions: one at a time per session, each run once whoever listens. The flow of one:
+ * line → reserve credits and store the message → agents → log, recorder, meter → store the end and
+ * settle → the views have it → tell the client.
+ */
+export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
+  const { vault, clock, pastTurn, log: logger } = uses
+  const { start, finish } = runTurn(uses)
+  const line = turnLine()
+  /** Running and waiting turns, by session, in the order they came. */
+  const live = new Map<string, Set<LiveTurn>>()
+  const byId = new Map<string, LiveTurn>()
+  const kept = new LRUCache<string, LiveTurn>({
+    ttl: keptMs,
+    maxSize: keptCharacters,
+    maxEntrySize: keptCharacters,
+    sizeCalculation: ({ log }) => 1_000 + log.size,
+  })
+
+  const enlist = (turn: LiveTurn) => {
+    const session = live.get(keyOf(turn)) ?? new Set()
+    live.set(keyOf(turn), session.add(turn))
+    byId.set(turn.runId, turn)
+  }
+
+  const retire = (turn: LiveTurn, keep: boolean) => {
+    const session = live.get(keyOf(turn))
+    session?.delete(turn)
+    if (session?.size === 0) live.delete(keyOf(turn))
+    byId.delete(turn.runId)
+    if (!keep) return
+    kept.set(turn.runId, turn)
+    kept.set(keyOf(turn), turn)
+  }
+
+  const find = (runId: string): LiveTurn | undefined => byId.get(runId) ?? kept.get(runId)
+
+  /** The turn that a repeated message began before; it runs, or its answer is stored. */
+  const earlier = async (runId: string | undefined): Promise<LiveTurn> => {
+    const turn = runId && (find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 })))
+    if (!turn) throw problem('session_busy')
+    return turn
+  }
+
+  /**
+   * Takes a message in. `keep`: the turn may be asked for again after its end. What refuses it
+   * rejects `started`; `outcome` never rejects.
+   */
+  const send = (request: TurnRequest, { keep }: { keep: boolean }): LiveTurn => {
+    const { sessionId } = request
+    const { organizationId } = request.call
+    const runId = clock.id()
+    const log = turnLog()
+    const started = deferred<LiveTurn>()
+    started.promise.catch(() => undefined)
+    let cancelled = false
+    let stop = (): void => undefined
+
+    const run = async (): Promise<Outcome> => {
+      const leave = await line.enter(keyOf({ organizationId, sessionId }))
+      try {
+        const sent = await start(request, runId)
+        if (!sent.begun) {
+          const before = await earlier(sent.runId)
+          started.resolve(before)
+          return before.outcome
+        }
+        started.resolve(turn)
+        const key = await vault.keyed(sessionKey(organizationId, sessionId))
+        const running = finish(request, runId, sent, key, log)
+        stop = running.cancel
+        if (cancelled) stop()
+        return await running.outcome
+      } finally {
+        leave()
+      }
+    }
+
+    const outcome = run()
+      .catch((error: unknown): Outcome => {
+        started.reject(error)
+        if (error instanceof Problem) return { status: 'failed', problem: error }
+        logger.error({ err: error, run_id: runId }, 'a turn could not be stored')
+        return { status: 'failed', problem: problem('service_unavailable') }
+      })
+      .then((ended) => {
+        if (ended.status === 'failed') {
+          const { code, message } = ended.problem
+          log.push({ event: 'failed', code, message })
+        } else log.push(ended.done)
+        log.close()
+        retire(turn, keep)
+        return ended
+      })
+
+    const turn: LiveTurn = {
+      runId,
+      sessionId,
+      organizationId,
+      created: Math.floor(clock.now().getTime() / 1000),
+      log,
+      started: started.promise,
+      outcome,
+      cancel() {
+        cancelled = true
+        stop()
+      },
+    }
+    enlist(turn)
+    return turn
+  }
+
+  return {
+    send,
+    find,
+    /** Stops the running turn of a session and those in line; false when there is none. */
+    cancel(place: Place): boolean {
+      const session = live.get(keyOf(place))
+      for (const turn of session ?? []) turn.cancel()
+      return session !== undefined
+    },
+    /** The session's running turn, or the last that ended in the past ten minutes. */
+    latest(place: Place): LiveTurn | undefined {
+      const [running] = live.get(keyOf(place)) ?? []
+      return running ?? kept.get(keyOf(place))
+    },
+    /** Lets what runs end, for a shutdown; what does not in time is cancelled, and recorded so. */
+    async drain(withinMs: number): Promise<void> {
+      const running = [...byId.values()]
+      const timer = setTimeout(() => {
+        for (const turn of running) turn.cancel()
+      }, withinMs)
+      await Promise.all(running.map(({ outcome }) => outcome))
+      clearTimeout(timer)
+    },
+    get running(): number {
+      return byId.size
+    },
+  }
+}
+
+export type Turns = ReturnType<typeof turns>
