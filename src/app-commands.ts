@@ -1,0 +1,72 @@
+import { addMember } from '../commands/add-member.ts'
+import { changeApiKey } from '../commands/change-api-key.ts'
+import { changeMember } from '../commands/change-member.ts'
+import { createAgent } from '../commands/create-agent.ts'
+import { createApiKey } from '../commands/create-api-key.ts'
+import { createOrganization } from '../commands/create-organization.ts'
+import { endRun } from '../commands/end-run.ts'
+import { grantCredits } from '../commands/grant-credits.ts'
+import { recordKeyUsage } from '../commands/record-key-usage.ts'
+import { recordLogin } from '../commands/record-login.ts'
+import { recordSteps } from '../commands/record-steps.ts'
+import { registerUser } from '../commands/register-user.ts'
+import { removeMember } from '../commands/remove-member.ts'
+import { renameOrganization } from '../commands/rename-organization.ts'
+import { revokeApiKey } from '../commands/revoke-api-key.ts'
+import { revokeUserKey } from '../commands/revoke-user-key.ts'
+import { sendMessage } from '../commands/send-message.ts'
+import { setSubscription } from '../commands/set-subscription.ts'
+import { settleReservation } from '../commands/settle-reservation.ts'
+import type { Clock } from './ports/clock.ts'
+import type { Secrets } from './secrets.ts'
+import type { Transactor } from './transact.ts'
+import type { Vault } from './vault.ts'
+
+type Uses = {
+  transactor: Transactor
+  clock: Clock
+  secrets: Secrets
+  vault: Vault
+  /** What new LLM agents are given. */
+  defaultModel: string
+}
+
+/** Every command, with what it needs. */
+export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: Uses) => {
+  const { transact } = transactor
+  const { hashApiKey, hashEmail, hashSubject } = secrets
+  const register = registerUser({ transact, clock, hashEmail, seal: vault.seal })
+  const agent = createAgent({ transact, clock, defaultModel })
+  const subscribe = setSubscription(transact)
+  const grant = grantCredits({ transact, clock })
+  return {
+    addMember: addMember({ transact, registerUser: register }),
+    changeApiKey: changeApiKey(transact),
+    changeMember: changeMember(transact),
+    createAgent: agent,
+    createApiKey: createApiKey({ transact, clock, hashApiKey }),
+    createOrganization: createOrganization({
+      transact,
+      clock,
+      registerUser: register,
+      createAgent: agent,
+      setSubscription: subscribe,
+      grantCredits: grant,
+    }),
+    endRun: endRun(transactor),
+    grantCredits: grant,
+    recordKeyUsage: recordKeyUsage(transact),
+    recordLogin: recordLogin({ transact, registerUser: register, hashSubject }),
+    recordSteps: recordSteps(transact),
+    registerUser: register,
+    removeMember: removeMember(transact),
+    renameOrganization: renameOrganization(transact),
+    revokeApiKey: revokeApiKey(transact),
+    revokeUserKey: revokeUserKey(transact),
+    sendMessage: sendMessage(transactor),
+    setSubscription: subscribe,
+    settleReservation: settleReservation(transact),
+  }
+}
+
+export type Commands = ReturnType<typeof commandsOf>

@@ -1,0 +1,42 @@
+import { accounts } from '../projections/accounts.ts'
+import { agents } from '../projections/agents.ts'
+import { apiKeys } from '../projections/api-keys.ts'
+import { members } from '../projections/members.ts'
+import { messages } from '../projections/messages.ts'
+import { organizations } from '../projections/organizations.ts'
+import type { AnyProjection, Projection } from '../projections/projection.ts'
+import { runs } from '../projections/runs.ts'
+import { sessions } from '../projections/sessions.ts'
+import { users } from '../projections/users.ts'
+import type { EventTable } from './domain/aggregate.ts'
+import type { View, Views } from './ports/views.ts'
+
+/** Every read model. */
+export const projections: readonly AnyProjection[] = [
+  accounts,
+  agents,
+  apiKeys,
+  members,
+  messages,
+  organizations,
+  runs,
+  sessions,
+  users,
+]
+
+/** The reading side of every read model. */
+export const viewsOf = async (views: Views) => {
+  const of = <Doc, Table extends EventTable>(projection: Projection<Doc, Table>) =>
+    views.view<Doc>(projection) as Promise<View<Doc>>
+  return {
+    accounts: await of(accounts),
+    agents: await of(agents),
+    apiKeys: await of(apiKeys),
+    members: await of(members),
+    messages: await of(messages),
+    organizations: await of(organizations),
+    runs: await of(runs),
+    sessions: await of(sessions),
+    users: await of(users),
+  }
+}

@@ -1,0 +1,277 @@
+import { readFileSync } from 'node:fs'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { v7 as uuid } from 'uuid'
+import { findAccess } from '../queries/find-access.ts'
+import { findAnswer } from '../queries/find-answer.ts'
+import { findBalance } from '../queries/find-balance.ts'
+import { findMember } from '../queries/find-member.ts'
+import { findRepeatedRun } from '../queries/find-repeated-run.ts'
+import { findSession } from '../queries/find-session.ts'
+import { findSquad } from '../queries/find-squad.ts'
+import { getOrganization } from '../queries/get-organization.ts'
+import { getApiKey, listApiKeys, listUserKeys } from '../queries/list-api-keys.ts'
+import { getMember, listMembers } from '../queries/list-members.ts'
+import { listMessages } from '../queries/list-messages.ts'
+import { listOrganizations } from '../queries/list-organizations.ts'
+import { listSessions } from '../queries/list-sessions.ts'
+import { sessionStatus } from '../queries/session-status.ts'
+import { modelsFrom } from './adapters/models/registry.ts'
+import { agentRuntime } from './agents/agent-runtime.ts'
+import { commandsOf } from './app-commands.ts'
+import { projections, viewsOf } from './app-reads.ts'
+import { masterKeyOf, openStores } from './app-stores.ts'
+import type { Config } from './config.ts'
+import { seedDemo } from './demo.ts'
+import { delegation } from './http/delegate.ts'
+import { processMetrics } from './http/metrics.ts'
+import { repeats } from './http/repeats.ts'
+import { adminApiKeyRoutes } from './http/routes/admin-api-keys.ts'
+import { adminMemberRoutes } from './http/routes/admin-members.ts'
+import { adminOrganizationRoutes } from './http/routes/admin-organizations.ts'
+import { adminUserRoutes } from './http/routes/admin-users.ts'
+import { chatRoutes } from './http/routes/chat.ts'
+import { healthRoutes } from './http/routes/health.ts'
+import { meApiKeyRoutes } from './http/routes/me-api-keys.ts'
+import { metricsRoutes } from './http/routes/metrics.ts'
+import { sessionTurnRoutes } from './http/routes/session-turns.ts'
+import { sessionRoutes } from './http/routes/sessions.ts'
+import { server } from './http/server.ts'
+import { subscription } from './http/subscription.ts'
+import type { Clock } from './ports/clock.ts'
+import { projector } from './project.ts'
+import { closeOrphans, nodeLease } from './reactors/close-orphans.ts'
+import { secretsOf } from './secrets.ts'
+import { transactor } from './transact.ts'
+import { pastTurn } from './turns/past-turn.ts'
+import { turns as turnsOf } from './turns/turns.ts'
+import { usageMeter } from './usage-meter.ts'
+import { vault as vaultOf } from './vault.ts'
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+
+export const systemClock: Clock = { now: () => new Date(), id: () => uuid() }
+
+type Options = { log: FastifyBaseLogger; clock?: Clock }
+
+/** How long a command's answer waits for the views to show it (read your own writes). */
+const visibleWithinMs = 2_000
+const drainMs = 7_000
+/** How long a life sign lasts, and how often it is given. */
+const nodeTtlMs = 10_000
+const nodeRenewMs = 3_000
+
+/**
+ * The composition root: stores → commands → projections → queries → HTTP, wired once. Nothing
+ * listens yet. @throws StoreInUse, StoreDamaged, ConfigInvalid
+ */
+export const app = async (config: Config, { log, clock = systemClock }: Options) => {
+  const node = clock.id()
+  const masterKey = await masterKeyOf(config)
+  const stores = await openStores(config, log)
+  const { events, leases, sharedEvents, sharedViews } = stores
+  const secrets = secretsOf(masterKey)
+  const vault = vaultOf({ keys: stores.keys, wrap: secrets.wrap })
+  const models = modelsFrom({
+    baseUrl: config.LLM_BASE_URL,
+    apiKey: config.LLM_API_KEY,
+    model: config.LLM_MODEL,
+  })
+
+  const { snapshots } = stores
+  const transacting = transactor({ store: events, snapshots, clock, shared: sharedEvents })
+  const { transact } = transacting
+  const commands = commandsOf({
+    transactor: transacting,
+    clock,
+    secrets,
+    vault,
+    defaultModel: models.resolve(null).name,
+  })
+
+  const projecting = projector({
+    store: events,
+    views: stores.views,
+    projections,
+    log,
+    ...(sharedViews ? { lease: { leases, name: 'projector', holder: node } } : {}),
+  })
+  const views = await viewsOf(stores.views)
+  await projecting.start()
+  const { changes } = projecting
+  const passed = async (position: number): Promise<void> => {
+    if (await projecting.passed(position, visibleWithinMs)) return
+    log.warn({ position }, 'the views did not follow a command in time')
+  }
+
+  const { open } = vault
+  const { hashApiKey } = secrets
+  const access = findAccess({
+    ...views,
+    changes,
+    hashApiKey,
+    superAdminKey: config.SUPER_ADMIN_KEY,
+    now: () => clock.now().getTime(),
+  })
+  const squads = findSquad({ ...views, changes })
+  const session = findSession(views.sessions)
+  const past = pastTurn(findAnswer({ ...views, open }))
+
+  const turns = turnsOf({
+    ...commands,
+    runAgent: agentRuntime({
+      models,
+      clock,
+      toolsOf: () => [],
+    }),
+    models,
+    vault,
+    clock,
+    node,
+    passed,
+    pastTurn: past,
+    log,
+  })
+
+  const metrics = processMetrics({ lag: projecting.lag, running: () => turns.running })
+  const usage = usageMeter({ record: commands.recordKeyUsage, clock, log })
+  const orphans = closeOrphans({
+    ...views,
+    ...commands,
+    leases,
+    clock,
+    node,
+    isLive: (runId) => turns.find(runId) !== undefined,
+    stop: (runId) => turns.find(runId)?.cancel(),
+    log,
+  })
+
+  const delegate = delegation(findMember(views.members))
+  const requireSubscription = subscription(findBalance(views.accounts))
+  const findRepeated = findRepeatedRun(views.runs)
+  const organization = getOrganization(views.organizations)
+  const people = { ...views, open }
+
+  const readiness = async () => {
+    const stopped = projecting.state().filter(({ state }) => state === 'stopped')
+    const head = await events.head().then(
+      () => undefined,
+      (error: Error) => error.name,
+    )
+    const lag = head ? undefined : await projecting.lag()
+    const checks = {
+      event_store: head ? { ok: false, detail: head } : { ok: true },
+      projections:
+        stopped.length > 0
+          ? { ok: false, detail: `stopped: ${stopped.map(({ name }) => name).join(', ')}` }
+          : { ok: true, detail: `lag ${lag ?? 'unknown'}` },
+    }
+    return { ready: !head && stopped.length === 0, checks }
+  }
+
+  const http: FastifyInstance = await server({
+    config,
+    clock,
+    log,
+    version,
+    findAccess: access.find,
+    metrics,
+    counted: usage.count,
+    idempotency: { answers: stores.answers, vault, clock, node },
+    open: {
+      '/api': [healthRoutes({ version, clock, readiness })],
+      '': [metricsRoutes(metrics)],
+    },
+    routes: {
+      '/api/external/v1': [
+        chatRoutes({
+          turns,
+          pastTurn: past,
+          findSquad: squads.find,
+          delegate,
+          requireSubscription,
+          repeats: repeats({ turns, findRepeatedRun: findRepeated, clock }),
+          clock,
+        }),
+      ],
+      '/api/external': [
+        sessionRoutes({
+          listSessions: listSessions(views.sessions),
+          listMessages: listMessages({ messages: views.messages, findSession: session, open }),
+          sessionStatus: sessionStatus({ findSession: session, now: clock.now }),
+          delegate,
+        }),
+        sessionTurnRoutes({ turns, pastTurn: past, findSession: session, delegate, clock }),
+      ],
+      '/api/admin': [
+        adminOrganizationRoutes({
+          ...commands,
+          getOrganization: organization,
+          listOrganizations: listOrganizations(views.organizations),
+          passed,
+        }),
+        adminMemberRoutes({
+          ...commands,
+          getOrganization: organization,
+          getMember: getMember(people),
+          listMembers: listMembers(people),
+          passed,
+        }),
+        adminApiKeyRoutes({
+          ...commands,
+          getOrganization: organization,
+          getApiKey: getApiKey(views.apiKeys),
+          listApiKeys: listApiKeys(views.apiKeys),
+          passed,
+        }),
+        adminUserRoutes({ ...commands, passed }),
+      ],
+      '/api/me': [
+        meApiKeyRoutes({ ...commands, listUserKeys: listUserKeys(views.apiKeys), passed }),
+      ],
+    },
+  })
+
+  const alive = () =>
+    leases.acquire(nodeLease(node), node, nodeTtlMs).catch((err) => {
+      log.warn({ err }, 'a life sign could not be given')
+    })
+  await alive()
+  const living = setInterval(alive, nodeRenewMs).unref()
+
+  /** The duties of every tick: ends what nobody ends, forgets old answers. */
+  const tick = async (certain = false): Promise<void> => {
+    await orphans({ certain })
+    await stores.answers.sweep(clock.now())
+  }
+
+  return {
+    http,
+    /** Resolves when the views show a position, or after a bounded wait. */
+    visible: passed,
+    /** Fills an empty store with the demo organization; its key, the one time that it is made. */
+    demo: () => seedDemo({ store: events, transact, clock, ...secrets, ...commands }),
+    /** Waits until the views show all there is, then ends what a dead process left behind. */
+    async recover(): Promise<void> {
+      await projecting.passed(await events.head(), 60_000)
+      await tick(!sharedEvents)
+    },
+    tick,
+    /** Stops accepting, lets runs end or records them as cancelled, writes what is pending. */
+    async close(): Promise<void> {
+      const closing = http.close()
+      await turns.drain(drainMs)
+      http.server.closeAllConnections()
+      await closing
+      await usage.close()
+      clearInterval(living)
+      await leases.release(nodeLease(node), node)
+      access.close()
+      squads.close()
+      await projecting.stop()
+      await models.close()
+      await stores.close()
+    },
+  }
+}
+
+export type App = Awaited<ReturnType<typeof app>>

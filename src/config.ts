@@ -1,0 +1,68 @@
+import { z } from 'zod'
+
+const flag = z.stringbool({
+  truthy: ['on', 'true', '1', 'yes'],
+  falsy: ['off', 'false', '0', 'no', ''],
+})
+
+const bytes32 = z
+  .base64()
+  .transform((text) => Buffer.from(text, 'base64'))
+  .refine((bytes) => bytes.length === 32, 'must be 32 bytes in base64')
+
+const environment = z
+  .object({
+    HOST: z.string().min(1).default('127.0.0.1'),
+    PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
+    DATA_DIR: z.string().min(1).default('./data'),
+    EVENTSTORE_URL: z
+      .string()
+      .regex(/^esdb(\+discover)?:\/\//, 'must be an esdb:// connection string')
+      .optional(),
+    MONGODB_URL: z
+      .string()
+      .regex(/^mongodb(\+srv)?:\/\/[^/]+\/[^?/]+/, 'must name a host and a database')
+      .optional(),
+    SUPER_ADMIN_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
+    MASTER_KEY: bytes32.optional(),
+    LLM_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
+    LLM_API_KEY: z.string().min(1).optional(),
+    LLM_MODEL: z.string().min(1).optional(),
+    PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+    /** on: any peer may say X-Forwarded-*; or a list of addresses and ranges that may. */
+    TRUST_PROXY: z
+      .string()
+      .default('off')
+      .transform((text) => flag.safeParse(text).data ?? text.split(',').map((one) => one.trim())),
+    REQUIRE_HTTPS: z.enum(['on', 'off', 'always']).default('on'),
+    TLS_CERT: z.string().min(1).optional(),
+    TLS_KEY: z.string().min(1).optional(),
+    LOG_LEVEL: z
+      .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
+      .default('info'),
+    DEMO: flag.default(true),
+  })
+  .refine(({ TLS_CERT, TLS_KEY }) => !TLS_CERT === !TLS_KEY, {
+    path: ['TLS_CERT'],
+    message: 'TLS_CERT and TLS_KEY (paths of PEM files) go together',
+  })
+  .refine(({ LLM_BASE_URL, LLM_MODEL }) => !LLM_BASE_URL || LLM_MODEL, {
+    path: ['LLM_MODEL'],
+    message: 'must name a model of LLM_BASE_URL',
+  })
+
+export type Config = z.infer<typeof environment>
+
+/** The environment does not fit; the message names every variable at once, never a value. */
+export class ConfigInvalid extends Error {
+  override readonly name = 'ConfigInvalid'
+}
+
+/** Configuration from the environment (decisions, section 12); an empty variable is unset. */
+export const configFrom = (env: Readonly<Record<string, string | undefined>>): Config => {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const parsed = environment.safeParse(set)
+  if (parsed.success) return parsed.data
+  const lines = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`)
+  throw new ConfigInvalid(`The environment has errors:\n${lines.join('\n')}`)
+}

@@ -1,0 +1,82 @@
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { Access } from '../access.ts'
+import type { Call } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import { problem } from '../problems.ts'
+
+/** The key's access in the organization that the header names. @throws Problem */
+export type FindAccess = (
+  apiKey: string | undefined,
+  organizationHeader: string | undefined,
+) => Access | Promise<Access>
+
+const headerOf = (request: FastifyRequest, name: string): string | undefined => {
+  const value = request.headers[name]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+const bearer = /^Bearer +(\S+) *$/i
+
+/** `X-API-Key`, or `Authorization: Bearer` so that stock SDKs work with `apiKey` alone. */
+const apiKeyOf = (request: FastifyRequest): string | undefined =>
+  headerOf(request, 'x-api-key') ?? headerOf(request, 'authorization')?.match(bearer)?.[1]
+
+const callOf = (request: FastifyRequest, access: Access, at: Date): Call => ({
+  organizationId: access.organizationId,
+  keyId: access.keyId,
+  userId: access.userId,
+  onBehalfOf: null,
+  requestId: request.id,
+  correlationId: request.id,
+  causationId: request.id,
+  at: at.toISOString(),
+})
+
+/** Authentication and organization (decisions, section 1, steps 2 and 3). */
+export const authenticate =
+  (findAccess: FindAccess, clock: Clock): onRequestHookHandler =>
+  (request, _reply, done) => {
+    const accept = (access: Access) => {
+      request.access = access
+      request.call = callOf(request, access, clock.now())
+      done()
+    }
+    try {
+      const found = findAccess(apiKeyOf(request), headerOf(request, 'x-organization-id'))
+      if (found instanceof Promise) found.then(accept, done)
+      else accept(found)
+    } catch (error) {
+      done(error as Error)
+    }
+  }
+
+/** Scopes that depend on what is asked (`stream`, `on_behalf_of`). @throws insufficient_scopes */
+export const requireScopes = ({ scopes }: Access, required: readonly string[]): void => {
+  if (required.every((scope) => scopes.has(scope))) return
+  const missing_scopes = required.filter((scope) => !scopes.has(scope))
+  throw problem('insufficient_scopes', {
+    message: `The API key lacks: ${missing_scopes.join(', ')}`,
+    required_scopes: required,
+    missing_scopes,
+    available_scopes: [...scopes],
+  })
+}
+
+/** What the route says it needs: scopes (step 5), role, platform key. */
+export const authorize: onRequestHookHandler = ({ access, routeOptions }, _reply, done) => {
+  const { scopes, managers, platform } = routeOptions.config
+  try {
+    if (platform && access.kind !== 'platform') throw problem('platform_only')
+    if (scopes) requireScopes(access, scopes)
+    if (
+      managers &&
+      access.kind !== 'platform' &&
+      access.role !== 'OWNER' &&
+      access.role !== 'ADMIN'
+    )
+      throw problem('role_required')
+    done()
+  } catch (error) {
+    done(error as Error)
+  }
+}

@@ -1,0 +1,23 @@
+import type { Access } from '../access.ts'
+import type { Call } from '../ports/call.ts'
+
+/** What a route says about itself; the checks of decisions section 1 read it. */
+export type RouteRules = {
+  /** Scopes the key needs. */
+  scopes?: readonly string[]
+  /** The shape of refusals whose problem leaves it to the route group. */
+  group?: 'chat' | 'agents' | 'detail' | 'rag' | 'admin'
+  /** Needs an owner or admin of the organization (or the platform key). */
+  managers?: true
+  /** Only the platform key. */
+  platform?: true
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig extends RouteRules {}
+  interface FastifyRequest {
+    /** Who asks, for the events that follow. */
+    call: Call
+    access: Access
+  }
+}

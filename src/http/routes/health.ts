@@ -1,0 +1,43 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { Clock } from '../../ports/clock.ts'
+
+export type Readiness = {
+  ready: boolean
+  checks: Record<string, { ok: boolean; detail?: string }>
+}
+
+type Uses = { version: string; clock: Clock; readiness(): Promise<Readiness> }
+
+const check = z.object({ ok: z.boolean(), detail: z.string().optional() })
+
+/** GET /api/health (external API), and whether the stores and projections can serve. */
+export const healthRoutes =
+  ({ version, clock, readiness }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const tags = ['health']
+    const base = z.object({ status: z.string(), version: z.string(), timestamp: z.iso.datetime() })
+
+    http.get(
+      '/health',
+      { schema: { tags, summary: 'Whether the process answers', response: { 200: base } } },
+      async () => ({ status: 'ok', version, timestamp: clock.now().toISOString() }),
+    )
+
+    http.get(
+      '/health/ready',
+      {
+        schema: {
+          tags,
+          summary: 'Whether stores are reachable and projections keep up',
+          response: { '2xx': base.extend({ checks: z.record(z.string(), check) }) },
+        },
+      },
+      async (_request, reply) => {
+        const { ready, checks } = await readiness()
+        reply.code(ready ? 200 : 503)
+        const timestamp = clock.now().toISOString()
+        return { status: ready ? 'ok' : 'unavailable', version, timestamp, checks }
+      },
+    )
+  }

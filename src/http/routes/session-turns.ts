@@ -1,0 +1,106 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { FindSession } from '../../../queries/find-session.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { problem } from '../../problems.ts'
+import type { PastTurn } from '../../turns/past-turn.ts'
+import type { Turns } from '../../turns/turns.ts'
+import { agentEventsFor } from '../answer-turn.ts'
+import { chatFrames, placeOf } from '../chat-stream.ts'
+import type { Delegate } from '../delegate.ts'
+import { refusals } from '../refusals.ts'
+import { goneSignal, sendStream } from '../sse.ts'
+import { boolean, sessionId } from '../wire.ts'
+
+type Uses = {
+  turns: Turns
+  pastTurn: PastTurn
+  findSession: FindSession
+  delegate: Delegate
+  clock: Clock
+}
+
+const params = z.object({ session_id: sessionId })
+const on_behalf_of = z.string().min(1).optional()
+/** How long after its end a turn can be read again (decisions, section 3). */
+const readableMs = 600_000
+
+const reattach = z.object({
+  on_behalf_of,
+  agent_events: z.enum(['plain', 'chunk', 'none']).optional(),
+  include_usage: boolean.default(false),
+  model: z.string().default('svc-orchestrator'),
+})
+
+/** The running turn of a session: following it again, and stopping it (decisions, section 3). */
+export const sessionTurnRoutes =
+  ({ turns, pastTurn, findSession, delegate, clock }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const tags = ['sessions']
+
+    http.get(
+      '/sessions/:session_id/stream',
+      {
+        config: { scopes: ['sessions:messages'] },
+        schema: {
+          tags,
+          summary: 'Follow the running turn again, from Last-Event-ID or from its start',
+          params,
+          querystring: reattach,
+          response: {
+            200: z.string().describe('text/event-stream of chat.completion.chunk items'),
+            ...refusals('detail', 'session_not_found', 'stream_not_found', 'user_not_found'),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { on_behalf_of, agent_events, include_usage, model } = request.query
+        const { organizationId } = request.access
+        const sessionId = request.params.session_id
+        const viewer = await delegate(request, on_behalf_of)
+        const { run, last_update_time } = await findSession({ organizationId, viewer, sessionId })
+        const live = turns.latest({ organizationId, sessionId })
+        const runId = live?.runId ?? run?.run_id
+        if (!runId) throw problem('stream_not_found')
+        const place = placeOf(request.headers['last-event-id'], runId)
+        const options = {
+          model,
+          agentEvents: agentEventsFor(request, agent_events),
+          includeUsage: include_usage,
+        }
+        const gone = goneSignal(reply)
+        if (live) return sendStream(reply, chatFrames(live, options)(place, gone))
+        const readable = clock.now().getTime() - Date.parse(last_update_time) < readableMs
+        const past =
+          readable && (await pastTurn(runId, { items: place.item, characters: place.characters }))
+        if (!past) throw problem('stream_not_found')
+        const resumed = place.part < 0 ? place : { ...place, item: place.item + 1, part: -1 }
+        return sendStream(reply, chatFrames(past, options)(resumed, gone))
+      },
+    )
+
+    http.post(
+      '/sessions/:session_id/cancel',
+      {
+        config: { scopes: ['orchestrator:invoke'] },
+        schema: {
+          tags,
+          summary: 'Stop the running turn and those in line',
+          params,
+          body: z.object({ on_behalf_of: z.string().min(1).nullish() }).nullish(),
+          response: {
+            200: z.object({ session_id: z.string(), cancelled: z.boolean() }),
+            ...refusals('detail', 'session_not_found', 'user_not_found'),
+          },
+        },
+      },
+      async (request) => {
+        const { organizationId } = request.access
+        const sessionId = request.params.session_id
+        const viewer = await delegate(request, request.body?.on_behalf_of)
+        await findSession({ organizationId, viewer, sessionId })
+        const cancelled = turns.cancel({ organizationId, sessionId })
+        return { session_id: sessionId, cancelled }
+      },
+    )
+  }

@@ -1,0 +1,146 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { ListMessages } from '../../../queries/list-messages.ts'
+import type { ListSessions } from '../../../queries/list-sessions.ts'
+import type { SessionStatus } from '../../../queries/session-status.ts'
+import type { Delegate } from '../delegate.ts'
+import { refusals } from '../refusals.ts'
+import { boolean, integer, sessionId } from '../wire.ts'
+
+type Uses = {
+  listSessions: ListSessions
+  listMessages: ListMessages
+  sessionStatus: SessionStatus
+  delegate: Delegate
+}
+
+const params = z.object({ session_id: sessionId })
+const on_behalf_of = z.string().min(1).optional()
+const page = integer(1, Number.MAX_SAFE_INTEGER).default(1)
+
+const list = z.object({
+  page,
+  page_size: integer(1, 100).default(20),
+  include_hidden: boolean.default(true),
+  on_behalf_of,
+})
+const messages = z.object({ page, page_size: integer(1, 200).default(50), on_behalf_of })
+const status = z.object({ on_behalf_of })
+
+const paging = {
+  total: z.int(),
+  page: z.int(),
+  page_size: z.int(),
+  has_next: z.boolean(),
+}
+
+const timestamp = z.iso.datetime()
+
+const sessionList = z.object({
+  sessions: z.array(
+    z.object({
+      session_id: z.string(),
+      created_at: timestamp,
+      last_update_time: timestamp,
+      is_active: z.boolean(),
+      message_count: z.int(),
+    }),
+  ),
+  ...paging,
+})
+
+const messageList = z.object({
+  session_id: z.string(),
+  messages: z.array(
+    z.object({
+      event_id: z.string(),
+      event_type: z.enum(['user_message', 'assistant_message']),
+      content: z.string(),
+      agent: z.string().nullable(),
+      created_at: timestamp,
+      visibility: z.enum(['visible', 'hidden']),
+    }),
+  ),
+  ...paging,
+})
+
+const sessionState = z.object({
+  session_id: z.string(),
+  is_processing: z.boolean(),
+  started_at: timestamp.optional(),
+  current_agent: z.string().optional(),
+  elapsed_seconds: z.number().optional(),
+  timed_out: z.boolean().optional(),
+  message: z.string().optional(),
+})
+
+/** Reading sessions (external API: GET sessions, messages, status). */
+export const sessionRoutes =
+  ({ listSessions, listMessages, sessionStatus, delegate }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const config = { scopes: ['sessions:read'] }
+    const tags = ['sessions']
+
+    http.get(
+      '/sessions',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List sessions, the most recent first',
+          querystring: list,
+          response: { 200: sessionList, ...refusals('detail', 'user_not_found') },
+        },
+      },
+      async (request) => {
+        const { page, page_size, include_hidden, on_behalf_of } = request.query
+        const viewer = await delegate(request, on_behalf_of)
+        return listSessions({
+          organizationId: request.access.organizationId,
+          viewer,
+          includeHidden: include_hidden,
+          page: { page, pageSize: page_size },
+        })
+      },
+    )
+
+    http.get(
+      '/sessions/:session_id/messages',
+      {
+        config: { scopes: ['sessions:messages'] },
+        schema: {
+          tags,
+          summary: 'List the messages of a session, the oldest first',
+          params,
+          querystring: messages,
+          response: { 200: messageList, ...refusals('detail', 'session_not_found') },
+        },
+      },
+      async (request) => {
+        const { page, page_size, on_behalf_of } = request.query
+        const viewer = await delegate(request, on_behalf_of)
+        const { organizationId } = request.access
+        const sessionId = request.params.session_id
+        return listMessages({ organizationId, viewer, sessionId }, { page, pageSize: page_size })
+      },
+    )
+
+    http.get(
+      '/sessions/:session_id/status',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Whether a turn of the session is under way',
+          params,
+          querystring: status,
+          response: { 200: sessionState, ...refusals('detail', 'session_not_found') },
+        },
+      },
+      async (request) => {
+        const viewer = await delegate(request, request.query.on_behalf_of)
+        const { organizationId } = request.access
+        return sessionStatus({ organizationId, viewer, sessionId: request.params.session_id })
+      },
+    )
+  }

@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyPluginAsync,
+  type onRequestHookHandler,
+  type RouteHandlerMethod,
+} from 'fastify'
+import type { Access } from '../access.ts'
+import type { Config } from '../config.ts'
+import type { Clock } from '../ports/clock.ts'
+import { problem } from '../problems.ts'
+import { authenticate, authorize, type FindAccess } from './authenticate.ts'
+import './call.ts'
+import { requireHttps } from './https.ts'
+import { type IdempotencyUses, idempotency } from './idempotency.ts'
+import { limit } from './limit.ts'
+import type { Metrics } from './metrics.ts'
+import { openApi } from './open-api.ts'
+import { replyWith } from './problem-reply.ts'
+import { parseJson, validatorCompiler } from './validate.ts'
+
+/** Request payload limit (Limits), in bytes. */
+const bodyLimit = 10 * 1024 * 1024
+
+type Options = {
+  config: Pick<Config, 'TRUST_PROXY' | 'REQUIRE_HTTPS' | 'TLS_CERT' | 'TLS_KEY'>
+  clock: Clock
+  log: FastifyBaseLogger
+  version: string
+  findAccess: FindAccess
+  metrics: Metrics
+  /** Told of every request that passed authentication and limits. */
+  counted(access: Access): void
+  idempotency: IdempotencyUses
+  /** Routes under a key, by the path they are mounted at. */
+  routes: Readonly<Record<string, readonly FastifyPluginAsync[]>>
+  /** Routes that need no key. */
+  open: Readonly<Record<string, readonly FastifyPluginAsync[]>>
+}
+
+const saneId = /^[\w.:-]{1,128}$/
+
+const requestId = (clock: Clock) => (raw: { headers: Record<string, unknown> }) => {
+  const own = raw.headers['x-request-id']
+  return typeof own === 'string' && saneId.test(own) ? own : clock.id()
+}
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** Remembers every path, to tell an unknown path (404) from an unknown method on one (405). */
+const methodsOfPaths = (http: FastifyInstance) => {
+  const patterns = new Map<string, RegExp>()
+  http.addHook('onRoute', ({ url }) => {
+    const pattern = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')
+    patterns.set(url, new RegExp(`^${pattern.replace(/\*/g, '.*')}/?$`))
+  })
+  return (path: string): string[] =>
+    [...patterns]
+      .filter(([, pattern]) => pattern.test(path))
+      .flatMap(([url]) => methods.filter((method) => http.hasRoute({ method, url })))
+}
+
+/**
+ * The HTTP server: one order of checks for every route under a key (decisions, section 1), one
+ * place where refusals become answers. What it serves is given to it.
+ */
+export const server = async (options: Options): Promise<FastifyInstance> => {
+  const { config, clock, log, findAccess, metrics, routes, open, version } = options
+  const { TLS_CERT, TLS_KEY, TRUST_PROXY, REQUIRE_HTTPS } = config
+  const https = TLS_CERT && TLS_KEY && { cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) }
+  const http: FastifyInstance = Fastify({
+    ...(https ? { https } : {}),
+    loggerInstance: log,
+    disableRequestLogging: true,
+    trustProxy: TRUST_PROXY,
+    bodyLimit,
+    genReqId: requestId(clock),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
+    forceCloseConnections: 'idle',
+  })
+  http.setValidatorCompiler(validatorCompiler)
+  http.setSerializerCompiler(() => JSON.stringify)
+  http.setErrorHandler((error, request, reply) => replyWith(request, reply, error))
+  http.decorateRequest('call')
+  http.decorateRequest('access')
+  parseJson(http)
+  const methodsOf = methodsOfPaths(http)
+
+  http.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    reply.header('x-content-type-options', 'nosniff')
+    done()
+  })
+  http.addHook('onResponse', (request, reply, done) => {
+    const { method, routeOptions, log, call } = request
+    const route = routeOptions.url ?? 'unknown'
+    const ms = reply.elapsedTime
+    metrics.observe(method, route, reply.statusCode, ms / 1000)
+    const { organizationId, keyId } = call ?? {}
+    const fields = { method, route, status: reply.statusCode, ms, organizationId, keyId }
+    log.info(fields, 'request')
+    done()
+  })
+
+  const notFound: RouteHandlerMethod = (request, reply) => {
+    const allowed = methodsOf(request.url.split('?', 1)[0] ?? '')
+    if (allowed.length === 0) return replyWith(request, reply, problem('not_found'))
+    reply.header('allow', [...new Set(allowed)].join(', '))
+    return replyWith(request, reply, problem('method_not_allowed'))
+  }
+  http.setNotFoundHandler(notFound)
+
+  const secure = requireHttps(REQUIRE_HTTPS)
+  const checks: onRequestHookHandler[] = [
+    secure,
+    authenticate(findAccess, clock),
+    limit(clock),
+    ({ access }, _reply, done) => {
+      options.counted(access)
+      done()
+    },
+  ]
+
+  await openApi(http, version)
+  for (const [prefix, plugins] of Object.entries(open))
+    for (const plugin of plugins) http.register(plugin, { prefix })
+  http.register(async (keyed) => {
+    for (const check of [...checks, authorize]) keyed.addHook('onRequest', check)
+    idempotency(keyed, options.idempotency)
+    for (const [prefix, plugins] of Object.entries(routes))
+      for (const plugin of plugins) keyed.register(plugin, { prefix })
+  })
+  // An unknown path under a key is refused like any other for want of one.
+  http.register(
+    async (external) => {
+      for (const check of checks) external.addHook('onRequest', check)
+      external.setNotFoundHandler(notFound)
+    },
+    { prefix: '/api/external' },
+  )
+  return http
+}

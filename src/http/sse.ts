@@ -1,0 +1,57 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+
+const keepAlive = ': keep-alive\n\n'
+const keepAliveMs = 15_000
+
+/** Frames with a comment line whenever nothing came for 15 seconds. */
+export async function* withKeepAlive(
+  frames: AsyncIterator<string>,
+  silenceMs = keepAliveMs,
+): AsyncGenerator<string> {
+  let wake: () => void = () => undefined
+  const timer = setTimeout(() => wake(), silenceMs)
+  let next = frames.next()
+  try {
+    while (true) {
+      const silence = new Promise<undefined>((resolve) => {
+        wake = () => resolve(undefined)
+      })
+      timer.refresh()
+      const got = await Promise.race([next, silence])
+      if (!got) yield keepAlive
+      else if (got.done) return
+      else {
+        yield got.value
+        next = frames.next()
+      }
+    }
+  } finally {
+    clearTimeout(timer)
+    await frames.return?.()
+  }
+}
+
+/** One item: an `id:` line and a `data:` line. JSON holds no line breaks of its own. */
+export const frame = (id: string, data: string): string => `id: ${id}\ndata: ${data}\n\n`
+
+/** Answers with a stream of frames; headers go out at once, and the signal aborts with the client. */
+export const sendStream = (reply: FastifyReply, frames: AsyncGenerator<string>): FastifyReply => {
+  reply.headers({
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+  })
+  return reply.send(
+    Readable.from(withKeepAlive(frames), { objectMode: false, highWaterMark: 65_536 }),
+  )
+}
+
+/** Aborts when the client has gone before the answer ended. */
+export const goneSignal = (reply: FastifyReply): AbortSignal => {
+  const gone = new AbortController()
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) gone.abort()
+  })
+  return gone.signal
+}

@@ -1,0 +1,102 @@
+import type { EndRunCommand } from '../../commands/end-run.ts'
+import type { SettleReservationCommand } from '../../commands/settle-reservation.ts'
+import type { AccountView } from '../../projections/accounts.ts'
+import type { RunView } from '../../projections/runs.ts'
+import type { Call } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Leases } from '../ports/leases.ts'
+import type { Log } from '../ports/log.ts'
+import type { View } from '../ports/views.ts'
+
+/** The lease by which a process shows that it lives; its runs are its own as long as it holds it. */
+export const nodeLease = (node: string): string => `node:${node}`
+
+/** Session processing time-out (Limits). */
+const timeOutMs = 30 * 60_000
+const most = 1_000
+
+type Uses = {
+  runs: View<RunView>
+  accounts: View<AccountView>
+  leases: Leases
+  clock: Clock
+  node: string
+  /** Whether a run is under way in this process. */
+  isLive(runId: string): boolean
+  /** Cancels a run of this process, if it is under way. */
+  stop(runId: string): void
+  endRun: EndRunCommand
+  settleReservation: SettleReservationCommand
+  log: Log
+}
+
+const free = { promptTokens: 0, completionTokens: 0, charge: 0 }
+
+/**
+ * Ends what nobody ends any more: runs whose process has died (`interrupted`), runs that went on
+ * for 30 minutes, and credits still held for runs that are over or never began. A reservation is
+ * given back only when it was found so twice: a run that just begins has it before it is seen.
+ */
+export const closeOrphans = (uses: Uses) => {
+  const { runs, accounts, leases, clock, node, isLive, stop, endRun, log } = uses
+  const { settleReservation } = uses
+  let suspects = new Set<string>()
+
+  const callFor = (runId: string, organizationId = 'platform'): Call => ({
+    organizationId,
+    keyId: null,
+    userId: null,
+    onBehalfOf: null,
+    requestId: runId,
+    correlationId: runId,
+    causationId: runId,
+    at: clock.now().toISOString(),
+  })
+
+  const isOrphan = async ({ run_id, node: owner }: RunView): Promise<boolean> =>
+    owner === node ? !isLive(run_id) : (await leases.holder(nodeLease(owner))) === undefined
+
+  const end = async (run: RunView, type: 'RunFailed' | 'RunTimedOut') => {
+    const { run_id: runId, session_id: sessionId, payer_id: payerId } = run
+    const data = { runId, ...free }
+    const end =
+      type === 'RunFailed'
+        ? ({ type, data: { ...data, code: 'interrupted' } } as const)
+        : ({ type, data } as const)
+    const call = callFor(runId, run.organization_id)
+    const { ended } = await endRun({ sessionId, payerId, steps: [], end }, call)
+    if (ended) log.warn({ run_id: runId, end: type }, 'a run was ended for its process')
+  }
+
+  const openRuns = async () => {
+    const late = new Date(clock.now().getTime() - timeOutMs).toISOString()
+    const { items } = await runs.find({ index: 'open', equals: [true], limit: most })
+    for (const run of items) {
+      if (run.started_at <= late) {
+        await end(run, 'RunTimedOut')
+        stop(run.run_id)
+      } else if (await isOrphan(run)) await end(run, 'RunFailed')
+    }
+  }
+
+  const heldCredits = async (certain: boolean) => {
+    const found = new Set<string>()
+    const { items } = await accounts.find({ index: 'holding', equals: [true], limit: most })
+    for (const { user_id, reservations } of items)
+      for (const runId of Object.keys(reservations)) {
+        const run = await runs.get(runId)
+        if (isLive(runId) || run?.status === 'running') continue
+        found.add(runId)
+        if (!certain && !suspects.has(runId)) continue
+        const settle = { userId: user_id, runId, charge: run?.charge ?? 0 }
+        await settleReservation(settle, callFor(runId, run?.organization_id))
+      }
+    suspects = found
+  }
+
+  /** `certain`: no run of any process can be beginning, as at the start of the only one. */
+  return async ({ certain }: { certain: boolean }): Promise<void> => {
+    await openRuns()
+    await heldCredits(certain)
+  }
+}
