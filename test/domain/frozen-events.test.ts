@@ -1,0 +1,32 @@
+import t from 'tap'
+import { decoder } from '../../src/codec.ts'
+import type { EventTable } from '../../src/domain/aggregate.ts'
+import { eventsByCategory } from '../../src/domain/categories.ts'
+import { schemaVersionOf } from '../../src/domain/versions.ts'
+import { sample, sampled } from '../support/events.ts'
+import { metadata, recorded } from '../support/recorded.ts'
+
+const categories: Readonly<Record<string, EventTable>> = eventsByCategory
+const types = Object.values(categories).flatMap((table) => Object.keys(table))
+
+t.test('no event type is in two categories', async (t) => {
+  t.equal(new Set(types).size, types.length)
+})
+
+t.test('every event type has a frozen sample, and every sample an event type', async (t) => {
+  t.strictSame(sampled().toSorted(), types.toSorted())
+})
+
+t.test('what was ever stored can be read for ever', async (t) => {
+  for (const type of sampled()) {
+    const { category, schema_version, data } = sample(type)
+    const table = categories[category]
+    t.ok(table?.[type], `${type} is an event of ${category}`)
+    const [event] = recorded([
+      { stream: `${category}-org-1_1`, type, data, metadata: { ...metadata, schema_version } },
+    ])
+    if (!table || !event) continue
+    const read = decoder(table)(event)
+    if (schema_version === schemaVersionOf(type)) t.strictSame(read.data, data, type)
+  }
+})

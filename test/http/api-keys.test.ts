@@ -1,0 +1,82 @@
+import t from 'tap'
+import { served, withOrganization } from '../support/served.ts'
+
+t.test('organization keys', async (t) => {
+  const all = await served(t)
+  const { asking } = all
+  const { at, owner, owner_user_id, organization_id } = await withOrganization(all)
+  const created = await owner('POST', `${at}/api-keys`, {
+    name: 'Partner',
+    provisioning: true,
+    expires_at: '2999-01-01T01:00:00+01:00',
+  })
+  t.match(created, {
+    status: 201,
+    body: {
+      key: /^svc_live_[A-Za-z0-9]{32}$/,
+      user_id: owner_user_id,
+      type: 'organization',
+      rate_limit_minute: 100,
+      rate_limit_hour: 1_000,
+      provisioning: true,
+      expires_at: '2999-01-01T00:00:00.000Z',
+      last_used_at: null,
+      request_count: 0,
+    },
+  })
+  const { key, key_id, scopes } = created.body
+  t.ok(scopes.includes('users:provision') && scopes.includes('users:delegate'))
+  const listed = await owner('GET', `${at}/api-keys`)
+  t.match(listed, { status: 200, body: { api_keys: [{ key_id, key_hint: `…${key.slice(-4)}` }] } })
+  t.notMatch(JSON.stringify(listed.body), key)
+  t.strictSame(Object.keys(listed.body.api_keys[0]).includes('hash'), false)
+
+  const one = `${at}/api-keys/${key_id}`
+  const asKey = asking(key)
+  t.match(await asKey('GET', `${at}/api-keys`), {
+    status: 403,
+    body: { error: 'insufficient_scopes', missing_scopes: ['admin:read'] },
+  })
+  const change = { scopes: ['admin:read'], rate_limit_minute: 9, description: 'Reads' }
+  t.match(await owner('PATCH', one, change), { status: 200, body: change })
+  t.match(await asKey('GET', `${at}/api-keys`), { status: 200, body: { total: 1 } })
+  for (const [body, param] of [
+    [{ scopes: ['everything'] }, 'scopes.0'],
+    [{ rate_limit_minute: 1_001 }, 'rate_limit_minute'],
+    [{ rate_limit_hour: 0 }, 'rate_limit_hour'],
+    [{ expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'],
+  ] as const)
+    t.match(await owner('PATCH', one, body), {
+      status: 400,
+      body: { error: { code: 'invalid_input', param } },
+    })
+  const other = asking(key, { 'x-organization-id': '0198c0de-0000-7000-8000-000000000001' })
+  t.match(await other('GET', `${at}/api-keys`), { status: 403, code: 'organization_access_denied' })
+  t.match(await asking(key, { 'x-organization-id': organization_id })('GET', `${at}/api-keys`), {
+    status: 200,
+  })
+  t.match(await owner('DELETE', one), { status: 204 })
+  t.match(await asKey('GET', `${at}/api-keys`), { status: 401, code: 'invalid_api_key' })
+  t.match(await owner('DELETE', one), { status: 404, code: 'key_not_found' })
+  t.match(await owner('PATCH', one, {}), { status: 404, code: 'key_not_found' })
+})
+
+t.test('user keys', async (t) => {
+  const all = await served(t)
+  const { asking, platform } = all
+  const { owner, organization_id } = await withOrganization(all)
+  const create = () => owner('POST', '/api/me/api-keys', { name: 'Mine' })
+  const first = await create()
+  t.match(first, { status: 201, body: { key: /^svc_user_/, type: 'user' } })
+  t.notOk(first.body.scopes.includes('rag:delete'))
+  const asFirst = asking(first.body.key, { 'x-organization-id': organization_id })
+  t.match(await asFirst('GET', '/api/me/api-keys'), { status: 200, body: { total: 2 } })
+  for (let n = 0; n < 3; n++) t.equal((await create()).status, 201)
+  t.match(await create(), { status: 409, body: { error: { code: 'key_limit_reached' } } })
+  const one = `/api/me/api-keys/${first.body.key_id}`
+  t.match(await platform('DELETE', one), { status: 404, code: 'key_not_found' })
+  t.match(await owner('DELETE', one), { status: 204 })
+  t.match(await asFirst('GET', '/api/me/api-keys'), { status: 401 })
+  t.equal((await create()).status, 201)
+  t.match(await platform('GET', '/api/me/api-keys'), { status: 404, code: 'user_not_found' })
+})

@@ -1,0 +1,223 @@
+import { Subject } from 'rxjs'
+import t, { type Test } from 'tap'
+import { findAccess } from '../../queries/find-access.ts'
+import type { Access } from '../../src/access.ts'
+import type { View } from '../../src/ports/views.ts'
+import { type Commanded, commanded, platformCall } from '../support/commanded.ts'
+
+const superAdminKey = 'platform-key-of-at-least-32-characters'
+const asPlatform = { asOwner: true, platform: true }
+
+/** An organization with an owner, and whatever finds access in it. */
+const scene = async (t: Test) => {
+  const all = await commanded(t)
+  const { createOrganization, createApiKey, clock, secrets, read, changes, seen } = all
+  const owner = { email: 'owner@example.com' }
+  const made = await createOrganization({ name: 'Acme', owner, plan: 'pro_monthly' }, platformCall)
+  const inside = { ...platformCall, organizationId: made.organizationId }
+  const keyOf = async (settings: Partial<Parameters<typeof createApiKey>[0]> = {}) => {
+    const created = await createApiKey(
+      {
+        type: 'organization',
+        name: 'Key',
+        description: '',
+        rateLimitMinute: 60,
+        rateLimitHour: 600,
+        expiresAt: null,
+        provisioning: false,
+        by: asPlatform,
+        ...settings,
+      },
+      inside,
+    )
+    await seen()
+    return created
+  }
+  let at = Date.parse('2026-01-01T00:00:00.000Z')
+  let reads = 0
+  const counting = <Doc>(view: View<Doc>): View<Doc> => ({
+    ...view,
+    get: (id) => {
+      reads++
+      return view.get(id)
+    },
+  })
+  const access = findAccess({
+    apiKeys: read.apiKeys,
+    members: read.members,
+    users: counting(read.users),
+    changes,
+    hashApiKey: secrets.hashApiKey,
+    superAdminKey,
+    now: () => at,
+  })
+  t.teardown(access.close)
+  return {
+    ...all,
+    ...made,
+    inside,
+    clock,
+    keyOf,
+    find: async (key?: string, organization?: string) => access.find(key, organization),
+    findNow: access.find,
+    reads: () => reads,
+    later: (ms: number) => {
+      at += ms
+    },
+  }
+}
+
+/** A second organization with another owner. */
+const elsewhere = async ({ createOrganization, seen }: Commanded) => {
+  const owner = { email: 'other@example.com' }
+  const { organizationId } = await createOrganization({ name: 'Apex', owner }, platformCall)
+  await seen()
+  return organizationId
+}
+
+const shown = ({ scopes, ...access }: Access) => ({ ...access, scopes: scopes.size })
+
+t.test('an organization key acts in its own organization', async (t) => {
+  const all = await scene(t)
+  const { organizationId, ownerUserId } = all
+  const { key, keyId } = await all.keyOf()
+  t.strictSame(shown(await all.find(key)), {
+    kind: 'organization',
+    keyId,
+    organizationId,
+    userId: ownerUserId,
+    role: 'OWNER',
+    limits: { minute: 60, hour: 600 },
+    plan: 'pro_monthly',
+    scopes: 8,
+  })
+  t.match(await all.find(key, organizationId), { keyId }, 'its own may be named')
+  const other = await elsewhere(all)
+  await t.rejects(all.find(key, other), { code: 'organization_access_denied' })
+  await t.rejects(all.find(key, 'x'.repeat(5_000)), { code: 'organization_access_denied' })
+})
+
+t.test('a user key acts where the header says, else where its user is', async (t) => {
+  const all = await scene(t)
+  const { organizationId } = all
+  const { key } = await all.keyOf({ type: 'user' })
+  t.match(await all.find(key), { kind: 'user', organizationId, role: 'OWNER' })
+  const other = await elsewhere(all)
+  await t.rejects(all.find(key, other), { code: 'organization_access_denied' })
+  await t.rejects(all.find(key, 'x'.repeat(5_000)), { code: 'organization_access_denied' })
+  const owner = { email: 'OWNER@example.com ' }
+  const second = await all.createOrganization({ name: 'Second', owner }, platformCall)
+  await all.seen()
+  t.match(await all.find(key, second.organizationId), { organizationId: second.organizationId })
+  t.match(await all.find(key), { organizationId }, 'the current one stays')
+})
+
+t.test('a pending member has no access yet', async (t) => {
+  const all = await scene(t)
+  const { key } = await all.keyOf({ type: 'user' })
+  const owner = { email: 'other@example.com' }
+  const other = await all.createOrganization({ name: 'Apex', owner }, platformCall)
+  const there = { ...platformCall, organizationId: other.organizationId }
+  await all.addMember({ email: 'owner@example.com', role: 'MEMBER' }, there)
+  await all.seen()
+  await t.rejects(all.find(key, other.organizationId), { code: 'organization_access_denied' })
+  const login = { email: 'owner@example.com', provider: 'google', subject: '1' }
+  await all.recordLogin(login, platformCall)
+  await all.seen()
+  t.match(await all.find(key, other.organizationId), { role: 'MEMBER' })
+  t.match(await all.find(key), { organizationId: other.organizationId }, 'now the current one')
+})
+
+t.test('keys that are missing, unknown, revoked or expired', async (t) => {
+  const all = await scene(t)
+  const { key, keyId } = await all.keyOf({ expiresAt: '2026-01-01T00:01:00.000Z' })
+  await t.rejects(all.find(undefined), { code: 'missing_api_key' })
+  await t.rejects(all.find(''), { code: 'missing_api_key' })
+  await t.rejects(all.find('svc_live_unknown'), { code: 'invalid_api_key' })
+  t.match(await all.find(key), { keyId })
+  all.later(59_999)
+  t.match(await all.find(key), { keyId })
+  all.later(1)
+  await t.rejects(all.find(key), { code: 'invalid_api_key' }, 'also while it is cached')
+  all.later(60_000)
+  await t.rejects(all.find(key), { code: 'invalid_api_key' })
+
+  const other = await all.keyOf()
+  t.match(await all.find(other.key), { keyId: other.keyId })
+  await all.revokeApiKey({ keyId: other.keyId }, all.inside)
+  await all.seen()
+  await t.rejects(all.find(other.key), { code: 'invalid_api_key' })
+})
+
+t.test('keys end with the membership of their user', async (t) => {
+  const all = await scene(t)
+  const { inside } = all
+  const { userId } = await all.addMember({ email: 'ann@example.com', role: 'ADMIN' }, inside)
+  const login = { email: 'ann@example.com', provider: 'google', subject: '1' }
+  await all.recordLogin(login, platformCall)
+  const organization = await all.keyOf({ userId })
+  const user = await all.keyOf({ userId, type: 'user' })
+  t.match(await all.find(organization.key), { role: 'ADMIN' })
+  t.match(await all.find(user.key), { role: 'ADMIN' })
+  await all.removeMember({ userId, by: asPlatform }, inside)
+  await all.seen()
+  await t.rejects(all.find(organization.key), { code: 'invalid_api_key' })
+  await t.rejects(all.find(user.key), { code: 'organization_access_denied' })
+})
+
+t.test('the platform’s key', async (t) => {
+  const { find } = await scene(t)
+  const access = await find(superAdminKey)
+  t.match(access, { kind: 'platform', keyId: null, userId: null, organizationId: 'platform' })
+  t.strictSame([...access.scopes], ['admin:read', 'admin:write'])
+  await t.rejects(find(`${superAdminKey}x`), { code: 'invalid_api_key' })
+})
+
+t.test('what was found is answered without a promise until something changes', async (t) => {
+  const all = await scene(t)
+  const { findNow, find, reads, inside, seen } = all
+  const { key, keyId } = await all.keyOf()
+  t.type(findNow(key, undefined), Promise)
+  await find(key)
+  const before = reads()
+  t.match(findNow(key, undefined), { keyId, limits: { minute: 60 } })
+  t.equal(reads(), before)
+  await all.changeApiKey({ keyId, change: { rateLimitMinute: 7 } }, inside)
+  await seen()
+  t.match(await find(key), { limits: { minute: 7 } })
+  await all.setSubscription({ userId: all.ownerUserId, plan: null }, platformCall)
+  await seen()
+  t.match(await find(key), { plan: null })
+  const read = reads()
+  all.later(4_999)
+  t.match(await find(key), { keyId })
+  t.equal(reads(), read)
+  all.later(1)
+  t.match(await find(key), { keyId })
+  t.equal(reads(), read + 1, 'another node may have changed something')
+})
+
+t.test('what changes while it is read is not kept', async (t) => {
+  const all = await scene(t)
+  const { key, keyId } = await all.keyOf()
+  const changes = new Subject<{ view: string; id: string }>()
+  const users: View<NonNullable<Awaited<ReturnType<typeof all.read.users.get>>>> = {
+    ...all.read.users,
+    async get(id) {
+      const user = await all.read.users.get(id)
+      changes.next({ view: 'api_keys', id: keyId })
+      return user
+    },
+  }
+  const access = findAccess({
+    ...all.read,
+    users,
+    changes,
+    hashApiKey: all.secrets.hashApiKey,
+    superAdminKey: undefined,
+    now: () => 0,
+  })
+  t.teardown(access.close)
+  await access.find(key, undefined)
+  t.type(access.find(key, undefined), Promise)
+})

@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { commandsOf } from '../../src/app-commands.ts'
+import { projections, viewsOf } from '../../src/app-reads.ts'
+import { openStores } from '../../src/app-stores.ts'
+import type { Call } from '../../src/ports/call.ts'
+import { silent } from '../../src/ports/log.ts'
+import { projector } from '../../src/project.ts'
+import { secretsOf } from '../../src/secrets.ts'
+import { transactor } from '../../src/transact.ts'
+import { vault as vaultOf } from '../../src/vault.ts'
+import { call } from './recorded.ts'
+import { clockFrom } from './ticking.ts'
+
+/** A request that the platform's key makes. */
+export const platformCall: Call = {
+  ...call,
+  organizationId: 'platform',
+  keyId: null,
+  userId: null,
+}
+
+/** Every command over new embedded stores, and views that can be waited for. */
+export const commanded = async (t: Test) => {
+  const path = await mkdtemp(join(tmpdir(), 'reprise-'))
+  const stores = await openStores({ DATA_DIR: path }, silent)
+  const { events: store, keys, snapshots } = stores
+  const clock = clockFrom(call.at)
+  const secrets = secretsOf(Buffer.alloc(32, 7))
+  const vault = vaultOf({ keys, wrap: secrets.wrap })
+  const transacting = transactor({ store, snapshots, clock })
+  const defaultModel = 'offline/extractive'
+  const commands = commandsOf({ transactor: transacting, clock, secrets, vault, defaultModel })
+  const projecting = projector({ store, views: stores.views, projections })
+  await projecting.start()
+  t.teardown(async () => {
+    await projecting.stop()
+    await stores.close()
+    await rm(path, { recursive: true, force: true })
+  })
+  return {
+    ...stores,
+    ...commands,
+    commands,
+    store,
+    clock,
+    secrets,
+    vault,
+    transact: transacting.transact,
+    changes: projecting.changes,
+    read: await viewsOf(stores.views),
+    /** Until the views show all there is. */
+    seen: async () => {
+      t.ok(await projecting.passed(await store.head(), 10_000), 'the views caught up')
+    },
+  }
+}
+
+export type Commanded = Awaited<ReturnType<typeof commanded>>

@@ -1,0 +1,17 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const path = join('test', 'fixtures', 'events')
+
+/** An event as it was once stored. */
+export type Sample = { category: string; type: string; schema_version: number; data: unknown }
+
+/** The frozen sample of an event type (test/fixtures/events). */
+export const sample = (type: string): Sample =>
+  JSON.parse(readFileSync(join(path, `${type}.json`), 'utf8'))
+
+/** The event types that have a frozen sample. */
+export const sampled = (): string[] =>
+  readdirSync(path)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => file.slice(0, -'.json'.length))
