@@ -106,5 +106,3 @@ export const findAccess = (uses: Uses) => {
 
   return { find, close: cache.close }
 }
-
-export type FindAccess = ReturnType<typeof findAccess>['find']

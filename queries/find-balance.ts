@@ -9,4 +9,3 @@ export const findBalance = (accounts: View<AccountView>) => async (userId: strin
   const held = Object.values(reservations).reduce((sum, amount) => sum + amount, 0)
   return { balance, effective: balance - held }
 }
-export type FindBalance = ReturnType<typeof findBalance>

@@ -4,4 +4,3 @@ import type { View } from '../src/ports/views.ts'
 /** A user's membership in an organization; undefined: the organization does not know the user. */
 export const findMember = (members: View<MemberView>) => (organizationId: string, userId: string) =>
   members.get(memberDocumentId(organizationId, userId))
-export type FindMember = ReturnType<typeof findMember>

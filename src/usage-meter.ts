@@ -73,5 +73,3 @@ export const usageMeter = ({ record, clock, everyMs = 5_000, log = silent }: Opt
     },
   }
 }
-
-export type UsageMeter = ReturnType<typeof usageMeter>

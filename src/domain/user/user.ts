@@ -56,8 +56,6 @@ export const user: Aggregate<User, typeof userEvents> = {
 
 export const userStream = (userId: string) => platformStreamOf(user, userId)
 
-export const hasSignedIn = ({ identities }: User): boolean => Object.keys(identities).length > 0
-
 /** @throws user_not_found */
 export const requireUser = ({ status }: User): [] => {
   if (status === 'unknown') throw problem('user_not_found', { message: 'User not found' })
