@@ -14,6 +14,9 @@ const namespace = '6f1d3c1e-55a1-4c0b-9a55-3d2f7f0c1b7e'
 /** A cold read over more events than this leaves a snapshot behind. */
 const snapshotAfter = 500
 
+/** What a desk takes besides its state. */
+const bareDesk = 500
+
 type AnyStream = Stream<unknown, EventTable>
 type Decided = readonly { type: string; data: unknown }[]
 
@@ -50,8 +53,8 @@ type Options = {
   clock: Clock
   /** Other processes write to the store too: nothing is refused before looking again. */
   shared?: boolean
-  /** How many streams' states are kept in memory. */
-  desks?: number
+  /** How much of streams' states is kept in memory, in characters (`Aggregate.weigh`). */
+  keep?: number
 }
 
 /**
@@ -62,8 +65,8 @@ type Options = {
  * everything in that append is decided again on what it wrote.
  */
 export const transactor = (options: Options) => {
-  const { store, snapshots, clock, shared = false, desks: max = 20_000 } = options
-  const kept = new LRUCache<string, Desk>({ max })
+  const { store, snapshots, clock, shared = false, keep = 64_000_000 } = options
+  const kept = new LRUCache<string, Desk>({ maxSize: keep })
   const active = new Map<string, Desk>()
 
   /** Brings a desk up to the stream's end; a new desk starts from a snapshot where there is one. */
@@ -162,7 +165,9 @@ export const transactor = (options: Options) => {
         await round(stream, desk, fresh)
         fresh = false
       }
-      kept.set(stream.name, desk)
+      const { weigh } = stream.aggregate
+      const size = bareDesk + (weigh?.(desk.state) ?? 0)
+      kept.set(stream.name, desk, { size })
     } catch (error) {
       kept.delete(stream.name)
       for (const { refused } of desk.waiting.splice(0)) refused(error)

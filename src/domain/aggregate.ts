@@ -18,6 +18,8 @@ export type Aggregate<State, Table extends EventTable> = {
   events: Table
   initial: State
   evolve: { [T in keyof Table]: (state: State, data: z.infer<Table[T]>) => State }
+  /** Roughly how large a state is, in characters, where that is more than a few hundred. */
+  weigh?: (state: State) => number
   /** Raised when `State` changes its shape, so that older snapshots are not read. */
   stateVersion?: number
 }

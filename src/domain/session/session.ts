@@ -51,6 +51,8 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     recent: [],
     turns: [],
   },
+  weigh: ({ recent, turns }) =>
+    recent.reduce((sum, { content }) => sum + content.box.length + 200, turns.length * 200),
   evolve: {
     SessionCreated: (state, { userId, keyId, hidden }) => ({
       ...state,
