@@ -6,29 +6,51 @@ const most = 256
 /** For the client's streams, so that `batches` has something to gather. */
 export const buffered = { highWaterMark: most }
 
+const nothing = () => undefined
+
 /**
- * What one of the client's streams has ready, as soon as it has anything. Ends when the reader
- * leaves or the signal aborts (then by a throw, as a stream that is cut short does), and lets the
- * server know: leaving the iteration alone would keep the call open.
+ * What one of the client's streams has ready, as soon as it has anything. Cancels the call when
+ * the reader leaves.
+ *
+ * The client's streams are never destroyed, as iterating over them would do: what the call beneath
+ * has received by then would stay unread for ever, and the client waits for its end to dispose.
+ * @throws what the stream fails with; the signal's reason when it aborts first
  */
 export async function* batches<Event>(
   source: Readable & AsyncIterable<Event>,
   cancel: () => Promise<void>,
   signal: AbortSignal,
 ): AsyncGenerator<[Event, ...Event[]], void> {
-  const stop = () => source.destroy()
-  signal.addEventListener('abort', stop)
-  // The client also tells of errors when nobody reads any more.
-  source.on('error', () => undefined)
+  let over = false
+  let failure: Error | undefined
+  let wake: () => void = nothing
+  const turn = () => wake()
+  const end = (error?: Error) => {
+    over = true
+    failure ??= error
+    wake()
+  }
+  source.on('readable', turn).on('end', end).on('error', end)
+  signal.addEventListener('abort', turn)
   try {
-    for await (const first of source) {
-      const batch: [Event, ...Event[]] = [first]
-      for (let next = source.read(); next !== null; next = source.read())
-        if (batch.push(next) === most) break
-      yield batch
+    while (!signal.aborted) {
+      const first: Event | null = source.read()
+      if (first !== null) {
+        const batch: [Event, ...Event[]] = [first]
+        for (let next = source.read(); next !== null; next = source.read())
+          if (batch.push(next) === most) break
+        yield batch
+      } else if (failure) throw failure
+      else if (over) return
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
     }
+    signal.throwIfAborted()
   } finally {
-    signal.removeEventListener('abort', stop)
-    void cancel().catch(() => undefined)
+    signal.removeEventListener('abort', turn)
+    source.off('readable', turn).on('data', nothing)
+    cancel().catch(nothing)
   }
 }
