@@ -54,17 +54,18 @@ export const eventLog = () => {
     }
   }
 
-  /** What was appended before under these ids, as far as it is the same list in the same place. */
+  /** Where the first of these events is in its stream, if they were appended before. */
+  const startOf = (own: readonly Stored[], expected: Expected, [event]: readonly Proposed[]) => {
+    if (typeof expected === 'number') return expected + 1
+    if (expected === 'no_stream') return 0
+    return known.get(`${own[0]?.stream} ${event?.id}`)?.revision ?? own.length
+  }
+
+  /** What an earlier append of the same ids to the same place led to; taken: of other ids. */
   const before = (own: readonly Stored[], expected: Expected, events: readonly Proposed[]) => {
-    const stream = own[0]?.stream
-    const first =
-      typeof expected === 'number'
-        ? expected + 1
-        : expected === 'no_stream'
-          ? 0
-          : (known.get(`${stream} ${events[0]?.id}`)?.revision ?? own.length)
-    const same = events.every(({ id }, n) => own[first + n]?.id === id)
-    return { known: first < own.length, last: same ? own[first + events.length - 1] : undefined }
+    const start = startOf(own, expected, events)
+    const same = events.every(({ id }, n) => own[start + n]?.id === id)
+    return { taken: start < own.length, last: same ? own[start + events.length - 1] : undefined }
   }
 
   const append = (stream: string, expected: Expected, events: readonly Proposed[]): Outcome => {
@@ -80,7 +81,7 @@ export const eventLog = () => {
     }
     const missing = expected === 'stream_exists' && current === -1
     const ahead = typeof expected === 'number' && expected > current
-    if (earlier.known || missing || ahead) return { kind: 'conflict', current }
+    if (earlier.taken || missing || ahead) return { kind: 'conflict', current }
     store(stream, events)
     const { revision, position } = streams.get(stream)?.at(-1) ?? { revision: 0, position: end }
     if (++appends % 3 === 0) store(`$$${stream}`, [systemEvent('$metadata')])
