@@ -5,7 +5,12 @@ import {
   userKeyStream,
 } from '../src/domain/api-key/api-key.ts'
 import type { ApiKeyEvent } from '../src/domain/api-key/events.ts'
-import { defaultScopes, provisioningScopes, type Scope } from '../src/domain/api-key/scopes.ts'
+import {
+  defaultScopes,
+  optInScopes,
+  provisioningScopes,
+  type Scope,
+} from '../src/domain/api-key/scopes.ts'
 import { decideAddKey, keyringStream } from '../src/domain/keyring/keyring.ts'
 import { type By, memberStream, requireBacking } from '../src/domain/member/member.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
@@ -33,7 +38,7 @@ export type CreateApiKey = {
   userId?: string | undefined
   /** Where the id has to be known beforehand. */
   keyId?: string
-  by: By & { platform: boolean }
+  by: By & { platform: boolean; asManager: boolean }
 }
 
 type Created = ApiKeyEvent<'ApiKeyCreated'>['data']
@@ -42,7 +47,7 @@ type Created = ApiKeyEvent<'ApiKeyCreated'>['data']
  * A key of the call's organization, or of a user. The key itself is in the answer and nowhere else.
  * A user key reaches all organizations of its user, so only that user or the platform makes one.
  * @throws organization_not_found, member_not_found, member_pending, owner_required,
- * not_own_user_key, key_limit_reached, invalid_input
+ * not_own_user_key, scope_not_allowed, key_limit_reached, invalid_input
  */
 export const createApiKey = ({ transact, clock, hashApiKey }: Uses) => {
   /** The key first, then its place: a crash in between leaves a key that nobody was told. */
@@ -67,7 +72,10 @@ export const createApiKey = ({ transact, clock, hashApiKey }: Uses) => {
   }
 
   return async ({ userId: named, keyId = clock.id(), by, ...input }: CreateApiKey, call: Call) => {
-    const { type, provisioning, scopes = defaultScopes[type], ...settings } = input
+    const { type, provisioning, scopes: asked = defaultScopes[type], ...settings } = input
+    const scopes = [...new Set([...asked, ...(provisioning ? provisioningScopes : [])])]
+    const refused = by.asManager ? [] : scopes.filter((scope) => optInScopes.includes(scope))
+    if (refused.length > 0) throw problem('scope_not_allowed', { scopes: refused })
     const { organizationId } = call
     const found = await transact(organizationStream(organizationId), requireOrganization, call)
     const userId = named ?? call.userId ?? found.state.owners[0] ?? ''
@@ -83,7 +91,7 @@ export const createApiKey = ({ transact, clock, hashApiKey }: Uses) => {
       type,
       userId,
       provisioning,
-      scopes: [...new Set([...scopes, ...(provisioning ? provisioningScopes : [])])],
+      scopes,
     }
     const create = type === 'user' ? createUserKey : createOrganizationKey
     const position = await create(keyId, data, call)

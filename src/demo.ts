@@ -101,7 +101,7 @@ export const seedDemo = async (uses: Uses) => {
       rateLimitHour: 100_000,
       expiresAt: null,
       provisioning: false,
-      by: { asOwner: true, platform: true },
+      by: { asOwner: true, asManager: true, platform: true },
     },
     inside,
   )

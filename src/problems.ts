@@ -214,6 +214,12 @@ export const problems = {
     type: 'conflict_error',
     message: 'The account is linked to another identity of this provider',
   },
+  scope_not_allowed: {
+    status: 403,
+    shape: 'error',
+    type: 'permission_error',
+    message: 'Only an owner or admin gives a key this scope',
+  },
   not_own_user_key: {
     status: 403,
     shape: 'error',

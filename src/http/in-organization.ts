@@ -13,8 +13,9 @@ export const inOrganization = ({ access, call }: FastifyRequest, organizationId:
   return call
 }
 
-/** How far the caller's word goes: owners, and the platform, decide about owners. */
+/** How far the caller's word goes: only owners, and the platform, decide about owners. */
 export const standingOf = ({ access }: FastifyRequest) => {
   const platform = access.kind === 'platform'
-  return { platform, asOwner: platform || access.role === 'OWNER' }
+  const asOwner = platform || access.role === 'OWNER'
+  return { platform, asOwner, asManager: asOwner || access.role === 'ADMIN' }
 }

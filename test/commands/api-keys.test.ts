@@ -11,7 +11,7 @@ const settings = {
   rateLimitHour: 1_000,
   expiresAt: null,
   provisioning: false,
-  by: { asOwner: false, platform: false },
+  by: { asOwner: false, asManager: true, platform: false },
 } as const satisfies CreateApiKey
 
 /** An organization; its owner calls, and Ann is an admin of it. */
@@ -31,7 +31,7 @@ const scene = async (t: Test) => {
 t.test('who backs a key', async (t) => {
   const { createApiKey, addMember, as, platform, ownerUserId, annId } = await scene(t)
   t.match(await createApiKey(settings, as(annId)), { userId: annId, key: /^svc_live_/ })
-  const byPlatform = { ...settings, by: { asOwner: true, platform: true } }
+  const byPlatform = { ...settings, by: { asOwner: true, asManager: true, platform: true } }
   t.match(await createApiKey(byPlatform, platform), { userId: ownerUserId })
   t.match(await createApiKey({ ...settings, userId: annId }, as(ownerUserId)), { userId: annId })
   const ofOwner = { ...settings, userId: ownerUserId }
@@ -49,9 +49,9 @@ t.test('a user key is made by its own user or by the platform', async (t) => {
   const { createApiKey, as, platform, ownerUserId, annId } = await scene(t)
   const ofAnn = { ...settings, type: 'user', userId: annId } as const
   t.match(await createApiKey(ofAnn, as(annId)), { userId: annId, key: /^svc_user_/ })
-  const by = { asOwner: true, platform: false }
+  const by = { asOwner: true, asManager: true, platform: false }
   await t.rejects(createApiKey({ ...ofAnn, by }, as(ownerUserId)), { code: 'not_own_user_key' })
-  const byPlatform = { ...ofAnn, by: { asOwner: true, platform: true } }
+  const byPlatform = { ...ofAnn, by: { asOwner: true, asManager: true, platform: true } }
   t.match(await createApiKey(byPlatform, platform), { userId: annId })
 })
 
@@ -66,6 +66,11 @@ t.test('scopes', async (t) => {
     'users:delegate',
     'users:provision',
   ])
+  const by = { asOwner: false, asManager: false, platform: false }
+  const asMember = (more: Partial<CreateApiKey>) => given({ type: 'user', by, ...more })
+  await t.rejects(asMember({ scopes: ['users:delegate'] }), { code: 'scope_not_allowed' })
+  await t.rejects(asMember({ provisioning: true }), { code: 'scope_not_allowed' })
+  t.equal((await asMember({})).length, 14)
 })
 
 t.test('the sixth user key is refused, also when all are made at once', async (t) => {

@@ -6,7 +6,7 @@ import type { View } from '../../src/ports/views.ts'
 import { type Commanded, commanded, platformCall } from '../support/commanded.ts'
 
 const superAdminKey = 'platform-key-of-at-least-32-characters'
-const asPlatform = { asOwner: true, platform: true }
+const asPlatform = { asOwner: true, asManager: true, platform: true }
 
 /** An organization with an owner, and whatever finds access in it. */
 const scene = async (t: Test) => {

@@ -37,7 +37,8 @@ const organizationDefaults: readonly Scope[] = [
   'content:retry',
 ]
 
-const neverForUsersByDefault: readonly Scope[] = [
+/** In no default set: they reach other people, or delete. Only owners and admins give them. */
+export const optInScopes: readonly Scope[] = [
   'rag:delete',
   'users:provision',
   'users:delegate',
@@ -48,5 +49,5 @@ const neverForUsersByDefault: readonly Scope[] = [
 /** What a key may do when nobody said (Authentication, rule 6; decisions, section 9). */
 export const defaultScopes: Readonly<Record<'organization' | 'user', readonly Scope[]>> = {
   organization: organizationDefaults,
-  user: scopes.filter((scope) => !neverForUsersByDefault.includes(scope)),
+  user: scopes.filter((scope) => !optInScopes.includes(scope)),
 }

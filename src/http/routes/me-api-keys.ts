@@ -58,7 +58,7 @@ export const meApiKeyRoutes =
           body: newKey,
           response: {
             201: createdKey,
-            ...refusals('admin', 'user_not_found', 'key_limit_reached', 'invalid_input'),
+            ...refusals('admin', 'user_not_found', 'scope_not_allowed', 'key_limit_reached'),
           },
         },
       },
