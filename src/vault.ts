@@ -1,17 +1,9 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createSecretKey,
-  type KeyObject,
-  randomBytes,
-} from 'node:crypto'
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { decrypted, encrypted } from './cipher.ts'
 import type { Sealed } from './domain/sealed.ts'
 import type { KeyStore } from './ports/keys.ts'
 
-const nonceBytes = 12
-const tagBytes = 16
-const cipher = 'aes-256-gcm'
 /** How long a destroyed key may still open text on another node that had it in memory. */
 const keyTtlMs = 60_000
 
@@ -40,47 +32,6 @@ export const organizationKey = (organizationId: string): string => `organization
 
 /** The data key of a person's email and name. */
 export const userKey = (userId: string): string => `user:${userId}`
-
-/** Nonces come from one draw for many; none is ever used twice. */
-const nonces = () => {
-  let pool = Buffer.alloc(0)
-  let next = 0
-  return (): Buffer => {
-    if (next + nonceBytes > pool.length) {
-      pool = randomBytes(nonceBytes * 512)
-      next = 0
-    }
-    next += nonceBytes
-    return pool.subarray(next - nonceBytes, next)
-  }
-}
-
-const nextNonce = nonces()
-
-/** nonce | ciphertext | tag, bound to a name. */
-const encrypted = (key: KeyObject, name: string, plain: Uint8Array): Buffer => {
-  const nonce = nextNonce()
-  const sealing = createCipheriv(cipher, key, nonce, { authTagLength: tagBytes })
-  sealing.setAAD(Buffer.from(name))
-  const text = sealing.update(plain)
-  return Buffer.concat([nonce, text, sealing.final(), sealing.getAuthTag()])
-}
-
-/** Undefined when key, name or bytes are not those it was made with. */
-const decrypted = (key: KeyObject, name: string, box: Uint8Array): Buffer | undefined => {
-  if (box.length < nonceBytes + tagBytes) return undefined
-  try {
-    const opening = createDecipheriv(cipher, key, box.subarray(0, nonceBytes), {
-      authTagLength: tagBytes,
-    })
-    opening.setAAD(Buffer.from(name))
-    opening.setAuthTag(box.subarray(-tagBytes))
-    const text = opening.update(box.subarray(nonceBytes, -tagBytes))
-    return Buffer.concat([text, opening.final()])
-  } catch {
-    return undefined
-  }
-}
 
 /** One data key at hand: sealing and opening without waiting. */
 export type Keyed = {
