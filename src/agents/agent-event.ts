@@ -82,7 +82,7 @@ export type AgentEvent =
   | { event: 'agent_routing'; from_agent: string; to_agent: string; timestamp: string }
   /** `prompt_tokens` is an estimate, for a call that never comes to its end. */
   | { event: 'model_called'; step_id: string; model: string; price: Price; prompt_tokens: number }
-  | { event: 'model_answered'; step_id: string; model: string; usage: Usage }
+  | { event: 'model_answered'; step_id: string; model: string; price: Price; usage: Usage }
   | {
       event: 'tool_started'
       tool_name: string

@@ -84,9 +84,15 @@ const conversation = (
 
       const next = (): Observable<BodyEvent> => {
         if (!told) throw new ModelFault(`${name} ended without saying so`)
-        const { finishReason, usage } = told
+        const { finishReason, usage, by = { name, price } } = told
         const whole = paragraphs(said, text)
-        const used: AgentEvent = { event: 'model_answered', step_id: stepId, model: name, usage }
+        const used: AgentEvent = {
+          event: 'model_answered',
+          step_id: stepId,
+          model: by.name,
+          price: by.price,
+          usage,
+        }
         if (last || calls.length === 0) {
           const reason = finishReason === 'tool_calls' ? 'stop' : finishReason
           return of(used, answered(agent, { text: whole, finishReason: reason }))

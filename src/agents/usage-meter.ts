@@ -31,6 +31,7 @@ export const usageMeter = () => {
       open.set(step_id, { model, promptTokens: prompt_tokens, characters: 0 })
     } else if (event.event === 'model_answered') {
       open.delete(event.step_id)
+      prices.set(event.model, event.price)
       closed.set(event.model, plus(closed.get(event.model) ?? noUsage, event.usage))
     }
   }

@@ -29,7 +29,8 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 export type ModelEvent =
   | { type: 'text'; text: string }
   | { type: 'tool_call'; call: ToolCall }
-  | { type: 'done'; finishReason: FinishReason; usage: Usage }
+  /** `by` is set where another model than the one resolved has answered. */
+  | { type: 'done'; finishReason: FinishReason; usage: Usage; by?: { name: string; price: Price } }
 
 /** The provider could not be reached or kept failing (503 llm_service_unavailable). */
 export class ModelUnavailable extends Error {

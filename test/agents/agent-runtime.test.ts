@@ -28,7 +28,13 @@ t.test('one LLM agent: the whole stream of a turn', async (t) => {
     },
     { event: 'token', agent: 'Solo', step_id: 'id-1', text: 'Hello ' },
     { event: 'token', agent: 'Solo', step_id: 'id-1', text: 'you' },
-    { event: 'model_answered', step_id: 'id-1', model: 'test/model', usage },
+    {
+      event: 'model_answered',
+      step_id: 'id-1',
+      model: 'test/model',
+      price: { prompt: 1, completion: 1 },
+      usage,
+    },
     {
       event: 'agent_completed',
       ...names,

@@ -1,4 +1,6 @@
-import { type Model, ModelFault, type Models } from '../../ports/model.ts'
+import { type Model, ModelFault, type Models, type ResolvedModel } from '../../ports/model.ts'
+import { withCircuit } from './circuit.ts'
+import { withFallback } from './fallback.ts'
 import { offlineModel } from './offline.ts'
 import { type OpenAiOptions, openAiModel } from './openai.ts'
 import { prices as listed, type Prices, priceOf } from './prices.ts'
@@ -6,8 +8,11 @@ import { prices as listed, type Prices, priceOf } from './prices.ts'
 export const offlineName = 'offline/extractive'
 const plainProvider = 'openai'
 
+/** An OpenAI-compatible endpoint and the name that agents call it by. */
+export type Provider = { name: string; baseUrl: string; apiKey?: string | undefined }
+
 export type ModelsConfig = {
-  /** LLM_BASE_URL; unset: nothing but the offline model. */
+  /** LLM_BASE_URL; unset: nothing but the offline model and `providers`. */
   baseUrl?: string | undefined
   /** LLM_API_KEY */
   apiKey?: string | undefined
@@ -16,8 +21,12 @@ export type ModelsConfig = {
    * provider; a name without a slash belongs to `openai`.
    */
   model?: string | undefined
-  /** Beside and over the built-in table. */
-  prices?: Prices
+  /** LLM_PROVIDERS: beside that one. */
+  providers?: readonly Provider[] | undefined
+  /** LLM_FALLBACKS: asked in this order when another model's provider is down. */
+  fallbacks?: readonly string[] | undefined
+  /** LLM_PRICES: beside and over the built-in table. */
+  prices?: Prices | undefined
   transport?: Omit<OpenAiOptions, 'baseUrl' | 'apiKey'>
 }
 
@@ -29,33 +38,45 @@ const split = (name: string, plain: string) => {
 }
 
 /**
- * The configured provider under the name that LLM_MODEL begins with, and the offline model, which
- * is the default as long as no other is configured. A name without a slash is one of the
- * configured provider's.
+ * The configured providers, each behind a circuit of its own, and the offline model, which is the
+ * default as long as no other is configured. A name without a slash is one of the default
+ * provider's. @throws ModelFault for a fallback that no provider has
  */
 export const modelsFrom = (config: ModelsConfig): Models & { close(): Promise<void> } => {
+  const { baseUrl, apiKey, transport, providers: named = [] } = config
   const table = { ...listed, ...config.prices }
-  const providers = new Map<string, Model>([['offline', offlineModel()]])
   const { provider, id } = split(config.model ?? '', plainProvider)
-  const remote = config.baseUrl
-    ? openAiModel({
-        ...config.transport,
-        baseUrl: config.baseUrl,
-        ...(config.apiKey ? { apiKey: config.apiKey } : {}),
-      })
-    : undefined
-  if (remote) providers.set(provider, remote)
-  const fallback = remote && id ? `${provider}/${id}` : offlineName
+  const remotes = [...(baseUrl ? [{ name: provider, baseUrl, apiKey }] : []), ...named].map(
+    ({ name, baseUrl, apiKey }) => ({
+      name,
+      client: openAiModel({ ...transport, baseUrl, ...(apiKey ? { apiKey } : {}) }),
+    }),
+  )
+  const providers = new Map<string, Model>([
+    ['offline', offlineModel()],
+    ...remotes.map(({ name, client }) => [name, withCircuit(client)] as const),
+  ])
+  const byDefault = id && providers.has(provider) ? `${provider}/${id}` : offlineName
+
+  const alone = (name: string): ResolvedModel => {
+    const wanted = split(name, provider)
+    const full = `${wanted.provider}/${wanted.id}`
+    const model = providers.get(wanted.provider)
+    if (!model || (wanted.provider === 'offline' && full !== offlineName))
+      throw new ModelFault(`no model ${full} is configured`)
+    return { model, name: full, id: wanted.id, price: priceOf(table, full) }
+  }
+  const fallbacks = (config.fallbacks ?? []).map(alone)
 
   return {
     resolve: (name) => {
-      const wanted = split(name || fallback, provider)
-      const full = `${wanted.provider}/${wanted.id}`
-      const model = providers.get(wanted.provider)
-      if (!model || (wanted.provider === 'offline' && full !== offlineName))
-        throw new ModelFault(`no model ${full} is configured`)
-      return { model, name: full, id: wanted.id, price: priceOf(table, full) }
+      const first = alone(name || byDefault)
+      const others = fallbacks.filter((other) => other.name !== first.name)
+      if (first.name === offlineName || others.length === 0) return first
+      return { ...first, model: withFallback(first, others) }
     },
-    close: async () => remote?.close(),
+    close: async () => {
+      await Promise.all(remotes.map(({ client }) => client.close()))
+    },
   }
 }
