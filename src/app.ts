@@ -75,6 +75,9 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
     baseUrl: config.LLM_BASE_URL,
     apiKey: config.LLM_API_KEY,
     model: config.LLM_MODEL,
+    providers: config.LLM_PROVIDERS,
+    fallbacks: config.LLM_FALLBACKS,
+    prices: config.LLM_PRICES,
   })
 
   const { snapshots } = stores

@@ -10,6 +10,40 @@ const bytes32 = z
   .transform((text) => Buffer.from(text, 'base64'))
   .refine((bytes) => bytes.length === 32, 'must be 32 bytes in base64')
 
+/** A variable that holds JSON. */
+const json = <Schema extends z.ZodType>(schema: Schema) =>
+  z
+    .string()
+    .transform((text, context) => {
+      try {
+        return JSON.parse(text)
+      } catch {
+        context.addIssue('must be JSON')
+        return z.NEVER
+      }
+    })
+    .pipe(schema)
+
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== ''),
+)
+
+/** More OpenAI-compatible endpoints, by the name that agents call them by. */
+const providers = z.array(
+  z
+    .object({ name: z.string().min(1), base_url: z.url(), api_key: z.string().optional() })
+    .transform(({ name, base_url, api_key }) => ({ name, baseUrl: base_url, apiKey: api_key })),
+)
+
+/** Credits per million tokens, by `provider/model` or `provider/*`. */
+const prices = z.record(
+  z.string(),
+  z.object({ prompt: z.number().min(0), completion: z.number().min(0) }),
+)
+
 const environment = z
   .object({
     HOST: z.string().min(1).default('127.0.0.1'),
@@ -28,6 +62,10 @@ const environment = z
     LLM_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
     LLM_API_KEY: z.string().min(1).optional(),
     LLM_MODEL: z.string().min(1).optional(),
+    LLM_PROVIDERS: json(providers).optional(),
+    /** `provider/model`, in the order in which they stand in for one that is down. */
+    LLM_FALLBACKS: list.optional(),
+    LLM_PRICES: json(prices).optional(),
     PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** on: any peer may say X-Forwarded-*; or a list of addresses and ranges that may. */
     TRUST_PROXY: z
