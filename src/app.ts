@@ -10,6 +10,7 @@ import { findSession } from '../queries/find-session.ts'
 import { findSquad } from '../queries/find-squad.ts'
 import { getOrganization } from '../queries/get-organization.ts'
 import { getApiKey, listApiKeys, listUserKeys } from '../queries/list-api-keys.ts'
+import { listEvents } from '../queries/list-events.ts'
 import { getMember, listMembers } from '../queries/list-members.ts'
 import { listMessages } from '../queries/list-messages.ts'
 import { listOrganizations } from '../queries/list-organizations.ts'
@@ -22,12 +23,15 @@ import { projections, viewsOf } from './app-reads.ts'
 import { masterKeyOf, openStores } from './app-stores.ts'
 import type { Config } from './config.ts'
 import { seedDemo } from './demo.ts'
+import { turnBeginner } from './http/begin-turn.ts'
 import { delegation } from './http/delegate.ts'
 import { processMetrics } from './http/metrics.ts'
 import { repeats } from './http/repeats.ts'
 import { adminApiKeyRoutes } from './http/routes/admin-api-keys.ts'
+import { adminAuditRoutes } from './http/routes/admin-audit.ts'
 import { adminMemberRoutes } from './http/routes/admin-members.ts'
 import { adminOrganizationRoutes } from './http/routes/admin-organizations.ts'
+import { adminProjectionRoutes } from './http/routes/admin-projections.ts'
 import { adminUserRoutes } from './http/routes/admin-users.ts'
 import { chatRoutes } from './http/routes/chat.ts'
 import { healthRoutes } from './http/routes/health.ts'
@@ -40,6 +44,7 @@ import { subscription } from './http/subscription.ts'
 import type { Clock } from './ports/clock.ts'
 import { projector } from './project.ts'
 import { closeOrphans, nodeLease } from './reactors/close-orphans.ts'
+import { rebuilds } from './rebuilds.ts'
 import { secretsOf } from './secrets.ts'
 import { transactor } from './transact.ts'
 import { pastTurn } from './turns/past-turn.ts'
@@ -100,6 +105,13 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
   })
   const views = await viewsOf(stores.views)
   await projecting.start()
+  const rebuilding = rebuilds({
+    store: events,
+    views: stores.views,
+    projections,
+    projecting,
+    log,
+  })
   const { changes } = projecting
   const passed = async (position: number): Promise<void> => {
     if (await projecting.passed(position, visibleWithinMs)) return
@@ -151,6 +163,15 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
   const delegate = delegation(findMember(views.members))
   const requireSubscription = subscription(findBalance(views.accounts))
   const findRepeated = findRepeatedRun(views.runs)
+  const beginTurn = turnBeginner({
+    turns,
+    pastTurn: past,
+    findSquad: squads.find,
+    delegate,
+    requireSubscription,
+    repeats: repeats({ turns, findRepeatedRun: findRepeated, clock }),
+    clock,
+  })
   const organization = getOrganization(views.organizations)
   const people = { ...views, open }
 
@@ -185,17 +206,7 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
       '': [metricsRoutes(metrics)],
     },
     routes: {
-      '/api/external/v1': [
-        chatRoutes({
-          turns,
-          pastTurn: past,
-          findSquad: squads.find,
-          delegate,
-          requireSubscription,
-          repeats: repeats({ turns, findRepeatedRun: findRepeated, clock }),
-          clock,
-        }),
-      ],
+      '/api/external/v1': [chatRoutes(beginTurn)],
       '/api/external': [
         sessionRoutes({
           listSessions: listSessions(views.sessions),
@@ -226,6 +237,11 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
           listApiKeys: listApiKeys(views.apiKeys),
           passed,
         }),
+        adminAuditRoutes({
+          listEvents: listEvents({ history: events.history, open }),
+          getOrganization: organization,
+        }),
+        adminProjectionRoutes(rebuilding),
         adminUserRoutes({ ...commands, passed }),
       ],
       '/api/me': [
@@ -271,6 +287,7 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
       access.close()
       squads.close()
       await projecting.stop()
+      await rebuilding.ended()
       await models.close()
       await stores.close()
     },

@@ -139,6 +139,12 @@ export const problems = {
     message: 'The session has no turn that is running or ended in the last 10 minutes',
   },
   agent_not_found: { status: 404, shape: 'error', type: invalid, message: 'Agent not found' },
+  invalid_agent_type: {
+    status: 400,
+    shape: 'error',
+    type: invalid,
+    message: 'Only agents of type LLM_AGENT can be invoked directly',
+  },
   agent_inactive: { status: 400, shape: 'error', type: invalid, message: 'Agent is not active' },
   idempotency_key_reused: {
     status: 409,
@@ -231,6 +237,18 @@ export const problems = {
     shape: 'error',
     type: 'conflict_error',
     message: 'An organization keeps at least one owner',
+  },
+  projection_not_found: {
+    status: 404,
+    shape: 'error',
+    type: invalid,
+    message: 'There is no such projection',
+  },
+  projects_elsewhere: {
+    status: 409,
+    shape: 'error',
+    type: 'conflict_error',
+    message: 'Another node projects: ask that one',
   },
   key_not_found: { status: 404, shape: 'error', type: invalid, message: 'API key not found' },
   key_limit_reached: {

@@ -1,5 +1,6 @@
-import type { FastifyRequest } from 'fastify'
+import type { Access } from '../access.ts'
 import type { Viewer } from '../domain/session/session.ts'
+import type { Call } from '../ports/call.ts'
 import { problem } from '../problems.ts'
 import { requireScopes } from './authenticate.ts'
 
@@ -9,8 +10,14 @@ export type FindMembership = (
   userId: string,
 ) => Promise<{ status: string } | undefined>
 
-/** Whom a request works for (decisions, section 3: ownership). @throws platform keys own nothing */
-export const viewerOf = ({ access, call }: FastifyRequest): Viewer => {
+/** Who asks: a request, or a message on a socket. */
+export type Asker = { access: Access; call: Call }
+
+/** A call for whom it is made, and whose sessions it sees. */
+export type Delegated = { call: Call; viewer: Viewer }
+
+/** Whose sessions a call sees (decisions, section 3: ownership). @throws delegation_not_allowed */
+const viewerOf = ({ access, call }: Asker): Viewer => {
   const userId = call.onBehalfOf ?? access.userId
   if (!userId) throw problem('delegation_not_allowed', { message: 'The platform key owns nothing' })
   const own = access.kind === 'organization' && !call.onBehalfOf
@@ -23,15 +30,15 @@ export const viewerOf = ({ access, call }: FastifyRequest): Viewer => {
  */
 export const delegation =
   (findMembership: FindMembership) =>
-  async (request: FastifyRequest, target: string | null | undefined): Promise<Viewer> => {
-    if (target) {
-      requireScopes(request.access, ['users:delegate'])
-      const member = await findMembership(request.access.organizationId, target)
-      if (!member) throw problem('user_not_found')
-      if (member.status !== 'active' && member.status !== 'pending')
-        throw problem('delegation_not_allowed')
-      request.call = { ...request.call, onBehalfOf: target }
-    }
-    return viewerOf(request)
+  async (asker: Asker, target: string | null | undefined): Promise<Delegated> => {
+    const { access, call } = asker
+    if (!target) return { call, viewer: viewerOf(asker) }
+    requireScopes(access, ['users:delegate'])
+    const member = await findMembership(access.organizationId, target)
+    if (!member) throw problem('user_not_found')
+    if (member.status !== 'active' && member.status !== 'pending')
+      throw problem('delegation_not_allowed')
+    const delegated = { ...call, onBehalfOf: target }
+    return { call: delegated, viewer: viewerOf({ access, call: delegated }) }
   }
 export type Delegate = ReturnType<typeof delegation>

@@ -9,14 +9,26 @@ import type { Turns } from '../turns/turns.ts'
 const header = 'x-stainless-retry-count'
 const recognisedMs = 600_000
 
-/** What two requests have in common that a stock SDK made of one; undefined for other clients. */
-export const fingerprintOf = (request: FastifyRequest): string | undefined => {
-  if (request.headers[header] === undefined) return undefined
-  const { access, rawBody, url } = request
-  return createHash('sha256')
+/** What makes a request one that came before. */
+export type Repeated = {
+  /** The run that the first request with this idempotency key was answered by. */
+  run?: string | undefined
+  /** What a stock SDK's repetition has in common with its first request. */
+  fingerprint?: string | undefined
+  /** It says of itself that it is a repetition. */
+  retried?: boolean
+}
+
+/** What is to be known of a request that a stock SDK may repeat; nothing of any other client's. */
+export const repeatedOf = (request: FastifyRequest): Repeated => {
+  const { access, rawBody, url, headers, streamedRun: run } = request
+  const attempt = headers[header]
+  if (attempt === undefined) return { run }
+  const fingerprint = createHash('sha256')
     .update(`${access.keyId}\n${access.organizationId}\n${url}\n`)
     .update(rawBody ?? '')
     .digest('base64url')
+  return { run, fingerprint, retried: Number(attempt) >= 1 }
 }
 
 type Uses = { turns: Turns; findRepeatedRun: FindRepeatedRun; clock: Clock }
@@ -29,15 +41,12 @@ export const repeats = ({ turns, findRepeatedRun, clock }: Uses) => {
   const recent = new LRUCache<string, string>({ max: 50_000, ttl: recognisedMs })
   return {
     note: (fingerprint: string, { runId }: LiveTurn): unknown => recent.set(fingerprint, runId),
-    /** The run that answers this request already. */
-    async before(request: FastifyRequest, fingerprint: string): Promise<string | undefined> {
-      if (Number(request.headers[header]) < 1) return undefined
+    /** The run that answers a request with this fingerprint already. */
+    async before(fingerprint: string): Promise<string | undefined> {
       const turn = turns.find(recent.get(fingerprint) ?? '')
-      if (turn) {
-        const ended = await Promise.race([turn.outcome, undefined])
-        return ended?.status === 'failed' ? undefined : turn.runId
-      }
-      return (await findRepeatedRun(fingerprint, clock.now()))?.run_id
+      if (!turn) return (await findRepeatedRun(fingerprint, clock.now()))?.run_id
+      const ended = await Promise.race([turn.outcome, undefined])
+      return ended?.status === 'failed' ? undefined : turn.runId
     },
   }
 }

@@ -1,30 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { FindSquad } from '../../../queries/find-squad.ts'
-import { idFor } from '../../ids.ts'
-import type { Clock } from '../../ports/clock.ts'
-import { problem } from '../../problems.ts'
-import type { PastTurn } from '../../turns/past-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
-import type { Turns } from '../../turns/turns.ts'
 import { agentEventsFor, doneOf, onGone, streamTurn } from '../answer-turn.ts'
 import { requireScopes } from '../authenticate.ts'
+import type { BeginTurn } from '../begin-turn.ts'
 import { type ChatBody, chatBody, conversationOf } from '../chat-body.ts'
 import { chatFrames, toolCallsOf, usageOf } from '../chat-stream.ts'
-import type { Delegate } from '../delegate.ts'
 import { refusals } from '../refusals.ts'
-import { fingerprintOf, type Repeats } from '../repeats.ts'
-import type { RequireSubscription } from '../subscription.ts'
-
-type Uses = {
-  turns: Turns
-  pastTurn: PastTurn
-  findSquad: FindSquad
-  delegate: Delegate
-  requireSubscription: RequireSubscription
-  repeats: Repeats
-  clock: Clock
-}
+import { repeatedOf } from '../repeats.ts'
 
 const defaultModel = 'svc-orchestrator'
 
@@ -98,10 +81,8 @@ const scopesIn = (body: unknown): string[] => {
 
 /** POST /api/external/v1/chat/completions, whole and streamed. */
 export const chatRoutes =
-  (uses: Uses): FastifyPluginAsyncZod =>
+  (beginTurn: BeginTurn): FastifyPluginAsyncZod =>
   async (http) => {
-    const { turns, pastTurn, findSquad, delegate, requireSubscription, repeats, clock } = uses
-
     http.post(
       '/chat/completions',
       {
@@ -137,65 +118,29 @@ export const chatRoutes =
         },
       },
       async (request, reply) => {
-        const { body, access } = request
+        const { body } = request
         const { stream, stream_options: options, model = defaultModel } = body
-        const conversation = conversationOf(body)
-        const viewer = await delegate(request, body.on_behalf_of)
-        const payerId = await requireSubscription(access)
-        const fingerprint = fingerprintOf(request)
         const cancels = options?.on_disconnect === 'cancel'
-        const framesOf = (turn: LiveTurn) =>
-          chatFrames(turn, {
-            model,
-            agentEvents: agentEventsFor(request, options?.agent_events),
-            includeUsage: options?.include_usage === true,
-          })
-
-        const begin = async (): Promise<LiveTurn> => {
-          const before =
-            request.streamedRun ?? (fingerprint && (await repeats.before(request, fingerprint)))
-          if (before) {
-            const turn = turns.find(before) ?? (await pastTurn(before, { items: 0, characters: 0 }))
-            if (turn) return turn
-          }
-          const { orchestrator, agents } = await findSquad(access.organizationId)
-          const { target_agent_id } = body
-          const target = target_agent_id ? agents.get(target_agent_id) : undefined
-          if (target_agent_id && !target) throw problem('agent_not_found')
-          if (target && !target.isActive) throw problem('agent_inactive')
-          const { call } = request
-          const turn = turns.send(
-            {
-              call,
-              viewer,
-              payerId,
-              sessionId: body.session_id ?? idFor(clock, call, 'session'),
-              hidden: body.session_hidden,
-              messageId: idFor(clock, call, 'message'),
-              agent: orchestrator,
-              agents,
-              ...conversation,
-              ...(target ? { target } : {}),
-              ...(fingerprint ? { fingerprint } : {}),
-              ...(body.temperature === undefined ? {} : { temperature: body.temperature }),
-              ...maxTokensOf(body),
-            },
-            { keep: stream === true || fingerprint !== undefined },
-          )
-          if (fingerprint) repeats.note(fingerprint, turn)
-          return turn
+        const asked = {
+          ...conversationOf(body),
+          sessionId: body.session_id,
+          hidden: body.session_hidden,
+          onBehalfOf: body.on_behalf_of,
+          targetAgentId: body.target_agent_id,
+          temperature: body.temperature,
+          maxTokens: body.max_completion_tokens ?? body.max_tokens,
+          keep: stream === true,
         }
-
-        const turn = await begin()
+        const turn = await beginTurn(request, asked, repeatedOf(request))
         request.answersFor = turn.sessionId
-        if (stream) return streamTurn(request, reply, { turn, framesOf, cancels })
+        if (stream) {
+          const agentEvents = agentEventsFor(request, options?.agent_events)
+          const includeUsage = options?.include_usage === true
+          const framesOf = (one: LiveTurn) => chatFrames(one, { model, agentEvents, includeUsage })
+          return streamTurn(request, reply, { turn, framesOf, cancels })
+        }
         onGone(reply, turn, cancels)
         return answered(await turn.started, model)
       },
     )
   }
-
-const maxTokensOf = ({ max_completion_tokens, max_tokens }: ChatBody) => {
-  const maxTokens = max_completion_tokens ?? max_tokens
-  return maxTokens === undefined ? {} : { maxTokens }
-}

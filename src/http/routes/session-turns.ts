@@ -57,7 +57,7 @@ export const sessionTurnRoutes =
         const { on_behalf_of, agent_events, include_usage, model } = request.query
         const { organizationId } = request.access
         const sessionId = request.params.session_id
-        const viewer = await delegate(request, on_behalf_of)
+        const { viewer } = await delegate(request, on_behalf_of)
         const { run, last_update_time } = await findSession({ organizationId, viewer, sessionId })
         const live = turns.latest({ organizationId, sessionId })
         const runId = live?.runId ?? run?.run_id
@@ -97,7 +97,7 @@ export const sessionTurnRoutes =
       async (request) => {
         const { organizationId } = request.access
         const sessionId = request.params.session_id
-        const viewer = await delegate(request, request.body?.on_behalf_of)
+        const { viewer } = await delegate(request, request.body?.on_behalf_of)
         await findSession({ organizationId, viewer, sessionId })
         const cancelled = turns.cancel({ organizationId, sessionId })
         return { session_id: sessionId, cancelled }

@@ -94,7 +94,7 @@ export const sessionRoutes =
       },
       async (request) => {
         const { page, page_size, include_hidden, on_behalf_of } = request.query
-        const viewer = await delegate(request, on_behalf_of)
+        const { viewer } = await delegate(request, on_behalf_of)
         return listSessions({
           organizationId: request.access.organizationId,
           viewer,
@@ -118,7 +118,7 @@ export const sessionRoutes =
       },
       async (request) => {
         const { page, page_size, on_behalf_of } = request.query
-        const viewer = await delegate(request, on_behalf_of)
+        const { viewer } = await delegate(request, on_behalf_of)
         const { organizationId } = request.access
         const sessionId = request.params.session_id
         return listMessages({ organizationId, viewer, sessionId }, { page, pageSize: page_size })
@@ -138,7 +138,7 @@ export const sessionRoutes =
         },
       },
       async (request) => {
-        const viewer = await delegate(request, request.query.on_behalf_of)
+        const { viewer } = await delegate(request, request.query.on_behalf_of)
         const { organizationId } = request.access
         return sessionStatus({ organizationId, viewer, sessionId: request.params.session_id })
       },
