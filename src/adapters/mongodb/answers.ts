@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Answer, Answers, Claim } from '../../ports/answers.ts'
+import { StoreUnavailable } from '../../ports/event-store.ts'
+import { isDuplicate, type Mongo, reaching } from './connect.ts'
+
+const keptMs = 24 * 60 * 60 * 1000
+const maxAttempts = 20
+
+/** The answer is JSON: names of headers are not fit to be names of fields. */
+type Entry = { _id: string; fingerprint: string; holder: string; at: number; answer?: string }
+
+type Options = {
+  /** Whether another process's life goes on; the claims of one that ended are taken over. */
+  isAlive: (holder: string) => Promise<boolean>
+}
+
+/** First answers in MongoDB, shared by all nodes. */
+export const mongoAnswers = ({ db }: Pick<Mongo, 'db'>, { isAlive }: Options): Answers => {
+  const answers = db.collection<Entry>('reprise_answers')
+
+  /** Undefined when another claim came in between. */
+  const attempt = async (
+    scope: string,
+    fingerprint: string,
+    holder: string,
+    now: Date,
+  ): Promise<Claim | undefined> => {
+    const mine = { fingerprint, holder, at: now.getTime() }
+    try {
+      await answers.insertOne({ _id: scope, ...mine })
+      return { state: 'claimed' }
+    } catch (error) {
+      if (!isDuplicate(error)) throw error
+    }
+    const entry = await answers.findOne({ _id: scope })
+    if (!entry) return undefined
+    if (now.getTime() - entry.at < keptMs) {
+      if (entry.fingerprint !== fingerprint) return { state: 'reused' }
+      if (entry.answer !== undefined)
+        return { state: 'answered', answer: JSON.parse(entry.answer) as Answer }
+      if (entry.holder === holder || (await isAlive(entry.holder))) return { state: 'running' }
+    }
+    const { holder: before, at } = entry
+    const answer = entry.answer ?? { $exists: false }
+    const taken = await answers.replaceOne({ _id: scope, holder: before, at, answer }, mine)
+    return taken.matchedCount === 1 ? { state: 'claimed' } : undefined
+  }
+
+  return {
+    claim: (scope, fingerprint, holder, now) =>
+      reaching(async () => {
+        for (let n = 1; n <= maxAttempts; n++) {
+          const claim = await attempt(scope, fingerprint, holder, now)
+          if (claim) return claim
+          await pause(n)
+        }
+        throw new StoreUnavailable(`too many claims at once on ${scope}`)
+      }),
+
+    complete: (scope, answer, now) =>
+      reaching(async () => {
+        const done = { answer: JSON.stringify(answer), at: now.getTime() }
+        await answers.updateOne({ _id: scope }, { $set: done })
+      }),
+
+    release: (scope) =>
+      reaching(async () => {
+        await answers.deleteOne({ _id: scope })
+      }),
+
+    sweep: (now) =>
+      reaching(async () => {
+        const { deletedCount } = await answers.deleteMany({ at: { $lte: now.getTime() - keptMs } })
+        return deletedCount
+      }),
+  }
+}

@@ -1,0 +1,23 @@
+import { mongoAnswers } from './answers.ts'
+import { connectMongo } from './connect.ts'
+import { mongoKeyStore } from './key-store.ts'
+import { mongoLeases } from './leases.ts'
+import { mongoSnapshots } from './snapshots.ts'
+import { mongoViews } from './views.ts'
+
+/** Everything that MongoDB keeps, over one connection pool. @throws TypeError, StoreUnavailable */
+export const mongoStores = async (url: string) => {
+  const mongo = await connectMongo(url)
+  const leases = mongoLeases(mongo)
+  return {
+    keys: mongoKeyStore(mongo),
+    leases,
+    /** A process lives as long as it holds the lease `node:<holder>`. */
+    answers: mongoAnswers(mongo, {
+      isAlive: async (holder) => (await leases.holder(`node:${holder}`)) !== undefined,
+    }),
+    views: mongoViews(mongo),
+    snapshots: mongoSnapshots(mongo),
+    close: mongo.close,
+  }
+}

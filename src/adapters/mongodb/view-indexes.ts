@@ -1,0 +1,77 @@
+import type { Collection, Filter, Sort } from 'mongodb'
+import type { Find, Index, Scalar, ViewSpec } from '../../ports/views.ts'
+import { storedPath } from './documents.ts'
+
+/**
+ * A stored document: its own fields, and the position it was folded up to. Where it was removed a
+ * mark stays for some time, so that a writer who comes late does not bring it back.
+ */
+export type StoredDocument = {
+  _id: string
+  _position: number
+  _live?: true
+  _removed?: Date
+}
+
+const prefix = 'reprise:'
+/** Removed documents are forgotten by it. */
+const removed = { _removed: 1 } as const
+
+/** All documents are in an index without `equals`; all but the removed ones. */
+const equalsOf = ({ equals }: Index) => (equals.length > 0 ? equals.map(storedPath) : ['_live'])
+
+const keyOf = (index: Index): Record<string, 1> => {
+  const order = index.orderBy === undefined ? [] : [storedPath(index.orderBy)]
+  return Object.fromEntries([...equalsOf(index), ...order, '_id'].map((path) => [path, 1]))
+}
+
+const nameOf = (key: object) => `${prefix}${Object.keys(key).join(',')}`
+
+/** Creates what a read model declares, drops what it no longer does; others' indexes stay. */
+export const ensureIndexes = async (
+  collection: Collection<StoredDocument>,
+  { indexes }: ViewSpec,
+): Promise<void> => {
+  const keys = Object.values(indexes).map(keyOf)
+  const wanted = new Map(keys.map((key) => [nameOf(key), key]))
+  await collection.createIndex(removed, { name: nameOf(removed), sparse: true })
+  for (const [name, key] of wanted) await collection.createIndex(key, { name })
+  for (const { name = '' } of await collection.indexes())
+    if (name.startsWith(prefix) && name !== nameOf(removed) && !wanted.has(name))
+      await collection.dropIndex(name)
+}
+
+/** @throws TypeError for an index that is not declared, or asked with too few or too many values */
+export const indexOf = ({ indexes }: ViewSpec, name: string, equals: readonly Scalar[]): Index => {
+  const index = indexes[name]
+  if (!index) throw new TypeError(`no index is called ${name}`)
+  if (index.equals.length !== equals.length)
+    throw new TypeError(`${name} is asked by ${index.equals.join(', ')}`)
+  return index
+}
+
+/** MongoDB takes a missing field for null; here only null is. */
+const equal = (value: Scalar | undefined) =>
+  value === null ? { $eq: null, $exists: true } : { $eq: value }
+
+export const filterOf = (
+  index: Index,
+  { equals, from, below }: Pick<Find, 'equals' | 'from' | 'below'>,
+): Filter<StoredDocument> => {
+  const all = equals.length > 0 ? equals : [true]
+  const filter = Object.fromEntries(equalsOf(index).map((path, n) => [path, equal(all[n])]))
+  if (from === undefined && below === undefined) return filter
+  const order = index.orderBy === undefined ? '_id' : storedPath(index.orderBy)
+  const range = {
+    ...(from !== undefined && { $gte: from }),
+    ...(below !== undefined && { $lt: below }),
+  }
+  return { ...filter, [order]: { ...filter[order], ...range } }
+}
+
+export const sortOf = ({ orderBy }: Index, descending = false): Sort => {
+  const direction = descending ? -1 : 1
+  return orderBy === undefined
+    ? { _id: direction }
+    : { [storedPath(orderBy)]: direction, _id: direction }
+}

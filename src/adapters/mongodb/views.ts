@@ -1,0 +1,173 @@
+import type { Db } from 'mongodb'
+import type { Document, Find, Found, Generation, View, ViewSpec, Views } from '../../ports/views.ts'
+import { type Mongo, reaching } from './connect.ts'
+import { fromStored } from './documents.ts'
+import { ensureIndexes, filterOf, indexOf, type StoredDocument, sortOf } from './view-indexes.ts'
+import { viewJournal } from './view-journal.ts'
+
+const pageSize = 500
+/** How long the mark of a removed document stays. */
+const removedMs = 60 * 60 * 1000
+
+const nameOf = (view: string, generation: Generation = 'live') =>
+  generation === 'live' ? view : `${view}~rebuild`
+
+/** What a server says that has no such thing: FerretDB 1 cannot rename over a collection. */
+const notImplemented = (error: unknown) => (error as { code?: unknown }).code === 238
+
+const exists = async (db: Db, name: string): Promise<boolean> =>
+  (await db.listCollections({ name }, { nameOnly: true }).toArray()).length > 0
+
+/**
+ * Read models in MongoDB, a collection each under its own name, its fields as in the answers.
+ * Needs no transactions. Any number of processes may read; one at a time should write, and where
+ * two do, the one that comes late is refused. `checkpoint` is where a writer takes its stand:
+ * its commits must follow the position it was answered last. Not as of one moment: the documents
+ * of a commit until it resolves, the items and the total of one answer, and the batches of `all`.
+ * @throws StoreUnavailable, CheckpointMoved
+ */
+export const mongoViews = (mongo: Pick<Mongo, 'db' | 'bulk'>): Views => {
+  const { db } = mongo
+  const specs = new Map<string, ViewSpec>()
+  const collectionOf = (name: string) => db.collection<StoredDocument>(name)
+  const journal = viewJournal(mongo, collectionOf)
+
+  const specOf = (view: string): ViewSpec => {
+    const spec = specs.get(view)
+    if (!spec) throw new TypeError(`no read model is called ${view}`)
+    return spec
+  }
+
+  /** Gives the rebuilt generation its name; again, where a process ended in between. */
+  const finishSwap = async (view: string): Promise<void> => {
+    if (!(await journal.isSwapping(view))) return
+    const rebuild = nameOf(view, 'rebuild')
+    if (await exists(db, rebuild))
+      try {
+        await collectionOf(rebuild).rename(view, { dropTarget: true })
+      } catch (error) {
+        if (!notImplemented(error)) throw error
+        await collectionOf(view).drop()
+        await collectionOf(rebuild).rename(view)
+      }
+    await journal.forget(rebuild)
+    await journal.swapped(view)
+  }
+
+  const find = async (spec: ViewSpec, query: Find): Promise<Found<Document>> => {
+    const { index: name, equals, descending, skip = 0, limit } = query
+    const index = indexOf(spec, name, equals)
+    const filter = filterOf(index, query)
+    const page = () =>
+      collectionOf(spec.name)
+        .find(filter)
+        .sort(sortOf(index, descending))
+        .skip(skip)
+        .limit(limit)
+        .batchSize(limit + 1)
+        .toArray()
+    const [items, total] = await Promise.all([
+      limit > 0 ? page() : [],
+      collectionOf(spec.name).countDocuments(filter),
+    ])
+    return { items: items.map(fromStored), total }
+  }
+
+  async function* all(name: string): AsyncGenerator<{ id: string; document: Document }[]> {
+    for (let last: string | undefined; ; ) {
+      const after = last === undefined ? {} : { _id: { $gt: last } }
+      const page = await reaching(() =>
+        collectionOf(name)
+          .find({ ...after, _live: true })
+          .sort({ _id: 1 })
+          .limit(pageSize)
+          .toArray(),
+      )
+      if (page.length === 0) return
+      yield page.map((stored) => ({ id: stored._id, document: fromStored(stored) }))
+      last = page.at(-1)?._id
+    }
+  }
+
+  const get = async (name: string, id: string) => {
+    const stored = await collectionOf(name).findOne({ _id: id, _live: true })
+    return stored ? fromStored(stored) : undefined
+  }
+
+  const checkpoint: Views['checkpoint'] = async (view, generation = 'live') => {
+    specOf(view)
+    await finishSwap(view)
+    const position = await journal.position(nameOf(view, generation))
+    if (position === undefined) throw new TypeError(`${view} is not being rebuilt`)
+    return position
+  }
+
+  return {
+    view: <Doc>(spec: ViewSpec) =>
+      reaching(async () => {
+        specs.set(spec.name, spec)
+        await journal.begin(spec.name)
+        await finishSwap(spec.name)
+        const collection = collectionOf(spec.name)
+        await ensureIndexes(collection, spec)
+        await collection.deleteMany({ _removed: { $lt: new Date(Date.now() - removedMs) } })
+        const view: View<Document> = {
+          get: (id) => reaching(() => get(spec.name, id)),
+          find: (query) => reaching(() => find(specOf(spec.name), query)),
+          all: () => all(spec.name),
+        }
+        return view as View<Doc>
+      }),
+
+    checkpoint: (view, generation) => reaching(() => checkpoint(view, generation)),
+
+    load: (view, ids, generation) =>
+      reaching(async () => {
+        specOf(view)
+        const found = collectionOf(nameOf(view, generation)).find({
+          _id: { $in: [...ids] },
+          _live: true,
+        })
+        return new Map((await found.toArray()).map((stored) => [stored._id, fromStored(stored)]))
+      }),
+
+    idsOf: (view, name, equals, generation) =>
+      reaching(async () => {
+        const index = indexOf(specOf(view), name, equals)
+        const found = collectionOf(nameOf(view, generation))
+          .find(filterOf(index, { equals }))
+          .project<{ _id: string }>({ _id: 1 })
+        return (await found.toArray()).map(({ _id }) => _id)
+      }),
+
+    commit: (commits, generation) =>
+      reaching(() =>
+        journal.commit(
+          commits.map(({ view, changes, position }) => {
+            specOf(view)
+            return { name: nameOf(view, generation), changes, position }
+          }),
+        ),
+      ),
+
+    beginRebuild: (view) =>
+      reaching(async () => {
+        const spec = specOf(view)
+        const name = nameOf(view, 'rebuild')
+        await finishSwap(view)
+        await journal.forget(name)
+        if (await exists(db, name)) await collectionOf(name).drop()
+        await ensureIndexes(collectionOf(name), spec)
+        await journal.begin(name)
+      }),
+
+    swap: (view) =>
+      reaching(async () => {
+        specOf(view)
+        await journal.succeed(view, nameOf(view, 'rebuild'))
+        await finishSwap(view)
+      }),
+
+    close: async () => undefined,
+  }
+}
