@@ -19,7 +19,7 @@ import { sessionStatus } from '../queries/session-status.ts'
 import { modelsFrom } from './adapters/models/registry.ts'
 import { agentRuntime } from './agents/agent-runtime.ts'
 import { commandsOf } from './app-commands.ts'
-import { projections, viewsOf } from './app-reads.ts'
+import { projections, projectorLease, viewsOf } from './app-reads.ts'
 import { masterKeyOf, openStores } from './app-stores.ts'
 import type { Config } from './config.ts'
 import { seedDemo } from './demo.ts'
@@ -33,6 +33,7 @@ import { adminMemberRoutes } from './http/routes/admin-members.ts'
 import { adminOrganizationRoutes } from './http/routes/admin-organizations.ts'
 import { adminProjectionRoutes } from './http/routes/admin-projections.ts'
 import { adminUserRoutes } from './http/routes/admin-users.ts'
+import { agentCompletionRoutes } from './http/routes/agent-completions.ts'
 import { chatRoutes } from './http/routes/chat.ts'
 import { healthRoutes } from './http/routes/health.ts'
 import { meApiKeyRoutes } from './http/routes/me-api-keys.ts'
@@ -101,7 +102,7 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
     views: stores.views,
     projections,
     log,
-    ...(sharedViews ? { lease: { leases, name: 'projector', holder: node } } : {}),
+    ...(sharedViews ? { lease: { leases, name: projectorLease, holder: node } } : {}),
   })
   const views = await viewsOf(stores.views)
   await projecting.start()
@@ -208,6 +209,11 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
     routes: {
       '/api/external/v1': [chatRoutes(beginTurn)],
       '/api/external': [
+        agentCompletionRoutes({
+          beginTurn,
+          findSquad: squads.find,
+          defaultModel: models.resolve(null).name,
+        }),
         sessionRoutes({
           listSessions: listSessions(views.sessions),
           listMessages: listMessages({ messages: views.messages, findSession: session, open }),

@@ -2,8 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TurnDone } from '../agents/agent-event.ts'
 import { deferred } from '../deferred.ts'
 import type { LiveTurn } from '../turns/turn.ts'
-import type { AgentEvents, Place } from './chat-stream.ts'
+import type { AgentEvents } from './chat-stream.ts'
 import { goneSignal, sendStream } from './sse.ts'
+import { beginning, type StreamFormat, turnFrames } from './turn-frames.ts'
 
 /** How long a stream waits for its turn to begin, so that a refusal still has its own status. */
 const beginMs = 150
@@ -31,7 +32,7 @@ export const doneOf = async (turn: LiveTurn): Promise<TurnDone> => {
 
 type Streamed = {
   turn: LiveTurn
-  framesOf(turn: LiveTurn): (from: Place, signal: AbortSignal) => AsyncGenerator<string>
+  formatOf(turn: LiveTurn): StreamFormat
   /** The client wants the turn cancelled when it goes away. */
   cancels: boolean
 }
@@ -43,7 +44,7 @@ type Streamed = {
 export const streamTurn = async (
   request: FastifyRequest,
   reply: FastifyReply,
-  { turn, framesOf, cancels }: Streamed,
+  { turn, formatOf, cancels }: Streamed,
 ) => {
   const soon = deferred<undefined>()
   const timer = setTimeout(soon.resolve, beginMs, undefined)
@@ -51,5 +52,5 @@ export const streamTurn = async (
   clearTimeout(timer)
   request.streamedRun = begun.runId
   const gone = onGone(reply, begun, cancels)
-  return sendStream(reply, framesOf(begun)({ item: 0, part: -1, characters: 0 }, gone))
+  return sendStream(reply, turnFrames(begun, formatOf(begun))(beginning, gone))
 }

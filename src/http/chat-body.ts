@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ChatMessage } from '../ports/model.ts'
 import { problem } from '../problems.ts'
-import { sessionId } from './wire.ts'
+import { orAbsent, sessionId } from './wire.ts'
 
 const text = z.object({ type: z.literal('text'), text: z.string() })
 
@@ -20,9 +20,6 @@ const message = z.discriminatedUnion(
   ],
   'role is one of system, user, assistant, tool',
 )
-
-const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
-  schema.nullish().transform((value) => value ?? undefined)
 
 /** Body of POST /v1/chat/completions. Unknown parameters are tolerated (decisions, section 3). */
 export const chatBody = z.object({

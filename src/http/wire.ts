@@ -1,7 +1,15 @@
 import { z } from 'zod'
 
-/** A whole number in a query string. */
-export const integer = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
+const decimal = /^-?\d{1,15}$/
+
+/** A whole number in a query string, written in decimal. */
+export const integer = (min: number, max: number) => {
+  const expected = `A whole number from ${min} to ${max} is expected`
+  return z.preprocess(
+    (text) => (typeof text === 'string' && decimal.test(text) ? Number(text) : text),
+    z.int(expected).min(min, expected).max(max, expected),
+  )
+}
 
 /** true or false in a query string. */
 export const boolean = z
@@ -13,3 +21,7 @@ export const boolean = z
 export const sessionId = z
   .string()
   .regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'A session id has 1 to 128 of A-Z a-z 0-9 _ . : -')
+
+/** Clients send null for what they do not set. */
+export const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullish().transform((value) => value ?? undefined)

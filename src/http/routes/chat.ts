@@ -5,7 +5,7 @@ import { agentEventsFor, doneOf, onGone, streamTurn } from '../answer-turn.ts'
 import { requireScopes } from '../authenticate.ts'
 import type { BeginTurn } from '../begin-turn.ts'
 import { type ChatBody, chatBody, conversationOf } from '../chat-body.ts'
-import { chatFrames, toolCallsOf, usageOf } from '../chat-stream.ts'
+import { chatFormat, toolCallsOf, usageOf } from '../chat-stream.ts'
 import { refusals } from '../refusals.ts'
 import { repeatedOf } from '../repeats.ts'
 
@@ -136,8 +136,8 @@ export const chatRoutes =
         if (stream) {
           const agentEvents = agentEventsFor(request, options?.agent_events)
           const includeUsage = options?.include_usage === true
-          const framesOf = (one: LiveTurn) => chatFrames(one, { model, agentEvents, includeUsage })
-          return streamTurn(request, reply, { turn, framesOf, cancels })
+          const formatOf = (one: LiveTurn) => chatFormat(one, { model, agentEvents, includeUsage })
+          return streamTurn(request, reply, { turn, formatOf, cancels })
         }
         onGone(reply, turn, cancels)
         return answered(await turn.started, model)

@@ -6,10 +6,11 @@ import { problem } from '../../problems.ts'
 import type { PastTurn } from '../../turns/past-turn.ts'
 import type { Turns } from '../../turns/turns.ts'
 import { agentEventsFor } from '../answer-turn.ts'
-import { chatFrames, placeOf } from '../chat-stream.ts'
+import { chatFormat } from '../chat-stream.ts'
 import type { Delegate } from '../delegate.ts'
 import { refusals } from '../refusals.ts'
 import { goneSignal, sendStream } from '../sse.ts'
+import { placeOf, turnFrames } from '../turn-frames.ts'
 import { boolean, sessionId } from '../wire.ts'
 
 type Uses = {
@@ -69,13 +70,13 @@ export const sessionTurnRoutes =
           includeUsage: include_usage,
         }
         const gone = goneSignal(reply)
-        if (live) return sendStream(reply, chatFrames(live, options)(place, gone))
+        if (live) return sendStream(reply, turnFrames(live, chatFormat(live, options))(place, gone))
         const readable = clock.now().getTime() - Date.parse(last_update_time) < readableMs
         const past =
           readable && (await pastTurn(runId, { items: place.item, characters: place.characters }))
         if (!past) throw problem('stream_not_found')
         const resumed = place.part < 0 ? place : { ...place, item: place.item + 1, part: -1 }
-        return sendStream(reply, chatFrames(past, options)(resumed, gone))
+        return sendStream(reply, turnFrames(past, chatFormat(past, options))(resumed, gone))
       },
     )
 

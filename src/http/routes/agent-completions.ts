@@ -1,0 +1,125 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { FindSquad } from '../../../queries/find-squad.ts'
+import { problem } from '../../problems.ts'
+import type { LiveTurn } from '../../turns/turn.ts'
+import { type AgentStream, agentFormat } from '../agent-stream.ts'
+import { doneOf, onGone, streamTurn } from '../answer-turn.ts'
+import { requireScopes } from '../authenticate.ts'
+import type { BeginTurn } from '../begin-turn.ts'
+import { refusals } from '../refusals.ts'
+import { repeatedOf } from '../repeats.ts'
+import { orAbsent, sessionId } from '../wire.ts'
+
+type Uses = {
+  beginTurn: BeginTurn
+  findSquad: FindSquad
+  /** What agents without a model of their own use. */
+  defaultModel: string
+}
+
+const params = z.object({ agent_id: z.string().min(1) })
+
+const body = z.object({
+  message: z.string(),
+  session_id: orAbsent(sessionId),
+  stream: z.boolean().nullish(),
+  temperature: orAbsent(z.number().min(0).max(2)),
+  max_tokens: orAbsent(z.int().min(1)),
+  on_behalf_of: orAbsent(z.string().min(1)),
+  session_hidden: orAbsent(z.boolean()),
+})
+
+const completion = z
+  .object({
+    id: z.string(),
+    agent_id: z.string(),
+    agent_name: z.string(),
+    session_id: z.string(),
+    response: z.string(),
+    created: z.int(),
+    model: z.string(),
+  })
+  .describe('The answer; with stream: true, text/event-stream of agent.completion.chunk items')
+
+const answered = async (turn: LiveTurn, { agentId, agentName, model }: AgentStream) => ({
+  id: `agentcmpl-${turn.runId}`,
+  agent_id: agentId,
+  agent_name: agentName,
+  session_id: turn.sessionId,
+  response: (await doneOf(turn)).text,
+  created: turn.created,
+  model,
+})
+
+const delegates = (sent: unknown): string[] =>
+  (sent as Partial<z.infer<typeof body>> | null)?.on_behalf_of ? ['users:delegate'] : []
+
+/** POST /api/external/agents/{agent_id}/completions, whole and streamed. */
+export const agentCompletionRoutes =
+  ({ beginTurn, findSquad, defaultModel }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    http.post(
+      '/agents/:agent_id/completions',
+      {
+        config: { group: 'agents', scopes: ['agents:invoke'] },
+        preValidation: async (request) => requireScopes(request.access, delegates(request.body)),
+        schema: {
+          tags: ['agents'],
+          summary: 'Invoke one LLM agent, whole or streamed',
+          params,
+          body,
+          response: {
+            200: completion,
+            ...refusals(
+              'agents',
+              'missing_required_field',
+              'invalid_input',
+              'payload_too_large',
+              'unsupported_media_type',
+              'user_not_found',
+              'delegation_not_allowed',
+              'no_subscription',
+              'invalid_plan',
+              'insufficient_credits',
+              'agent_not_found',
+              'agent_inactive',
+              'invalid_agent_type',
+              'session_not_found',
+              'session_busy',
+              'idempotency_key_reused',
+              'orchestrator_error',
+              'llm_service_unavailable',
+              'llm_service_timeout',
+            ),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { message, stream, on_behalf_of, ...sent } = request.body
+        const agentId = request.params.agent_id
+        const asked = {
+          message,
+          agentId,
+          sessionId: sent.session_id,
+          hidden: sent.session_hidden,
+          onBehalfOf: on_behalf_of,
+          temperature: sent.temperature,
+          maxTokens: sent.max_tokens,
+          keep: stream === true,
+        }
+        const turn = await beginTurn(request, asked, repeatedOf(request))
+        request.answersFor = turn.sessionId
+        const { agents } = await findSquad(request.access.organizationId)
+        const agent = agents.get(agentId)
+        if (!agent) throw problem('agent_not_found')
+        const named = { agentId, agentName: agent.name, model: agent.model ?? defaultModel }
+        if (stream) {
+          const formatOf = (one: LiveTurn) => agentFormat(one, named)
+          return streamTurn(request, reply, { turn, formatOf, cancels: false })
+        }
+        onGone(reply, turn, false)
+        return answered(await turn.started, named)
+      },
+    )
+  }
