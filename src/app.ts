@@ -25,6 +25,7 @@ import type { Config } from './config.ts'
 import { seedDemo } from './demo.ts'
 import { turnBeginner } from './http/begin-turn.ts'
 import { delegation } from './http/delegate.ts'
+import { admission } from './http/limit.ts'
 import { processMetrics } from './http/metrics.ts'
 import { repeats } from './http/repeats.ts'
 import { adminApiKeyRoutes } from './http/routes/admin-api-keys.ts'
@@ -200,6 +201,7 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
     version,
     findAccess: access.find,
     metrics,
+    admit: admission(clock),
     counted: usage.count,
     idempotency: { answers: stores.answers, vault, clock, node },
     open: {

@@ -1,7 +1,7 @@
 import type { FastifyReply, onRequestHookHandler } from 'fastify'
 import type { Access } from '../access.ts'
 import type { Clock } from '../ports/clock.ts'
-import { problem } from '../problems.ts'
+import { type Problem, problem } from '../problems.ts'
 import { concurrency, type Limits, rateLimiter, type Standing } from './rate-limit.ts'
 
 /** Plan limits (Limits): requests per minute, and requests at once. */
@@ -52,19 +52,37 @@ const tooManyAtOnce = (limit: number, now: number) =>
     retry_after: 1,
   })
 
-/** Rate limit and concurrency (decisions, section 1, step 4): checked before anything is done. */
-export const limit = (clock: Clock): onRequestHookHandler => {
+/** How a request stands; `refusal` says why it goes no further. `leave` once it has ended. */
+export type Admitted = { standing: Standing; refusal: Problem | undefined; leave(): unknown }
+
+/**
+ * Rate limit and concurrency of a key (decisions, sections 1 and 8), for whatever comes in by it:
+ * requests, and messages on a socket. A refused one is not counted. The platform's key has no
+ * limits: undefined.
+ */
+export const admission = (clock: Clock) => {
   const limiter = rateLimiter()
   const running = concurrency()
-  return ({ access }, reply, done) => {
-    if (!access.keyId) return done()
+  return (access: Access): Admitted | undefined => {
+    if (!access.keyId) return undefined
     const now = clock.now().getTime()
     const atOnce = (access.plan && plans[access.plan]?.concurrent) || Number.POSITIVE_INFINITY
     const owner = `${access.userId}@${access.organizationId}`
     const entered = running.enter(owner, atOnce)
-    if (entered) reply.raw.once('close', () => running.leave(owner))
     const standing = limiter.check(access.keyId, limitsOf(access), now, entered)
-    writeHeaders(reply, standing)
-    done(tooMany(standing) ?? (entered ? undefined : tooManyAtOnce(atOnce, now)))
+    const refusal = tooMany(standing) ?? (entered ? undefined : tooManyAtOnce(atOnce, now))
+    return { standing, refusal, leave: () => entered && running.leave(owner) }
   }
 }
+export type Admit = ReturnType<typeof admission>
+
+/** Step 4 of the order of checks: before anything is done; its headers go with every answer. */
+export const limit =
+  (admit: Admit): onRequestHookHandler =>
+  ({ access }, reply, done) => {
+    const admitted = admit(access)
+    if (!admitted) return done()
+    reply.raw.once('close', admitted.leave)
+    writeHeaders(reply, admitted.standing)
+    done(admitted.refusal)
+  }

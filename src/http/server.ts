@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyPluginAsync,
+  LogController,
   type onRequestHookHandler,
   type RouteHandlerMethod,
 } from 'fastify'
@@ -12,16 +12,22 @@ import type { Clock } from '../ports/clock.ts'
 import { problem } from '../problems.ts'
 import { authenticate, authorize, type FindAccess } from './authenticate.ts'
 import './call.ts'
-import { requireHttps } from './https.ts'
+import { refuseConnection } from './client-error.ts'
+import { requireHttps, tlsFrom } from './https.ts'
 import { type IdempotencyUses, idempotency } from './idempotency.ts'
-import { limit } from './limit.ts'
+import { type Admit, limit } from './limit.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './open-api.ts'
 import { replyWith } from './problem-reply.ts'
+import { decodable } from './url.ts'
 import { parseJson, validatorCompiler } from './validate.ts'
 
 /** Request payload limit (Limits), in bytes. */
 const bodyLimit = 10 * 1024 * 1024
+/** How long a request may take to arrive; its answer may take longer. */
+const requestTimeout = 120_000
+/** An address is as long as node takes it; what is too long for an id is refused as one. */
+const maxParamLength = 16_384
 
 type Options = {
   config: Pick<Config, 'TRUST_PROXY' | 'REQUIRE_HTTPS' | 'TLS_CERT' | 'TLS_KEY'>
@@ -30,6 +36,7 @@ type Options = {
   version: string
   findAccess: FindAccess
   metrics: Metrics
+  admit: Admit
   /** Told of every request that passed authentication and limits. */
   counted(access: Access): void
   idempotency: IdempotencyUses
@@ -46,7 +53,7 @@ const requestId = (clock: Clock) => (raw: { headers: Record<string, unknown> }) 
   return typeof own === 'string' && saneId.test(own) ? own : clock.id()
 }
 
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** Remembers every path, to tell an unknown path (404) from an unknown method on one (405). */
 const methodsOfPaths = (http: FastifyInstance) => {
@@ -67,17 +74,21 @@ const methodsOfPaths = (http: FastifyInstance) => {
  */
 export const server = async (options: Options): Promise<FastifyInstance> => {
   const { config, clock, log, findAccess, metrics, routes, open, version } = options
-  const { TLS_CERT, TLS_KEY, TRUST_PROXY, REQUIRE_HTTPS } = config
-  const https = TLS_CERT && TLS_KEY && { cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) }
+  const { TRUST_PROXY, REQUIRE_HTTPS } = config
+  const https = tlsFrom(config)
   const http: FastifyInstance = Fastify({
     ...(https ? { https } : {}),
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     trustProxy: TRUST_PROXY,
     bodyLimit,
+    requestTimeout,
     genReqId: requestId(clock),
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 512 },
+    rewriteUrl: decodable,
+    clientErrorHandler: refuseConnection(clock.id),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength },
     forceCloseConnections: 'idle',
+    return503OnClosing: false,
   })
   http.setValidatorCompiler(validatorCompiler)
   http.setSerializerCompiler(() => JSON.stringify)
@@ -87,10 +98,16 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   parseJson(http)
   const methodsOf = methodsOfPaths(http)
 
+  let closing = false
+  http.addHook('preClose', (done) => {
+    closing = true
+    done()
+  })
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
-    done()
+    reply.header('cache-control', 'no-store')
+    done(closing ? problem('service_unavailable') : undefined)
   })
   http.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions, log, call } = request
@@ -115,7 +132,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   const checks: onRequestHookHandler[] = [
     secure,
     authenticate(findAccess, clock),
-    limit(clock),
+    limit(options.admit),
     ({ access }, _reply, done) => {
       options.counted(access)
       done()
