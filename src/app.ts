@@ -17,6 +17,7 @@ import { listOrganizations } from '../queries/list-organizations.ts'
 import { listSessions } from '../queries/list-sessions.ts'
 import { sessionStatus } from '../queries/session-status.ts'
 import { modelsFrom } from './adapters/models/registry.ts'
+import type { RuntimePorts } from './agents/agent-kind.ts'
 import { agentRuntime } from './agents/agent-runtime.ts'
 import { commandsOf } from './app-commands.ts'
 import { projections, projectorLease, viewsOf } from './app-reads.ts'
@@ -41,6 +42,7 @@ import { meApiKeyRoutes } from './http/routes/me-api-keys.ts'
 import { metricsRoutes } from './http/routes/metrics.ts'
 import { sessionTurnRoutes } from './http/routes/session-turns.ts'
 import { sessionRoutes } from './http/routes/sessions.ts'
+import { warmupRoutes } from './http/routes/warmup.ts'
 import { server } from './http/server.ts'
 import { subscription } from './http/subscription.ts'
 import type { Clock } from './ports/clock.ts'
@@ -51,6 +53,7 @@ import { secretsOf } from './secrets.ts'
 import { transactor } from './transact.ts'
 import { pastTurn } from './turns/past-turn.ts'
 import { turns as turnsOf } from './turns/turns.ts'
+import { warmAgents } from './turns/warm-agents.ts'
 import { usageMeter } from './usage-meter.ts'
 import { vault as vaultOf } from './vault.ts'
 
@@ -133,13 +136,11 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
   const session = findSession(views.sessions)
   const past = pastTurn(findAnswer({ ...views, open }))
 
+  const toolsOf: RuntimePorts['toolsOf'] = () => []
+  const warm = warmAgents({ findSquad: squads.find, toolsOf, models, clock })
   const turns = turnsOf({
     ...commands,
-    runAgent: agentRuntime({
-      models,
-      clock,
-      toolsOf: () => [],
-    }),
+    runAgent: agentRuntime({ models, clock, toolsOf }),
     models,
     vault,
     clock,
@@ -269,6 +270,7 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
   const tick = async (certain = false): Promise<void> => {
     await orphans({ certain })
     await stores.answers.sweep(clock.now())
+    warm.release()
   }
 
   return {

@@ -1,0 +1,98 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { FindSquad } from '../../../queries/find-squad.ts'
+import { problem } from '../../problems.ts'
+import type { WarmAgents } from '../../turns/warm-agents.ts'
+import { requireScopes } from '../authenticate.ts'
+import type { Delegate } from '../delegate.ts'
+import { refusals } from '../refusals.ts'
+import type { RequireSubscription } from '../subscription.ts'
+import { orAbsent } from '../wire.ts'
+
+type Uses = {
+  warmAgents: WarmAgents
+  findSquad: FindSquad
+  delegate: Delegate
+  requireSubscription: RequireSubscription
+}
+
+const body = z
+  .object({ on_behalf_of: orAbsent(z.string().min(1)), agent_id: orAbsent(z.uuid()) })
+  .nullish()
+  .transform((sent) => sent ?? { on_behalf_of: undefined, agent_id: undefined })
+
+const warmed = z.object({
+  status: z.enum(['built', 'warm']),
+  took_ms: z.int(),
+  organization_id: z.string(),
+  user_id: z.string(),
+  sub_agents: z.int(),
+  tools: z.int(),
+  agent_id: z.string().optional(),
+  agent_ready: z.boolean().optional(),
+})
+
+/** Scopes that only the body tells (external API, scope requirements per endpoint). */
+const scopesIn = (sent: unknown): string[] => {
+  const { on_behalf_of, agent_id } = (sent ?? {}) as { on_behalf_of?: string; agent_id?: string }
+  return [
+    'orchestrator:invoke',
+    ...(on_behalf_of ? ['users:delegate'] : []),
+    ...(agent_id ? ['agents:invoke'] : []),
+  ]
+}
+
+/** POST /api/external/v1/warmup: no model is called, nothing is charged. */
+export const warmupRoutes =
+  ({ warmAgents, findSquad, delegate, requireSubscription }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    http.post(
+      '/warmup',
+      {
+        config: { group: 'chat', scopes: ['orchestrator:invoke'] },
+        preValidation: async (request) => requireScopes(request.access, scopesIn(request.body)),
+        schema: {
+          tags: ['chat'],
+          summary: 'Build the orchestrator, and one agent, before the first message',
+          body,
+          response: {
+            200: warmed,
+            ...refusals(
+              'chat',
+              'invalid_input',
+              'user_not_found',
+              'delegation_not_allowed',
+              'no_subscription',
+              'invalid_plan',
+              'insufficient_credits',
+              'agent_not_found',
+              'agent_inactive',
+            ),
+          },
+        },
+      },
+      async (request) => {
+        const { on_behalf_of, agent_id } = request.body
+        const { call, viewer } = await delegate(request, on_behalf_of)
+        await requireSubscription(request.access)
+        const { agents } = await findSquad(call.organizationId)
+        const agent = agent_id ? agents.get(agent_id) : undefined
+        if (agent_id && !agent) throw problem('agent_not_found')
+        if (agent && !agent.isActive) throw problem('agent_inactive')
+        const { status, tookMs, subAgents, tools } = await warmAgents.warm(
+          call,
+          viewer.userId,
+          agent,
+        )
+        return {
+          status,
+          took_ms: tookMs,
+          organization_id: call.organizationId,
+          user_id: viewer.userId,
+          sub_agents: subAgents,
+          tools,
+          ...(agent ? { agent_id: agent.agentId, agent_ready: true } : {}),
+        }
+      },
+    )
+  }

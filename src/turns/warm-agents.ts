@@ -1,0 +1,90 @@
+import type { FindSquad, Squad } from '../../queries/find-squad.ts'
+import type { AgentConfig } from '../agents/agent.ts'
+import type { RuntimePorts } from '../agents/agent-kind.ts'
+import type { Turn } from '../agents/turn.ts'
+import type { Call } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Models } from '../ports/model.ts'
+
+/** Warmed instances are released after about an hour of inactivity (Limits). */
+const idleMs = 3_600_000
+
+export type Warmed = {
+  /** `built`: now, or by joining a build in progress; `warm`: it was there. */
+  status: 'built' | 'warm'
+  tookMs: number
+  subAgents: number
+  tools: number
+}
+
+/** `configuration` is the agent as it was built. */
+type Built = { ready: Promise<number>; done: boolean; configuration: string; usedAt: number }
+
+type Uses = {
+  findSquad: FindSquad
+  toolsOf: RuntimePorts['toolsOf']
+  models: Models
+  clock: Clock
+}
+
+/**
+ * Agents made ready for a user before the first message: configuration read, model found, tools
+ * listed (MCP servers asked), no model called. An instance is as old as its agent's configuration:
+ * once that has changed it is built anew.
+ */
+export const warmAgents = ({ findSquad, toolsOf, models, clock }: Uses) => {
+  const built = new Map<string, Built>()
+
+  const build = async (agent: AgentConfig, squad: Squad, call: Call): Promise<number> => {
+    models.resolve(agent.model)
+    const turn: Turn = { call, agent, agents: squad.agents, message: '', history: [] }
+    return (await toolsOf(agent, turn)).length
+  }
+
+  const instance = (agent: AgentConfig, squad: Squad, call: Call, userId: string) => {
+    const key = `${call.organizationId}/${userId}/${agent.agentId}`
+    const usedAt = clock.now().getTime()
+    const configuration = JSON.stringify(agent)
+    const known = built.get(key)
+    if (known?.configuration === configuration) {
+      known.usedAt = usedAt
+      return { entry: known, warm: known.done }
+    }
+    const ready = build(agent, squad, call)
+    const entry: Built = { ready, done: false, configuration, usedAt }
+    built.set(key, entry)
+    entry.ready.then(
+      () => {
+        entry.done = true
+      },
+      () => built.delete(key),
+    )
+    return { entry, warm: false }
+  }
+
+  return {
+    /** @throws what building throws; the next message then builds it again */
+    async warm(call: Call, userId: string, agent?: AgentConfig): Promise<Warmed> {
+      const startedAt = clock.now().getTime()
+      const squad = await findSquad(call.organizationId)
+      const { orchestrator } = squad
+      const wanted = agent ? [orchestrator, agent] : [orchestrator]
+      const instances = wanted.map((one) => instance(one, squad, call, userId))
+      const [tools = 0] = await Promise.all(instances.map(({ entry }) => entry.ready))
+      return {
+        status: instances.every(({ warm }) => warm) ? 'warm' : 'built',
+        tookMs: clock.now().getTime() - startedAt,
+        subAgents: orchestrator.subAgents.length,
+        tools,
+      }
+    },
+    /** Lets go of what nobody used for an hour; answers how many. */
+    release(): number {
+      const before = clock.now().getTime() - idleMs
+      const idle = [...built].filter(([, { usedAt }]) => usedAt <= before)
+      for (const [key] of idle) built.delete(key)
+      return idle.length
+    },
+  }
+}
+export type WarmAgents = ReturnType<typeof warmAgents>
