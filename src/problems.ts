@@ -138,6 +138,12 @@ export const problems = {
     type: invalid,
     message: 'The session has no turn that is running or ended in the last 10 minutes',
   },
+  credential_not_found: {
+    status: 404,
+    shape: 'detail',
+    type: invalid,
+    message: 'The user has no credential of this name',
+  },
   agent_not_found: { status: 404, shape: 'error', type: invalid, message: 'Agent not found' },
   invalid_agent_type: {
     status: 400,
@@ -151,6 +157,24 @@ export const problems = {
     shape: 'route',
     type: 'conflict_error',
     message: 'This idempotency key was used with another body',
+  },
+  malformed_request: {
+    status: 400,
+    shape: 'error',
+    type: invalid,
+    message: 'The request is not valid HTTP',
+  },
+  request_timeout: {
+    status: 408,
+    shape: 'error',
+    type: invalid,
+    message: 'The request did not arrive in time',
+  },
+  headers_too_large: {
+    status: 431,
+    shape: 'error',
+    type: invalid,
+    message: 'The address and headers are larger than 16 KiB',
   },
   not_found: { status: 404, shape: 'error', type: invalid, message: 'No such route' },
   method_not_allowed: {

@@ -1,5 +1,21 @@
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
+import { type Config, ConfigInvalid } from '../config.ts'
 import { problem } from '../problems.ts'
+
+/** Certificate and key, where the server ends TLS itself. @throws ConfigInvalid */
+export const tlsFrom = ({ TLS_CERT, TLS_KEY }: Pick<Config, 'TLS_CERT' | 'TLS_KEY'>) => {
+  if (!TLS_CERT || !TLS_KEY) return undefined
+  try {
+    const pair = { cert: readFileSync(TLS_CERT), key: readFileSync(TLS_KEY) }
+    createSecureContext(pair)
+    return pair
+  } catch (error) {
+    const { code = 'unreadable' } = error as NodeJS.ErrnoException
+    throw new ConfigInvalid(`TLS_CERT, TLS_KEY: not a certificate in PEM and its key (${code})`)
+  }
+}
 
 const loopback = /^(::1|(::ffff:)?127\.)/
 

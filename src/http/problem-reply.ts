@@ -1,11 +1,11 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { StoreUnavailable } from '../ports/event-store.ts'
+import { AppendTooLarge, StoreUnavailable } from '../ports/event-store.ts'
 import { Problem, type ProblemCode, problem, problems, type Shape } from '../problems.ts'
 import type { RouteRules } from './call.ts'
 import { InvalidRequest } from './validate.ts'
 
-type Group = NonNullable<RouteRules['group']>
+export type Group = NonNullable<RouteRules['group']>
 type Body = Record<string, unknown>
 
 const shapeOfGroup: Record<Group, Shape> = {
@@ -15,6 +15,16 @@ const shapeOfGroup: Record<Group, Shape> = {
   rag: 'rag',
   detail: 'detail',
 }
+
+/** How a refusal is told in a route group; stock SDKs need the nested 429 of /v1. */
+export const shapeIn = (group: Group, code: ProblemCode): Shape => {
+  if (group === 'chat' && code === 'rate_limit_exceeded') return 'error'
+  const shape: Shape | 'route' = problems[code].shape
+  return shape === 'route' ? shapeOfGroup[group] : shape
+}
+
+/** Whether every refusal in the group has an `error`, also where another shape is documented. */
+export const alwaysError = (group: Group): boolean => shapeOfGroup[group] === 'error'
 
 /** The documented fields beside message, type and code. */
 const extraOf = ({ extra: { param: _, message: __, ...extra } }: Problem): Body => extra
@@ -40,16 +50,14 @@ const bodies: Record<Shape, (refusal: Problem) => Body> = {
 }
 
 /**
- * The documented body of a refusal in a route group (decisions, section 2). On /v1 stock SDKs read
- * nothing but `error`, and as an object: it is added there, and a 429 takes its nested variant.
+ * The documented body of a refusal in a route group (decisions, section 2). Stock SDKs read nothing
+ * but `error`: where that is the group's shape, it is added to every other.
  */
 export const bodyOf = (refusal: Problem, group: Group): Body => {
-  const shape: Shape | 'route' = problems[refusal.code].shape
-  const body = bodies[shape === 'route' ? shapeOfGroup[group] : shape](refusal)
-  if (group !== 'chat') return body
-  if (refusal.code === 'rate_limit_exceeded')
+  const body = bodies[shapeIn(group, refusal.code)](refusal)
+  if (group === 'chat' && refusal.code === 'rate_limit_exceeded')
     return { error: { ...errorOf(refusal), ...extraOf(refusal) } }
-  return 'error' in body ? body : { ...body, error: errorOf(refusal) }
+  return alwaysError(group) && !('error' in body) ? { ...body, error: errorOf(refusal) } : body
 }
 
 const issueOf = (part: string, { path, message, code }: z.core.$ZodIssue) => {
@@ -79,7 +87,7 @@ const queryProblem = (found: readonly z.core.$ZodIssue[]): Problem => {
       const allowed = (issue.values as unknown[]).join(', ')
       return problem('invalid_filter', { message: `Invalid ${field}. Allowed values: ${allowed}` })
     }
-    fields[field] = [...(fields[field] ?? []), message]
+    fields[field] = [...new Set([...(fields[field] ?? []), message])]
   }
   return problem('invalid_query', { fields })
 }
@@ -88,7 +96,6 @@ const fastifyCodes: Readonly<Record<string, ProblemCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
-  FST_ERR_BAD_URL: 'not_found',
 }
 
 /** Any error as the refusal that the client is told; undefined: not foreseen. */
@@ -97,6 +104,8 @@ const refusalOf = (error: unknown, group: Group): Problem | undefined => {
   if (error instanceof InvalidRequest)
     return error.part === 'body' ? bodyProblem(error.issues, group) : queryProblem(error.issues)
   if (error instanceof StoreUnavailable) return problem('service_unavailable')
+  if (error instanceof AppendTooLarge)
+    return problem('payload_too_large', { message: 'What is to be kept is larger than 1 MiB' })
   const { code, statusCode } = error as FastifyError
   const known = fastifyCodes[code]
   if (known) return problem(known)
@@ -106,6 +115,9 @@ const refusalOf = (error: unknown, group: Group): Problem | undefined => {
 const groupOf = ({ routeOptions, url }: FastifyRequest): Group =>
   routeOptions.config.group ?? (url.startsWith('/api/external') ? 'detail' : 'admin')
 
+/** Refusals of a body before all of it was read. */
+const unread: ReadonlySet<ProblemCode> = new Set(['payload_too_large', 'invalid_json'])
+
 /** Answers with a refusal in the shape of its route, its code also in `X-Error-Code`. */
 export const replyWith = (request: FastifyRequest, reply: FastifyReply, error: unknown) => {
   const group = groupOf(request)
@@ -113,6 +125,8 @@ export const replyWith = (request: FastifyRequest, reply: FastifyReply, error: u
   const { status } = problems[said.code]
   if (status >= 500) request.log.error({ err: error, code: said.code }, 'request failed')
   reply.code(status).header('x-error-code', said.code).type('application/json; charset=utf-8')
+  // Not closed with a body on its way, which is dropped: the client could not read the refusal.
+  if (unread.has(said.code)) reply.removeHeader('connection')
   if (status === 401) reply.header('www-authenticate', 'ApiKey')
   if (status === 402 || said.extra.window === 'hour') reply.header('x-should-retry', 'false')
   if (typeof said.extra.retry_after === 'number')

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { type ProblemCode, problems, type Shape } from '../problems.ts'
-import type { RouteRules } from './call.ts'
-
-type Group = NonNullable<RouteRules['group']>
+import { alwaysError, type Group, shapeIn } from './problem-reply.ts'
 
 const error = z.looseObject({
   message: z.string(),
@@ -24,15 +22,15 @@ const shapes = {
   list: z.object({ detail: z.array(issue) }),
   fields: z.object({ detail: z.record(z.string(), z.array(z.string())) }),
   rag: z.object({ detail: z.object({ error }) }),
-} as const satisfies Record<Shape, z.ZodType>
+} as const satisfies Record<Shape, z.ZodObject>
 
-const groupShape = {
-  chat: 'error',
-  agents: 'error',
-  admin: 'error',
-  rag: 'rag',
-  detail: 'detail',
-} as const
+const withError = z.object({ error })
+
+/** The body of a refusal; where the group says `error` to all, the other shapes have it too. */
+const schemaOf = (shape: Shape, group: Group): z.ZodObject => {
+  const schema: z.ZodObject = shapes[shape]
+  return alwaysError(group) && shape !== 'flat' ? schema.extend(withError.shape) : schema
+}
 
 /** What any route under a key may answer besides its own refusals. */
 const everywhere: readonly ProblemCode[] = [
@@ -42,31 +40,32 @@ const everywhere: readonly ProblemCode[] = [
   'organization_access_denied',
   'insufficient_scopes',
   'rate_limit_exceeded',
-  'invalid_body',
   'invalid_query',
   'invalid_json',
+  'payload_too_large',
+  'unsupported_media_type',
   'internal_error',
   'service_unavailable',
 ]
 
+const ofBodies = (group: Group): readonly ProblemCode[] =>
+  alwaysError(group) ? ['missing_required_field', 'invalid_input'] : ['invalid_body']
+
 /** The error answers of a route for the OpenAPI document, by status, from the problem table. */
 export const refusals = (group: Group, ...codes: readonly ProblemCode[]) => {
   const byStatus = new Map<number, Map<Shape, ProblemCode[]>>()
-  for (const code of new Set([...everywhere, ...codes])) {
+  for (const code of new Set([...everywhere, ...ofBodies(group), ...codes])) {
     const { status } = problems[code]
-    const shape: Shape | 'route' = problems[code].shape
-    const kind = shape === 'route' ? groupShape[group] : shape
-    const kinds = byStatus.get(status) ?? new Map<Shape, ProblemCode[]>()
-    kinds.set(kind, [...(kinds.get(kind) ?? []), code])
-    byStatus.set(status, kinds)
+    const shape = shapeIn(group, code)
+    const found = byStatus.get(status) ?? new Map<Shape, ProblemCode[]>()
+    found.set(shape, [...(found.get(shape) ?? []), code])
+    byStatus.set(status, found)
   }
   return Object.fromEntries(
-    [...byStatus].map(([status, kinds]) => {
-      const bodies = [...kinds.keys()].map((kind) => shapes[kind])
-      const [first = shapes.error, ...rest] = bodies
+    [...byStatus].map(([status, found]) => {
+      const [first = shapes.error, ...rest] = [...found.keys()].map((one) => schemaOf(one, group))
       const schema = rest.length > 0 ? z.union([first, ...rest]) : first
-      const description = [...kinds.values()].flat().join(', ')
-      return [status, schema.describe(description)]
+      return [status, schema.describe([...found.values()].flat().join(', '))]
     }),
   )
 }

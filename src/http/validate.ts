@@ -15,13 +15,17 @@ export class InvalidRequest extends Error {
   }
 }
 
-/** zod parses every part of a request once; what handlers get is the parsed value. */
+/**
+ * zod parses every part of a request once; what handlers get is the parsed value. A body that is
+ * not there lacks every field.
+ */
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
-  ({ schema, httpPart }) =>
+  ({ schema, httpPart = 'body' }) =>
   (value: unknown) => {
     const parsed = schema.safeParse(value)
     if (parsed.success) return { value: parsed.data }
-    return { error: new InvalidRequest(httpPart ?? 'body', parsed.error.issues) }
+    const { issues } = (value === null && schema.safeParse({}).error) || parsed.error
+    return { error: new InvalidRequest(httpPart, issues) }
   }
 
 declare module 'fastify' {
@@ -37,7 +41,7 @@ export const parseJson = (http: FastifyInstance): void => {
   const parse = http.getDefaultJsonParser('error', 'error')
   http.removeAllContentTypeParsers()
   http.addContentTypeParser(
-    ['application/json', 'application/*+json'],
+    /^application\/(?:[\w.!#$&^-]+\+)?json(?:$|[ ;])/i,
     { parseAs: 'buffer' },
     (request, body: Buffer, done) => {
       request.rawBody = body

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 
-const decimal = /^-?\d{1,15}$/
+const decimal = /^-?\d{1,16}$/
 
 /** A whole number in a query string, written in decimal. */
-export const integer = (min: number, max: number) => {
-  const expected = `A whole number from ${min} to ${max} is expected`
+export const integer = (min: number, max = Number.MAX_SAFE_INTEGER) => {
+  const range = max === Number.MAX_SAFE_INTEGER ? `${min} on` : `${min} to ${max}`
+  const expected = `A whole number from ${range} is expected`
   return z.preprocess(
     (text) => (typeof text === 'string' && decimal.test(text) ? Number(text) : text),
     z.int(expected).min(min, expected).max(max, expected),
