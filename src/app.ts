@@ -210,7 +210,10 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
       '': [metricsRoutes(metrics)],
     },
     routes: {
-      '/api/external/v1': [chatRoutes(beginTurn)],
+      '/api/external/v1': [
+        chatRoutes(beginTurn),
+        warmupRoutes({ warmAgents: warm, findSquad: squads.find, delegate, requireSubscription }),
+      ],
       '/api/external': [
         agentCompletionRoutes({
           beginTurn,
