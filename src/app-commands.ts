@@ -4,12 +4,14 @@ import { changeMember } from '../commands/change-member.ts'
 import { createAgent } from '../commands/create-agent.ts'
 import { createApiKey } from '../commands/create-api-key.ts'
 import { createOrganization } from '../commands/create-organization.ts'
+import { deleteCredential } from '../commands/delete-credential.ts'
 import { endRun } from '../commands/end-run.ts'
 import { grantCredits } from '../commands/grant-credits.ts'
 import { recordKeyUsage } from '../commands/record-key-usage.ts'
 import { recordLogin } from '../commands/record-login.ts'
 import { recordSteps } from '../commands/record-steps.ts'
 import { registerUser } from '../commands/register-user.ts'
+import { remember } from '../commands/remember.ts'
 import { removeMember } from '../commands/remove-member.ts'
 import { renameOrganization } from '../commands/rename-organization.ts'
 import { revokeApiKey } from '../commands/revoke-api-key.ts'
@@ -17,6 +19,7 @@ import { revokeUserKey } from '../commands/revoke-user-key.ts'
 import { sendMessage } from '../commands/send-message.ts'
 import { setSubscription } from '../commands/set-subscription.ts'
 import { settleReservation } from '../commands/settle-reservation.ts'
+import { storeCredential } from '../commands/store-credential.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Secrets } from './secrets.ts'
 import type { Transactor } from './transact.ts'
@@ -53,12 +56,14 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
       setSubscription: subscribe,
       grantCredits: grant,
     }),
+    deleteCredential: deleteCredential(transact),
     endRun: endRun(transactor),
     grantCredits: grant,
     recordKeyUsage: recordKeyUsage(transact),
     recordLogin: recordLogin({ transact, registerUser: register, hashSubject }),
     recordSteps: recordSteps(transact),
     registerUser: register,
+    remember: remember({ transact, clock, keyed: vault.keyed }),
     removeMember: removeMember(transact),
     renameOrganization: renameOrganization(transact),
     revokeApiKey: revokeApiKey(transact),
@@ -66,6 +71,7 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
     sendMessage: sendMessage(transactor),
     setSubscription: subscribe,
     settleReservation: settleReservation(transact),
+    storeCredential: storeCredential({ transact, seal: vault.seal }),
   }
 }
 

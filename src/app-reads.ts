@@ -1,7 +1,9 @@
 import { accounts } from '../projections/accounts.ts'
 import { agents } from '../projections/agents.ts'
 import { apiKeys } from '../projections/api-keys.ts'
+import { credentials } from '../projections/credentials.ts'
 import { members } from '../projections/members.ts'
+import { memories } from '../projections/memories.ts'
 import { messages } from '../projections/messages.ts'
 import { organizations } from '../projections/organizations.ts'
 import type { AnyProjection, Projection } from '../projections/projection.ts'
@@ -19,7 +21,9 @@ export const projections: readonly AnyProjection[] = [
   members,
   messages,
   organizations,
+  credentials,
   runs,
+  memories,
   sessions,
   users,
 ]
@@ -35,7 +39,9 @@ export const viewsOf = async (views: Views) => {
     members: await of(members),
     messages: await of(messages),
     organizations: await of(organizations),
+    credentials: await of(credentials),
     runs: await of(runs),
+    memories: await of(memories),
     sessions: await of(sessions),
     users: await of(users),
   }

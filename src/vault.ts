@@ -30,6 +30,14 @@ export const sessionKey = (organizationId: string, sessionId: string): string =>
 /** The data key of what belongs to an organization as a whole. */
 export const organizationKey = (organizationId: string): string => `organization:${organizationId}`
 
+/** The data key of what is remembered of a user in one organization. */
+export const memoryKey = (organizationId: string, userId: string): string =>
+  `memory:${organizationId}/${userId}`
+
+/** The data key of a user's credentials in one organization. */
+export const credentialsKey = (organizationId: string, userId: string): string =>
+  `credentials:${organizationId}/${userId}`
+
 /** The data key of a person's email and name. */
 export const userKey = (userId: string): string => `user:${userId}`
 

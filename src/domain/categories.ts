@@ -2,9 +2,11 @@ import { accountEvents } from './account/events.ts'
 import { agentEvents } from './agent/events.ts'
 import type { EventTable } from './aggregate.ts'
 import { apiKeyEvents } from './api-key/events.ts'
+import { credentialEvents } from './credential/events.ts'
 import { emailEvents } from './email/events.ts'
 import { keyringEvents } from './keyring/events.ts'
 import { memberEvents } from './member/events.ts'
+import { memoryEvents } from './memory/events.ts'
 import { organizationEvents } from './organization/events.ts'
 import { userEvents } from './user/events.ts'
 
@@ -13,9 +15,11 @@ export const eventsByCategory = {
   account: accountEvents,
   agent: agentEvents,
   apikey: apiKeyEvents,
+  credentials: credentialEvents,
   email: emailEvents,
   keyring: keyringEvents,
   member: memberEvents,
+  memory: memoryEvents,
   organization: organizationEvents,
   user: userEvents,
 } as const satisfies Record<string, EventTable>

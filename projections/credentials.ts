@@ -1,0 +1,46 @@
+import { credentialEvents } from '../src/domain/credential/events.ts'
+import type { Sealed } from '../src/domain/sealed.ts'
+import { idIn, type Projection } from './projection.ts'
+
+/** `value` is for the user's tools alone: no answer holds it, sealed or not. */
+export type CredentialView = {
+  name: string
+  organization_id: string
+  user_id: string
+  value: Sealed
+  created_at: string
+  updated_at: string
+}
+
+export const credentialDocumentId = (
+  organizationId: string,
+  userId: string,
+  name: string,
+): string => `${organizationId}/${userId}/${name}`
+
+export const credentials: Projection<CredentialView, typeof credentialEvents> = {
+  name: 'credentials',
+  categories: ['credentials'],
+  events: credentialEvents,
+  indexes: { by_user: { equals: ['organization_id', 'user_id'], orderBy: 'name' } },
+  id: ({ stream, metadata, data }) =>
+    credentialDocumentId(metadata.organization_id, idIn(stream), data.name),
+  creates: {
+    CredentialStored: ({ stream, metadata, data }) => ({
+      name: data.name,
+      organization_id: metadata.organization_id,
+      user_id: idIn(stream),
+      value: data.value,
+      created_at: metadata.at,
+      updated_at: metadata.at,
+    }),
+  },
+  changes: {
+    CredentialRotated: (view, { data, metadata }) => ({
+      ...view,
+      value: data.value,
+      updated_at: metadata.at,
+    }),
+  },
+  removes: ['CredentialDeleted'],
+}

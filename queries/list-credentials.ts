@@ -1,0 +1,24 @@
+import type { CredentialView } from '../projections/credentials.ts'
+import type { View } from '../src/ports/views.ts'
+
+/** No user has more. */
+const most = 1_000
+
+/** The names of a user's credentials in an organization, never a value. */
+export const listCredentials =
+  (credentials: View<CredentialView>) => async (organizationId: string, userId: string) => {
+    const { items, total } = await credentials.find({
+      index: 'by_user',
+      equals: [organizationId, userId],
+      limit: most,
+    })
+    return {
+      credentials: items.map(({ name, created_at, updated_at }) => ({
+        name,
+        created_at,
+        updated_at,
+      })),
+      total,
+    }
+  }
+export type ListCredentials = ReturnType<typeof listCredentials>

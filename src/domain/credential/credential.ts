@@ -1,0 +1,52 @@
+import { problem } from '../../problems.ts'
+import { type Aggregate, streamOf } from '../aggregate.ts'
+import type { Sealed } from '../sealed.ts'
+import { type CredentialEvent, credentialEvents } from './events.ts'
+
+/** How many credentials one user has in one organization. */
+const credentialLimit = 100
+
+export const credentialName = /^[A-Z][A-Z0-9_]{0,63}$/
+
+/** The names that have a value. */
+export type Credentials = { names: readonly string[] }
+
+/** One user's credentials in one organization. */
+export const credentials: Aggregate<Credentials, typeof credentialEvents> = {
+  category: 'credentials',
+  events: credentialEvents,
+  initial: { names: [] },
+  evolve: {
+    CredentialStored: ({ names }, { name }) => ({ names: [...names, name] }),
+    CredentialRotated: (state) => state,
+    CredentialDeleted: ({ names }, { name }) => ({ names: names.filter((one) => one !== name) }),
+  },
+}
+
+export const credentialsStream = (organizationId: string, userId: string) =>
+  streamOf(credentials, organizationId, userId)
+
+/** Stores a value, or puts it in the place of an earlier one. @throws invalid_input */
+export const decideStore =
+  (data: { name: string; value: Sealed }) =>
+  ({ names }: Credentials): CredentialEvent<'CredentialStored' | 'CredentialRotated'>[] => {
+    if (!credentialName.test(data.name))
+      throw problem('invalid_input', {
+        message: 'A credential is named in capitals, digits and _, beginning with a letter',
+        param: 'name',
+      })
+    if (names.includes(data.name)) return [{ type: 'CredentialRotated', data }]
+    if (names.length >= credentialLimit)
+      throw problem('invalid_input', {
+        message: `A user has at most ${credentialLimit} credentials`,
+      })
+    return [{ type: 'CredentialStored', data }]
+  }
+
+/** @throws credential_not_found */
+export const decideDelete =
+  (name: string) =>
+  ({ names }: Credentials): CredentialEvent<'CredentialDeleted'>[] => {
+    if (!names.includes(name)) throw problem('credential_not_found')
+    return [{ type: 'CredentialDeleted', data: { name } }]
+  }
