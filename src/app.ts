@@ -158,7 +158,7 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
     leases,
     clock,
     node,
-    isLive: (runId) => turns.find(runId) !== undefined,
+    isLive: turns.isRunning,
     stop: (runId) => turns.find(runId)?.cancel(),
     log,
   })

@@ -131,6 +131,8 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
   return {
     send,
     find,
+    /** Whether a turn is waiting or under way in this process. */
+    isRunning: (runId: string): boolean => byId.has(runId),
     /** Stops the running turn of a session and those in line; false when there is none. */
     cancel(place: Place): boolean {
       const session = live.get(keyOf(place))
