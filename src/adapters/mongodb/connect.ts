@@ -20,6 +20,10 @@ const options: MongoClientOptions = {
   appName: 'reprise',
   ignoreUndefined: true,
   writeConcern: { w: 'majority' },
+}
+
+/** Unless the URL says otherwise; the driver would wait for half a minute. */
+const patience = {
   serverSelectionTimeoutMS: 5_000,
   connectTimeoutMS: 5_000,
   socketTimeoutMS: 60_000,
@@ -72,7 +76,8 @@ export const connectMongo = async (url: string): Promise<Mongo> => {
   if (!/^mongodb(\+srv)?:\/\/[^/]+\/[^/?]/.test(url))
     throw new TypeError('the MongoDB URL must name a database: mongodb://host:27017/reprise')
   const { MongoClient } = await import('mongodb')
-  const client = new MongoClient(url, options)
+  const defaults = Object.entries(patience).filter(([name]) => !url.includes(`${name}=`))
+  const client = new MongoClient(url, { ...options, ...Object.fromEntries(defaults) })
   const db = client.db()
   try {
     const bulk = await reaching(() => bulkSize(db))
