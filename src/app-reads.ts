@@ -13,17 +13,20 @@ import { users } from '../projections/users.ts'
 import type { EventTable } from './domain/aggregate.ts'
 import type { View, Views } from './ports/views.ts'
 
+/** The right to fold events into views that several processes read. */
+export const projectorLease = 'projector'
+
 /** Every read model. */
 export const projections: readonly AnyProjection[] = [
   accounts,
   agents,
   apiKeys,
+  credentials,
   members,
+  memories,
   messages,
   organizations,
-  credentials,
   runs,
-  memories,
   sessions,
   users,
 ]
@@ -36,12 +39,12 @@ export const viewsOf = async (views: Views) => {
     accounts: await of(accounts),
     agents: await of(agents),
     apiKeys: await of(apiKeys),
+    credentials: await of(credentials),
     members: await of(members),
+    memories: await of(memories),
     messages: await of(messages),
     organizations: await of(organizations),
-    credentials: await of(credentials),
     runs: await of(runs),
-    memories: await of(memories),
     sessions: await of(sessions),
     users: await of(users),
   }

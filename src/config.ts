@@ -91,13 +91,15 @@ const environment = z
 
 export type Config = z.infer<typeof environment>
 
+export type Environment = Readonly<Record<string, string | undefined>>
+
 /** The environment does not fit; the message names every variable at once, never a value. */
 export class ConfigInvalid extends Error {
   override readonly name = 'ConfigInvalid'
 }
 
 /** Configuration from the environment (decisions, section 12); an empty variable is unset. */
-export const configFrom = (env: Readonly<Record<string, string | undefined>>): Config => {
+export const configFrom = (env: Environment): Config => {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const parsed = environment.safeParse(set)
   if (parsed.success) return parsed.data

@@ -112,6 +112,9 @@ export const projector = (options: Options) => {
     /** From there to the end of the log, in positions. */
     lag: async () => Math.max(0, (await store.head()) - marks.lowest()),
 
+    /** Whether it is this process that projects. */
+    holds: () => held(),
+
     state: (): ProjectionState[] =>
       lanes.map(({ projection: { name }, position, error }) =>
         error ? { name, position, state: 'stopped', error } : { name, position, state: 'running' },

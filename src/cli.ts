@@ -1,0 +1,91 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+import { cac } from 'cac'
+import { CommandFailed } from './cli/command-failed.ts'
+import { eventLines } from './cli/events.ts'
+import { openProjections } from './cli/open-projections.ts'
+import { listed, rebuildAll } from './cli/projections.ts'
+import { defaultUrl, remote } from './cli/remote.ts'
+
+const { env, stdout, stderr } = process
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+const say = (line: string) => void stderr.write(`${line}\n`)
+
+// A reader that has seen enough (`| head`) closes the pipe.
+stdout.on('error', () => process.exit(0))
+
+const cli = cac('reprise')
+cli.help()
+cli.version(version)
+
+cli.command('serve', 'Start the server').action(async () => {
+  const { serve } = await import('./serve.ts')
+  await serve(env)
+})
+
+const actions = ['list', 'rebuild']
+
+cli
+  .command(
+    'projections <action> [name]',
+    'list them, or rebuild one beside the live view (all, unless named)',
+  )
+  .option('--url <url>', 'Ask the running server there, with SUPER_ADMIN_KEY')
+  .action(async (action: string, name: string | undefined, { url }: { url?: string }) => {
+    if (!actions.includes(action))
+      throw new CommandFailed(
+        `projections ${action} is unknown; there are: ${actions.join(', ')}`,
+        2,
+      )
+    const projections = await openProjections(env, url)
+    try {
+      if (action === 'list') stdout.write(`${await listed(projections)}\n`)
+      else await rebuildAll(projections, name, say)
+    } finally {
+      await projections.close()
+    }
+  })
+
+type EventOptions = {
+  organization?: string
+  stream?: string
+  type?: string
+  after?: number
+  follow?: boolean
+  json?: boolean
+  url?: string
+}
+
+cli
+  .command('events', 'Show the events of an organization, as a running server tells them')
+  .option('--organization <id>', 'Whose (required)')
+  .option('--stream <name>', 'Of this stream only')
+  .option('--type <type>', 'Of this type only')
+  .option('--after <position>', 'Go on after this position')
+  .option('--follow', 'Wait for more')
+  .option('--json', 'Whole events, one JSON object a line')
+  .option('--url <url>', `The server (default: ${defaultUrl(env)})`)
+  .action(async ({ organization, url = defaultUrl(env), ...options }: EventOptions) => {
+    if (!organization) throw new CommandFailed('--organization <id> is required', 2)
+    const key = env.REPRISE_API_KEY || env.SUPER_ADMIN_KEY
+    if (!key)
+      throw new CommandFailed('REPRISE_API_KEY (with admin:read) or SUPER_ADMIN_KEY must be set')
+    for await (const line of eventLines(remote(url, key), { organization, ...options }))
+      stdout.write(`${line}\n`)
+  })
+
+const run = async (): Promise<void> => {
+  const { options } = cli.parse(process.argv, { run: false })
+  if (options.help || options.version) return
+  if (cli.matchedCommand) return cli.runMatchedCommand()
+  const [word] = cli.args
+  if (word) throw new CommandFailed(`${word} is unknown; see reprise --help`, 2)
+  cli.outputHelp()
+}
+
+run().catch((error: Error) => {
+  const { name, message } = error
+  const told = name === 'CommandFailed' || name === 'CACError'
+  say(`reprise: ${told ? '' : `${name}: `}${message}`)
+  process.exit(error instanceof CommandFailed ? error.exitCode : name === 'CACError' ? 2 : 1)
+})

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { CommandFailed } from './command-failed.ts'
+
+const refusal = z.union([
+  z.object({ error: z.object({ message: z.string() }) }).transform(({ error }) => error.message),
+  z.object({ error: z.string(), message: z.string() }).transform(({ message }) => message),
+  z.object({ detail: z.string() }).transform(({ detail }) => detail),
+])
+
+/** Where a server listens when nobody says otherwise. */
+export const defaultUrl = ({ PORT }: Readonly<Record<string, string | undefined>>): string =>
+  `http://127.0.0.1:${PORT || 3000}`
+
+/** Asks a running server; answers the JSON of its reply. @throws CommandFailed */
+export const remote = (url: string, key: string) => {
+  if (!URL.canParse(url)) throw new CommandFailed(`${url} is not a URL, such as ${defaultUrl({})}`)
+  return async (method: 'GET' | 'POST', path: string): Promise<unknown> => {
+    const target = new URL(path, url)
+    const reply = await fetch(target, { method, headers: { 'x-api-key': key } }).catch(
+      ({ cause }: Error) => {
+        const why = cause instanceof Error ? cause.message : 'no connection'
+        throw new CommandFailed(`${target.origin} does not answer (${why})`)
+      },
+    )
+    const body: unknown = await reply.json().catch(() => undefined)
+    if (reply.ok) return body
+    const said = refusal.safeParse(body).data ?? reply.statusText
+    throw new CommandFailed(`${target.origin} answers ${reply.status}: ${said}`)
+  }
+}
+
+export type Remote = ReturnType<typeof remote>

@@ -1,0 +1,55 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { GetOrganization } from '../../../queries/get-organization.ts'
+import type { ListEvents } from '../../../queries/list-events.ts'
+import { START } from '../../ports/event-store.ts'
+import { id } from '../admin-wire.ts'
+import { inOrganization } from '../in-organization.ts'
+import { refusals } from '../refusals.ts'
+import { integer } from '../wire.ts'
+
+type Uses = { listEvents: ListEvents; getOrganization: GetOrganization }
+
+const asked = z.object({
+  after: integer(START, Number.MAX_SAFE_INTEGER).default(START),
+  limit: integer(1, 500).default(100),
+  stream: z.string().min(1).optional(),
+  type: z.string().min(1).optional(),
+})
+
+const event = z.object({
+  position: z.int(),
+  id: z.string(),
+  stream: z.string(),
+  revision: z.int(),
+  type: z.string(),
+  data: z.unknown(),
+  metadata: z.looseObject({}),
+})
+
+/** What happened in an organization (decisions, section 10). */
+export const adminAuditRoutes =
+  ({ listEvents, getOrganization }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    http.get(
+      '/organizations/:organization_id/audit/events',
+      {
+        config: { scopes: ['admin:read'], managers: true },
+        schema: {
+          tags: ['admin: audit'],
+          summary: 'List events in the order of the log, sealed texts opened',
+          params: z.object({ organization_id: id }),
+          querystring: asked,
+          response: {
+            200: z.object({ events: z.array(event), next_after: z.int(), has_more: z.boolean() }),
+            ...refusals('admin', 'role_required', 'organization_not_found'),
+          },
+        },
+      },
+      async (request) => {
+        const { organizationId } = inOrganization(request, request.params.organization_id)
+        await getOrganization(organizationId)
+        return listEvents({ organizationId, ...request.query })
+      },
+    )
+  }

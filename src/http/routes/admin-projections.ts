@@ -1,0 +1,58 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { Rebuilds } from '../../rebuilds.ts'
+import { refusals } from '../refusals.ts'
+
+const projection = z.object({
+  name: z.string(),
+  position: z.int().describe('What is folded; -1: nothing'),
+  lag: z.int().describe('From there to the end of the log, in positions'),
+  state: z.enum(['running', 'stopped', 'rebuilding', 'elsewhere']),
+  progress: z.object({ events: z.int(), percent: z.int() }).optional(),
+  error: z.string().optional(),
+})
+
+/** The read models of this installation, for its operators. */
+export const adminProjectionRoutes =
+  ({ list, begin }: Rebuilds): FastifyPluginAsyncZod =>
+  async (http) => {
+    const config = { platform: true } as const
+    const tags = ['admin: projections']
+
+    http.get(
+      '/projections',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List the read models and how far they are',
+          response: {
+            200: z.object({ projections: z.array(projection) }),
+            ...refusals('admin', 'platform_only'),
+          },
+        },
+      },
+      async () => ({ projections: await list() }),
+    )
+
+    http.post(
+      '/projections/:name/rebuild',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Build a read model anew beside the live one, and swap; the list tells progress',
+          params: z.object({ name: z.string() }),
+          response: {
+            202: z.object({ name: z.string(), state: z.literal('rebuilding') }),
+            ...refusals('admin', 'platform_only', 'projection_not_found', 'projects_elsewhere'),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { name } = request.params
+        begin(name)
+        return reply.code(202).send({ name, state: 'rebuilding' as const })
+      },
+    )
+  }

@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { superAdminKey } from './support/platform.ts'
+import { startServer } from './support/server.ts'
+
+const cli = new URL('../src/cli.js', import.meta.url).pathname
+
+/** One run of the command; what it said and its exit code. */
+const reprise = async (args: string, env: Record<string, string> = {}) => {
+  const child = spawn(process.execPath, [cli, ...args.split(' ')], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ])
+  return { code, out, err }
+}
+
+t.test('help, version, and what is called wrongly', async (t) => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  t.match(await reprise('--version'), { code: 0, out: `reprise/${version} `, err: '' })
+  const help = await reprise('--help')
+  t.match(help, { code: 0, err: '' })
+  for (const command of ['serve', 'projections', 'events']) t.match(help.out, `  ${command} `)
+  t.match(await reprise('events --help'), { code: 0, out: '--organization <id>' })
+  for (const [args, err] of [
+    ['nonsense', 'nonsense is unknown'],
+    ['projections', 'missing required args'],
+    ['projections drop', 'there are: list, rebuild'],
+    ['projections list --loudly', 'Unknown option `--loudly`'],
+    ['events', '--organization <id> is required'],
+  ] as const)
+    t.match(await reprise(args), { code: 2, out: '', err })
+})
+
+t.test('what cannot be done says what to do', async (t) => {
+  const DATA_DIR = t.testdir()
+  for (const [args, env, err] of [
+    ['projections list', {}, 'holds no events: set DATA_DIR'],
+    ['projections list --url http://127.0.0.1:1', {}, 'SUPER_ADMIN_KEY must be set'],
+    ['projections list --url http://127.0.0.1:1', { SUPER_ADMIN_KEY: 'k' }, 'does not answer'],
+    ['projections list --url nowhere', { SUPER_ADMIN_KEY: 'k' }, 'nowhere is not a URL'],
+    ['events --organization o', {}, 'REPRISE_API_KEY (with admin:read) or SUPER_ADMIN_KEY'],
+    ['serve', { PORT: 'many' }, 'ConfigInvalid: The environment has errors:\n  PORT:'],
+  ] as const)
+    t.match(await reprise(args, { DATA_DIR, ...env }), { code: 1, out: '', err })
+})
+
+const rows = (out: string) => out.trim().split('\n').slice(1)
+
+const throughServer = async (t: Test) => {
+  const DATA_DIR = t.testdir()
+  const server = await startServer(t, { DATA_DIR })
+  const organization = await server.platform.organization()
+  return { server, organization, env: { DATA_DIR, SUPER_ADMIN_KEY: superAdminKey } }
+}
+
+t.test('projections, with a server in between and without', async (t) => {
+  const { server, env } = await throughServer(t)
+  const { url } = server
+
+  const listed = await reprise(`projections list --url ${url}`, env)
+  t.match(listed, { code: 0, err: '' })
+  t.match(listed.out, /^NAME +POSITION +LAG +STATE\n/)
+  for (const row of rows(listed.out)) t.match(row, /^[a-z_]+ +\d+ +0 +running$/)
+
+  const one = await reprise(`projections rebuild members --url ${url}`, env)
+  t.match(one, { code: 0, out: '', err: /members: rebuilt\n$/ })
+  t.match(await reprise(`projections rebuild nothing --url ${url}`, env), {
+    code: 1,
+    err: 'answers 404: There is no such projection',
+  })
+  t.match(await reprise('projections list', env), {
+    code: 1,
+    out: '',
+    err: /in use by process \d+.*--url/,
+  })
+
+  t.equal(await server.stop(), 0)
+  const idle = await reprise('projections list', env)
+  t.equal(idle.code, 0)
+  for (const row of rows(idle.out)) t.match(row, /^[a-z_]+ +\d+ +0 +idle$/)
+  const all = await reprise('projections rebuild', env)
+  t.equal(all.code, 0)
+  for (const row of rows(idle.out)) t.match(all.err, `${row.split(' ')[0]}: rebuilt\n`)
+  t.equal((await reprise('projections list', env)).out, idle.out, 'as far as before')
+  t.match(await reprise('projections rebuild nothing', env), { code: 2 })
+})
+
+t.test('events are shown, and followed', async (t) => {
+  const { server, organization, env } = await throughServer(t)
+  const args = `events --organization ${organization.organizationId} --url ${server.url}`
+  const shown = await reprise(args, env)
+  t.equal(shown.code, 0)
+  t.match(shown.out, /^\d+ {2}[\d-]+T[\d:.]+Z {2}OrganizationCreated {2}organization-\S+@0 {2}\{/m)
+  t.notMatch(shown.out, '"$sealed"')
+
+  const json = await reprise(`${args} --json --type OrganizationCreated`, env)
+  t.match(JSON.parse(json.out), { type: 'OrganizationCreated', revision: 0, metadata: {} })
+  const { position } = JSON.parse(json.out)
+  t.notMatch((await reprise(`${args} --after ${position}`, env)).out, 'OrganizationCreated')
+
+  const follower = spawn(process.execPath, [cli, ...args.split(' '), '--follow'], { env })
+  t.teardown(() => follower.kill('SIGKILL'))
+  follower.stdout.setEncoding('utf8')
+  let seen = ''
+  const shows = async (what: string) => {
+    while (!seen.includes(what)) seen += (await once(follower.stdout, 'data'))[0]
+  }
+  await shows('OrganizationCreated')
+  await server.platform.ask('PATCH', `/organizations/${organization.organizationId}`, {
+    name: 'Renamed',
+  })
+  await shows('OrganizationRenamed')
+  t.pass('what came later is shown too')
+  follower.kill('SIGTERM')
+  await once(follower, 'exit')
+})
