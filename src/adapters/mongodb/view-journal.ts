@@ -2,12 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Collection, UpdateFilter } from 'mongodb'
 import { START } from '../../ports/event-store.ts'
-import { type Change, CheckpointMoved, type Document } from '../../ports/views.ts'
+import { type Change, CheckpointMoved } from '../../ports/views.ts'
 import { bulkWrite, isDuplicate, type Mongo } from './connect.ts'
-import { toStored } from './documents.ts'
+import { partsOf, type StoredChange } from './view-changes.ts'
 import type { StoredDocument } from './view-indexes.ts'
-
-type StoredChange = { id: string; document: Document | null }
 
 /**
  * Where a generation of a read model stands. `position` is decided: with it goes everything that
@@ -31,36 +29,9 @@ type Part = { _id: string; changes: StoredChange[] }
 /** A generation's changes up to a position. */
 export type Due = { name: string; position: number; changes: readonly Change[] }
 
-/** Far below MongoDB's 16 MiB a document. */
-const partBytes = 4 * 1024 * 1024
 /** Another process that has not finished a commit by then is taken not to. */
 const patienceMs = 1_000
 const lookMs = 25
-
-const sizeOf = (value: unknown): number => {
-  if (typeof value === 'string') return 8 + Buffer.byteLength(value)
-  if (typeof value !== 'object' || value === null) return 16
-  let sum = 16
-  for (const [name, inner] of Object.entries(value)) sum += 8 + name.length + sizeOf(inner)
-  return sum
-}
-
-/** The last change of each document, as stored, in parts of a few megabytes. */
-const partsOf = (changes: readonly Change[]): StoredChange[][] => {
-  const last = new Map(changes.map(({ id, document }) => [id, document]))
-  const parts: StoredChange[][] = [[]]
-  let filled = 0
-  for (const [id, document] of last) {
-    const change = { id, document: document ? toStored(document) : null }
-    filled += sizeOf(change)
-    if (filled > partBytes) {
-      parts.push([])
-      filled = sizeOf(change)
-    }
-    parts.at(-1)?.push(change)
-  }
-  return parts
-}
 
 const partId = (name: string, position: number, n: number) => `${name}@${position}#${n}`
 

@@ -1,0 +1,65 @@
+import type { Database, Key } from 'lmdb'
+import type { Document, Find, Found, Scalar } from '../../ports/views.ts'
+import type { Table, ViewsBuffer } from './views-buffer.ts'
+import { idIn } from './views-catalog.ts'
+import { countKey, rangeOf, whole } from './views-keys.ts'
+
+const pageSize = 500
+
+/** Answers from the indexes, which know of a table's changes once they are written. */
+export const viewsReader = (db: Database<unknown, Key>, { write, stored }: ViewsBuffer) => {
+  const indexOf = (table: Table, name: string, equals: readonly Scalar[]) => {
+    const index = table.indexes[name]
+    if (!index) throw new TypeError(`no index is called ${name}`)
+    if (index.equals.length !== equals.length)
+      throw new TypeError(`${name} is asked by ${index.equals.join(', ')}`)
+    if (table.changed.size > 0) write()
+    return index
+  }
+
+  return {
+    find(table: Table, query: Find): Found<Document> {
+      const { index: name, equals, from, below, descending = false, skip = 0, limit } = query
+      const { entries, counts } = indexOf(table, name, equals)
+      const { start, end } = rangeOf(entries, query)
+      const [first, last] = descending ? [end, start] : [start, end]
+      const items: Document[] = []
+      if (limit > 0) {
+        const page = { start: first, end: last, reverse: descending, offset: skip, limit }
+        for (const key of db.getKeys(page)) {
+          const document = stored(table, idIn(key))
+          if (document) items.push(document)
+        }
+      }
+      const total =
+        from === undefined && below === undefined
+          ? ((db.get(countKey(counts, equals)) as number | undefined) ?? 0)
+          : db.getKeysCount({ start, end })
+      return { items, total }
+    },
+
+    idsOf(table: Table, name: string, equals: readonly Scalar[]): string[] {
+      const { entries } = indexOf(table, name, equals)
+      return [...db.getKeys(rangeOf(entries, { equals }))].map(idIn)
+    },
+
+    /** As of its first batch, whatever is committed meanwhile; ends with its reader. */
+    async *all(table: Table): AsyncGenerator<{ id: string; document: Document }[]> {
+      if (table.changed.size > 0) write()
+      const transaction = db.useReadTransaction()
+      try {
+        for (let { start, end } = whole(table.documents); ; ) {
+          const page = [...db.getRange({ start, end, limit: pageSize + 1, transaction })]
+          const batch = page.slice(0, pageSize)
+          if (batch.length > 0)
+            yield batch.map(({ key, value }) => ({ id: idIn(key), document: value as Document }))
+          const next = page[pageSize]
+          if (!next) return
+          start = next.key
+        }
+      } finally {
+        transaction.done()
+      }
+    },
+  }
+}

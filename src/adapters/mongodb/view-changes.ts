@@ -1,0 +1,34 @@
+import type { Change, Document } from '../../ports/views.ts'
+import { toStored } from './documents.ts'
+
+/** A change as it is decided: a document as MongoDB takes it, null where it goes. */
+export type StoredChange = { id: string; document: Document | null }
+
+/** Far below MongoDB's 16 MiB a document. */
+const partBytes = 4 * 1024 * 1024
+
+/** About what a value takes in BSON. */
+const sizeOf = (value: unknown): number => {
+  if (typeof value === 'string') return 8 + Buffer.byteLength(value)
+  if (typeof value !== 'object' || value === null) return 16
+  let sum = 16
+  for (const [name, inner] of Object.entries(value)) sum += 8 + name.length + sizeOf(inner)
+  return sum
+}
+
+/** The last change of each document, as stored, in parts of a few megabytes. */
+export const partsOf = (changes: readonly Change[]): StoredChange[][] => {
+  const last = new Map(changes.map(({ id, document }) => [id, document]))
+  const parts: StoredChange[][] = [[]]
+  let filled = 0
+  for (const [id, document] of last) {
+    const change = { id, document: document ? toStored(document) : null }
+    filled += sizeOf(change)
+    if (filled > partBytes) {
+      parts.push([])
+      filled = sizeOf(change)
+    }
+    parts.at(-1)?.push(change)
+  }
+  return parts
+}
