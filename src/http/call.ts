@@ -9,6 +9,8 @@ export type RouteRules = {
   group?: 'chat' | 'agents' | 'detail' | 'rag' | 'admin'
   /** Needs an owner or admin of the organization (or the platform key). */
   managers?: true
+  /** Answers with an event stream, always or when the body asks for one. */
+  streams?: 'always' | 'asked'
   /** Only the platform key. */
   platform?: true
 }

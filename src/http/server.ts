@@ -122,7 +122,8 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
 
   const notFound: RouteHandlerMethod = (request, reply) => {
     const allowed = methodsOf(request.url.split('?', 1)[0] ?? '')
-    if (allowed.length === 0) return replyWith(request, reply, problem('not_found'))
+    if (allowed.length === 0 || allowed.some((method) => method === request.method))
+      return replyWith(request, reply, problem('not_found'))
     reply.header('allow', [...new Set(allowed)].join(', '))
     return replyWith(request, reply, problem('method_not_allowed'))
   }

@@ -12,11 +12,13 @@ export const integer = (min: number, max = Number.MAX_SAFE_INTEGER) => {
   )
 }
 
+const flags: Readonly<Record<string, boolean>> = { true: true, false: false, 1: true, 0: false }
+
 /** true or false in a query string. */
-export const boolean = z
-  .string()
-  .refine((text) => /^(true|false|1|0)$/i.test(text), 'true or false is expected')
-  .transform((text) => /^(true|1)$/i.test(text))
+export const boolean = z.preprocess(
+  (text) => flags[String(text).toLowerCase()] ?? text,
+  z.boolean('true or false is expected'),
+)
 
 /** A session id, the client's own or ours (decisions, section 3). */
 export const sessionId = z

@@ -40,7 +40,7 @@ const completion = z
     created: z.int(),
     model: z.string(),
   })
-  .describe('The answer; with stream: true, text/event-stream of agent.completion.chunk items')
+  .describe('The answer; with stream: true, a stream of agent.completion.chunk items')
 
 const answered = async (turn: LiveTurn, { agentId, agentName, model }: AgentStream) => ({
   id: `agentcmpl-${turn.runId}`,
@@ -62,7 +62,7 @@ export const agentCompletionRoutes =
     http.post(
       '/agents/:agent_id/completions',
       {
-        config: { group: 'agents', scopes: ['agents:invoke'] },
+        config: { group: 'agents', scopes: ['agents:invoke'], streams: 'asked' },
         preValidation: async (request) => requireScopes(request.access, delegates(request.body)),
         schema: {
           tags: ['agents'],

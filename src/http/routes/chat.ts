@@ -43,7 +43,7 @@ const completion = z
     usage,
     session_id: z.string(),
   })
-  .describe('The answer; with stream: true, text/event-stream of chat.completion.chunk items')
+  .describe('The answer; with stream: true, a stream of chat.completion.chunk items')
 
 const answered = async (turn: LiveTurn, model: string) => {
   const done = await doneOf(turn)
@@ -86,7 +86,7 @@ export const chatRoutes =
     http.post(
       '/chat/completions',
       {
-        config: { group: 'chat', scopes: ['orchestrator:invoke'] },
+        config: { group: 'chat', scopes: ['orchestrator:invoke'], streams: 'asked' },
         preValidation: async (request) => requireScopes(request.access, scopesIn(request.body)),
         schema: {
           tags: ['chat'],

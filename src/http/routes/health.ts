@@ -15,12 +15,13 @@ const check = z.object({ ok: z.boolean(), detail: z.string().optional() })
 export const healthRoutes =
   ({ version, clock, readiness }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const tags = ['health']
+    const open = { tags: ['health'], security: [] }
     const base = z.object({ status: z.string(), version: z.string(), timestamp: z.iso.datetime() })
+    const checked = base.extend({ checks: z.record(z.string(), check) })
 
     http.get(
       '/health',
-      { schema: { tags, summary: 'Whether the process answers', response: { 200: base } } },
+      { schema: { ...open, summary: 'Whether the process answers', response: { 200: base } } },
       async () => ({ status: 'ok', version, timestamp: clock.now().toISOString() }),
     )
 
@@ -28,14 +29,14 @@ export const healthRoutes =
       '/health/ready',
       {
         schema: {
-          tags,
+          ...open,
           summary: 'Whether stores are reachable and projections keep up',
-          response: { '2xx': base.extend({ checks: z.record(z.string(), check) }) },
+          response: { 200: checked, 503: checked },
         },
       },
       async (_request, reply) => {
         const { ready, checks } = await readiness()
-        reply.code(ready ? 200 : 503)
+        if (!ready) reply.code(503).header('x-error-code', 'service_unavailable')
         const timestamp = clock.now().toISOString()
         return { status: ready ? 'ok' : 'unavailable', version, timestamp, checks }
       },

@@ -42,14 +42,14 @@ export const sessionTurnRoutes =
     http.get(
       '/sessions/:session_id/stream',
       {
-        config: { scopes: ['sessions:messages'] },
+        config: { scopes: ['sessions:messages'], streams: 'always' },
         schema: {
           tags,
           summary: 'Follow the running turn again, from Last-Event-ID or from its start',
           params,
           querystring: reattach,
           response: {
-            200: z.string().describe('text/event-stream of chat.completion.chunk items'),
+            200: z.string().describe('A stream of chat.completion.chunk items'),
             ...refusals('detail', 'session_not_found', 'stream_not_found', 'user_not_found'),
           },
         },
