@@ -1,5 +1,8 @@
-import { agentStream, decideCreate } from '../src/domain/agent/agent.ts'
+import { decideCreate } from '../src/domain/agent/agent.ts'
 import type { AgentConfiguration } from '../src/domain/agent/events.ts'
+import { squadStream } from '../src/domain/agent/squad.ts'
+import { type Change, changed } from '../src/domain/changes.ts'
+import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
 import { idFor } from '../src/ids.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
@@ -14,11 +17,12 @@ type Uses = {
 
 /** Only the name must be given; `agentId` where it has to be known beforehand. */
 export type CreateAgent = { agentId?: string } & Pick<AgentConfiguration, 'name'> &
-  Partial<AgentConfiguration>
+  Change<AgentConfiguration>
 
-const unsaid = {
+const unsaid: Omit<AgentConfiguration, 'name'> = {
   description: '',
   agentType: 'LLM_AGENT',
+  model: null,
   instruction: '',
   isActive: true,
   tools: [],
@@ -30,17 +34,23 @@ const unsaid = {
   outputKey: null,
   maxIterations: null,
   exitCondition: null,
-} satisfies Partial<AgentConfiguration>
+}
 
-/** Creates an agent in the call's organization. */
+/**
+ * Creates an agent in the call's organization.
+ * @throws organization_not_found, unknown_sub_agent, agent_cycle, agent_depth, agent_name_taken,
+ * agent_limit_reached, invalid_input
+ */
 export const createAgent =
   ({ transact, clock, defaultModel }: Uses) =>
   async ({ agentId, ...said }: CreateAgent, call: Call) => {
+    const { organizationId } = call
+    const found = await transact(organizationStream(organizationId), requireOrganization, call)
+    const { orchestratorAgentId } = found.state
     const id = agentId ?? idFor(clock, call, `agent/${said.name}`)
-    const { agentType = unsaid.agentType } = said
-    const model = agentType === 'LLM_AGENT' ? defaultModel : null
-    const decide = decideCreate({ ...unsaid, model, ...said })
-    const { position } = await transact(agentStream(call.organizationId, id), decide, call)
+    const configuration = changed({ ...unsaid, name: said.name }, said)
+    const decide = decideCreate(id, configuration, { orchestratorAgentId, defaultModel })
+    const { position } = await transact(squadStream(organizationId), decide, call)
     return { agentId: id, position }
   }
 export type CreateAgentCommand = ReturnType<typeof createAgent>

@@ -5,7 +5,7 @@ import { idFor } from '../src/ids.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
 import type { Transact } from '../src/transact.ts'
-import type { CreateAgent, CreateAgentCommand } from './create-agent.ts'
+import type { CreateAgentCommand } from './create-agent.ts'
 import type { GrantCreditsCommand } from './grant-credits.ts'
 import type { RegisterUserCommand } from './register-user.ts'
 import type { Plan, SetSubscriptionCommand } from './set-subscription.ts'
@@ -25,8 +25,6 @@ export type CreateOrganization = {
   plan?: Plan | undefined
   /** Micro-credits. */
   credits?: number | undefined
-  /** What sets the orchestrator apart from one without sub-agents. */
-  orchestrator?: Partial<CreateAgent>
 }
 
 const instruction =
@@ -39,7 +37,7 @@ const instruction =
  */
 export const createOrganization =
   ({ transact, clock, registerUser, createAgent, setSubscription, grantCredits }: Uses) =>
-  async ({ name, owner, plan, credits, orchestrator }: CreateOrganization, asked: Call) => {
+  async ({ name, owner, plan, credits }: CreateOrganization, asked: Call) => {
     const organizationId = idFor(clock, asked, 'organization')
     const agentId = idFor(clock, asked, 'orchestrator')
     const call = { ...asked, organizationId }
@@ -49,7 +47,7 @@ export const createOrganization =
       await transact(organizationStream(organizationId), created, call),
       await transact(memberStream(organizationId, userId), decideFound, call),
       await transact(userStream(userId), decideEnterFirst(organizationId), call),
-      await createAgent({ name: 'Orchestrator', instruction, ...orchestrator, agentId }, call),
+      await createAgent({ name: 'Orchestrator', instruction, agentId }, call),
     ]
     if (plan !== undefined) steps.push(await setSubscription({ userId, plan }, call))
     if (credits)

@@ -3,7 +3,7 @@ import {
   type AgentEvent,
   agentEvents,
 } from '../src/domain/agent/events.ts'
-import { idIn, type Projection } from './projection.ts'
+import type { Projection } from './projection.ts'
 
 /** The contract's list item, and below it what the agent is configured by. */
 export type AgentView = {
@@ -63,7 +63,7 @@ const changed = (view: AgentView, change: Change, at: string): AgentView => {
 
 export const agents: Projection<AgentView, typeof agentEvents> = {
   name: 'agents',
-  categories: ['agent'],
+  categories: ['squad'],
   events: agentEvents,
   indexes: {
     by_organization: { equals: ['organization_id'], orderBy: 'created_at' },
@@ -74,7 +74,7 @@ export const agents: Projection<AgentView, typeof agentEvents> = {
       orderBy: 'created_at',
     },
   },
-  id: ({ stream }) => idIn(stream),
+  id: ({ data }) => data.agentId,
   creates: {
     AgentCreated: ({ data, metadata }, id) => ({
       agent_id: id,

@@ -1,9 +1,11 @@
 import { addMember } from '../commands/add-member.ts'
+import { changeAgent } from '../commands/change-agent.ts'
 import { changeApiKey } from '../commands/change-api-key.ts'
 import { changeMember } from '../commands/change-member.ts'
 import { createAgent } from '../commands/create-agent.ts'
 import { createApiKey } from '../commands/create-api-key.ts'
 import { createOrganization } from '../commands/create-organization.ts'
+import { deleteAgent } from '../commands/delete-agent.ts'
 import { deleteCredential } from '../commands/delete-credential.ts'
 import { endRun } from '../commands/end-run.ts'
 import { grantCredits } from '../commands/grant-credits.ts'
@@ -44,6 +46,7 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
   const grant = grantCredits({ transact, clock })
   return {
     addMember: addMember({ transact, registerUser: register }),
+    changeAgent: changeAgent({ transact, defaultModel }),
     changeApiKey: changeApiKey(transact),
     changeMember: changeMember(transact),
     createAgent: agent,
@@ -56,6 +59,7 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
       setSubscription: subscribe,
       grantCredits: grant,
     }),
+    deleteAgent: deleteAgent(transact),
     deleteCredential: deleteCredential(transact),
     endRun: endRun(transactor),
     grantCredits: grant,

@@ -1,3 +1,4 @@
+import type { ChangeAgentCommand } from '../commands/change-agent.ts'
 import type { CreateAgentCommand } from '../commands/create-agent.ts'
 import type { CreateApiKeyCommand } from '../commands/create-api-key.ts'
 import type { CreateOrganizationCommand } from '../commands/create-organization.ts'
@@ -20,6 +21,7 @@ type Uses = {
   hashEmail: Secrets['hashEmail']
   createOrganization: CreateOrganizationCommand
   createAgent: CreateAgentCommand
+  changeAgent: ChangeAgentCommand
   createApiKey: CreateApiKeyCommand
 }
 
@@ -68,7 +70,8 @@ const callAt = (at: string): Call => ({
  * begun otherwise is left alone. Undefined: nothing was left to do.
  */
 export const seedDemo = async (uses: Uses) => {
-  const { store, transact, clock, hashEmail, createOrganization, createAgent, createApiKey } = uses
+  const { store, transact, clock, hashEmail } = uses
+  const { createOrganization, createAgent, changeAgent, createApiKey } = uses
   const call = callAt(clock.now().toISOString())
   const keyId = idFor(clock, call, 'key')
   const organizationId = idFor(clock, call, 'organization')
@@ -79,17 +82,13 @@ export const seedDemo = async (uses: Uses) => {
   if (made.state.status !== 'none') return undefined
 
   const team = agents.map((agent) => ({ ...agent, agentId: idFor(clock, call, agent.name) }))
-  await createOrganization(
-    {
-      name: 'Demo',
-      owner,
-      plan: 'pro_monthly',
-      credits: 1_000 * creditUnit,
-      orchestrator: { subAgents: team.map(({ agentId }) => agentId) },
-    },
+  const { orchestratorAgentId } = await createOrganization(
+    { name: 'Demo', owner, plan: 'pro_monthly', credits: 1_000 * creditUnit },
     call,
   )
   for (const agent of team) await createAgent(agent, inside)
+  const subAgents = team.map(({ agentId }) => agentId)
+  await changeAgent({ agentId: orchestratorAgentId, change: { subAgents } }, inside)
   const { key, position } = await createApiKey(
     {
       keyId,

@@ -56,6 +56,12 @@ export const problems = {
     type: 'permission_error',
     message: 'This needs an owner or admin of the organization',
   },
+  user_key_required: {
+    status: 403,
+    shape: 'route',
+    type: 'permission_error',
+    message: 'This needs a user key, not an organization key',
+  },
   platform_only: {
     status: 403,
     shape: 'route',
@@ -150,6 +156,49 @@ export const problems = {
     shape: 'error',
     type: invalid,
     message: 'Only agents of type LLM_AGENT can be invoked directly',
+  },
+  unknown_sub_agent: {
+    status: 400,
+    shape: 'error',
+    type: invalid,
+    message: 'The organization has no such agent',
+  },
+  agent_cycle: {
+    status: 400,
+    shape: 'error',
+    type: invalid,
+    message: 'An agent cannot run itself',
+  },
+  agent_depth: {
+    status: 400,
+    shape: 'error',
+    type: invalid,
+    message: 'Too many agents would run one below the other',
+  },
+  invalid_tool: { status: 400, shape: 'error', type: invalid, message: 'A tool is invalid' },
+  agent_name_taken: {
+    status: 409,
+    shape: 'error',
+    type: 'conflict_error',
+    message: 'The sub-agents of one agent have different names',
+  },
+  agent_in_use: {
+    status: 409,
+    shape: 'error',
+    type: 'conflict_error',
+    message: 'Other agents run this agent',
+  },
+  agent_limit_reached: {
+    status: 409,
+    shape: 'error',
+    type: 'conflict_error',
+    message: 'An organization has at most 1,000 agents',
+  },
+  orchestrator_required: {
+    status: 409,
+    shape: 'error',
+    type: 'conflict_error',
+    message: 'The orchestrator stays an active LLM agent',
   },
   agent_inactive: { status: 400, shape: 'error', type: invalid, message: 'Agent is not active' },
   idempotency_key_reused: {

@@ -13,7 +13,6 @@ import { userEvents } from './user/events.ts'
 /** Every event that is ever stored, by the category of its stream; no type is in two of them. */
 export const eventsByCategory = {
   account: accountEvents,
-  agent: agentEvents,
   apikey: apiKeyEvents,
   credentials: credentialEvents,
   email: emailEvents,
@@ -21,5 +20,6 @@ export const eventsByCategory = {
   member: memberEvents,
   memory: memoryEvents,
   organization: organizationEvents,
+  squad: agentEvents,
   user: userEvents,
 } as const satisfies Record<string, EventTable>

@@ -127,8 +127,9 @@ t.test('accounts', async (t) => {
 })
 
 t.test('agents', async (t) => {
-  const seen = projecting(t, agents, 'agent-org-1_agent-1')
-  const data = agentEvents.AgentCreated.parse(sample('AgentCreated').data)
+  const seen = projecting(t, agents, 'squad-org-1_org-1')
+  const agentId = 'agent-1'
+  const data = { ...agentEvents.AgentCreated.parse(sample('AgentCreated').data), agentId }
   const created = { type: 'AgentCreated', data } as const
   seen(created).shows({
     agent_id: 'agent-1',
@@ -141,8 +142,8 @@ t.test('agents', async (t) => {
   })
   seen(created, {
     type: 'AgentChanged',
-    data: { tools: [], model: null, temperature: null },
+    data: { agentId, tools: [], model: null, temperature: null },
     at: later,
   }).shows({ has_tools: false, has_mcp: true, model: null, temperature: null, updated_at: later })
-  seen(created, { type: 'AgentDeleted', data: {} }).showsNothing('agent-1')
+  seen(created, { type: 'AgentDeleted', data: { agentId } }).showsNothing(agentId)
 })

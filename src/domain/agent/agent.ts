@@ -1,30 +1,83 @@
-import { type Aggregate, streamOf } from '../aggregate.ts'
-import { changed } from '../changes.ts'
-import { type AgentConfiguration, type AgentEvent, agentEvents } from './events.ts'
+import { problem } from '../../problems.ts'
+import { type Change, changed, differing } from '../changes.ts'
+import type { AgentConfiguration, AgentEvent } from './events.ts'
+import { requireSound } from './sound.ts'
+import { agentIn, requireAgent, type Squad } from './squad.ts'
 
-export type Agent =
-  | { status: 'unknown' | 'deleted' }
-  | { status: 'created'; configuration: AgentConfiguration }
+/** How many agents an organization has, and how large one is, as characters of JSON. */
+export const agentLimit = 1_000
+const sizeLimit = 100_000
 
-export const agent: Aggregate<Agent, typeof agentEvents> = {
-  category: 'agent',
-  events: agentEvents,
-  initial: { status: 'unknown' },
-  evolve: {
-    AgentCreated: (_, configuration) => ({ status: 'created', configuration }),
-    AgentChanged: (state, change) =>
-      state.status === 'created'
-        ? { ...state, configuration: changed(state.configuration, change) }
-        : state,
-    AgentDeleted: () => ({ status: 'deleted' }),
-  },
+/** What holds for every agent of an organization. */
+export type Rules = {
+  orchestratorAgentId: string
+  /** `provider/model` of LLM agents for which no other is named. */
+  defaultModel: string
 }
 
-export const agentStream = (organizationId: string, agentId: string) =>
-  streamOf(agent, organizationId, agentId)
+/** Agents that only run others have no model. */
+const withModel = (configuration: AgentConfiguration, { defaultModel }: Rules) => ({
+  ...configuration,
+  model: configuration.agentType === 'LLM_AGENT' ? configuration.model || defaultModel : null,
+})
 
-/** An agent of that id is created once, also when it was deleted since. */
+/** Makes sure of one agent among the others. @throws invalid_input and what requireSound throws */
+const requireFit = (
+  { agents }: Squad,
+  agentId: string,
+  configuration: AgentConfiguration,
+  { orchestratorAgentId }: Rules,
+): void => {
+  if (JSON.stringify(configuration).length > sizeLimit)
+    throw problem('invalid_input', {
+      message: `An agent's configuration has at most ${sizeLimit} characters in all`,
+    })
+  requireSound({ ...agents, [agentId]: configuration }, { agentId, orchestratorAgentId })
+}
+
+/** An agent of that id is created once. @throws agent_limit_reached and what requireFit throws */
 export const decideCreate =
-  (data: AgentConfiguration) =>
-  ({ status }: Agent): AgentEvent<'AgentCreated'>[] =>
-    status === 'unknown' ? [{ type: 'AgentCreated', data }] : []
+  (agentId: string, asked: AgentConfiguration, rules: Rules) =>
+  (state: Squad): AgentEvent<'AgentCreated'>[] => {
+    if (agentIn(state.agents, agentId)) return []
+    if (Object.keys(state.agents).length >= agentLimit) throw problem('agent_limit_reached')
+    const configuration = withModel(asked, rules)
+    requireFit(state, agentId, configuration, rules)
+    return [{ type: 'AgentCreated', data: { agentId, ...configuration } }]
+  }
+
+/**
+ * The orchestrator stays an active LLM agent: every turn begins with it.
+ * @throws agent_not_found, orchestrator_required and what requireFit throws
+ */
+export const decideChange =
+  (agentId: string, change: Change<AgentConfiguration>, rules: Rules) =>
+  (state: Squad): AgentEvent<'AgentChanged'>[] => {
+    const before = requireAgent(state.agents, agentId)
+    const after = withModel(changed(before, change), rules)
+    if (
+      agentId === rules.orchestratorAgentId &&
+      (!after.isActive || after.agentType !== 'LLM_AGENT')
+    )
+      throw problem('orchestrator_required')
+    const data = differing(before, after)
+    if (Object.keys(data).length === 0) return []
+    requireFit(state, agentId, after, rules)
+    return [{ type: 'AgentChanged', data: { agentId, ...data } }]
+  }
+
+/** @throws agent_not_found, orchestrator_required, agent_in_use where other agents run it */
+export const decideDelete =
+  (agentId: string, { orchestratorAgentId }: Pick<Rules, 'orchestratorAgentId'>) =>
+  ({ agents }: Squad): AgentEvent<'AgentDeleted'>[] => {
+    requireAgent(agents, agentId)
+    if (agentId === orchestratorAgentId) throw problem('orchestrator_required')
+    const above = Object.entries(agents)
+      .filter(([, { subAgents }]) => subAgents.includes(agentId))
+      .map(([id, { name }]) => ({ agent_id: id, name }))
+    if (above.length > 0) {
+      const names = above.map(({ name }) => name).join(', ')
+      throw problem('agent_in_use', { message: `The agent is run by: ${names}`, agents: above })
+    }
+    return [{ type: 'AgentDeleted', data: { agentId } }]
+  }

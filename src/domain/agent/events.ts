@@ -4,14 +4,17 @@ import type { EventOf } from '../aggregate.ts'
 const text = z.string()
 const texts = z.record(z.string(), z.string())
 
-const builtIn = z.enum([
+/** Tools that come with the platform, by name. */
+export const builtInTools = [
   'end_call',
   'transfer_call',
   'search_knowledge',
   'remember',
   'recall',
   'generate_content',
-])
+] as const
+
+export const agentTypes = ['LLM_AGENT', 'SEQUENTIAL_AGENT', 'PARALLEL_AGENT', 'LOOP_AGENT'] as const
 
 /** A custom HTTP call. A header value may be `{{credential:NAME}}`: the calling user's own. */
 const apiCall = z.object({
@@ -30,13 +33,13 @@ const apiCall = z.object({
 const configuration = z.object({
   name: text,
   description: text,
-  agentType: z.enum(['LLM_AGENT', 'SEQUENTIAL_AGENT', 'PARALLEL_AGENT', 'LOOP_AGENT']),
+  agentType: z.enum(agentTypes),
   /** `provider/model`; null for agents that only run others. */
   model: text.nullable(),
   instruction: text,
   isActive: z.boolean(),
   /** Built-in tools by name, custom ones in full. */
-  tools: z.array(z.union([builtIn, apiCall])),
+  tools: z.array(z.union([z.enum(builtInTools), apiCall])),
   mcpServers: z.array(z.object({ name: text, url: text, headers: texts })),
   /** Agent ids, in the order in which they run. */
   subAgents: z.array(text),
@@ -48,11 +51,13 @@ const configuration = z.object({
   exitCondition: text.nullable(),
 })
 
+const identity = z.object({ agentId: text })
+
 // Stored for good: add an optional field or a new event; never rename, never narrow.
 export const agentEvents = {
-  AgentCreated: configuration,
-  AgentChanged: configuration.partial(),
-  AgentDeleted: z.object({}),
+  AgentCreated: configuration.extend(identity.shape),
+  AgentChanged: configuration.partial().extend(identity.shape),
+  AgentDeleted: identity,
 }
 
 export type AgentEvent<Type extends keyof typeof agentEvents = keyof typeof agentEvents> = EventOf<

@@ -1,0 +1,32 @@
+import { decideChange } from '../src/domain/agent/agent.ts'
+import type { AgentConfiguration } from '../src/domain/agent/events.ts'
+import { squadStream } from '../src/domain/agent/squad.ts'
+import type { Change } from '../src/domain/changes.ts'
+import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
+import type { Call } from '../src/ports/call.ts'
+import type { Transact } from '../src/transact.ts'
+
+type Uses = {
+  transact: Transact
+  /** `provider/model` of LLM agents whose model is taken away. */
+  defaultModel: string
+}
+
+export type ChangeAgent = { agentId: string; change: Change<AgentConfiguration> }
+
+/**
+ * Changes what is named of an agent, its being active included. Turns that run keep the
+ * configuration they started with.
+ * @throws organization_not_found, agent_not_found, orchestrator_required, unknown_sub_agent,
+ * agent_cycle, agent_depth, agent_name_taken, invalid_input
+ */
+export const changeAgent =
+  ({ transact, defaultModel }: Uses) =>
+  async ({ agentId, change }: ChangeAgent, call: Call) => {
+    const { organizationId } = call
+    const found = await transact(organizationStream(organizationId), requireOrganization, call)
+    const { orchestratorAgentId } = found.state
+    const decide = decideChange(agentId, change, { orchestratorAgentId, defaultModel })
+    return transact(squadStream(organizationId), decide, call)
+  }
+export type ChangeAgentCommand = ReturnType<typeof changeAgent>

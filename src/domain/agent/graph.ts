@@ -1,0 +1,34 @@
+/** Who an agent runs, in order. Agents that are not there run nobody. */
+export type Below = (agentId: string) => readonly string[]
+
+/** The way from an agent back to itself, both ends included; undefined where there is none. */
+export const wayBack = (agentId: string, below: Below): readonly string[] | undefined => {
+  const seen = new Set<string>()
+  const from = (id: string): readonly string[] | undefined => {
+    for (const next of below(id)) {
+      if (next === agentId) return [id, next]
+      if (seen.has(next)) continue
+      seen.add(next)
+      const way = from(next)
+      if (way) return [id, ...way]
+    }
+    return undefined
+  }
+  return from(agentId)
+}
+
+/**
+ * Counts the agents of the longest chain that an agent begins, itself included. Only for graphs
+ * without cycles; what was counted once is not counted again.
+ */
+export const levelCounter = (below: Below) => {
+  const known = new Map<string, number>()
+  const levels = (agentId: string): number => {
+    const found = known.get(agentId)
+    if (found !== undefined) return found
+    const counted = 1 + Math.max(0, ...below(agentId).map(levels))
+    known.set(agentId, counted)
+    return counted
+  }
+  return levels
+}
