@@ -2,12 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { commitsOf, type Outcome, type Sink } from './batch.ts'
 import { StoreDamaged, StoreUnavailable } from './ports/event-store.ts'
 import type { Log } from './ports/log.ts'
-import type { Views } from './ports/views.ts'
+import { CheckpointMoved, type Views } from './ports/views.ts'
 
 /** The right to write views ran out in the middle of a batch; nothing of the batch was written. */
 class TermOver extends Error {
   override readonly name = 'TermOver'
 }
+
+/** Errors that end a spell: what is folded has to be folded again from the stored checkpoints. */
+const endsSpell = (error: unknown): boolean =>
+  error instanceof TermOver || error instanceof CheckpointMoved
 
 /** A spell in which this process writes views. */
 export type Spell = {
@@ -31,7 +35,7 @@ export const patient = ({ views, held, log, signal }: Spell): Sink => {
       try {
         return await work()
       } catch (err) {
-        if (signal.aborted || !held() || err instanceof StoreDamaged) throw err
+        if (signal.aborted || !held() || endsSpell(err) || err instanceof StoreDamaged) throw err
         if (!(err instanceof StoreUnavailable) && attempt >= maxAttempts) throw err
         log.warn({ err, attempt }, 'the views are out of reach, trying again')
         await pause(backOff(attempt), undefined, { signal }).catch(() => undefined)
@@ -57,7 +61,7 @@ export const committed = async (
     if (outcomes.length > 0) await sink.commit(commitsOf(outcomes))
     return outcomes
   } catch (error) {
-    if (error instanceof TermOver || error instanceof StoreUnavailable) throw error
+    if (endsSpell(error) || error instanceof StoreUnavailable) throw error
     const [{ lane } = {}, ...others] = outcomes
     if (lane && others.length === 0) return [{ lane, changes: [], position: lane.position, error }]
     const each: Outcome[] = []
