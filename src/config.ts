@@ -1,9 +1,12 @@
 import { z } from 'zod'
 
-const flag = z.stringbool({
-  truthy: ['on', 'true', '1', 'yes'],
-  falsy: ['off', 'false', '0', 'no', ''],
-})
+const yes = ['on', 'true', '1', 'yes']
+const no = ['off', 'false', '0', 'no']
+const flag = z
+  .string()
+  .toLowerCase()
+  .pipe(z.enum([...yes, ...no], 'must be on or off'))
+  .transform((text) => yes.includes(text))
 
 const bytes32 = z
   .base64()
@@ -31,6 +34,15 @@ const list = z.string().transform((text) =>
     .filter((one) => one !== ''),
 )
 
+const trusted = 'must be on, off, or a list of addresses and ranges'
+const proxy = z.union([
+  z.ipv4(),
+  z.ipv6(),
+  z.cidrv4(),
+  z.cidrv6(),
+  z.enum(['loopback', 'linklocal', 'uniquelocal']),
+])
+
 /** More OpenAI-compatible endpoints, by the name that agents call them by. */
 const providers = z.array(
   z
@@ -43,6 +55,9 @@ const prices = z.record(
   z.string(),
   z.object({ prompt: z.number().min(0), completion: z.number().min(0) }),
 )
+
+/** Also where another variable has errors of its own. */
+const always = () => true
 
 const environment = z
   .object({
@@ -68,10 +83,7 @@ const environment = z
     LLM_PRICES: json(prices).optional(),
     PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** on: any peer may say X-Forwarded-*; or a list of addresses and ranges that may. */
-    TRUST_PROXY: z
-      .string()
-      .default('off')
-      .transform((text) => flag.safeParse(text).data ?? text.split(',').map((one) => one.trim())),
+    TRUST_PROXY: z.union([flag, list.pipe(z.array(proxy))], trusted).default(false),
     REQUIRE_HTTPS: z.enum(['on', 'off', 'always']).default('on'),
     TLS_CERT: z.string().min(1).optional(),
     TLS_KEY: z.string().min(1).optional(),
@@ -81,10 +93,12 @@ const environment = z
     DEMO: flag.default(true),
   })
   .refine(({ TLS_CERT, TLS_KEY }) => !TLS_CERT === !TLS_KEY, {
+    when: always,
     path: ['TLS_CERT'],
     message: 'TLS_CERT and TLS_KEY (paths of PEM files) go together',
   })
   .refine(({ LLM_BASE_URL, LLM_MODEL }) => !LLM_BASE_URL || LLM_MODEL, {
+    when: always,
     path: ['LLM_MODEL'],
     message: 'must name a model of LLM_BASE_URL',
   })

@@ -14,7 +14,7 @@ type Options = {
  * What happens by the clock. A job is a thread without our memory: it only says that the time has
  * come, and the command runs here, one at a time.
  */
-export const schedule = async ({ tick, log, every = '30s' }: Options) => {
+export const schedule = ({ tick, log, every = '30s' }: Options) => {
   let busy: Promise<void> | undefined
   const run = () => {
     busy ??= tick()
@@ -34,9 +34,11 @@ export const schedule = async ({ tick, log, every = '30s' }: Options) => {
       },
     ],
     workerMessageHandler: run,
+    errorHandler: (err) => log.error({ err }, 'a scheduled job failed'),
   })
-  await bree.start()
   return {
+    start: () => bree.start(),
+    /** Nothing comes after this; what was under way is waited for. */
     async stop(): Promise<void> {
       await bree.stop()
       await busy

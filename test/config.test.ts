@@ -1,0 +1,91 @@
+import t from 'tap'
+import { configFrom } from '../src/config.ts'
+
+const key = 'k'.repeat(32)
+const bytes = Buffer.alloc(32, 7).toString('base64')
+
+const refusing = (env: Record<string, string>): Error => {
+  try {
+    configFrom(env)
+  } catch (error) {
+    if (error instanceof Error) return error
+  }
+  throw new Error('it was accepted')
+}
+
+t.test('what is unset or empty has its default', async (t) => {
+  const config = configFrom({ HOST: '', PORT: '', SUPER_ADMIN_KEY: '', DEMO: '', PATH: '/bin' })
+  t.strictSame(config, {
+    HOST: '127.0.0.1',
+    PORT: 3000,
+    DATA_DIR: './data',
+    TRUST_PROXY: false,
+    REQUIRE_HTTPS: 'on',
+    LOG_LEVEL: 'info',
+    DEMO: true,
+  })
+})
+
+t.test('every variable is read', async (t) => {
+  const text = {
+    HOST: '0.0.0.0',
+    DATA_DIR: '/data',
+    EVENTSTORE_URL: 'esdb://127.0.0.1:2113?tls=false',
+    MONGODB_URL: 'mongodb://127.0.0.1:27017/reprise',
+    SUPER_ADMIN_KEY: key,
+    LLM_BASE_URL: 'https://llm.example/v1',
+    LLM_API_KEY: 'sk',
+    LLM_MODEL: 'large',
+    PUBLIC_URL: 'https://api.example',
+    REQUIRE_HTTPS: 'always',
+    TLS_CERT: '/cert.pem',
+    TLS_KEY: '/key.pem',
+    LOG_LEVEL: 'debug',
+  }
+  const read = configFrom({ ...text, PORT: '8080', MASTER_KEY: bytes, DEMO: 'off' })
+  t.match(read, { ...text, PORT: 8080, DEMO: false })
+  t.strictSame(Buffer.from(read.MASTER_KEY ?? []), Buffer.alloc(32, 7))
+})
+
+t.test('whom to trust', async (t) => {
+  for (const [text, trusted] of [
+    ['on', true],
+    ['OFF', false],
+    ['1', true],
+    ['10.0.0.1', ['10.0.0.1']],
+    ['10.0.0.0/8, fd00::/8,loopback', ['10.0.0.0/8', 'fd00::/8', 'loopback']],
+  ] as const)
+    t.strictSame(configFrom({ TRUST_PROXY: text }).TRUST_PROXY, trusted, text)
+})
+
+t.test('every error is named at once, and no value', async (t) => {
+  const wrong = {
+    PORT: '70000',
+    EVENTSTORE_URL: 'http://secret-1',
+    MONGODB_URL: 'mongodb://user:secret-2@host',
+    SUPER_ADMIN_KEY: 'secret-3',
+    MASTER_KEY: 'secret-4',
+    LLM_BASE_URL: 'ftp://secret-5',
+    LLM_PROVIDERS: '{"secret-6"',
+    LLM_PRICES: '{"openai/*":{"prompt":"secret-7"}}',
+    PUBLIC_URL: 'secret-8',
+    TRUST_PROXY: 'secret-9',
+    REQUIRE_HTTPS: 'secret-10',
+    TLS_KEY: 'secret-11',
+    LOG_LEVEL: 'secret-12',
+    DEMO: 'secret-13',
+  }
+  const error = refusing(wrong)
+  t.equal(error.name, 'ConfigInvalid')
+  for (const name of [...Object.keys(wrong), 'TLS_CERT', 'LLM_MODEL'])
+    if (name !== 'TLS_KEY') t.match(error.message, new RegExp(`^ {2}${name}[.:]`, 'm'))
+  t.notMatch(error.message, 'secret')
+})
+
+t.test('a master key has 32 bytes', async (t) => {
+  for (const length of [16, 31, 33])
+    t.match(
+      refusing({ MASTER_KEY: Buffer.alloc(length).toString('base64') }).message,
+      /MASTER_KEY: must be 32 bytes/,
+    )
+})
