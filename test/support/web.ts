@@ -1,0 +1,37 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Test } from 'tap'
+
+/** A request as it came, its body read. */
+export type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'> & { body: string }
+
+type Answer = (asked: Asked, response: ServerResponse) => void
+
+/** An HTTP server on loopback that notes what it is asked; gone when the test ends. */
+export const web = async (t: Test, answer: Answer) => {
+  const asked: Asked[] = []
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part)
+    const { method, url, headers } = request
+    const one = { method, url, headers, body: Buffer.concat(parts).toString() }
+    asked.push(one)
+    answer(one, response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  t.teardown(close)
+  return { host: `127.0.0.1:${port}`, url: `http://127.0.0.1:${port}`, port, asked, close }
+}
+
+export const json = (response: ServerResponse, body: unknown, status = 200, headers = {}): void => {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  response.end(JSON.stringify(body))
+}
