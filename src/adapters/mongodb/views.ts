@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb'
+import { inOrder, type Serially } from '../../in-order.ts'
 import type { Document, Find, Found, Generation, View, ViewSpec, Views } from '../../ports/views.ts'
 import { type Mongo, reaching } from './connect.ts'
 import { fromStored } from './documents.ts'
@@ -15,6 +16,9 @@ const nameOf = (view: string, generation: Generation = 'live') =>
 /** What a server says that has no such thing: FerretDB 1 cannot rename over a collection. */
 const notImplemented = (error: unknown) => (error as { code?: unknown }).code === 238
 
+/** What a server says of a collection that is not there: another process has renamed it. */
+const isMissing = (error: unknown) => (error as { code?: unknown }).code === 26
+
 const exists = async (db: Db, name: string): Promise<boolean> =>
   (await db.listCollections({ name }, { nameOnly: true }).toArray()).length > 0
 
@@ -29,6 +33,7 @@ const exists = async (db: Db, name: string): Promise<boolean> =>
 export const mongoViews = (mongo: Pick<Mongo, 'db' | 'bulk'>): Views => {
   const { db } = mongo
   const specs = new Map<string, ViewSpec>()
+  const swaps = new Map<string, Serially>()
   const collectionOf = (name: string) => db.collection<StoredDocument>(name)
   const journal = viewJournal(mongo, collectionOf)
 
@@ -38,20 +43,31 @@ export const mongoViews = (mongo: Pick<Mongo, 'db' | 'bulk'>): Views => {
     return spec
   }
 
-  /** Gives the rebuilt generation its name; again, where a process ended in between. */
-  const finishSwap = async (view: string): Promise<void> => {
+  const renamed = async (view: string): Promise<void> => {
     if (!(await journal.isSwapping(view))) return
     const rebuild = nameOf(view, 'rebuild')
     if (await exists(db, rebuild))
       try {
         await collectionOf(rebuild).rename(view, { dropTarget: true })
       } catch (error) {
+        if (isMissing(error)) return
         if (!notImplemented(error)) throw error
         await collectionOf(view).drop()
         await collectionOf(rebuild).rename(view)
       }
     await journal.forget(rebuild)
     await journal.swapped(view)
+  }
+
+  /**
+   * Gives the rebuilt generation its name; again, where a process ended in between. One after
+   * another: where a rename cannot replace, a second one would drop the new collection.
+   */
+  const finishSwap = async (view: string): Promise<void> => {
+    if (!(await journal.isSwapping(view))) return
+    const serially = swaps.get(view) ?? inOrder()
+    swaps.set(view, serially)
+    await serially(() => renamed(view))
   }
 
   const find = async (spec: ViewSpec, query: Find): Promise<Found<Document>> => {
