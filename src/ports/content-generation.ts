@@ -1,0 +1,13 @@
+import type { Call } from './call.ts'
+
+export type Generatable = 'image' | 'video' | 'audio' | 'glb'
+
+/** Something to be made for the call's acting user. */
+export type GenerationRequest = { prompt: string; contentType: Generatable }
+
+export type Requested = { id: string; content_type: Generatable; status: string }
+
+export type ContentGeneration = {
+  /** Resolves when the request is stored; it is made afterwards. @throws Problem */
+  request(request: GenerationRequest, call: Call): Promise<Requested>
+}

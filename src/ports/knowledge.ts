@@ -1,0 +1,20 @@
+/** A place in a document that answers a query. */
+export type Passage = {
+  upload_id: string
+  filename: string
+  /** Its number within the document. */
+  chunk: number
+  text: string
+  score: number
+}
+
+/** The documents of an organization. */
+export type Knowledge = {
+  /** The best passages of these DataStores, best first; those of other organizations are not seen. */
+  search(
+    organizationId: string,
+    datastoreIds: readonly string[],
+    query: string,
+    limit: number,
+  ): Promise<readonly Passage[]>
+}

@@ -1,0 +1,136 @@
+import type { AgentConfig } from '../agents/agent.ts'
+import type { Tool, ToolContext, ToolOutput } from '../agents/tool.ts'
+import type { Clock } from '../ports/clock.ts'
+import { type Outbound, OutboundRefused } from '../ports/outbound.ts'
+import { argumentChecker, longestSchema } from './checked-arguments.ts'
+import type { CredentialHeaders, FilledHeaders } from './credential-headers.ts'
+import { bodyOf } from './response-text.ts'
+import { failed, functionName, said, shown, ToolFault } from './results.ts'
+import { urlFrom, withQuery } from './url-template.ts'
+import { paymentIn } from './x402.ts'
+
+type Uses = {
+  outbound: Outbound
+  credentialHeaders: CredentialHeaders
+  clock: Clock
+  /** One call with its redirects, and how much of its answer is read (decisions, section 4). */
+  totalMs?: number
+  maxBytes?: number
+}
+
+export type ApiCallConfig = Exclude<AgentConfig['tools'][number], string>
+
+type Request = { method: string; url: URL; headers: Record<string, string>; body?: string }
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
+const maxRedirects = 3
+const longestExcerpt = 1_000
+
+const requestOf = (
+  { method, url: template }: ApiCallConfig,
+  { headers }: FilledHeaders,
+  args: Readonly<Record<string, unknown>>,
+): Request => {
+  const verb = method.toUpperCase()
+  if (!methods.has(verb)) throw new ToolFault(`the method ${method} is not supported`)
+  const { url, rest } = urlFrom(template, args)
+  const common = { 'user-agent': 'reprise', accept: 'application/json, text/*;q=0.9, */*;q=0.5' }
+  const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+  const own = { ...common, ...Object.fromEntries(lower) }
+  if (verb === 'GET' || verb === 'HEAD')
+    return { method: verb, url: withQuery(url, rest), headers: own }
+  if (Object.keys(rest).length === 0) return { method: verb, url, headers: own }
+  const typed = { 'content-type': 'application/json', ...own }
+  return { method: verb, url, headers: typed, body: JSON.stringify(rest) }
+}
+
+/** The request that a redirect asks for; undefined when the answer is none. @throws ToolFault */
+const redirected = (request: Request, { status, headers }: Response): Request | undefined => {
+  const location = headers.get('location')
+  if (![301, 302, 303, 307, 308].includes(status) || !location) return undefined
+  if (!URL.canParse(location, request.url.href)) throw new ToolFault('it redirects to no address')
+  const url = new URL(location, request.url)
+  const downgrade = request.url.protocol === 'https:' && url.protocol !== 'https:'
+  if (url.host !== request.url.host || downgrade)
+    throw new ToolFault('it redirects to another host, which is not followed')
+  const { method } = request
+  if (status !== 303 && (method !== 'POST' || status > 302)) return { ...request, url }
+  if (method === 'HEAD') return { ...request, url }
+  const {
+    body: _,
+    headers: { 'content-type': __, ...kept },
+    ...rest
+  } = request
+  return { ...rest, url, method: 'GET', headers: kept }
+}
+
+/**
+ * A custom HTTP call as an agent's tool (decisions, section 4). Arguments fill the address, what is
+ * left of them goes into the query or, as JSON, into the body. Whatever fails is a result; nothing
+ * that was in a header is ever told.
+ */
+export const apiCalls = (uses: Uses) => {
+  const { outbound, credentialHeaders, clock, totalMs = 30_000, maxBytes = 1_048_576 } = uses
+  const checkArguments = argumentChecker()
+
+  const answered = async (first: Request, signal: AbortSignal): Promise<Response> => {
+    let request = first
+    for (let followed = 0; ; followed++) {
+      const { url, ...init } = request
+      const response = await outbound.fetch(url, { ...init, signal })
+      const next = redirected(request, response)
+      if (!next) return response
+      await response.body?.cancel()
+      if (followed === maxRedirects) throw new ToolFault('it redirects too often')
+      request = next
+    }
+  }
+
+  const outputsOf = async (
+    response: Response,
+    { redacted }: FilledHeaders,
+  ): Promise<ToolOutput[]> => {
+    const { status, ok } = response
+    const body = await bodyOf(response, maxBytes)
+    if (ok) return [said(body.shown(redacted) || `HTTP ${status} without content`)]
+    const excerpt = shown(body.shown(redacted).trim(), longestExcerpt)
+    const result = failed(excerpt === '' ? `HTTP ${status}` : `HTTP ${status}: ${excerpt}`)
+    const payment = status === 402 && paymentIn(response.headers, body.text, clock.id, redacted)
+    if (!payment) return [result]
+    const { message, network, total_amount } = payment
+    return [{ payment }, failed(`payment is required: ${message} (${total_amount} on ${network})`)]
+  }
+
+  const called = async (
+    config: ApiCallConfig,
+    args: Readonly<Record<string, unknown>>,
+    { turn, signal }: ToolContext,
+  ): Promise<ToolOutput[]> => {
+    const late = AbortSignal.timeout(totalMs)
+    try {
+      checkArguments(config.parameters, args)
+      const filled = await credentialHeaders(config.headers, turn.call)
+      const request = requestOf(config, filled, args)
+      return await outputsOf(await answered(request, AbortSignal.any([signal, late])), filled)
+    } catch (error) {
+      if (error instanceof ToolFault || error instanceof OutboundRefused)
+        return [failed(error.message)]
+      return [failed(late.aborted ? `no answer within ${totalMs} ms` : 'it could not be reached')]
+    }
+  }
+
+  return (config: ApiCallConfig): Tool => {
+    const { name, description, parameters } = config
+    const usable = JSON.stringify(parameters).length <= longestSchema
+    return {
+      spec: {
+        name: functionName(name),
+        description,
+        parameters: { properties: {}, ...(usable ? parameters : {}), type: 'object' },
+      },
+      async *run(args, context) {
+        yield* await called(config, args, context)
+      },
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import type { Tool } from '../agents/tool.ts'
+import type { ContentGeneration } from '../ports/content-generation.ts'
+import { Problem } from '../problems.ts'
+import { failed, said } from './results.ts'
+import { typedTool } from './typed-tool.ts'
+
+const types = ['image', 'video', 'audio', 'glb'] as const
+
+/** Has something made for the user that the turn is for; it is ready some time afterwards. */
+export const generateContentTool = (generation: ContentGeneration): Tool =>
+  typedTool({
+    name: 'generate_content',
+    description:
+      'Has an image, a video, a sound or a 3D model (glb) made from a description. It is made in the background: the answer is the id under which it will be found.',
+    args: z.object({
+      prompt: z.string().trim().min(1).max(8_000),
+      content_type: z.enum(types),
+    }),
+    async run({ prompt, content_type: contentType }, { turn: { call } }) {
+      try {
+        const { id, content_type, status } = await generation.request({ prompt, contentType }, call)
+        return said(JSON.stringify({ id, content_type, status }))
+      } catch (error) {
+        if (error instanceof Problem) return failed(error.message)
+        throw error
+      }
+    },
+  })

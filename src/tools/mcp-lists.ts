@@ -1,0 +1,81 @@
+import { LRUCache } from 'lru-cache'
+import type { Call } from '../ports/call.ts'
+import { type CredentialHeaders, credentialsIn } from './credential-headers.ts'
+import type { McpConnections, McpServer } from './mcp-connections.ts'
+import { mcpFault } from './mcp-fault.ts'
+import { ToolFault } from './results.ts'
+
+type Listed = { name: string; description: string; parameters: Record<string, unknown> }
+
+/** Tools as a server last listed them; `fault` says why there is no newer list. */
+export type McpList = { tools: readonly Listed[]; at: number; fault?: string }
+
+type Uses = {
+  connections: McpConnections
+  credentialHeaders: CredentialHeaders
+  /** Milliseconds. */
+  now(): number
+  /** For the answer to one request. */
+  answerMs: number
+  /** How long a list is good, and how soon a server that failed is asked again. */
+  listMs: number
+  retryMs: number
+}
+
+const mostTools = 100
+const longestDescription = 1_024
+const keptCharacters = 64_000_000
+
+const sizeOf = ({ tools }: McpList): number => JSON.stringify(tools).length + 100
+
+/** What MCP servers offer, as they last said. */
+export const mcpLists = (uses: Uses) => {
+  const { connections, credentialHeaders, now, answerMs, listMs, retryMs } = uses
+  const lists = new LRUCache<string, McpList>({ maxSize: keptCharacters, sizeCalculation: sizeOf })
+  const coming = new Map<string, Promise<McpList>>()
+
+  /** A list is the organization's, unless the server learns from the headers who asks. */
+  const keyOf = ({ url, headers }: McpServer, call: Call): string => {
+    const users = credentialsIn(headers).length > 0 ? [call.userId, call.onBehalfOf] : []
+    return JSON.stringify([call.organizationId, url, headers, users])
+  }
+
+  const fetched = async (server: McpServer, call: Call, before?: McpList): Promise<McpList> => {
+    let clean = (text: string): string => text
+    try {
+      const { headers, redacted } = await credentialHeaders(server.headers, call)
+      clean = redacted
+      const { tools } = await connections.use({ server, headers, call }, (client) =>
+        client.listTools(undefined, { timeout: answerMs, cacheMode: 'refresh' }),
+      )
+      return {
+        at: now(),
+        tools: tools.slice(0, mostTools).map(({ name, description, inputSchema }) => ({
+          name,
+          description: clean(description ?? name).slice(0, longestDescription),
+          parameters: { properties: {}, ...inputSchema },
+        })),
+      }
+    } catch (error) {
+      const tools = before?.tools ?? []
+      const at = error instanceof ToolFault ? -Infinity : now()
+      return { tools, at, fault: mcpFault(error, clean) }
+    }
+  }
+
+  /** At once where it is known; else, or when it is too old, from the server. Never rejects. */
+  return (server: McpServer, call: Call): McpList | Promise<McpList> => {
+    const key = keyOf(server, call)
+    const known = lists.get(key)
+    if (known && now() - known.at < (known.fault === undefined ? listMs : retryMs)) return known
+    const asked =
+      coming.get(key) ??
+      fetched(server, call, known).then((list) => {
+        lists.set(key, list)
+        coming.delete(key)
+        return list
+      })
+    coming.set(key, asked)
+    return asked
+  }
+}

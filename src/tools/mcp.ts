@@ -1,0 +1,93 @@
+import type { Tool, ToolContext, ToolResult } from '../agents/tool.ts'
+import type { Call } from '../ports/call.ts'
+import type { Outbound } from '../ports/outbound.ts'
+import type { CredentialHeaders } from './credential-headers.ts'
+import { type McpServer, mcpConnections } from './mcp-connections.ts'
+import { mcpFault } from './mcp-fault.ts'
+import { type McpList, mcpLists } from './mcp-lists.ts'
+import { resultText } from './mcp-text.ts'
+import { failed, functionName, said, shown } from './results.ts'
+
+type Uses = {
+  outbound: Outbound
+  credentialHeaders: CredentialHeaders
+  /** Milliseconds. */
+  now(): number
+  /** To connect or to list tools, and for one call. */
+  connectMs?: number
+  callMs?: number
+  /** How long a list of tools is good, and how soon a server that failed is asked again. */
+  listMs?: number
+  retryMs?: number
+  /** An unused connection is closed after this long. */
+  idleMs?: number
+}
+
+/** The tools of one server, and the server's name. */
+export type McpTools = { server: string; tools: readonly Tool[] }
+
+/**
+ * The tools of MCP servers (Streamable HTTP), asked in the acting user's name. A server that cannot
+ * be asked is one tool that says why: a turn never fails of it.
+ */
+export const mcpTools = (uses: Uses) => {
+  const { outbound, credentialHeaders, now, connectMs = 5_000, callMs = 30_000 } = uses
+  const { listMs = 300_000, retryMs = 15_000, idleMs = 300_000 } = uses
+  const connections = mcpConnections({ outbound, connectMs, idleMs })
+  const lists = { connections, credentialHeaders, now, answerMs: connectMs, listMs, retryMs }
+  const listOf = mcpLists(lists)
+
+  const called = async (
+    server: McpServer,
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    { turn: { call }, signal }: ToolContext,
+  ): Promise<ToolResult> => {
+    let clean = (text: string): string => text
+    try {
+      const { headers, redacted } = await credentialHeaders(server.headers, call)
+      clean = redacted
+      const asked = { name, arguments: { ...args } }
+      const limits = { signal, timeout: callMs, maxTotalTimeout: callMs }
+      const result = await connections.use({ server, headers, call }, (client) =>
+        client.callTool(asked, limits),
+      )
+      const text = shown(clean(resultText(result)))
+      return result.isError ? failed(text || `${name} failed`) : said(text || 'Done.')
+    } catch (error) {
+      return failed(`${server.name}: ${mcpFault(error, clean)}`)
+    }
+  }
+
+  const toolsIn = (server: McpServer, { tools, fault }: McpList): McpTools => {
+    const offered = tools.map(
+      ({ name, description, parameters }): Tool => ({
+        spec: { name: functionName(name), description, parameters },
+        run: (args, context) => called(server, name, args, context),
+      }),
+    )
+    if (offered.length > 0 || fault === undefined) return { server: server.name, tools: offered }
+    const spec = {
+      name: functionName(server.name),
+      description: `The tools of ${server.name}, which cannot be reached at the moment`,
+      parameters: { type: 'object', properties: {} },
+    }
+    const run = async () => failed(`${server.name}: ${fault}`)
+    return { server: server.name, tools: [{ spec, run }] }
+  }
+
+  return {
+    /** At once when every list is known. Never rejects. */
+    toolsOf(servers: readonly McpServer[], call: Call): McpTools[] | Promise<McpTools[]> {
+      const found = servers.map((server) => {
+        const list = listOf(server, call)
+        return list instanceof Promise
+          ? list.then((come) => toolsIn(server, come))
+          : toolsIn(server, list)
+      })
+      const known = found.flatMap((one) => (one instanceof Promise ? [] : one))
+      return known.length === found.length ? known : Promise.all(found)
+    },
+    close: connections.close,
+  }
+}

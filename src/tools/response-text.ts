@@ -1,0 +1,43 @@
+import { shown } from './results.ts'
+
+/** The first bytes of a body, and whether there was more; what is more is not fetched. */
+const firstOf = async (response: Response, most: number) => {
+  const parts: Uint8Array[] = []
+  let size = 0
+  if (response.body)
+    for await (const part of response.body) {
+      parts.push(part)
+      size += part.length
+      if (size > most) break
+    }
+  return { bytes: Buffer.concat(parts).subarray(0, most), cut: size > most }
+}
+
+const textual =
+  /^(?:text\/|application\/(?:json|xml|javascript|yaml|x-yaml|x-ndjson|x-www-form-urlencoded|graphql)\b|[^;]+\+(?:json|xml|yaml)\b)/i
+const charset = /;\s*charset="?([\w.:-]+)/i
+
+const decoded = (bytes: Uint8Array, type: string): string => {
+  try {
+    return new TextDecoder(charset.exec(type)?.[1]).decode(bytes)
+  } catch {
+    return new TextDecoder().decode(bytes)
+  }
+}
+
+/** What came, as far as it was read. */
+export type Body = { text: string; shown(clean: (text: string) => string): string }
+
+/** Reads at most so many bytes of an answer. Of what is not text only type and size are told. */
+export const bodyOf = async (response: Response, most: number): Promise<Body> => {
+  const { bytes, cut } = await firstOf(response, most)
+  const type = response.headers.get('content-type') ?? ''
+  if (type !== '' && !textual.test(type)) {
+    const [plain] = type.split(';')
+    const text = `[${cut ? 'more than ' : ''}${bytes.length} bytes of ${plain}, which is no text]`
+    return { text: '', shown: () => text }
+  }
+  const text = decoded(bytes, type)
+  const note = cut ? `\n[cut: the answer is larger than ${most} bytes]` : ''
+  return { text, shown: (clean) => shown(clean(text)) + note }
+}

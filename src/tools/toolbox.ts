@@ -1,0 +1,85 @@
+import type { RememberCommand } from '../../commands/remember.ts'
+import type { FindCredential } from '../../queries/find-credential.ts'
+import type { RecallMemories } from '../../queries/recall-memories.ts'
+import type { AgentConfig } from '../agents/agent.ts'
+import type { Tool } from '../agents/tool.ts'
+import { transferName } from '../agents/transfer.ts'
+import type { Turn } from '../agents/turn.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ContentGeneration } from '../ports/content-generation.ts'
+import type { Knowledge } from '../ports/knowledge.ts'
+import type { Outbound } from '../ports/outbound.ts'
+import { apiCalls } from './api-call.ts'
+import { credentialHeaders } from './credential-headers.ts'
+import { generateContentTool } from './generate-content.ts'
+import { type McpTools, mcpTools } from './mcp.ts'
+import { recallTool } from './recall.ts'
+import { rememberTool } from './remember.ts'
+import { functionName } from './results.ts'
+import { searchKnowledgeTool } from './search-knowledge.ts'
+
+type Uses = {
+  outbound: Outbound
+  findCredential: FindCredential
+  remember: RememberCommand
+  recallMemories: RecallMemories
+  clock: Clock
+  /** Their tools are offered where there is one. */
+  knowledge?: Knowledge
+  contentGeneration?: ContentGeneration
+}
+
+/** Names that the runtime itself gives to tools. */
+const taken = [transferName, 'exit_loop']
+
+/** No two tools of one name: the first has it, a server's gets the server's name before its own. */
+const named = (own: readonly Tool[], servers: readonly McpTools[]): Tool[] => {
+  const names = new Set(taken)
+  const kept: Tool[] = []
+  const keep = (tool: Tool): boolean => {
+    if (names.has(tool.spec.name)) return false
+    names.add(tool.spec.name)
+    kept.push(tool)
+    return true
+  }
+  own.forEach(keep)
+  for (const { server, tools } of servers)
+    for (const tool of tools)
+      if (!keep(tool))
+        keep({ ...tool, spec: { ...tool.spec, name: functionName(server, tool.spec.name) } })
+  return kept
+}
+
+/** The tools an agent is configured with, as the runtime's host gives them to a turn. */
+export const toolbox = (uses: Uses) => {
+  const { outbound, clock, knowledge, contentGeneration } = uses
+  const headers = credentialHeaders(uses.findCredential)
+  const apiCall = apiCalls({ outbound, credentialHeaders: headers, clock })
+  const mcp = mcpTools({ outbound, credentialHeaders: headers, now: () => clock.now().getTime() })
+  const builtIn = new Map<string, Tool>([
+    ['remember', rememberTool(uses)],
+    ['recall', recallTool(uses.recallMemories)],
+  ])
+  if (contentGeneration) builtIn.set('generate_content', generateContentTool(contentGeneration))
+  const search = knowledge && searchKnowledgeTool(knowledge)
+
+  /** Whoever has DataStores may search them, whether that is said once more or not. */
+  const ownTools = ({ tools, datastoreIds }: AgentConfig): Tool[] => {
+    const own = tools.flatMap((tool) =>
+      typeof tool === 'string' ? (builtIn.get(tool) ?? []) : apiCall(tool),
+    )
+    return search && datastoreIds.length > 0 ? [search, ...own] : own
+  }
+
+  return {
+    toolsOf(agent: AgentConfig, { call }: Turn): Tool[] | Promise<Tool[]> {
+      const own = ownTools(agent)
+      const servers = agent.mcpServers.length > 0 ? mcp.toolsOf(agent.mcpServers, call) : []
+      return servers instanceof Promise
+        ? servers.then((come) => named(own, come))
+        : named(own, servers)
+    },
+    /** Ends the connections to MCP servers. */
+    close: mcp.close,
+  }
+}

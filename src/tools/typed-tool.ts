@@ -1,0 +1,25 @@
+import { of } from 'rxjs'
+import { z } from 'zod'
+import type { Tool, ToolContext, ToolResult } from '../agents/tool.ts'
+import { failed } from './results.ts'
+
+type Typed<Args> = {
+  name: string
+  description: string
+  args: z.ZodType<Args>
+  run(args: Args, context: ToolContext): Promise<ToolResult>
+}
+
+/** A tool whose arguments are what a schema says; the model is told what does not fit. */
+export const typedTool = <Args>({ name, description, args, run }: Typed<Args>): Tool => {
+  const { $schema: _, ...parameters } = z.toJSONSchema(args)
+  return {
+    spec: { name, description, parameters },
+    run(given, context) {
+      const parsed = args.safeParse(given)
+      if (parsed.success) return run(parsed.data, context)
+      const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+      return of(failed(issues.join('; ')))
+    },
+  }
+}

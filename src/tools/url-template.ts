@@ -1,0 +1,50 @@
+import { ToolFault } from './results.ts'
+
+type Args = Readonly<Record<string, unknown>>
+
+const placeholder = /\{([A-Za-z_][\w-]*)\}/g
+/** Scheme and host in plain letters: what is called is never the arguments' choice. */
+const fixedHost = /^https?:\/\/[^/?#\\{}\s]+(?:[/?#]|$)/i
+
+const marks = /zz(\d+)zz/g
+const markOf = (n: number): string => `zz${n}zz`
+
+const encoded = (name: string, value: unknown): string => {
+  if (!['string', 'number', 'boolean'].includes(typeof value))
+    throw new ToolFault(`the parameter ${name} must be a string, a number or a boolean`)
+  return encodeURIComponent(String(value)).replaceAll("'", '%27')
+}
+
+/**
+ * The address with every `{name}` filled in, and the arguments that are left over. Values stay
+ * within the segment they stand for: one that would change the path (`..`) is refused.
+ * @throws ToolFault
+ */
+export const urlFrom = (template: string, args: Args): { url: URL; rest: Args } => {
+  const unusable = new ToolFault('the address of this tool is not usable')
+  if (!fixedHost.test(template)) throw unusable
+  const names: string[] = []
+  const marked = template.replace(placeholder, (_, name) => markOf(names.push(name) - 1))
+  if (!URL.canParse(marked)) throw unusable
+  const base = new URL(marked)
+  const values = names.map((name, n) => {
+    const value = encoded(name, args[name])
+    if (value === '' && base.pathname.includes(markOf(n)))
+      throw new ToolFault(`the parameter ${name} must not be empty`)
+    return value
+  })
+  const filled = base.href.replace(marks, (mark, n) => values[n] ?? mark)
+  const url = new URL(filled)
+  if (url.href !== filled || url.host !== base.host)
+    throw new ToolFault('a value does not fit into the address')
+  const rest = Object.entries(args).filter(([name]) => !names.includes(name))
+  return { url, rest: Object.fromEntries(rest) }
+}
+
+/** Adds arguments to the query; what is not a scalar goes as JSON. */
+export const withQuery = (url: URL, args: Args): URL => {
+  const whole = new URL(url)
+  for (const [name, value] of Object.entries(args))
+    whole.searchParams.append(name, typeof value === 'string' ? value : JSON.stringify(value))
+  return whole
+}

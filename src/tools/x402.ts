@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import type { PaymentNotice } from '../agents/tool.ts'
+
+const text = z.string().max(2_000)
+const amount = z.union([text, z.number().transform(String)])
+
+/** One way to pay: version 1 says `maxAmountRequired`, version 2 `amount`. */
+const way = z.object({
+  network: text,
+  maxAmountRequired: amount.optional(),
+  amount: amount.optional(),
+  description: text.optional().catch(undefined),
+  nonce: text.optional().catch(undefined),
+  extra: z
+    .object({ nonce: text.optional().catch(undefined) })
+    .nullish()
+    .catch(undefined),
+})
+
+const requirements = z.object({
+  x402Version: z.number().optional(),
+  accepts: z.array(z.unknown()).max(50),
+  error: text.optional().catch(undefined),
+})
+
+const parsed = (json: string) => {
+  try {
+    return requirements.safeParse(JSON.parse(json)).data
+  } catch {
+    return undefined
+  }
+}
+
+const headerNames = ['payment-required', 'x-payment-required'] as const
+
+/** Plain JSON, or JSON in base64, as version 2 has it. */
+const inHeaders = (headers: Headers) => {
+  for (const name of headerNames) {
+    const value = headers.get(name)
+    if (!value) continue
+    const found = parsed(value) ?? parsed(Buffer.from(value, 'base64').toString())
+    if (found) return found
+  }
+  return undefined
+}
+
+/**
+ * The x402 payment that a 402 answer asks for: the first way to pay that names a network and an
+ * amount (in the asset's smallest unit). `nonce` is the server's, else a new one to know it by.
+ * `clean` takes what is secret out of what the server says.
+ */
+export const paymentIn = (
+  headers: Headers,
+  body: string,
+  newNonce: () => string,
+  clean: (text: string) => string,
+): PaymentNotice | undefined => {
+  const required = parsed(body) ?? inHeaders(headers)
+  for (const one of required?.accepts ?? []) {
+    const { data } = way.safeParse(one)
+    const total = data?.maxAmountRequired ?? data?.amount
+    if (!data || total === undefined) continue
+    return {
+      message: clean(required?.error || data.description || 'Payment is required'),
+      nonce: clean(data.nonce ?? data.extra?.nonce ?? newNonce()),
+      network: clean(data.network),
+      total_amount: clean(total),
+    }
+  }
+  return undefined
+}
