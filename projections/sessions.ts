@@ -38,8 +38,10 @@ const touched = (view: SessionView, { metadata }: Event): SessionView => ({
 const inRun = (view: SessionView, runId: string, change: Partial<SessionRun>): SessionView =>
   view.run?.run_id === runId ? { ...view, run: { ...view.run, ...change } } : view
 
-const ended = (view: SessionView, event: Event & { data: { runId: string } }): SessionView =>
-  touched(inRun(view, event.data.runId, { state: 'ended' }), event)
+const ended =
+  (state: 'ended' | 'timed_out') =>
+  (view: SessionView, event: Event & { data: { runId: string } }): SessionView =>
+    touched(inRun(view, event.data.runId, { state }), event)
 
 export const sessions: Projection<SessionView, typeof sessionEvents> = {
   name: 'sessions',
@@ -88,9 +90,9 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
     AgentStarted: (view, { data }) => inRun(view, data.runId, { current_agent: data.agent }),
     AssistantMessageRecorded: (view, event) =>
       touched({ ...view, message_count: view.message_count + 1 }, event),
-    RunCompleted: ended,
-    RunFailed: ended,
-    RunCancelled: ended,
-    RunTimedOut: (view, { data }) => inRun(view, data.runId, { state: 'timed_out' }),
+    RunCompleted: ended('ended'),
+    RunFailed: ended('ended'),
+    RunCancelled: ended('ended'),
+    RunTimedOut: ended('timed_out'),
   },
 }

@@ -4,6 +4,8 @@ import type { View } from '../src/ports/views.ts'
 /** How long a stock SDK's repetition is recognised (decisions, section 3). */
 const recognisedMs = 600_000
 
+const failed: readonly RunView['status'][] = ['failed', 'timed_out']
+
 /** The latest run that a request with this fingerprint began, unless it failed. */
 export const findRepeatedRun =
   (runs: View<RunView>) =>
@@ -16,6 +18,6 @@ export const findRepeatedRun =
       limit: 1,
     })
     const [latest] = items
-    return latest?.status === 'running' || latest?.status === 'completed' ? latest : undefined
+    return latest && !failed.includes(latest.status) ? latest : undefined
   }
 export type FindRepeatedRun = ReturnType<typeof findRepeatedRun>

@@ -1,5 +1,7 @@
 import type { FindSession, OneSession } from './find-session.ts'
 
+/** Session processing time-out (Limits); the run itself is ended by the next tick. */
+const timeOutMs = 30 * 60_000
 const timedOut = 'The request was cancelled automatically after 30 minutes of processing'
 
 /** Whether a turn is under way (GET /api/external/sessions/{session_id}/status). */
@@ -8,11 +10,12 @@ export const sessionStatus =
   async (one: OneSession) => {
     const { run } = await findSession(one)
     const session_id = one.sessionId
-    if (run?.state === 'timed_out')
-      return { session_id, is_processing: false, timed_out: true, message: timedOut }
-    if (run?.state !== 'processing') return { session_id, is_processing: false }
+    if (!run || run.state === 'ended') return { session_id, is_processing: false }
     const { started_at, current_agent } = run
-    const elapsed_seconds = Math.max(0, (now().getTime() - Date.parse(started_at)) / 1000)
+    const elapsedMs = Math.max(0, now().getTime() - Date.parse(started_at))
+    if (run.state === 'timed_out' || elapsedMs >= timeOutMs)
+      return { session_id, is_processing: false, timed_out: true, message: timedOut }
+    const elapsed_seconds = elapsedMs / 1000
     return { session_id, is_processing: true, started_at, current_agent, elapsed_seconds }
   }
 export type SessionStatus = ReturnType<typeof sessionStatus>

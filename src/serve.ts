@@ -73,18 +73,21 @@ const stopOnSignals = (
   process.on('SIGINT', onSignal)
 }
 
-/** Listens before the demo's key is made: one that nobody saw would be lost. */
+/**
+ * Ends what an earlier life left behind before anybody is let in: its sessions would refuse them.
+ * Listens before the demo's key is made: one that nobody saw would be lost.
+ */
 const opened = async ({ http, demo, visible, recover }: App, config: Config) => {
+  await recover()
   const url = await http.listen({ host: config.HOST, port: config.PORT })
   const made = config.DEMO ? await demo() : undefined
   if (made) await visible(made.position)
-  await recover()
   return { url, made }
 }
 
 /**
- * The server as a process: listens, makes the demo organization in an empty store, ends what an
- * earlier life left behind, and stops in order on SIGTERM and SIGINT, which then exit with 0.
+ * The server as a process: ends what an earlier life left behind, listens, makes the demo
+ * organization in an empty store, and stops in order on SIGTERM and SIGINT, which then exit with 0.
  * Resolves when it is ready. @throws ConfigInvalid, StoreInUse, StoreDamaged, what listening throws
  */
 export const serve = async (env: Environment): Promise<void> => {

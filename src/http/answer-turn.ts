@@ -19,7 +19,9 @@ export const agentEventsFor = ({ headers }: FastifyRequest, asked?: AgentEvents)
 /** Cancels a turn whose client goes away and asked for that; any other run goes on. */
 export const onGone = (reply: FastifyReply, turn: LiveTurn, cancels: boolean): AbortSignal => {
   const gone = goneSignal(reply)
-  if (cancels) gone.addEventListener('abort', () => turn.cancel())
+  if (!cancels) return gone
+  if (gone.aborted) turn.cancel()
+  else gone.addEventListener('abort', () => turn.cancel())
   return gone
 }
 
@@ -46,11 +48,11 @@ export const streamTurn = async (
   reply: FastifyReply,
   { turn, formatOf, cancels }: Streamed,
 ) => {
+  const gone = onGone(reply, turn, cancels)
   const soon = deferred<undefined>()
   const timer = setTimeout(soon.resolve, beginMs, undefined)
   const begun = (await Promise.race([turn.started, soon.promise])) ?? turn
   clearTimeout(timer)
   request.streamedRun = begun.runId
-  const gone = onGone(reply, begun, cancels)
   return sendStream(reply, turnFrames(begun, formatOf(begun))(beginning, gone))
 }

@@ -60,7 +60,11 @@ export const turnBeginner = (uses: BeginTurnUses) => {
 
   const earlier = async ({ run, fingerprint, retried }: Repeated) => {
     const runId = run ?? (retried && fingerprint ? await repeats.before(fingerprint) : undefined)
-    return runId && (turns.find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 })))
+    if (!runId) return undefined
+    const turn = turns.find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 }))
+    if (!turn) throw problem('service_unavailable')
+    const ended = await Promise.race([turn.outcome, undefined])
+    return ended?.status === 'failed' ? undefined : turn
   }
 
   return async (asker: Asker, asked: TurnAsked, repeated: Repeated = {}): Promise<LiveTurn> => {

@@ -59,11 +59,15 @@ const keyOf = ({ method, headers, access }: FastifyRequest): string | undefined 
 export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void => {
   const { answers, vault, clock, node } = uses
 
-  const settled = async (scope: string, request: FastifyRequest): Promise<Claim> => {
-    const fingerprint = digest(request.method, request.url, request.rawBody ?? '')
+  const settled = async (
+    scope: string,
+    fingerprint: string,
+    request: FastifyRequest,
+  ): Promise<Claim> => {
     for (;;) {
       const claim = await answers.claim(scope, fingerprint, node, clock.now())
-      if (claim.state !== 'running' || request.raw.destroyed) return claim
+      if (claim.state !== 'running') return claim
+      if (request.raw.socket.destroyed) throw problem('service_unavailable')
       await after(pollMs)
     }
   }
@@ -87,12 +91,12 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
   http.addHook('preHandler', async (request, reply) => {
     const scope = keyOf(request)
     if (!scope) return
-    const claim = await settled(scope, request)
+    const fingerprint = digest(request.method, request.url, request.rawBody ?? '')
+    const claim = await settled(scope, fingerprint, request)
     if (claim.state === 'reused') throw problem('idempotency_key_reused')
-    if (claim.state === 'claimed') {
-      request.claimed = scope
-      request.call = { ...request.call, scope }
-    }
+    if (claim.state === 'claimed') request.claimed = scope
+    // Of the body too: once a failure has freed the key, another body makes other things.
+    request.call = { ...request.call, scope: digest(scope, fingerprint) }
     return replay(request, reply, claim)
   })
 

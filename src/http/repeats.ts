@@ -38,15 +38,18 @@ type Uses = { turns: Turns; findRepeatedRun: FindRepeatedRun; clock: Clock }
  * the turn that the first one began, unless that turn failed (decisions, section 3).
  */
 export const repeats = ({ turns, findRepeatedRun, clock }: Uses) => {
-  const recent = new LRUCache<string, string>({ max: 50_000, ttl: recognisedMs })
+  const recent = new LRUCache<string, { runId: string; at: number }>({ max: 50_000 })
   return {
-    note: (fingerprint: string, { runId }: LiveTurn): unknown => recent.set(fingerprint, runId),
+    note(fingerprint: string, { runId }: LiveTurn): void {
+      recent.set(fingerprint, { runId, at: clock.now().getTime() })
+    },
     /** The run that answers a request with this fingerprint already. */
     async before(fingerprint: string): Promise<string | undefined> {
-      const turn = turns.find(recent.get(fingerprint) ?? '')
-      if (!turn) return (await findRepeatedRun(fingerprint, clock.now()))?.run_id
-      const ended = await Promise.race([turn.outcome, undefined])
-      return ended?.status === 'failed' ? undefined : turn.runId
+      const now = clock.now()
+      const noted = recent.get(fingerprint)
+      const turn =
+        noted && now.getTime() - noted.at < recognisedMs ? turns.find(noted.runId) : undefined
+      return turn?.runId ?? (await findRepeatedRun(fingerprint, now))?.run_id
     },
   }
 }

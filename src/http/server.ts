@@ -40,6 +40,7 @@ type Options = {
   /** Told of every request that passed authentication and limits. */
   counted(access: Access): void
   idempotency: IdempotencyUses
+  keepAliveMs: number
   /** Routes under a key, by the path they are mounted at. */
   routes: Readonly<Record<string, readonly FastifyPluginAsync[]>>
   /** Routes that need no key. */
@@ -93,6 +94,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   http.setValidatorCompiler(validatorCompiler)
   http.setSerializerCompiler(() => JSON.stringify)
   http.setErrorHandler((error, request, reply) => replyWith(request, reply, error))
+  http.decorate('keepAliveMs', options.keepAliveMs)
   http.decorateRequest('call')
   http.decorateRequest('access')
   parseJson(http)

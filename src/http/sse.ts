@@ -2,12 +2,13 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
 const keepAlive = ': keep-alive\n\n'
-const keepAliveMs = 15_000
+/** How long a stream is silent before a comment line shows that it lives (decisions, section 3). */
+export const keepAliveMs = 15_000
 
-/** Frames with a comment line whenever nothing came for 15 seconds. */
+/** Frames with a comment line after every silence. */
 export async function* withKeepAlive(
   frames: AsyncIterator<string>,
-  silenceMs = keepAliveMs,
+  silenceMs: number,
 ): AsyncGenerator<string> {
   let wake: () => void = () => undefined
   const timer = setTimeout(() => wake(), silenceMs)
@@ -35,23 +36,31 @@ export async function* withKeepAlive(
 /** One item: an `id:` line and a `data:` line. JSON holds no line breaks of its own. */
 export const frame = (id: string, data: string): string => `id: ${id}\ndata: ${data}\n\n`
 
-/** Answers with a stream of frames; headers go out at once, and the signal aborts with the client. */
+declare module 'fastify' {
+  interface FastifyInstance {
+    keepAliveMs: number
+  }
+}
+
+/** Answers with a stream of frames; headers go out at once. */
 export const sendStream = (reply: FastifyReply, frames: AsyncGenerator<string>): FastifyReply => {
   reply.headers({
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
   })
-  return reply.send(
-    Readable.from(withKeepAlive(frames), { objectMode: false, highWaterMark: 65_536 }),
-  )
+  reply.raw.once('pipe', () => reply.raw.flushHeaders())
+  const alive = withKeepAlive(frames, reply.server.keepAliveMs)
+  return reply.send(Readable.from(alive, { objectMode: false, highWaterMark: 65_536 }))
 }
 
 /** Aborts when the client has gone before the answer ended. */
 export const goneSignal = (reply: FastifyReply): AbortSignal => {
   const gone = new AbortController()
-  reply.raw.once('close', () => {
+  const closed = () => {
     if (!reply.raw.writableFinished) gone.abort()
-  })
+  }
+  if (reply.raw.closed) closed()
+  else reply.raw.once('close', closed)
   return gone.signal
 }

@@ -1,5 +1,6 @@
 import type { TurnDone } from '../agents/agent-event.ts'
 import { type ProblemCode, problems } from '../problems.ts'
+import type { Had } from '../turns/past-turn.ts'
 import type { LiveTurn } from '../turns/turn.ts'
 import type { TurnItem } from '../turns/turn-log.ts'
 import { frame } from './sse.ts'
@@ -11,11 +12,24 @@ export const beginning: Place = { item: 0, part: -1, characters: 0 }
 
 const placePattern = /^(?<run>[\w-]+):(?<item>\d{1,9})\.(?<part>\d):(?<characters>\d{1,9})$/
 
-/** The place after a `Last-Event-ID`; the beginning where it is absent or of another run. */
-export const placeOf = (lastEventId: unknown, runId: string): Place => {
+/** The run and the place in it that a `Last-Event-ID` names; undefined where it names none. */
+export const placeOf = (lastEventId: unknown): { runId: string; place: Place } | undefined => {
   const { run, item, part, characters } = String(lastEventId).match(placePattern)?.groups ?? {}
-  if (run !== runId) return beginning
-  return { item: Number(item), part: Number(part), characters: Number(characters) }
+  if (!run) return undefined
+  const place = { item: Number(item), part: Number(part), characters: Number(characters) }
+  return { runId: run, place }
+}
+
+/**
+ * What a client at a place has of a turn that is told again from the log, where all but the text
+ * and the end is left out, and where the telling goes on.
+ */
+export const resumed = (place: Place): { had: Had; from: Place } => {
+  const { item, part, characters } = place
+  if (part > 0)
+    return { had: { items: item - 1, characters: Number.MAX_SAFE_INTEGER }, from: place }
+  const from = part < 0 ? place : { ...place, item: item + 1, part: -1 }
+  return { had: { items: item, characters }, from }
 }
 
 /** How one kind of stream writes a turn; what it does not show is undefined, and keeps its place. */
@@ -29,7 +43,7 @@ export type StreamFormat = {
 }
 
 /** What of an event the documented table shows. */
-const lifecycleOf = (item: TurnItem): Record<string, unknown> | undefined => {
+export const lifecycleOf = (item: TurnItem): Record<string, unknown> | undefined => {
   switch (item.event) {
     case 'agent_started': {
       const { event, agent, agent_type, depth, parent_agent, timestamp } = item
@@ -62,8 +76,9 @@ const failure = (code: string, message: string): string => {
 
 const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undefined)[] => {
   if (item.event === 'token') return [format.token(item.text)]
-  if (item.event === 'done') return [...format.end(item), done]
-  if (item.event === 'failed') return [failure(item.code, item.message), done]
+  // Part 0 belongs to what happens on the way, so that a place tells whether it is in the end.
+  if (item.event === 'done') return [undefined, ...format.end(item), done]
+  if (item.event === 'failed') return [undefined, failure(item.code, item.message), done]
   const shown = lifecycleOf(item)
   return [shown && format.lifecycle(shown)]
 }

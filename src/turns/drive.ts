@@ -8,7 +8,10 @@ import { type Problem, problem } from '../problems.ts'
 import type { TurnLog } from './turn-log.ts'
 
 /** How the agents' part of a turn ended. `done` holds what was said and used until then. */
-export type Driven = { ended: 'done' | 'cancelled' | 'failed'; done: TurnDone; problem?: Problem }
+export type Driven = { done: TurnDone } & (
+  | { ended: 'done' | 'cancelled'; problem?: never }
+  | { ended: 'failed' | 'timed_out'; problem: Problem }
+)
 
 type Uses = {
   log: TurnLog
@@ -24,7 +27,7 @@ type Uses = {
 /** Steps of a turn that goes on are stored after this long, so that its status can be read. */
 const recordAfterMs = 250
 
-export const problemOf = (error: unknown): Problem => {
+const problemOf = (error: unknown): Problem => {
   if (error instanceof ModelUnavailable) return problem('llm_service_unavailable')
   if (error instanceof ModelTimeout || error instanceof TurnTimeout)
     return problem('llm_service_timeout')
@@ -79,7 +82,8 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
     },
     error: (error: unknown) => {
       onFault(error)
-      ending.next({ ended: 'failed', done: soFar(), problem: problemOf(error) })
+      const ended = error instanceof TurnTimeout ? 'timed_out' : 'failed'
+      ending.next({ ended, done: soFar(), problem: problemOf(error) })
     },
     complete: () =>
       ending.next(

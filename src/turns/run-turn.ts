@@ -1,4 +1,4 @@
-import type { Observable } from 'rxjs'
+import { NEVER, type Observable } from 'rxjs'
 import type { EndRunCommand } from '../../commands/end-run.ts'
 import type { RecordStepsCommand } from '../../commands/record-steps.ts'
 import type { SendMessageCommand, Sent } from '../../commands/send-message.ts'
@@ -34,6 +34,8 @@ export type RunTurnUses = {
   log: { error(fields: object, text: string): void }
 }
 
+type Begun = { sent: Sent; key: Keyed; log: TurnLog; cancelled: boolean }
+
 type Cost = { promptTokens: number; completionTokens: number; charge: number }
 
 const costOf = ({ usage, charges }: TurnDone): Cost => ({
@@ -41,11 +43,12 @@ const costOf = ({ usage, charges }: TurnDone): Cost => ({
   charge: charges.reduce((sum, { charge }) => sum + charge, 0),
 })
 
-type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled'>
+type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
 
 /** A failed run costs nothing; what a cancelled one said so far is kept and charged. */
 const endOf = (runId: string, { ended, done, problem }: Driven, durationMs: number): End => {
   const cost = costOf(done)
+  if (ended === 'timed_out') return { type: 'RunTimedOut', data: { runId, ...cost, charge: 0 } }
   if (ended === 'failed') {
     const code = problem?.code ?? 'orchestrator_error'
     return { type: 'RunFailed', data: { runId, code, ...cost, charge: 0 } }
@@ -121,26 +124,30 @@ export const runTurn = (uses: RunTurnUses) => {
     const { done, ended } = driven
     const durationMs = clock.now().getTime() - startedAt
     const end = endOf(runId, driven, durationMs)
-    const answer: SessionEvent[] =
-      ended === 'failed' || (ended === 'cancelled' && done.text === '')
-        ? []
-        : [
-            {
-              type: 'AssistantMessageRecorded',
-              data: {
-                messageId: clock.id(),
-                runId,
-                agent: done.agent,
-                content: key.seal(done.text),
-              },
+    const answered = ended === 'done' || (ended === 'cancelled' && done.text !== '')
+    const answer: SessionEvent[] = !answered
+      ? []
+      : [
+          {
+            type: 'AssistantMessageRecorded',
+            data: {
+              messageId: clock.id(),
+              runId,
+              agent: done.agent,
+              content: key.seal(done.text),
             },
-          ]
+          },
+        ]
     const steps = [...driven.steps, ...answer]
     return endRun({ sessionId, payerId, steps, end }, now(call, runId))
   }
 
-  /** Runs a turn that has begun; resolves when its end is stored and the views show it. */
-  const finish = (request: TurnRequest, runId: string, sent: Sent, key: Keyed, log: TurnLog) => {
+  /**
+   * Runs a turn that has begun; its outcome resolves when its end is stored and the views show it.
+   * One that was cancelled in line is only recorded.
+   */
+  const finish = (request: TurnRequest, runId: string, begun: Begun) => {
+    const { sent, key, log, cancelled } = begun
     const { call, sessionId, agent, target, message, temperature, maxTokens } = request
     const startedAt = clock.now().getTime()
     const turn: Turn = {
@@ -153,7 +160,7 @@ export const runTurn = (uses: RunTurnUses) => {
       ...(temperature === undefined ? {} : { temperature }),
       ...(maxTokens === undefined ? {} : { maxTokens }),
     }
-    const driven = drive(runAgent(turn), {
+    const driven = drive(cancelled ? NEVER : runAgent(turn), {
       log,
       stepOf: stepsOf(runId, key.seal),
       record: (steps) => recordSteps({ sessionId, runId, steps }, now(call, runId)),
@@ -164,10 +171,10 @@ export const runTurn = (uses: RunTurnUses) => {
       const { ended, position } = await store(request, runId, result, startedAt, key)
       if (!ended) return { status: 'failed', problem: problem('llm_service_timeout') }
       await uses.passed(position)
-      if (result.ended === 'failed')
-        return { status: 'failed', problem: result.problem ?? problem('orchestrator_error') }
+      if (result.problem) return { status: 'failed', problem: result.problem }
       return { status: result.ended === 'done' ? 'completed' : 'cancelled', done: result.done }
     })
+    if (cancelled) driven.cancel()
     return { outcome, cancel: driven.cancel }
   }
 

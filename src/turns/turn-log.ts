@@ -4,9 +4,9 @@ import type { AgentEvent } from '../agents/agent-event.ts'
 export type TurnItem = AgentEvent | { event: 'failed'; code: string; message: string }
 
 /**
- * `first` is the number of the first item, where those before it are not kept.
  * The items of one turn, kept so that any number of clients can follow it from any place: each
  * holds its own place only and takes what is there, so that a slow one delays and buffers nothing.
+ * `first` is the number of the first item, where those before it are not kept.
  */
 export const turnLog = (first = 0) => {
   const items: TurnItem[] = []

@@ -47,6 +47,8 @@ export type LiveTurn = {
   /** Unix seconds. */
   created: number
   log: TurnLog
+  /** Once its message is stored: whose session it is in, and where in the log it began. */
+  begun?: { ownerId: string; keyId: string | null; position: number }
   /**
    * Settles when the message is stored and its run begins: with this turn, or with the earlier one
    * where the message was sent before and its answer stands. Rejects with the refusal.

@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import { deferred } from '../deferred.ts'
+import { isOwn } from '../domain/session/session.ts'
 import { Problem, problem } from '../problems.ts'
 import { sessionKey } from '../vault.ts'
 import type { PastTurn } from './past-turn.ts'
 import { type RunTurnUses, runTurn } from './run-turn.ts'
 import type { LiveTurn, Outcome, TurnRequest } from './turn.ts'
 import { turnLine } from './turn-line.ts'
-import { turnLog } from './turn-log.ts'
+import { type TurnLog, turnLog } from './turn-log.ts'
 
 /** How long an ended turn can be read again from memory (decisions, section 3), and how much. */
 const keptMs = 600_000
@@ -46,9 +47,13 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
     session?.delete(turn)
     if (session?.size === 0) live.delete(keyOf(turn))
     byId.delete(turn.runId)
-    if (!keep) return
-    kept.set(turn.runId, turn)
-    kept.set(keyOf(turn), turn)
+    if (keep && turn.begun) kept.set(turn.runId, turn)
+  }
+
+  /** The session's turn under way; those in line have not begun. */
+  const current = (place: Place): LiveTurn | undefined => {
+    for (const turn of live.get(keyOf(place)) ?? []) if (turn.begun) return turn
+    return undefined
   }
 
   const find = (runId: string): LiveTurn | undefined => byId.get(runId) ?? kept.get(runId)
@@ -60,13 +65,21 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
     return turn
   }
 
+  /** Tells what another turn's clients are told, but for its end. */
+  const repeat = async (before: LiveTurn, log: TurnLog): Promise<Outcome> => {
+    for await (const items of before.log.follow(0))
+      for (const item of items) if (item.event !== 'done' && item.event !== 'failed') log.push(item)
+    return before.outcome
+  }
+
   /**
    * Takes a message in. `keep`: the turn may be asked for again after its end. What refuses it
    * rejects `started`; `outcome` never rejects.
    */
   const send = (request: TurnRequest, { keep }: { keep: boolean }): LiveTurn => {
-    const { sessionId } = request
+    const { sessionId, viewer } = request
     const { organizationId } = request.call
+    const place = { organizationId, sessionId }
     const runId = clock.id()
     const log = turnLog()
     const started = deferred<LiveTurn>()
@@ -75,20 +88,23 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
     let stop = (): void => undefined
 
     const run = async (): Promise<Outcome> => {
-      const leave = await line.enter(keyOf({ organizationId, sessionId }))
+      const owner = current(place)?.begun
+      if (owner && !isOwn(viewer, owner)) throw problem('session_not_found')
+      const leave = await line.enter(keyOf(place))
       try {
         const sent = await start(request, runId)
         if (!sent.begun) {
           const before = await earlier(sent.runId)
           started.resolve(before)
-          return before.outcome
+          return await repeat(before, log)
         }
+        const { ownerId, keyId } = sent.session
+        turn.begun = { ownerId, keyId, position: sent.position }
         started.resolve(turn)
         const key = await vault.keyed(sessionKey(organizationId, sessionId))
-        const running = finish(request, runId, sent, key, log)
-        stop = running.cancel
-        if (cancelled) stop()
-        return await running.outcome
+        const finishing = finish(request, runId, { sent, key, log, cancelled })
+        stop = finishing.cancel
+        return await finishing.outcome
       } finally {
         leave()
       }
@@ -133,16 +149,21 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
     find,
     /** Whether a turn is waiting or under way in this process. */
     isRunning: (runId: string): boolean => byId.has(runId),
-    /** Stops the running turn of a session and those in line; false when there is none. */
-    cancel(place: Place): boolean {
-      const session = live.get(keyOf(place))
-      for (const turn of session ?? []) turn.cancel()
-      return session !== undefined
+    current,
+    /** Resolves when the views show the beginning of the session's running turn. */
+    async shown(place: Place): Promise<void> {
+      const position = current(place)?.begun?.position
+      if (position !== undefined) await uses.passed(position)
     },
-    /** The session's running turn, or the last that ended in the past ten minutes. */
-    latest(place: Place): LiveTurn | undefined {
-      const [running] = live.get(keyOf(place)) ?? []
-      return running ?? kept.get(keyOf(place))
+    /**
+     * Stops the running turn of a session and those in line; false when there is none. Resolves
+     * when their ends are stored.
+     */
+    async cancel(place: Place): Promise<boolean> {
+      const stopped = [...(live.get(keyOf(place)) ?? [])]
+      for (const turn of stopped) turn.cancel()
+      await Promise.all(stopped.map(({ outcome }) => outcome))
+      return stopped.length > 0
     },
     /** Lets what runs end, for a shutdown; what does not in time is cancelled, and recorded so. */
     async drain(withinMs: number): Promise<void> {

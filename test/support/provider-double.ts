@@ -23,6 +23,8 @@ export type Reply = {
   cutAfter?: number
   /** Silence for good after so many chunks. */
   stallAfter?: number
+  /** Nothing comes after so many chunks (0: not even headers) before this resolves. */
+  hold?: { after: number; until: Promise<unknown> }
   /** Takes the request and never answers. */
   silent?: boolean
   /** An error status with this body, or with OpenAI's error shape. */
@@ -112,12 +114,13 @@ const write = async (response: ServerResponse, text: string, pieceBytes?: number
 }
 
 const stream = async (response: ServerResponse, reply: Reply, model: string) => {
-  const { cutAfter, stallAfter, pauseMs, pieceBytes, headers } = reply
+  const { cutAfter, stallAfter, hold, pauseMs, pieceBytes, headers } = reply
   response.socket?.setNoDelay(true)
   response.writeHead(200, { 'content-type': 'text/event-stream', ...headers }).flushHeaders()
   const chunks = reply.raw === undefined ? chunksOf(reply, model) : [reply.raw]
   for (const [n, chunk] of chunks.entries()) {
     if (n === stallAfter) return
+    if (n > 0 && n === hold?.after) await hold.until
     if (n === cutAfter) {
       response.destroy()
       return
@@ -152,6 +155,7 @@ export const providerDouble = async (otherwise: Reply = { text: 'Hello from the 
     const reply = script.shift() ?? otherwise
     if (reply.silent) return
     if (reply.delayMs) await after(reply.delayMs)
+    if (reply.hold?.after === 0) await reply.hold.until
     if (response.destroyed) return
     if (reply.status !== undefined) {
       const error = { message: 'scripted', type: 'server_error', code: 'scripted_failure' }

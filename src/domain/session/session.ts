@@ -105,6 +105,8 @@ export type Viewer = {
 export const isOwn = (viewer: Viewer, owner: { ownerId: string; keyId: string | null }): boolean =>
   owner.ownerId === viewer.userId && (!viewer.onlyKeyId || owner.keyId === viewer.onlyKeyId)
 
+const interrupted = { code: 'interrupted', promptTokens: 0, completionTokens: 0, charge: 0 }
+
 export type Send = {
   viewer: Viewer
   keyId: string | null
@@ -122,17 +124,21 @@ export type Send = {
 
 /**
  * A user's message begins a run. A message that was sent before is not recorded again: its answer
- * stands (no events), or, when its run failed, a new run is begun for it.
+ * stands (no events), or, when its run failed, a new run is begun for it. A process has one turn
+ * of a session at a time, so a run that its own process left open (its end could not be stored) is
+ * closed first.
  */
 export const decideSend =
   (send: Send) =>
   (state: Session): SessionEvent[] => {
     const { viewer, keyId, hidden, messageId, runId, content, ...run } = send
+    const left = state.running?.node === run.node ? state.running : null
     if (state.status === 'open' && !isOwn(viewer, state)) throw problem('session_not_found')
     const before = state.turns.find((turn) => turn.messageId === messageId)
-    if (before && before.outcome !== 'failed') return []
-    if (state.running) throw problem('session_busy')
+    if (before && before.outcome !== 'failed' && before.runId !== left?.runId) return []
+    if (state.running && !left) throw problem('session_busy')
     const events: SessionEvent[] = []
+    if (left) events.push({ type: 'RunFailed', data: { runId: left.runId, ...interrupted } })
     if (state.status === 'unknown')
       events.push({
         type: 'SessionCreated',

@@ -4,13 +4,14 @@ import type { FindSession } from '../../../queries/find-session.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { problem } from '../../problems.ts'
 import type { PastTurn } from '../../turns/past-turn.ts'
+import type { LiveTurn } from '../../turns/turn.ts'
 import type { Turns } from '../../turns/turns.ts'
 import { agentEventsFor } from '../answer-turn.ts'
 import { chatFormat } from '../chat-stream.ts'
 import type { Delegate } from '../delegate.ts'
 import { refusals } from '../refusals.ts'
 import { goneSignal, sendStream } from '../sse.ts'
-import { placeOf, turnFrames } from '../turn-frames.ts'
+import { beginning, type Place, placeOf, resumed, turnFrames } from '../turn-frames.ts'
 import { boolean, sessionId } from '../wire.ts'
 
 type Uses = {
@@ -23,6 +24,9 @@ type Uses = {
 
 const params = z.object({ session_id: sessionId })
 const on_behalf_of = z.string().min(1).optional()
+/** A turn, and the place from which it is told. */
+type Telling = { turn: LiveTurn; from: Place }
+
 /** How long after its end a turn can be read again (decisions, section 3). */
 const readableMs = 600_000
 
@@ -59,24 +63,38 @@ export const sessionTurnRoutes =
         const { organizationId } = request.access
         const sessionId = request.params.session_id
         const { viewer } = await delegate(request, on_behalf_of)
-        const { run, last_update_time } = await findSession({ organizationId, viewer, sessionId })
-        const live = turns.latest({ organizationId, sessionId })
-        const runId = live?.runId ?? run?.run_id
-        if (!runId) throw problem('stream_not_found')
-        const place = placeOf(request.headers['last-event-id'], runId)
+        const one = { organizationId, viewer, sessionId }
+        const { run, last_update_time } = await findSession(one)
+        const readable = clock.now().getTime() - Date.parse(last_update_time) < readableMs
+        const running = turns.current(one)
+
+        const told = async (runId: string, place: Place): Promise<Telling | undefined> => {
+          const live = turns.find(runId)
+          if (live) return { turn: live, from: place }
+          const { had, from } = resumed(place)
+          const past = await pastTurn(runId, had)
+          return past && { turn: past, from }
+        }
+        const isHere = ({ turn }: Telling) =>
+          turn.sessionId === sessionId && turn.organizationId === organizationId
+        const again = async (): Promise<Telling | undefined> => {
+          const named = placeOf(request.headers['last-event-id'])
+          const continued = named && (await told(named.runId, named.place))
+          if (continued && isHere(continued)) return continued
+          if (running) return { turn: running, from: beginning }
+          return run ? told(run.run_id, beginning) : undefined
+        }
+
+        const telling = running || readable ? await again() : undefined
+        if (!telling) throw problem('stream_not_found')
         const options = {
           model,
           agentEvents: agentEventsFor(request, agent_events),
           includeUsage: include_usage,
         }
-        const gone = goneSignal(reply)
-        if (live) return sendStream(reply, turnFrames(live, chatFormat(live, options))(place, gone))
-        const readable = clock.now().getTime() - Date.parse(last_update_time) < readableMs
-        const past =
-          readable && (await pastTurn(runId, { items: place.item, characters: place.characters }))
-        if (!past) throw problem('stream_not_found')
-        const resumed = place.part < 0 ? place : { ...place, item: place.item + 1, part: -1 }
-        return sendStream(reply, turnFrames(past, chatFormat(past, options))(resumed, gone))
+        const { turn, from } = telling
+        const frames = turnFrames(turn, chatFormat(turn, options))
+        return sendStream(reply, frames(from, goneSignal(reply)))
       },
     )
 
@@ -100,7 +118,7 @@ export const sessionTurnRoutes =
         const sessionId = request.params.session_id
         const { viewer } = await delegate(request, request.body?.on_behalf_of)
         await findSession({ organizationId, viewer, sessionId })
-        const cancelled = turns.cancel({ organizationId, sessionId })
+        const cancelled = await turns.cancel({ organizationId, sessionId })
         return { session_id: sessionId, cancelled }
       },
     )

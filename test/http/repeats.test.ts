@@ -1,0 +1,100 @@
+import OpenAI from 'openai'
+import t from 'tap'
+import { isToken, textOf, user } from '../support/client.ts'
+import { held } from '../support/held.ts'
+import { movableClock, startChat } from '../support/server.ts'
+
+const messages = user('Hi')
+const attempt = (n: number) => ({ headers: { 'x-stainless-retry-count': `${n}` } })
+
+t.test('a retry joins the run that is still going', async (t) => {
+  const { key, provider, organization } = await startChat(t)
+  const turn = held({ usage: { prompt_tokens: 10, completion_tokens: 4 } })
+  provider.next(turn.reply)
+  const leaving = new AbortController()
+  const first = key.chat({ messages }, { ...attempt(0), signal: leaving.signal })
+  await provider.received(1)
+  leaving.abort()
+  await first.catch(() => undefined)
+  const second = key.chat({ messages }, attempt(1))
+  await key.sessions()
+  turn.go()
+  t.equal((await second).body.choices[0].message.content, turn.text)
+  t.equal(provider.requests.length, 1)
+  t.equal((await organization.balance()).balance, 99.999935, 'charged once')
+})
+
+t.test('a retry after its end is answered by the first run', async (t) => {
+  const { key, provider, server } = await startChat(t, { text: 'Once.' })
+  const first = await key.chat({ messages }, attempt(0))
+  t.strictSame((await key.chat({ messages }, attempt(1))).body, first.body)
+  await server.restart()
+  t.strictSame((await server.as(key.key).chat({ messages }, attempt(2))).body, first.body)
+  t.equal(provider.requests.length, 1)
+})
+
+t.test('streams', async (t) => {
+  const { key, provider, server } = await startChat(t)
+  const turn = held()
+  provider.next(turn.reply)
+  const first = await key.stream({ messages }, attempt(0))
+  await first.until(isToken)
+  const second = await key.stream({ messages }, attempt(1))
+  turn.go()
+  const rest = await first.all()
+  t.strictSame((await second.all()).slice(-rest.length), rest)
+  await server.restart()
+  const third = await server.as(key.key).stream({ messages }, attempt(2))
+  t.equal(textOf((await third.all()).slice(0, -1)), turn.text)
+  t.equal(provider.requests.length, 1)
+})
+
+t.test('a retry after a failure runs again', async (t) => {
+  const { key, provider } = await startChat(t, { text: 'Now.' })
+  provider.next({ status: 400 })
+  t.equal((await key.chat({ messages }, attempt(0))).status, 500)
+  const second = await key.chat({ messages }, attempt(1))
+  t.equal(second.body.choices[0].message.content, 'Now.')
+  t.strictSame((await key.chat({ messages }, attempt(2))).body, second.body)
+  t.equal(provider.requests.length, 2)
+})
+
+t.test('what is no retry runs', async (t) => {
+  const clock = movableClock()
+  const { key, provider, organization } = await startChat(t, { text: 'Each.' }, { clock })
+  await key.chat({ messages }, attempt(0))
+  await key.chat({ messages }, attempt(0))
+  t.equal(provider.requests.length, 2, 'the same body again, as a first attempt')
+  await key.chat({ messages: user('Other') }, attempt(1))
+  t.equal(provider.requests.length, 3, 'another body')
+  await (await organization.key()).chat({ messages }, attempt(1))
+  t.equal(provider.requests.length, 4, 'another key')
+  await key.chat({ messages })
+  t.equal(provider.requests.length, 5, 'another client')
+  clock.advance(600_001)
+  await key.chat({ messages }, attempt(1))
+  t.equal(provider.requests.length, 6, 'after 10 minutes')
+})
+
+t.test('the stock SDK, whose connection broke, is charged once', async (t) => {
+  const { key, provider, server, organization } = await startChat(t)
+  const turn = held({ usage: { prompt_tokens: 10, completion_tokens: 4 } })
+  provider.next(turn.reply)
+  const openai = new OpenAI({
+    apiKey: key.key,
+    baseURL: `${server.url}/api/external/v1`,
+    maxRetries: 2,
+    timeout: 400,
+  })
+  setTimeout(turn.go, 900)
+  const { choices } = await openai.chat.completions.create(
+    {
+      model: 'svc-orchestrator',
+      messages: [{ role: 'user', content: 'Hi' }],
+    },
+    { timeout: 700 },
+  )
+  t.equal(choices[0]?.message.content, turn.text)
+  t.equal(provider.requests.length, 1)
+  t.equal((await organization.balance()).balance, 99.999935)
+})

@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import type { Test } from 'tap'
+import { v7 as uuid } from 'uuid'
+import { app } from '../../src/app.ts'
+import { configFrom } from '../../src/config.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import { client } from './client.ts'
+import { platform, superAdminKey } from './platform.ts'
+import { providerDouble, type Reply } from './provider-double.ts'
+
+type Env = Record<string, string>
+
+const newFolder = async (t: Test) => {
+  const path = await mkdtemp(join(tmpdir(), 'reprise-'))
+  t.teardown(() => rm(path, { recursive: true, force: true }))
+  return path
+}
+
+const settings = (path: string, env: Env): Env => ({
+  DATA_DIR: path,
+  HOST: '127.0.0.1',
+  PORT: '0',
+  SUPER_ADMIN_KEY: superAdminKey,
+  LOG_LEVEL: 'info',
+  DEMO: 'off',
+  ...env,
+})
+
+const main = new URL('../../src/main.js', import.meta.url).pathname
+const listening = /Server listening at (?<url>http:\/\/[\d.:]+)/
+
+/** One life of the server in a process of its own. */
+const oneLife = async (env: Env) => {
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const gone = once(child, 'exit') as Promise<[number | null, string | null]>
+  const url = await new Promise<string>((resolve, reject) => {
+    const read = (bytes: Buffer) => {
+      output += bytes
+      const found = listening.exec(output)?.groups?.url
+      if (found) resolve(found)
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    void gone.then(() => reject(new Error(`the server did not start:\n${output}`)))
+  })
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    const [code] = await gone
+    return code
+  }
+  return { url, end, output: () => output }
+}
+
+/** The real process on a data folder of its own; gone when the test ends. */
+export const startServer = async (t: Test, env: Env = {}) => {
+  const all = settings(await newFolder(t), env)
+  let life = await oneLife(all)
+  t.teardown(() => life.end('SIGKILL'))
+  return {
+    get url() {
+      return life.url
+    },
+    get platform() {
+      return platform(life.url)
+    },
+    output: () => life.output(),
+    /** The same key on the server as it is now, after a restart, say. */
+    as: (key: string) => client(life.url, key),
+    /** SIGTERM; answers the exit code. */
+    stop: () => life.end('SIGTERM'),
+    kill9: () => life.end('SIGKILL'),
+    /** Another life on the same data. */
+    async restart() {
+      life = await oneLife(all)
+    },
+  }
+}
+
+/** The system's clock, which can be put forward. */
+export const movableClock = (): Clock & { advance(ms: number): void } => {
+  let ahead = 0
+  return {
+    now: () => new Date(Date.now() + ahead),
+    id: () => uuid(),
+    advance: (ms) => {
+      ahead += ms
+    },
+  }
+}
+
+type Options = Partial<Omit<Parameters<typeof app>[1], 'log'>>
+
+/** The application in this process, listening on loopback. */
+export const startApp = async (t: Test, env: Env = {}, options: Options = {}) => {
+  const config = configFrom(settings(await newFolder(t), env))
+  const log = pino({ level: 'silent' })
+  const open = async () => {
+    const running = await app(config, { log, ...options })
+    await running.recover()
+    const url = await running.http.listen({ host: '127.0.0.1', port: 0 })
+    return { ...running, url }
+  }
+  let life = await open()
+  t.teardown(() => life.close())
+  return {
+    get url() {
+      return life.url
+    },
+    get platform() {
+      return platform(life.url)
+    },
+    tick: () => life.tick(),
+    as: (key: string) => client(life.url, key),
+    /** Closed as by SIGTERM, and started again on the same data. */
+    async restart() {
+      await life.close()
+      life = await open()
+    },
+  }
+}
+
+/** The application over a scripted provider, with an organization and one of its keys. */
+export const startChat = async (t: Test, reply?: Reply, options?: Options, env: Env = {}) => {
+  const provider = await providerDouble(reply)
+  t.teardown(provider.close)
+  const model = { LLM_BASE_URL: provider.url, LLM_MODEL: 'test/model' }
+  const server = await startApp(t, { ...model, ...env }, options)
+  const organization = await server.platform.organization()
+  return { provider, server, organization, key: await organization.key() }
+}
