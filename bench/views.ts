@@ -2,8 +2,7 @@ import { join } from 'node:path'
 import { embeddedViews } from '../src/adapters/embedded/views.ts'
 import { openViewsEnv } from '../src/adapters/embedded/views-env.ts'
 import type { Change, Commit, ViewSpec } from '../src/ports/views.ts'
-
-type Result = { name: string; value: number; unit: string }
+import type { Section } from './bench.ts'
 
 const names = ['sessions', 'messages', 'runs', 'usage'] as const
 
@@ -56,7 +55,7 @@ const end = (n: number): Commit[] => [
 const perSecond = (count: number, ms: number) => Math.round((count / ms) * 1000)
 
 /** The embedded views, in about three seconds. */
-export const benchViews = async (dir: string): Promise<Result[]> => {
+export const benchViews: Section = async ({ dir }) => {
   const views = embeddedViews(await openViewsEnv({ path: join(dir, 'bench-views') }))
   const [sessions, messages] = await Promise.all(
     names.map((name) => views.view<Record<string, unknown>>(specOf(name))),

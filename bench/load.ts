@@ -1,0 +1,65 @@
+import autocannon, { type Request } from 'autocannon'
+import { median } from './measured.ts'
+import type { Serving } from './processes.ts'
+
+const rounds = 3
+const warmingUp = 2
+
+type How = {
+  seconds?: number
+  connections?: number
+  /** Requests a second; unset: as many as are answered. */
+  rate?: number
+}
+
+/** `cpu` is what the server spent on a request, in microseconds. */
+export type Loaded = { perSecond: number; p50: number; p99: number; cpu: number }
+
+/** Puts a server under load. Each connection asks its own share of the requests, again and again. */
+export const load = async (
+  { url, cpu }: Serving,
+  requests: readonly Request[],
+  { seconds = 4, connections = 64, rate }: How = {},
+): Promise<Loaded> => {
+  let connection = 0
+  const before = cpu()
+  const result = await autocannon({
+    url,
+    connections,
+    duration: seconds,
+    ...(rate === undefined ? {} : { overallRate: rate }),
+    setupClient(client) {
+      const own = connection++ % connections
+      client.setRequests(requests.filter((_, n) => n % connections === own))
+    },
+  })
+  const { errors, non2xx, '2xx': answered, latency, duration } = result
+  if (errors + non2xx > 0) throw new Error(`${non2xx} requests were refused, ${errors} failed`)
+  return {
+    perSecond: answered / duration,
+    p50: latency.p50,
+    p99: latency.p99,
+    cpu: ((cpu() - before) / answered) * 1e6,
+  }
+}
+
+/**
+ * Runs each in turn, round after round, so that what else the machine does meets all of them alike.
+ * The first rounds, in which code is still being compiled, do not count. Answers the results of each.
+ */
+export const alternately = async <Result>(
+  runs: readonly (() => Promise<Result>)[],
+): Promise<Result[][]> => {
+  const results: Result[][] = runs.map(() => [])
+  for (let round = -warmingUp; round < rounds; round++)
+    for (const [n, run] of runs.entries()) {
+      const result = await run()
+      if (round >= 0) results[n]?.push(result)
+    }
+  return results
+}
+
+export const medianOf = <Result>(
+  results: readonly Result[] = [],
+  pick: (result: Result) => number,
+): number => median(results.map(pick))

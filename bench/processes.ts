@@ -1,0 +1,121 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { availableParallelism } from 'node:os'
+import { setTimeout as after } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+/** Servers have this core to themselves, load generators and upstreams the other. */
+export const serverCore = 0
+export const loadCore = Math.min(1, availableParallelism() - 1)
+
+const startWithinMs = 60_000
+const lookEveryMs = 5
+
+type Script = {
+  /** Compiled, relative to this file. */
+  script: string
+  env?: Record<string, string>
+  core?: number
+  /** A directory for CPU profiles. */
+  profile?: string | undefined
+  /** Whether it has something to say on an IPC channel. */
+  listening?: boolean
+}
+
+export const scriptPath = (script: string): string =>
+  fileURLToPath(new URL(script, import.meta.url))
+
+/** Moves this process, with all its threads, to the load generators' core. */
+export const moveToLoadCore = (): void => {
+  execFileSync('taskset', ['-acp', String(loadCore), String(process.pid)])
+}
+
+/** A node process on a core of its own. */
+export const launch = ({
+  script,
+  env = {},
+  core = serverCore,
+  profile,
+  listening = false,
+}: Script): ChildProcess => {
+  const flags = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []
+  const command = ['-c', String(core), process.execPath, ...flags, scriptPath(script)]
+  return spawn('taskset', command, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit', ...(listening ? (['ipc'] as const) : [])],
+  })
+}
+
+const freePort = async (): Promise<number> => {
+  const holder = createServer().listen(0, '127.0.0.1')
+  await once(holder, 'listening')
+  const address = holder.address()
+  holder.close()
+  if (address === null || typeof address === 'string') throw new Error('there is no free port')
+  return address.port
+}
+
+/** CPU time of all threads of a process, in seconds. */
+const cpuOf = (pid: number): number => {
+  let nanoseconds = 0
+  for (const thread of readdirSync(`/proc/${pid}/task`))
+    nanoseconds += Number(
+      readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0],
+    )
+  return nanoseconds / 1e9
+}
+
+/** Resident memory, mapped files included, in MB. */
+const memoryOf = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+
+const isUp = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    async (answer) => {
+      await answer.arrayBuffer()
+      return answer.ok
+    },
+    () => false,
+  )
+
+/** A server that is listening: GET /api/health answers. `startedMs` is how long that took. */
+export const serve = async (script: Script) => {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const start = performance.now()
+  const child = launch({ ...script, env: { ...script.env, PORT: String(port) } })
+  const { pid } = child
+  if (pid === undefined) throw new Error(`${script.script} cannot be started`)
+  while (!(await isUp(`${url}/api/health`))) {
+    if (child.exitCode !== null) throw new Error(`${script.script} ended with ${child.exitCode}`)
+    if (performance.now() - start > startWithinMs) throw new Error(`${script.script} is not up`)
+    await after(lookEveryMs)
+  }
+  return {
+    url,
+    startedMs: performance.now() - start,
+    cpu: () => cpuOf(pid),
+    memory: () => memoryOf(pid),
+    async stop(): Promise<void> {
+      if (child.exitCode !== null) return
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
+
+export type Serving = Awaited<ReturnType<typeof serve>>
+
+/** The product on a data directory, as it runs by default but for the demo. */
+export const serveProduct = (
+  dataDir: string,
+  { env = {}, profile }: Pick<Script, 'env' | 'profile'> = {},
+) =>
+  serve({
+    script: '../src/main.js',
+    profile,
+    env: { DATA_DIR: dataDir, DEMO: 'off', LOG_LEVEL: 'info', ...env },
+  })

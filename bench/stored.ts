@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Request } from 'autocannon'
+import type { Section } from './bench.ts'
+import { load } from './load.ts'
+import type { Measured } from './measured.ts'
+import { launch, type Serving, serveProduct } from './processes.ts'
+import { type Stored, storeSessions } from './sessions.ts'
+import { makeTenants, openWriting } from './tenants.ts'
+
+const sessionCount = 100_000
+const tenantCount = 500
+/** One turn or two: 10 events a session on average. */
+const turnsOf = (n: number): number => 1 + (n % 2)
+
+const listOf = ({ tenant: { key } }: Stored): Request => ({
+  method: 'GET',
+  path: '/api/external/sessions?page_size=20',
+  headers: { 'x-api-key': key },
+})
+
+const messagesOf = ({ tenant: { key }, sessionId }: Stored): Request => ({
+  method: 'GET',
+  path: `/api/external/sessions/${sessionId}/messages`,
+  headers: { 'x-api-key': key },
+})
+
+/** How fast the whole log is folded into views that are empty. */
+const replay = async (dataDir: string): Promise<Measured[]> => {
+  const child = launch({ script: 'replaying.js', env: { DATA_DIR: dataDir }, listening: true })
+  const [{ done, events, ms }] = await once(child, 'message')
+  if (!done) throw new Error('the replay did not end')
+  return [
+    {
+      name: `replay of ${events} events into all views`,
+      value: (events / ms) * 1_000,
+      unit: 'events/s',
+      aim: { least: 100_000 },
+    },
+  ]
+}
+
+const reads = async (product: Serving, name: string, requests: readonly Request[]) => {
+  await load(product, requests, { seconds: 2 })
+  const steady = await load(product, requests, { rate: 1_000 })
+  const most = await load(product, requests)
+  return [
+    { name: `${name}, 1,000 a second, p99`, value: steady.p99, unit: 'ms', aim: { most: 5 } },
+    { name: `${name}, as many as it answers`, value: most.perSecond, unit: 'req/s' },
+    { name: `${name}, as many as it answers, p99`, value: most.p99, unit: 'ms' },
+  ]
+}
+
+/** With 100,000 sessions and a million events stored: replay, restart, reads. */
+export const benchStored: Section = async ({ dir, profile }) => {
+  const dataDir = join(dir, 'stored')
+  const writing = await openWriting(dataDir)
+  const tenants = await makeTenants(writing, tenantCount)
+  const start = performance.now()
+  const stored = await storeSessions(writing, tenants, sessionCount, turnsOf)
+  const seconds = (performance.now() - start) / 1_000
+  const events = (await writing.events.head()) + 1
+  await writing.close()
+  const replayed = await replay(dataDir)
+
+  const product = await serveProduct(dataDir, { profile })
+  const memory = product.memory()
+  try {
+    const some = stored.filter((_, n) => n % 7 === 0)
+    return [
+      {
+        name: 'sessions stored by this benchmark',
+        value: sessionCount / seconds,
+        unit: 'sessions/s',
+      },
+      ...replayed,
+      {
+        name: `restart with ${events} events`,
+        value: product.startedMs / 1_000,
+        unit: 's',
+        aim: { most: 2 },
+      },
+      {
+        name: `restart with ${events} events, memory`,
+        value: memory,
+        unit: 'MB',
+        aim: { most: 300 },
+      },
+      ...(await reads(product, 'session list', some.slice(0, 6_400).map(listOf))),
+      ...(await reads(product, 'messages of a session', some.slice(0, 6_400).map(messagesOf))),
+      { name: 'memory after the reads', value: product.memory(), unit: 'MB' },
+    ]
+  } finally {
+    await product.stop()
+  }
+}

@@ -1,0 +1,69 @@
+import { systemClock as clock } from '../src/app.ts'
+import { commandsOf } from '../src/app-commands.ts'
+import { masterKeyOf, openStores } from '../src/app-stores.ts'
+import { configFrom } from '../src/config.ts'
+import { creditUnit } from '../src/domain/account/account.ts'
+import type { Call } from '../src/ports/call.ts'
+import { silent } from '../src/ports/log.ts'
+import { secretsOf } from '../src/secrets.ts'
+import { transactor } from '../src/transact.ts'
+import { vault as vaultOf } from '../src/vault.ts'
+
+/** An organization with one user on the Pro plan, and a key of it. */
+export type Tenant = { organizationId: string; userId: string; keyId: string; key: string }
+
+const credits = 1_000_000 * creditUnit
+
+const platformCall = (): Call => {
+  const id = clock.id()
+  return {
+    organizationId: 'platform',
+    keyId: null,
+    userId: null,
+    onBehalfOf: null,
+    requestId: id,
+    correlationId: id,
+    causationId: id,
+    at: clock.now().toISOString(),
+  }
+}
+
+/** The stores of a data directory and what writes to them, as a server has them but for views. */
+export const openWriting = async (dataDir: string, defaultModel = 'offline/extractive') => {
+  const config = configFrom({ DATA_DIR: dataDir })
+  const secrets = secretsOf(await masterKeyOf(config))
+  const stores = await openStores(config, silent)
+  const { events, keys, snapshots } = stores
+  const vault = vaultOf({ keys, wrap: secrets.wrap })
+  const writing = transactor({ store: events, snapshots, clock })
+  const commands = commandsOf({ transactor: writing, clock, secrets, vault, defaultModel })
+  return { ...stores, vault, commands }
+}
+
+export type Writing = Awaited<ReturnType<typeof openWriting>>
+
+/** So many that a load rotating over their keys meets no plan limit (300 requests a minute each). */
+export const makeTenants = ({ commands }: Writing, count: number): Promise<Tenant[]> =>
+  Promise.all(
+    Array.from({ length: count }, async (_, n): Promise<Tenant> => {
+      const owner = { email: `owner-${n}@bench.invalid`, name: `Owner ${n}` }
+      const { organizationId, ownerUserId } = await commands.createOrganization(
+        { name: `Organization ${n}`, owner, plan: 'pro_monthly', credits },
+        platformCall(),
+      )
+      const { key, keyId } = await commands.createApiKey(
+        {
+          type: 'organization',
+          name: 'bench',
+          description: '',
+          rateLimitMinute: 1_000,
+          rateLimitHour: 100_000,
+          expiresAt: null,
+          provisioning: false,
+          by: { asOwner: true, asManager: true, platform: true },
+        },
+        { ...platformCall(), organizationId },
+      )
+      return { organizationId, userId: ownerUserId, keyId, key }
+    }),
+  )
