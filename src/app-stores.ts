@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { embeddedAnswers } from './adapters/embedded/answers.ts'
+import { embeddedBlobs } from './adapters/embedded/blobs.ts'
 import { embeddedEventStore } from './adapters/embedded/event-store.ts'
 import { embeddedKeyStore } from './adapters/embedded/key-store.ts'
 import { embeddedLeases } from './adapters/embedded/leases.ts'
@@ -11,6 +12,7 @@ import { embeddedViews } from './adapters/embedded/views.ts'
 import { openViewsEnv } from './adapters/embedded/views-env.ts'
 import type { Config } from './config.ts'
 import type { Answers } from './ports/answers.ts'
+import type { Blobs } from './ports/blobs.ts'
 import type { EventStore } from './ports/event-store.ts'
 import type { KeyStore } from './ports/keys.ts'
 import type { Leases } from './ports/leases.ts'
@@ -23,6 +25,7 @@ export type Stores = {
   events: EventStore
   keys: KeyStore
   answers: Answers
+  blobs: Blobs
   views: Views
   snapshots: Snapshots
   leases: Leases
@@ -83,6 +86,7 @@ export const openStores = async (config: Where, log: Log): Promise<Stores> => {
       )
     : undefined
   const reads = mongo ?? opened(await embeddedReads(join(DATA_DIR, 'views'), log))
+  const blobs = mongo?.blobs ?? (await embeddedBlobs(join(DATA_DIR, 'blobs')))
   const own = mongo ?? local
   const events = remote ?? local?.events
   if (!own || !events) throw new TypeError('no event store is configured')
@@ -90,6 +94,7 @@ export const openStores = async (config: Where, log: Log): Promise<Stores> => {
     events,
     keys: own.keys,
     answers: own.answers,
+    blobs,
     views: reads.views,
     snapshots: reads.snapshots,
     leases: reads.leases,

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { mongoAnswers } from '../../src/adapters/mongodb/answers.ts'
+import { mongoBlobs } from '../../src/adapters/mongodb/blobs.ts'
 import { connectMongo } from '../../src/adapters/mongodb/connect.ts'
 import { mongoKeyStore } from '../../src/adapters/mongodb/key-store.ts'
 import { mongoLeases } from '../../src/adapters/mongodb/leases.ts'
@@ -7,6 +8,7 @@ import { mongoSnapshots } from '../../src/adapters/mongodb/snapshots.ts'
 import { mongoStores } from '../../src/adapters/mongodb/stores.ts'
 import { StoreUnavailable } from '../../src/ports/event-store.ts'
 import { answersContract } from '../contracts/answers.ts'
+import { blobsContract } from '../contracts/blobs.ts'
 import { keyStoreContract } from '../contracts/key-store.ts'
 import { leasesContract } from '../contracts/leases.ts'
 import { snapshotsContract } from '../contracts/snapshots.ts'
@@ -28,6 +30,13 @@ t.test('MongoDB answers', needsMongo, async (t) => {
       answers: mongoAnswers(mongo, nobody),
       reopen: async () => mongoAnswers(mongo, nobody),
     }
+  })
+})
+
+t.test('MongoDB blobs', needsMongo, async (t) => {
+  blobsContract(t, async (t) => {
+    const mongo = await ownMongo(t)
+    return { blobs: mongoBlobs(mongo), reopen: async () => mongoBlobs(mongo) }
   })
 })
 

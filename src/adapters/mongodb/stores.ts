@@ -1,4 +1,5 @@
 import { mongoAnswers } from './answers.ts'
+import { mongoBlobs } from './blobs.ts'
 import { connectMongo } from './connect.ts'
 import { mongoKeyStore } from './key-store.ts'
 import { mongoLeases } from './leases.ts'
@@ -11,6 +12,7 @@ export const mongoStores = async (url: string) => {
   const leases = mongoLeases(mongo)
   return {
     keys: mongoKeyStore(mongo),
+    blobs: mongoBlobs(mongo),
     leases,
     /** A process lives as long as it holds the lease `node:<holder>`. */
     answers: mongoAnswers(mongo, {

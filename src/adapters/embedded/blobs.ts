@@ -1,0 +1,100 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Blobs, BlobTooLarge } from '../../ports/blobs.ts'
+import { StoreUnavailable } from '../../ports/event-store.ts'
+
+const sha256 = /^[0-9a-f]{64}$/
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code
+
+const absent = (error: unknown): undefined => {
+  if (codeOf(error) === 'ENOENT') return undefined
+  throw error
+}
+
+const unwritable = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE'])
+
+/** @throws StoreUnavailable where the disk takes nothing right now */
+const writing = async <T>(work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    if (!unwritable.has(codeOf(error) ?? '')) throw error
+    throw new StoreUnavailable('the blobs cannot be written', { cause: error })
+  }
+}
+
+/** A name is on disk once its directory is. */
+const syncDirectory = async (path: string): Promise<void> => {
+  const directory = await open(path, 'r')
+  await directory.sync().finally(() => directory.close())
+}
+
+/** Writes a stream to its end, then to disk. @throws BlobTooLarge */
+const fill = async (file: FileHandle, bytes: AsyncIterable<Uint8Array>, maxBytes: number) => {
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const part of bytes) {
+    size += part.length
+    if (size > maxBytes) throw new BlobTooLarge(`more than ${maxBytes} bytes`)
+    hash.update(part)
+    await writing(() => file.writeFile(part))
+  }
+  await writing(() => file.sync())
+  return { hash: hash.digest('hex'), size }
+}
+
+/**
+ * Blobs as files under a directory, two levels deep by the first digits of their hash. A blob is
+ * written beside them and gets its name once it is whole and on disk: what a crash cut off is
+ * never seen, and removed by the next start.
+ */
+export const embeddedBlobs = async (path: string): Promise<Blobs> => {
+  const incoming = join(path, 'incoming')
+  await mkdir(incoming, { recursive: true, mode: 0o700 })
+  for (const left of await readdir(incoming)) await rm(join(incoming, left))
+
+  const placeOf = (hash: string): string => {
+    if (!sha256.test(hash)) throw new TypeError('a blob is named by its SHA-256 in hex')
+    return join(path, hash.slice(0, 2), hash.slice(2, 4), hash)
+  }
+
+  const settle = async (from: string, hash: string): Promise<void> => {
+    const place = placeOf(hash)
+    const folder = dirname(place)
+    const made = await mkdir(folder, { recursive: true, mode: 0o700 })
+    await rename(from, place)
+    await syncDirectory(folder)
+    if (made) for (const above of [dirname(folder), path]) await syncDirectory(above)
+  }
+
+  const size = (hash: string) => stat(placeOf(hash)).then(({ size }) => size, absent)
+
+  return {
+    async put(bytes, maxBytes = Number.POSITIVE_INFINITY) {
+      const name = join(incoming, randomUUID())
+      const file = await writing(() => open(name, 'wx', 0o600))
+      try {
+        const blob = await fill(file, bytes, maxBytes).finally(() => file.close())
+        await writing(() => settle(name, blob.hash))
+        return blob
+      } catch (error) {
+        await rm(name, { force: true })
+        throw error
+      }
+    },
+
+    size,
+
+    async get(hash, range) {
+      const file = await open(placeOf(hash), 'r').catch(absent)
+      return file?.createReadStream(range)
+    },
+
+    async remove(hash) {
+      const place = placeOf(hash)
+      await rm(place).then(() => syncDirectory(dirname(place)), absent)
+    },
+  }
+}

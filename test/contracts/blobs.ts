@@ -1,0 +1,74 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Test } from 'tap'
+import { type Blobs, BlobTooLarge } from '../../src/ports/blobs.ts'
+
+async function* of(...parts: readonly (string | Uint8Array)[]) {
+  for (const part of parts) yield Buffer.from(part)
+}
+
+async function* broken() {
+  yield Buffer.from('some of it')
+  throw new RangeError('the line went dead')
+}
+
+const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+const nowhere = sha256('nobody stored this')
+
+/** What every blob store owes its callers. `reopen` opens the same store as after a restart. */
+export const blobsContract = (
+  t: Test,
+  open: (t: Test) => Promise<{ blobs: Blobs; reopen(): Promise<Blobs> }>,
+) => {
+  const read = async (blobs: Blobs, hash: string, range?: { start: number; end: number }) => {
+    const found = await blobs.get(hash, range)
+    return found && Buffer.concat(await found.toArray())
+  }
+
+  t.test('a blob is named by its content and outlives the process', async (t) => {
+    const { blobs, reopen } = await open(t)
+    const bytes = randomBytes(700_000)
+    const halves = of(bytes.subarray(0, 300_000), bytes.subarray(300_000))
+    const hash = sha256(bytes)
+    t.strictSame(await blobs.put(halves), { hash, size: 700_000 })
+    const later = await reopen()
+    t.equal(await later.size(hash), 700_000)
+    t.ok((await read(later, hash))?.equals(bytes))
+    t.strictSame(await blobs.put(of()), { hash: sha256(''), size: 0 })
+    t.equal((await read(blobs, sha256('')))?.length, 0)
+  })
+
+  t.test('equal bytes are one blob', async (t) => {
+    const { blobs } = await open(t)
+    const [first, second] = await Promise.all([blobs.put(of('twice')), blobs.put(of('tw', 'ice'))])
+    t.strictSame(first, second)
+    t.strictSame(await blobs.put(of('twice')), first)
+    await blobs.remove(first.hash)
+    t.equal(await blobs.size(first.hash), undefined)
+  })
+
+  t.test('a part of a blob, its end included', async (t) => {
+    const { blobs } = await open(t)
+    const { hash } = await blobs.put(of('0123456789'))
+    const text = async (start: number, end: number) =>
+      (await read(blobs, hash, { start, end }))?.toString()
+    t.equal(await text(0, 0), '0')
+    t.equal(await text(2, 5), '2345')
+    t.equal(await text(7, 99), '789')
+  })
+
+  t.test('what is too large or cut off is not stored', async (t) => {
+    const { blobs } = await open(t)
+    await t.rejects(blobs.put(of('12345', '67890'), 9), BlobTooLarge)
+    t.equal(await blobs.size(sha256('1234567890')), undefined)
+    t.strictSame((await blobs.put(of('12345', '67890'), 10)).size, 10)
+    await t.rejects(blobs.put(broken()), RangeError)
+    t.equal(await blobs.size(sha256('some of it')), undefined)
+  })
+
+  t.test('what is not there', async (t) => {
+    const { blobs } = await open(t)
+    t.equal(await blobs.get(nowhere), undefined)
+    t.equal(await blobs.size(nowhere), undefined)
+    await blobs.remove(nowhere)
+  })
+}
