@@ -17,9 +17,12 @@ export const generateContentTool = (generation: ContentGeneration): Tool =>
       prompt: z.string().trim().min(1).max(8_000),
       content_type: z.enum(types),
     }),
-    async run({ prompt, content_type: contentType }, { turn: { call } }) {
+    async run({ prompt, content_type: contentType }, { turn: { call, sessionId } }) {
       try {
-        const { id, content_type, status } = await generation.request({ prompt, contentType }, call)
+        const { id, content_type, status } = await generation.request(
+          { prompt, contentType, sessionId },
+          call,
+        )
         return said(JSON.stringify({ id, content_type, status }))
       } catch (error) {
         if (error instanceof Problem) return failed(error.message)

@@ -1,0 +1,341 @@
+import t, { type Test } from 'tap'
+import { guardedOutbound } from '../../src/adapters/outbound/guarded.ts'
+import { type ApiCallConfig, apiCalls } from '../../src/tools/api-call.ts'
+import { credentialHeaders } from '../../src/tools/credential-headers.ts'
+import { fixedClock } from '../support/agents.ts'
+import { call } from '../support/recorded.ts'
+import { outputsOf, resultOf } from '../support/tools.ts'
+import { type Asked, json, web } from '../support/web.ts'
+
+type Answer = Parameters<typeof web>[1]
+
+const secret = 'tok_5e/cr"et+value'
+
+/** A site on loopback, and tools that may call it. user-1 of org-1 has a TOKEN. */
+const calling = async (t: Test, answer: Answer, limits: { totalMs?: number } = {}) => {
+  const site = await web(t, answer)
+  const outbound = guardedOutbound({ allowHosts: [site.host] })
+  t.teardown(outbound.close)
+  const find = async (...asked: string[]) =>
+    asked.join('/') === 'org-1/user-1/TOKEN' ? secret : undefined
+  const apiCall = apiCalls({
+    outbound,
+    credentialHeaders: credentialHeaders(find),
+    clock: fixedClock(),
+    ...limits,
+  })
+  const tool = (config: Partial<ApiCallConfig> = {}) =>
+    apiCall({
+      type: 'api_call',
+      name: 'weather',
+      description: 'The weather of a city',
+      method: 'GET',
+      url: `${site.url}/`,
+      headers: {},
+      parameters: {},
+      ...config,
+    })
+  return { ...site, tool }
+}
+
+const echo: Answer = ({ method, url, body }, response) => json(response, { method, url, body })
+
+t.test('arguments fill the address, the query and the body', async (t) => {
+  const { url, tool } = await calling(t, echo)
+  const sent = async (config: Partial<ApiCallConfig>, args: object) =>
+    JSON.parse((await resultOf(tool(config), { ...args })).content)
+  const at = `${url}/v1/{city}/now?unit={unit}`
+  t.match(await sent({ url: at }, { city: 'São Paulo/../x', unit: "a&b='c'", days: 3, on: [1] }), {
+    method: 'GET',
+    url: '/v1/S%C3%A3o%20Paulo%2F..%2Fx/now?unit=a%26b%3D%27c%27&days=3&on=%5B1%5D',
+    body: '',
+  })
+  t.match(await sent({ url: at, method: 'post' }, { city: 'x', unit: 'y', n: 1, o: { p: [2] } }), {
+    method: 'POST',
+    url: '/v1/x/now?unit=y',
+    body: '{"n":1,"o":{"p":[2]}}',
+  })
+  t.match(await sent({ url: at, method: 'DELETE' }, { city: true, unit: 0 }), {
+    method: 'DELETE',
+    url: '/v1/true/now?unit=0',
+    body: '',
+  })
+})
+
+t.test('no value leaves its place in the address', async (t) => {
+  const { url, asked, tool } = await calling(t, echo)
+  const at = `${url}/users/{id}/public`
+  for (const id of ['..', '.', '', undefined, null, {}, ['a']])
+    t.match(await resultOf(tool({ url: at }), { id }), { ok: false }, JSON.stringify(id))
+  t.match(await resultOf(tool({ url: `${url}/x/.{id}` }), { id: '.' }), { ok: false })
+  for (const template of [
+    'http://{host}/',
+    `http://127.0.0.1:{port}/`,
+    `{id}`,
+    `http://{id}@127.0.0.1/`,
+    `http:/{id}`,
+    'ftp://127.0.0.1/{id}',
+    'https://\\{id}',
+    '',
+  ])
+    t.match(
+      await resultOf(tool({ url: template }), { id: 'x', host: 'x', port: '1' }),
+      { ok: false, content: 'the address of this tool is not usable' },
+      template,
+    )
+  t.equal(asked.length, 0)
+})
+
+t.test('arguments are checked against the parameters', async (t) => {
+  const { asked, tool } = await calling(t, echo)
+  const parameters = {
+    $id: 'same',
+    type: 'object',
+    properties: { city: { type: 'string', maxLength: 9 }, days: { type: 'integer' } },
+    required: ['city'],
+    additionalProperties: false,
+  }
+  const weather = tool({ parameters })
+  t.match(weather.spec, { name: 'weather', parameters })
+  const said = async (args: object) => (await resultOf(weather, { ...args })).content
+  t.equal(await said({}), "arguments must have required property 'city'")
+  t.equal(await said({ city: 1 }), 'arguments/city must be string')
+  t.equal(await said({ city: 'x', days: '3' }), 'arguments/days must be integer')
+  t.equal(await said({ city: 'x', more: 1 }), 'arguments must NOT have additional properties')
+  t.equal(asked.length, 0)
+  t.match(await resultOf(weather, { city: 'x', days: 3 }), { ok: true })
+  const other = tool({ parameters: { ...parameters, required: [] } })
+  t.match(await resultOf(other, {}), { ok: true }, 'the same $id twice')
+})
+
+t.test('a schema cannot be made to cost much', async (t) => {
+  const { asked, tool } = await calling(t, echo)
+  const doubling = Array.from({ length: 40 }, (_, n) => [
+    `d${n}`,
+    { allOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] },
+  ])
+  const evil = `${'a'.repeat(60)}!`
+  const costly: [ApiCallConfig['parameters'], object][] = [
+    [{ properties: { a: { pattern: '^(a+)+$' } } }, { a: evil }],
+    [{ patternProperties: { '^(a|a)*$': { type: 'null' } } }, { [evil]: 1 }],
+    [{ $defs: { ...Object.fromEntries(doubling), d40: {} }, $ref: '#/$defs/d0' }, {}],
+  ]
+  for (const [parameters, args] of costly)
+    t.match(await resultOf(tool({ parameters }), { ...args }), {
+      ok: false,
+      content: 'the arguments could not be checked in time',
+    })
+  for (const parameters of [
+    { $ref: 'http://127.0.0.1/schema.json' },
+    { $ref: 'file:///etc/passwd' },
+    { type: 'nothing' },
+    { properties: { a: { pattern: '(' } } },
+    { description: 'x'.repeat(40_000) },
+  ])
+    t.match(await resultOf(tool({ parameters }), { a: 'x' }), {
+      ok: false,
+      content: 'the parameters of this tool are not a usable JSON Schema',
+    })
+  t.equal(asked.length, 0)
+})
+
+t.test("the calling user's own credential goes into the header, and nowhere else", async (t) => {
+  const shows: Answer = ({ headers }, response) =>
+    json(response, { headers, encoded: encodeURIComponent(secret) }, 200, { 'x-echo': 'yes' })
+  const { asked, tool } = await calling(t, shows)
+  const headers = { Authorization: 'Bearer {{credential:TOKEN}}', 'X-Plain': 'plain' }
+  const result = await resultOf(tool({ headers }), {})
+  t.match(asked[0]?.headers, { authorization: `Bearer ${secret}`, 'x-plain': 'plain' })
+  t.match(result, { ok: true, content: /Bearer \[TOKEN\]/ })
+  t.notMatch(result.content, /5e\/cr|5e%2F/)
+
+  const missing = 'the credential OTHER is missing: the user has not stored it'
+  const other = tool({ headers: { 'X-Key': '{{credential:OTHER}}' } })
+  t.strictSame(await resultOf(other, {}), { ok: false, content: missing })
+  for (const by of [
+    { ...call, userId: 'user-2' },
+    { ...call, userId: null },
+    { ...call, onBehalfOf: 'user-2' },
+    { ...call, organizationId: 'org-2' },
+  ])
+    t.match(await resultOf(tool({ headers }), {}, { call: by }), {
+      ok: false,
+      content: /the credential TOKEN is missing/,
+    })
+  t.equal(asked.length, 1)
+  const delegated = { ...call, userId: 'user-9', onBehalfOf: 'user-1' }
+  t.match(await resultOf(tool({ headers }), {}, { call: delegated }), { ok: true })
+})
+
+t.test('what the arguments say is never taken for a credential', async (t) => {
+  const { asked, url, tool } = await calling(t, echo)
+  const place = '{{credential:TOKEN}}'
+  await resultOf(tool({ url: `${url}/{a}`, method: 'POST', headers: { 'X-A': 'a' } }), {
+    a: place,
+    b: place,
+  })
+  t.notOk(JSON.stringify(asked).includes(secret.slice(0, 6)))
+})
+
+t.test('headers of the connection itself are not set', async (t) => {
+  const { asked, tool } = await calling(t, echo)
+  for (const headers of [
+    { Host: 'metadata.internal' },
+    { 'Content-Length': '0' },
+    { 'Transfer-Encoding': 'chunked' },
+    { 'Proxy-Authorization': 'x' },
+    { 'X-A': 'a\r\nX-B: b' },
+    { 'X A': 'a' },
+  ])
+    t.match(await resultOf(tool({ headers: { ...headers } }), {}), {
+      ok: false,
+      content: /cannot be sent/,
+    })
+  t.equal(asked.length, 0)
+})
+
+t.test('redirects stay on the host', async (t) => {
+  const other = await web(t, echo)
+  const { asked, url, tool } = await calling(t, (one, response) => {
+    const to = new URL(one.url ?? '', 'http://x').searchParams.get('to')
+    if (to === null) echo(one, response)
+    else response.writeHead(Number(one.headers['x-status'] ?? 302), { location: to }).end()
+  })
+  const headers = { Authorization: '{{credential:TOKEN}}' }
+  const at = (to: string, more = {}) =>
+    resultOf(tool({ url: `${url}/?to={to}`, headers, ...more }), { to })
+  t.match(JSON.parse((await at('/there')).content), { method: 'GET', url: '/there' })
+  const posted = { method: 'POST', headers: { ...headers, 'X-Status': '307' } }
+  t.match(await at('/there', posted), { ok: true, content: /"method":"POST","url":"\/there"/ })
+  t.match(await at('/there', { method: 'POST' }), { ok: true, content: /"method":"GET"/ })
+  const before = asked.length
+  for (const to of [`${other.url}/`, 'http://169.254.169.254/', '//example.com/', 'http://[::1]/'])
+    t.match(await at(to), { ok: false, content: /another host/ }, to)
+  t.match(await at(url.replace('http://', 'http://u:p@')), { ok: false, content: /user name/ })
+  t.match(await at(url.replace('http:', 'ftp:')), { ok: false })
+  t.match(await at('http://:::'), { ok: false, content: 'it redirects to no address' })
+  t.equal(asked.length, before + 7)
+  t.equal(other.asked.length, 0)
+})
+
+t.test('a redirect that never ends does', async (t) => {
+  const { asked, tool } = await calling(t, (_, response) =>
+    response.writeHead(302, { location: '/' }).end(),
+  )
+  t.match(await resultOf(tool(), {}), { ok: false, content: 'it redirects too often' })
+  t.equal(asked.length, 4)
+})
+
+t.test('the answer is text of a bounded size', async (t) => {
+  const kinds: Record<string, Answer> = {
+    '/large': (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' })
+      const more = () => {
+        if (!response.destroyed) response.write('x'.repeat(65_536), more)
+      }
+      more()
+    },
+    '/image': (_, response) =>
+      response.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.alloc(300)),
+    '/latin': (_, response) =>
+      response
+        .writeHead(200, { 'content-type': 'text/plain; charset=iso-8859-1' })
+        .end(Buffer.from('caf\xe9', 'latin1')),
+    '/empty': (_, response) => response.writeHead(204).end(),
+    '/long': (_, response) => json(response, { text: 'y'.repeat(50_000) }),
+  }
+  const { url, tool } = await calling(t, (one, response) => kinds[one.url ?? '']?.(one, response))
+  const got = async (path: string) => (await resultOf(tool({ url: `${url}${path}` }), {})).content
+  const large = await got('/large')
+  t.match(large, /\[cut: the answer is larger than 1048576 bytes\]$/)
+  t.ok(large.length < 20_000)
+  t.equal(await got('/image'), '[300 bytes of image/png, which is no text]')
+  t.equal(await got('/latin'), 'café')
+  t.equal(await got('/empty'), 'HTTP 204 without content')
+  t.match(await got('/long'), /\[cut: the first 16000 of 50011 characters\]$/)
+})
+
+t.test('what is not a success is told as it is', async (t) => {
+  const { tool } = await calling(t, (_, response) => json(response, { why: 'no such city' }, 404))
+  t.strictSame(await resultOf(tool(), {}), {
+    ok: false,
+    content: 'HTTP 404: {"why":"no such city"}',
+  })
+})
+
+t.test('silence, an unreachable host and a cancelled turn end the call', async (t) => {
+  const silent = await calling(t, () => undefined, { totalMs: 50 })
+  t.match(await resultOf(silent.tool(), {}), { ok: false, content: 'no answer within 50 ms' })
+  const stalled = await calling(t, (_, response) => response.write('x'), { totalMs: 50 })
+  t.match(await resultOf(stalled.tool(), {}), { ok: false, content: 'no answer within 50 ms' })
+  await silent.close()
+  t.match(await resultOf(silent.tool(), {}), { ok: false, content: 'it could not be reached' })
+  const abort = new AbortController()
+  const waiting = await calling(t, () => abort.abort())
+  t.match(await resultOf(waiting.tool(), {}, { signal: abort.signal }), { ok: false })
+  t.match(await resultOf(waiting.tool({ url: 'https://127.0.0.1:1/' }), {}), {
+    ok: false,
+    content: 'the host has an address that is not public',
+  })
+  t.match(await resultOf(waiting.tool({ method: 'CONNECT' }), {}), { ok: false })
+})
+
+t.test('x402', async (t) => {
+  const way = {
+    scheme: 'exact',
+    network: 'base-sepolia',
+    maxAmountRequired: '10000',
+    resource: 'https://api.example/weather',
+    description: 'Weather report',
+    payTo: '0x1',
+    asset: '0x2',
+    extra: { name: 'USDC', version: '2' },
+  }
+  const first = { x402Version: 1, accepts: [way], error: 'X-PAYMENT header is required' }
+  const second = {
+    x402Version: 2,
+    accepts: [
+      { scheme: 'exact', network: 'eip155:8453', amount: '20000', extra: { nonce: 'n-7' } },
+    ],
+    resource: { url: 'https://api.example/weather' },
+  }
+  const answers: Record<string, (asked: Asked, response: Parameters<Answer>[1]) => void> = {
+    '/body': (_, response) => json(response, first, 402),
+    '/header': (_, response) =>
+      json(response, {}, 402, {
+        'payment-required': Buffer.from(JSON.stringify(second)).toString('base64'),
+      }),
+    '/echo': ({ headers }, response) =>
+      json(response, { ...first, error: `pay, ${headers.authorization}` }, 402),
+    '/other': (_, response) => json(response, { error: 'upgrade your plan' }, 402),
+    '/broken': (_, response) => json(response, { accepts: [{ network: 7 }, null] }, 402),
+  }
+  const { url, tool } = await calling(t, (one, response) => answers[one.url ?? '']?.(one, response))
+  const headers = { Authorization: '{{credential:TOKEN}}' }
+  const outputs = (path: string) => outputsOf(tool({ url: `${url}${path}`, headers }), {})
+  t.strictSame(await outputs('/body'), [
+    {
+      payment: {
+        message: 'X-PAYMENT header is required',
+        nonce: 'id-1',
+        network: 'base-sepolia',
+        total_amount: '10000',
+      },
+    },
+    {
+      ok: false,
+      content: 'payment is required: X-PAYMENT header is required (10000 on base-sepolia)',
+    },
+  ])
+  t.match(await outputs('/header'), [
+    { payment: { message: 'Payment is required', nonce: 'n-7', network: 'eip155:8453' } },
+    { ok: false },
+  ])
+  const echoed = await outputs('/echo')
+  t.match(echoed, [{ payment: { message: 'pay, [TOKEN]' } }, { ok: false }])
+  t.notOk(JSON.stringify(echoed).includes('5e/cr'))
+  t.match(await outputs('/other'), [
+    { ok: false, content: 'HTTP 402: {"error":"upgrade your plan"}' },
+  ])
+  t.match(await outputs('/broken'), [{ ok: false, content: /^HTTP 402/ }])
+})
