@@ -9,12 +9,14 @@ import { findRepeatedRun } from '../queries/find-repeated-run.ts'
 import { findSession } from '../queries/find-session.ts'
 import { findSquad } from '../queries/find-squad.ts'
 import { getOrganization } from '../queries/get-organization.ts'
+import { getAgent, listAgents, listWholeAgents } from '../queries/list-agents.ts'
 import { getApiKey, listApiKeys, listUserKeys } from '../queries/list-api-keys.ts'
 import { listEvents } from '../queries/list-events.ts'
 import { getMember, listMembers } from '../queries/list-members.ts'
 import { listMessages } from '../queries/list-messages.ts'
 import { listOrganizations } from '../queries/list-organizations.ts'
 import { listSessions } from '../queries/list-sessions.ts'
+import { listSquads } from '../queries/list-squads.ts'
 import { sessionStatus } from '../queries/session-status.ts'
 import { modelsFrom } from './adapters/models/registry.ts'
 import type { RuntimePorts } from './agents/agent-kind.ts'
@@ -29,6 +31,7 @@ import { delegation } from './http/delegate.ts'
 import { admission } from './http/limit.ts'
 import { processMetrics } from './http/metrics.ts'
 import { repeats } from './http/repeats.ts'
+import { adminAgentRoutes } from './http/routes/admin-agents.ts'
 import { adminApiKeyRoutes } from './http/routes/admin-api-keys.ts'
 import { adminAuditRoutes } from './http/routes/admin-audit.ts'
 import { adminMemberRoutes } from './http/routes/admin-members.ts'
@@ -36,8 +39,10 @@ import { adminOrganizationRoutes } from './http/routes/admin-organizations.ts'
 import { adminProjectionRoutes } from './http/routes/admin-projections.ts'
 import { adminUserRoutes } from './http/routes/admin-users.ts'
 import { agentCompletionRoutes } from './http/routes/agent-completions.ts'
+import { agentRoutes } from './http/routes/agents.ts'
 import { chatRoutes } from './http/routes/chat.ts'
 import { healthRoutes } from './http/routes/health.ts'
+import { instructionRoutes, squadRoutes } from './http/routes/management-agents.ts'
 import { meApiKeyRoutes } from './http/routes/me-api-keys.ts'
 import { metricsRoutes } from './http/routes/metrics.ts'
 import { sessionTurnRoutes } from './http/routes/session-turns.ts'
@@ -177,6 +182,8 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
   })
   const organization = getOrganization(views.organizations)
   const people = { ...views, open }
+  const oneAgent = getAgent(views.agents)
+  const squadList = squadRoutes({ listSquads: listSquads(views) })
 
   const readiness = async () => {
     const stopped = projecting.state().filter(({ state }) => state === 'stopped')
@@ -214,7 +221,11 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
         chatRoutes(beginTurn),
         warmupRoutes({ warmAgents: warm, findSquad: squads.find, delegate, requireSubscription }),
       ],
+      '': [squadList],
       '/api/external': [
+        agentRoutes({ listAgents: listAgents(views.agents) }),
+        squadList,
+        instructionRoutes({ ...commands, getAgent: oneAgent, passed }),
         agentCompletionRoutes({
           beginTurn,
           findSquad: squads.find,
@@ -240,6 +251,13 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
           getOrganization: organization,
           getMember: getMember(people),
           listMembers: listMembers(people),
+          passed,
+        }),
+        adminAgentRoutes({
+          ...commands,
+          getOrganization: organization,
+          getAgent: oneAgent,
+          listWholeAgents: listWholeAgents(views.agents),
           passed,
         }),
         adminApiKeyRoutes({

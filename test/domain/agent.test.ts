@@ -117,9 +117,13 @@ t.test('a refusal names the way round', async (t) => {
       message: 'An agent cannot run itself: c → a → b → c',
     }),
   )
-  t.throws(() => change('c', { subAgents: ['b', 'nobody'] })(state), {
-    extra: { param: 'sub_agents.1' },
-  })
+  t.throws(
+    () => change('c', { subAgents: ['b', 'nobody'] })(state),
+    new Problem('unknown_sub_agent', {
+      param: 'sub_agents.1',
+      message: 'The organization has no agent nobody',
+    }),
+  )
 })
 
 t.test('eight agents run one below the other, under the orchestrator', async (t) => {

@@ -11,13 +11,14 @@ export const superAdminKey = 'platform-key-of-at-least-32-characters'
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** The whole application on new embedded stores, asked without a network. */
-export const served = async (t: Test) => {
+export const served = async (t: Test, env: Record<string, string> = {}) => {
   const path = await mkdtemp(join(tmpdir(), 'reprise-'))
   const config = configFrom({
     DATA_DIR: path,
     SUPER_ADMIN_KEY: superAdminKey,
     DEMO: 'off',
     LOG_LEVEL: 'silent',
+    ...env,
   })
   const { http, close } = await app(config, { log: pino({ level: 'silent' }) })
   t.teardown(async () => {

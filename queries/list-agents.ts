@@ -1,0 +1,65 @@
+import type { AgentView } from '../projections/agents.ts'
+import { agentLimit } from '../src/domain/agent/agent.ts'
+import type { View } from '../src/ports/views.ts'
+import { problem } from '../src/problems.ts'
+import { type Page, paging, skipTo } from './page.ts'
+
+type Filter = { agentType?: AgentView['agent_type'] | undefined; isActive?: boolean | undefined }
+
+const indexFor = ({ agentType, isActive }: Filter) => {
+  if (agentType === undefined)
+    return isActive === undefined
+      ? { index: 'by_organization', equals: [] }
+      : { index: 'by_active', equals: [isActive] }
+  return isActive === undefined
+    ? { index: 'by_type', equals: [agentType] }
+    : { index: 'by_type_and_active', equals: [agentType, isActive] }
+}
+
+const itemOf = (view: AgentView) => ({
+  agent_id: view.agent_id,
+  name: view.name,
+  agent_type: view.agent_type,
+  description: view.description,
+  is_active: view.is_active,
+  model: view.model,
+  has_tools: view.has_tools,
+  has_mcp: view.has_mcp,
+})
+
+/** All agents that fit, in the order in which they were created (GET /api/external/agents). */
+export const listAgents =
+  (agents: View<AgentView>) => async (organizationId: string, filter: Filter) => {
+    const { index, equals } = indexFor(filter)
+    const { items, total } = await agents.find({
+      index,
+      equals: [organizationId, ...equals],
+      limit: agentLimit,
+    })
+    return { agents: items.map(itemOf), total, organization_id: organizationId }
+  }
+export type ListAgents = ReturnType<typeof listAgents>
+
+const wholeOf = ({ organization_id: _, ...agent }: AgentView) => agent
+
+/** With all that they are configured by, a page at a time, in the order of their creation. */
+export const listWholeAgents =
+  (agents: View<AgentView>) => async (organizationId: string, page: Page) => {
+    const { items, total } = await agents.find({
+      index: 'by_organization',
+      equals: [organizationId],
+      skip: skipTo(page),
+      limit: page.pageSize,
+    })
+    return { agents: items.map(wholeOf), ...paging(total, page) }
+  }
+export type ListWholeAgents = ReturnType<typeof listWholeAgents>
+
+/** @throws agent_not_found */
+export const getAgent =
+  (agents: View<AgentView>) => async (organizationId: string, agentId: string) => {
+    const found = await agents.get(agentId)
+    if (found?.organization_id !== organizationId) throw problem('agent_not_found')
+    return wholeOf(found)
+  }
+export type GetAgent = ReturnType<typeof getAgent>

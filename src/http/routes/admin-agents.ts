@@ -1,0 +1,166 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { ChangeAgentCommand } from '../../../commands/change-agent.ts'
+import type { CreateAgentCommand } from '../../../commands/create-agent.ts'
+import type { DeleteAgentCommand } from '../../../commands/delete-agent.ts'
+import type { GetOrganization } from '../../../queries/get-organization.ts'
+import type { GetAgent, ListWholeAgents } from '../../../queries/list-agents.ts'
+import { id, type Passed, pageQuery, paging } from '../admin-wire.ts'
+import { agentChange, configurationOf, newAgent, wholeAgent } from '../agent-wire.ts'
+import { inOrganization } from '../in-organization.ts'
+import { refusals } from '../refusals.ts'
+
+type Uses = {
+  createAgent: CreateAgentCommand
+  changeAgent: ChangeAgentCommand
+  deleteAgent: DeleteAgentCommand
+  getOrganization: GetOrganization
+  getAgent: GetAgent
+  listWholeAgents: ListWholeAgents
+  passed: Passed
+}
+
+const params = z.object({ organization_id: id })
+const agentParams = params.extend({ agent_id: z.string().min(1).max(64) })
+
+const reads = { scopes: ['admin:read'], managers: true } as const
+const writes = { scopes: ['admin:write'], managers: true } as const
+
+const unfit = [
+  'invalid_input',
+  'invalid_tool',
+  'unknown_sub_agent',
+  'agent_cycle',
+  'agent_depth',
+  'agent_name_taken',
+] as const
+
+/** The agents of an organization (decisions, sections 4 and 9). */
+export const adminAgentRoutes =
+  (uses: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const { createAgent, changeAgent, deleteAgent, passed } = uses
+    const { getOrganization, getAgent, listWholeAgents } = uses
+    const tags = ['admin: agents']
+
+    http.get(
+      '/organizations/:organization_id/agents',
+      {
+        config: reads,
+        schema: {
+          tags,
+          summary: 'List agents with all that they are configured by, the oldest first',
+          params,
+          querystring: pageQuery,
+          response: {
+            200: z.object({ agents: z.array(wholeAgent), ...paging }),
+            ...refusals('admin', 'role_required', 'organization_not_found'),
+          },
+        },
+      },
+      async (request) => {
+        const { organizationId } = inOrganization(request, request.params.organization_id)
+        await getOrganization(organizationId)
+        const { page, page_size } = request.query
+        return listWholeAgents(organizationId, { page, pageSize: page_size })
+      },
+    )
+
+    http.post(
+      '/organizations/:organization_id/agents',
+      {
+        config: writes,
+        schema: {
+          tags,
+          summary: 'Create an agent',
+          params,
+          body: newAgent,
+          response: {
+            201: wholeAgent,
+            ...refusals('admin', 'role_required', 'organization_not_found', ...unfit),
+            ...refusals('admin', ...unfit, 'agent_limit_reached'),
+          },
+        },
+      },
+      async (request, reply) => {
+        const call = inOrganization(request, request.params.organization_id)
+        const { name } = request.body
+        const { agentId, position } = await createAgent(
+          { ...configurationOf(request.body), name },
+          call,
+        )
+        await passed(position)
+        return reply.code(201).send(await getAgent(call.organizationId, agentId))
+      },
+    )
+
+    http.get(
+      '/organizations/:organization_id/agents/:agent_id',
+      {
+        config: reads,
+        schema: {
+          tags,
+          summary: 'One agent with all that it is configured by',
+          params: agentParams,
+          response: { 200: wholeAgent, ...refusals('admin', 'role_required', 'agent_not_found') },
+        },
+      },
+      async (request) => {
+        const { organization_id, agent_id } = request.params
+        inOrganization(request, organization_id)
+        return getAgent(organization_id, agent_id)
+      },
+    )
+
+    http.patch(
+      '/organizations/:organization_id/agents/:agent_id',
+      {
+        config: writes,
+        schema: {
+          tags,
+          summary: 'Change what is named of an agent; running turns keep what they started with',
+          params: agentParams,
+          body: agentChange,
+          response: {
+            200: wholeAgent,
+            ...refusals('admin', 'role_required'),
+            ...refusals('admin', 'organization_not_found', 'agent_not_found'),
+            ...refusals('admin', ...unfit, 'orchestrator_required'),
+          },
+        },
+      },
+      async (request) => {
+        const { organization_id, agent_id } = request.params
+        const call = inOrganization(request, organization_id)
+        const change = configurationOf(request.body)
+        const { position } = await changeAgent({ agentId: agent_id, change }, call)
+        await passed(position)
+        return getAgent(organization_id, agent_id)
+      },
+    )
+
+    http.delete(
+      '/organizations/:organization_id/agents/:agent_id',
+      {
+        config: writes,
+        schema: {
+          tags,
+          summary: 'Delete an agent that no other agent runs',
+          params: agentParams,
+          response: {
+            204: z.undefined(),
+            ...refusals('admin', 'role_required'),
+            ...refusals('admin', 'organization_not_found', 'agent_not_found'),
+            ...refusals('admin', 'agent_in_use', 'orchestrator_required'),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { organization_id, agent_id } = request.params
+        const call = inOrganization(request, organization_id)
+        const { position } = await deleteAgent({ agentId: agent_id }, call)
+        await passed(position)
+        return reply.code(204).send()
+      },
+    )
+  }

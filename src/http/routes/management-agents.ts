@@ -1,0 +1,71 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { ChangeAgentCommand } from '../../../commands/change-agent.ts'
+import type { GetAgent } from '../../../queries/list-agents.ts'
+import type { ListSquads } from '../../../queries/list-squads.ts'
+import { id, type Passed, timestamp } from '../admin-wire.ts'
+import { agentType, instruction } from '../agent-wire.ts'
+import { refusals } from '../refusals.ts'
+
+const squads = z.object({
+  agents: z.array(
+    z.object({
+      agent_id: id,
+      name: z.string(),
+      agent_type: agentType,
+      root_agent_id: id,
+      is_root: z.boolean(),
+      needs_credentials: z.array(z.string()),
+    }),
+  ),
+  total: z.int(),
+  organization_id: z.string(),
+})
+
+/** GET /management/agents: the squads that connect links are made for. */
+export const squadRoutes =
+  ({ listSquads }: { listSquads: ListSquads }): FastifyPluginAsyncZod =>
+  async (http) => {
+    http.get(
+      '/management/agents',
+      {
+        config: { group: 'detail', scopes: ['agents:list'] },
+        schema: {
+          tags: ['management'],
+          summary: 'List agents with the roots of their squads and the credentials they need',
+          response: { 200: squads, ...refusals('detail') },
+        },
+      },
+      ({ access }) => listSquads(access.organizationId),
+    )
+  }
+
+type Uses = { changeAgent: ChangeAgentCommand; getAgent: GetAgent; passed: Passed }
+
+/** PUT /management/agents/{agent_id}/instruction (decisions, section 7). */
+export const instructionRoutes =
+  ({ changeAgent, getAgent, passed }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    http.put(
+      '/management/agents/:agent_id/instruction',
+      {
+        config: { group: 'detail', scopes: ['agents:manage'], userKey: true, managers: true },
+        schema: {
+          tags: ['management'],
+          summary: 'Replace an agent’s instruction; needs a user key of an owner or admin',
+          params: z.object({ agent_id: z.string().min(1).max(64) }),
+          body: z.object({ instruction }),
+          response: {
+            200: z.object({ agent_id: id, updated_at: timestamp }),
+            ...refusals('detail', 'user_key_required', 'role_required', 'agent_not_found'),
+          },
+        },
+      },
+      async ({ params: { agent_id }, body, call }) => {
+        const { position } = await changeAgent({ agentId: agent_id, change: body }, call)
+        await passed(position)
+        const { updated_at } = await getAgent(call.organizationId, agent_id)
+        return { agent_id, updated_at }
+      },
+    )
+  }
