@@ -62,12 +62,13 @@ export const requireScopes = ({ scopes }: Access, required: readonly string[]): 
   })
 }
 
-/** What the route says it needs: scopes (step 5), role, platform key. */
+/** What the route says it needs: scopes (step 5), kind of key, role. */
 export const authorize: onRequestHookHandler = ({ access, routeOptions }, _reply, done) => {
-  const { scopes, managers, platform } = routeOptions.config
+  const { scopes, managers, platform, userKey } = routeOptions.config
   try {
     if (platform && access.kind !== 'platform') throw problem('platform_only')
     if (scopes) requireScopes(access, scopes)
+    if (userKey && access.kind !== 'user') throw problem('user_key_required')
     if (
       managers &&
       access.kind !== 'platform' &&
