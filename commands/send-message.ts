@@ -35,10 +35,10 @@ export const sendMessage =
       const decide = decideSend({ ...send, content: await content() })
       const stream = sessionStream(call.organizationId, sessionId)
       const [sent, held] = await Promise.all([transact(stream, decide, call), reserved.stored])
-      const begun = sent.events.length > 0
+      const turn = sent.state.turns.find(({ messageId }) => messageId === send.messageId)
+      const begun = turn?.runId === send.runId
       if (!begun)
         await transact(account, decideRelease({ runId: send.runId, reason: 'repeated' }), call)
-      const turn = sent.state.turns.find(({ messageId }) => messageId === send.messageId)
       const position = Math.max(sent.position, held.position)
       return { begun, runId: turn?.runId, session: sent.state, position }
     } catch (error) {

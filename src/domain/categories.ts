@@ -8,6 +8,7 @@ import { keyringEvents } from './keyring/events.ts'
 import { memberEvents } from './member/events.ts'
 import { memoryEvents } from './memory/events.ts'
 import { organizationEvents } from './organization/events.ts'
+import { sessionEvents } from './session/events.ts'
 import { userEvents } from './user/events.ts'
 
 /** Every event that is ever stored, by the category of its stream; no type is in two of them. */
@@ -20,6 +21,7 @@ export const eventsByCategory = {
   member: memberEvents,
   memory: memoryEvents,
   organization: organizationEvents,
+  session: sessionEvents,
   squad: agentEvents,
   user: userEvents,
 } as const satisfies Record<string, EventTable>

@@ -132,6 +132,7 @@ export const decideSend =
   (send: Send) =>
   (state: Session): SessionEvent[] => {
     const { viewer, keyId, hidden, messageId, runId, content, ...run } = send
+    if (state.running?.runId === runId) return []
     const left = state.running?.node === run.node ? state.running : null
     if (state.status === 'open' && !isOwn(viewer, state)) throw problem('session_not_found')
     const before = state.turns.find((turn) => turn.messageId === messageId)
