@@ -81,6 +81,8 @@ const environment = z
     /** `provider/model`, in the order in which they stand in for one that is down. */
     LLM_FALLBACKS: list.optional(),
     LLM_PRICES: json(prices).optional(),
+    GENERATION_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
+    GENERATION_API_KEY: z.string().min(1).optional(),
     PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** on: any peer may say X-Forwarded-*; or a list of addresses and ranges that may. */
     TRUST_PROXY: z.union([flag, list.pipe(z.array(proxy))], trusted).default(false),

@@ -36,6 +36,8 @@ t.test('every variable is read', async (t) => {
     LLM_BASE_URL: 'https://llm.example/v1',
     LLM_API_KEY: 'sk',
     LLM_MODEL: 'large',
+    GENERATION_BASE_URL: 'https://images.example',
+    GENERATION_API_KEY: 'gk',
     PUBLIC_URL: 'https://api.example',
     REQUIRE_HTTPS: 'always',
     TLS_CERT: '/cert.pem',
