@@ -1,0 +1,214 @@
+import t, { type Test } from 'tap'
+import { guardedOutbound } from '../../src/adapters/outbound/guarded.ts'
+import type { Tool } from '../../src/agents/tool.ts'
+import type { Call } from '../../src/ports/call.ts'
+import { credentialHeaders } from '../../src/tools/credential-headers.ts'
+import { mcpTools } from '../../src/tools/mcp.ts'
+import { mcpServer } from '../support/mcp-server.ts'
+import { call } from '../support/recorded.ts'
+import { resultOf } from '../support/tools.ts'
+import { web } from '../support/web.ts'
+
+type Limits = Partial<Omit<Parameters<typeof mcpTools>[0], 'outbound' | 'credentialHeaders'>>
+
+const secret = 'tok_5ecr3t-value'
+
+/** Tools over loopback. user-1 and user-2 of org-1 have a TOKEN each. */
+const asking = async (t: Test, limits: Limits = {}) => {
+  const values = new Map([
+    ['org-1/user-1/TOKEN', secret],
+    ['org-1/user-2/TOKEN', `${secret}-of-another`],
+  ])
+  const outbound = guardedOutbound({ allowHosts: ['127.0.0.1'] })
+  const find = async (...asked: string[]) => values.get(asked.join('/'))
+  let now = 0
+  const mcp = mcpTools({
+    outbound,
+    credentialHeaders: credentialHeaders(find),
+    now: () => now,
+    ...limits,
+  })
+  t.teardown(async () => {
+    await mcp.close()
+    await outbound.close()
+  })
+  const toolsAt = async (url: string, headers: Record<string, string> = {}, by: Call = call) => {
+    const [found] = await mcp.toolsOf([{ name: 'Double', url, headers }], by)
+    return found?.tools ?? []
+  }
+  const advance = (ms: number) => {
+    now += ms
+  }
+  return { mcp, toolsAt, values, advance }
+}
+
+const namesOf = (tools: readonly Tool[]) => tools.map(({ spec }) => spec.name)
+
+const named = (tools: readonly Tool[], name: string): Tool => {
+  const found = tools.find(({ spec }) => spec.name === name)
+  if (!found) throw new Error(`there is no tool ${name} among ${namesOf(tools).join(', ')}`)
+  return found
+}
+
+const bearer = { Authorization: 'Bearer {{credential:TOKEN}}' }
+
+t.test("a server's tools are listed and called", async (t) => {
+  const server = await mcpServer(t)
+  const { toolsAt } = await asking(t)
+  const tools = await toolsAt(server.url)
+  t.ok(namesOf(tools).includes('add'))
+  t.match(named(tools, 'add').spec, {
+    description: 'Adds two numbers',
+    parameters: { type: 'object', properties: { a: { type: 'number' } }, required: ['a', 'b'] },
+  })
+  const said = (name: string, args = {}) => resultOf(named(tools, name), args)
+  t.strictSame(await said('add', { a: 1, b: 2 }), { ok: true, content: '3' })
+  t.strictSame(await said('draws'), { ok: true, content: 'Here:\n[image/png, which is no text]' })
+  t.strictSame(await said('counts'), { ok: true, content: '{"n":3}' })
+  t.match(await said('breaks'), { ok: false, content: 'no: undefined' })
+  t.match(await said('add', { a: 'x' }), { ok: false })
+  t.equal(server.count('initialize'), 1, 'over one connection')
+})
+
+t.test('a list is kept, for all users of the organization', async (t) => {
+  const server = await mcpServer(t)
+  const { mcp, toolsAt, advance } = await asking(t, { listMs: 1_000 })
+  const place = [{ name: 'Double', url: server.url, headers: {} }]
+  t.ok(mcp.toolsOf(place, call) instanceof Promise)
+  await Promise.all([toolsAt(server.url), toolsAt(server.url)])
+  t.notOk(mcp.toolsOf(place, call) instanceof Promise, 'it is there at once')
+  await toolsAt(server.url, {}, { ...call, userId: 'user-2' })
+  t.equal(server.count('tools/list'), 1)
+  await toolsAt(server.url, {}, { ...call, organizationId: 'org-2' })
+  t.equal(server.count('tools/list'), 2)
+  advance(1_000)
+  await toolsAt(server.url)
+  t.equal(server.count('tools/list'), 3)
+})
+
+t.test('each user has a session of their own, and their own credential', async (t) => {
+  const server = await mcpServer(t)
+  const { toolsAt, values } = await asking(t)
+  const one = named(await toolsAt(server.url, bearer), 'whoami')
+  t.match(await resultOf(one, {}), { ok: true, content: 'you sent Bearer [TOKEN]' })
+  const other = { ...call, userId: 'user-2' }
+  const two = named(await toolsAt(server.url, bearer, other), 'whoami')
+  t.match(await resultOf(two, {}, { call: other }), { ok: true, content: /\[TOKEN\]$/ })
+  t.equal(server.sessions.size, 2)
+  const sent = new Set(server.asked.map(({ headers }) => headers.authorization))
+  t.strictSame(sent, new Set([`Bearer ${secret}`, `Bearer ${secret}-of-another`]))
+
+  values.set('org-1/user-1/TOKEN', 'rotated-value')
+  t.match(await resultOf(one, {}), { ok: true, content: 'you sent Bearer [TOKEN]' })
+  t.equal(server.asked.at(-1)?.headers.authorization, 'Bearer rotated-value')
+})
+
+t.test('no error repeats a credential', async (t) => {
+  const server = await mcpServer(t)
+  const refusing = await mcpServer(t, { authorization: 'Bearer right' })
+  const { toolsAt } = await asking(t)
+  const tools = await toolsAt(server.url, bearer)
+  for (const name of ['breaks', 'throws']) {
+    const { ok, content } = await resultOf(named(tools, name), {})
+    t.notOk(ok)
+    t.match(content, /Bearer \[TOKEN\]/)
+    t.notMatch(content, secret)
+  }
+  const [refused] = await toolsAt(refusing.url, bearer)
+  t.match(refused && (await resultOf(refused, {})), { ok: false, content: 'Double: HTTP 401' })
+})
+
+t.test('a missing credential is named, and asked for again', async (t) => {
+  const server = await mcpServer(t)
+  const { toolsAt, values } = await asking(t)
+  const headers = { 'X-Key': '{{credential:OTHER}}' }
+  const tools = await toolsAt(server.url, headers)
+  t.strictSame(namesOf(tools), ['Double'])
+  t.match(await resultOf(named(tools, 'Double'), {}), {
+    ok: false,
+    content: 'Double: the credential OTHER is missing: the user has not stored it',
+  })
+  t.equal(server.asked.length, 0)
+  values.set('org-1/user-1/OTHER', 'here')
+  const found = await toolsAt(server.url, headers)
+  t.ok(namesOf(found).includes('whoami'))
+  values.delete('org-1/user-1/OTHER')
+  t.match(await resultOf(named(found, 'whoami'), {}), {
+    ok: false,
+    content: /the credential OTHER is missing/,
+  })
+})
+
+t.test('a server that is down is an error of its tools', async (t) => {
+  const server = await mcpServer(t)
+  const gone = await web(t, () => undefined)
+  await gone.close()
+  const { toolsAt, advance } = await asking(t, { listMs: 1_000, retryMs: 100 })
+  const tools = await toolsAt(server.url)
+  await server.close()
+  const down = { ok: false, content: 'Double: it could not be reached' }
+  t.strictSame(await resultOf(named(tools, 'add'), { a: 1, b: 2 }), down)
+  advance(1_000)
+  t.strictSame(namesOf(await toolsAt(server.url)), namesOf(tools), 'the last list stands')
+
+  const missing = await toolsAt(gone.url)
+  t.strictSame(namesOf(missing), ['Double'])
+  t.strictSame(await resultOf(named(missing, 'Double'), {}), down)
+})
+
+t.test('a server that hangs costs a bounded time', async (t) => {
+  const server = await mcpServer(t)
+  const silent = await web(t, () => undefined)
+  const { toolsAt } = await asking(t, { connectMs: 200, callMs: 200 })
+  const [only] = await toolsAt(silent.url)
+  t.match(only && (await resultOf(only, {})), { ok: false, content: /did not answer in time/ })
+  const tools = await toolsAt(server.url)
+  t.match(await resultOf(named(tools, 'stalls'), {}), {
+    ok: false,
+    content: 'Double: it did not answer in time',
+  })
+  t.match(await resultOf(named(tools, 'add'), { a: 1, b: 1 }), { ok: true, content: '2' })
+})
+
+t.test('what is no MCP server is an error too', async (t) => {
+  const { toolsAt } = await asking(t)
+  const answers: [number, string, string][] = [
+    [200, 'text/html', '<html>'],
+    [200, 'application/json', '{"x":1}'],
+    [200, 'application/json', 'not json'],
+    [500, 'text/plain', 'oops'],
+    [302, 'text/plain', ''],
+  ]
+  for (const [status, type, body] of answers) {
+    const site = await web(t, (_, response) =>
+      response
+        .writeHead(status, { 'content-type': type, location: 'http://169.254.169.254/' })
+        .end(body),
+    )
+    const [only] = await toolsAt(site.url)
+    t.match(only && (await resultOf(only, {})), { ok: false, content: /^Double: / }, `${status}`)
+  }
+  for (const url of ['https://127.0.0.2/', 'not a url', 'https://[::1]/']) {
+    const [only] = await toolsAt(url)
+    t.match(only && (await resultOf(only, {})), { ok: false, content: /^Double: / }, url)
+  }
+})
+
+t.test('a session that the server has forgotten is begun anew', async (t) => {
+  const server = await mcpServer(t)
+  const { toolsAt } = await asking(t)
+  const tools = await toolsAt(server.url)
+  server.sessions.clear()
+  t.match(await resultOf(named(tools, 'add'), { a: 1, b: 2 }), { ok: true, content: '3' })
+  t.equal(server.count('initialize'), 2)
+})
+
+t.test('an idle connection is closed, and its session ended', async (t) => {
+  const server = await mcpServer(t)
+  const { mcp, toolsAt } = await asking(t)
+  await toolsAt(server.url)
+  t.equal(server.sessions.size, 1)
+  await mcp.close()
+  t.equal(server.sessions.size, 0)
+  t.equal(server.asked.at(-1)?.method, 'DELETE')
+})
