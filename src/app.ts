@@ -52,6 +52,7 @@ import { server } from './http/server.ts'
 import { subscription } from './http/subscription.ts'
 import type { Clock } from './ports/clock.ts'
 import { projector } from './project.ts'
+import { readiness } from './readiness.ts'
 import { closeOrphans, nodeLease } from './reactors/close-orphans.ts'
 import { rebuilds } from './rebuilds.ts'
 import { secretsOf } from './secrets.ts'
@@ -155,7 +156,11 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
     log,
   })
 
-  const metrics = processMetrics({ lag: projecting.lag, running: () => turns.running })
+  const metrics = processMetrics({
+    head: events.head,
+    lag: projecting.lag,
+    running: () => turns.running,
+  })
   const usage = usageMeter({ record: commands.recordKeyUsage, clock, log })
   const orphans = closeOrphans({
     ...views,
@@ -185,23 +190,6 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
   const oneAgent = getAgent(views.agents)
   const squadList = squadRoutes({ listSquads: listSquads(views) })
 
-  const readiness = async () => {
-    const stopped = projecting.state().filter(({ state }) => state === 'stopped')
-    const head = await events.head().then(
-      () => undefined,
-      (error: Error) => error.name,
-    )
-    const lag = head ? undefined : await projecting.lag()
-    const checks = {
-      event_store: head ? { ok: false, detail: head } : { ok: true },
-      projections:
-        stopped.length > 0
-          ? { ok: false, detail: `stopped: ${stopped.map(({ name }) => name).join(', ')}` }
-          : { ok: true, detail: `lag ${lag ?? 'unknown'}` },
-    }
-    return { ready: !head && stopped.length === 0, checks }
-  }
-
   const http: FastifyInstance = await server({
     config,
     clock,
@@ -213,7 +201,13 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
     counted: usage.count,
     idempotency: { answers: stores.answers, vault, clock, node },
     open: {
-      '/api': [healthRoutes({ version, clock, readiness })],
+      '/api': [
+        healthRoutes({
+          version,
+          clock,
+          readiness: readiness({ events, views: stores.views, projecting }),
+        }),
+      ],
       '': [metricsRoutes(metrics)],
     },
     routes: {

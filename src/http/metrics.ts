@@ -1,13 +1,18 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 type Sources = {
+  /** The position of the last event. */
+  head(): Promise<number>
   /** Position distance between the log's head and what the views show. */
-  lag(): number | Promise<number>
+  lag(): Promise<number>
   running(): number
 }
 
+/** A store that cannot be asked leaves a gap, and the other metrics as they are. */
+const unknown = () => Number.NaN
+
 /** Prometheus metrics of this process. */
-export const processMetrics = ({ lag, running }: Sources) => {
+export const processMetrics = ({ head, lag, running }: Sources) => {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -18,17 +23,20 @@ export const processMetrics = ({ lag, running }: Sources) => {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
     registers,
   })
-  const appended = new Counter({
-    name: 'reprise_events_appended_total',
-    help: 'Events appended to the event store',
+  new Gauge({
+    name: 'reprise_event_store_position',
+    help: 'Position of the last event in the event store',
     registers,
+    async collect() {
+      this.set(await head().catch(unknown))
+    },
   })
   new Gauge({
     name: 'reprise_projection_lag',
     help: 'How far the views are behind the head of the event store, in positions',
     registers,
     async collect() {
-      this.set(await lag())
+      this.set(await lag().catch(unknown))
     },
   })
   new Gauge({
@@ -43,7 +51,6 @@ export const processMetrics = ({ lag, running }: Sources) => {
   return {
     observe: (method: string, route: string, status: number, seconds: number): void =>
       durations.labels(method, route, String(status)).observe(seconds),
-    appended: (events: number): void => appended.inc(events),
     /** In Prometheus' text format. */
     text: (): Promise<string> => registry.metrics(),
     contentType: registry.contentType,

@@ -1,11 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { Clock } from '../../ports/clock.ts'
-
-export type Readiness = {
-  ready: boolean
-  checks: Record<string, { ok: boolean; detail?: string }>
-}
+import type { Readiness } from '../../readiness.ts'
 
 type Uses = { version: string; clock: Clock; readiness(): Promise<Readiness> }
 
