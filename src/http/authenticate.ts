@@ -21,14 +21,23 @@ const bearer = /^Bearer +(\S+) *$/i
 const apiKeyOf = (request: FastifyRequest): string | undefined =>
   headerOf(request, 'x-api-key') ?? headerOf(request, 'authorization')?.match(bearer)?.[1]
 
-const callOf = (request: FastifyRequest, access: Access, at: Date): Call => ({
+/** What a client says of itself. */
+export type Credentials = { apiKey: string | undefined; organizationId: string | undefined }
+
+export const credentialsOf = (request: FastifyRequest): Credentials => ({
+  apiKey: apiKeyOf(request),
+  organizationId: headerOf(request, 'x-organization-id'),
+})
+
+/** A call of its own for what a key asks: a request, or a message on a socket. */
+export const callOf = (access: Access, requestId: string, at: Date): Call => ({
   organizationId: access.organizationId,
   keyId: access.keyId,
   userId: access.userId,
   onBehalfOf: null,
-  requestId: request.id,
-  correlationId: request.id,
-  causationId: request.id,
+  requestId,
+  correlationId: requestId,
+  causationId: requestId,
   at: at.toISOString(),
 })
 
@@ -38,11 +47,12 @@ export const authenticate =
   (request, _reply, done) => {
     const accept = (access: Access) => {
       request.access = access
-      request.call = callOf(request, access, clock.now())
+      request.call = callOf(access, request.id, clock.now())
       done()
     }
     try {
-      const found = findAccess(apiKeyOf(request), headerOf(request, 'x-organization-id'))
+      const { apiKey, organizationId } = credentialsOf(request)
+      const found = findAccess(apiKey, organizationId)
       if (found instanceof Promise) found.then(accept, done)
       else accept(found)
     } catch (error) {
@@ -62,12 +72,16 @@ export const requireScopes = ({ scopes }: Access, required: readonly string[]): 
   })
 }
 
+/** Asked in a query, where it is known before anything is validated. */
+const delegates = (query: unknown): boolean =>
+  typeof query === 'object' && query !== null && 'on_behalf_of' in query
+
 /** What the route says it needs: scopes (step 5), kind of key, role. */
-export const authorize: onRequestHookHandler = ({ access, routeOptions }, _reply, done) => {
+export const authorize: onRequestHookHandler = ({ access, routeOptions, query }, _reply, done) => {
   const { scopes, managers, platform, userKey } = routeOptions.config
   try {
     if (platform && access.kind !== 'platform') throw problem('platform_only')
-    if (scopes) requireScopes(access, scopes)
+    if (scopes) requireScopes(access, delegates(query) ? [...scopes, 'users:delegate'] : scopes)
     if (userKey && access.kind !== 'user') throw problem('user_key_required')
     if (
       managers &&

@@ -1,0 +1,40 @@
+import { type IncomingHttpHeaders, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+
+export type Asked = {
+  method?: string
+  headers?: Record<string, string | string[]>
+  body?: string | Buffer
+}
+
+export type Answer = {
+  status: number
+  headers: IncomingHttpHeaders
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: what a server sends is what a test looks into
+  body: any
+}
+
+const parsed = (json: string) => {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+/** One request exactly as it is given: no header of its own, any method, any path. */
+export const raw =
+  (url: string) =>
+  (path: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Answer> =>
+    new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(url)
+      const sent = request({ hostname, port, path, method, headers, agent: false }, (reply) => {
+        text(reply).then((json) => {
+          const { statusCode: status = 0 } = reply
+          resolve({ status, headers: reply.headers, text: json, body: parsed(json) })
+        }, reject)
+      })
+      sent.on('error', reject)
+      sent.end(body)
+    })
