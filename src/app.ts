@@ -19,11 +19,11 @@ import { listSessions } from '../queries/list-sessions.ts'
 import { listSquads } from '../queries/list-squads.ts'
 import { sessionStatus } from '../queries/session-status.ts'
 import { modelsFrom } from './adapters/models/registry.ts'
-import type { RuntimePorts } from './agents/agent-kind.ts'
 import { agentRuntime } from './agents/agent-runtime.ts'
 import { commandsOf } from './app-commands.ts'
 import { projections, projectorLease, viewsOf } from './app-reads.ts'
 import { masterKeyOf, openStores } from './app-stores.ts'
+import { toolsFrom } from './app-tools.ts'
 import type { Config } from './config.ts'
 import { seedDemo } from './demo.ts'
 import { turnBeginner } from './http/begin-turn.ts'
@@ -142,7 +142,14 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
   const session = findSession(views.sessions)
   const past = pastTurn(findAnswer({ ...views, open }))
 
-  const toolsOf: RuntimePorts['toolsOf'] = () => []
+  const tools = toolsFrom({
+    config,
+    ...commands,
+    ...views,
+    open,
+    clock,
+  })
+  const { toolsOf } = tools
   const warm = warmAgents({ findSquad: squads.find, toolsOf, models, clock })
   const turns = turnsOf({
     ...commands,
@@ -313,6 +320,7 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
       squads.close()
       await projecting.stop()
       await rebuilding.ended()
+      await tools.close()
       await models.close()
       await stores.close()
     },

@@ -43,6 +43,11 @@ const proxy = z.union([
   z.enum(['loopback', 'linklocal', 'uniquelocal']),
 ])
 
+const toolHost = z
+  .string()
+  .toLowerCase()
+  .regex(/^(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?$/, 'must be host or host:port')
+
 /** More OpenAI-compatible endpoints, by the name that agents call them by. */
 const providers = z.array(
   z
@@ -89,6 +94,8 @@ const environment = z
     REQUIRE_HTTPS: z.enum(['on', 'off', 'always']).default('on'),
     TLS_CERT: z.string().min(1).optional(),
     TLS_KEY: z.string().min(1).optional(),
+    /** Hosts (`host` or `host:port`) that tools may call although private or without TLS. */
+    API_CALL_ALLOW_HOSTS: list.pipe(z.array(toolHost)).default([]),
     LOG_LEVEL: z
       .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
       .default('info'),
