@@ -8,6 +8,7 @@ import { createOrganization } from '../commands/create-organization.ts'
 import { deleteAgent } from '../commands/delete-agent.ts'
 import { deleteCredential } from '../commands/delete-credential.ts'
 import { endRun } from '../commands/end-run.ts'
+import { finishContent } from '../commands/finish-content.ts'
 import { grantCredits } from '../commands/grant-credits.ts'
 import { recordKeyUsage } from '../commands/record-key-usage.ts'
 import { recordLogin } from '../commands/record-login.ts'
@@ -16,11 +17,14 @@ import { registerUser } from '../commands/register-user.ts'
 import { remember } from '../commands/remember.ts'
 import { removeMember } from '../commands/remove-member.ts'
 import { renameOrganization } from '../commands/rename-organization.ts'
+import { requestContent } from '../commands/request-content.ts'
+import { retryContent } from '../commands/retry-content.ts'
 import { revokeApiKey } from '../commands/revoke-api-key.ts'
 import { revokeUserKey } from '../commands/revoke-user-key.ts'
 import { sendMessage } from '../commands/send-message.ts'
 import { setSubscription } from '../commands/set-subscription.ts'
 import { settleReservation } from '../commands/settle-reservation.ts'
+import { startContent } from '../commands/start-content.ts'
 import { storeCredential } from '../commands/store-credential.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Secrets } from './secrets.ts'
@@ -62,6 +66,7 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
     deleteAgent: deleteAgent(transact),
     deleteCredential: deleteCredential(transact),
     endRun: endRun(transactor),
+    finishContent: finishContent(transact),
     grantCredits: grant,
     recordKeyUsage: recordKeyUsage(transact),
     recordLogin: recordLogin({ transact, registerUser: register, hashSubject }),
@@ -70,11 +75,14 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
     remember: remember({ transact, clock, keyed: vault.keyed }),
     removeMember: removeMember(transact),
     renameOrganization: renameOrganization(transact),
+    requestContent: requestContent(transact),
+    retryContent: retryContent(transact),
     revokeApiKey: revokeApiKey(transact),
     revokeUserKey: revokeUserKey(transact),
     sendMessage: sendMessage(transactor),
     setSubscription: subscribe,
     settleReservation: settleReservation(transact),
+    startContent: startContent(transact),
     storeCredential: storeCredential({ transact, seal: vault.seal }),
   }
 }

@@ -1,6 +1,7 @@
 import { accounts } from '../projections/accounts.ts'
 import { agents } from '../projections/agents.ts'
 import { apiKeys } from '../projections/api-keys.ts'
+import { contents } from '../projections/contents.ts'
 import { credentials } from '../projections/credentials.ts'
 import { members } from '../projections/members.ts'
 import { memories } from '../projections/memories.ts'
@@ -21,6 +22,7 @@ export const projections: readonly AnyProjection[] = [
   accounts,
   agents,
   apiKeys,
+  contents,
   credentials,
   members,
   memories,
@@ -39,6 +41,7 @@ export const viewsOf = async (views: Views) => {
     accounts: await of(accounts),
     agents: await of(agents),
     apiKeys: await of(apiKeys),
+    contents: await of(contents),
     credentials: await of(credentials),
     members: await of(members),
     memories: await of(memories),

@@ -112,6 +112,9 @@ const environment = z
     message: 'must name a model of LLM_BASE_URL',
   })
 
+/** The names of all variables. */
+export const variables: readonly string[] = Object.keys(environment.shape)
+
 export type Config = z.infer<typeof environment>
 
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -5,6 +5,7 @@ import type { AgentConfig } from './agent.ts'
 /** One message of a user and all that is needed to answer it. */
 export type Turn = {
   call: Call
+  sessionId: string
   /** The agent the turn is given to. */
   agent: AgentConfig
   /** The organization's agents, by id, as they were when the turn began. */

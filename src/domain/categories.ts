@@ -2,6 +2,7 @@ import { accountEvents } from './account/events.ts'
 import { agentEvents } from './agent/events.ts'
 import type { EventTable } from './aggregate.ts'
 import { apiKeyEvents } from './api-key/events.ts'
+import { contentEvents } from './content/events.ts'
 import { credentialEvents } from './credential/events.ts'
 import { emailEvents } from './email/events.ts'
 import { keyringEvents } from './keyring/events.ts'
@@ -15,6 +16,7 @@ import { userEvents } from './user/events.ts'
 export const eventsByCategory = {
   account: accountEvents,
   apikey: apiKeyEvents,
+  content: contentEvents,
   credentials: credentialEvents,
   email: emailEvents,
   keyring: keyringEvents,

@@ -3,7 +3,12 @@ import type { Call } from './call.ts'
 export type Generatable = 'image' | 'video' | 'audio' | 'glb'
 
 /** Something to be made for the call's acting user. */
-export type GenerationRequest = { prompt: string; contentType: Generatable }
+export type GenerationRequest = {
+  prompt: string
+  contentType: Generatable
+  /** The session it is asked for in: with its erasure the prompt is gone too. */
+  sessionId: string
+}
 
 export type Requested = { id: string; content_type: Generatable; status: string }
 

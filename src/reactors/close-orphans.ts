@@ -1,7 +1,9 @@
 import type { EndRunCommand } from '../../commands/end-run.ts'
 import type { SettleReservationCommand } from '../../commands/settle-reservation.ts'
 import type { AccountView } from '../../projections/accounts.ts'
+import type { ContentView } from '../../projections/contents.ts'
 import type { RunView } from '../../projections/runs.ts'
+import { contentOf, reservationOf } from '../domain/content/reservation.ts'
 import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
@@ -17,6 +19,7 @@ const most = 1_000
 
 type Uses = {
   runs: View<RunView>
+  contents: View<ContentView>
   accounts: View<AccountView>
   leases: Leases
   clock: Clock
@@ -38,7 +41,7 @@ const free = { promptTokens: 0, completionTokens: 0, charge: 0 }
  * given back only when it was found so twice: a run that just begins has it before it is seen.
  */
 export const closeOrphans = (uses: Uses) => {
-  const { runs, accounts, leases, clock, node, isLive, stop, endRun, log } = uses
+  const { runs, contents, accounts, leases, clock, node, isLive, stop, endRun, log } = uses
   const { settleReservation } = uses
   let suspects = new Set<string>()
 
@@ -79,17 +82,29 @@ export const closeOrphans = (uses: Uses) => {
     }
   }
 
+  /** What a reservation comes to that nobody will settle; undefined: somebody may. */
+  const chargeOf = async (reservation: string): Promise<number | undefined> => {
+    const contentId = contentOf(reservation)
+    if (contentId) {
+      const item = await contents.get(contentId)
+      if (item?.open) return undefined
+      const present = item && reservationOf(contentId, item.retry_count) === reservation
+      return present && item.status === 'completed' ? item.reserved : 0
+    }
+    const run = await runs.get(reservation)
+    return isLive(reservation) || run?.status === 'running' ? undefined : (run?.charge ?? 0)
+  }
+
   const heldCredits = async (certain: boolean) => {
     const found = new Set<string>()
     const { items } = await accounts.find({ index: 'holding', equals: [true], limit: most })
     for (const { user_id, reservations } of items)
       for (const runId of Object.keys(reservations)) {
-        const run = await runs.get(runId)
-        if (isLive(runId) || run?.status === 'running') continue
+        const charge = await chargeOf(runId)
+        if (charge === undefined) continue
         found.add(runId)
         if (!certain && !suspects.has(runId)) continue
-        const settle = { userId: user_id, runId, charge: run?.charge ?? 0 }
-        await settleReservation(settle, callFor(runId, run?.organization_id))
+        await settleReservation({ userId: user_id, runId, charge }, callFor(runId))
       }
     suspects = found
   }

@@ -152,6 +152,7 @@ export const runTurn = (uses: RunTurnUses) => {
     const startedAt = clock.now().getTime()
     const turn: Turn = {
       call,
+      sessionId,
       agent,
       agents: request.agents,
       message,

@@ -63,6 +63,7 @@ export const fixedClock = (): Clock => {
 export const turnOf = (agent: AgentConfig, message: string, more: Partial<Turn> = {}): Turn => ({
   call,
   agent,
+  sessionId: 'session-1',
   agents: new Map(),
   message,
   history: [],

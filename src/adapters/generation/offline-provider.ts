@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import type {
+  ContentProvider,
+  GenerationInput,
+  Output,
+  Prediction,
+} from '../../ports/content-provider.ts'
+import { glbOf } from './glb.ts'
+import { svgCard } from './svg-card.ts'
+import { wavTone } from './wav-tone.ts'
+
+const promptOf = ({ input }: GenerationInput): string =>
+  typeof input.prompt === 'string' ? input.prompt : ''
+
+type Maker = (prompt: string, seed: Buffer) => { bytes: Uint8Array; mediaType: string }
+
+const makers: Record<GenerationInput['contentType'], Maker | undefined> = {
+  image: (prompt, seed) => ({ bytes: svgCard(prompt, seed), mediaType: 'image/svg+xml' }),
+  audio: (_, seed) => ({ bytes: wavTone(seed), mediaType: 'audio/wav' }),
+  glb: (_, seed) => ({ bytes: glbOf(seed), mediaType: 'model/gltf-binary' }),
+  video: undefined,
+}
+
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes
+}
+
+const predictionOf = (id: string, { contentType }: GenerationInput): Prediction =>
+  makers[contentType]
+    ? { id, status: 'succeeded', outputUrl: null, error: null }
+    : { id, status: 'failed', outputUrl: null, error: `no ${contentType} provider configured` }
+
+/**
+ * Makes things without a network, the same from the same words: an SVG card, a WAV tone, a small
+ * GLB. There is no video, so that a failure and its retry can be seen (decisions, section 5).
+ */
+export const offlineContentProvider = (): ContentProvider => ({
+  versionOf: (contentType) => `offline/${contentType}-1`,
+  create: async (asked, key) => predictionOf(`offline-${key}`, asked),
+  poll: async (id, asked) => predictionOf(id, asked),
+  cancel: async () => undefined,
+  async output(_, asked): Promise<Output> {
+    const prompt = promptOf(asked)
+    const seed = createHash('sha256').update(prompt).digest()
+    const made = makers[asked.contentType]?.(prompt, seed)
+    return {
+      bytes: only(made?.bytes ?? new Uint8Array()),
+      mediaType: made?.mediaType ?? 'application/octet-stream',
+    }
+  },
+})

@@ -1,0 +1,92 @@
+import { problem } from '../../problems.ts'
+import { type Aggregate, streamOf } from '../aggregate.ts'
+import { isOwn, type Viewer } from '../session/session.ts'
+import { type ContentEvent, contentEvents } from './events.ts'
+
+type Request = ContentEvent<'ContentRequested'>['data']
+type Completion = ContentEvent<'ContentCompleted'>['data']
+type Failure = ContentEvent<'ContentFailed'>['data']
+
+export type Content = {
+  status: 'unknown' | 'pending' | 'processing' | 'completed' | 'failed'
+  ownerId: string
+  keyId: string | null
+  /** Generations begun again so far; the number of the present one. */
+  attempt: number
+  maxRetries: number
+  /** What the provider calls the present generation, once it has taken it. */
+  predictionId: string | null
+  /** What one generation is expected to cost, in micro-credits. */
+  reserved: number
+}
+
+export const content: Aggregate<Content, typeof contentEvents> = {
+  category: 'content',
+  events: contentEvents,
+  initial: {
+    status: 'unknown',
+    ownerId: '',
+    keyId: null,
+    attempt: 0,
+    maxRetries: 0,
+    predictionId: null,
+    reserved: 0,
+  },
+  evolve: {
+    ContentRequested: (state, { userId, keyId, maxRetries, reserved }) => ({
+      ...state,
+      status: 'pending',
+      ownerId: userId,
+      keyId,
+      maxRetries,
+      reserved,
+    }),
+    ContentStarted: (state) => ({ ...state, status: 'processing', predictionId: null }),
+    ContentSubmitted: (state, { predictionId }) => ({ ...state, predictionId }),
+    ContentCompleted: (state) => ({ ...state, status: 'completed' }),
+    ContentFailed: (state) => ({ ...state, status: 'failed' }),
+    ContentRetryQueued: (state, { attempt }) => ({ ...state, status: 'pending', attempt }),
+  },
+}
+
+export const contentStream = (organizationId: string, contentId: string) =>
+  streamOf(content, organizationId, contentId)
+
+/** A request that comes twice is stored once. */
+export const decideRequest =
+  (data: Request) =>
+  ({ status }: Content): ContentEvent<'ContentRequested'>[] =>
+    status === 'unknown' ? [{ type: 'ContentRequested', data }] : []
+
+/** Takes up a generation that waits; nothing when it is under way or over. */
+export const decideStart = ({ status, attempt }: Content): ContentEvent<'ContentStarted'>[] =>
+  status === 'pending' ? [{ type: 'ContentStarted', data: { attempt } }] : []
+
+/** Notes the provider's name for the generation under way, once. */
+export const decideSubmit =
+  (predictionId: string) =>
+  (state: Content): ContentEvent<'ContentSubmitted'>[] =>
+    state.status === 'processing' && state.predictionId === null
+      ? [{ type: 'ContentSubmitted', data: { predictionId } }]
+      : []
+
+/** A generation ends once, with whatever came first; `attempt` tells it from an earlier one. */
+export const decideFinish =
+  (attempt: number, end: { completed: Completion } | { failed: Failure }) =>
+  (state: Content): ContentEvent<'ContentCompleted' | 'ContentFailed'>[] => {
+    if (state.status !== 'processing' || state.attempt !== attempt) return []
+    return 'completed' in end
+      ? [{ type: 'ContentCompleted', data: end.completed }]
+      : [{ type: 'ContentFailed', data: end.failed }]
+  }
+
+/** @throws content_not_found, content_not_failed, max_retries_reached */
+export const decideRetry =
+  (viewer: Viewer, payerId: string) =>
+  (state: Content): [ContentEvent<'ContentRetryQueued'>] => {
+    const { status, attempt, maxRetries } = state
+    if (status === 'unknown' || !isOwn(viewer, state)) throw problem('content_not_found')
+    if (status !== 'failed') throw problem('content_not_failed')
+    if (attempt >= maxRetries) throw problem('max_retries_reached')
+    return [{ type: 'ContentRetryQueued', data: { attempt: attempt + 1, maxRetries, payerId } }]
+  }

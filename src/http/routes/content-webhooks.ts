@@ -1,0 +1,30 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { problem } from '../../problems.ts'
+import type { SignedLinks } from '../signed-links.ts'
+
+type Uses = {
+  links: SignedLinks
+  /** Looks at a generation now. */
+  wake(contentId: string): void
+}
+
+const params = z.object({ content_id: z.string().min(1) })
+const query = z.object({ expires: z.coerce.number().int(), signature: z.string() })
+
+/** Where a generation provider says that something is over. Its word is checked by asking it. */
+export const contentWebhookRoutes =
+  ({ links, wake }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    http.post(
+      '/webhooks/content/:content_id',
+      { schema: { hide: true, params, querystring: query } },
+      async (request, reply) => {
+        const { expires, signature } = request.query
+        const id = request.params.content_id
+        if (!links.isValid('webhook', id, expires, signature)) throw problem('file_link_invalid')
+        wake(id)
+        return reply.code(204).send()
+      },
+    )
+  }

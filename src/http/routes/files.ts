@@ -1,0 +1,60 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { FindContentFile } from '../../../queries/find-content-file.ts'
+import type { Blobs } from '../../ports/blobs.ts'
+import { problem } from '../../problems.ts'
+import type { SignedLinks } from '../signed-links.ts'
+
+type Uses = { links: SignedLinks; findFile: FindContentFile; blobs: Blobs }
+
+const params = z.object({ content_id: z.string().min(1) })
+const query = z.object({ expires: z.coerce.number().int(), signature: z.string() })
+
+/** `bytes=a-b`, `a-` or `-n`; undefined: no range that is understood, so the whole file. */
+const rangeOf = (header: string | undefined, size: number) => {
+  const groups = header?.match(/^bytes=(?<first>\d*)-(?<last>\d*)$/)?.groups
+  if (!groups || (!groups.first && !groups.last)) return undefined
+  const start = groups.first ? Number(groups.first) : Math.max(0, size - Number(groups.last))
+  const end = groups.first && groups.last ? Math.min(Number(groups.last), size - 1) : size - 1
+  if (start > end || start >= size) throw problem('range_not_satisfiable')
+  return { start, end }
+}
+
+/** GET /files/{content_id}: generated content behind a signed link, whole or in ranges. */
+export const fileRoutes =
+  ({ links, findFile, blobs }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    http.get(
+      '/files/:content_id',
+      { schema: { tags: ['content'], summary: 'A generated file', params, querystring: query } },
+      async (request, reply) => {
+        const id = request.params.content_id
+        const { expires, signature } = request.query
+        if (!links.isValid('file', id, expires, signature)) throw problem('file_link_invalid')
+        const file = await findFile(id)
+        const size = file && (await blobs.size(file.hash))
+        if (!file || size === undefined) throw problem('file_link_invalid')
+        reply.headers({
+          'content-type': file.mediaType,
+          'accept-ranges': 'bytes',
+          etag: `"${file.hash}"`,
+          'cache-control': 'private, max-age=3600',
+          // What a model drew is shown, never run.
+          'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+          'content-disposition': 'inline',
+        })
+        if (request.headers['if-none-match'] === `"${file.hash}"`) return reply.code(304).send()
+        const range = rangeOf(request.headers.range, size)
+        const bytes = await blobs.get(file.hash, range)
+        if (!bytes) throw problem('file_link_invalid')
+        if (range) {
+          const { start, end } = range
+          reply.code(206).headers({
+            'content-range': `bytes ${start}-${end}/${size}`,
+            'content-length': end - start + 1,
+          })
+        } else reply.header('content-length', size)
+        return reply.send(bytes)
+      },
+    )
+  }

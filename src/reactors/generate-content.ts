@@ -1,0 +1,195 @@
+import type { Observable } from 'rxjs'
+import type { FinishContentCommand } from '../../commands/finish-content.ts'
+import type { StartContentCommand } from '../../commands/start-content.ts'
+import type { ContentView } from '../../projections/contents.ts'
+import type { ContentEvent } from '../domain/content/events.ts'
+import { reservationOf } from '../domain/content/reservation.ts'
+import { type Blobs, BlobTooLarge } from '../ports/blobs.ts'
+import type { Call } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import {
+  type ContentProvider,
+  type GenerationInput,
+  type Prediction,
+  ProviderFault,
+  ProviderUnavailable,
+} from '../ports/content-provider.ts'
+import type { Leases } from '../ports/leases.ts'
+import type { Log } from '../ports/log.ts'
+import type { View } from '../ports/views.ts'
+import type { Vault } from '../vault.ts'
+import { workers } from './workers.ts'
+
+/** Files larger than this are not stored. */
+const maxBytes = 256 * 1024 * 1024
+const failureAfterMs = 10 * 60_000
+const holdMs = 30_000
+
+type Uses = {
+  contents: View<ContentView>
+  changes: Observable<{ view: string; id: string; document: unknown }>
+  provider: ContentProvider
+  blobs: Blobs
+  vault: Vault
+  startContent: StartContentCommand
+  finishContent: FinishContentCommand
+  leases: Leases
+  clock: Clock
+  node: string
+  log: Log
+  /** Where a provider tells that an item is over; undefined: it is polled only. */
+  webhookOf?: (contentId: string) => string | undefined
+  pollMs?: number
+}
+
+type Completed = ContentEvent<'ContentCompleted'>['data']
+
+const kindOf = (mediaType: string): Completed['contentType'] => {
+  if (mediaType.startsWith('model/gltf')) return 'glb'
+  const [kind] = mediaType.split('/')
+  return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'other'
+}
+
+const timedOut = new ProviderFault('The generation took longer than 10 minutes')
+
+/**
+ * Makes what was asked for: pending → provider → blob → completed or failed. Every step is stored
+ * before the next, and what it is known by is derived from the item, so that a restart goes on
+ * where the last life stopped and nothing is made twice.
+ */
+export const generateContent = (uses: Uses) => {
+  const { contents, provider, blobs, vault, startContent, finishContent } = uses
+  const { leases, clock, node, log, pollMs = 1_000 } = uses
+  const woken = new Map<string, () => void>()
+
+  const callFor = ({ id, organization_id }: ContentView): Call => ({
+    organizationId: organization_id,
+    keyId: null,
+    userId: null,
+    onBehalfOf: null,
+    requestId: id,
+    correlationId: id,
+    causationId: id,
+    at: clock.now().toISOString(),
+  })
+
+  /** Sleeps until the next poll, or until the provider's webhook wakes it. */
+  const pause = (id: string): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, pollMs)
+      woken.set(id, () => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+
+  const patiently = async <T>(id: string, until: number, work: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!(error instanceof ProviderUnavailable)) throw error
+        if (clock.now().getTime() > until) throw timedOut
+        await pause(id)
+      }
+    }
+  }
+
+  const over = async (view: ContentView, asked: GenerationInput, until: number) => {
+    const { id, retry_count } = view
+    const create = () =>
+      provider.create(asked, reservationOf(id, retry_count), uses.webhookOf?.(id))
+    const poll = (predictionId: string) => () => provider.poll(predictionId, asked)
+    const known = view.provider_prediction_id
+    let prediction: Prediction = await patiently(id, until, known ? poll(known) : create)
+    if (!known) await startContent.submitted(id, prediction.id, callFor(view))
+    while (prediction.status === 'processing') {
+      if (clock.now().getTime() > until) {
+        await provider.cancel(prediction.id).catch(() => undefined)
+        throw timedOut
+      }
+      await pause(id)
+      prediction = await patiently(id, until, poll(prediction.id))
+    }
+    if (prediction.status !== 'succeeded')
+      throw new ProviderFault(prediction.error ?? 'The provider canceled the generation')
+    return prediction
+  }
+
+  const made = async (view: ContentView, startedAt: number): Promise<Completed> => {
+    const until = startedAt + failureAfterMs
+    const input = await vault.open(view.input)
+    if (input === undefined) throw new ProviderFault('The request was erased')
+    const asked = { contentType: view.requested, input: JSON.parse(input) }
+    const prediction = await over(view, asked, until)
+    const { bytes, mediaType } = await patiently(view.id, until, () =>
+      provider.output(prediction, asked),
+    )
+    const { hash, size } = await blobs.put(bytes, maxBytes)
+    return {
+      contentType: kindOf(mediaType),
+      outputUrl: prediction.outputUrl,
+      hash,
+      size,
+      mediaType,
+      processingTimeMs: clock.now().getTime() - startedAt,
+      charge: view.reserved,
+    }
+  }
+
+  const wordsFor = (error: unknown): string | undefined => {
+    if (error instanceof ProviderFault) return error.message
+    if (error instanceof BlobTooLarge) return 'The output is larger than 256 MB'
+    return undefined
+  }
+
+  const generate = async (id: string): Promise<void> => {
+    const view = await contents.get(id)
+    if (!view?.open || !(await leases.acquire(`content:${id}`, node, holdMs))) return
+    const holding = setInterval(
+      () => void leases.acquire(`content:${id}`, node, holdMs),
+      holdMs / 3,
+    )
+    const call = callFor(view)
+    const startedAt = view.started_at ? Date.parse(view.started_at) : clock.now().getTime()
+    const finish = (end: Parameters<typeof finishContent>[0]['end']) =>
+      finishContent(
+        { contentId: id, attempt: view.retry_count, payerId: view.payer_id, end },
+        callFor(view),
+      )
+    try {
+      if (view.status === 'pending' && !(await startContent.take(id, call))) return
+      await finish({ completed: await made(view, startedAt) })
+    } catch (error) {
+      const errorMessage = wordsFor(error)
+      if (!errorMessage) throw error
+      await finish({
+        failed: { errorMessage, processingTimeMs: clock.now().getTime() - startedAt },
+      })
+    } finally {
+      clearInterval(holding)
+      woken.delete(id)
+      await leases.release(`content:${id}`, node)
+    }
+  }
+
+  const pool = workers({ work: generate, log, most: 8, what: 'content generation' })
+  const watching = uses.changes.subscribe(({ view, id, document }) => {
+    if (view === 'contents' && (document as ContentView | undefined)?.status === 'pending')
+      pool.add(id)
+  })
+
+  return {
+    /** The provider says that an item is over: it is looked at now. */
+    wake: (contentId: string): void => woken.get(contentId)?.(),
+    /** Takes up what waits, or what a dead process left; called at the start and now and then. */
+    async sweep(): Promise<void> {
+      const { items } = await contents.find({ index: 'open', equals: [true], limit: 1_000 })
+      for (const { id } of items) pool.add(id)
+    },
+    async stop(): Promise<void> {
+      watching.unsubscribe()
+      await pool.stop()
+    },
+  }
+}
