@@ -99,7 +99,7 @@ const fastifyCodes: Readonly<Record<string, ProblemCode>> = {
 }
 
 /** Any error as the refusal that the client is told; undefined: not foreseen. */
-const refusalOf = (error: unknown, group: Group): Problem | undefined => {
+export const refusalOf = (error: unknown, group: Group): Problem | undefined => {
   if (error instanceof Problem) return error
   if (error instanceof InvalidRequest)
     return error.part === 'body' ? bodyProblem(error.issues, group) : queryProblem(error.issues)

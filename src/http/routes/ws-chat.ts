@@ -1,0 +1,91 @@
+import { setTimeout as after } from 'node:timers/promises'
+import websocket from '@fastify/websocket'
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { problem } from '../../problems.ts'
+import { authenticate, credentialsOf } from '../authenticate.ts'
+import { upgradesAt } from '../upgrades.ts'
+import { type ConversationUses, conversation } from '../ws-conversation.ts'
+import { heartbeat, lineOver, listen, type SocketTimes } from '../ws-line.ts'
+
+type Uses = Omit<ConversationUses, 'log'> & {
+  requireHttps: onRequestHookHandler
+  times: Partial<SocketTimes> | undefined
+}
+
+const url = '/ws/chat'
+/** The largest frame: a file of 10 MB in base64, and what goes with it. */
+const maxPayload = 14 * 1024 * 1024
+const usualTimes: SocketTimes = { auth: 5_000, heartbeat: 30_000, unread: 30_000 }
+/** How long a client has to take what it was sent when the server stops, in milliseconds. */
+const deliveryMs = 1_000
+/** Close codes (RFC 6455). */
+const goingAway = 1001
+const unexpected = 1011
+
+/**
+ * The WebSocket channel (external API, Events; docs/websocket.md). A key in the headers is checked
+ * before the upgrade, and refused like any other; without one, the client sends it in a frame.
+ */
+export const wsChatRoutes =
+  ({ requireHttps, times, ...uses }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const within = { ...usualTimes, ...times }
+    const goodbyes = new Set<() => Promise<void>>()
+
+    await http.register(websocket, {
+      options: { maxPayload, server: upgradesAt(url, http.server) },
+      errorHandler(err, socket, { log }) {
+        log.info({ err }, 'a socket failed')
+        socket.close(unexpected)
+      },
+      preClose(done) {
+        for (const goodbye of goodbyes) void goodbye()
+        done()
+      },
+    })
+
+    const authenticated = authenticate(uses.findAccess, uses.clock)
+    const authenticatedEarly: onRequestHookHandler = (request, reply, done) => {
+      if (credentialsOf(request).apiKey) authenticated.call(http, request, reply, done)
+      else done()
+    }
+
+    const serve = (socket: websocket.WebSocket, request: FastifyRequest): void => {
+      const { log, access } = request
+      const credentials = credentialsOf(request)
+      const opened = performance.now()
+      const line = lineOver(socket, within)
+      const talk = conversation({ ...uses, log }, line, { credentials, access })
+      const goodbye = async () => {
+        await talk.stop()
+        await Promise.race([talk.answered(), after(deliveryMs, undefined, { ref: false })])
+        line.close(goingAway, 'The server is stopping')
+      }
+      goodbyes.add(goodbye)
+      listen(socket, line, talk.take)
+      heartbeat(socket, within.heartbeat)
+      const patience = setTimeout(talk.expire, within.auth)
+      socket.once('close', (code) => {
+        clearTimeout(patience)
+        goodbyes.delete(goodbye)
+        log.info({ route: url, code, ms: performance.now() - opened, ...talk.speaker }, 'socket')
+      })
+    }
+
+    http.route({
+      method: 'GET',
+      url,
+      config: { group: 'chat' },
+      onRequest: [requireHttps, authenticatedEarly],
+      schema: {
+        tags: ['chat'],
+        summary: 'The WebSocket channel (docs/websocket.md); asks for an upgrade',
+      },
+      handler(_request, reply) {
+        reply.headers({ connection: 'upgrade', upgrade: 'websocket' })
+        throw problem('upgrade_required')
+      },
+      wsHandler: serve,
+    })
+  }

@@ -1,0 +1,38 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
+
+const hopByHop = /^(upgrade|http2-settings)$/i
+
+/** A request's head as it came, but for its wish to be upgraded. */
+const headOf = ({ method, url, httpVersion, rawHeaders }: IncomingMessage): string => {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+  for (let n = 0; n < rawHeaders.length; n += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(n, n + 2)
+    const connection = name.toLowerCase() === 'connection'
+    const options = value.split(',').filter((option) => !hopByHop.test(option.trim()))
+    if (!hopByHop.test(name)) lines.push(`${name}: ${connection ? options.join(',') : value}`)
+  }
+  return `${lines.join('\r\n')}\r\n\r\n`
+}
+
+/**
+ * The upgrades to WebSocket at one path, as events of a server that never listens. Node takes any
+ * request that asks for an upgrade for one, and gives its body away: those not for us are read
+ * again as what they are without it (RFC 9110, section 7.8). Java's client asks for h2c that way.
+ */
+export const upgradesAt = (path: string, http: Server): Server => {
+  const ours = createServer()
+  http.on('upgrade', (request: IncomingMessage, socket: Duplex, rest: Buffer) => {
+    const [asked] = request.url?.split('?', 1) ?? []
+    const isOurs = request.headers.upgrade?.toLowerCase() === 'websocket'
+    if (isOurs && (asked === path || asked === `${path}/`)) {
+      ours.emit('upgrade', request, socket, rest)
+      return
+    }
+    socket.unshift(rest)
+    socket.unshift(Buffer.from(headOf(request), 'latin1'))
+    http.emit(socket instanceof TLSSocket ? 'secureConnection' : 'connection', socket)
+  })
+  return ours
+}

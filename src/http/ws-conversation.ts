@@ -1,0 +1,102 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Access } from '../access.ts'
+import { problem } from '../problems.ts'
+import type { Credentials, FindAccess } from './authenticate.ts'
+import { refusalOf } from './problem-reply.ts'
+import { type About, aboutOf, encode, errorFrame, fieldsOf, jsonOf, typeOf } from './ws-codec.ts'
+import { type IncomingType, incoming } from './ws-frames.ts'
+import type { Line } from './ws-line.ts'
+import { type RequestUses, requests } from './ws-requests.ts'
+
+export type ConversationUses = RequestUses & {
+  findAccess: FindAccess
+  log: Pick<FastifyBaseLogger, 'error'>
+}
+
+/** What a client said of itself when it connected, and what that came to. */
+type Opening = { credentials: Credentials; access: Access | undefined }
+
+/** Close code: there is no key, or it is not valid (4000 to 4999 are an application's own). */
+const unauthorized = 4401
+const ofTheKey: ReadonlySet<string> = new Set(['invalid_api_key', 'organization_access_denied'])
+
+/**
+ * One client's side of the channel: frames are taken in one after the other, and what they set off
+ * is answered side by side. The key is looked up for every frame that needs one, and ends the
+ * channel when it is refused; any other refusal is an error frame and nothing more.
+ */
+export const conversation = (uses: ConversationUses, line: Line, opening: Opening) => {
+  const { findAccess, log } = uses
+  let { credentials, access: last } = opening
+  let taken: Promise<void> = Promise.resolve()
+
+  const refuse = (error: unknown, about: About): void => {
+    const refusal = refusalOf(error, 'chat') ?? problem('internal_error')
+    if (refusal.code === 'internal_error') log.error({ err: error }, 'a frame failed')
+    line.send(errorFrame(refusal, about))
+    if (ofTheKey.has(refusal.code)) line.close(unauthorized, 'The API key is not valid')
+  }
+
+  const access = async (): Promise<Access> => {
+    last = await findAccess(credentials.apiKey, credentials.organizationId)
+    return last
+  }
+
+  const welcome = ({ organizationId }: Access, about?: About): void =>
+    line.send(encode('authenticated', { organization_id: organizationId }, about))
+
+  const asked = requests(uses, { line, access, refuse })
+
+  const handlers: Record<IncomingType, (frame: unknown, about: About) => Promise<void>> = {
+    async auth(frame, about) {
+      const { api_key: apiKey, organization_id } = fieldsOf(incoming.auth, frame)
+      const organizationId = organization_id ?? opening.credentials.organizationId
+      credentials = { apiKey, organizationId }
+      welcome(await access(), about)
+    },
+    message: asked.message,
+    cancel: asked.cancel,
+    file: asked.file,
+    ping: async (_frame, about) => line.send(encode('pong', {}, about)),
+  }
+
+  const handle = async (text: string | undefined): Promise<void> => {
+    let about: About = {}
+    try {
+      if (text === undefined) throw problem('invalid_input', { message: 'A frame is JSON text' })
+      const frame = jsonOf(text)
+      about = aboutOf(frame)
+      await handlers[typeOf(frame)](frame, about)
+    } catch (error) {
+      refuse(error, about)
+    }
+  }
+
+  if (last) welcome(last)
+
+  return {
+    /** Takes a frame in, in order; undefined: it was not text. Never rejects. */
+    take(text: string | undefined): Promise<void> {
+      taken = taken.then(() => (line.gone.aborted ? undefined : handle(text)))
+      return taken
+    },
+    /** Whose key was last in use, for the log. */
+    get speaker() {
+      return { organizationId: last?.organizationId, keyId: last?.keyId }
+    },
+    /** Ends the channel unless the client has authenticated by now. */
+    expire(): void {
+      if (credentials.apiKey) return
+      refuse(problem('missing_api_key', { message: 'No API key was sent in time' }), {})
+      line.close(unauthorized, 'No API key')
+    },
+    /** Takes no more messages; resolves when the turns that were begun here have ended. */
+    async stop(): Promise<void> {
+      asked.stop()
+      await taken
+      await asked.ended()
+    },
+    /** Resolves when all that was asked has been answered. */
+    answered: asked.answered,
+  }
+}
