@@ -3,6 +3,7 @@ import { agents } from '../projections/agents.ts'
 import { apiKeys } from '../projections/api-keys.ts'
 import { contents } from '../projections/contents.ts'
 import { credentials } from '../projections/credentials.ts'
+import { datastores } from '../projections/datastores.ts'
 import { members } from '../projections/members.ts'
 import { memories } from '../projections/memories.ts'
 import { messages } from '../projections/messages.ts'
@@ -10,6 +11,7 @@ import { organizations } from '../projections/organizations.ts'
 import type { AnyProjection, Projection } from '../projections/projection.ts'
 import { runs } from '../projections/runs.ts'
 import { sessions } from '../projections/sessions.ts'
+import { uploads } from '../projections/uploads.ts'
 import { users } from '../projections/users.ts'
 import type { EventTable } from './domain/aggregate.ts'
 import type { View, Views } from './ports/views.ts'
@@ -24,12 +26,14 @@ export const projections: readonly AnyProjection[] = [
   apiKeys,
   contents,
   credentials,
+  datastores,
   members,
   memories,
   messages,
   organizations,
   runs,
   sessions,
+  uploads,
   users,
 ]
 
@@ -43,12 +47,14 @@ export const viewsOf = async (views: Views) => {
     apiKeys: await of(apiKeys),
     contents: await of(contents),
     credentials: await of(credentials),
+    datastores: await of(datastores),
     members: await of(members),
     memories: await of(memories),
     messages: await of(messages),
     organizations: await of(organizations),
     runs: await of(runs),
     sessions: await of(sessions),
+    uploads: await of(uploads),
     users: await of(users),
   }
 }

@@ -10,3 +10,7 @@ const namespace = '0d9c3b55-6f0e-4a55-9b43-6a3f1a0c7e21'
  */
 export const idFor = (clock: Clock, { scope }: Call, what: string): string =>
   scope ? uuidOf(`${scope}/${what}`, namespace) : clock.id()
+
+/** A name for one place in a DataStore, whatever characters the file's own name has. */
+export const fileKey = (datastoreId: string, filename: string): string =>
+  uuidOf(`${datastoreId}/${filename}`, namespace)

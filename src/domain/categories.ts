@@ -4,7 +4,9 @@ import type { EventTable } from './aggregate.ts'
 import { apiKeyEvents } from './api-key/events.ts'
 import { contentEvents } from './content/events.ts'
 import { credentialEvents } from './credential/events.ts'
+import { dataStoreEvents } from './datastore/events.ts'
 import { emailEvents } from './email/events.ts'
+import { fileEvents } from './file/events.ts'
 import { keyringEvents } from './keyring/events.ts'
 import { memberEvents } from './member/events.ts'
 import { memoryEvents } from './memory/events.ts'
@@ -18,7 +20,9 @@ export const eventsByCategory = {
   apikey: apiKeyEvents,
   content: contentEvents,
   credentials: credentialEvents,
+  datastores: dataStoreEvents,
   email: emailEvents,
+  file: fileEvents,
   keyring: keyringEvents,
   member: memberEvents,
   memory: memoryEvents,

@@ -1,0 +1,44 @@
+import { agentsWith, decideDetach } from '../src/domain/agent/detach.ts'
+import { squadStream } from '../src/domain/agent/squad.ts'
+import {
+  dataStoresStream,
+  decideDelete,
+  requireDataStore,
+} from '../src/domain/datastore/datastore.ts'
+import type { Call } from '../src/ports/call.ts'
+import { problem } from '../src/problems.ts'
+import type { Transact } from '../src/transact.ts'
+import { checked } from './checked.ts'
+
+export type DeleteDatastore = {
+  datastoreId: string
+  /** Takes it from the agents that name it, and gives its unfinished uploads up. */
+  force: boolean
+  /** How many of its uploads the caller knows to be unfinished. */
+  unfinished: number
+}
+
+const inUse = (agents: readonly { name: string }[], unfinished: number): string =>
+  agents.length > 0
+    ? `The DataStore is in use by: ${agents.map(({ name }) => name).join(', ')}`
+    : `The DataStore has ${unfinished} unfinished uploads`
+
+/**
+ * From here on nobody sees the DataStore; removing its files is up to a reactor.
+ * @throws datastore_not_found, datastore_in_use
+ */
+export const deleteDatastore =
+  (transact: Transact) =>
+  async ({ datastoreId, force, unfinished }: DeleteDatastore, call: Call) => {
+    const own = dataStoresStream(call.organizationId)
+    const squad = squadStream(call.organizationId)
+    await transact(own, checked(requireDataStore(datastoreId)), call)
+    const { state } = await transact(squad, () => [], call)
+    const agents = agentsWith(state, datastoreId)
+    if (!force && (agents.length > 0 || unfinished > 0))
+      throw problem('datastore_in_use', { message: inUse(agents, unfinished), agents })
+    const detached = await transact(squad, decideDetach(datastoreId), call)
+    const deleted = await transact(own, decideDelete(datastoreId), call)
+    return { position: Math.max(detached.position, deleted.position) }
+  }
+export type DeleteDatastoreCommand = ReturnType<typeof deleteDatastore>

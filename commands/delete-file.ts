@@ -1,0 +1,20 @@
+import { dataStoresStream, requireDataStore } from '../src/domain/datastore/datastore.ts'
+import { decideDelete, fileStream } from '../src/domain/file/file.ts'
+import { fileKey } from '../src/ids.ts'
+import type { Call } from '../src/ports/call.ts'
+import type { Transact } from '../src/transact.ts'
+import { checked } from './checked.ts'
+
+export type DeleteFile = { datastoreId: string; filename: string }
+
+/** Deletes every upload of a file. @throws datastore_not_found, file_not_found */
+export const deleteFile =
+  (transact: Transact) =>
+  async ({ datastoreId, filename }: DeleteFile, call: Call) => {
+    const { organizationId } = call
+    await transact(dataStoresStream(organizationId), checked(requireDataStore(datastoreId)), call)
+    const stream = fileStream(organizationId, fileKey(datastoreId, filename))
+    const { events, position } = await transact(stream, decideDelete, call)
+    return { uploadIds: events.map(({ data }) => data.uploadId), position }
+  }
+export type DeleteFileCommand = ReturnType<typeof deleteFile>

@@ -1,0 +1,57 @@
+import { dataStoreEvents } from '../src/domain/datastore/events.ts'
+import { fileEvents } from '../src/domain/file/events.ts'
+import type { Projection } from './projection.ts'
+
+export type DataStoreView = {
+  datastore_id: string
+  organization_id: string
+  display_name: string
+  description: string | null
+  document_count: number
+  created_at: string
+  is_active: boolean
+  /** Grows with every change of what can be searched in it. */
+  version: number
+  /** Only until it is deleted. */
+  shown?: true
+  /** Only while it is deleted and its files are not removed. */
+  deleting?: true
+}
+
+const events = { ...dataStoreEvents, ...fileEvents }
+
+const counted = (view: DataStoreView, more: number): DataStoreView => ({
+  ...view,
+  document_count: view.document_count + more,
+  version: view.version + 1,
+})
+
+export const datastores: Projection<DataStoreView, typeof events> = {
+  name: 'datastores',
+  categories: ['datastores', 'file'],
+  events,
+  indexes: {
+    by_organization: { equals: ['organization_id', 'shown'], orderBy: 'created_at' },
+    deleting: { equals: ['deleting'] },
+  },
+  id: ({ data }) => data.datastoreId,
+  creates: {
+    DataStoreCreated: ({ data, metadata }, id) => ({
+      datastore_id: id,
+      organization_id: metadata.organization_id,
+      display_name: data.displayName,
+      description: data.description,
+      document_count: 0,
+      created_at: metadata.at,
+      is_active: true,
+      version: 0,
+      shown: true,
+    }),
+  },
+  changes: {
+    DataStoreDeleted: ({ shown: _, ...view }) => ({ ...view, is_active: false, deleting: true }),
+    UploadCompleted: (view) => counted(view, 1),
+    UploadRemoved: (view, { data }) => (data.completed ? counted(view, -1) : view),
+  },
+  removes: ['DataStoreCleared'],
+}

@@ -1,0 +1,85 @@
+import { type FileEvent, fileEvents } from '../src/domain/file/events.ts'
+import type { Projection, Seen } from './projection.ts'
+
+/** An upload; one that is removed is kept, unseen, until its blobs are removed too. */
+export type UploadView = {
+  upload_id: string
+  organization_id: string
+  datastore_id: string
+  filename: string
+  file_size: number
+  file_type: string
+  status: 'pending' | 'processing' | 'indexing' | 'completed' | 'failed'
+  uploaded_at: string
+  indexed_at: string | null
+  error_message: string | null
+  /** The document's bytes, and the chunks made of it, in the blob store. */
+  blob: string
+  chunks_blob: string | null
+  /** Only until it is removed. */
+  shown?: true
+  /** Only while there is something to be done about it: reading, indexing, erasing. */
+  open?: true
+}
+
+const over = (
+  { open: _, ...view }: UploadView,
+  change: Pick<UploadView, 'status'> & Partial<UploadView>,
+): UploadView => ({ ...view, ...change })
+
+const status =
+  (status: UploadView['status']) =>
+  (view: UploadView): UploadView => ({ ...view, status })
+
+const received = (
+  { data, metadata }: Seen<typeof fileEvents, 'UploadReceived'>,
+  id: string,
+): UploadView => ({
+  upload_id: id,
+  organization_id: metadata.organization_id,
+  datastore_id: data.datastoreId,
+  filename: data.filename,
+  file_size: data.fileSize,
+  file_type: data.fileType,
+  status: 'processing',
+  uploaded_at: metadata.at,
+  indexed_at: null,
+  error_message: null,
+  blob: data.blob,
+  chunks_blob: null,
+  shown: true,
+  open: true,
+})
+
+export const uploads: Projection<UploadView, typeof fileEvents> = {
+  name: 'uploads',
+  categories: ['file'],
+  events: fileEvents,
+  indexes: {
+    by_organization: { equals: ['organization_id', 'shown'], orderBy: 'uploaded_at' },
+    by_status: { equals: ['organization_id', 'status', 'shown'], orderBy: 'uploaded_at' },
+    by_datastore: { equals: ['organization_id', 'datastore_id', 'shown'], orderBy: 'uploaded_at' },
+    by_datastore_and_status: {
+      equals: ['organization_id', 'datastore_id', 'status', 'shown'],
+      orderBy: 'uploaded_at',
+    },
+    by_blob: { equals: ['blob', 'shown'] },
+    open: { equals: ['open'] },
+  },
+  id: ({ data }: FileEvent) => data.uploadId,
+  creates: { UploadReceived: received },
+  changes: {
+    UploadRequeued: status('pending'),
+    UploadProcessingStarted: status('processing'),
+    UploadIndexingStarted: (view, { data }) => ({
+      ...view,
+      status: 'indexing',
+      chunks_blob: data.chunksBlob,
+    }),
+    UploadCompleted: (view, { metadata }) =>
+      over(view, { status: 'completed', indexed_at: metadata.at }),
+    UploadFailed: (view, { data }) => over(view, { status: 'failed', error_message: data.reason }),
+    UploadRemoved: ({ shown: _, ...view }) => ({ ...view, open: true }),
+  },
+  removes: ['UploadErased'],
+}

@@ -1,0 +1,36 @@
+import type { DataStoreView } from '../projections/datastores.ts'
+import type { View } from '../src/ports/views.ts'
+import { problem } from '../src/problems.ts'
+
+const most = 100_000
+
+const itemOf = (view: DataStoreView) => ({
+  datastore_id: view.datastore_id,
+  display_name: view.display_name,
+  description: view.description,
+  document_count: view.document_count,
+  created_at: view.created_at,
+  is_active: view.is_active,
+})
+
+/** All of them, the oldest first (GET /api/external/rag/datastores). */
+export const listDatastores =
+  (datastores: View<DataStoreView>) => async (organizationId: string) => {
+    const { items, total } = await datastores.find({
+      index: 'by_organization',
+      equals: [organizationId, true],
+      limit: most,
+    })
+    return { datastores: items.map(itemOf), total }
+  }
+export type ListDatastores = ReturnType<typeof listDatastores>
+
+/** @throws datastore_not_found */
+export const getDatastore =
+  (datastores: View<DataStoreView>) => async (organizationId: string, datastoreId: string) => {
+    const found = await datastores.get(datastoreId)
+    if (found?.organization_id !== organizationId || !found.shown)
+      throw problem('datastore_not_found')
+    return found
+  }
+export type GetDatastore = ReturnType<typeof getDatastore>

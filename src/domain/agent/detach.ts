@@ -1,0 +1,19 @@
+import type { AgentEvent } from './events.ts'
+import type { Squad } from './squad.ts'
+
+/** Active agents that answer from a DataStore. */
+export const agentsWith = ({ agents }: Squad, datastoreId: string) =>
+  Object.entries(agents)
+    .filter(([, { isActive, datastoreIds }]) => isActive && datastoreIds.includes(datastoreId))
+    .map(([agentId, { name }]) => ({ agent_id: agentId, name }))
+
+/** Takes a DataStore from every agent that names it. */
+export const decideDetach =
+  (datastoreId: string) =>
+  ({ agents }: Squad): AgentEvent<'AgentChanged'>[] =>
+    Object.entries(agents)
+      .filter(([, agent]) => agent.datastoreIds.includes(datastoreId))
+      .map(([agentId, agent]) => ({
+        type: 'AgentChanged',
+        data: { agentId, datastoreIds: agent.datastoreIds.filter((id) => id !== datastoreId) },
+      }))

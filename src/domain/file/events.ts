@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import type { EventOf } from '../aggregate.ts'
+
+const text = z.string()
+const count = z.int().min(0)
+const identity = z.object({ uploadId: text, datastoreId: text })
+
+// Stored for good: add an optional field or a new event; never rename, never narrow.
+export const fileEvents = {
+  /** Written before the bytes are stored; `blob` is their SHA-256, `fileType` a MIME type. */
+  UploadReceived: identity.extend({
+    filename: text,
+    fileSize: count,
+    fileType: text,
+    blob: text,
+  }),
+  /** After a crash: whoever worked on it is gone. */
+  UploadRequeued: identity,
+  UploadProcessingStarted: identity,
+  /** The document is read. `chunksBlob` names what is to be stored of it for searching. */
+  UploadIndexingStarted: identity.extend({ chunks: count, chunksBlob: text }),
+  /** The chunks are stored and can be searched. */
+  UploadCompleted: identity,
+  UploadFailed: identity.extend({ reason: text }),
+  /** Not seen any more; its blobs are still to be removed. `completed`: it could be searched. */
+  UploadRemoved: identity.extend({
+    reason: z.enum(['deleted', 'replaced', 'datastore_deleted']),
+    completed: z.boolean(),
+  }),
+  /** Its blobs are removed, as far as no other upload has the same bytes. */
+  UploadErased: identity,
+}
+
+export type FileEvent<Type extends keyof typeof fileEvents = keyof typeof fileEvents> = EventOf<
+  typeof fileEvents,
+  Type
+>

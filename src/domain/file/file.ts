@@ -1,0 +1,133 @@
+import { problem } from '../../problems.ts'
+import { type Aggregate, streamOf } from '../aggregate.ts'
+import { type FileEvent, fileEvents } from './events.ts'
+
+type Status = 'pending' | 'processing' | 'indexing' | 'completed' | 'failed' | 'removed'
+type Upload = { datastoreId: string; status: Status }
+
+/** A file of a DataStore: every upload under its name that is not erased, the oldest first. */
+export type File = { uploads: Readonly<Record<string, Upload>> }
+
+type Identity = { uploadId: string; datastoreId: string }
+
+const becomes =
+  (status: Status) =>
+  ({ uploads }: File, { uploadId, datastoreId }: Identity): File => ({
+    uploads: { ...uploads, [uploadId]: { datastoreId, status } },
+  })
+
+export const file: Aggregate<File, typeof fileEvents> = {
+  category: 'file',
+  events: fileEvents,
+  initial: { uploads: {} },
+  evolve: {
+    UploadReceived: becomes('processing'),
+    UploadRequeued: becomes('pending'),
+    UploadProcessingStarted: becomes('processing'),
+    UploadIndexingStarted: becomes('indexing'),
+    UploadCompleted: becomes('completed'),
+    UploadFailed: becomes('failed'),
+    UploadRemoved: becomes('removed'),
+    UploadErased: ({ uploads }, { uploadId }) => {
+      const { [uploadId]: _, ...others } = uploads
+      return { uploads: others }
+    },
+  },
+}
+
+/** `key` is a digest of DataStore and file name. */
+export const fileStream = (organizationId: string, key: string) =>
+  streamOf(file, organizationId, key)
+
+const uploadIn = ({ uploads }: File, uploadId: string): Upload | undefined =>
+  Object.hasOwn(uploads, uploadId) ? uploads[uploadId] : undefined
+
+/** An upload that comes twice is received once. */
+export const decideReceive =
+  (data: FileEvent<'UploadReceived'>['data']) =>
+  (state: File): FileEvent<'UploadReceived'>[] =>
+    uploadIn(state, data.uploadId) ? [] : [{ type: 'UploadReceived', data }]
+
+const unfinished = (status: Status | undefined): boolean =>
+  status === 'pending' || status === 'processing' || status === 'indexing'
+
+/** Whoever worked on it is gone: it waits again. */
+export const decideRequeue =
+  ({ uploadId, datastoreId }: Identity) =>
+  (state: File): FileEvent<'UploadRequeued'>[] => {
+    const status = uploadIn(state, uploadId)?.status
+    if (status === 'pending' || !unfinished(status)) return []
+    return [{ type: 'UploadRequeued', data: { uploadId, datastoreId } }]
+  }
+
+/** Takes up one that waits. */
+export const decideStart =
+  ({ uploadId, datastoreId }: Identity) =>
+  (state: File): FileEvent<'UploadProcessingStarted'>[] =>
+    uploadIn(state, uploadId)?.status === 'pending'
+      ? [{ type: 'UploadProcessingStarted', data: { uploadId, datastoreId } }]
+      : []
+
+export const decideIndex =
+  (data: FileEvent<'UploadIndexingStarted'>['data']) =>
+  (state: File): FileEvent<'UploadIndexingStarted'>[] =>
+    uploadIn(state, data.uploadId)?.status === 'processing'
+      ? [{ type: 'UploadIndexingStarted', data }]
+      : []
+
+const removed = (
+  uploadId: string,
+  { datastoreId, status }: Upload,
+  reason: FileEvent<'UploadRemoved'>['data']['reason'],
+): FileEvent<'UploadRemoved'> => ({
+  type: 'UploadRemoved',
+  data: { uploadId, datastoreId, reason, completed: status === 'completed' },
+})
+
+/**
+ * Of the uploads of one file the latest that completes is the file: it replaces those before it,
+ * and one that completes after a later one is replaced at once.
+ */
+export const decideComplete =
+  ({ uploadId, datastoreId }: Identity) =>
+  (state: File): FileEvent<'UploadCompleted' | 'UploadRemoved'>[] => {
+    if (uploadIn(state, uploadId)?.status !== 'indexing') return []
+    const all = Object.entries(state.uploads)
+    const place = all.findIndex(([id]) => id === uploadId)
+    const over = ([, { status }]: [string, Upload]) => status === 'completed' || status === 'failed'
+    const earlier = all.slice(0, place).filter(over)
+    const outdated = all.slice(place + 1).some(([, { status }]) => status === 'completed')
+    const self: Upload = { datastoreId, status: 'completed' }
+    return [
+      { type: 'UploadCompleted', data: { uploadId, datastoreId } },
+      ...earlier.map(([id, upload]) => removed(id, upload, 'replaced')),
+      ...(outdated ? [removed(uploadId, self, 'replaced')] : []),
+    ]
+  }
+
+export const decideFail =
+  (data: FileEvent<'UploadFailed'>['data']) =>
+  (state: File): FileEvent<'UploadFailed'>[] =>
+    unfinished(uploadIn(state, data.uploadId)?.status) ? [{ type: 'UploadFailed', data }] : []
+
+/** Removes every upload of the file. */
+export const decideRemoveAll =
+  (reason: FileEvent<'UploadRemoved'>['data']['reason']) =>
+  ({ uploads }: File): FileEvent<'UploadRemoved'>[] =>
+    Object.entries(uploads)
+      .filter(([, { status }]) => status !== 'removed')
+      .map(([id, upload]) => removed(id, upload, reason))
+
+/** @throws file_not_found */
+export const decideDelete = (state: File): FileEvent<'UploadRemoved'>[] => {
+  const events = decideRemoveAll('deleted')(state)
+  if (events.length === 0) throw problem('file_not_found')
+  return events
+}
+
+export const decideErase =
+  ({ uploadId, datastoreId }: Identity) =>
+  (state: File): FileEvent<'UploadErased'>[] =>
+    uploadIn(state, uploadId)?.status === 'removed'
+      ? [{ type: 'UploadErased', data: { uploadId, datastoreId } }]
+      : []
