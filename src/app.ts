@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout as after } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { v7 as uuid } from 'uuid'
 import { findAccess } from '../queries/find-access.ts'
@@ -6,7 +7,7 @@ import { findAnswer } from '../queries/find-answer.ts'
 import { findBalance } from '../queries/find-balance.ts'
 import { findMember } from '../queries/find-member.ts'
 import { findRepeatedRun } from '../queries/find-repeated-run.ts'
-import { findSession } from '../queries/find-session.ts'
+import { type FindSession, findSession } from '../queries/find-session.ts'
 import { findSquad } from '../queries/find-squad.ts'
 import { getOrganization } from '../queries/get-organization.ts'
 import { getAgent, listAgents, listWholeAgents } from '../queries/list-agents.ts'
@@ -18,9 +19,10 @@ import { listOrganizations } from '../queries/list-organizations.ts'
 import { listSessions } from '../queries/list-sessions.ts'
 import { listSquads } from '../queries/list-squads.ts'
 import { sessionStatus } from '../queries/session-status.ts'
-import { modelsFrom } from './adapters/models/registry.ts'
+import { type ModelsConfig, modelsFrom } from './adapters/models/registry.ts'
 import { agentRuntime } from './agents/agent-runtime.ts'
 import { commandsOf } from './app-commands.ts'
+import { contentOf } from './app-content.ts'
 import { projections, projectorLease, viewsOf } from './app-reads.ts'
 import { masterKeyOf, openStores } from './app-stores.ts'
 import { toolsFrom } from './app-tools.ts'
@@ -28,6 +30,7 @@ import type { Config } from './config.ts'
 import { seedDemo } from './demo.ts'
 import { turnBeginner } from './http/begin-turn.ts'
 import { delegation } from './http/delegate.ts'
+import { requireHttps } from './http/https.ts'
 import { admission } from './http/limit.ts'
 import { processMetrics } from './http/metrics.ts'
 import { repeats } from './http/repeats.ts'
@@ -48,12 +51,15 @@ import { metricsRoutes } from './http/routes/metrics.ts'
 import { sessionTurnRoutes } from './http/routes/session-turns.ts'
 import { sessionRoutes } from './http/routes/sessions.ts'
 import { warmupRoutes } from './http/routes/warmup.ts'
+import { wsChatRoutes } from './http/routes/ws-chat.ts'
 import { server } from './http/server.ts'
+import { keepAliveMs as silenceMs } from './http/sse.ts'
 import { subscription } from './http/subscription.ts'
+import type { SocketTimes } from './http/ws-line.ts'
 import type { Clock } from './ports/clock.ts'
 import { projector } from './project.ts'
-import { readiness } from './readiness.ts'
 import { closeOrphans, nodeLease } from './reactors/close-orphans.ts'
+import { readiness } from './readiness.ts'
 import { rebuilds } from './rebuilds.ts'
 import { secretsOf } from './secrets.ts'
 import { transactor } from './transact.ts'
@@ -67,11 +73,22 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 
 export const systemClock: Clock = { now: () => new Date(), id: () => uuid() }
 
-type Options = { log: FastifyBaseLogger; clock?: Clock }
+type Options = {
+  log: FastifyBaseLogger
+  clock?: Clock
+  /** How long a stream is silent before a comment line shows that it lives. */
+  keepAliveMs?: number
+  /** How long clients on sockets are waited for. */
+  socketTimes?: Partial<SocketTimes>
+  /** How long model providers are waited for. */
+  transport?: ModelsConfig['transport']
+}
 
 /** How long a command's answer waits for the views to show it (read your own writes). */
 const visibleWithinMs = 2_000
+/** How long runs may go on once the process is to stop, and how long their answers may take. */
 const drainMs = 7_000
+const flushMs = 1_000
 /** How long a life sign lasts, and how often it is given. */
 const nodeTtlMs = 10_000
 const nodeRenewMs = 3_000
@@ -80,7 +97,8 @@ const nodeRenewMs = 3_000
  * The composition root: stores → commands → projections → queries → HTTP, wired once. Nothing
  * listens yet. @throws StoreInUse, StoreDamaged, ConfigInvalid
  */
-export const app = async (config: Config, { log, clock = systemClock }: Options) => {
+export const app = async (config: Config, options: Options) => {
+  const { log, clock = systemClock, keepAliveMs = silenceMs, transport, socketTimes } = options
   const node = clock.id()
   const masterKey = await masterKeyOf(config)
   const stores = await openStores(config, log)
@@ -94,6 +112,7 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
     providers: config.LLM_PROVIDERS,
     fallbacks: config.LLM_FALLBACKS,
     prices: config.LLM_PRICES,
+    ...(transport ? { transport } : {}),
   })
 
   const { snapshots } = stores
@@ -139,15 +158,32 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
     now: () => clock.now().getTime(),
   })
   const squads = findSquad({ ...views, changes })
-  const session = findSession(views.sessions)
+  const session: FindSession = async (one) => {
+    await turns.shown(one)
+    return findSession(views.sessions)(one)
+  }
   const past = pastTurn(findAnswer({ ...views, open }))
 
+  const content = contentOf({
+    config,
+    commands,
+    contents: views.contents,
+    changes,
+    blobs: stores.blobs,
+    vault,
+    secrets,
+    leases,
+    clock,
+    node,
+    log,
+  })
   const tools = toolsFrom({
     config,
     ...commands,
     ...views,
     open,
     clock,
+    contentGeneration: content.generation,
   })
   const { toolsOf } = tools
   const warm = warmAgents({ findSquad: squads.find, toolsOf, models, clock })
@@ -197,6 +233,8 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
   const oneAgent = getAgent(views.agents)
   const squadList = squadRoutes({ listSquads: listSquads(views) })
 
+  const admit = admission(clock)
+
   const http: FastifyInstance = await server({
     config,
     clock,
@@ -204,7 +242,8 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
     version,
     findAccess: access.find,
     metrics,
-    admit: admission(clock),
+    keepAliveMs,
+    admit,
     counted: usage.count,
     idempotency: { answers: stores.answers, vault, clock, node },
     open: {
@@ -215,7 +254,19 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
           readiness: readiness({ events, views: stores.views, projecting }),
         }),
       ],
-      '': [metricsRoutes(metrics)],
+      '': [
+        metricsRoutes(metrics),
+        ...content.open,
+        wsChatRoutes({
+          findAccess: access.find,
+          admit,
+          counted: usage.count,
+          beginTurn,
+          clock,
+          requireHttps: requireHttps(config.REQUIRE_HTTPS),
+          times: socketTimes,
+        }),
+      ],
     },
     routes: {
       '/api/external/v1': [
@@ -238,6 +289,7 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
           sessionStatus: sessionStatus({ findSession: session, now: clock.now }),
           delegate,
         }),
+        ...content.keyed({ delegate, requireSubscription, passed }),
         sessionTurnRoutes({ turns, pastTurn: past, findSession: session, delegate, clock }),
       ],
       '/api/admin': [
@@ -293,6 +345,7 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
     await orphans({ certain })
     await stores.answers.sweep(clock.now())
     warm.release()
+    await content.reactor.sweep()
   }
 
   return {
@@ -311,8 +364,10 @@ export const app = async (config: Config, { log, clock = systemClock }: Options)
     async close(): Promise<void> {
       const closing = http.close()
       await turns.drain(drainMs)
+      await Promise.race([closing, after(flushMs, undefined, { ref: false })])
       http.server.closeAllConnections()
       await closing
+      await content.reactor.stop()
       await usage.close()
       clearInterval(living)
       await leases.release(nodeLease(node), node)
