@@ -32,7 +32,7 @@ const settings = (path: string, env: Env): Env => ({
 })
 
 const main = new URL('../../src/main.js', import.meta.url).pathname
-const listening = /Server listening at (?<url>http:\/\/[\d.:]+)/
+const ready = /"url":"(?<url>http:[^"]+)","msg":"ready"/
 
 /** One life of the server in a process of its own. */
 const oneLife = async (env: Env) => {
@@ -45,7 +45,7 @@ const oneLife = async (env: Env) => {
   const url = await new Promise<string>((resolve, reject) => {
     const read = (bytes: Buffer) => {
       output += bytes
-      const found = listening.exec(output)?.groups?.url
+      const found = ready.exec(output)?.groups?.url
       if (found) resolve(found)
     }
     child.stdout.on('data', read)
