@@ -1,0 +1,104 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import t, { type Test } from 'tap'
+import { configFrom, variables } from '../../src/config.ts'
+import { served } from '../support/served.ts'
+
+const docs = readdirSync('docs', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => join('docs', name))
+const pages = ['README.md', 'CHANGELOG.md', ...docs]
+const text = (page: string) => readFileSync(page, 'utf8')
+const each = (page: string, pattern: RegExp) =>
+  [...text(page).matchAll(pattern)].map(([, found = '']) => found)
+
+/** A heading's name in a link. */
+const anchorOf = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_ -]/gu, '')
+    .replaceAll(' ', '-')
+
+const overPages = (t: Test, check: (page: string) => void) => {
+  for (const page of pages) check(page)
+  t.ok(pages.length > 5)
+}
+
+t.test('every link leads to a page, and to a heading of it', async (t) => {
+  overPages(t, (page) => {
+    for (const link of each(page, /\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [path = '', anchor] = link.split('#')
+      const target = path === '' ? page : normalize(join(dirname(page), path))
+      t.ok(existsSync(target), `${page}: ${link}`)
+      if (!anchor || !existsSync(target)) continue
+      const anchors = each(target, /^#+ (.+)$/gm).map(anchorOf)
+      t.ok(anchors.includes(anchor), `${page}: ${link}`)
+    }
+  })
+})
+
+t.test('every script is in package.json, and every command in the command line', async (t) => {
+  const { scripts, bin } = JSON.parse(text('package.json'))
+  const known = new Set([...Object.keys(scripts), 'ci'])
+  const cli = text('src/cli.ts')
+  overPages(t, (page) => {
+    for (const name of each(page, /\bnpm (?:run )?([a-z][\w:-]*)/g))
+      t.ok(known.has(name), `${page}: npm ${name}`)
+    for (const name of each(page, /`(?:[A-Z_]+=\S+ )?(?:npx )?reprise ([a-z]+)/g))
+      t.match(cli, new RegExp(`command\\(\\s*'${name}\\b`), `${page}: reprise ${name}`)
+  })
+  t.ok(existsSync(bin.reprise.replace('./dist/src/cli.js', 'src/cli.ts')))
+})
+
+t.test('every path exists', async (t) => {
+  const folders = 'src|test|commands|queries|projections|docs|bench|\\.ci'
+  const path = new RegExp(`(?<=[\`([])((?:${folders})/[\\w./-]*\\w)`, 'g')
+  const alone = /`([\w.-]+\.(?:ts|mjs|json|yml|md|sh))`/g
+  overPages(t, (page) => {
+    for (const found of each(page, path)) t.ok(existsSync(found), `${page}: ${found}`)
+    for (const found of each(page, alone))
+      t.ok(existsSync(found) || existsSync(join(dirname(page), found)), `${page}: ${found}`)
+  })
+})
+
+t.test('every address is one that the server has', async (t) => {
+  const { http } = await served(t)
+  await http.ready()
+  const contract = (await http.inject('/api/openapi.json')).json()
+  const routes = Object.keys(contract.paths).map(
+    (route) => new RegExp(`^${route.replace(/\{\w+\}/g, '[^/]+')}$`),
+  )
+  const others = ['/docs', '/metrics', '/api/openapi.json']
+  const isPrefix = (path: string) =>
+    Object.keys(contract.paths).some((route) => route.startsWith(`${path}/`))
+  const known = (path: string) =>
+    others.includes(path) || routes.some((route) => route.test(path)) || isPrefix(path)
+  overPages(t, (page) => {
+    for (const found of each(page, /(\/api\/[\w./${}-]+|(?<=`)\/(?:docs|metrics)\b)/g))
+      t.ok(known(found), `${page}: ${found}`)
+  })
+})
+
+t.test('every variable is in docs/configuration.md, with its default', async (t) => {
+  const rows = [...text('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (?:`(.*?)`)? *\|/gm)]
+  const shown = new Map(rows.map(([, name = '', value]) => [name, value]))
+  t.strictSame([...shown.keys()].toSorted(), [...variables].toSorted())
+  const said = (value: unknown) => {
+    if (typeof value === 'boolean') return value ? 'on' : 'off'
+    return value === undefined || String(value) === '' ? undefined : String(value)
+  }
+  const defaults = new Map<string, unknown>(Object.entries(configFrom({})))
+  for (const [name, value] of shown) t.equal(value, said(defaults.get(name)), name)
+  for (const page of pages)
+    for (const name of each(page, /`([A-Z]+(?:_[A-Z]+)+)`/g))
+      t.ok(shown.has(name) || inProse.has(name), `${page}: ${name}`)
+})
+
+/** Names in capitals that are no variables of the server. */
+const inProse = new Set([
+  'REPRISE_API_KEY',
+  'LLM_AGENT',
+  'SEQUENTIAL_AGENT',
+  'PARALLEL_AGENT',
+  'LOOP_AGENT',
+])
