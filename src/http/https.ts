@@ -17,7 +17,7 @@ export const tlsFrom = ({ TLS_CERT, TLS_KEY }: Pick<Config, 'TLS_CERT' | 'TLS_KE
   }
 }
 
-const loopback = /^(::1|(::ffff:)?127\.)/
+const loopback = /^(::1$|(::ffff:)?127\.)/
 
 const isSecure = (request: FastifyRequest, always: boolean): boolean =>
   request.protocol === 'https' ||

@@ -117,7 +117,10 @@ t.test('a query that needs a scope is refused for it before it is validated', as
   t.match(await key.sessions(wrong), {
     status: 403,
     code: 'insufficient_scopes',
-    body: { required_scopes: ['users:delegate'], missing_scopes: ['users:delegate'] },
+    body: {
+      required_scopes: ['sessions:read', 'users:delegate'],
+      missing_scopes: ['users:delegate'],
+    },
   })
   const delegate = await organization.key({ scopes: ['sessions:read', 'users:delegate'] })
   t.match(await delegate.sessions(wrong), { status: 400, code: 'invalid_query' })
