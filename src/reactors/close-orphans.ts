@@ -15,7 +15,7 @@ export const nodeLease = (node: string): string => `node:${node}`
 
 /** Session processing time-out (Limits). */
 const timeOutMs = 30 * 60_000
-const most = 1_000
+const page = 1_000
 
 type Uses = {
   runs: View<RunView>
@@ -31,6 +31,16 @@ type Uses = {
   endRun: EndRunCommand
   settleReservation: SettleReservationCommand
   log: Log
+}
+
+/** All documents that an index of flags holds. */
+const everyOne = async <Doc>(view: View<Doc>, index: string): Promise<Doc[]> => {
+  const all: Doc[] = []
+  for (;;) {
+    const { items } = await view.find({ index, equals: [true], skip: all.length, limit: page })
+    all.push(...items)
+    if (items.length < page) return all
+  }
 }
 
 const free = { promptTokens: 0, completionTokens: 0, charge: 0 }
@@ -56,8 +66,10 @@ export const closeOrphans = (uses: Uses) => {
     at: clock.now().toISOString(),
   })
 
-  const isOrphan = async ({ run_id, node: owner }: RunView): Promise<boolean> =>
-    owner === node ? !isLive(run_id) : (await leases.holder(nodeLease(owner))) === undefined
+  const isOrphan = async ({ run_id, node: owner }: RunView, certain: boolean): Promise<boolean> =>
+    owner === node
+      ? !isLive(run_id)
+      : certain || (await leases.holder(nodeLease(owner))) === undefined
 
   const end = async (run: RunView, type: 'RunFailed' | 'RunTimedOut') => {
     const { run_id: runId, session_id: sessionId, payer_id: payerId } = run
@@ -71,14 +83,13 @@ export const closeOrphans = (uses: Uses) => {
     if (ended) log.warn({ run_id: runId, end: type }, 'a run was ended for its process')
   }
 
-  const openRuns = async () => {
+  const openRuns = async (certain: boolean) => {
     const late = new Date(clock.now().getTime() - timeOutMs).toISOString()
-    const { items } = await runs.find({ index: 'open', equals: [true], limit: most })
-    for (const run of items) {
+    for (const run of await everyOne(runs, 'open')) {
       if (run.started_at <= late) {
         await end(run, 'RunTimedOut')
         stop(run.run_id)
-      } else if (await isOrphan(run)) await end(run, 'RunFailed')
+      } else if (await isOrphan(run, certain)) await end(run, 'RunFailed')
     }
   }
 
@@ -97,8 +108,7 @@ export const closeOrphans = (uses: Uses) => {
 
   const heldCredits = async (certain: boolean) => {
     const found = new Set<string>()
-    const { items } = await accounts.find({ index: 'holding', equals: [true], limit: most })
-    for (const { user_id, reservations } of items)
+    for (const { user_id, reservations } of await everyOne(accounts, 'holding'))
       for (const runId of Object.keys(reservations)) {
         const charge = await chargeOf(runId)
         if (charge === undefined) continue
@@ -109,9 +119,9 @@ export const closeOrphans = (uses: Uses) => {
     suspects = found
   }
 
-  /** `certain`: no run of any process can be beginning, as at the start of the only one. */
+  /** `certain`: no other process can have a run, as at the start of the only one. */
   return async ({ certain }: { certain: boolean }): Promise<void> => {
-    await openRuns()
+    await openRuns(certain)
     await heldCredits(certain)
   }
 }

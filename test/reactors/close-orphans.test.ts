@@ -1,0 +1,139 @@
+import t, { type Test } from 'tap'
+import { accountStream, decideReserve } from '../../src/domain/account/account.ts'
+import type { SessionEvent } from '../../src/domain/session/events.ts'
+import { decideRecord, sessionStream } from '../../src/domain/session/session.ts'
+import { silent } from '../../src/ports/log.ts'
+import { closeOrphans, nodeLease } from '../../src/reactors/close-orphans.ts'
+import { commanded } from '../support/commanded.ts'
+import { call } from '../support/recorded.ts'
+
+const sessionId = 'session-1'
+const payerId = 'user-1'
+
+/** A run of the process `theirs`, its message stored, 1,000 micro-credits held for it. */
+const withRun = async (t: Test) => {
+  const scene = await commanded(t)
+  const { sendMessage, clock, read, leases } = scene
+  let ahead = 0
+  const live = new Set<string>()
+  const stopped: string[] = []
+  const orphans = closeOrphans({
+    ...scene,
+    ...read,
+    clock: { ...clock, now: () => new Date(clock.now().getTime() + ahead) },
+    node: 'ours',
+    isLive: (runId) => live.has(runId),
+    stop: (runId) => stopped.push(runId),
+    log: silent,
+  })
+  await leases.acquire(nodeLease('theirs'), 'theirs', 60_000)
+  const begin = (runId: string, node: string) =>
+    sendMessage(
+      {
+        sessionId,
+        viewer: { userId: 'user-1', onlyKeyId: null },
+        keyId: 'key-1',
+        hidden: undefined,
+        messageId: `message of ${runId}`,
+        runId,
+        content: () => ({ $sealed: 'session:org-1/session-1', box: '' }),
+        agentId: 'agent-1',
+        agent: 'Orchestrator',
+        node,
+        payerId,
+        reserve: 1_000,
+      },
+      call,
+    )
+  const tick = async (certain = false) => {
+    await scene.seen()
+    await orphans({ certain })
+    await scene.seen()
+  }
+  return {
+    ...scene,
+    begin,
+    tick,
+    live,
+    stopped,
+    advance: (ms: number) => {
+      ahead += ms
+    },
+    statusOf: async (runId: string) => {
+      const run = await read.runs.get(runId)
+      return run?.error_code ?? run?.status
+    },
+    held: async () => Object.keys((await read.accounts.get(payerId))?.reservations ?? {}),
+  }
+}
+
+t.test('a run of a process that lives is left alone', async (t) => {
+  const { begin, tick, statusOf, held } = await withRun(t)
+  await begin('run-1', 'theirs')
+  await tick()
+  await tick()
+  t.equal(await statusOf('run-1'), 'running')
+  t.strictSame(await held(), ['run-1'])
+})
+
+t.test('a run whose process has died is interrupted, and its credits are given back', async (t) => {
+  const { begin, tick, statusOf, held, leases } = await withRun(t)
+  await begin('run-1', 'theirs')
+  await leases.release(nodeLease('theirs'), 'theirs')
+  await tick()
+  t.equal(await statusOf('run-1'), 'interrupted')
+  t.strictSame(await held(), [])
+})
+
+t.test('at the start of the only process, whatever signs of life others left', async (t) => {
+  const { begin, tick, statusOf, held } = await withRun(t)
+  await begin('run-1', 'theirs')
+  await tick(true)
+  t.equal(await statusOf('run-1'), 'interrupted')
+  t.strictSame(await held(), [])
+})
+
+t.test('a run of this process, under way or lost', async (t) => {
+  const { begin, tick, statusOf, live } = await withRun(t)
+  await begin('run-1', 'ours')
+  live.add('run-1')
+  await tick()
+  t.equal(await statusOf('run-1'), 'running')
+  live.clear()
+  await tick()
+  t.equal(await statusOf('run-1'), 'interrupted')
+})
+
+t.test('30 minutes pass', async (t) => {
+  const { begin, tick, statusOf, live, stopped, advance, held } = await withRun(t)
+  await begin('run-1', 'ours')
+  live.add('run-1')
+  advance(29 * 60_000)
+  await tick()
+  t.equal(await statusOf('run-1'), 'running')
+  advance(60_000)
+  await tick()
+  t.equal(await statusOf('run-1'), 'timed_out')
+  t.strictSame(stopped, ['run-1'])
+  t.strictSame(await held(), [])
+})
+
+t.test('credits that were held for a run that never began: found twice, given back', async (t) => {
+  const { tick, held, transact } = await withRun(t)
+  await transact(accountStream(payerId), decideReserve({ runId: 'run-9', amount: 1 }), call)
+  await tick()
+  t.strictSame(await held(), ['run-9'], 'it may be beginning')
+  await tick()
+  t.strictSame(await held(), [])
+})
+
+t.test('a run that ended and was not settled is charged', async (t) => {
+  const { begin, tick, held, transact, read } = await withRun(t)
+  await begin('run-1', 'theirs')
+  const cost = { promptTokens: 1, completionTokens: 1, charge: 30 }
+  const end: SessionEvent = { type: 'RunCancelled', data: { runId: 'run-1', ...cost } }
+  await transact(sessionStream(call.organizationId, sessionId), decideRecord('run-1', [end]), call)
+  await tick(true)
+  t.strictSame(await held(), [])
+  t.equal((await read.accounts.get(payerId))?.balance, -30)
+})
