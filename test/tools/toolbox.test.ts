@@ -1,0 +1,169 @@
+import t, { type Test } from 'tap'
+import { findCredential } from '../../queries/find-credential.ts'
+import { recallMemories } from '../../queries/recall-memories.ts'
+import { guardedOutbound } from '../../src/adapters/outbound/guarded.ts'
+import type { AgentConfig } from '../../src/agents/agent.ts'
+import type { Tool } from '../../src/agents/tool.ts'
+import type { Call } from '../../src/ports/call.ts'
+import type { ContentGeneration } from '../../src/ports/content-generation.ts'
+import type { Knowledge } from '../../src/ports/knowledge.ts'
+import { problem } from '../../src/problems.ts'
+import { toolbox } from '../../src/tools/toolbox.ts'
+import { agentNamed, turnOf } from '../support/agents.ts'
+import { commanded } from '../support/commanded.ts'
+import { mcpServer } from '../support/mcp-server.ts'
+import { call } from '../support/recorded.ts'
+import { resultOf } from '../support/tools.ts'
+
+type Ports = { knowledge?: Knowledge; contentGeneration?: ContentGeneration }
+
+/** The tools of a host on stores of its own. */
+const boxed = async (t: Test, ports: Ports = {}) => {
+  const host = await commanded(t)
+  const { open } = host.vault
+  const outbound = guardedOutbound({ allowHosts: ['127.0.0.1'] })
+  const box = toolbox({
+    outbound,
+    findCredential: findCredential({ ...host.read, open }),
+    remember: host.remember,
+    recallMemories: recallMemories({ ...host.read, open }),
+    clock: host.clock,
+    ...ports,
+  })
+  t.teardown(async () => {
+    await box.close()
+    await outbound.close()
+  })
+  const toolsOf = async (config: Partial<AgentConfig>): Promise<readonly Tool[]> => {
+    const agent = agentNamed('Solo', config)
+    return box.toolsOf(agent, turnOf(agent, 'Hi', { call }))
+  }
+  return { ...host, box, toolsOf }
+}
+
+const namesOf = (tools: readonly Tool[]) => tools.map(({ spec }) => spec.name)
+
+const named = (tools: readonly Tool[], name: string): Tool => {
+  const found = tools.find(({ spec }) => spec.name === name)
+  if (!found) throw new Error(`there is no tool ${name}`)
+  return found
+}
+
+const apiCall = (name: string) => ({
+  type: 'api_call' as const,
+  name,
+  description: '',
+  method: 'GET',
+  url: 'https://api.invalid/',
+  headers: {},
+  parameters: {},
+})
+
+t.test('an agent has the tools it is configured with, where they are there', async (t) => {
+  const { box, toolsOf } = await boxed(t)
+  const tools = [
+    'remember',
+    'recall',
+    'search_knowledge',
+    'generate_content',
+    'end_call',
+    'transfer_call',
+    apiCall('weather'),
+  ] as const
+  t.strictSame(namesOf(await toolsOf({ tools: [...tools], datastoreIds: ['store-1'] })), [
+    'remember',
+    'recall',
+    'weather',
+  ])
+  t.strictSame(await toolsOf({}), [])
+  const agent = agentNamed('Solo', { tools: ['recall'] })
+  t.ok(Array.isArray(box.toolsOf(agent, turnOf(agent, 'Hi'))), 'at once')
+})
+
+t.test('memories are those of whom the turn is for', async (t) => {
+  const { toolsOf, seen } = await boxed(t)
+  const tools = await toolsOf({ tools: ['remember', 'recall'] })
+  const remember = (text: string, by: Call) =>
+    resultOf(named(tools, 'remember'), { text }, { call: by })
+  const recall = async (by: Call) => {
+    await seen()
+    const { content } = await resultOf(named(tools, 'recall'), { query: 'colour' }, { call: by })
+    return JSON.parse(content).memories
+  }
+  const delegated = { ...call, onBehalfOf: 'user-2' }
+  const elsewhere = { ...call, organizationId: 'org-2' }
+  t.strictSame(await remember('The colour is red', call), { ok: true, content: 'Remembered.' })
+  t.strictSame(await remember('the colour is  red', call), {
+    ok: true,
+    content: 'This was remembered before.',
+  })
+  await remember('The colour is blue', delegated)
+  await remember('The colour is green', elsewhere)
+  t.strictSame(await recall(call), ['The colour is red'])
+  t.strictSame(await recall(delegated), ['The colour is blue'])
+  t.strictSame(await recall({ ...call, userId: 'user-2' }), ['The colour is blue'])
+  t.strictSame(await recall(elsewhere), ['The colour is green'])
+  t.strictSame(await recall({ ...elsewhere, onBehalfOf: 'user-2' }), [])
+  t.strictSame(await recall({ ...call, userId: null }), [])
+  t.match(await remember('Nobody', { ...call, userId: null }), { ok: false })
+})
+
+t.test('arguments that do not fit are told', async (t) => {
+  const { toolsOf } = await boxed(t)
+  const tools = await toolsOf({ tools: ['remember', 'recall'] })
+  for (const args of [{}, { text: 7 }, { text: ' ' }, { text: 'x'.repeat(2_001) }])
+    t.match(await resultOf(named(tools, 'remember'), args), { ok: false, content: /^text: / })
+  t.match(await resultOf(named(tools, 'recall'), {}), { ok: true, content: '{"memories":[]}' })
+})
+
+t.test("the knowledge of the agent's own DataStores", async (t) => {
+  const asked: unknown[] = []
+  const knowledge: Knowledge = {
+    search: async (...question) => {
+      asked.push(question)
+      const place = { upload_id: 'u-1', chunk: 3, score: 1.5 }
+      return [{ ...place, filename: 'handbook.md', text: 'Tea is at four.' }]
+    },
+  }
+  const { toolsOf } = await boxed(t, { knowledge })
+  t.strictSame(await toolsOf({ tools: ['search_knowledge'] }), [])
+  const tools = await toolsOf({ datastoreIds: ['store-1'] })
+  t.match(await resultOf(named(tools, 'search_knowledge'), { query: 'tea' }), {
+    ok: true,
+    content: '{"results":[{"filename":"handbook.md","text":"Tea is at four."}]}',
+  })
+  t.strictSame(asked, [['org-1', ['store-1'], 'tea', 5]])
+})
+
+t.test('content is asked for', async (t) => {
+  const contentGeneration: ContentGeneration = {
+    request: async ({ contentType }) => {
+      if (contentType === 'video') throw problem('insufficient_credits')
+      return { id: 'content-1', content_type: contentType, status: 'pending' }
+    },
+  }
+  const { toolsOf } = await boxed(t, { contentGeneration })
+  const [tool] = await toolsOf({ tools: ['generate_content'] })
+  const asked = (content_type: string) => tool && resultOf(tool, { prompt: 'A fox', content_type })
+  t.match(await asked('image'), {
+    ok: true,
+    content: '{"id":"content-1","content_type":"image","status":"pending"}',
+  })
+  t.match(await asked('video'), { ok: false, content: 'Not enough credits' })
+  t.match(await asked('poem'), { ok: false, content: /^content_type: / })
+})
+
+t.test('no two tools have one name', async (t) => {
+  const server = await mcpServer(t)
+  const { toolsOf } = await boxed(t)
+  const own = ['remember', apiCall('add'), apiCall('add'), apiCall('transfer_to_agent')] as const
+  const mcpServers = ['one', 'two'].map((name) => ({ name, url: server.url, headers: {} }))
+  const tools = await toolsOf({ tools: [...own], mcpServers })
+  const names = namesOf(tools)
+  t.equal(new Set(names).size, names.length)
+  t.strictSame(names.slice(0, 3), ['remember', 'add', 'one_add'])
+  for (const name of ['whoami', 'one_remember', 'two_remember', 'two_add', 'two_whoami'])
+    t.ok(names.includes(name), name)
+  t.notOk(names.includes('transfer_to_agent'))
+  t.match(await resultOf(named(tools, 'two_add'), { a: 2, b: 2 }), { ok: true, content: '4' })
+})
