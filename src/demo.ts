@@ -38,7 +38,7 @@ const agents: readonly DemoAgent[] = [
   },
   {
     name: 'Studio',
-    description: 'Creates images, pictures, sounds, audio and 3D models',
+    description: 'Makes, draws and creates images, pictures, video, sound, audio and 3D models',
     instruction: 'Generate what the user asks for, and say what was made.',
     tools: ['generate_content'],
   },

@@ -6,7 +6,12 @@ import { type EventOf, type EventTable, evolved, type Stream } from './domain/ag
 import { schemaVersionOf } from './domain/versions.ts'
 import { type Call, metadataOf } from './ports/call.ts'
 import type { Clock } from './ports/clock.ts'
-import { type EventStore, type NewEvent, RevisionConflict } from './ports/event-store.ts'
+import {
+  AppendTooLarge,
+  type EventStore,
+  type NewEvent,
+  RevisionConflict,
+} from './ports/event-store.ts'
 import type { Snapshots } from './ports/snapshots.ts'
 
 const maxAttempts = 8
@@ -88,6 +93,13 @@ export const transactor = (options: Options) => {
     if (revision - start > snapshotAfter) await snapshots.put(name, { revision, version, state })
   }
 
+  /** As catchUp; answers what went wrong. */
+  const caughtUp = (stream: AnyStream, desk: Desk): Promise<unknown> =>
+    catchUp(stream, desk).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+
   const stamped = (name: string, revision: number, call: Call, events: Decided): NewEvent[] => {
     const metadata = metadataOf(call, 1)
     return events.map(({ type, data }, n) => {
@@ -104,9 +116,14 @@ export const transactor = (options: Options) => {
   }
 
   /** Decides for everyone who waits, in order, and appends it all; a refusal goes out alone. */
-  const round = async (stream: AnyStream, desk: Desk, fresh: boolean): Promise<void> => {
+  const round = async (
+    stream: AnyStream,
+    desk: Desk,
+    waiting: Waiting[],
+    fresh: boolean,
+  ): Promise<void> => {
     const { aggregate, name } = stream
-    let batch = desk.waiting.splice(0)
+    let batch = waiting
     let current = fresh || !shared
     for (let attempt = 1; ; attempt++) {
       let state = desk.state
@@ -125,7 +142,11 @@ export const transactor = (options: Options) => {
       }
       const idle = accepted.some(({ events }) => events.length === 0)
       if (!current && (refused.length > 0 || idle)) {
-        await catchUp(stream, desk)
+        const failure = await caughtUp(stream, desk)
+        if (failure) {
+          for (const one of batch) one.refused(failure)
+          return
+        }
         current = true
         continue
       }
@@ -138,11 +159,18 @@ export const transactor = (options: Options) => {
           Object.assign(desk, { state, ...last })
         }
       } catch (error) {
-        if (!(error instanceof RevisionConflict) || attempt === maxAttempts) {
-          for (const one of batch) one.refused(error)
-          throw error
+        if (error instanceof AppendTooLarge && batch.length > 1) {
+          // Together they are too large for one append; one at a time they may not be.
+          for (const one of batch) await round(stream, desk, [one], true)
+          return
         }
-        await catchUp(stream, desk)
+        const outrun = error instanceof RevisionConflict && attempt < maxAttempts
+        const failure = outrun ? await caughtUp(stream, desk) : error
+        if (failure) {
+          forget(stream, desk)
+          for (const one of batch) one.refused(failure)
+          return
+        }
         current = true
         continue
       }
@@ -152,29 +180,29 @@ export const transactor = (options: Options) => {
     }
   }
 
+  /** A desk whose state is not known to be the stream's end; it is read before it is used. */
+  const forget = ({ aggregate }: AnyStream, desk: Desk): void => {
+    Object.assign(desk, { state: aggregate.initial, revision: -1, position: -1 })
+  }
+
   const serve = async (stream: AnyStream, desk: Desk): Promise<void> => {
     desk.busy = true
     active.set(stream.name, desk)
-    let fresh = false
-    try {
-      if (desk.revision === -1) {
-        await catchUp(stream, desk)
-        fresh = true
+    while (desk.waiting.length > 0) {
+      const fresh = desk.revision === -1
+      try {
+        if (fresh) await catchUp(stream, desk)
+      } catch (error) {
+        forget(stream, desk)
+        for (const { refused } of desk.waiting.splice(0)) refused(error)
+        continue
       }
-      while (desk.waiting.length > 0) {
-        await round(stream, desk, fresh)
-        fresh = false
-      }
-      const { weigh } = stream.aggregate
-      const size = bareDesk + (weigh?.(desk.state) ?? 0)
-      kept.set(stream.name, desk, { size })
-    } catch (error) {
-      kept.delete(stream.name)
-      for (const { refused } of desk.waiting.splice(0)) refused(error)
-    } finally {
-      desk.busy = false
-      active.delete(stream.name)
+      await round(stream, desk, desk.waiting.splice(0), fresh)
     }
+    desk.busy = false
+    active.delete(stream.name)
+    const { weigh } = stream.aggregate
+    kept.set(stream.name, desk, { size: bareDesk + (weigh?.(desk.state) ?? 0) })
   }
 
   const enqueue = (stream: AnyStream, waiting: Waiting): void => {
