@@ -46,6 +46,16 @@ t.test('a whole answer', async (t) => {
   )
 })
 
+t.test('usage the provider does not report comes from a tokenizer, and is charged', async (t) => {
+  const { key, organization } = await startChat(t, { text: 'Hello from the double.', usage: null })
+  const { usage } = (await key.chat({ messages: user('Hi') })).body
+  t.ok(usage.prompt_tokens > 0)
+  t.ok(usage.completion_tokens > 3 && usage.completion_tokens < 10)
+  t.equal(usage.total_tokens, usage.prompt_tokens + usage.completion_tokens)
+  const charge = Math.ceil(usage.prompt_tokens * 2.5 + usage.completion_tokens * 10)
+  t.equal((await organization.balance()).balance, 100 - charge / 1_000_000)
+})
+
 t.test('the model in the body is echoed and changes nothing', async (t) => {
   const { key, provider } = await startChat(t)
   const { body } = await key.chat({ messages: user('Hi'), model: 'gpt-nonsense' })
