@@ -6,6 +6,8 @@ export type MemberView = {
   user_id: string
   role: MemberRole
   status: 'pending' | 'active'
+  /** Only where a partner's key added the account, so that its index holds those and no others. */
+  provisioned?: true
   created_at: string
 }
 
@@ -19,6 +21,7 @@ export const members: Projection<MemberView, typeof memberEvents> = {
   events: memberEvents,
   indexes: {
     by_organization: { equals: ['organization_id'], orderBy: 'created_at' },
+    by_provisioned: { equals: ['organization_id', 'provisioned'], orderBy: 'created_at' },
     by_user: { equals: ['user_id'], orderBy: 'created_at' },
   },
   id: ({ stream, metadata }) => memberDocumentId(metadata.organization_id, idIn(stream)),
@@ -28,6 +31,7 @@ export const members: Projection<MemberView, typeof memberEvents> = {
       user_id: idIn(stream),
       role: data.role,
       status: data.status,
+      ...(data.provisioned ? { provisioned: true } : {}),
       created_at: metadata.at,
     }),
   },

@@ -10,7 +10,7 @@ type Uses = { members: View<MemberView>; users: View<UserView>; open: Vault['ope
 /** A membership with its person's email and name; null once those were erased. */
 const personOf =
   ({ users, open }: Uses) =>
-  async ({ organization_id: _, ...member }: MemberView) => {
+  async ({ organization_id: _, provisioned: __, ...member }: MemberView) => {
     const user = await users.get(member.user_id)
     const [email, name] = user ? await Promise.all([open(user.email), open(user.name)]) : []
     return { ...member, email: email ?? null, name: name ?? null }

@@ -10,6 +10,7 @@ import { deleteCredential } from '../commands/delete-credential.ts'
 import { endRun } from '../commands/end-run.ts'
 import { finishContent } from '../commands/finish-content.ts'
 import { grantCredits } from '../commands/grant-credits.ts'
+import { provisionUser, requireProvisionedUser } from '../commands/provision-user.ts'
 import { recordKeyUsage } from '../commands/record-key-usage.ts'
 import { recordLogin } from '../commands/record-login.ts'
 import { recordSteps } from '../commands/record-steps.ts'
@@ -68,6 +69,7 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
     endRun: endRun(transactor),
     finishContent: finishContent(transact),
     grantCredits: grant,
+    provisionUser: provisionUser({ transact, registerUser: register }),
     recordKeyUsage: recordKeyUsage(transact),
     recordLogin: recordLogin({ transact, registerUser: register, hashSubject }),
     recordSteps: recordSteps(transact),
@@ -76,6 +78,7 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
     removeMember: removeMember(transact),
     renameOrganization: renameOrganization(transact),
     requestContent: requestContent(transact),
+    requireProvisionedUser: requireProvisionedUser(transact),
     retryContent: retryContent(transact),
     revokeApiKey: revokeApiKey(transact),
     revokeUserKey: revokeUserKey(transact),

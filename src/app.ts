@@ -23,6 +23,7 @@ import { type ModelsConfig, modelsFrom } from './adapters/models/registry.ts'
 import { agentRuntime } from './agents/agent-runtime.ts'
 import { commandsOf } from './app-commands.ts'
 import { contentOf } from './app-content.ts'
+import { provisioningOf } from './app-provisioning.ts'
 import { projections, projectorLease, viewsOf } from './app-reads.ts'
 import { masterKeyOf, openStores } from './app-stores.ts'
 import { toolsFrom } from './app-tools.ts'
@@ -233,6 +234,8 @@ export const app = async (config: Config, options: Options) => {
   const oneAgent = getAgent(views.agents)
   const squadList = squadRoutes({ listSquads: listSquads(views) })
 
+  const provisioning = provisioningOf({ ...commands, ...views, open, secrets, passed })
+
   const admit = admission(clock)
 
   const http: FastifyInstance = await server({
@@ -277,6 +280,7 @@ export const app = async (config: Config, options: Options) => {
       '/api/external': [
         agentRoutes({ listAgents: listAgents(views.agents) }),
         squadList,
+        ...provisioning.keyed,
         instructionRoutes({ ...commands, getAgent: oneAgent, passed }),
         agentCompletionRoutes({
           beginTurn,

@@ -108,6 +108,36 @@ export const problems = {
     type: invalid,
     message: 'The organization has no such user',
   },
+  invalid_email: {
+    status: 422,
+    shape: 'list',
+    type: invalid,
+    message: 'The email address is invalid',
+  },
+  account_not_provisionable: {
+    status: 409,
+    shape: 'route',
+    type: 'conflict_error',
+    message: 'This address has an account of its own, whose owner has to join by invitation',
+  },
+  not_provisioned: {
+    status: 403,
+    shape: 'route',
+    type: 'permission_error',
+    message: 'The organization did not provision this user',
+  },
+  nothing_to_connect: {
+    status: 400,
+    shape: 'route',
+    type: invalid,
+    message: 'The agent and those below it need no credentials of the user',
+  },
+  connect_link_not_found: {
+    status: 404,
+    shape: 'route',
+    type: invalid,
+    message: 'The link is unknown or has expired',
+  },
   no_subscription: {
     status: 403,
     shape: 'error',

@@ -6,7 +6,7 @@ export type RouteRules = {
   /** Scopes the key needs. */
   scopes?: readonly string[]
   /** The shape of refusals whose problem leaves it to the route group. */
-  group?: 'chat' | 'agents' | 'detail' | 'rag' | 'admin'
+  group?: 'chat' | 'agents' | 'detail' | 'management' | 'rag' | 'admin'
   /** Needs an owner or admin of the organization (or the platform key). */
   managers?: true
   /** Answers with an event stream, always or when the body asks for one. */

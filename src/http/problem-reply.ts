@@ -14,12 +14,17 @@ const shapeOfGroup: Record<Group, Shape> = {
   admin: 'error',
   rag: 'rag',
   detail: 'detail',
+  management: 'detail',
 }
 
-/** How a refusal is told in a route group; stock SDKs need the nested 429 of /v1. */
+/**
+ * How a refusal is told in a route group; stock SDKs need the nested 429 of /v1, and what is done to
+ * provisioned users is never refused with an `error`.
+ */
 export const shapeIn = (group: Group, code: ProblemCode): Shape => {
   if (group === 'chat' && code === 'rate_limit_exceeded') return 'error'
   const shape: Shape | 'route' = problems[code].shape
+  if (group === 'management' && shape === 'error') return 'detail'
   return shape === 'route' ? shapeOfGroup[group] : shape
 }
 
@@ -71,7 +76,7 @@ const issueOf = (part: string, { path, message, code }: z.core.$ZodIssue) => {
 
 const bodyProblem = (found: readonly z.core.$ZodIssue[], group: Group): Problem => {
   const issues = found.map((issue) => issueOf('body', issue))
-  if (group === 'detail' || group === 'rag') return problem('invalid_body', { issues })
+  if (!alwaysError(group)) return problem('invalid_body', { issues })
   const [first] = issues
   const param = first?.loc.slice(1).join('.') || 'body'
   return first?.type === 'missing'

@@ -5,9 +5,11 @@ import {
   decideAdd,
   decideChangeRole,
   decideFound,
+  decideProvision,
   decideRemove,
   member,
   requireBacking,
+  requireProvisioned,
 } from '../../src/domain/member/member.ts'
 import { deciding } from '../support/given.ts'
 
@@ -69,4 +71,21 @@ t.test('backing a key', async (t) => {
   given(added('OWNER')).when(requireBacking(admin)).refuses('owner_required')
   given(added('MEMBER', 'pending')).when(requireBacking(owner)).refuses('member_pending')
   given().when(requireBacking(owner)).refuses('member_not_found')
+})
+
+t.test('provisioning', async (t) => {
+  const given = deciding(t, member)
+  const provisioned: MemberEvent = {
+    type: 'MemberAdded',
+    data: { role: 'MEMBER', status: 'pending', provisioned: true },
+  }
+  given().when(decideProvision).emitsOnce(provisioned)
+  given(provisioned, removed).when(decideProvision).emitsOnce(provisioned)
+  given(provisioned, activated).when(decideProvision).changesNothing()
+  given(added('ADMIN')).when(decideProvision).changesNothing()
+  given(provisioned, activated).when(requireProvisioned).changesNothing()
+  given(added('MEMBER')).when(requireProvisioned).refuses('not_provisioned')
+  given(provisioned, removed, added('MEMBER')).when(requireProvisioned).refuses('not_provisioned')
+  given(provisioned, removed).when(requireProvisioned).refuses('user_not_found')
+  given().when(requireProvisioned).refuses('user_not_found')
 })

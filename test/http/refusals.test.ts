@@ -38,6 +38,7 @@ const shapeOf: Record<Group, Shape> = {
   admin: 'error',
   rag: 'rag',
   detail: 'detail',
+  management: 'detail',
 }
 
 t.test('every refusal has its documented shape in every group', async (t) => {

@@ -6,8 +6,12 @@ const nothing = z.object({})
 
 // Stored for good: add an optional field or a new event; never rename, never narrow.
 export const memberEvents = {
-  /** `pending` until the person signs in. */
-  MemberAdded: z.object({ role, status: z.enum(['pending', 'active']) }),
+  /** `pending` until the person signs in; `provisioned` where a partner's key added the account. */
+  MemberAdded: z.object({
+    role,
+    status: z.enum(['pending', 'active']),
+    provisioned: z.literal(true).optional(),
+  }),
   MemberActivated: nothing,
   MemberRoleChanged: z.object({ role }),
   /** The same person may be added again. */

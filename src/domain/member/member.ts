@@ -5,17 +5,20 @@ import { type MemberEvent, type MemberRole, memberEvents } from './events.ts'
 export type Member = {
   status: 'none' | 'pending' | 'active' | 'removed'
   role: MemberRole | null
+  /** A partner's key added the account, and acts for it. */
+  provisioned: boolean
 }
 
 export const member: Aggregate<Member, typeof memberEvents> = {
   category: 'member',
   events: memberEvents,
-  initial: { status: 'none', role: null },
+  initial: { status: 'none', role: null, provisioned: false },
+  stateVersion: 2,
   evolve: {
-    MemberAdded: (_, { role, status }) => ({ role, status }),
+    MemberAdded: (_, { role, status, provisioned = false }) => ({ role, status, provisioned }),
     MemberActivated: (state) => ({ ...state, status: 'active' }),
     MemberRoleChanged: (state, { role }) => ({ ...state, role }),
-    MemberRemoved: () => ({ status: 'removed', role: null }),
+    MemberRemoved: () => ({ status: 'removed', role: null, provisioned: false }),
   },
 }
 
@@ -25,17 +28,32 @@ export const memberStream = (organizationId: string, userId: string) =>
 /** Whoever changes a membership: only owners and the platform decide about ownership. */
 export type By = { asOwner: boolean }
 
-const present = ({ status }: Member): void => {
-  if (status !== 'pending' && status !== 'active') throw problem('member_not_found')
+const isPresent = ({ status }: Member): boolean => status === 'pending' || status === 'active'
+
+const present = (state: Member): void => {
+  if (!isPresent(state)) throw problem('member_not_found')
 }
 
 /** @throws member_exists */
 export const decideAdd =
   (data: MemberEvent<'MemberAdded'>['data']) =>
-  ({ status }: Member): MemberEvent<'MemberAdded'>[] => {
-    if (status === 'pending' || status === 'active') throw problem('member_exists')
+  (state: Member): MemberEvent<'MemberAdded'>[] => {
+    if (isPresent(state)) throw problem('member_exists')
     return [{ type: 'MemberAdded', data }]
   }
+
+/** A partner adds an account as a pending member; one that is a member already stays what it is. */
+export const decideProvision = (state: Member): MemberEvent<'MemberAdded'>[] =>
+  isPresent(state)
+    ? []
+    : [{ type: 'MemberAdded', data: { role: 'MEMBER', status: 'pending', provisioned: true } }]
+
+/** Whose credentials and sessions a partner manages. @throws user_not_found, not_provisioned */
+export const requireProvisioned = (state: Member): [] => {
+  if (!isPresent(state)) throw problem('user_not_found')
+  if (!state.provisioned) throw problem('not_provisioned')
+  return []
+}
 
 /** Makes sure of a founding owner: nothing when the person was ever a member. */
 export const decideFound = ({ status }: Member): MemberEvent<'MemberAdded'>[] =>

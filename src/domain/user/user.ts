@@ -92,6 +92,18 @@ export const decideInvite =
     return [{ type: 'UserInvited', data: { organizationId } }]
   }
 
+/**
+ * A partner's invitation. Whoever came by themselves (signed in, or founded an organization) is
+ * nobody's to add. @throws user_not_found, account_not_provisionable
+ */
+export const decideInviteProvisioned =
+  (organizationId: string) =>
+  (state: User): UserEvent<'UserInvited'>[] => {
+    const own = state.origin === 'self' || state.origin === 'owner'
+    if (own || Object.keys(state.identities).length > 0) throw problem('account_not_provisionable')
+    return decideInvite(organizationId)(state)
+  }
+
 /** Forgets invitations; the last organization joined becomes the current one. */
 export const decideSettleInvitations =
   ({ settled, joined }: { settled: readonly string[]; joined: string | undefined }) =>

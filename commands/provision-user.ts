@@ -1,0 +1,45 @@
+import { decideProvision, memberStream, requireProvisioned } from '../src/domain/member/member.ts'
+import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
+import { decideInviteProvisioned, userStream } from '../src/domain/user/user.ts'
+import type { Call } from '../src/ports/call.ts'
+import type { Transact } from '../src/transact.ts'
+import { checked } from './checked.ts'
+import type { RegisterUserCommand } from './register-user.ts'
+
+export type ProvisionUser = { email: string; name?: string | undefined }
+
+/**
+ * The account of an email address as a member of the call's organization: registered where there is
+ * none, pending where it was no member. Idempotent, also of two at once: both get the same account
+ * and membership, one of them `created`.
+ * @throws organization_not_found, account_not_provisionable
+ */
+export const provisionUser =
+  ({ transact, registerUser }: { transact: Transact; registerUser: RegisterUserCommand }) =>
+  async ({ email, name }: ProvisionUser, call: Call) => {
+    const { organizationId } = call
+    await transact(organizationStream(organizationId), requireOrganization, call)
+    const origin = { origin: 'provisioned', provisionedBy: organizationId } as const
+    const account = await registerUser({ email, name, ...origin }, call)
+    const { userId, created } = account
+    const membership = memberStream(organizationId, userId)
+    const found = await transact(membership, () => [], call)
+    const answer = { userId, created }
+    if (found.state.status === 'pending' || found.state.status === 'active')
+      return { ...answer, status: found.state.status, position: found.position }
+    const invite = decideInviteProvisioned(organizationId)
+    const invited = await transact(userStream(userId), invite, call)
+    const added = await transact(membership, decideProvision, call)
+    const status: 'pending' | 'active' = added.state.status === 'active' ? 'active' : 'pending'
+    const position = Math.max(account.position, invited.position, added.position)
+    return { ...answer, status, position }
+  }
+export type ProvisionUserCommand = ReturnType<typeof provisionUser>
+
+/** @throws user_not_found, not_provisioned */
+export const requireProvisionedUser =
+  (transact: Transact) =>
+  async (userId: string, call: Call): Promise<void> => {
+    await transact(memberStream(call.organizationId, userId), checked(requireProvisioned), call)
+  }
+export type RequireProvisionedUser = ReturnType<typeof requireProvisionedUser>

@@ -1,0 +1,53 @@
+import { type MemberView, memberDocumentId } from '../projections/members.ts'
+import type { UserView } from '../projections/users.ts'
+import type { View } from '../src/ports/views.ts'
+import { normalizedEmail, type Secrets } from '../src/secrets.ts'
+import type { Vault } from '../src/vault.ts'
+import { type Page, paging, skipTo } from './page.ts'
+
+type Uses = {
+  members: View<MemberView>
+  users: View<UserView>
+  open: Vault['open']
+  hashEmail: Secrets['hashEmail']
+}
+
+/** With an email: the one account of that address. */
+type Ask = { organizationId: string; email: string | undefined; page: Page }
+
+/** The accounts that an organization provisioned, in the order in which it did. */
+export const listProvisionedUsers = ({ members, users, open, hashEmail }: Uses) => {
+  const ofAddress = async (organizationId: string, email: string, page: Page) => {
+    const equals = [hashEmail(normalizedEmail(email))]
+    const { items } = await users.find({ index: 'by_email', equals, limit: 1 })
+    const [user] = items
+    const member = user && (await members.get(memberDocumentId(organizationId, user.user_id)))
+    const found = member?.provisioned ? [member] : []
+    return { items: page.page === 1 ? found : [], total: found.length }
+  }
+
+  const shown = async ({ user_id, status, created_at }: MemberView) => {
+    const user = await users.get(user_id)
+    const [email, name] = user ? await Promise.all([open(user.email), open(user.name)]) : []
+    return {
+      user_id,
+      email: email ?? null,
+      name: name ?? null,
+      membership_status: status,
+      created_at,
+    }
+  }
+
+  return async ({ organizationId, email, page }: Ask) => {
+    const { items, total } = email
+      ? await ofAddress(organizationId, email, page)
+      : await members.find({
+          index: 'by_provisioned',
+          equals: [organizationId, true],
+          skip: skipTo(page),
+          limit: page.pageSize,
+        })
+    return { users: await Promise.all(items.map(shown)), ...paging(total, page) }
+  }
+}
+export type ListProvisionedUsers = ReturnType<typeof listProvisionedUsers>

@@ -1,0 +1,107 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { ProvisionUserCommand } from '../../../commands/provision-user.ts'
+import type { ListProvisionedUsers } from '../../../queries/list-provisioned-users.ts'
+import { problem } from '../../problems.ts'
+import { email, id, name, type Passed, pageQuery, paging, timestamp } from '../admin-wire.ts'
+import { standingOf } from '../in-organization.ts'
+import { refusals } from '../refusals.ts'
+import { orAbsent } from '../wire.ts'
+
+type Uses = {
+  provisionUser: ProvisionUserCommand
+  listProvisionedUsers: ListProvisionedUsers
+  passed: Passed
+}
+
+/** The longest address there is (RFC 5321). */
+const longest = 254
+
+const membership_status = z.enum(['pending', 'active'])
+
+const provisioned = z.object({
+  user_id: id,
+  email: z.string(),
+  created: z.boolean(),
+  membership_status,
+})
+
+const listed = z.object({
+  user_id: id,
+  email: z.string().nullable(),
+  name: z.string().nullable(),
+  membership_status,
+  created_at: timestamp,
+})
+
+/** @throws invalid_email */
+const addressOf = (text: string): string => {
+  const parsed = email.safeParse(text)
+  if (parsed.success && parsed.data.length <= longest) return parsed.data
+  const issue = { loc: ['body', 'email'], msg: 'not an email address', type: 'value_error.email' }
+  throw problem('invalid_email', { issues: [issue] })
+}
+
+/** Accounts that a partner makes, and acts for (decisions, section 7). */
+export const managementUserRoutes =
+  ({ provisionUser, listProvisionedUsers, passed }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const config = { group: 'management', scopes: ['users:provision'] } as const
+    const tags = ['management']
+
+    http.post(
+      '/management/users',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Make an account for an email address, or get the one there is',
+          body: z.object({
+            email: z.string(),
+            name: orAbsent(name),
+            organization_id: z.string(),
+          }),
+          response: {
+            200: provisioned,
+            ...refusals('management', 'invalid_email', 'account_not_provisionable'),
+          },
+        },
+      },
+      async (request) => {
+        const { access, body, call } = request
+        const address = addressOf(body.email)
+        if (access.organizationId !== body.organization_id || !standingOf(request).asManager)
+          throw problem('organization_access_denied')
+        const made = await provisionUser({ email: address, name: body.name }, call)
+        await passed(made.position)
+        return {
+          user_id: made.userId,
+          email: address,
+          created: made.created,
+          membership_status: made.status,
+        }
+      },
+    )
+
+    http.get(
+      '/management/users',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List the accounts that the organization provisioned, the oldest first',
+          querystring: pageQuery.extend({ email: z.string().min(1).optional() }),
+          response: {
+            200: z.object({ users: z.array(listed), ...paging }),
+            ...refusals('management'),
+          },
+        },
+      },
+      ({ access, query }) =>
+        listProvisionedUsers({
+          organizationId: access.organizationId,
+          email: query.email,
+          page: { page: query.page, pageSize: query.page_size },
+        }),
+    )
+  }
