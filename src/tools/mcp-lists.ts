@@ -1,11 +1,17 @@
 import { LRUCache } from 'lru-cache'
-import type { Call } from '../ports/call.ts'
+import { actingUser, type Call } from '../ports/call.ts'
 import { type CredentialHeaders, credentialsIn } from './credential-headers.ts'
 import type { McpConnections, McpServer } from './mcp-connections.ts'
 import { mcpFault } from './mcp-fault.ts'
-import { ToolFault } from './results.ts'
+import { functionName, ToolFault } from './results.ts'
 
-type Listed = { name: string; description: string; parameters: Record<string, unknown> }
+type Listed = {
+  name: string
+  /** The name that the model knows it by. */
+  shownAs: string
+  description: string
+  parameters: Record<string, unknown>
+}
 
 /** Tools as a server last listed them; `fault` says why there is no newer list. */
 export type McpList = { tools: readonly Listed[]; at: number; fault?: string }
@@ -36,8 +42,8 @@ export const mcpLists = (uses: Uses) => {
 
   /** A list is the organization's, unless the server learns from the headers who asks. */
   const keyOf = ({ url, headers }: McpServer, call: Call): string => {
-    const users = credentialsIn(headers).length > 0 ? [call.userId, call.onBehalfOf] : []
-    return JSON.stringify([call.organizationId, url, headers, users])
+    const user = credentialsIn(headers).length > 0 ? actingUser(call) : null
+    return JSON.stringify([call.organizationId, url, headers, user])
   }
 
   const fetched = async (server: McpServer, call: Call, before?: McpList): Promise<McpList> => {
@@ -52,8 +58,9 @@ export const mcpLists = (uses: Uses) => {
         at: now(),
         tools: tools.slice(0, mostTools).map(({ name, description, inputSchema }) => ({
           name,
+          shownAs: functionName(clean(name)),
           description: clean(description ?? name).slice(0, longestDescription),
-          parameters: { properties: {}, ...inputSchema },
+          parameters: JSON.parse(clean(JSON.stringify({ properties: {}, ...inputSchema }))),
         })),
       }
     } catch (error) {

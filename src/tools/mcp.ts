@@ -61,8 +61,8 @@ export const mcpTools = (uses: Uses) => {
 
   const toolsIn = (server: McpServer, { tools, fault }: McpList): McpTools => {
     const offered = tools.map(
-      ({ name, description, parameters }): Tool => ({
-        spec: { name: functionName(name), description, parameters },
+      ({ name, shownAs, description, parameters }): Tool => ({
+        spec: { name: shownAs, description, parameters },
         run: (args, context) => called(server, name, args, context),
       }),
     )
