@@ -143,8 +143,13 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   ]
 
   await openApi(http, version)
-  for (const [prefix, plugins] of Object.entries(open))
-    for (const plugin of plugins) http.register(plugin, { prefix })
+  http.register(async (keyless) => {
+    keyless.addHook('onRoute', ({ schema }) => {
+      if (schema) schema.security = []
+    })
+    for (const [prefix, plugins] of Object.entries(open))
+      for (const plugin of plugins) keyless.register(plugin, { prefix })
+  })
   http.register(async (keyed) => {
     for (const check of [...checks, authorize]) keyed.addHook('onRequest', check)
     idempotency(keyed, options.idempotency)
