@@ -1,0 +1,138 @@
+import { NEVER, type Observable, of, ReplaySubject, throwError } from 'rxjs'
+import t, { type Test } from 'tap'
+import { findAnswer } from '../../queries/find-answer.ts'
+import { TurnTimeout } from '../../src/agents/agent.ts'
+import type { AgentEvent } from '../../src/agents/agent-event.ts'
+import { pastTurn } from '../../src/turns/past-turn.ts'
+import type { LiveTurn, TurnRequest } from '../../src/turns/turn.ts'
+import { turns as turnsOf } from '../../src/turns/turns.ts'
+import { agentNamed, scripted } from '../support/agents.ts'
+import { commanded } from '../support/commanded.ts'
+import { call } from '../support/recorded.ts'
+
+const place = { organizationId: call.organizationId, sessionId: 'session-1' }
+
+const token = (text: string): AgentEvent => ({ event: 'token', agent: 'A', step_id: 's', text })
+const done = (text: string): AgentEvent => ({
+  event: 'done',
+  text,
+  agent: 'A',
+  finish_reason: 'stop',
+  usage: { promptTokens: 1, completionTokens: 1 },
+  charges: [],
+})
+
+const requestOf = (more: Partial<TurnRequest> = {}): TurnRequest => ({
+  call,
+  viewer: { userId: 'user-1', onlyKeyId: 'key-1' },
+  sessionId: place.sessionId,
+  hidden: undefined,
+  message: 'Hi',
+  system: [],
+  before: [],
+  agent: agentNamed('A'),
+  agents: new Map(),
+  messageId: 'message-1',
+  payerId: 'user-1',
+  ...more,
+})
+
+/** Turns whose agents do as they are told, one after another. */
+const taken = async (t: Test, ...scripts: Observable<AgentEvent>[]) => {
+  const scene = await commanded(t)
+  const { read, vault, clock } = scene
+  const past = pastTurn(findAnswer({ ...read, open: vault.open }))
+  const errors: unknown[] = []
+  const turns = turnsOf({
+    ...scene,
+    runAgent: () => scripts.shift() ?? of(token('more'), done('more')),
+    models: scripted(() => []),
+    clock,
+    node: 'node-1',
+    passed: scene.seen,
+    pastTurn: past,
+    log: { error: ({ err }: { err?: unknown }) => errors.push(err) },
+  })
+  return { ...scene, turns, past, errors }
+}
+
+const told = async ({ log }: LiveTurn) => {
+  const items = []
+  for await (const batch of log.follow(0)) items.push(...batch)
+  return items.map((item) => (item.event === 'token' ? item.text : item.event))
+}
+
+t.test('a turn that goes on for 30 minutes is recorded as timed out', async (t) => {
+  const { turns, read } = await taken(
+    t,
+    throwError(() => new TurnTimeout('over')),
+  )
+  const turn = turns.send(requestOf(), { keep: false })
+  t.match(await turn.outcome, { status: 'failed', problem: { code: 'llm_service_timeout' } })
+  t.match(await read.runs.get(turn.runId), { status: 'timed_out', charge: 0, answer_id: null })
+  t.match(await read.sessions.get('org-1/session-1'), { run: { state: 'timed_out' } })
+  t.match((await read.accounts.get('user-1'))?.reservations, {})
+})
+
+t.test('a message that comes again while its turn runs is told that turn', async (t) => {
+  const script = new ReplaySubject<AgentEvent>()
+  const { turns } = await taken(t, script)
+  const first = turns.send(requestOf(), { keep: true })
+  await first.started
+  script.next(token('one '))
+  const second = turns.send(requestOf(), { keep: true })
+  script.next(token('two'))
+  script.next(done('one two'))
+  script.complete()
+  t.strictSame(await told(first), ['one ', 'two', 'done'])
+  t.strictSame(await told(second), ['one ', 'two', 'done'])
+  t.equal((await second.started).runId, first.runId)
+  t.strictSame(await second.outcome, await first.outcome)
+})
+
+t.test('a message that comes again after its answer is told that answer', async (t) => {
+  const { turns, read } = await taken(t, of(token('one '), token('two'), done('one two')))
+  const first = turns.send(requestOf(), { keep: false })
+  await first.outcome
+  const second = turns.send(requestOf(), { keep: false })
+  t.strictSame(await told(second), ['one two', 'done'], 'from the log')
+  t.equal((await second.started).runId, first.runId)
+  t.match((await read.accounts.get('user-1'))?.reservations, {})
+})
+
+t.test('agents that fall silent are stopped by cancelling', async (t) => {
+  const { turns, read } = await taken(t, NEVER)
+  const turn = turns.send(requestOf(), { keep: false })
+  await turn.started
+  t.equal(turns.current(place)?.runId, turn.runId)
+  t.equal(await turns.cancel(place), true)
+  t.match(await turn.outcome, { status: 'cancelled', done: { text: '' } })
+  t.match(await read.runs.get(turn.runId), { status: 'cancelled', answer_id: null })
+  t.equal(turns.current(place), undefined)
+  t.equal(turns.running, 0)
+  t.equal(await turns.cancel(place), false)
+})
+
+t.test('a turn that is told again from the log, from any character on', async (t) => {
+  const text = 'one two'
+  const { turns, past } = await taken(t, of(token('one '), token('two'), done(text)))
+  const { runId, outcome } = turns.send(requestOf(), { keep: false })
+  await outcome
+  for (let characters = 0; characters <= text.length; characters++) {
+    const turn = await past(runId, { items: 5, characters })
+    const items = turn ? [] : ['unknown']
+    for await (const batch of turn?.log.follow(5) ?? [])
+      for (const item of batch) items.push(item.event === 'token' ? item.text : item.event)
+    const rest = text.slice(characters)
+    t.strictSame(items, rest === '' ? ['done'] : [rest, 'done'])
+  }
+  t.equal(await past('unknown', { items: 0, characters: 0 }), undefined)
+})
+
+t.test('draining: what does not end in time is recorded as cancelled', async (t) => {
+  const { turns, read } = await taken(t, NEVER)
+  const turn = turns.send(requestOf(), { keep: false })
+  await turn.started
+  await turns.drain(10)
+  t.match(await read.runs.get(turn.runId), { status: 'cancelled' })
+})
