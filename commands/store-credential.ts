@@ -1,13 +1,14 @@
-import { credentialsStream, decideStore } from '../src/domain/credential/credential.ts'
+import {
+  credentialsStream,
+  decideStore,
+  isCredentialValue,
+} from '../src/domain/credential/credential.ts'
 import type { Call } from '../src/ports/call.ts'
 import { problem } from '../src/problems.ts'
 import type { Transact } from '../src/transact.ts'
 import { credentialsKey, type Vault } from '../src/vault.ts'
 
 export type StoreCredential = { userId: string; name: string; value: string }
-
-/** What fits into one HTTP header. */
-const value = /^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/
 
 /**
  * Stores a user's credential in the call's organization, or puts a new value in the place of an
@@ -16,7 +17,7 @@ const value = /^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/
 export const storeCredential =
   ({ transact, seal }: { transact: Transact; seal: Vault['seal'] }) =>
   async ({ userId, name, value: text }: StoreCredential, call: Call) => {
-    if (!value.test(text))
+    if (!isCredentialValue(text))
       throw problem('invalid_input', {
         message: 'A credential is 1 to 8192 printable ASCII characters, none of the ends a space',
         param: 'value',

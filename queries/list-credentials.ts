@@ -1,8 +1,15 @@
-import type { CredentialView } from '../projections/credentials.ts'
+import { type CredentialView, credentialDocumentId } from '../projections/credentials.ts'
 import type { View } from '../src/ports/views.ts'
+import { problem } from '../src/problems.ts'
 
 /** No user has more. */
 const most = 1_000
+
+const shown = ({ name, created_at, updated_at }: CredentialView) => ({
+  name,
+  created_at,
+  updated_at,
+})
 
 /** The names of a user's credentials in an organization, never a value. */
 export const listCredentials =
@@ -13,12 +20,18 @@ export const listCredentials =
       limit: most,
     })
     return {
-      credentials: items.map(({ name, created_at, updated_at }) => ({
-        name,
-        created_at,
-        updated_at,
-      })),
+      credentials: items.map(shown),
       total,
     }
   }
 export type ListCredentials = ReturnType<typeof listCredentials>
+
+/** Since when a credential is there, never its value. @throws credential_not_found */
+export const getCredential =
+  (credentials: View<CredentialView>) =>
+  async (organizationId: string, userId: string, name: string) => {
+    const found = await credentials.get(credentialDocumentId(organizationId, userId, name))
+    if (!found) throw problem('credential_not_found')
+    return shown(found)
+  }
+export type GetCredential = ReturnType<typeof getCredential>

@@ -1,6 +1,6 @@
 import { type Sealed, sealed } from '../src/domain/sealed.ts'
 import { type EventStore, type RecordedEvent, StoreUnavailable } from '../src/ports/event-store.ts'
-import type { Vault } from '../src/vault.ts'
+import { isCredentialsKey, type Vault } from '../src/vault.ts'
 
 /** How much of the log one request looks at; what it asks for may lie further on. */
 const scanned = 10_000
@@ -17,11 +17,12 @@ export type AskedEvents = {
 type Uses = { history: EventStore['history']; open: Vault['open'] }
 
 /**
- * What a stored value says: sealed texts in clear, `{erased: true}` once their key is destroyed. What
- * looks sealed and does not open stays as it is stored.
+ * What a stored value says: sealed texts in clear, `{erased: true}` once their key is destroyed,
+ * `{withheld: true}` for credentials. What looks sealed and does not open stays as it is stored.
  */
 const opener = (open: Vault['open']) => {
   const text = async (box: Sealed) => {
+    if (isCredentialsKey(box.$sealed)) return { withheld: true }
     try {
       return (await open(box)) ?? { erased: true }
     } catch (error) {

@@ -1,31 +1,34 @@
-import type { ProvisionUserCommand } from '../commands/provision-user.ts'
-import type { MemberView } from '../projections/members.ts'
-import type { UserView } from '../projections/users.ts'
+import { getCredential, listCredentials } from '../queries/list-credentials.ts'
 import { listProvisionedUsers } from '../queries/list-provisioned-users.ts'
+import type { Commands } from './app-commands.ts'
+import type { viewsOf } from './app-reads.ts'
 import type { Passed } from './http/admin-wire.ts'
+import { managementCredentialRoutes } from './http/routes/management-credentials.ts'
 import { managementUserRoutes } from './http/routes/management-users.ts'
-import type { View } from './ports/views.ts'
+import { meCredentialRoutes } from './http/routes/me-credentials.ts'
 import type { Secrets } from './secrets.ts'
 import type { Vault } from './vault.ts'
 
-type Uses = {
-  provisionUser: ProvisionUserCommand
-  members: View<MemberView>
-  users: View<UserView>
-  open: Vault['open']
-  secrets: Secrets
-  passed: Passed
-}
+type Uses = Commands &
+  Awaited<ReturnType<typeof viewsOf>> & { open: Vault['open']; secrets: Secrets; passed: Passed }
 
-/** What partners do for the accounts that they make. */
+/** What partners do for the accounts that they make, and what users do for themselves. */
 export const provisioningOf = (uses: Uses) => {
+  const { credentials } = uses
   const { hashEmail } = uses.secrets
+  const credentialUses = {
+    ...uses,
+    listCredentials: listCredentials(credentials),
+    getCredential: getCredential(credentials),
+  }
   return {
     keyed: [
       managementUserRoutes({
         ...uses,
         listProvisionedUsers: listProvisionedUsers({ ...uses, hashEmail }),
       }),
+      managementCredentialRoutes(credentialUses),
+      meCredentialRoutes(credentialUses),
     ],
   }
 }

@@ -1,9 +1,10 @@
-import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { type KeyObject, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { decrypted, encrypted } from './cipher.ts'
 import type { Sealed } from './domain/sealed.ts'
 import type { KeyStore } from './ports/keys.ts'
 
+const keyBytes = 32
 /** How long a destroyed key may still open text on another node that had it in memory. */
 const keyTtlMs = 60_000
 
@@ -37,6 +38,9 @@ export const memoryKey = (organizationId: string, userId: string): string =>
 /** The data key of a user's credentials in one organization. */
 export const credentialsKey = (organizationId: string, userId: string): string =>
   `credentials:${organizationId}/${userId}`
+
+/** Whether a data key is one of credentials, whose values go to the user's tools and nowhere else. */
+export const isCredentialsKey = (name: string): boolean => name.startsWith('credentials:')
 
 /** The data key of a person's email and name. */
 export const userKey = (userId: string): string => `user:${userId}`
@@ -73,7 +77,7 @@ export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: 
   const coming = new Map<string, Promise<Keyed | undefined>>()
   let destroyed = 0
 
-  const keyedBy = (name: string, key: KeyObject): Keyed => ({
+  const keyedBy = (name: string, key: Uint8Array): Keyed => ({
     seal(text) {
       return { $sealed: name, box: encrypted(key, name, Buffer.from(text)).toString('base64') }
     },
@@ -88,18 +92,31 @@ export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: 
     },
   })
 
-  const unwrapped = (name: string, wrapped: Uint8Array): KeyObject => {
+  const unwrapped = (name: string, wrapped: Uint8Array): Uint8Array => {
     const key = decrypted(wrap, name, wrapped)
     if (!key) throw new WrongMasterKey(name)
-    return createSecretKey(key)
+    return Uint8Array.from(key)
+  }
+
+  const found = async (name: string): Promise<Uint8Array | undefined> => {
+    const wrapped = await keys.get(name)
+    return wrapped && unwrapped(name, wrapped)
+  }
+
+  /** A new key, or the one that another was faster to store. */
+  const created = async (name: string): Promise<Uint8Array> => {
+    const key = Uint8Array.from(randomBytes(keyBytes))
+    const offered = encrypted(wrap, name, key)
+    const stored = await keys.create(name, offered)
+    return offered.equals(stored) ? key : unwrapped(name, stored)
   }
 
   /** Finds or makes a key; whoever else wants it meanwhile waits for the same answer. */
-  const fetched = (name: string, find: () => Promise<Uint8Array | undefined>) => {
+  const fetched = (name: string, find: (name: string) => Promise<Uint8Array | undefined>) => {
     const before = destroyed
-    const keyed = find().then((wrapped) => {
-      if (!wrapped) return undefined
-      const keyed = keyedBy(name, unwrapped(name, wrapped))
+    const keyed = find(name).then((key) => {
+      if (!key) return undefined
+      const keyed = keyedBy(name, key)
       if (before === destroyed) atHand.set(name, keyed)
       return keyed
     })
@@ -108,13 +125,10 @@ export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: 
     return settled
   }
 
-  const existing = (name: string) => coming.get(name) ?? fetched(name, () => keys.get(name))
+  const existing = (name: string) => coming.get(name) ?? fetched(name, found)
 
   const made = async (name: string): Promise<Keyed> => {
-    const found = await existing(name)
-    if (found) return found
-    const fresh = encrypted(wrap, name, randomBytes(32))
-    const keyed = await (coming.get(name) ?? fetched(name, () => keys.create(name, fresh)))
+    const keyed = (await existing(name)) ?? (await (coming.get(name) ?? fetched(name, created)))
     return keyed ?? made(name)
   }
 

@@ -28,3 +28,6 @@ export const sessionId = z
 /** Clients send null for what they do not set. */
 export const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined)
+
+/** A path that names a provisioned user; one that nobody could have is nobody's. */
+export const provisionedUser = z.object({ user_id: z.string().min(1).max(64) })

@@ -3,6 +3,7 @@ import type { UserEvent } from '../../src/domain/user/events.ts'
 import {
   decideEnterFirst,
   decideInvite,
+  decideInviteProvisioned,
   decideLinkIdentity,
   decideRegister,
   decideSettleInvitations,
@@ -99,4 +100,19 @@ t.test('subscribing', async (t) => {
     .when(decideSubscribe(null))
     .emitsOnce(subscribed(null))
   given().when(decideSubscribe('pro_monthly')).refuses('user_not_found')
+})
+
+t.test('an invitation by a partner', async (t) => {
+  const given = deciding(t, user)
+  const invite = decideInviteProvisioned('org-2')
+  const came = (origin: UserEvent<'UserRegistered'>['data']['origin']): UserEvent => ({
+    type: 'UserRegistered',
+    data: { ...data, origin },
+  })
+  given(registered).when(invite).emitsOnce(invited('org-2'))
+  given(came('member')).when(invite).emitsOnce(invited('org-2'))
+  given(registered, linked).when(invite).refuses('account_not_provisionable')
+  given(came('owner')).when(invite).refuses('account_not_provisionable')
+  given(came('self')).when(invite).refuses('account_not_provisionable')
+  given().when(invite).refuses('user_not_found')
 })

@@ -46,7 +46,7 @@ export const served = async (t: Test, env: Record<string, string> = {}) => {
   return { http, asking, platform: asking(superAdminKey) }
 }
 
-type Served = Awaited<ReturnType<typeof served>>
+export type Served = Awaited<ReturnType<typeof served>>
 
 /** An organization on the Pro plan, and its owner's user key. */
 export const withOrganization = async ({ asking, platform }: Served) => {

@@ -8,6 +8,11 @@ const credentialLimit = 100
 
 export const credentialName = /^[A-Z][A-Z0-9_]{0,63}$/
 
+/** What fits into one HTTP header. */
+const credentialValue = /^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/
+
+export const isCredentialValue = (text: string): boolean => credentialValue.test(text)
+
 /** The names that have a value. */
 export type Credentials = { names: readonly string[] }
 

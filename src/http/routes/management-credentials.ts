@@ -1,0 +1,86 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
+import {
+  type CredentialUses,
+  credentialAnswers,
+  credentialBody,
+  credentialList,
+  named,
+  storedCredential,
+} from '../credential-answers.ts'
+import { refusals } from '../refusals.ts'
+import { provisionedUser } from '../wire.ts'
+
+type Uses = CredentialUses & { requireProvisionedUser: RequireProvisionedUser }
+
+/** Credentials of users that the organization provisioned (decisions, section 7). */
+export const managementCredentialRoutes =
+  ({ requireProvisionedUser, ...uses }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const { list, store, remove } = credentialAnswers(uses)
+    const config = {
+      group: 'management',
+      scopes: ['users:credentials'],
+      managers: true,
+    } as const
+    const tags = ['management']
+    const refused = ['role_required', 'user_not_found', 'not_provisioned'] as const
+    const params = provisionedUser.extend(named.shape)
+
+    http.get(
+      '/management/users/:user_id/credentials',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'List the names of a user’s credentials, never a value',
+          params: provisionedUser,
+          response: { 200: credentialList, ...refusals('management', ...refused) },
+        },
+      },
+      async ({ params: { user_id }, call }) => {
+        await requireProvisionedUser(user_id, call)
+        return list(user_id, call)
+      },
+    )
+
+    http.put(
+      '/management/users/:user_id/credentials/:name',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Store a credential, or put a new value in the place of an earlier one',
+          params,
+          body: credentialBody,
+          response: { 200: storedCredential, ...refusals('management', ...refused) },
+        },
+      },
+      async ({ params: { user_id, name }, body, call }) => {
+        await requireProvisionedUser(user_id, call)
+        return store({ userId: user_id, name, value: body.value }, call)
+      },
+    )
+
+    http.delete(
+      '/management/users/:user_id/credentials/:name',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Delete a credential',
+          params,
+          response: {
+            204: z.undefined(),
+            ...refusals('management', ...refused, 'credential_not_found'),
+          },
+        },
+      },
+      async ({ params: { user_id, name }, call }, reply) => {
+        await requireProvisionedUser(user_id, call)
+        await remove({ userId: user_id, name }, call)
+        return reply.code(204).send()
+      },
+    )
+  }

@@ -1,0 +1,107 @@
+import t from 'tap'
+import { partner } from '../support/partner.ts'
+import { served } from '../support/served.ts'
+
+const value = 'sk-never-shown'
+
+t.test('credentials of provisioned users', async (t) => {
+  const all = await served(t)
+  const { at, owner, provisioned, key } = await partner(all)
+  const ask = await key('users:credentials')
+  const { user_id, path } = await provisioned('ann@example.com')
+  const credentials = `${path}/credentials`
+
+  const made = await ask('PUT', `${credentials}/SHOP_TOKEN`, { value })
+  const { created_at } = made.body
+  t.strictSame(made, {
+    status: 200,
+    code: undefined,
+    body: { name: 'SHOP_TOKEN', created_at, updated_at: created_at, created: true },
+  })
+  const rotated = await ask('PUT', `${credentials}/SHOP_TOKEN`, { value: 'another' })
+  t.match(rotated, { status: 200, body: { name: 'SHOP_TOKEN', created_at, created: false } })
+  t.ok(rotated.body.updated_at > created_at)
+  await ask('PUT', `${credentials}/MAP`, { value })
+  const { status, body } = await ask('GET', credentials)
+  t.equal(status, 200)
+  const { updated_at } = rotated.body
+  t.match(body, { credentials: [{ name: 'MAP' }, { name: 'SHOP_TOKEN', updated_at }], total: 2 })
+  t.strictSame(Object.keys(body.credentials[0]), ['name', 'created_at', 'updated_at'])
+
+  t.match(await ask('DELETE', `${credentials}/MAP`), { status: 204, body: undefined })
+  t.match(await ask('DELETE', `${credentials}/MAP`), {
+    status: 404,
+    code: 'credential_not_found',
+    body: { detail: String },
+  })
+  t.match(await ask('GET', credentials), { body: { total: 1 } })
+
+  t.test('every change is in the audit log, no value is', async (t) => {
+    const { body } = await owner('GET', `${at}/audit/events?type=CredentialStored`)
+    t.strictSame(body.events[0].data, { name: 'SHOP_TOKEN', value: { withheld: true } })
+    const text = JSON.stringify((await owner('GET', `${at}/audit/events`)).body)
+    for (const type of ['CredentialStored', 'CredentialRotated', 'CredentialDeleted'])
+      t.match(text, type)
+    t.notMatch(text, value)
+  })
+
+  t.test('refusals', async (t) => {
+    for (const name of ['shop', '1A', 'A-B', 'A'.repeat(65)])
+      t.match(await ask('PUT', `${credentials}/${name}`, { value }), {
+        status: 400,
+        body: { detail: { name: [] } },
+      })
+    for (const bad of [{}, { value: '' }])
+      t.match(await ask('PUT', `${credentials}/A`, bad), {
+        status: 400,
+        body: { detail: [{ loc: ['body', 'value'] }] },
+      })
+    for (const bad of ['a\nb', ' a', 'é'])
+      t.match(await ask('PUT', `${credentials}/A`, { value: bad }), {
+        status: 400,
+        code: 'invalid_input',
+        body: { detail: /ASCII/ },
+      })
+    const invited = await owner('POST', `${at}/members`, { email: 'invited@example.com' })
+    const of = (id: string) => `/api/external/management/users/${id}/credentials`
+    t.match(await ask('GET', of(invited.body.user_id)), { status: 403, code: 'not_provisioned' })
+    t.match(await ask('PUT', `${of(invited.body.user_id)}/A`, { value }), {
+      status: 403,
+      body: { detail: String },
+    })
+    for (const id of ['nobody', '0198c0de-0000-7000-8000-000000000001'])
+      t.match(await ask('GET', of(id)), {
+        status: 404,
+        code: 'user_not_found',
+        body: { detail: String },
+      })
+    t.match(await owner('GET', of(user_id)), { status: 403, code: 'insufficient_scopes' })
+  })
+
+  t.test('of one organization alone', async (t) => {
+    const other = await partner(all, 'other')
+    const theirs = await other.provisioned('ann@example.com')
+    t.equal(theirs.user_id, user_id)
+    const ask = await other.key('users:credentials')
+    t.match(await ask('GET', `${theirs.path}/credentials`), { body: { credentials: [], total: 0 } })
+    t.match(await ask('DELETE', `${theirs.path}/credentials/SHOP_TOKEN`), { status: 404 })
+  })
+})
+
+t.test('own credentials', async (t) => {
+  const all = await served(t)
+  const { at, owner, key } = await partner(all)
+  const mine = '/api/external/me/credentials'
+  t.match(await owner('GET', mine), { status: 200, body: { credentials: [], total: 0 } })
+  t.match(await owner('PUT', `${mine}/TOKEN`, { value }), { body: { created: true } })
+  t.match(await owner('PUT', `${mine}/TOKEN`, { value }), { body: { created: false } })
+  t.match(await owner('GET', mine), { body: { credentials: [{ name: 'TOKEN' }], total: 1 } })
+  t.match(await owner('DELETE', `${mine}/TOKEN`), { status: 204 })
+  t.match(await owner('DELETE', `${mine}/TOKEN`), { status: 404, code: 'credential_not_found' })
+  t.match(await owner('PUT', `${mine}/token`, { value }), { status: 400 })
+  const shared = await key('secrets:manage')
+  t.match(await shared('GET', mine), { status: 403, code: 'user_key_required' })
+  const scopes = ['agents:list']
+  const made = await owner('POST', `${at}/api-keys`, { name: 'Lists', type: 'user', scopes })
+  t.match(await all.asking(made.body.key)('GET', mine), { code: 'insufficient_scopes' })
+})

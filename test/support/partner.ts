@@ -1,0 +1,36 @@
+import type { Served } from './served.ts'
+
+const users = '/api/external/management/users'
+
+/** An organization that provisions users. */
+export const partner = async ({ asking, platform }: Served, name = 'owner') => {
+  const created = await platform('POST', '/api/admin/organizations', {
+    name: 'Partner',
+    owner: { email: `${name}@example.com`, name: 'Olga' },
+    plan: 'pro_monthly',
+    credits: 10,
+  })
+  const { organization_id, owner_user_id, orchestrator_agent_id } = created.body
+  const at = `/api/admin/organizations/${organization_id}`
+  /** What an organization key with these scopes asks. */
+  const key = async (...scopes: string[]) => {
+    const made = await platform('POST', `${at}/api-keys`, { name: 'Partner', scopes })
+    return asking(made.body.key)
+  }
+  const own = await platform('POST', `${at}/api-keys`, { name: 'Own', type: 'user' })
+  const provisions = await key('users:provision')
+  return {
+    at,
+    organization_id,
+    owner_user_id,
+    orchestrator_agent_id,
+    /** The owner's user key. */
+    owner: asking(own.body.key),
+    key,
+    async provisioned(email: string) {
+      const made = await provisions('POST', users, { email, organization_id })
+      const user_id: string = made.body.user_id
+      return { user_id, path: `${users}/${user_id}` }
+    },
+  }
+}
