@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { actingUser, type Call } from '../ports/call.ts'
 import { type CredentialHeaders, credentialsIn } from './credential-headers.ts'
-import type { McpConnections, McpServer } from './mcp-connections.ts'
+import type { McpServer } from './mcp-connection.ts'
+import type { McpConnections } from './mcp-connections.ts'
 import { mcpFault } from './mcp-fault.ts'
 import { functionName, ToolFault } from './results.ts'
 

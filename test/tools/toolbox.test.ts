@@ -121,8 +121,8 @@ t.test("the knowledge of the agent's own DataStores", async (t) => {
   const knowledge: Knowledge = {
     search: async (...question) => {
       asked.push(question)
-      const place = { upload_id: 'u-1', chunk: 3, score: 1.5 }
-      return [{ ...place, filename: 'handbook.md', text: 'Tea is at four.' }]
+      const found = { upload_id: 'u-1', chunk: 3, place: 'page 2', score: 1.5 }
+      return [{ ...found, filename: 'handbook.md', text: 'Tea is at four.' }]
     },
   }
   const { toolsOf } = await boxed(t, { knowledge })
