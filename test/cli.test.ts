@@ -6,6 +6,9 @@ import t, { type Test } from 'tap'
 import { superAdminKey } from './support/platform.ts'
 import { startServer } from './support/server.ts'
 
+// Some thirty processes, on machines that do other things too.
+t.setTimeout(300_000)
+
 const cli = new URL('../src/cli.js', import.meta.url).pathname
 
 /** One run of the command; what it said and its exit code. */
