@@ -25,7 +25,7 @@ import { parseJson, validatorCompiler } from './validate.ts'
 /** Request payload limit (Limits), in bytes. */
 const bodyLimit = 10 * 1024 * 1024
 /** How long a request may take to arrive; its answer may take longer. */
-const requestTimeout = 120_000
+const requestTimeout = 300_000
 /** An address is as long as node takes it; what is too long for an id is refused as one. */
 const maxParamLength = 16_384
 
