@@ -19,13 +19,7 @@ export type ArrivedFile = {
 
 export type UploadFiles = { datastoreId: string; files: readonly ArrivedFile[] }
 
-type Uses = {
-  transact: Transact
-  clock: Clock
-  blobs: Blobs
-  /** Told of bytes that are about to be stored, so that nobody removes them meanwhile. */
-  arriving(hash: string): void
-}
+type Uses = { transact: Transact; clock: Clock; blobs: Blobs }
 
 /**
  * Takes files in: the event first, then the bytes, so that no bytes are ever stored that the
@@ -33,11 +27,10 @@ type Uses = {
  * repeated. Files of one name are received in the order in which they are given.
  * @throws datastore_not_found, StoreUnavailable
  */
-export const uploadFiles = ({ transact, clock, blobs, arriving }: Uses) => {
+export const uploadFiles = ({ transact, clock, blobs }: Uses) => {
   const take = async (datastoreId: string, file: ArrivedFile, uploadId: string, call: Call) => {
     const { filename, fileType, size: fileSize, hash: blob, bytes } = file
     const stream = fileStream(call.organizationId, fileKey(datastoreId, filename))
-    arriving(blob)
     const data = { uploadId, datastoreId, filename, fileSize, fileType, blob }
     const { position } = await transact(stream, decideReceive(data), call)
     await blobs.put(bytes())

@@ -8,7 +8,7 @@ export type UploadView = {
   datastore_id: string
   filename: string
   file_size: number
-  file_type: string
+  file_type: FileEvent<'UploadReceived'>['data']['fileType']
   status: 'pending' | 'processing' | 'indexing' | 'completed' | 'failed'
   uploaded_at: string
   indexed_at: string | null

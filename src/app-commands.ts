@@ -2,13 +2,19 @@ import { addMember } from '../commands/add-member.ts'
 import { changeAgent } from '../commands/change-agent.ts'
 import { changeApiKey } from '../commands/change-api-key.ts'
 import { changeMember } from '../commands/change-member.ts'
+import { clearDatastore } from '../commands/clear-datastore.ts'
 import { createAgent } from '../commands/create-agent.ts'
 import { createApiKey } from '../commands/create-api-key.ts'
+import { createDatastore } from '../commands/create-datastore.ts'
 import { createOrganization } from '../commands/create-organization.ts'
 import { deleteAgent } from '../commands/delete-agent.ts'
 import { deleteCredential } from '../commands/delete-credential.ts'
+import { deleteDatastore } from '../commands/delete-datastore.ts'
+import { deleteFile } from '../commands/delete-file.ts'
 import { endRun } from '../commands/end-run.ts'
+import { eraseSession } from '../commands/erase-session.ts'
 import { finishContent } from '../commands/finish-content.ts'
+import { followUpload } from '../commands/follow-upload.ts'
 import { grantCredits } from '../commands/grant-credits.ts'
 import { provisionUser, requireProvisionedUser } from '../commands/provision-user.ts'
 import { recordKeyUsage } from '../commands/record-key-usage.ts'
@@ -54,8 +60,10 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
     changeAgent: changeAgent({ transact, defaultModel }),
     changeApiKey: changeApiKey(transact),
     changeMember: changeMember(transact),
+    clearDatastore: clearDatastore(transact),
     createAgent: agent,
     createApiKey: createApiKey({ transact, clock, hashApiKey }),
+    createDatastore: createDatastore({ transact, clock }),
     createOrganization: createOrganization({
       transact,
       clock,
@@ -66,8 +74,12 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
     }),
     deleteAgent: deleteAgent(transact),
     deleteCredential: deleteCredential(transact),
+    deleteDatastore: deleteDatastore(transact),
+    deleteFile: deleteFile(transact),
     endRun: endRun(transactor),
+    eraseSession: eraseSession({ transact, destroy: vault.destroy }),
     finishContent: finishContent(transact),
+    followUpload: followUpload(transact),
     grantCredits: grant,
     provisionUser: provisionUser({ transact, registerUser: register }),
     recordKeyUsage: recordKeyUsage(transact),

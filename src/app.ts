@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as after } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { v7 as uuid } from 'uuid'
 import { findAccess } from '../queries/find-access.ts'
 import { findAnswer } from '../queries/find-answer.ts'
 import { findBalance } from '../queries/find-balance.ts'
@@ -23,6 +22,7 @@ import { type ModelsConfig, modelsFrom } from './adapters/models/registry.ts'
 import { agentRuntime } from './agents/agent-runtime.ts'
 import { commandsOf } from './app-commands.ts'
 import { contentOf } from './app-content.ts'
+import { knowledgeFrom } from './app-knowledge.ts'
 import { provisioningOf } from './app-provisioning.ts'
 import { projections, projectorLease, viewsOf } from './app-reads.ts'
 import { masterKeyOf, openStores } from './app-stores.ts'
@@ -57,6 +57,7 @@ import { server } from './http/server.ts'
 import { keepAliveMs as silenceMs } from './http/sse.ts'
 import { subscription } from './http/subscription.ts'
 import type { SocketTimes } from './http/ws-line.ts'
+import { newId } from './ids.ts'
 import type { Clock } from './ports/clock.ts'
 import { projector } from './project.ts'
 import { closeOrphans, nodeLease } from './reactors/close-orphans.ts'
@@ -72,7 +73,7 @@ import { vault as vaultOf } from './vault.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
-export const systemClock: Clock = { now: () => new Date(), id: () => uuid() }
+export const systemClock: Clock = { now: () => new Date(), id: newId }
 
 type Options = {
   log: FastifyBaseLogger
@@ -178,12 +179,26 @@ export const app = async (config: Config, options: Options) => {
     node,
     log,
   })
+  const knowledge = knowledgeFrom({
+    ...views,
+    config,
+    transact,
+    commands,
+    blobs: stores.blobs,
+    passed,
+    head: events.head,
+    leases,
+    clock,
+    node,
+    log,
+  })
   const tools = toolsFrom({
     config,
     ...commands,
     ...views,
     open,
     clock,
+    knowledge: knowledge.search,
     contentGeneration: content.generation,
   })
   const { toolsOf } = tools
@@ -234,7 +249,15 @@ export const app = async (config: Config, options: Options) => {
   const oneAgent = getAgent(views.agents)
   const squadList = squadRoutes({ listSquads: listSquads(views) })
 
-  const provisioning = provisioningOf({ ...commands, ...views, open, secrets, passed })
+  const provisioning = provisioningOf({
+    ...commands,
+    ...views,
+    open,
+    secrets,
+    turns,
+    passed,
+    head: events.head,
+  })
 
   const admit = admission(clock)
 
@@ -293,6 +316,7 @@ export const app = async (config: Config, options: Options) => {
           sessionStatus: sessionStatus({ findSession: session, now: clock.now }),
           delegate,
         }),
+        ...knowledge.routes,
         ...content.keyed({ delegate, requireSubscription, passed }),
         sessionTurnRoutes({ turns, pastTurn: past, findSession: session, delegate, clock }),
       ],
@@ -350,6 +374,7 @@ export const app = async (config: Config, options: Options) => {
     await stores.answers.sweep(clock.now())
     warm.release()
     await content.reactor.sweep()
+    await knowledge.reactor.sweep()
   }
 
   return {
@@ -361,6 +386,7 @@ export const app = async (config: Config, options: Options) => {
     /** Waits until the views show all there is, then ends what a dead process left behind. */
     async recover(): Promise<void> {
       await projecting.passed(await events.head(), 60_000)
+      await knowledge.reactor.recover()
       await tick(!sharedEvents)
     },
     tick,
@@ -372,6 +398,7 @@ export const app = async (config: Config, options: Options) => {
       http.server.closeAllConnections()
       await closing
       await content.reactor.stop()
+      await knowledge.reactor.stop()
       await usage.close()
       clearInterval(living)
       await leases.release(nodeLease(node), node)

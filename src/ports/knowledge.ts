@@ -5,6 +5,8 @@ export type Passage = {
   /** Its number within the document. */
   chunk: number
   text: string
+  /** Where in the file it is, such as `page 3` or `line 12, Leave › Sick leave`. */
+  place: string
   score: number
 }
 

@@ -36,7 +36,12 @@ export const bm25 = (k1 = 1.2, b = 0.75) => {
   const postings = new Map<string, { documents: number[]; counts: number[] }>()
   const lengths: number[] = []
   let total = 0
+  let entries = 0
   return {
+    /** Roughly what it takes in memory, in bytes. */
+    get size(): number {
+      return 16 * entries + 120 * postings.size + 8 * lengths.length
+    },
     add(text: string): number {
       const document = lengths.length
       const terms = termsOf(text)
@@ -48,6 +53,7 @@ export const bm25 = (k1 = 1.2, b = 0.75) => {
         else {
           list.documents.push(document)
           list.counts.push(1)
+          entries++
         }
       }
       lengths.push(terms.length)

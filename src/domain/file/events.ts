@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { EventOf } from '../aggregate.ts'
+import { mimeTypes } from './types.ts'
 
 const text = z.string()
 const count = z.int().min(0)
@@ -7,11 +8,11 @@ const identity = z.object({ uploadId: text, datastoreId: text })
 
 // Stored for good: add an optional field or a new event; never rename, never narrow.
 export const fileEvents = {
-  /** Written before the bytes are stored; `blob` is their SHA-256, `fileType` a MIME type. */
+  /** Written before the bytes are stored; `blob` is their SHA-256. */
   UploadReceived: identity.extend({
     filename: text,
     fileSize: count,
-    fileType: text,
+    fileType: z.enum(mimeTypes),
     blob: text,
   }),
   /** After a crash: whoever worked on it is gone. */

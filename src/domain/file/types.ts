@@ -1,15 +1,26 @@
-/** Every type of file that is taken in: extensions, and other names its MIME type goes by. */
-export const fileTypes = {
+const docx = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
+const pptx = 'application/vnd.openxmlformats-officedocument.presentationml.presentation'
+
+/** Every MIME type of a file that is taken in. */
+export const mimeTypes = [
+  'application/pdf',
+  docx,
+  pptx,
+  'text/plain',
+  'text/html',
+  'application/json',
+  'application/x-ndjson',
+  'text/markdown',
+] as const
+
+export type FileType = (typeof mimeTypes)[number]
+
+/** Their extensions, and other names that they go by. */
+const types: Readonly<Record<FileType, { extensions: string[]; aliases?: string[] }>> = {
   'application/pdf': { extensions: ['pdf'], aliases: ['application/x-pdf'] },
-  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': {
-    extensions: ['docx'],
-    aliases: [],
-  },
-  'application/vnd.openxmlformats-officedocument.presentationml.presentation': {
-    extensions: ['pptx'],
-    aliases: [],
-  },
-  'text/plain': { extensions: ['txt'], aliases: [] },
+  [docx]: { extensions: ['docx'] },
+  [pptx]: { extensions: ['pptx'] },
+  'text/plain': { extensions: ['txt'] },
   'text/html': { extensions: ['html'], aliases: ['application/xhtml+xml'] },
   'application/json': { extensions: ['json'], aliases: ['text/json'] },
   'application/x-ndjson': {
@@ -17,15 +28,12 @@ export const fileTypes = {
     aliases: ['application/jsonl', 'application/x-jsonlines', 'application/jsonlines'],
   },
   'text/markdown': { extensions: ['md', 'markdown'], aliases: ['text/x-markdown'] },
-} as const satisfies Record<string, { extensions: string[]; aliases: string[] }>
+}
 
-export type FileType = keyof typeof fileTypes
-
-const known = Object.entries(fileTypes).map(([type, { extensions, aliases }]) => ({
-  type: type as FileType,
-  extensions: new Set<string>(extensions),
-  names: new Set<string>([type, ...aliases]),
-}))
+const known = mimeTypes.map((type) => {
+  const { extensions, aliases = [] } = types[type]
+  return { type, extensions: new Set(extensions), names: new Set([type, ...aliases]) }
+})
 
 export const supportedExtensions = known
   .flatMap(({ extensions }) => [...extensions])

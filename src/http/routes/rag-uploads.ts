@@ -1,0 +1,156 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { UploadFilesCommand } from '../../../commands/upload-files.ts'
+import type { GetUpload, ListUploads } from '../../../queries/list-uploads.ts'
+import { baseName } from '../../domain/file/types.ts'
+import type { Passed } from '../admin-wire.ts'
+import { decodedFiles } from '../arrived-files.ts'
+import { multipartFiles } from '../multipart-files.ts'
+import { uploadItem, uploadStatus } from '../rag-wire.ts'
+import { refusals } from '../refusals.ts'
+import { integer, orAbsent } from '../wire.ts'
+
+type Uses = {
+  uploadFiles: UploadFilesCommand
+  listUploads: ListUploads
+  getUpload: GetUpload
+  /** There is something to be done about these uploads. */
+  toDo(uploadIds: readonly string[]): void
+  passed: Passed
+  /** Where the files of forms wait until they are taken in. */
+  spoolDir: string
+}
+
+/** One 10 MB file in base64 fits. */
+const bodyLimit = 14 * 1024 * 1024
+
+const printable = /^[^\p{Cc}\p{Cs}]+$/u
+
+const filename = z
+  .string()
+  .transform(baseName)
+  .pipe(
+    z
+      .string()
+      .min(1, 'A file needs a name')
+      .max(255, 'A file name has at most 255 characters')
+      .regex(printable, 'A file name has no control characters'),
+  )
+
+const upload = z.object({
+  datastore_id: z.string().min(1).max(128),
+  files: z
+    .array(z.object({ filename, content: z.string(), content_type: orAbsent(z.string()) }))
+    .min(1)
+    .max(10),
+})
+
+const accepted = z.object({
+  success: z.boolean(),
+  datastore_id: z.string(),
+  datastore_name: z.string(),
+  uploads: z.array(
+    z.object({ upload_id: z.uuid(), filename: z.string(), status: z.literal('processing') }),
+  ),
+  message: z.string(),
+})
+
+const list = z.object({
+  limit: integer(1, 100).default(50),
+  offset: integer(0).default(0),
+  status: uploadStatus.optional(),
+  datastore_id: z.string().min(1).optional(),
+})
+
+/** Uploads and what becomes of them (external API, RAG). */
+export const ragUploadRoutes =
+  (uses: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const { uploadFiles, listUploads, getUpload, passed } = uses
+    const group = 'rag'
+    const reads = { group, scopes: ['rag:read'] } as const
+    const tags = ['knowledge']
+    await multipartFiles(http, uses.spoolDir)
+
+    http.post(
+      '/rag/upload',
+      {
+        config: { group, scopes: ['rag:upload'] },
+        bodyLimit,
+        schema: {
+          tags,
+          summary: 'Upload files, as base64 in JSON or as a form; they are indexed afterwards',
+          consumes: ['application/json', 'multipart/form-data'],
+          body: upload,
+          response: {
+            200: accepted,
+            ...refusals(group, 'unsupported_file_type', 'file_too_large', 'invalid_base64'),
+            ...refusals(group, 'datastore_not_found'),
+          },
+        },
+      },
+      async ({ body, call, spooled }) => {
+        const { datastore_id } = body
+        const sent = body.files.map(({ content_type, ...file }) => ({
+          ...file,
+          contentType: content_type,
+        }))
+        const files = spooled ?? decodedFiles(sent)
+        const taken = await uploadFiles({ datastoreId: datastore_id, files }, call)
+        await passed(taken.position)
+        uses.toDo(taken.uploads.map(({ uploadId }) => uploadId))
+        const { length } = taken.uploads
+        return {
+          success: true,
+          datastore_id,
+          datastore_name: taken.datastoreName,
+          uploads: taken.uploads.map(({ uploadId, filename }) => ({
+            upload_id: uploadId,
+            filename,
+            status: 'processing' as const,
+          })),
+          message: `${length === 1 ? '1 file is' : `${length} files are`} being processed`,
+        }
+      },
+    )
+
+    http.get(
+      '/rag/uploads',
+      {
+        config: reads,
+        schema: {
+          tags,
+          summary: 'List uploads, the latest first',
+          querystring: list,
+          response: {
+            200: z.object({
+              uploads: z.array(z.object(uploadItem)),
+              total: z.int(),
+              limit: z.int(),
+              offset: z.int(),
+            }),
+            ...refusals(group, 'invalid_filter'),
+          },
+        },
+      },
+      ({ access, query: { status, datastore_id, ...page } }) =>
+        listUploads(access.organizationId, { status, datastoreId: datastore_id }, page),
+    )
+
+    http.get(
+      '/rag/uploads/:upload_id',
+      {
+        config: reads,
+        schema: {
+          tags,
+          summary: 'One upload; it can be searched once it is ready',
+          params: z.object({ upload_id: z.string().min(1).max(128) }),
+          response: {
+            200: z.object({ ...uploadItem, ready: z.boolean() }),
+            ...refusals(group, 'upload_not_found'),
+          },
+        },
+      },
+      ({ access, params }) => getUpload(access.organizationId, params.upload_id),
+    )
+  }

@@ -1,0 +1,110 @@
+import type { Block } from './block.ts'
+
+/** A piece of a document to be found: small enough to quote, large enough to answer. */
+export type Chunk = {
+  text: string
+  /** Where it begins: `page 3`, `line 12`, `slide 2`. */
+  place: string
+  /** The headings that it stands under, the highest first. */
+  headings: readonly string[]
+}
+
+/** Characters. A chunk ends once it has `enough`, and never has more than `most`. */
+const enough = 900
+const most = 1_400
+/** How much of a chunk is said again at the beginning of the next one, at least in part. */
+const overlap = 160
+
+const sentences = /[^.!?。！？\n]+(?:[.!?。！？]+["'”’)\]]*|\n|$)\s*/g
+
+/** The last sentences of a text, as many as fit. */
+const tailOf = (text: string): string => {
+  const parts = text.slice(-4 * overlap).match(sentences) ?? []
+  let tail = ''
+  for (const part of parts.toReversed()) {
+    if (tail.length + part.length > overlap) break
+    tail = part + tail
+  }
+  return tail.trim()
+}
+
+/** A long text in parts, at the ends of sentences, else of words, else anywhere. */
+const split = (text: string): string[] => {
+  const parts: string[] = []
+  let rest = text
+  while (rest.length > most) {
+    const window = rest.slice(0, most)
+    const sentence = Math.max(
+      ...['. ', '! ', '? ', '.\n', '\n', '。'].map((end) => window.lastIndexOf(end)),
+    )
+    const word = window.lastIndexOf(' ')
+    const cut = sentence > enough / 2 ? sentence + 1 : word > enough / 2 ? word : most
+    parts.push(rest.slice(0, cut).trim())
+    rest = rest.slice(cut).trim()
+  }
+  return rest ? [...parts, rest] : parts
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what no reader of text wants
+const unwanted = /[\u0000-\u0008\u000b-\u001f\u007f\ufeff\ufffe\uffff]/g
+
+const clean = (text: string): string =>
+  text
+    .replace(/\p{Cs}/gu, '')
+    .normalize('NFC')
+    .replace(unwanted, '')
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/ ?\n ?/g, '\n')
+    .trim()
+
+type Heading = { text: string; place: string; level: number }
+
+/**
+ * Chunks by structure: none reaches over a heading, a page or a slide; within one, whole paragraphs
+ * are taken as long as they fit, and what is cut in between begins with the last words before.
+ * A heading that nothing stands under is a chunk itself.
+ */
+export function* chunksOf(blocks: Iterable<Block>): Generator<Chunk> {
+  let headings: Heading[] = []
+  let bare: Heading | undefined
+  let open: Chunk | undefined
+  let openPart: number | undefined
+
+  const names = (of: readonly Heading[]) => of.map(({ text }) => text)
+  const bareChunk = (next: number): Chunk | undefined =>
+    bare && bare.level >= next
+      ? { text: bare.text, place: bare.place, headings: names(headings.slice(0, -1)) }
+      : undefined
+
+  for (const { text: written, place, level, part } of blocks) {
+    const text = clean(written)
+    if (text === '') continue
+    if (open && (level !== undefined || part !== openPart)) {
+      yield open
+      open = undefined
+    }
+    if (level !== undefined) {
+      const alone = bareChunk(level)
+      if (alone) yield alone
+      bare = { text: text.slice(0, most), place, level }
+      headings = [...headings.filter((above) => above.level < level), bare]
+      continue
+    }
+    bare = undefined
+    openPart = part
+    const under = names(headings)
+    for (const piece of split(text)) {
+      if (!open) open = { text: piece, place, headings: under }
+      else if (open.text.length < enough && open.text.length + piece.length <= most)
+        open = { ...open, text: `${open.text}\n\n${piece}` }
+      else {
+        const tail = tailOf(open.text)
+        yield open
+        open = { text: tail ? `${tail}\n${piece}` : piece, place, headings: under }
+      }
+    }
+  }
+  if (open) yield open
+  const alone = bareChunk(Number.NEGATIVE_INFINITY)
+  if (alone) yield alone
+}

@@ -1,0 +1,24 @@
+import type { FileType } from '../../domain/file/types.ts'
+import type { Block } from '../block.ts'
+
+type Parse = (bytes: Uint8Array) => Block[] | Promise<Block[]>
+
+/** Each loads no more than it needs. */
+const parsers: Readonly<Record<FileType, () => Promise<Parse>>> = {
+  'application/pdf': async () => (await import('./pdf.ts')).parsePdf,
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document': async () =>
+    (await import('./docx.ts')).parseDocx,
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation': async () =>
+    (await import('./pptx.ts')).parsePptx,
+  'text/plain': async () => (await import('./text.ts')).parseText,
+  'text/html': async () => (await import('./html.ts')).parseHtml,
+  'application/json': async () => (await import('./json.ts')).parseJson,
+  'application/x-ndjson': async () => (await import('./json.ts')).parseJsonLines,
+  'text/markdown': async () => (await import('./markdown.ts')).parseMarkdown,
+}
+
+/** What is written in a file, in its order. @throws Unreadable */
+export const parse = async (bytes: Uint8Array, fileType: FileType): Promise<Block[]> => {
+  const parser = await parsers[fileType]()
+  return parser(bytes)
+}

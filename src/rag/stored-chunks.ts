@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import type { Chunk } from './chunk.ts'
+
+const stored = z.object({ text: z.string(), place: z.string(), headings: z.array(z.string()) })
+
+/** Chunks as they are stored: a line that says whose they are, so that no two blobs are equal. */
+export const chunkLines = (uploadId: string, chunks: readonly Chunk[]): string =>
+  [{ upload_id: uploadId, version: 1 }, ...chunks]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join('')
+
+export const chunkIn = (line: string): Chunk => stored.parse(JSON.parse(line))
+
+/** A line in a blob: its number, the first one being 0, and its bytes, both ends included. */
+export type Line = { number: number; text: string; start: number; end: number }
+
+const newline = 0x0a
+
+/** The lines of a blob one by one, never more of it in memory than a line and what was just read. */
+export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+  let rest: Buffer = Buffer.alloc(0)
+  let start = 0
+  let number = 0
+  for await (const part of bytes) {
+    rest = Buffer.concat([rest, part])
+    for (let end = rest.indexOf(newline); end !== -1; end = rest.indexOf(newline)) {
+      const text = rest.toString('utf8', 0, end)
+      yield { number, text, start, end: start + end - 1 }
+      rest = rest.subarray(end + 1)
+      start += end + 1
+      number++
+    }
+  }
+}

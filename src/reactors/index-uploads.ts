@@ -1,0 +1,193 @@
+import type { ClearDatastoreCommands } from '../../commands/clear-datastore.ts'
+import type { FollowUploadCommands } from '../../commands/follow-upload.ts'
+import type { DataStoreView } from '../../projections/datastores.ts'
+import type { UploadView } from '../../projections/uploads.ts'
+import type { UploadsIn } from '../../queries/list-uploads.ts'
+import type { Blobs } from '../ports/blobs.ts'
+import type { Call } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Leases } from '../ports/leases.ts'
+import type { Log } from '../ports/log.ts'
+import type { View } from '../ports/views.ts'
+import { type DocumentReader, ReaderClosed } from '../rag/document-reader.ts'
+import { workers } from './workers.ts'
+
+const holdMs = 30_000
+/** How long bytes may take from the event that announces them to the store. */
+const arrivalMs = 10 * 60_000
+const partSize = 65_536
+const most = 1_000
+
+type Uses = {
+  uploads: View<UploadView>
+  datastores: View<DataStoreView>
+  uploadsIn: UploadsIn
+  blobs: Blobs
+  reader: DocumentReader
+  /** How many documents are read at once. */
+  threads: number
+  followUpload: FollowUploadCommands
+  clearDatastore: ClearDatastoreCommands
+  /** Resolves when the views show a position, or after a bounded wait. */
+  passed(position: number): Promise<void>
+  /** The position of the last event. */
+  head(): Promise<number>
+  leases: Leases
+  clock: Clock
+  node: string
+  log: Log
+}
+
+async function* inParts(bytes: Uint8Array) {
+  for (let n = 0; n < bytes.length; n += partSize) yield bytes.subarray(n, n + partSize)
+}
+
+/**
+ * Reads and indexes what is uploaded, and removes the blobs of what is removed. Every step is
+ * stored before the next, so that a restart goes on where the last life stopped: what was under
+ * way waits again, and no document is kept that the history says is gone.
+ */
+export const indexUploads = (uses: Uses) => {
+  const { uploads, datastores, uploadsIn, blobs, reader, followUpload, clearDatastore } = uses
+  const { passed, leases, clock, node, log } = uses
+  /** What an earlier life may have been at. */
+  const interrupted = new Set<string>()
+
+  const callFor = (id: string, organizationId: string): Call => ({
+    organizationId,
+    keyId: null,
+    userId: null,
+    onBehalfOf: null,
+    requestId: id,
+    correlationId: id,
+    causationId: id,
+    at: clock.now().toISOString(),
+  })
+
+  const subject = (view: UploadView) => ({
+    one: { uploadId: view.upload_id, datastoreId: view.datastore_id, filename: view.filename },
+    call: callFor(view.upload_id, view.organization_id),
+  })
+
+  /** Other uploads, also of other organizations, may be of the same bytes. */
+  const isUnused = async (blob: string): Promise<boolean> => {
+    await passed(await uses.head())
+    return (await uploads.find({ index: 'by_blob', equals: [blob, true], limit: 1 })).total === 0
+  }
+
+  const erase = async (view: UploadView): Promise<void> => {
+    const { one, call } = subject(view)
+    if (view.chunks_blob) await blobs.remove(view.chunks_blob)
+    if (await isUnused(view.blob)) await blobs.remove(view.blob)
+    await followUpload.erase(one, call)
+  }
+
+  const document = async ({ blob }: UploadView): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+    const bytes = await blobs.get(blob)
+    return bytes && new Uint8Array(Buffer.concat(await bytes.toArray()))
+  }
+
+  const index = async (view: UploadView): Promise<void> => {
+    const { one, call } = subject(view)
+    if (interrupted.delete(view.upload_id) || view.status === 'indexing')
+      await followUpload.requeue(one, call)
+    const bytes = await document(view)
+    if (!bytes) {
+      const age = clock.now().getTime() - Date.parse(view.uploaded_at)
+      if (age < arrivalMs) return
+      await followUpload.fail(one, 'The file did not arrive whole: upload it again', call)
+      return
+    }
+    await followUpload.start(one, call)
+    const read = await reader.read({ bytes, fileType: view.file_type, uploadId: one.uploadId })
+    if ('failed' in read) {
+      await followUpload.fail(one, read.failed, call)
+      return
+    }
+    const made = { chunks: read.count, chunksBlob: read.hash }
+    const { events } = await followUpload.index(one, made, call)
+    if (events.length === 0) return
+    await blobs.put(inParts(read.lines))
+    const done = await followUpload.complete(one, subject(view).call)
+    const removed = done.events.filter(({ type }) => type === 'UploadRemoved')
+    await passed(done.position)
+    for (const { data } of removed) pool.add(data.uploadId)
+  }
+
+  const stepsOf = async (view: UploadView): Promise<void> => {
+    if (!view.shown) return erase(view)
+    const datastore = await datastores.get(view.datastore_id)
+    if (datastore?.shown) return index(view)
+    const { one, call } = subject(view)
+    await passed((await clearDatastore.removeFile(one, call)).position)
+    pool.add(one.uploadId)
+  }
+
+  const work = async (id: string): Promise<void> => {
+    const view = await uploads.get(id)
+    const lease = `upload:${id}`
+    if (!view?.open || !(await leases.acquire(lease, node, holdMs))) return
+    const holding = setInterval(() => void leases.acquire(lease, node, holdMs), holdMs / 3)
+    try {
+      await stepsOf(view)
+    } catch (error) {
+      if (!(error instanceof ReaderClosed)) throw error
+    } finally {
+      clearInterval(holding)
+      await leases.release(lease, node)
+    }
+  }
+
+  const pool = workers({ work, log, most: uses.threads, what: 'indexing an upload' })
+
+  /** Removes the files of a deleted DataStore; answers how many there were. */
+  const clear = async (organizationId: string, datastoreId: string): Promise<number> => {
+    const call = callFor(datastoreId, organizationId)
+    const ids = new Set<string>()
+    for (;;) {
+      const files = await uploadsIn({ organizationId, datastoreId })
+      const names = new Set(files.map(({ filename }) => filename))
+      if (names.size === 0) break
+      const removing = [...names].map((filename) =>
+        clearDatastore.removeFile({ datastoreId, filename }, call),
+      )
+      const positions = (await Promise.all(removing)).map(({ position }) => position)
+      await passed(Math.max(...positions))
+      const before = ids.size
+      for (const { upload_id } of files) ids.add(upload_id)
+      if (ids.size === before) return ids.size
+    }
+    const { position } = await clearDatastore.cleared({ datastoreId }, call)
+    await passed(position)
+    for (const id of ids) pool.add(id)
+    return ids.size
+  }
+
+  const sweep = async (): Promise<void> => {
+    const { items } = await uploads.find({ index: 'open', equals: [true], limit: most })
+    for (const { upload_id } of items) pool.add(upload_id)
+    const deleted = await datastores.find({ index: 'deleting', equals: [true], limit: most })
+    for (const { organization_id, datastore_id } of deleted.items)
+      await clear(organization_id, datastore_id)
+  }
+
+  return {
+    /** There is something to be done about these, and the views show it. */
+    add(uploadIds: readonly string[]): void {
+      for (const id of uploadIds) pool.add(id)
+    },
+    clear,
+    /** Takes up what was left, now and then. */
+    sweep,
+    /** The same at the start, when all that is under way is a dead process's. */
+    async recover(): Promise<void> {
+      const { items } = await uploads.find({ index: 'open', equals: [true], limit: most })
+      for (const { upload_id } of items) interrupted.add(upload_id)
+      await sweep()
+    },
+    async stop(): Promise<void> {
+      reader.close()
+      await pool.stop()
+    },
+  }
+}
