@@ -53,4 +53,10 @@ export const messages: Projection<MessageView, typeof sessionEvents> = {
     }),
   },
   changes: {},
+  clears: {
+    SessionErased: ({ stream, metadata }) => ({
+      index: 'by_session',
+      equals: [metadata.organization_id, idIn(stream)],
+    }),
+  },
 }

@@ -51,6 +51,7 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
   events: sessionEvents,
   indexes: {
     open: { equals: ['open'], orderBy: 'started_at' },
+    by_session: { equals: ['organization_id', 'session_id'] },
     by_fingerprint: { equals: ['fingerprint'], orderBy: 'started_at' },
   },
   id: ({ data }) => ('runId' in data ? data.runId : []),
@@ -94,5 +95,11 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
       ended(view, event, { status: 'failed', error_code: event.data.code }),
     RunCancelled: (view, event) => ended(view, event, { status: 'cancelled' }),
     RunTimedOut: (view, event) => ended(view, event, { status: 'timed_out' }),
+  },
+  clears: {
+    SessionErased: ({ stream, metadata }) => ({
+      index: 'by_session',
+      equals: [metadata.organization_id, idIn(stream)],
+    }),
   },
 }

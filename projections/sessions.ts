@@ -95,4 +95,5 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
     RunCancelled: ended('ended'),
     RunTimedOut: ended('timed_out'),
   },
+  removes: ['SessionErased'],
 }

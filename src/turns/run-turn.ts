@@ -8,6 +8,7 @@ import type { Turn } from '../agents/turn.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
+import { KeyDestroyed } from '../ports/keys.ts'
 import type { ChatMessage, Models } from '../ports/model.ts'
 import { problem } from '../problems.ts'
 import { type Keyed, sessionKey, type Vault } from '../vault.ts'
@@ -80,6 +81,15 @@ export const runTurn = (uses: RunTurnUses) => {
     causationId,
   })
 
+  /** @throws session_not_found where the session was erased, and its key destroyed */
+  const keyOf = async ({ call, sessionId }: TurnRequest): Promise<Keyed> => {
+    try {
+      return await vault.keyed(sessionKey(call.organizationId, sessionId))
+    } catch (error) {
+      throw error instanceof KeyDestroyed ? problem('session_not_found') : error
+    }
+  }
+
   /** Reserves, and stores the message and the beginning of its run. @throws Problem */
   const start = async (request: TurnRequest, runId: string): Promise<Sent> => {
     const { call, viewer, sessionId, hidden, message, agent, messageId, payerId } = request
@@ -92,8 +102,7 @@ export const runTurn = (uses: RunTurnUses) => {
         hidden,
         messageId,
         runId,
-        content: async () =>
-          (await vault.keyed(sessionKey(call.organizationId, sessionId))).seal(message),
+        content: async () => (await keyOf(request)).seal(message),
         agentId: agent.agentId,
         agent: agent.name,
         node,

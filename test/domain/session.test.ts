@@ -3,6 +3,7 @@ import t from 'tap'
 import { evolved } from '../../src/domain/aggregate.ts'
 import type { SessionEvent } from '../../src/domain/session/events.ts'
 import {
+  decideErase,
   decideRecord,
   decideSend,
   isOwn,
@@ -252,3 +253,36 @@ t.test(
     t.pass('300 steps of chance')
   },
 )
+
+t.test('erasing', async (t) => {
+  const given = deciding(t, session)
+  const erase = decideErase({ sessionOwner: 'user-1', deletedBy: 'user-2' })
+  const erased = (deletedBy: string, delegated: boolean): SessionEvent => ({
+    type: 'SessionErased',
+    data: { deletedBy, sessionOwner: 'user-1', delegated },
+  })
+  const whole = [created, sent(1), started(1), answered(1), completed(1)]
+  given(...whole)
+    .when(erase)
+    .emitsOnce(erased('user-2', true))
+  given(...whole)
+    .when(decideErase({ sessionOwner: 'user-1', deletedBy: 'user-1' }))
+    .emitsOnce(erased('user-1', false))
+  given(created, sent(1), started(1))
+    .when(erase)
+    .emitsOnce({ type: 'RunCancelled', data: { runId: 'run-1', ...free } }, erased('user-2', true))
+  given(...whole)
+    .when(decideErase({ sessionOwner: 'user-2', deletedBy: 'user-2' }))
+    .refuses('session_not_found')
+  given().when(erase).refuses('session_not_found')
+  const gone = [...whole, erased('user-2', true)]
+  given(...gone)
+    .when(erase)
+    .refuses('session_not_found')
+  given(...gone)
+    .when(decideSend(sendOf(1)))
+    .refuses('session_not_found')
+  given(...gone)
+    .when(decideSend(sendOf(2)))
+    .refuses('session_not_found')
+})

@@ -136,3 +136,10 @@ t.test('runs', async (t) => {
     seen(...begun, event(type, later)).shows({ ...ends[type], ended_at: later })
   seen(event('RunCompleted')).showsNothing()
 })
+
+t.test('nothing is shown of an erased session', async (t) => {
+  const all = [...begun, event('AssistantMessageRecorded'), event('SessionErased', later)]
+  projecting(t, sessions, stream)(...all).showsNothing()
+  projecting(t, messages, stream)(...all).showsNothing()
+  projecting(t, runs, stream)(...all).showsNothing()
+})

@@ -83,6 +83,15 @@ export const sessionEvents = {
   RunFailed: z.object({ runId: id, code: z.string(), ...cost }),
   RunCancelled: z.object({ runId: id, ...cost }),
   RunTimedOut: z.object({ runId: id, ...cost }),
+  /**
+   * The session is unknown from here on and its texts' key is destroyed. `deletedBy` is the backing
+   * user of the key (null: the platform's); `delegated` where that is not the owner.
+   */
+  SessionErased: z.object({
+    deletedBy: id.nullable(),
+    sessionOwner: id,
+    delegated: z.boolean(),
+  }),
 }
 
 export type SessionEvent<Type extends keyof typeof sessionEvents = keyof typeof sessionEvents> =

@@ -18,7 +18,7 @@ export type Turn = {
 }
 
 export type Session = {
-  status: 'unknown' | 'open'
+  status: 'unknown' | 'open' | 'erased'
   ownerId: string
   keyId: string | null
   hidden: boolean
@@ -87,6 +87,13 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     RunFailed: (state, { runId }) => ended(state, runId, 'failed'),
     RunCancelled: (state, { runId }) => ended(state, runId, 'cancelled'),
     RunTimedOut: (state, { runId }) => ended(state, runId, 'failed'),
+    SessionErased: (state) => ({
+      ...state,
+      status: 'erased',
+      running: null,
+      recent: [],
+      turns: [],
+    }),
   },
 }
 
@@ -105,7 +112,8 @@ export type Viewer = {
 export const isOwn = (viewer: Viewer, owner: { ownerId: string; keyId: string | null }): boolean =>
   owner.ownerId === viewer.userId && (!viewer.onlyKeyId || owner.keyId === viewer.onlyKeyId)
 
-const interrupted = { code: 'interrupted', promptTokens: 0, completionTokens: 0, charge: 0 }
+const free = { promptTokens: 0, completionTokens: 0, charge: 0 }
+const interrupted = { code: 'interrupted', ...free }
 
 export type Send = {
   viewer: Viewer
@@ -132,6 +140,7 @@ export const decideSend =
   (send: Send) =>
   (state: Session): SessionEvent[] => {
     const { viewer, keyId, hidden, messageId, runId, content, ...run } = send
+    if (state.status === 'erased') throw problem('session_not_found')
     if (state.running?.runId === runId) return []
     const left = state.running?.node === run.node ? state.running : null
     if (state.status === 'open' && !isOwn(viewer, state)) throw problem('session_not_found')
@@ -157,3 +166,20 @@ export const decideRecord =
   (runId: string, steps: readonly SessionEvent[]) =>
   (state: Session): readonly SessionEvent[] =>
     state.running?.runId === runId ? steps : []
+
+/**
+ * Erases a session of that owner; its id is never taken again. A run that another process has under
+ * way ends here. @throws session_not_found
+ */
+export const decideErase =
+  ({ sessionOwner, deletedBy }: { sessionOwner: string; deletedBy: string | null }) =>
+  ({ status, ownerId, running }: Session): SessionEvent<'RunCancelled' | 'SessionErased'>[] => {
+    if (status !== 'open' || ownerId !== sessionOwner) throw problem('session_not_found')
+    const delegated = deletedBy !== sessionOwner
+    const erased = {
+      type: 'SessionErased',
+      data: { deletedBy, sessionOwner, delegated },
+    } as const
+    if (!running) return [erased]
+    return [{ type: 'RunCancelled', data: { runId: running.runId, ...free } }, erased]
+  }

@@ -1,0 +1,24 @@
+import { decideErase, sessionStream } from '../src/domain/session/session.ts'
+import type { Call } from '../src/ports/call.ts'
+import type { Transact } from '../src/transact.ts'
+import { sessionKey, type Vault } from '../src/vault.ts'
+import { checked } from './checked.ts'
+
+export type EraseSession = { sessionId: string; userId: string }
+
+/**
+ * Erases a user's session: its texts can be read nowhere again, the history still verifies. The key
+ * goes first, so that a crash in between leaves a session without texts that is erased when asked
+ * for again. @throws session_not_found
+ */
+export const eraseSession =
+  ({ transact, destroy }: { transact: Transact; destroy: Vault['destroy'] }) =>
+  async ({ sessionId, userId }: EraseSession, call: Call) => {
+    const stream = sessionStream(call.organizationId, sessionId)
+    const decide = decideErase({ sessionOwner: userId, deletedBy: call.userId })
+    await transact(stream, checked(decide), call)
+    await destroy(sessionKey(call.organizationId, sessionId))
+    const { position } = await transact(stream, decide, call)
+    return { position }
+  }
+export type EraseSessionCommand = ReturnType<typeof eraseSession>

@@ -1,0 +1,75 @@
+import t from 'tap'
+import { partner } from '../support/partner.ts'
+import { served } from '../support/served.ts'
+
+const secret = 'My secret is heron'
+
+t.test('deleting the conversations of a provisioned user', async (t) => {
+  const all = await served(t)
+  const { at, owner, owner_user_id, provisioned, key } = await partner(all)
+  const { user_id, path } = await provisioned('ann@example.com')
+  const bo = await provisioned('bo@example.com')
+  const ask = await key(
+    'orchestrator:invoke',
+    'sessions:read',
+    'sessions:messages',
+    'users:delegate',
+  )
+  const erase = await key('sessions:delete')
+  const chat = (session_id: string, user = user_id, content = secret) =>
+    ask('POST', '/api/external/v1/chat/completions', {
+      session_id,
+      on_behalf_of: user,
+      messages: [{ role: 'user', content }],
+    })
+  const sessions = async (user = user_id) =>
+    (await ask('GET', `/api/external/sessions?on_behalf_of=${user}`)).body.total
+
+  for (const id of ['one', 'two', 'three']) t.equal((await chat(id)).status, 200)
+  t.equal((await chat('bo-s', bo.user_id)).status, 200)
+  t.equal(await sessions(), 3)
+
+  t.match(await erase('DELETE', `${bo.path}/sessions/one`), {
+    status: 404,
+    code: 'session_not_found',
+    body: { detail: String },
+  })
+  t.match(await erase('DELETE', `${path}/sessions/one`), { status: 200, body: { deleted: 1 } })
+  t.equal(await sessions(), 2, 'at once')
+  t.match(await erase('DELETE', `${path}/sessions/one`), { status: 404, code: 'session_not_found' })
+  for (const read of ['messages', 'status', 'stream'])
+    t.match(await ask('GET', `/api/external/sessions/one/${read}?on_behalf_of=${user_id}`), {
+      status: 404,
+      code: 'session_not_found',
+    })
+  t.match(
+    await chat('one'),
+    { status: 404, code: 'session_not_found' },
+    'its id is not taken again',
+  )
+
+  t.test('the audit log has who, whose and how, and no text', async (t) => {
+    const { body } = await owner('GET', `${at}/audit/events?type=SessionErased`)
+    t.match(body.events, [
+      { data: { deletedBy: owner_user_id, sessionOwner: user_id, delegated: true } },
+    ])
+    const stream = body.events[0].stream
+    const all = (await owner('GET', `${at}/audit/events?stream=${stream}`)).body.events
+    t.notMatch(JSON.stringify(all), secret)
+    const sent = all.find(({ type }: { type: string }) => type === 'UserMessageSent')
+    t.strictSame(sent.data.content, { erased: true })
+  })
+
+  t.match(await erase('DELETE', `${path}/sessions`), { status: 200, body: { deleted: 2 } })
+  t.equal(await sessions(), 0)
+  t.match(await erase('DELETE', `${path}/sessions`), { status: 200, body: { deleted: 0 } })
+  t.equal(await sessions(bo.user_id), 1)
+  t.equal((await chat('four')).status, 200, 'and the user goes on')
+
+  const invited = await owner('POST', `${at}/members`, { email: 'invited@example.com' })
+  const of = (id: string) => `/api/external/management/users/${id}/sessions`
+  t.match(await erase('DELETE', of(invited.body.user_id)), { status: 403, code: 'not_provisioned' })
+  t.match(await erase('DELETE', of('nobody')), { status: 404, code: 'user_not_found' })
+  t.match(await owner('DELETE', of(user_id)), { status: 403, code: 'insufficient_scopes' })
+  t.match(await erase('DELETE', `${path}/sessions/a%20b`), { status: 400 })
+})
