@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto'
+import { type CipherKey, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 const nonceBytes = 12
 const tagBytes = 16
@@ -21,7 +21,7 @@ const nonces = () => {
 const nextNonce = nonces()
 
 /** nonce | ciphertext | tag, bound to a name. */
-export const encrypted = (key: KeyObject, name: string, plain: Uint8Array): Buffer => {
+export const encrypted = (key: CipherKey, name: string, plain: Uint8Array): Buffer => {
   const nonce = nextNonce()
   const sealing = createCipheriv(cipher, key, nonce, { authTagLength: tagBytes })
   sealing.setAAD(Buffer.from(name))
@@ -30,7 +30,7 @@ export const encrypted = (key: KeyObject, name: string, plain: Uint8Array): Buff
 }
 
 /** Undefined when key, name or bytes are not those it was made with. */
-export const decrypted = (key: KeyObject, name: string, box: Uint8Array): Buffer | undefined => {
+export const decrypted = (key: CipherKey, name: string, box: Uint8Array): Buffer | undefined => {
   if (box.length < nonceBytes + tagBytes) return undefined
   try {
     const opening = createDecipheriv(cipher, key, box.subarray(0, nonceBytes), {

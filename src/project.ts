@@ -68,8 +68,8 @@ export const projector = (options: Options) => {
     }
     if (!changes.observed) return
     for (const { lane, changes: changed, position } of outcomes)
-      for (const change of changed)
-        changes.next({ ...change, view: lane.projection.name, position })
+      for (const { id, document } of changed)
+        changes.next({ id, document, view: lane.projection.name, position })
   }
 
   const project = (right: () => boolean) => {

@@ -47,7 +47,9 @@ export const embeddedEventStore = (log: Log): EventStore => {
   })
 
   const revisionOf = (stream: string): number => {
-    const revision = revisions.get(stream) ?? reader.revision(stream)
+    const known = revisions.get(stream)
+    if (known !== undefined) return known
+    const revision = reader.revision(stream)
     revisions.set(stream, revision)
     return revision
   }
@@ -82,7 +84,11 @@ export const embeddedEventStore = (log: Log): EventStore => {
     for (let next = from; ; ) {
       const events = log.look(() => reader.slice(stream, next))
       const last = events.at(-1)
-      if (!last) return
+      if (!last) {
+        // Its end is known now: an append that follows need not look for it.
+        if ((next > from || from === 0) && !revisions.has(stream)) revisions.set(stream, next - 1)
+        return
+      }
       yield events
       next = last.revision + 1
       await setImmediate()

@@ -4,14 +4,12 @@ import { eventsOf } from './record.ts'
 /** The text of a record and the positions of its first and last event. */
 export type TailRecord = { text: string; first: number; last: number }
 
-type Kept = TailRecord & { events?: readonly RecordedEvent[] }
-
 /**
- * The most recent records, so that whoever follows the log closely reads nothing back from disk and
- * a record is parsed once for all of them.
+ * The most recent records, so that whoever follows the log closely reads nothing back from disk.
+ * Their texts and not their events: objects that live on are what costs a collector time.
  */
 export const recentTail = (maxChars: number) => {
-  let kept: Kept[] = []
+  let kept: TailRecord[] = []
   let dropped = 0
   let chars = 0
 
@@ -45,10 +43,10 @@ export const recentTail = (maxChars: number) => {
       if (!oldest || oldest.first > position + 1) return undefined
       const events: RecordedEvent[] = []
       for (let n = indexAfter(position); n < kept.length && events.length < count; n++) {
-        const entry = kept[n]
-        if (!entry) break
-        entry.events ??= eventsOf(entry.text, entry.last)
-        for (const event of entry.events) if (event.position > position) events.push(event)
+        const record = kept[n]
+        if (!record) break
+        for (const event of eventsOf(record.text, record.last))
+          if (event.position > position) events.push(event)
       }
       return events
     },

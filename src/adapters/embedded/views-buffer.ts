@@ -5,8 +5,11 @@ import { viewsCache } from './views-cache.ts'
 import { checkpointKey, type StoredIndex, type StoredTable } from './views-catalog.ts'
 import { countKey, documentKey, entryKey, type Place, placer, samePlace } from './views-keys.ts'
 
-/** Changes wait in memory for each other: a document that changes often is written once. */
-const writeAfterMs = 25
+/**
+ * Changes wait in memory for each other: a document that changes often is written once. Longer than
+ * most turns take, so that of a turn only the end is written.
+ */
+const writeAfterMs = 100
 const writeAtChanges = 4_096
 
 /** A generation of a read model: as stored, and what is not written yet. */

@@ -16,24 +16,33 @@ const weight = (value: unknown): number => {
 /** What takes the place of a document that is known not to be there. */
 const absent: Document = Object.freeze({})
 
+/** Documents by keyspace, then by id. */
+type Half = Map<number, Map<string, Document>>
+
+const inside = (half: Half, keyspace: number): Map<string, Document> => {
+  const known = half.get(keyspace) ?? new Map<string, Document>()
+  if (known.size === 0) half.set(keyspace, known)
+  return known
+}
+
 /**
  * Documents as they are stored, or known not to be, within a bound of memory. When the younger half
  * is full the older is forgotten, save what was asked for since: cheaper than exact order of use.
  */
 export const viewsCache = () => {
-  let young = new Map<string, Document>()
-  let old = new Map<string, Document>()
+  let young: Half = new Map()
+  let old: Half = new Map()
   let filled = 0
 
-  const keep = (name: string, document: Document) => {
+  const keep = (keyspace: number, id: string, document: Document) => {
     const added = weight(document)
     if (added > maxDocumentWeight) {
-      young.delete(name)
-      old.delete(name)
+      young.get(keyspace)?.delete(id)
+      old.get(keyspace)?.delete(id)
       return
     }
-    young.set(name, document)
-    filled += added + name.length
+    inside(young, keyspace).set(id, document)
+    filled += added + id.length
     if (filled < maxWeight) return
     old = young
     young = new Map()
@@ -42,15 +51,14 @@ export const viewsCache = () => {
 
   return {
     get(keyspace: number, id: string, read: () => Document | undefined): Document | undefined {
-      const name = `${keyspace}/${id}`
-      let known = young.get(name)
+      let known = young.get(keyspace)?.get(id)
       if (!known) {
-        known = old.get(name) ?? read() ?? absent
-        keep(name, known)
+        known = old.get(keyspace)?.get(id) ?? read() ?? absent
+        keep(keyspace, id, known)
       }
       return known === absent ? undefined : known
     },
     set: (keyspace: number, id: string, document: Document | undefined) =>
-      keep(`${keyspace}/${id}`, document ?? absent),
+      keep(keyspace, id, document ?? absent),
   }
 }

@@ -10,7 +10,7 @@ type Model = { spec: ViewSpec; live: Table; rebuild?: Table }
 
 /**
  * Read models in lmdb. A commit holds at once for every reader; documents, index entries, counts
- * and checkpoints of all the commits of some 25 ms are written in one transaction, so that killing
+ * and checkpoints of all the commits of some 100 ms are written in one transaction, so that killing
  * the process loses the last commits whole, and they are folded again. Counts are kept, not
  * counted; only a range is. Documents are handed out as they are kept: never change one.
  * @throws StoreUnavailable where the disk refuses a write
