@@ -1,56 +1,7 @@
-import t, { type Test } from 'tap'
-import { type Client, contents, isToken, textOf, user } from '../support/client.ts'
-import { held } from '../support/held.ts'
-import { providerDouble, type Reply } from '../support/provider-double.ts'
+import t from 'tap'
+import { type Client, contents, textOf, user } from '../support/client.ts'
+import { providerDouble } from '../support/provider-double.ts'
 import { startServer } from '../support/server.ts'
-
-const started = async (t: Test, reply?: Reply) => {
-  const provider = await providerDouble(reply)
-  t.teardown(provider.close)
-  const server = await startServer(t, { LLM_BASE_URL: provider.url, LLM_MODEL: 'test/model' })
-  return { provider, server }
-}
-
-t.test('SIGTERM lets the running turns end, and their answers reach their clients', async (t) => {
-  const { provider, server } = await started(t)
-  const organization = await server.platform.organization()
-  const { key } = await organization.key()
-  const [first, second] = [held(), held()]
-  provider.next(first.reply, second.reply)
-  const stream = await server.as(key).stream({ messages: user('Hi'), session_id: 'streamed' })
-  await stream.until(isToken)
-  const whole = server.as(key).chat({ messages: user('Hi'), session_id: 'whole' })
-  await provider.received(2)
-  const stopped = server.stop()
-  await t.rejects(async () => {
-    for (let n = 0; n < 500; n++) await fetch(`${server.url}/api/health`, { keepalive: false })
-  }, 'nobody is let in any more')
-  first.go()
-  second.go()
-  t.equal((await stream.all()).at(-1)?.data, '[DONE]')
-  t.equal((await whole).body.choices[0].message.content, second.text)
-  t.equal(await stopped, 0)
-  await server.restart()
-  t.strictSame(await contents(server.as(key), 'streamed'), ['Hi', first.text])
-  t.strictSame(await contents(server.as(key), 'whole'), ['Hi', second.text])
-})
-
-t.test('SIGTERM: exit 0 within 10 s, and what did not end is recorded as cancelled', async (t) => {
-  const { provider, server } = await started(t)
-  const organization = await server.platform.organization()
-  const { key } = await organization.key()
-  provider.next({ text: 'one two three', stallAfter: 3 })
-  const stream = await server.as(key).stream({ messages: user('Hi'), session_id: 'long' })
-  await stream.until(isToken)
-  const stopped = server.stop()
-  const items = await stream.all()
-  t.equal(items.at(-1)?.data, '[DONE]')
-  t.equal(await stopped, 0, 'a process that takes longer exits with 1')
-  await server.restart()
-  t.strictSame(await contents(server.as(key), 'long'), ['Hi', 'one two '])
-  t.match((await server.as(key).status('long')).body, { is_processing: false })
-  t.equal((await server.as(key).chat({ messages: user('Next'), session_id: 'long' })).status, 200)
-})
 
 /** One client of one session: what it was answered, until the connection breaks. */
 const worker = async (key: Client, session_id: string, acknowledged: (said: string) => void) => {
@@ -78,7 +29,9 @@ const worker = async (key: Client, session_id: string, acknowledged: (said: stri
 
 t.test('kill -9 under load: no answer that was given is lost, none is half there', async (t) => {
   const text = 'one two three four five six'
-  const { server } = await started(t, { text, pauseMs: 2 })
+  const provider = await providerDouble({ text, pauseMs: 2 })
+  t.teardown(provider.close)
+  const server = await startServer(t, { LLM_BASE_URL: provider.url, LLM_MODEL: 'test/model' })
   const organizations = []
   for (let n = 0; n < 4; n++) {
     const organization = await server.platform.organization()
@@ -91,35 +44,35 @@ t.test('kill -9 under load: no answer that was given is lost, none is half there
       keys.map(async (key, k) => {
         const session = `round-${round}-${o}-${k}`
         const said = await worker(server.as(key), session, () => {
-          if (++acknowledged === 100) void server.kill9()
+          if (++acknowledged === 80) void server.kill9()
         })
         return { key, session, said }
       }),
     )
     const sessions = await Promise.all(working)
-    t.ok(acknowledged >= 100, `round ${round}: ${acknowledged} answers`)
+    t.ok(acknowledged >= 80, `round ${round}: ${acknowledged} answers`)
     await server.restart()
     let interrupted = 0
     let wrong = 0
-    for (const { key, session, said } of sessions) {
+    const look = async ({ key, session, said }: (typeof sessions)[number]) => {
       const client = server.as(key)
       const { status, body } = await client.status(session)
-      if (status === 404 && said.length === 0) continue
+      if (status === 404 && said.length === 0) return
       const found = await contents(client, session)
       const rest = found.slice(said.length)
       const next = await client.chat({ messages: user('Next'), session_id: session })
+      if (rest.length === 1) interrupted++
       const right =
         !body.is_processing &&
         JSON.stringify(found.slice(0, said.length)) === JSON.stringify(said) &&
         rest.length <= 2 &&
         (rest[1] ?? text) === text &&
         next.status === 200
-      if (!right) {
-        wrong++
-        t.comment(JSON.stringify({ session, said, found, status: body, next: next.body }))
-      }
-      if (rest.length === 1) interrupted++
+      if (right) return
+      wrong++
+      t.comment(JSON.stringify({ session, said, found, status: body, next: next.body }))
     }
+    await Promise.all(sessions.map(look))
     t.equal(wrong, 0, `round ${round}: every session is whole, quiet and goes on`)
     t.ok(interrupted > 0, `round ${round}: ${interrupted} runs were cut off`)
     for (const { organizationId, ownerId } of organizations) {
