@@ -37,7 +37,14 @@ export const warmAgents = ({ findSquad, toolsOf, models, clock }: Uses) => {
 
   const build = async (agent: AgentConfig, squad: Squad, call: Call): Promise<number> => {
     models.resolve(agent.model)
-    const turn: Turn = { call, agent, agents: squad.agents, sessionId: '', message: '', history: [] }
+    const turn: Turn = {
+      call,
+      agent,
+      agents: squad.agents,
+      sessionId: '',
+      message: '',
+      history: [],
+    }
     return (await toolsOf(agent, turn)).length
   }
 
