@@ -18,20 +18,20 @@ export type SocketTimes = {
   heartbeat: number
   /** How long a client may leave what it was sent unread. */
   unread: number
+  /** How long it has to answer a close, and to take what it is due when the server stops. */
+  close: number
 }
 
 /** How much may wait to be read by the client, in bytes, before no more is sent. */
 const roomBytes = 65_536
 /** Close codes: the server cannot go on now (RFC 6455's registry). */
 const tryLater = 1013
-/** How long a client has to answer a close, in milliseconds. */
-const closeMs = 1_000
 
 /**
  * A socket as a line: what is sent waits in memory up to a bound, and then for the client, which
  * is dropped when it reads nothing for too long.
  */
-export const lineOver = (socket: WebSocket, { unread }: Pick<SocketTimes, 'unread'>): Line => {
+export const lineOver = (socket: WebSocket, within: SocketTimes): Line => {
   const gone = new AbortController()
   const waiting = new Set<() => void>()
   let patience: NodeJS.Timeout | undefined
@@ -47,7 +47,7 @@ export const lineOver = (socket: WebSocket, { unread }: Pick<SocketTimes, 'unrea
     gone.abort()
     wake()
     socket.close(code, reason)
-    const last = setTimeout(() => socket.terminate(), closeMs)
+    const last = setTimeout(() => socket.terminate(), within.close)
     socket.once('close', () => clearTimeout(last))
   }
   const written = () => {
@@ -66,7 +66,7 @@ export const lineOver = (socket: WebSocket, { unread }: Pick<SocketTimes, 'unrea
     },
     room() {
       if (gone.signal.aborted || !isFull()) return undefined
-      patience ??= setTimeout(close, unread, tryLater, 'What was sent is not read')
+      patience ??= setTimeout(close, within.unread, tryLater, 'What was sent is not read')
       return new Promise((resolve) => waiting.add(resolve))
     },
     close,

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect as connectTcp } from 'node:net'
+import { mock } from 'node:test'
 import { setImmediate as soon } from 'node:timers/promises'
 import Fastify from 'fastify'
 import t, { type Test } from 'tap'
@@ -120,31 +121,32 @@ t.test('a slow reader loses nothing and costs a bounded amount of memory', async
   socket.close()
 })
 
-t.test('a client that reads nothing is closed with 1013', async (t) => {
-  const { url, served } = await channel(t, { events: many, times: { unread: 50 } })
+/** The server's end of a socket whose client has stopped to read in the middle of an answer. */
+const unread = async (t: Test, close: number) => {
+  const { url, served } = await channel(t, { events: many, times: { unread: 50, close } })
   const socket = await connect(url, key)
+  const server = served()
   socket.send({ type: 'message', content: 'Much' })
   await socket.until('stream_token')
   socket.ws.pause()
-  const server = served()
+  return { server, socket }
+}
+
+t.test('a client that reads nothing for too long is closed with 1013', async (t) => {
+  const { server, socket } = await unread(t, 60_000)
   await until(() => server.readyState === server.CLOSING)
   socket.ws.resume()
   t.match(await socket.closed, { code: 1013, reason: /not read/ })
 })
 
 t.test('and let go when it does not even read that', async (t) => {
-  const { url, served } = await channel(t, { events: many, times: { unread: 50 } })
-  const socket = await connect(url, key)
-  socket.send({ type: 'message', content: 'Much' })
-  await socket.until('stream_token')
-  socket.ws.pause()
-  const gone = once(served(), 'close')
-  await t.resolves(gone)
+  const { server, socket } = await unread(t, 10)
+  await t.resolves(once(server, 'close'))
   socket.ws.terminate()
 })
 
 t.test('who sends and never reads is not listened to any more', async (t) => {
-  const { url, served } = await channel(t, { times: { unread: 60_000 } })
+  const { url, served } = await channel(t, {})
   const socket = await connect(url, key)
   await socket.next()
   socket.ws.pause()
@@ -164,27 +166,38 @@ t.test('who sends and never reads is not listened to any more', async (t) => {
   await socket.closed
 })
 
-t.test('a peer that gives no sign of life is dropped, any other is kept', async (t) => {
-  const { url } = await channel(t, { times: { heartbeat: 20 } })
+/** A client that upgrades and then does nothing that a client should. */
+const connectMute = async (url: string) => {
   const { hostname, port, pathname } = channelOf(url)
-  const mute = connectTcp(Number(port), hostname)
-  mute.write(
-    [
-      `GET ${pathname} HTTP/1.1`,
-      `Host: ${hostname}`,
-      'Connection: Upgrade',
-      'Upgrade: websocket',
-      'Sec-WebSocket-Version: 13',
-      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-      'X-API-Key: any',
-      '\r\n',
-    ].join('\r\n'),
-  )
-  const gone = once(mute.resume(), 'close')
+  const socket = connectTcp(Number(port), hostname)
+  const head = [
+    `GET ${pathname} HTTP/1.1`,
+    `Host: ${hostname}`,
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    'X-API-Key: any',
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  await once(socket, 'data')
+  return socket
+}
+
+t.test('a peer that gives no sign of life is dropped, any other is kept', async (t) => {
+  const { url, served } = await channel(t, {})
+  mock.timers.enable({ apis: ['setInterval'] })
+  t.teardown(() => mock.timers.reset())
   const socket = await connect(url, key)
+  const server = served()
+  const gone = once(await connectMute(url), 'close')
   await socket.next()
+  for (let beat = 0; beat < 3; beat++) {
+    const pong = once(server, 'pong')
+    mock.timers.tick(30_000)
+    await pong
+  }
   await gone
-  for (let n = 0; n < 3; n++) await once(socket.ws, 'ping')
   socket.send({ type: 'ping' })
   t.equal((await socket.next()).type, 'pong')
   socket.close()

@@ -16,9 +16,7 @@ type Uses = Omit<ConversationUses, 'log'> & {
 const url = '/ws/chat'
 /** The largest frame: a file of 10 MB in base64, and what goes with it. */
 const maxPayload = 14 * 1024 * 1024
-const usualTimes: SocketTimes = { auth: 5_000, heartbeat: 30_000, unread: 30_000 }
-/** How long a client has to take what it was sent when the server stops, in milliseconds. */
-const deliveryMs = 1_000
+const usualTimes: SocketTimes = { auth: 5_000, heartbeat: 30_000, unread: 30_000, close: 1_000 }
 /** Close codes (RFC 6455). */
 const goingAway = 1001
 const unexpected = 1011
@@ -59,7 +57,7 @@ export const wsChatRoutes =
       const talk = conversation({ ...uses, log }, line, { credentials, access })
       const goodbye = async () => {
         await talk.stop()
-        await Promise.race([talk.answered(), after(deliveryMs, undefined, { ref: false })])
+        await Promise.race([talk.answered(), after(within.close, undefined, { ref: false })])
         line.close(goingAway, 'The server is stopping')
       }
       goodbyes.add(goodbye)
