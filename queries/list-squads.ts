@@ -7,7 +7,10 @@ import type { View } from '../src/ports/views.ts'
 type Uses = { agents: View<AgentView>; organizations: View<OrganizationView> }
 
 /** An agent and all that it runs, each once, itself first. */
-const reached = (start: string, below: (agentId: string) => readonly string[]): Set<string> => {
+export const reached = (
+  start: string,
+  below: (agentId: string) => readonly string[],
+): Set<string> => {
   const seen = new Set([start])
   for (const id of seen) for (const next of below(id)) seen.add(next)
   return seen

@@ -3,8 +3,10 @@ import { changeAgent } from '../commands/change-agent.ts'
 import { changeApiKey } from '../commands/change-api-key.ts'
 import { changeMember } from '../commands/change-member.ts'
 import { clearDatastore } from '../commands/clear-datastore.ts'
+import { connectCredentials } from '../commands/connect-credentials.ts'
 import { createAgent } from '../commands/create-agent.ts'
 import { createApiKey } from '../commands/create-api-key.ts'
+import { createConnectLink, revokeConnectLinks } from '../commands/create-connect-link.ts'
 import { createDatastore } from '../commands/create-datastore.ts'
 import { createOrganization } from '../commands/create-organization.ts'
 import { deleteAgent } from '../commands/delete-agent.ts'
@@ -50,20 +52,28 @@ type Uses = {
 /** Every command, with what it needs. */
 export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: Uses) => {
   const { transact } = transactor
-  const { hashApiKey, hashEmail, hashSubject } = secrets
+  const { hashApiKey, hashEmail, hashLinkToken, hashSubject } = secrets
   const register = registerUser({ transact, clock, hashEmail, seal: vault.seal })
   const agent = createAgent({ transact, clock, defaultModel })
   const subscribe = setSubscription(transact)
   const grant = grantCredits({ transact, clock })
+  const store = storeCredential({ transact, seal: vault.seal })
+  const provisioned = requireProvisionedUser(transact)
   return {
     addMember: addMember({ transact, registerUser: register }),
     changeAgent: changeAgent({ transact, defaultModel }),
     changeApiKey: changeApiKey(transact),
     changeMember: changeMember(transact),
     clearDatastore: clearDatastore(transact),
+    connectCredentials: connectCredentials({
+      transact,
+      requireProvisionedUser: provisioned,
+      storeCredential: store,
+    }),
     createAgent: agent,
     createApiKey: createApiKey({ transact, clock, hashApiKey }),
     createDatastore: createDatastore({ transact, clock }),
+    createConnectLink: createConnectLink({ transact, clock, hashLinkToken }),
     createOrganization: createOrganization({
       transact,
       clock,
@@ -90,15 +100,16 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
     removeMember: removeMember(transact),
     renameOrganization: renameOrganization(transact),
     requestContent: requestContent(transact),
-    requireProvisionedUser: requireProvisionedUser(transact),
+    requireProvisionedUser: provisioned,
     retryContent: retryContent(transact),
     revokeApiKey: revokeApiKey(transact),
+    revokeConnectLinks: revokeConnectLinks(transact),
     revokeUserKey: revokeUserKey(transact),
     sendMessage: sendMessage(transactor),
     setSubscription: subscribe,
     settleReservation: settleReservation(transact),
     startContent: startContent(transact),
-    storeCredential: storeCredential({ transact, seal: vault.seal }),
+    storeCredential: store,
   }
 }
 

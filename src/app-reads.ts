@@ -1,6 +1,7 @@
 import { accounts } from '../projections/accounts.ts'
 import { agents } from '../projections/agents.ts'
 import { apiKeys } from '../projections/api-keys.ts'
+import { connectLinks } from '../projections/connect-links.ts'
 import { contents } from '../projections/contents.ts'
 import { credentials } from '../projections/credentials.ts'
 import { datastores } from '../projections/datastores.ts'
@@ -24,6 +25,7 @@ export const projections: readonly AnyProjection[] = [
   accounts,
   agents,
   apiKeys,
+  connectLinks,
   contents,
   credentials,
   datastores,
@@ -45,6 +47,7 @@ export const viewsOf = async (views: Views) => {
     accounts: await of(accounts),
     agents: await of(agents),
     apiKeys: await of(apiKeys),
+    connectLinks: await of(connectLinks),
     contents: await of(contents),
     credentials: await of(credentials),
     datastores: await of(datastores),

@@ -257,6 +257,8 @@ export const app = async (config: Config, options: Options) => {
     turns,
     passed,
     head: events.head,
+    clock,
+    config,
   })
 
   const admit = admission(clock)
@@ -283,6 +285,7 @@ export const app = async (config: Config, options: Options) => {
       '': [
         metricsRoutes(metrics),
         ...content.open,
+        ...provisioning.open,
         wsChatRoutes({
           findAccess: access.find,
           admit,

@@ -21,6 +21,9 @@ export const newApiKey = (kind: 'live' | 'user'): string => {
   return `svc_${kind}_${random}`
 }
 
+/** What a connect link is known by: 32 random bytes in base64url. */
+export const newLinkToken = (): string => randomBytes(32).toString('base64url')
+
 /** Compares in a time that tells nothing of where the two differ. */
 export const sameSecret = (one: string, other: string): boolean => {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]
@@ -47,6 +50,9 @@ export const secretsOf = (masterKey: Uint8Array) => {
     /** Signs links. */
     links: derived('links'),
     hashApiKey: hasher('api-key'),
+    hashLinkToken: hasher('connect-link'),
+    /** Of a connect link's token: what a form on its page proves itself by. */
+    signForm: hasher('connect-form'),
     /** Of a normalized address. */
     hashEmail: hasher('email'),
     /** Of an identity provider's subject. */

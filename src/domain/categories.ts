@@ -2,6 +2,7 @@ import { accountEvents } from './account/events.ts'
 import { agentEvents } from './agent/events.ts'
 import type { EventTable } from './aggregate.ts'
 import { apiKeyEvents } from './api-key/events.ts'
+import { connectEvents } from './connect/events.ts'
 import { contentEvents } from './content/events.ts'
 import { credentialEvents } from './credential/events.ts'
 import { dataStoreEvents } from './datastore/events.ts'
@@ -18,6 +19,7 @@ import { userEvents } from './user/events.ts'
 export const eventsByCategory = {
   account: accountEvents,
   apikey: apiKeyEvents,
+  connect: connectEvents,
   content: contentEvents,
   credentials: credentialEvents,
   datastores: dataStoreEvents,

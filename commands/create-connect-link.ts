@@ -1,0 +1,46 @@
+import {
+  connectStream,
+  decideCreateLink,
+  decideRevokeLinks,
+  linkMs,
+} from '../src/domain/connect/connect.ts'
+import { memberStream, requireProvisioned } from '../src/domain/member/member.ts'
+import type { Call } from '../src/ports/call.ts'
+import type { Clock } from '../src/ports/clock.ts'
+import { newLinkToken, type Secrets } from '../src/secrets.ts'
+import type { Transact } from '../src/transact.ts'
+import { checked } from './checked.ts'
+
+type Uses = { transact: Transact; clock: Clock; hashLinkToken: Secrets['hashLinkToken'] }
+
+export type CreateConnectLink = { userId: string; agentId: string; returnUrl: string }
+
+/**
+ * A link that holds for 30 minutes; its token is in the answer and nowhere else.
+ * @throws user_not_found, not_provisioned
+ */
+export const createConnectLink =
+  ({ transact, clock, hashLinkToken }: Uses) =>
+  async ({ userId, agentId, returnUrl }: CreateConnectLink, call: Call) => {
+    const { organizationId } = call
+    await transact(memberStream(organizationId, userId), checked(requireProvisioned), call)
+    const linkId = clock.id()
+    const token = newLinkToken()
+    const expiresAt = new Date(Date.parse(call.at) + linkMs).toISOString()
+    const tokenHash = hashLinkToken(token)
+    const decide = decideCreateLink({ linkId, tokenHash, agentId, returnUrl, expiresAt })
+    const { position } = await transact(connectStream(organizationId, userId), decide, call)
+    return { linkId, token, expiresAt, position }
+  }
+export type CreateConnectLinkCommand = ReturnType<typeof createConnectLink>
+
+/** Ends all links of a user that still hold; `revoked` is how many. */
+export const revokeConnectLinks =
+  (transact: Transact) =>
+  async ({ userId }: { userId: string }, call: Call) => {
+    const stream = connectStream(call.organizationId, userId)
+    const { events, position } = await transact(stream, decideRevokeLinks(call.at), call)
+    const revoked = events.reduce((sum, { data }) => sum + data.linkIds.length, 0)
+    return { revoked, position }
+  }
+export type RevokeConnectLinksCommand = ReturnType<typeof revokeConnectLinks>

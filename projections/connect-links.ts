@@ -1,0 +1,39 @@
+import { connectEvents } from '../src/domain/connect/events.ts'
+import { idIn, type Projection } from './projection.ts'
+
+/** A link by the hash of its token; the token itself is nowhere but in the link. */
+export type ConnectLinkView = {
+  link_id: string
+  organization_id: string
+  user_id: string
+  agent_id: string
+  return_url: string
+  created_at: string
+  expires_at: string
+}
+
+export const connectLinks: Projection<ConnectLinkView, typeof connectEvents> = {
+  name: 'connect_links',
+  categories: ['connect'],
+  events: connectEvents,
+  indexes: { by_user: { equals: ['organization_id', 'user_id'], orderBy: 'expires_at' } },
+  id: ({ type, data }) => (type === 'ConnectLinkCreated' ? data.tokenHash : []),
+  creates: {
+    ConnectLinkCreated: ({ stream, metadata, data }) => ({
+      link_id: data.linkId,
+      organization_id: metadata.organization_id,
+      user_id: idIn(stream),
+      agent_id: data.agentId,
+      return_url: data.returnUrl,
+      created_at: metadata.at,
+      expires_at: data.expiresAt,
+    }),
+  },
+  changes: {},
+  clears: {
+    ConnectLinksRevoked: ({ stream, metadata }) => ({
+      index: 'by_user',
+      equals: [metadata.organization_id, idIn(stream)],
+    }),
+  },
+}

@@ -1,0 +1,20 @@
+import type { ConnectLinkView } from '../projections/connect-links.ts'
+import type { View } from '../src/ports/views.ts'
+import { problem } from '../src/problems.ts'
+import type { Secrets } from '../src/secrets.ts'
+
+type Uses = {
+  connectLinks: View<ConnectLinkView>
+  hashLinkToken: Secrets['hashLinkToken']
+  now(): Date
+}
+
+/** The link of a token, while it holds; what is past, revoked or unknown is the same. @throws connect_link_not_found */
+export const findConnectLink =
+  ({ connectLinks, hashLinkToken, now }: Uses) =>
+  async (token: string): Promise<ConnectLinkView> => {
+    const found = await connectLinks.get(hashLinkToken(token))
+    if (!found || found.expires_at <= now().toISOString()) throw problem('connect_link_not_found')
+    return found
+  }
+export type FindConnectLink = ReturnType<typeof findConnectLink>

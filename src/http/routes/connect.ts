@@ -1,0 +1,149 @@
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { ConnectCredentialsCommand } from '../../../commands/connect-credentials.ts'
+import type { ConnectLinkView } from '../../../projections/connect-links.ts'
+import type { FindConnectLink } from '../../../queries/find-connect-link.ts'
+import type { GetOrganization } from '../../../queries/get-organization.ts'
+import type { ListConnectItems } from '../../../queries/list-connect-items.ts'
+import { isCredentialValue } from '../../domain/credential/credential.ts'
+import type { Call } from '../../ports/call.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { problems } from '../../problems.ts'
+import { type Secrets, sameSecret } from '../../secrets.ts'
+import {
+  connectPage,
+  contentPolicy,
+  refusedFormPage,
+  unknownLinkPage,
+} from '../../web/connect-page.ts'
+import type { Passed } from '../admin-wire.ts'
+import { refusalOf } from '../problem-reply.ts'
+
+type Uses = {
+  connectCredentials: ConnectCredentialsCommand
+  findConnectLink: FindConnectLink
+  listConnectItems: ListConnectItems
+  getOrganization: GetOrganization
+  signForm: Secrets['signForm']
+  requireHttps: onRequestHookHandler
+  clock: Clock
+  passed: Passed
+}
+
+/** A form with 40 values of the longest kind. */
+const formLimit = 1024 * 1024
+
+const params = z.object({ token: z.string() })
+const form = z.record(z.string(), z.string())
+
+/** The user of the link acts alone: there is no key. */
+const callOf = (link: ConnectLinkView, { id }: FastifyRequest, at: Date): Call => ({
+  organizationId: link.organization_id,
+  keyId: null,
+  userId: link.user_id,
+  onBehalfOf: null,
+  requestId: id,
+  correlationId: id,
+  causationId: link.link_id,
+  at: at.toISOString(),
+})
+
+const send = (reply: FastifyReply, status: number, html: string, returnUrl?: string) =>
+  reply
+    .code(status)
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': contentPolicy(returnUrl && new URL(returnUrl).origin),
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+    })
+    .serializer((text: string) => text)
+    .send(html)
+
+const connectedUrl = (returnUrl: string): string => {
+  const url = new URL(returnUrl)
+  url.searchParams.set('status', 'connected')
+  return url.href
+}
+
+/** The page that a connect link opens (decisions, section 7): plain HTML over GET and POST. */
+export const connectRoutes =
+  (uses: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const { connectCredentials, findConnectLink, listConnectItems, getOrganization } = uses
+    const { signForm, requireHttps, clock, passed } = uses
+
+    http.addHook('onRequest', requireHttps)
+    http.removeAllContentTypeParsers()
+    http.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string', bodyLimit: formLimit },
+      (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
+    )
+    http.setErrorHandler((error, request, reply) => {
+      const { status } = problems[refusalOf(error, 'management')?.code ?? 'internal_error']
+      if (status >= 500) request.log.error({ err: error }, 'request failed')
+      return send(reply, status, status === 404 ? unknownLinkPage() : refusedFormPage())
+    })
+
+    const itemsOf = async (link: ConnectLinkView) => {
+      const { organization_id, user_id, agent_id } = link
+      return (await listConnectItems(organization_id, user_id, agent_id)).items
+    }
+
+    const show = async (
+      reply: FastifyReply,
+      token: string,
+      link: ConnectLinkView,
+      refused: readonly string[] = [],
+    ) => {
+      const { name } = await getOrganization(link.organization_id)
+      const html = connectPage({
+        organization: name,
+        returnUrl: link.return_url,
+        items: await itemsOf(link),
+        csrf: signForm(token),
+        refused,
+      })
+      return send(reply, refused.length > 0 ? 400 : 200, html, link.return_url)
+    }
+
+    http.get('/connect/:token', { schema: { params, hide: true } }, async (request, reply) => {
+      const { token } = request.params
+      return show(reply, token, await findConnectLink(token))
+    })
+
+    http.post(
+      '/connect/:token',
+      { schema: { params, body: form, hide: true } },
+      async (request, reply) => {
+        const { token } = request.params
+        const link = await findConnectLink(token)
+        const { csrf = '', ...given } = request.body
+        if (!sameSecret(csrf, signForm(token))) return send(reply, 403, refusedFormPage())
+        const values = (await itemsOf(link)).flatMap(({ name }) => {
+          const value = given[name]?.trim()
+          return value ? [{ name, value }] : []
+        })
+        const refused = values.filter(({ value }) => !isCredentialValue(value))
+        if (refused.length > 0)
+          return show(
+            reply,
+            token,
+            link,
+            refused.map(({ name }) => name),
+          )
+        const { user_id: userId, link_id: linkId } = link
+        const call = callOf(link, request, clock.now())
+        const { position } = await connectCredentials({ userId, linkId, values }, call)
+        await passed(position)
+        const complete = (await itemsOf(link)).every(({ connected }) => connected)
+        const target = complete ? connectedUrl(link.return_url) : `/connect/${token}`
+        return reply
+          .code(303)
+          .headers({ location: target, 'referrer-policy': 'no-referrer' })
+          .send()
+      },
+    )
+  }

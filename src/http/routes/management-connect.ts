@@ -1,0 +1,152 @@
+import type { FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type {
+  CreateConnectLinkCommand,
+  RevokeConnectLinksCommand,
+} from '../../../commands/create-connect-link.ts'
+import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
+import type { ListConnectItems } from '../../../queries/list-connect-items.ts'
+import { problem } from '../../problems.ts'
+import { id, type Passed, timestamp } from '../admin-wire.ts'
+import { refusals } from '../refusals.ts'
+import { provisionedUser } from '../wire.ts'
+
+type Uses = {
+  createConnectLink: CreateConnectLinkCommand
+  revokeConnectLinks: RevokeConnectLinksCommand
+  requireProvisionedUser: RequireProvisionedUser
+  listConnectItems: ListConnectItems
+  publicUrl: string | undefined
+  passed: Passed
+}
+
+const items = {
+  items: z.array(
+    z.object({
+      name: z.string(),
+      kind: z.enum(['api_call', 'mcp_server']),
+      connected: z.boolean(),
+    }),
+  ),
+  skipped: z.array(
+    z.object({
+      name: z.string(),
+      reason: z.enum([
+        'provided_by_organization',
+        'provided_by_system',
+        'no_credential_schema',
+        'too_many_items',
+      ]),
+    }),
+  ),
+}
+
+const agent_id = z.string().min(1).max(64)
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+const isReturnUrl = (text: string): boolean => {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, username, password } = new URL(text)
+  if (username || password) return false
+  return protocol === 'https:' || (protocol === 'http:' && loopback.has(hostname))
+}
+
+const return_url = z
+  .string()
+  .max(2_048)
+  .refine(isReturnUrl, 'An https address is expected; http only on the own machine')
+
+/** Connect links of users that the organization provisioned (decisions, section 7). */
+export const managementConnectRoutes =
+  (uses: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const { createConnectLink, revokeConnectLinks, requireProvisionedUser } = uses
+    const { listConnectItems, publicUrl, passed } = uses
+    const config = {
+      group: 'management',
+      scopes: ['users:credentials'],
+      managers: true,
+    } as const
+    const tags = ['management']
+    const refused = ['role_required', 'user_not_found', 'not_provisioned'] as const
+    const baseOf = ({ protocol, host }: FastifyRequest) => publicUrl ?? `${protocol}://${host}`
+
+    http.post(
+      '/management/users/:user_id/connect-links',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Make a link where the user connects what an agent and those below it need',
+          params: provisionedUser,
+          body: z.object({ agent_id, return_url }),
+          response: {
+            201: z.object({ link_id: id, url: z.string(), expires_at: timestamp, ...items }),
+            ...refusals('management', ...refused, 'agent_not_found', 'nothing_to_connect'),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { params, body, call } = request
+        const userId = params.user_id
+        await requireProvisionedUser(userId, call)
+        const found = await listConnectItems(call.organizationId, userId, body.agent_id)
+        if (found.items.length === 0)
+          throw problem('nothing_to_connect', { skipped: found.skipped })
+        const link = { userId, agentId: body.agent_id, returnUrl: body.return_url }
+        const { linkId, token, expiresAt, position } = await createConnectLink(link, call)
+        await passed(position)
+        return reply.code(201).send({
+          link_id: linkId,
+          url: `${baseOf(request)}/connect/${token}`,
+          expires_at: expiresAt,
+          ...found,
+        })
+      },
+    )
+
+    http.get(
+      '/management/users/:user_id/connect-status',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'What an agent and those below it need of the user, and what is connected',
+          params: provisionedUser,
+          querystring: z.object({ agent_id }),
+          response: {
+            200: z.object(items),
+            ...refusals('management', ...refused, 'agent_not_found'),
+          },
+        },
+      },
+      async ({ params: { user_id }, query, call }) => {
+        await requireProvisionedUser(user_id, call)
+        return listConnectItems(call.organizationId, user_id, query.agent_id)
+      },
+    )
+
+    http.delete(
+      '/management/users/:user_id/connect-links',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Revoke all links of the user that still hold',
+          params: provisionedUser,
+          response: {
+            200: z.object({ revoked: z.int() }),
+            ...refusals('management', ...refused),
+          },
+        },
+      },
+      async ({ params: { user_id }, call }) => {
+        await requireProvisionedUser(user_id, call)
+        const { revoked, position } = await revokeConnectLinks({ userId: user_id }, call)
+        await passed(position)
+        return { revoked }
+      },
+    )
+  }

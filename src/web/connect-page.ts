@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+
+const style = `
+:root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}
+body{margin:0 auto;max-width:34rem;padding:1.5rem 1rem}
+h1{font-size:1.5rem;line-height:1.25}
+label{display:block;font-weight:600;margin-top:1.25rem;overflow-wrap:anywhere}
+input{box-sizing:border-box;width:100%;min-height:2.75rem;padding:.5rem;font:inherit}
+button{min-height:2.75rem;margin-top:1.5rem;padding:.5rem 1.5rem;font:inherit;font-weight:600}
+.hint,.error{margin:.25rem 0;overflow-wrap:anywhere}
+.error{font-weight:600;border-left:.25rem solid #c00;padding-left:.5rem}
+a{overflow-wrap:anywhere}
+`
+
+const styleHash = createHash('sha256').update(style).digest('base64')
+
+/**
+ * Nothing but this page's own style, and forms that lead here or, over the redirect that follows,
+ * to the partner.
+ */
+export const contentPolicy = (returnOrigin?: string): string =>
+  [
+    "default-src 'none'",
+    `style-src 'sha256-${styleHash}'`,
+    `form-action 'self'${returnOrigin ? ` ${returnOrigin}` : ''}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (found) => entities[found] ?? '')
+
+const page = (title: string, body: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${escaped(title)}</title>
+<style>${style}</style>
+</head>
+<body>
+<main>
+<h1>${escaped(title)}</h1>
+${body}
+</main>
+</body>
+</html>
+`
+
+type Item = { name: string; kind: 'api_call' | 'mcp_server'; connected: boolean }
+
+const kinds: Readonly<Record<Item['kind'], string>> = {
+  api_call: 'sent with calls that are made for you',
+  mcp_server: 'sent to a server that is used for you',
+}
+
+const field = ({ name, kind, connected }: Item, refused: boolean): string => {
+  const state = connected ? 'connected; leave empty to keep it' : 'not connected yet'
+  const error = refused
+    ? `<p class="error" id="${name}-error">This value cannot be used: it has 1 to 8192 letters, digits and signs of ASCII, and no space at its ends.</p>`
+    : ''
+  const described = `${name}-hint${refused ? ` ${name}-error` : ''}`
+  return `<label for="${name}">${name}</label>
+<p class="hint" id="${name}-hint">${kinds[kind]} – ${state}</p>
+${error}<input id="${name}" name="${name}" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="8192" aria-describedby="${described}"${refused ? ' aria-invalid="true"' : ''}>`
+}
+
+export type ConnectPage = {
+  organization: string
+  returnUrl: string
+  items: readonly Item[]
+  /** Proves that a form came from this page. */
+  csrf: string
+  /** Names whose values were refused. */
+  refused: readonly string[]
+}
+
+/** The page of a connect link: what is to be connected, one field each; no value is ever in it. */
+export const connectPage = (shown: ConnectPage): string => {
+  const { organization, returnUrl, items, csrf, refused } = shown
+  const open = items.filter(({ connected }) => !connected).length
+  const back = `<p><a href="${escaped(returnUrl)}">Return to ${escaped(new URL(returnUrl).host)}</a></p>`
+  const title = `Connect to ${organization}`
+  if (items.length === 0) return page(title, `<p>There is nothing to connect.</p>\n${back}`)
+  const status =
+    open === 0 ? 'Everything is connected.' : `${open} of ${items.length} not connected yet.`
+  const alert =
+    refused.length > 0
+      ? '<p class="error" role="alert">Nothing was saved. Please look at the marked fields.</p>'
+      : ''
+  return page(
+    title,
+    `<p>What you enter is stored encrypted, used in your name only, and never shown again.</p>
+<p role="status">${status}</p>
+${alert}
+<form method="post" autocomplete="off">
+<input type="hidden" name="csrf" value="${escaped(csrf)}">
+${items.map((item) => field(item, refused.includes(item.name))).join('\n')}
+<button type="submit">Connect</button>
+</form>
+${back}`,
+  )
+}
+
+/** One page for links that are past, revoked or unknown. */
+export const unknownLinkPage = (): string =>
+  page(
+    'This link does not work',
+    '<p>It may have expired. Please go back to where you came from and ask for a new one.</p>',
+  )
+
+/** For a form that is not this page's, or cannot be read. */
+export const refusedFormPage = (): string =>
+  page('This did not work', '<p>Nothing was saved. Please open the link again.</p>')
