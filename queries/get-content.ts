@@ -17,11 +17,7 @@ type Ask = { organizationId: string; viewer: Viewer; contentId: string; linkOf: 
 const credits = (micro: number): number => micro / 1_000_000
 
 /** The documented list item. */
-export const shownContent = (
-  view: ContentView,
-  prompt: string,
-  linkOf: LinkOf,
-) => ({
+export const shownContent = (view: ContentView, prompt: string, linkOf: LinkOf) => ({
   id: view.id,
   content_type: view.content_type,
   status: view.status,

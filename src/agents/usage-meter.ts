@@ -52,5 +52,3 @@ export const usageMeter = () => {
 
   return { see, total }
 }
-
-export type UsageMeter = ReturnType<typeof usageMeter>

@@ -83,5 +83,3 @@ export const bm25 = (k1 = 1.2, b = 0.75) => {
     },
   }
 }
-
-export type Bm25 = ReturnType<typeof bm25>

@@ -201,5 +201,3 @@ export const providerDouble = async (otherwise: Reply = { text: 'Hello from the 
       }),
   }
 }
-
-export type ProviderDouble = Awaited<ReturnType<typeof providerDouble>>

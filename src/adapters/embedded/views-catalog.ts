@@ -160,5 +160,3 @@ export const viewsCatalog = (db: Database<unknown, Key>) => {
     },
   }
 }
-
-export type ViewsCatalog = ReturnType<typeof viewsCatalog>
