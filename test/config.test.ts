@@ -19,6 +19,7 @@ t.test('what is unset or empty has its default', async (t) => {
     HOST: '127.0.0.1',
     PORT: 3000,
     DATA_DIR: './data',
+    API_CALL_ALLOW_HOSTS: [],
     TRUST_PROXY: false,
     REQUIRE_HTTPS: 'on',
     LOG_LEVEL: 'info',

@@ -26,7 +26,7 @@ type Uses = {
 const types = ['image', 'video', 'audio', 'glb', 'other'] as const
 const statuses = ['pending', 'processing', 'completed', 'failed'] as const
 const on_behalf_of = z.string().min(1).optional()
-const params = z.object({ content_id: z.string().min(1) })
+const params = z.object({ content_id: z.string().min(1).max(64) })
 
 const list = z.object({
   page: integer(1, 1_000_000).default(1),
