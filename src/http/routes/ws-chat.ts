@@ -2,8 +2,10 @@ import { setTimeout as after } from 'node:timers/promises'
 import websocket from '@fastify/websocket'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
 import { problem } from '../../problems.ts'
 import { authenticate, credentialsOf } from '../authenticate.ts'
+import { refusals } from '../refusals.ts'
 import { upgradesAt } from '../upgrades.ts'
 import { type ConversationUses, conversation } from '../ws-conversation.ts'
 import { heartbeat, lineOver, listen, type SocketTimes } from '../ws-line.ts'
@@ -78,7 +80,11 @@ export const wsChatRoutes =
       onRequest: [requireHttps, authenticatedEarly],
       schema: {
         tags: ['chat'],
-        summary: 'The WebSocket channel (docs/websocket.md); asks for an upgrade',
+        summary: 'Upgrade to the WebSocket channel (docs/websocket.md)',
+        response: {
+          101: z.null().describe('The channel is open'),
+          ...refusals('chat', 'upgrade_required'),
+        },
       },
       handler(_request, reply) {
         reply.headers({ connection: 'upgrade', upgrade: 'websocket' })
