@@ -385,7 +385,15 @@ export const app = async (config: Config, options: Options) => {
     /** Resolves when the views show a position, or after a bounded wait. */
     visible: passed,
     /** Fills an empty store with the demo organization; its key, the one time that it is made. */
-    demo: () => seedDemo({ store: events, transact, clock, ...secrets, ...commands }),
+    async demo() {
+      const { uploadFiles } = knowledge
+      const uses = { ...secrets, ...commands, uploadFiles, store: events, transact, clock }
+      const made = await seedDemo(uses)
+      if (!made) return undefined
+      await passed(made.position)
+      knowledge.reactor.add(made.uploadIds)
+      return made
+    },
     /** Waits until the views show all there is, then ends what a dead process left behind. */
     async recover(): Promise<void> {
       await projecting.passed(await events.head(), 60_000)

@@ -1,7 +1,11 @@
+import { createHash } from 'node:crypto'
 import type { ChangeAgentCommand } from '../commands/change-agent.ts'
 import type { CreateAgentCommand } from '../commands/create-agent.ts'
 import type { CreateApiKeyCommand } from '../commands/create-api-key.ts'
+import type { CreateDatastoreCommand } from '../commands/create-datastore.ts'
 import type { CreateOrganizationCommand } from '../commands/create-organization.ts'
+import type { ArrivedFile, UploadFilesCommand } from '../commands/upload-files.ts'
+import { demoHandbook } from './demo-handbook.ts'
 import { creditUnit } from './domain/account/account.ts'
 import type { AgentConfiguration } from './domain/agent/events.ts'
 import { organizationKeyStream } from './domain/api-key/api-key.ts'
@@ -23,16 +27,39 @@ type Uses = {
   createAgent: CreateAgentCommand
   changeAgent: ChangeAgentCommand
   createApiKey: CreateApiKeyCommand
+  createDatastore: CreateDatastoreCommand
+  uploadFiles: UploadFilesCommand
 }
 
 const owner = { email: 'owner@demo.invalid', name: 'Demo Owner' }
 
 type DemoAgent = Pick<AgentConfiguration, 'name' | 'description' | 'instruction' | 'tools'>
 
+const library = {
+  displayName: 'Handbook',
+  description: 'The sample document of the demo organization',
+}
+
+async function* once(bytes: Uint8Array) {
+  yield bytes
+}
+
+const handbook = (): ArrivedFile => {
+  const bytes = Buffer.from(demoHandbook)
+  return {
+    filename: 'handbook.md',
+    fileType: 'text/markdown',
+    size: bytes.length,
+    hash: createHash('sha256').update(bytes).digest('hex'),
+    bytes: () => once(bytes),
+  }
+}
+
 const agents: readonly DemoAgent[] = [
   {
     name: 'Librarian',
-    description: 'Answers questions about documents, manuals and policies from the knowledge base',
+    description:
+      'Answers questions about documents, manuals and policies from the knowledge base: the handbook with office hours, leave, sick days, travel, expenses, equipment and security',
     instruction: 'Answer from the documents, and name the file that the answer is from.',
     tools: ['search_knowledge'],
   },
@@ -65,13 +92,14 @@ const callAt = (at: string): Call => ({
 
 /**
  * Fills an empty store with a demo organization: an owner on the Pro plan with 1,000 credits, an
- * orchestrator with three agents, and a key that may do everything. Answers that key the one time
+ * orchestrator with three agents, a document to answer from, and a key that may do everything. Answers that key the one time
  * that it is made. What a crash left half done is completed by the next start; a store that was
  * begun otherwise is left alone. Undefined: nothing was left to do.
  */
 export const seedDemo = async (uses: Uses) => {
   const { store, transact, clock, hashEmail } = uses
   const { createOrganization, createAgent, changeAgent, createApiKey } = uses
+  const { createDatastore, uploadFiles } = uses
   const call = callAt(clock.now().toISOString())
   const keyId = idFor(clock, call, 'key')
   const organizationId = idFor(clock, call, 'organization')
@@ -86,7 +114,12 @@ export const seedDemo = async (uses: Uses) => {
     { name: 'Demo', owner, plan: 'pro_monthly', credits: 1_000 * creditUnit },
     call,
   )
-  for (const agent of team) await createAgent(agent, inside)
+  const { datastoreId } = await createDatastore(library, inside)
+  const { uploads } = await uploadFiles({ datastoreId, files: [handbook()] }, inside)
+  for (const agent of team) {
+    const datastoreIds = agent.name === 'Librarian' ? [datastoreId] : []
+    await createAgent({ ...agent, datastoreIds }, inside)
+  }
   const subAgents = team.map(({ agentId }) => agentId)
   await changeAgent({ agentId: orchestratorAgentId, change: { subAgents } }, inside)
   const { key, position } = await createApiKey(
@@ -104,5 +137,6 @@ export const seedDemo = async (uses: Uses) => {
     },
     inside,
   )
-  return { organizationId, key, position }
+  const uploadIds = uploads.map(({ uploadId }) => uploadId)
+  return { organizationId, key, uploadIds, position }
 }

@@ -12,12 +12,12 @@ export const searchKnowledgeTool = (knowledge: Knowledge): Tool =>
   typedTool({
     name: 'search_knowledge',
     description:
-      'Searches the documents of the knowledge base. Gives the best passages, each with the name of the file it is from.',
+      'Searches the documents of the knowledge base. Gives the best passages, each with the file it is from and the place in it.',
     args: z.object({ query: z.string().trim().min(1).max(2_000) }),
     async run({ query }, { agent, turn: { call } }) {
       const { organizationId } = call
       const passages = await knowledge.search(organizationId, agent.datastoreIds, query, most)
-      const results = passages.map(({ filename, text }) => ({ filename, text }))
+      const results = passages.map(({ filename, place, text }) => ({ filename, place, text }))
       return said(JSON.stringify({ results }))
     },
   })

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { uploadFiles } from '../../commands/upload-files.ts'
 import { commandsOf } from '../../src/app-commands.ts'
 import { projections, viewsOf } from '../../src/app-reads.ts'
 import { openStores } from '../../src/app-stores.ts'
@@ -44,6 +45,7 @@ export const commanded = async (t: Test) => {
     ...stores,
     ...commands,
     commands,
+    uploadFiles: uploadFiles({ transact: transacting.transact, clock, blobs: stores.blobs }),
     store,
     clock,
     secrets,

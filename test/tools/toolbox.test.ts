@@ -130,7 +130,7 @@ t.test("the knowledge of the agent's own DataStores", async (t) => {
   const tools = await toolsOf({ datastoreIds: ['store-1'] })
   t.match(await resultOf(named(tools, 'search_knowledge'), { query: 'tea' }), {
     ok: true,
-    content: '{"results":[{"filename":"handbook.md","text":"Tea is at four."}]}',
+    content: '{"results":[{"filename":"handbook.md","place":"page 2","text":"Tea is at four."}]}',
   })
   t.strictSame(asked, [['org-1', ['store-1'], 'tea', 5]])
 })

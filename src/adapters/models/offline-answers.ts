@@ -8,7 +8,9 @@ type ToolMessage = Extract<ChatMessage, { role: 'tool' }>
 type Writer = (content: string, asked: string, call: ToolCall | undefined) => string
 
 const passages = z.object({
-  results: z.array(z.object({ filename: z.string(), text: z.string() })),
+  results: z.array(
+    z.object({ filename: z.string(), place: z.string().optional(), text: z.string() }),
+  ),
 })
 const memories = z.object({
   memories: z.array(z.union([z.string(), z.object({ text: z.string() }).transform((m) => m.text)])),
@@ -50,9 +52,10 @@ const writers: Readonly<Record<string, Writer>> = {
     if (!found) return `The knowledge base answered: ${shortened(content, longestOutput)}`
     if (found.results.length === 0) return [nothingFound, closing(asked)].join(' ').trim()
     const terms = new Set(termsOf(asked))
-    const quotes = found.results
-      .slice(0, bestPassages)
-      .map(({ filename, text }) => `“${extract(text, terms)}” (${filename})`)
+    const quotes = found.results.slice(0, bestPassages).map(({ filename, place, text }) => {
+      const source = place ? `${filename}, ${place}` : filename
+      return `“${extract(text, terms)}” (${source})`
+    })
     return `From the knowledge base:\n\n${quotes.join('\n\n')}`
   },
   recall: (content) => {
