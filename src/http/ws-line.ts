@@ -24,7 +24,7 @@ export type SocketTimes = {
 
 /** How much may wait to be read by the client, in bytes, before no more is sent. */
 const roomBytes = 65_536
-/** Close codes: the server cannot go on now (RFC 6455's registry). */
+/** Close code: the server cannot go on now (registered with RFC 6455's). */
 const tryLater = 1013
 
 /**

@@ -60,6 +60,7 @@ type Given = { events?: readonly AgentEvent[]; upload?: Upload; times?: Partial<
 /** The channel by itself: whatever is asked is answered with the given events. */
 const channel = async (t: Test, { events = [], upload, times }: Given) => {
   const http = Fastify()
+  http.setSerializerCompiler(() => JSON.stringify)
   http.decorateRequest('access')
   http.decorateRequest('call')
   const counted: Access[] = []
