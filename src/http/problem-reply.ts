@@ -114,7 +114,7 @@ export const refusalOf = (error: unknown, group: Group): Problem | undefined => 
   const { code, statusCode } = error as FastifyError
   const known = fastifyCodes[code]
   if (known) return problem(known)
-  return error instanceof SyntaxError || statusCode === 400 ? problem('invalid_json') : undefined
+  return statusCode === 400 ? problem('malformed_request') : undefined
 }
 
 const groupOf = ({ routeOptions, url }: FastifyRequest): Group =>

@@ -4,7 +4,6 @@ import Fastify, {
   type FastifyPluginAsync,
   LogController,
   type onRequestHookHandler,
-  type RouteHandlerMethod,
 } from 'fastify'
 import type { Access } from '../access.ts'
 import type { Config } from '../config.ts'
@@ -19,6 +18,7 @@ import { type Admit, limit } from './limit.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './open-api.ts'
 import { replyWith } from './problem-reply.ts'
+import { unknownRoute } from './unknown-route.ts'
 import { decodable } from './url.ts'
 import { parseJson, validatorCompiler } from './validate.ts'
 
@@ -54,21 +54,6 @@ const requestId = (clock: Clock) => (raw: { headers: Record<string, unknown> }) 
   return typeof own === 'string' && saneId.test(own) ? own : clock.id()
 }
 
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-
-/** Remembers every path, to tell an unknown path (404) from an unknown method on one (405). */
-const methodsOfPaths = (http: FastifyInstance) => {
-  const patterns = new Map<string, RegExp>()
-  http.addHook('onRoute', ({ url }) => {
-    const pattern = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')
-    patterns.set(url, new RegExp(`^${pattern.replace(/\*/g, '.*')}/?$`))
-  })
-  return (path: string): string[] =>
-    [...patterns]
-      .filter(([, pattern]) => pattern.test(path))
-      .flatMap(([url]) => methods.filter((method) => http.hasRoute({ method, url })))
-}
-
 /**
  * The HTTP server: one order of checks for every route under a key (decisions, section 1), one
  * place where refusals become answers. What it serves is given to it.
@@ -98,7 +83,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   http.decorateRequest('call')
   http.decorateRequest('access')
   parseJson(http)
-  const methodsOf = methodsOfPaths(http)
+  const notFound = unknownRoute(http)
 
   let closing = false
   http.addHook('preClose', (done) => {
@@ -121,14 +106,6 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     log.info(fields, 'request')
     done()
   })
-
-  const notFound: RouteHandlerMethod = (request, reply) => {
-    const allowed = methodsOf(request.url.split('?', 1)[0] ?? '')
-    if (allowed.length === 0 || allowed.some((method) => method === request.method))
-      return replyWith(request, reply, problem('not_found'))
-    reply.header('allow', [...new Set(allowed)].join(', '))
-    return replyWith(request, reply, problem('method_not_allowed'))
-  }
   http.setNotFoundHandler(notFound)
 
   const secure = requireHttps(REQUIRE_HTTPS)

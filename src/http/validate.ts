@@ -47,7 +47,9 @@ export const parseJson = (http: FastifyInstance): void => {
       request.rawBody = body
       if (body.length === 0) return done(null, undefined)
       if (!isUtf8(body)) return done(problem('invalid_json'))
-      void parse(request, body.toString(), done)
+      void parse(request, body.toString(), (error, value) =>
+        done(error && problem('invalid_json'), value),
+      )
     },
   )
 }
