@@ -1,0 +1,71 @@
+import t from 'tap'
+import { chunksOf } from '../../src/rag/chunk.ts'
+import { chunkIn, chunkLines, linesOf } from '../../src/rag/stored-chunks.ts'
+
+const sentence = (n: number) => `This is sentence number ${n} of a paragraph that goes on for long.`
+const long = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, n) => sentence(from + n)).join(' ')
+
+t.test('under its headings, never over one', async (t) => {
+  const chunks = [
+    ...chunksOf([
+      { text: 'Book', place: 'line 1', level: 1 },
+      { text: 'Preface.', place: 'line 2' },
+      { text: 'Part', place: 'line 3', level: 2 },
+      { text: 'One.', place: 'line 4' },
+      { text: 'Two.', place: 'line 5' },
+      { text: 'Appendix', place: 'line 6', level: 1 },
+    ]),
+  ]
+  t.strictSame(chunks, [
+    { text: 'Preface.', place: 'line 2', headings: ['Book'] },
+    { text: 'One.\n\nTwo.', place: 'line 4', headings: ['Book', 'Part'] },
+    { text: 'Appendix', place: 'line 6', headings: [] },
+  ])
+})
+
+t.test('pages and records stand for themselves', async (t) => {
+  const pages = [1, 2].map((part) => ({ text: `Page ${part}`, place: `page ${part}`, part }))
+  t.strictSame(
+    [...chunksOf(pages)].map(({ place }) => place),
+    ['page 1', 'page 2'],
+  )
+})
+
+t.test(
+  'what is long is cut at sentences, and each part begins with the last words before',
+  async (t) => {
+    const chunks = [...chunksOf([{ text: long(0, 100), place: 'line 1' }])]
+    t.ok(chunks.length > 4)
+    for (const [n, { text }] of chunks.entries()) {
+      t.ok(text.length <= 1_600, `${text.length}`)
+      t.match(text, /^This .*\.$/s)
+      const before = chunks[n - 1]?.text
+      if (before) t.ok(before.endsWith(text.split('\n')[0] ?? '?'))
+    }
+    for (let n = 0; n < 100; n++) t.ok(chunks.some(({ text }) => text.includes(sentence(n))))
+  },
+)
+
+t.test('text without any end, and what is no text', async (t) => {
+  const chunks = [...chunksOf([{ text: 'x'.repeat(5_000), place: 'line 1' }])]
+  t.equal(chunks.reduce((sum, { text }) => sum + text.replace(/\s/g, '').length, 0) >= 5_000, true)
+  t.strictSame([...chunksOf([{ text: ' \u0000\n ', place: 'line 1' }])], [])
+  t.match([...chunksOf([{ text: 'a\ud800b\u0007', place: 'line 1' }])], [{ text: 'ab' }])
+})
+
+t.test('chunks are stored as lines that can be read one by one', async (t) => {
+  const chunks = [...chunksOf([{ text: long(0, 60), place: 'line 1' }])]
+  const bytes = Buffer.from(chunkLines('u-1', chunks))
+  t.notSame(bytes, Buffer.from(chunkLines('u-2', chunks)))
+  async function* inBits() {
+    for (let n = 0; n < bytes.length; n += 7) yield bytes.subarray(n, n + 7)
+  }
+  const lines = []
+  for await (const line of linesOf(inBits())) lines.push(line)
+  t.strictSame(
+    lines.slice(1).map(({ text }) => chunkIn(text)),
+    chunks,
+  )
+  for (const { text, start, end } of lines) t.equal(bytes.toString('utf8', start, end + 1), text)
+})

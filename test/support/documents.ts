@@ -1,0 +1,98 @@
+import { strToU8, zipSync } from 'fflate'
+
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
+
+const types = `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`
+const rels = (kind: string, targets: readonly string[]) =>
+  `<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${targets
+    .map(
+      (target, n) =>
+        `<Relationship Id="rId${n + 1}" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${kind}" Target="${target}"/>`,
+    )
+    .join('')}</Relationships>`
+
+/** A Word document; a paragraph that begins with `# ` is a heading. */
+export const docxOf = (paragraphs: readonly string[]): Uint8Array => {
+  const body = paragraphs.map((text) => {
+    const style = text.startsWith('# ') ? '<w:pPr><w:pStyle w:val="Heading1"/></w:pPr>' : ''
+    return `<w:p>${style}<w:r><w:t xml:space="preserve">${escaped(text.replace(/^# /, ''))}</w:t></w:r></w:p>`
+  })
+  const styles = `<?xml version="1.0"?><w:styles xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/></w:style></w:styles>`
+  return zipSync({
+    '[Content_Types].xml': strToU8(types),
+    '_rels/.rels': strToU8(rels('officeDocument', ['word/document.xml'])),
+    'word/_rels/document.xml.rels': strToU8(rels('styles', ['styles.xml'])),
+    'word/styles.xml': strToU8(styles),
+    'word/document.xml': strToU8(
+      `<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${body.join('')}</w:body></w:document>`,
+    ),
+  })
+}
+
+/** A presentation whose slides are shown in the order given, and stored in the opposite one. */
+export const pptxOf = (slides: readonly { title: string; text: string }[]): Uint8Array => {
+  const name = (n: number) => `slides/slide${slides.length - n}.xml`
+  const shape = (text: string, kind: string) =>
+    `<p:sp><p:nvSpPr><p:nvPr><p:ph type="${kind}"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>${escaped(text)}</a:t></a:r></a:p></p:txBody></p:sp>`
+  const ids = slides.map((_, n) => `<p:sldId id="${256 + n}" r:id="rId${n + 1}"/>`).join('')
+  return zipSync({
+    'ppt/presentation.xml': strToU8(
+      `<p:presentation><p:sldIdLst>${ids}</p:sldIdLst></p:presentation>`,
+    ),
+    'ppt/_rels/presentation.xml.rels': strToU8(
+      rels(
+        'slide',
+        slides.map((_, n) => name(n)),
+      ),
+    ),
+    ...Object.fromEntries(
+      slides.map(({ title, text }, n) => [
+        `ppt/${name(n)}`,
+        strToU8(
+          `<p:sld><p:cSld><p:spTree>${shape(title, 'title')}${shape(text, 'body')}</p:spTree></p:cSld></p:sld>`,
+        ),
+      ]),
+    ),
+  })
+}
+
+/** A PDF with a line of text on each page; `more` goes into its trailer. */
+export const pdfOf = (pages: readonly string[], more = ''): Uint8Array => {
+  const objects = [
+    '<</Type/Catalog/Pages 2 0 R>>',
+    `<</Type/Pages/Count ${pages.length}/Kids[${pages.map((_, n) => `${4 + 2 * n} 0 R`).join(' ')}]>>`,
+    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>',
+    ...pages.flatMap((text, n) => {
+      const drawn = `BT /F1 12 Tf 72 720 Td (${text.replace(/[()\\]/g, '\\$&')}) Tj ET`
+      return [
+        `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents ${5 + 2 * n} 0 R>>`,
+        `<</Length ${drawn.length}>>stream\n${drawn}\nendstream`,
+      ]
+    }),
+  ]
+  let file = '%PDF-1.4\n'
+  const offsets = objects.map((object, n) => {
+    const at = file.length
+    file += `${n + 1} 0 obj${object}endobj\n`
+    return at
+  })
+  const table = offsets.map((at) => `${String(at).padStart(10, '0')} 00000 n \n`).join('')
+  const size = objects.length + 1
+  return strToU8(
+    `${file}xref\n0 ${size}\n0000000000 65535 f \n${table}trailer<</Size ${size}/Root 1 0 R${more}>>\nstartxref\n${file.length}\n%%EOF`,
+  )
+}
+
+/** A Word document that unpacks to more than a server should hold. */
+export const zipBomb = (): Uint8Array =>
+  zipSync({ 'word/document.xml': new Uint8Array(80 * 1024 * 1024) }, { level: 9 })
+
+/** JSON as large as an upload may be. */
+export const hugeJson = (bytes = 10 * 1024 * 1024): Uint8Array => {
+  const record = '{"name":"widget","price":12},'
+  const records = record.repeat(Math.floor((bytes - 4) / record.length)).slice(0, -1)
+  return strToU8(`[${records}]`)
+}
+
+export const deepHtml = (depth = 100_000): Uint8Array =>
+  strToU8(`${'<div>'.repeat(depth)}deep${'</div>'.repeat(depth)}`)
