@@ -24,7 +24,7 @@ type Uses = Commands &
   Awaited<ReturnType<typeof viewsOf>> & {
     open: Vault['open']
     secrets: Secrets
-    turns: Pick<Turns, 'cancel'>
+    turns: Pick<Turns, 'cancel' | 'forget'>
     passed: Passed
     /** The last position of the log. */
     head(): Promise<number>

@@ -165,6 +165,11 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
       await Promise.all(stopped.map(({ outcome }) => outcome))
       return stopped.length > 0
     },
+    /** No ended turn of the session can be read again from here. */
+    forget(place: Place): void {
+      for (const [runId, turn] of [...kept.entries()])
+        if (keyOf(turn) === keyOf(place)) kept.delete(runId)
+    },
     /** Lets what runs end, for a shutdown; what does not in time is cancelled, and recorded so. */
     async drain(withinMs: number): Promise<void> {
       const running = [...byId.values()]

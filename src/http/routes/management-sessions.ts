@@ -14,7 +14,7 @@ type Uses = {
   eraseSession: EraseSessionCommand
   requireProvisionedUser: RequireProvisionedUser
   listSessionIds: ListSessionIds
-  turns: Pick<Turns, 'cancel'>
+  turns: Pick<Turns, 'cancel' | 'forget'>
   passed: Passed
   /** The last position of the log. */
   head(): Promise<number>
@@ -32,8 +32,11 @@ export const managementSessionRoutes =
     const refused = ['user_not_found', 'not_provisioned'] as const
 
     const erase = async (userId: string, sessionId: string, call: Call) => {
-      await turns.cancel({ organizationId: call.organizationId, sessionId })
-      return eraseSession({ userId, sessionId }, call)
+      const place = { organizationId: call.organizationId, sessionId }
+      await turns.cancel(place)
+      const erased = await eraseSession({ userId, sessionId }, call)
+      turns.forget(place)
+      return erased
     }
 
     /** Of two that delete at once, each counts what it deleted. */
