@@ -1,6 +1,9 @@
 import t from 'tap'
+import { isToken, user } from '../support/client.ts'
+import { held } from '../support/held.ts'
 import { partner } from '../support/partner.ts'
 import { served } from '../support/served.ts'
+import { startChat } from '../support/server.ts'
 
 const secret = 'My secret is heron'
 
@@ -72,4 +75,34 @@ t.test('deleting the conversations of a provisioned user', async (t) => {
   t.match(await erase('DELETE', of('nobody')), { status: 404, code: 'user_not_found' })
   t.match(await owner('DELETE', of(user_id)), { status: 403, code: 'insufficient_scopes' })
   t.match(await erase('DELETE', `${path}/sessions/a%20b`), { status: 400 })
+})
+
+t.test('a turn that runs is cancelled first', async (t) => {
+  const { provider, server, organization } = await startChat(t)
+  const scopes = [
+    'orchestrator:invoke',
+    'orchestrator:stream',
+    'sessions:messages',
+    'sessions:delete',
+    'users:provision',
+    'users:delegate',
+  ]
+  const key = await organization.key({ scopes })
+  const users = '/api/external/management/users'
+  const { organizationId: organization_id } = organization
+  const made = await key.ask('POST', users, { email: 'cy@example.com', organization_id })
+  const { user_id: on_behalf_of } = made.body
+  provider.next(held().reply)
+  const session_id = 'running'
+  const stream = await key.stream({ session_id, on_behalf_of, messages: user('Hello') })
+  await stream.until(isToken)
+  t.match(await key.ask('DELETE', `${users}/${on_behalf_of}/sessions`), {
+    status: 200,
+    body: { deleted: 1 },
+  })
+  t.equal((await stream.all()).at(-1)?.data, '[DONE]')
+  const attached = await server.as(key.key).attach(session_id, {}, `?on_behalf_of=${on_behalf_of}`)
+  t.equal(attached.status, 404)
+  const { balance, effective } = await organization.balance()
+  t.equal(balance, effective, 'nothing is held any more')
 })
