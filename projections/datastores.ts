@@ -13,9 +13,9 @@ export type DataStoreView = {
   /** Grows with every change of what can be searched in it. */
   version: number
   /** Only until it is deleted. */
-  shown?: true
+  shown?: true | undefined
   /** Only while it is deleted and its files are not removed. */
-  deleting?: true
+  deleting?: true | undefined
 }
 
 const events = { ...dataStoreEvents, ...fileEvents }

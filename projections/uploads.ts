@@ -17,9 +17,9 @@ export type UploadView = {
   blob: string
   chunks_blob: string | null
   /** Only until it is removed. */
-  shown?: true
+  shown?: true | undefined
   /** Only while there is something to be done about it: reading, indexing, erasing. */
-  open?: true
+  open?: true | undefined
 }
 
 const over = (

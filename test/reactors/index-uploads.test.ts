@@ -1,0 +1,70 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { allRag, encoded, library } from '../support/library.ts'
+import { startApp, startServer } from '../support/server.ts'
+
+const book = (word: string) => `The ${word} sleeps under a tree by the river. `.repeat(40_000)
+
+t.test('killed in the middle of indexing, the next life completes it', async (t) => {
+  const server = await startServer(t)
+  const organization = await server.platform.organization()
+  const at = `/organizations/${organization.organizationId}`
+  const { key } = await server.platform.ask('POST', `${at}/api-keys`, {
+    name: 'Kept',
+    scopes: allRag,
+  })
+  const before = library(server.as(key))
+  const id = await before.datastore()
+  const names = ['zebra', 'lion', 'heron', 'otter']
+  for (const name of names)
+    t.equal((await before.upload(id, encoded(`${name}.txt`, book(name)))).status, 200)
+  await server.kill9()
+  await server.restart()
+  const after = library(server.as(key))
+  const files = await after.settled(id)
+  t.strictSame(
+    files.map(({ filename, status }: { filename: string; status: string }) => [filename, status]),
+    names.map((name) => [`${name}.txt`, 'completed']),
+  )
+  for (const name of names)
+    t.match((await after.search(id, name))[0], { filename: `${name}.txt` }, name)
+  t.match((await after.ask('GET', '/datastores')).body.datastores, [{ document_count: 4 }])
+})
+
+const storedIn = async (path: string): Promise<string[]> => {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+}
+
+t.test(
+  'what is deleted leaves the blob store, unless another upload has the same bytes',
+  async (t) => {
+    const data = await mkdtemp(join(tmpdir(), 'reprise-'))
+    t.teardown(() => rm(data, { recursive: true, force: true }))
+    const server = await startApp(t, { DATA_DIR: data })
+    const blobs = join(data, 'blobs')
+    const key = () => server.platform.organization().then((one) => one.key({ scopes: allRag }))
+    const [one, two] = [library(await key()), library(await key())]
+    const [first, second] = [await one.datastore(), await two.datastore()]
+    await one.upload(first, encoded('a.txt', 'The same bytes.'))
+    await two.upload(second, encoded('b.txt', 'The same bytes.'))
+    await one.settled(first)
+    await two.settled(second)
+    const count = async (expected: number) => {
+      for (const end = Date.now() + 60_000; Date.now() < end; ) {
+        if ((await storedIn(blobs)).length === expected) return true
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+      return false
+    }
+    t.ok(await count(3), 'the bytes once, the chunks of each')
+    await one.ask('DELETE', `/datastores/${first}/files/a.txt`)
+    t.ok(await count(2))
+    t.match(await two.search(second, 'bytes'), [{ filename: 'b.txt' }])
+    await two.ask('DELETE', `/datastores/${second}`)
+    t.ok(await count(0))
+    t.strictSame(await storedIn(join(data, 'incoming')), [])
+  },
+)
