@@ -8,6 +8,7 @@ import type { Section } from './bench.ts'
 import { benchChat } from './chat.ts'
 import { type Measured, tableOf } from './measured.ts'
 import { moveToLoadCore } from './processes.ts'
+import { benchRetrieval } from './retrieval.ts'
 import { benchStored } from './stored.ts'
 import { benchStreams } from './streams.ts'
 import { benchTurns } from './turns.ts'
@@ -22,6 +23,7 @@ const sections: Readonly<Record<string, Section>> = {
   upstream: benchUpstream,
   turns: benchTurns,
   stored: benchStored,
+  retrieval: benchRetrieval,
 }
 
 const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()

@@ -1,0 +1,66 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { UploadView } from '../../projections/uploads.ts'
+import { embeddedBlobs } from '../../src/adapters/embedded/blobs.ts'
+import { fileTypeOf } from '../../src/domain/file/types.ts'
+import { datastoreIndex } from '../../src/rag/datastore-index.ts'
+import { documentReader } from '../../src/rag/document-reader.ts'
+import { chunkIn } from '../../src/rag/stored-chunks.ts'
+
+const library = join('test', 'fixtures', 'library')
+const questions = z.array(z.object({ question: z.string(), file: z.string(), says: z.string() }))
+
+const viewOf = (filename: string, hash: string): UploadView => ({
+  upload_id: filename,
+  organization_id: 'org-1',
+  datastore_id: 'd-1',
+  filename,
+  file_size: 0,
+  file_type: 'text/plain',
+  status: 'completed',
+  uploaded_at: '2026-01-01T00:00:00.000Z',
+  indexed_at: '2026-01-01T00:00:00.000Z',
+  error_message: null,
+  blob: hash,
+  chunks_blob: hash,
+})
+
+async function* once(bytes: Uint8Array) {
+  yield bytes
+}
+
+/**
+ * Reads the fixture library as uploads are read, asks its questions, and answers the share of them
+ * for which a passage that says the answer is among the first `among`.
+ */
+export const recall = async (dir: string, among: number) => {
+  const blobs = await embeddedBlobs(dir)
+  const reader = documentReader()
+  const index = datastoreIndex(blobs)
+  for (const filename of (await readdir(library)).toSorted()) {
+    const fileType = fileTypeOf(filename)
+    if (!fileType || fileType === 'application/json') continue
+    const bytes = new Uint8Array(await readFile(join(library, filename)))
+    const read = await reader.read({ bytes, fileType, uploadId: filename })
+    if ('failed' in read) throw new Error(`${filename}: ${read.failed}`)
+    const { hash } = await blobs.put(once(read.lines))
+    await index.addAll([viewOf(filename, hash)])
+  }
+  const asked = questions.parse(JSON.parse(await readFile(join(library, 'questions.json'), 'utf8')))
+  const missed: string[] = []
+  for (const { question, file, says } of asked) {
+    const texts = await Promise.all(
+      index.search(question, among).map(async ({ upload, start, end }) => {
+        const line = await blobs.get(upload.chunks_blob ?? '', { start, end })
+        const { text } = chunkIn(Buffer.concat((await line?.toArray()) ?? []).toString())
+        return { filename: upload.filename, text: text.toLowerCase() }
+      }),
+    )
+    const found = texts.some(
+      ({ filename, text }) => filename === file && text.includes(says.toLowerCase()),
+    )
+    if (!found) missed.push(question)
+  }
+  return { share: 1 - missed.length / asked.length, missed, questions: asked.length }
+}
