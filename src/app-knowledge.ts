@@ -17,8 +17,10 @@ import {
   uploadsIn,
 } from '../queries/list-uploads.ts'
 import type { Config } from './config.ts'
+import type { Delegate } from './http/delegate.ts'
 import { ragDatastoreRoutes } from './http/routes/rag-datastores.ts'
 import { ragUploadRoutes } from './http/routes/rag-uploads.ts'
+import { socketUpload } from './http/socket-upload.ts'
 import type { Blobs } from './ports/blobs.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Leases } from './ports/leases.ts'
@@ -67,10 +69,20 @@ export const knowledgeFrom = (uses: Uses) => {
   const search = knowledgeIn({ datastores, uploadsIn: files, blobs })
   const upload = uploadFiles(uses)
   const oneDatastore = getDatastore(datastores)
+  const oneUpload = getUpload({ uploads, datastores })
   return {
     search,
     uploadFiles: upload,
     reactor,
+    /** Files over sockets. */
+    upload: (delegate: Delegate) =>
+      socketUpload({
+        uploadFiles: upload,
+        getUpload: oneUpload,
+        delegate,
+        toDo: reactor.add,
+        passed,
+      }),
     routes: [
       ragDatastoreRoutes({
         ...commands,
@@ -86,7 +98,7 @@ export const knowledgeFrom = (uses: Uses) => {
       ragUploadRoutes({
         uploadFiles: upload,
         listUploads: listUploads({ uploads, datastores }),
-        getUpload: getUpload({ uploads, datastores }),
+        getUpload: oneUpload,
         toDo: reactor.add,
         passed,
         spoolDir: join(config.DATA_DIR, 'incoming'),

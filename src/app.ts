@@ -291,6 +291,7 @@ export const app = async (config: Config, options: Options) => {
           admit,
           counted: usage.count,
           beginTurn,
+          upload: knowledge.upload(delegate),
           clock,
           requireHttps: requireHttps(config.REQUIRE_HTTPS),
           times: socketTimes,

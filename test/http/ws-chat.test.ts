@@ -441,17 +441,6 @@ t.test('keyword tools', async (t) => {
   socket.close()
 })
 
-t.test('files are not taken in without a place for them', async (t) => {
-  const { server, organization } = await startChat(t)
-  const key = await organization.key({ scopes: ['rag:upload'] })
-  const socket = await connect(server.url, withKey(key))
-  await socket.next()
-  const file = { datastore_id: 'd', filename: 'a.txt', content: 'aGk=' }
-  socket.send({ type: 'file', ...file, id: 1 })
-  t.match(await socket.next(), { id: 1, error: { code: 'not_available' } })
-  socket.close()
-})
-
 t.test('a client that goes away does not lose its answer', async (t) => {
   const { server, key, provider } = await startChat(t)
   const going = held()

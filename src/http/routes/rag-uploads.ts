@@ -2,11 +2,10 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { UploadFilesCommand } from '../../../commands/upload-files.ts'
 import type { GetUpload, ListUploads } from '../../../queries/list-uploads.ts'
-import { baseName } from '../../domain/file/types.ts'
 import type { Passed } from '../admin-wire.ts'
 import { decodedFiles } from '../arrived-files.ts'
 import { multipartFiles } from '../multipart-files.ts'
-import { uploadItem, uploadStatus } from '../rag-wire.ts'
+import { filename, uploadItem, uploadStatus } from '../rag-wire.ts'
 import { refusals } from '../refusals.ts'
 import { integer, orAbsent } from '../wire.ts'
 
@@ -23,19 +22,6 @@ type Uses = {
 
 /** One 10 MB file in base64 fits. */
 const bodyLimit = 14 * 1024 * 1024
-
-const printable = /^[^\p{Cc}\p{Cs}]+$/u
-
-const filename = z
-  .string()
-  .transform(baseName)
-  .pipe(
-    z
-      .string()
-      .min(1, 'A file needs a name')
-      .max(255, 'A file name has at most 255 characters')
-      .regex(printable, 'A file name has no control characters'),
-  )
 
 const upload = z.object({
   datastore_id: z.string().min(1).max(128),
