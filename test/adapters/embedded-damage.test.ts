@@ -49,7 +49,7 @@ t.test('damage that can be seen at once keeps the store closed', async (t) => {
     'a file of a few bytes': (file) => truncateSync(file, 100),
     'an empty file': (file) => truncateSync(file, 0),
     'a missing file': (file) => rmSync(file),
-    'another format': (file) => writeFileSync(join(file, '..', 'format'), '2'),
+    'another format': (file) => writeFileSync(join(file, '..', 'format'), '0'),
   }
   for (const [name, damage] of Object.entries(cases))
     await t.test(name, async (t) => {

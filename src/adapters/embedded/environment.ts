@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { type Database, open, type RootDatabase } from 'lmdb'
 import { StoreDamaged } from '../../ports/event-store.ts'
 import { assertWhole, writeDurably } from './data-file.ts'
+import { streamKey } from './index-key.ts'
 import { checked } from './record.ts'
 
-const format = '1'
+const format = '2'
 /** Address space, not disk: what the file may grow to without being opened again. */
 const mapSize = 2 ** 40
 
@@ -16,8 +17,9 @@ export type Environment = {
   root: RootDatabase
   /** Records by the position of their last event; undefined where bytes are damaged. */
   records: Database<string | undefined, number>
-  /** [stream, revision of a record's last event] to the key of the record. */
+  /** A stream and the revision of a record's last event (`streamKey`) to the key of the record. */
   streams: Database<number, [string, number]>
+  /** By `dataKeyKey`. */
   keys: Database<Buffer, string>
   answers: Database<string | undefined, string>
 }
@@ -45,7 +47,7 @@ const assertConsistent = ({ records, streams }: Databases, file: string): void =
   if (!tail) return
   if (tail.value === undefined) throw new StoreDamaged(`${file}: damaged at position ${tail.key}`)
   const [stream, revision, , events]: [string, number, unknown, unknown[]] = JSON.parse(tail.value)
-  if (streams.get([stream, revision + events.length - 1]) !== tail.key)
+  if (streams.get(streamKey(stream, revision + events.length - 1)) !== tail.key)
     throw new StoreDamaged(`${file}: position ${tail.key} is not in its stream`)
 }
 

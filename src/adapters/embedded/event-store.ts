@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { AppendTooLarge, type EventStore, MAX_APPEND_BYTES } from '../../ports/event-store.ts'
+import { streamKey } from './index-key.ts'
 import { assertName, type Log } from './log.ts'
 import { placeOf } from './placement.ts'
 import { logReader } from './reader.ts'
@@ -70,7 +71,7 @@ export const embeddedEventStore = (log: Log): EventStore => {
         const first = nextHead + 1
         const position = nextHead + ids.length
         log.records.putSync(position, text)
-        log.streams.putSync([stream, revision], position)
+        log.streams.putSync(streamKey(stream, revision), position)
         revisions.set(stream, revision)
         nextRecords.push({ text, first, last: position })
         nextHead = position

@@ -1,4 +1,5 @@
 import { KeyDestroyed, type KeyStore } from '../../ports/keys.ts'
+import { dataKeyKey } from './index-key.ts'
 import { assertName, type Log } from './log.ts'
 
 const destroyed = new Uint8Array()
@@ -12,11 +13,11 @@ export const embeddedKeyStore = (log: Log): KeyStore => {
   const waiting = new Map<string, Uint8Array>()
 
   const current = (name: string): Uint8Array | undefined =>
-    waiting.get(name) ?? log.look(() => log.keys.get(name))
+    waiting.get(name) ?? log.look(() => log.keys.get(dataKeyKey(name)))
 
   const store = async (name: string, key: Uint8Array, owed: boolean): Promise<void> => {
     waiting.set(name, key)
-    const write = () => log.keys.putSync(name, Buffer.from(key))
+    const write = () => log.keys.putSync(dataKeyKey(name), Buffer.from(key))
     try {
       await log.write({ bytes: key.length, prepare: () => write, owed })
     } finally {

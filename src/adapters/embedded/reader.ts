@@ -1,4 +1,5 @@
 import { type RecordedEvent, START, StoreDamaged } from '../../ports/event-store.ts'
+import { streamKey } from './index-key.ts'
 import type { Log } from './log.ts'
 import { eventsOf } from './record.ts'
 
@@ -25,13 +26,13 @@ export const logReader = ({ records, streams, file }: Log) => {
   }
 
   const streamFrom = (stream: string, from: number) => ({
-    start: [stream, from] as [string, number],
-    end: [stream, Infinity] as [string, number],
+    start: streamKey(stream, from),
+    end: streamKey(stream, Infinity),
   })
 
   const streamBackwards = (stream: string) => ({
-    start: [stream, Infinity] as [string, number],
-    end: [stream, START] as [string, number],
+    start: streamKey(stream, Infinity),
+    end: streamKey(stream, START),
     reverse: true,
   })
 
