@@ -47,8 +47,15 @@ export const knowledgeIn = ({
 
   const indexOf = async (view: DataStoreView): Promise<DatastoreIndex> => {
     const { datastore_id: id } = view
-    for (let before = building.get(id); before; before = building.get(id)) await before
-    const work = built(view).finally(() => building.delete(id))
+    for (let before = building.get(id); before; before = building.get(id))
+      await before.catch(() => undefined)
+    const work = built(view)
+      .catch((error) => {
+        // It may know half of a document.
+        kept.delete(id)
+        throw error
+      })
+      .finally(() => building.delete(id))
     building.set(id, work)
     return work
   }
