@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { open, type RootDatabase } from 'lmdb'
 
 /** Raised when what is stored changes its shape: older views are dropped and folded again. */
-const layout = 1
+const layout = 2
 
 /** How the environment was left: `open` in a running process, or ended with a file of that size. */
 type Mark = { layout: number; boot: string } | { layout: number; bytes: number }

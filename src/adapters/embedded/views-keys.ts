@@ -49,12 +49,18 @@ const scalarAt = (document: Document, path: readonly string[]): Scalar | undefin
     : undefined
 }
 
-/** Where a document stands in an index: its `equals` values, and behind them that of `orderBy`. */
+/** Where a document stands in an index: its group, and behind that its `orderBy` value. */
 export type Place = readonly Scalar[]
+
+/**
+ * The values of `equals` as keys hold them: the last and most particular first. Ids begin with
+ * their time, so what is new together stands together, whatever organization it belongs to.
+ */
+export const groupOf = (equals: readonly Scalar[]): Place => equals.toReversed()
 
 /** Finds a document's place; undefined where an `equals` field is missing or no scalar. */
 export const placer = ({ equals, orderBy }: Index) => {
-  const paths = equals.map((path) => path.split('.'))
+  const paths = equals.map((path) => path.split('.')).reverse()
   const order = orderBy?.split('.')
   return (document: Document | undefined): Place | undefined => {
     if (!document) return undefined
@@ -83,8 +89,7 @@ export const samePlace = (
 export const entryKey = (keyspace: number, place: Place, id: string): Key =>
   keyOf(keyspace, ...place.map(part), id)
 
-export const countKey = (keyspace: number, equals: readonly Scalar[]): Key =>
-  keyOf(keyspace, ...equals.map(part))
+export const countKey = (keyspace: number, group: Place): Key => keyOf(keyspace, ...group.map(part))
 
 /** Half-open: start <= key < end. */
 export type Range = { start: Key; end: Key }
@@ -106,7 +111,7 @@ export const rangeOf = (
   keyspace: number,
   { equals, from, below }: Pick<Find, 'equals' | 'from' | 'below'>,
 ): Range => {
-  const values = equals.map(part)
+  const values = groupOf(equals).map(part)
   const bound = from === undefined ? below : from
   const [first, behind] = bound === undefined ? [undefined, end] : bracket(bound)
   const low = from === undefined ? first : part(from)

@@ -2,7 +2,7 @@ import type { Database, Key } from 'lmdb'
 import type { Document, Find, Found, Scalar } from '../../ports/views.ts'
 import type { Table, ViewsBuffer } from './views-buffer.ts'
 import { idIn } from './views-catalog.ts'
-import { countKey, rangeOf, whole } from './views-keys.ts'
+import { countKey, groupOf, rangeOf, whole } from './views-keys.ts'
 
 const pageSize = 500
 
@@ -33,7 +33,7 @@ export const viewsReader = (db: Database<unknown, Key>, { write, stored }: Views
       }
       const total =
         from === undefined && below === undefined
-          ? ((db.get(countKey(counts, equals)) as number | undefined) ?? 0)
+          ? ((db.get(countKey(counts, groupOf(equals))) as number | undefined) ?? 0)
           : db.getKeysCount({ start, end })
       return { items, total }
     },
