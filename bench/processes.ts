@@ -24,8 +24,7 @@ type Script = {
   listening?: boolean
 }
 
-export const scriptPath = (script: string): string =>
-  fileURLToPath(new URL(script, import.meta.url))
+const scriptPath = (script: string): string => fileURLToPath(new URL(script, import.meta.url))
 
 /** Moves this process, with all its threads, to the load generators' core. */
 export const moveToLoadCore = (): void => {
@@ -109,7 +108,7 @@ export const serve = async (script: Script) => {
 
 export type Serving = Awaited<ReturnType<typeof serve>>
 
-/** The product on a data directory, as it runs by default but for the demo. */
+/** The product on a data directory, as `npm start` runs it but for the demo. */
 export const serveProduct = (
   dataDir: string,
   { env = {}, profile }: Pick<Script, 'env' | 'profile'> = {},
@@ -117,5 +116,11 @@ export const serveProduct = (
   serve({
     script: '../src/main.js',
     profile,
-    env: { DATA_DIR: dataDir, DEMO: 'off', LOG_LEVEL: 'info', ...env },
+    env: {
+      NODE_OPTIONS: '--max-semi-space-size=32',
+      DATA_DIR: dataDir,
+      DEMO: 'off',
+      LOG_LEVEL: 'info',
+      ...env,
+    },
   })
