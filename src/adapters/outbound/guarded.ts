@@ -1,4 +1,4 @@
-import { lookup as systemLookup } from 'node:dns/promises'
+import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { Agent, fetch } from 'undici'
 import { type Outbound, OutboundRefused } from '../../ports/outbound.ts'
@@ -38,6 +38,21 @@ const guardedLookup =
       .catch((error: Error) => callback(error, ''))
   }
 
+/**
+ * Asks the name servers and not the system: its look-ups share a few threads with the disk, which
+ * a name server that takes its time must not hold up.
+ */
+const nameServers = (): Resolve => {
+  const resolver = new Resolver({ timeout: 2_000, tries: 2 })
+  return async (hostname) => {
+    const asked = [resolver.resolve4(hostname), resolver.resolve6(hostname)]
+    const found = await Promise.allSettled(asked)
+    return found
+      .flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+      .map((address) => ({ address, family: isIP(address) }))
+  }
+}
+
 const ports: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' }
 
 /** The address in a URL's host, without the brackets of IPv6; undefined for a name. */
@@ -56,9 +71,9 @@ const refusalIn = (error: unknown): OutboundRefused | undefined => {
 /** HTTP to whatever users name, without letting them reach what is ours. */
 export const guardedOutbound = (options: Options = {}): Outbound & { close(): Promise<void> } => {
   const { allowHosts = [], isOpen = isPublic, connectMs = 5_000, headersMs = 30_000 } = options
-  const { resolve = (hostname: string) => systemLookup(hostname, { all: true }) } = options
+  const { resolve = nameServers() } = options
   const allowed = new Set(allowHosts)
-  const limits = { headersTimeout: headersMs, bodyTimeout: headersMs, connections: 32 }
+  const limits = { headersTimeout: headersMs, bodyTimeout: headersMs, connections: 128 }
   const timed = { timeout: connectMs }
   const guarded = new Agent({
     ...limits,
