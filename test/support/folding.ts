@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import { embeddedViews } from '../../src/adapters/embedded/views.ts'
 import { openViewsEnv } from '../../src/adapters/embedded/views-env.ts'
@@ -23,7 +22,8 @@ const fold = async (path: string) => {
       { view: 'tallies', changes, position: n },
       { view: 'others', changes, position: n },
     ])
-    writeSync(1, `${n}\n`)
+    // Waits where the reader is slow: a full pipe refuses a synchronous write.
+    await new Promise((resolve) => process.stdout.write(`${n}\n`, resolve))
     if (n % 10 === 0) await setImmediate()
   }
 }
