@@ -117,7 +117,6 @@ export const serveProduct = (
     script: '../src/main.js',
     profile,
     env: {
-      NODE_OPTIONS: '--max-semi-space-size=32',
       DATA_DIR: dataDir,
       DEMO: 'off',
       LOG_LEVEL: 'info',
