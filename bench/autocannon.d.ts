@@ -12,8 +12,6 @@ declare module 'autocannon' {
     connections: number
     /** Seconds. */
     duration: number
-    /** Requests a second over all connections; unset: as fast as answers come. */
-    overallRate?: number
     setupClient(client: Client): void
   }
   type Result = {

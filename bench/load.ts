@@ -8,8 +8,6 @@ const warmingUp = 2
 type How = {
   seconds?: number
   connections?: number
-  /** Requests a second; unset: as many as are answered. */
-  rate?: number
 }
 
 /** `cpu` is what the server spent on a request, in microseconds. */
@@ -19,7 +17,7 @@ export type Loaded = { perSecond: number; p50: number; p99: number; cpu: number 
 export const load = async (
   { url, cpu }: Serving,
   requests: readonly Request[],
-  { seconds = 4, connections = 64, rate }: How = {},
+  { seconds = 4, connections = 64 }: How = {},
 ): Promise<Loaded> => {
   let connection = 0
   const before = cpu()
@@ -27,7 +25,6 @@ export const load = async (
     url,
     connections,
     duration: seconds,
-    ...(rate === undefined ? {} : { overallRate: rate }),
     setupClient(client) {
       const own = connection++ % connections
       client.setRequests(requests.filter((_, n) => n % connections === own))

@@ -6,6 +6,9 @@ import { type Log, silent } from './ports/log.ts'
 
 type Options = { record: RecordKeyUsageCommand; clock: Clock; everyMs?: number; log?: Log }
 
+/** Keys written at once: requests are answered between one handful and the next. */
+const atOnce = 25
+
 /** Requests of one key since they were last written. */
 type Count = { access: Access; requests: number; last: Date }
 
@@ -52,9 +55,10 @@ export const usageMeter = ({ record, clock, everyMs = 5_000, log = silent }: Opt
   /** Writes what was counted so far; what cannot be written is kept for the next time. */
   const flush = (): Promise<void> => {
     flushing = flushing.then(async () => {
-      const due = counts
+      const due = [...counts]
       counts = new Map()
-      await Promise.all([...due].map(([keyId, count]) => write(keyId, count)))
+      for (let n = 0; n < due.length; n += atOnce)
+        await Promise.all(due.slice(n, n + atOnce).map((one) => write(...one)))
     })
     return flushing
   }

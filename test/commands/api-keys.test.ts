@@ -146,3 +146,34 @@ t.test('requests are counted in batches', async (t) => {
   t.equal(view?.request_count, 4, 'what could not be written was kept')
   t.match(view?.last_used_at, /^2026-01-01T/)
 })
+
+t.test('the counts of many keys are written a handful at a time', async (t) => {
+  const { clock, ownerUserId, organizationId } = await scene(t)
+  const access = {
+    kind: 'organization',
+    organizationId,
+    userId: ownerUserId,
+    role: 'OWNER',
+    scopes: new Set<string>(),
+    limits: { minute: 100, hour: 100 },
+    plan: null,
+  } as const
+  const written = new Set<string>()
+  let writing = 0
+  let most = 0
+  const meter = usageMeter({
+    clock,
+    everyMs: 3_600_000,
+    async record({ keyId }) {
+      most = Math.max(most, ++writing)
+      await new Promise(setImmediate)
+      writing--
+      written.add(keyId)
+      return { position: 0 }
+    },
+  })
+  for (let n = 0; n < 500; n++) meter.count({ ...access, keyId: `key-${n}` })
+  await meter.close()
+  t.equal(written.size, 500)
+  t.ok(most <= 25, `${most} at once`)
+})
