@@ -3,13 +3,15 @@ import { createHash } from 'node:crypto'
 const style = `
 :root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}
 body{margin:0 auto;max-width:34rem;padding:1.5rem 1rem}
-h1{font-size:1.5rem;line-height:1.25}
+h1{font-size:1.5rem;line-height:1.25;overflow-wrap:anywhere}
+:focus-visible{outline:.1875rem solid;outline-offset:.125rem}
 label{display:block;font-weight:600;margin-top:1.25rem;overflow-wrap:anywhere}
 input{box-sizing:border-box;width:100%;min-height:2.75rem;padding:.5rem;font:inherit}
 button{min-height:2.75rem;margin-top:1.5rem;padding:.5rem 1.5rem;font:inherit;font-weight:600}
 .hint,.error{margin:.25rem 0;overflow-wrap:anywhere}
 .error{font-weight:600;border-left:.25rem solid #c00;padding-left:.5rem}
 a{overflow-wrap:anywhere}
+ul{margin:.25rem 0;padding-left:1.25rem}
 `
 
 const styleHash = createHash('sha256').update(style).digest('base64')
@@ -37,13 +39,13 @@ const entities: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (found) => entities[found] ?? '')
 
-const page = (title: string, body: string): string => `<!doctype html>
+const page = (title: string, body: string, mark = ''): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex">
-<title>${escaped(title)}</title>
+<title>${mark}${escaped(title)}</title>
 <style>${style}</style>
 </head>
 <body>
@@ -65,7 +67,7 @@ const kinds: Readonly<Record<Item['kind'], string>> = {
 const field = ({ name, kind, connected }: Item, refused: boolean): string => {
   const state = connected ? 'connected; leave empty to keep it' : 'not connected yet'
   const error = refused
-    ? `<p class="error" id="${name}-error">This value cannot be used: it has 1 to 8192 letters, digits and signs of ASCII, and no space at its ends.</p>`
+    ? `<p class="error" id="${name}-error">This value cannot be used: it may have unaccented letters, digits, spaces and signs, 8192 at most.</p>`
     : ''
   const described = `${name}-hint${refused ? ` ${name}-error` : ''}`
   return `<label for="${name}">${name}</label>
@@ -73,14 +75,25 @@ const field = ({ name, kind, connected }: Item, refused: boolean): string => {
 ${error}<input id="${name}" name="${name}" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="8192" aria-describedby="${described}"${refused ? ' aria-invalid="true"' : ''}>`
 }
 
+/** What went wrong with the form; it has the focus, so that it is read out at once. */
+const errorsOf = (refused: readonly string[]): string =>
+  `<div class="error" id="errors" role="alert" tabindex="-1" autofocus>
+${
+  refused.length > 0
+    ? `<p>These values were not saved:</p>
+<ul>${refused.map((name) => `<li><a href="#${name}">${name}</a></li>`).join('')}</ul>`
+    : '<p>Nothing was entered.</p>'
+}
+</div>`
+
 export type ConnectPage = {
   organization: string
   returnUrl: string
   items: readonly Item[]
   /** Proves that a form came from this page. */
   csrf: string
-  /** Names whose values were refused. */
-  refused: readonly string[]
+  /** Names whose values were refused, of a form that was sent; none: it was empty. */
+  refused?: readonly string[] | undefined
 }
 
 /** The page of a connect link: what is to be connected, one field each; no value is ever in it. */
@@ -92,21 +105,18 @@ export const connectPage = (shown: ConnectPage): string => {
   if (items.length === 0) return page(title, `<p>There is nothing to connect.</p>\n${back}`)
   const status =
     open === 0 ? 'Everything is connected.' : `${open} of ${items.length} not connected yet.`
-  const alert =
-    refused.length > 0
-      ? '<p class="error" role="alert">Nothing was saved. Please look at the marked fields.</p>'
-      : ''
   return page(
     title,
-    `<p>What you enter is stored encrypted, used in your name only, and never shown again.</p>
+    `${refused ? errorsOf(refused) : ''}
+<p>What you enter is stored encrypted, used in your name only, and never shown again.</p>
 <p role="status">${status}</p>
-${alert}
 <form method="post" autocomplete="off">
 <input type="hidden" name="csrf" value="${escaped(csrf)}">
-${items.map((item) => field(item, refused.includes(item.name))).join('\n')}
+${items.map((item) => field(item, refused?.includes(item.name) ?? false)).join('\n')}
 <button type="submit">Connect</button>
 </form>
 ${back}`,
+    refused && 'Error: ',
   )
 }
 

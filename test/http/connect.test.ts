@@ -103,9 +103,10 @@ t.test('a link, its page, and what is connected then', async (t) => {
   const csrf = csrfOf(page.body)
   for (const forged of ['', 'x'.repeat(64)])
     t.equal((await submit(url, { csrf: forged, SHOP: value })).statusCode, 403)
-  const refused = await submit(url, { csrf, SHOP: 'é', MAP: 'good' })
+  const refused = await submit(url, { csrf, SHOP: 'é', MAP: ' ' })
   t.equal(refused.statusCode, 400)
   t.match(refused.body, 'aria-describedby="SHOP-hint SHOP-error" aria-invalid="true"')
+  t.equal((await submit(url, { csrf })).statusCode, 400, 'nothing entered')
   const status = `${user.path}/connect-status?agent_id=${root}`
   t.strictSame((await ask('GET', status)).body, { items: itemsWith(false, false), skipped })
 

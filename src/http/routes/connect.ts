@@ -96,7 +96,7 @@ export const connectRoutes =
       reply: FastifyReply,
       token: string,
       link: ConnectLinkView,
-      refused: readonly string[] = [],
+      refused?: readonly string[],
     ) => {
       const { name } = await getOrganization(link.organization_id)
       const html = connectPage({
@@ -106,7 +106,7 @@ export const connectRoutes =
         csrf: signForm(token),
         refused,
       })
-      return send(reply, refused.length > 0 ? 400 : 200, html, link.return_url)
+      return send(reply, refused ? 400 : 200, html, link.return_url)
     }
 
     http.get('/connect/:token', { schema: { params, hide: true } }, async (request, reply) => {
@@ -126,19 +126,15 @@ export const connectRoutes =
           const value = given[name]?.trim()
           return value ? [{ name, value }] : []
         })
-        const refused = values.filter(({ value }) => !isCredentialValue(value))
-        if (refused.length > 0)
-          return show(
-            reply,
-            token,
-            link,
-            refused.map(({ name }) => name),
-          )
         const { user_id: userId, link_id: linkId } = link
+        const usable = values.filter(({ value }) => isCredentialValue(value))
         const call = callOf(link, request, clock.now())
-        const { position } = await connectCredentials({ userId, linkId, values }, call)
+        const { position } = await connectCredentials({ userId, linkId, values: usable }, call)
         await passed(position)
+        const refused = values.filter((value) => !usable.includes(value)).map(({ name }) => name)
+        if (refused.length > 0) return show(reply, token, link, refused)
         const complete = (await itemsOf(link)).every(({ connected }) => connected)
+        if (values.length === 0 && !complete) return show(reply, token, link, [])
         const target = complete ? connectedUrl(link.return_url) : `/connect/${token}`
         return reply
           .code(303)

@@ -1,0 +1,137 @@
+import t, { type Test } from 'tap'
+import { browser, fitsWidth, hears, needsChromium, screenshot } from '../support/browser.ts'
+import { user } from '../support/client.ts'
+import { connectScene } from '../support/connect-scene.ts'
+
+const value = 'sk-<never>&shown'
+const phone = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true }
+
+const scene = async (t: Test) => ({ ...(await connectScene(t)), ...(await browser(t)) })
+
+t.test('from the link to a call in the name of its user', needsChromium, async (t) => {
+  const { page: open, agent, link, connected, application, key, shop, user_id } = await scene(t)
+  for (const options of [{}, { ...phone, javaScriptEnabled: false }]) {
+    const name = 'javaScriptEnabled' in options ? 'phone' : 'desktop'
+    await t.test(name, async (t) => {
+      const wanted = [`TOKEN_${name.toUpperCase()}`, `MAP_${name.toUpperCase()}`] as const
+      const agent_id = await agent(...wanted)
+      const { page, context, complaints } = await open(options)
+      const reply = await page.goto(await link(agent_id))
+      const headers = (await reply?.allHeaders()) ?? {}
+      t.match(headers['content-security-policy'], /^default-src 'none'; style-src 'sha256-[^']+';/)
+      t.equal(headers['cache-control'], 'no-store')
+      const main = await page.locator('body').boundingBox()
+      t.ok((main?.width ?? 1_000) <= 600, 'its own style is let through')
+      t.ok(await fitsWidth(page))
+      t.equal(await page.getByRole('status').innerText(), '2 of 2 not connected yet.')
+      await screenshot(page, `connect-${name}`)
+
+      await page.getByLabel(wanted[0]).fill(value)
+      await page.getByRole('button', { name: 'Connect' }).click()
+      t.equal(await page.getByRole('status').innerText(), '1 of 2 not connected yet.')
+      t.strictSame(await connected(agent_id), { [wanted[0]]: true, [wanted[1]]: false })
+      t.equal(await page.getByLabel(wanted[0]).inputValue(), '')
+      t.notMatch(await page.content(), /sk-/)
+      await screenshot(page, `connect-${name}-half`)
+
+      await page.getByLabel(wanted[1]).fill(value)
+      await page.getByRole('button', { name: 'Connect' }).click()
+      await page.getByRole('heading', { name: 'Welcome back' }).waitFor()
+      t.equal(page.url(), `${application.url}/back?state=7&status=connected`)
+      t.strictSame(await connected(agent_id), { [wanted[0]]: true, [wanted[1]]: true })
+      const back = application.asked.find(({ url }) => url?.startsWith('/back'))
+      t.equal(back?.headers.referer, undefined, 'the partner is not told the link')
+      await page.goBack()
+      t.equal(await page.getByRole('status').innerText(), 'Everything is connected.')
+      for (const field of await page.getByRole('textbox').all())
+        t.equal(await field.inputValue(), '', 'nothing is kept in the history')
+      await screenshot(page, `connect-${name}-done`)
+      t.strictSame(await context.cookies(), [])
+      t.strictSame(complaints, [])
+
+      const chat = await key.chat({
+        on_behalf_of: user_id,
+        target_agent_id: agent_id,
+        messages: user('Call shop'),
+      })
+      t.equal(chat.status, 200)
+      t.match(shop.asked.at(-1), {
+        url: '/stock',
+        headers: { [`x-${wanted[0].toLowerCase()}`]: value },
+      })
+      t.notMatch(JSON.stringify(chat.body), /sk-/)
+    })
+  }
+})
+
+t.test('a form of another page', needsChromium, async (t) => {
+  const { page: open, agent, link, connected } = await scene(t)
+  const agent_id = await agent('SHOP')
+  const { page } = await open()
+  await page.goto(await link(agent_id))
+  await page.getByLabel('SHOP').fill(value)
+  await page.evaluate(`document.querySelector('[name=csrf]').value = '${'0'.repeat(64)}'`)
+  const [reply] = await Promise.all([
+    page.waitForResponse(/connect/),
+    page.getByRole('button').click(),
+  ])
+  t.equal(reply.status(), 403)
+  t.match(await hears(page), [{ role: 'main' }, { role: 'heading', name: 'This did not work' }])
+  t.strictSame(await connected(agent_id), { SHOP: false })
+  await screenshot(page, 'connect-refused')
+})
+
+t.test('no other page has it in a frame', needsChromium, async (t) => {
+  const { page: open, agent, link, application } = await scene(t)
+  const { page, complaints } = await open()
+  await page.goto(application.url)
+  const url = await link(await agent('SHOP'))
+  await page.setContent(`<iframe src="${url}"></iframe>`)
+  await page.frameLocator('iframe').locator('body').waitFor({ state: 'attached' })
+  t.equal(await page.frameLocator('iframe').getByRole('textbox').count(), 0)
+  t.match(complaints.join(), /frame/i)
+})
+
+t.test('links that are past or revoked, and one that was used', needsChromium, async (t) => {
+  const { page: open, agent, link, clock, key, of, application } = await scene(t)
+  const agent_id = await agent('SHOP')
+  const { page, complaints } = await open(phone)
+  const gone = async (url: string) => {
+    const reply = await page.goto(url)
+    t.equal(reply?.status(), 404)
+    t.ok(await fitsWidth(page))
+    return page.content()
+  }
+  const used = await link(agent_id)
+  await page.goto(used)
+  await page.getByLabel('SHOP').fill(value)
+  await page.getByRole('button').click()
+  await page.waitForURL(`${application.url}/**`)
+  await page.goto(used)
+  t.equal(await page.getByRole('status').innerText(), 'Everything is connected.')
+  t.match(
+    (await hears(page)).find(({ role }) => role === 'textbox'),
+    { name: 'SHOP', description: /connected; leave empty/ },
+  )
+
+  complaints.splice(0)
+  await key.ask('DELETE', `${of}/connect-links`)
+  const revoked = await gone(used)
+  const past = await link(agent_id)
+  await page.goto(past)
+  await page.getByLabel('SHOP').fill('too late')
+  clock.advance(30 * 60_000)
+  const [late] = await Promise.all([
+    page.waitForResponse(/connect/),
+    page.getByRole('button').click(),
+  ])
+  t.equal(late.status(), 404)
+  t.equal(await page.content(), revoked)
+  t.equal(await gone(past), revoked)
+  t.equal(await gone(new URL('/connect/unknown', past).href), revoked)
+  t.match(await hears(page), [
+    { role: 'main' },
+    { role: 'heading', name: 'This link does not work' },
+  ])
+  await screenshot(page, 'connect-gone')
+})

@@ -1,0 +1,92 @@
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Test } from 'tap'
+
+const names = ['chromium', 'chromium-browser', 'google-chrome']
+
+const runs = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const { CHROMIUM_PATH, PATH = '', SCREENSHOTS_DIR } = process.env
+
+const executablePath =
+  CHROMIUM_PATH ||
+  PATH.split(delimiter)
+    .flatMap((folder) => names.map((name) => join(folder, name)))
+    .find(runs)
+
+/** Options of tests that need a browser: without one they are skipped, and say so. */
+export const needsChromium = executablePath
+  ? {}
+  : { skip: `none of ${names.join(', ')} is in PATH, and CHROMIUM_PATH is not set` }
+
+/** A Chromium on its own profile; gone when the test ends. */
+export const browser = async (t: Test) => {
+  // Its sandbox needs what neither root nor most containers have; all it opens is our own.
+  const launched = await chromium.launch({
+    executablePath: executablePath ?? '',
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  })
+  t.teardown(() => launched.close())
+  return {
+    /** A page in a context of its own, and what it had to complain about. */
+    async page(options: BrowserContextOptions = {}) {
+      const context = await launched.newContext(options)
+      const page = await context.newPage()
+      const complaints: string[] = []
+      page.on('pageerror', (error) => complaints.push(error.message))
+      page.on('console', (message) => complaints.push(message.text()))
+      return { context, page, complaints }
+    },
+  }
+}
+
+/** Kept where SCREENSHOTS_DIR is set. */
+export const screenshot = async (page: Page, name: string): Promise<void> => {
+  if (!SCREENSHOTS_DIR) return
+  mkdirSync(SCREENSHOTS_DIR, { recursive: true })
+  await page.screenshot({ path: join(SCREENSHOTS_DIR, `${name}.png`), fullPage: true })
+}
+
+/** Whether all is within the width of the window. */
+export const fitsWidth = (page: Page): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')
+
+export type Heard = { role: string; name: string; description: string; invalid: boolean }
+
+const heard = ['heading', 'status', 'alert', 'textbox', 'button', 'link', 'main']
+
+/** What assistive technology is told, in reading order: Chromium's own accessibility tree. */
+export const hears = async (page: Page): Promise<Heard[]> => {
+  const session = await page.context().newCDPSession(page)
+  const { nodes } = await session.send('Accessibility.getFullAXTree')
+  await session.detach()
+  const byId = new Map(nodes.map((node) => [node.nodeId, node]))
+  const inOrder = (id: string | undefined): typeof nodes => {
+    const node = id && byId.get(id)
+    return node ? [node, ...(node.childIds ?? []).flatMap(inOrder)] : []
+  }
+  return inOrder(nodes[0]?.nodeId)
+    .filter(({ ignored, role }) => !ignored && heard.includes(role?.value))
+    .map(({ role, name, description, properties = [] }) => ({
+      role: role?.value,
+      name: name?.value ?? '',
+      description: description?.value ?? '',
+      invalid: properties.some((one) => one.name === 'invalid' && one.value.value === 'true'),
+    }))
+}
+
+/** What has the focus, and whether that can be seen. */
+export const focused = (page: Page): Promise<{ what: string; seen: boolean }> =>
+  page.evaluate(`(() => {
+    const { id, tagName } = document.activeElement
+    const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
+    return { what: id || tagName, seen: outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2 }
+  })()`)
