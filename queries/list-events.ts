@@ -1,83 +1,102 @@
-import { type Sealed, sealed } from '../src/domain/sealed.ts'
-import { type EventStore, type RecordedEvent, StoreUnavailable } from '../src/ports/event-store.ts'
-import { isCredentialsKey, type Vault } from '../src/vault.ts'
+import { type EventStore, type RecordedEvent, START } from '../src/ports/event-store.ts'
+import type { Vault } from '../src/vault.ts'
+import { opener } from './opened.ts'
+import type { AskedHistory, Looked, ReadHistory } from './read-history.ts'
 
-/** How much of the log one request looks at; what it asks for may lie further on. */
+/** How much of the log one page looks at; what it asks for may lie further on. */
 const scanned = 10_000
 
-export type AskedEvents = {
-  organizationId: string
-  /** The position to go on after; START (-1) for the beginning. */
-  after: number
-  limit: number
+export type AskedEvents = Omit<AskedHistory, 'upTo'> & {
   stream?: string | undefined
   type?: string | undefined
+  /** A key or a user: who did it, or for whom. */
+  actor?: string | undefined
 }
 
-type Uses = { history: EventStore['history']; open: Vault['open'] }
+type Uses = {
+  readHistory: ReadHistory
+  read: EventStore['read']
+  open: Vault['open']
+}
+
+const isBy = ({ metadata }: RecordedEvent, actor: string): boolean =>
+  metadata.actor.key_id === actor ||
+  metadata.actor.user_id === actor ||
+  metadata.on_behalf_of === actor
 
 /**
- * What a stored value says: sealed texts in clear, `{erased: true}` once their key is destroyed,
- * `{withheld: true}` for credentials. What looks sealed and does not open stays as it is stored.
+ * An organization's events as they are stored, in the log's order, what is sealed in them opened.
+ * A position that was once passed stays passed, whatever is written meanwhile: what is new comes
+ * behind it.
  */
-const opener = (open: Vault['open']) => {
-  const text = async (box: Sealed) => {
-    if (isCredentialsKey(box.$sealed)) return { withheld: true }
-    try {
-      return (await open(box)) ?? { erased: true }
-    } catch (error) {
-      if (error instanceof StoreUnavailable) throw error
-      return box
+export const listEvents = ({ readHistory, read, open }: Uses) => {
+  const opened = opener(open)
+
+  const shown = async (event: RecordedEvent) => {
+    const { position, id, stream, revision, type, data, metadata } = event
+    return { position, id, stream, revision, type, data: await opened(data), metadata }
+  }
+
+  /** A stream is found by its name, whoever's it is; only this organization's events are shown. */
+  async function* ofStream(name: string, asked: AskedEvents): AsyncGenerator<Looked> {
+    const { organizationId, after, from = -Infinity, to = Infinity } = asked
+    let position = after
+    for await (const batch of read(name)) {
+      const events = batch.filter(({ position, metadata }) => {
+        const at = Date.parse(metadata.at)
+        return (
+          position > after && metadata.organization_id === organizationId && at >= from && at < to
+        )
+      })
+      position = Math.max(position, events.at(-1)?.position ?? START)
+      yield { events, position, looked: 0 }
     }
   }
-  const opened = async (value: unknown): Promise<unknown> => {
-    if (typeof value !== 'object' || value === null) return value
-    if (Array.isArray(value)) return Promise.all(value.map(opened))
-    const box = sealed.strict().safeParse(value)
-    if (box.success) return text(box.data)
-    const entries = Object.entries(value).map(async ([key, part]) => [key, await opened(part)])
-    return Object.fromEntries(await Promise.all(entries))
-  }
-  return opened
-}
 
-/**
- * An organization's events as they are stored, in the log's order. `next_after` is where to go on;
- * `has_more` tells whether there was anything beyond at that time. A page may have fewer events
- * than asked for, or none, and more to come: the work of a request is bounded, not its reach.
- */
-export const listEvents =
-  ({ history, open }: Uses) =>
-  async ({ organizationId, after, limit, stream, type }: AskedEvents) => {
-    const opened = opener(open)
+  async function* looking(asked: AskedEvents): AsyncGenerator<Looked> {
+    const { stream, type, actor } = asked
     const wanted = (event: RecordedEvent): boolean =>
-      event.metadata.organization_id === organizationId &&
-      (stream === undefined || event.stream === stream) &&
-      (type === undefined || event.type === type)
-
-    const found: RecordedEvent[] = []
-    let next_after = after
-    let looked = 0
-    let has_more = false
-    scan: for await (const batch of history(after))
-      for (const event of batch) {
-        if (found.length === limit || looked === scanned) {
-          has_more = true
-          break scan
-        }
-        looked++
-        next_after = event.position
-        if (wanted(event)) found.push(event)
-      }
-    const events = found.map(async ({ position, id, stream, revision, type, data, metadata }) => ({
-      position,
-      id,
-      stream,
-      revision,
-      type,
-      data: await opened(data),
-      metadata,
-    }))
-    return { events: await Promise.all(events), next_after, has_more }
+      (type === undefined || event.type === type) && (actor === undefined || isBy(event, actor))
+    for await (const { events, ...how } of stream ? ofStream(stream, asked) : readHistory(asked))
+      yield { ...how, events: events.filter(wanted) }
   }
+
+  return {
+    /**
+     * `next_after` is where to go on; `has_more` tells whether there was anything beyond at that
+     * time. A page may have fewer events than asked for, or none, and more to come: the work of a
+     * request is bounded, not its reach.
+     */
+    async page({ limit, ...asked }: AskedEvents & { limit: number }) {
+      const found: RecordedEvent[] = []
+      let next_after = asked.after
+      let cost = 0
+      let has_more = false
+      for await (const { events, position, looked } of looking(asked)) {
+        const room = limit - found.length
+        found.push(...events.slice(0, room))
+        has_more = events.length > room
+        next_after = has_more ? (found.at(-1)?.position ?? next_after) : position
+        cost += looked
+        if (has_more) break
+        if (cost >= scanned) {
+          has_more = true
+          break
+        }
+      }
+      return { events: await Promise.all(found.map(shown)), next_after, has_more }
+    },
+
+    /** All of them, or the first `limit`, in batches: as fast as they are taken. */
+    async *all({ limit = Infinity, ...asked }: AskedEvents & { limit?: number | undefined }) {
+      let left = limit
+      for await (const { events } of looking(asked)) {
+        const some = events.slice(0, left)
+        if (some.length > 0) yield await Promise.all(some.map(shown))
+        left -= some.length
+        if (left <= 0) return
+      }
+    },
+  }
+}
 export type ListEvents = ReturnType<typeof listEvents>

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as after } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { histories } from '../projections/histories.ts'
 import { findAccess } from '../queries/find-access.ts'
 import { findAnswer } from '../queries/find-answer.ts'
 import { findBalance } from '../queries/find-balance.ts'
@@ -17,6 +18,7 @@ import { listMessages } from '../queries/list-messages.ts'
 import { listOrganizations } from '../queries/list-organizations.ts'
 import { listSessions } from '../queries/list-sessions.ts'
 import { listSquads } from '../queries/list-squads.ts'
+import { readHistory } from '../queries/read-history.ts'
 import { sessionStatus } from '../queries/session-status.ts'
 import { type ModelsConfig, modelsFrom } from './adapters/models/registry.ts'
 import { agentRuntime } from './agents/agent-runtime.ts'
@@ -245,6 +247,11 @@ export const app = async (config: Config, options: Options) => {
     clock,
   })
   const organization = getOrganization(views.organizations)
+  const history = readHistory({
+    store: events,
+    histories: views.histories,
+    indexed: () => projecting.at(histories.name),
+  })
   const people = { ...views, open }
   const oneAgent = getAgent(views.agents)
   const squadList = squadRoutes({ listSquads: listSquads(views) })
@@ -353,7 +360,7 @@ export const app = async (config: Config, options: Options) => {
           passed,
         }),
         adminAuditRoutes({
-          listEvents: listEvents({ history: events.history, open }),
+          listEvents: listEvents({ readHistory: history, read: events.read, open }),
           getOrganization: organization,
         }),
         adminProjectionRoutes(rebuilding),

@@ -106,6 +106,9 @@ export const projector = (options: Options) => {
      */
     passed: marks.passed,
 
+    /** The position that a view has folded at least, here or where it is projected. */
+    at: marks.at,
+
     /** The position that every view has folded, save those that have stopped. */
     checkpoint: marks.lowest,
 

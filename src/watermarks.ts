@@ -62,6 +62,8 @@ export const watermarks = (names: readonly string[], now: () => number) => {
   return {
     /** How far every view is that has not stopped. */
     lowest: () => (lowest === Number.POSITIVE_INFINITY ? START : lowest),
+    /** How far one view is known to be. */
+    at: (name: string) => positions.get(name) ?? START,
     waiting: () => waits.length > 0,
     /** True as soon as the views have passed a position; false when that takes too long. */
     passed(position: number, timeoutMs: number, views: readonly string[] = names) {

@@ -11,6 +11,8 @@ export type RouteRules = {
   managers?: true
   /** Answers with an event stream, always or when the body asks for one. */
   streams?: 'always' | 'asked'
+  /** Answers with one JSON document a line (application/x-ndjson) when the client accepts that. */
+  lines?: true
   /** Only a user key: the act is a person's, not an application's. */
   userKey?: true
   /** Only the platform key. */

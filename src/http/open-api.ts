@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import type { RouteRules } from './call.ts'
 
 /** Everything that /docs loads is served from here, and it is shown in no one's frame. */
 const policy = [
@@ -31,15 +32,20 @@ const transform = createJsonSchemaTransform({ zodToJsonConfig: { override } })
 
 const stream = { schema: { type: 'string', description: 'id: and data: lines, then [DONE]' } }
 
+const lines = { schema: { type: 'string', description: 'One JSON document a line' } }
+
 const answers = z.record(z.string(), z.looseObject({ description: z.string().default('') }))
 type Answers = z.infer<typeof answers>
 
 /** A route's 200 as the stream that it is, always or when it is asked for. */
-const streaming = (all: Answers, streams: 'always' | 'asked'): Answers => {
+const streaming = (all: Answers, rules: Pick<RouteRules, 'streams' | 'lines'>): Answers => {
   const { '200': whole, ...others } = all
   const { description = '', ...schema } = whole ?? {}
-  const json = streams === 'asked' ? { 'application/json': { schema } } : {}
-  const content = { ...json, 'text/event-stream': stream }
+  const content = {
+    ...(rules.streams === 'always' ? {} : { 'application/json': { schema } }),
+    ...(rules.lines ? { 'application/x-ndjson': lines } : {}),
+    ...(rules.streams ? { 'text/event-stream': stream } : {}),
+  }
   return { ...others, '200': { description, content } }
 }
 
@@ -64,10 +70,10 @@ export const openApi = async (http: FastifyInstance, version: string): Promise<v
     },
     transform: (document) => {
       const { schema, url } = transform(document)
-      const { streams } = document.route.config ?? {}
-      if (!streams) return { schema, url }
+      const { config = {} } = document.route
+      if (!config.streams && !config.lines) return { schema, url }
       return {
-        schema: { ...schema, response: streaming(answers.parse(schema.response), streams) },
+        schema: { ...schema, response: streaming(answers.parse(schema.response), config) },
         url,
       }
     },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problem } from '../problems.ts'
 
 const decimal = /^-?\d{1,16}$/
 
@@ -11,6 +12,21 @@ export const integer = (min: number, max = Number.MAX_SAFE_INTEGER) => {
     z.int(expected).min(min, expected).max(max, expected),
   )
 }
+
+const largestPage = 500
+const usualPage = 100
+
+/** How much a page holds where an answer by lines may have any `limit`. @throws invalid_query */
+export const pageOf = (limit = usualPage): number => {
+  if (limit <= largestPage) return limit
+  const expected = `A whole number from 1 to ${largestPage} is expected`
+  throw problem('invalid_query', { fields: { limit: [expected] } })
+}
+
+/** A time in a query string, as milliseconds since 1970; a day is its beginning (UTC). */
+export const moment = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], 'An ISO 8601 time is expected')
+  .transform((text) => Date.parse(text))
 
 const flags: Readonly<Record<string, boolean>> = { true: true, false: false, 1: true, 0: false }
 

@@ -80,8 +80,11 @@ export type EventStore = {
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>
   /** The events of one stream from a revision on, in batches; none when it does not exist. */
   read(stream: string, from?: number): AsyncIterable<readonly RecordedEvent[]>
-  /** The global order after a position up to the head at the time of the call, in batches. */
-  history(after: number): AsyncIterable<readonly RecordedEvent[]>
+  /**
+   * The global order after one position and up to another (the head at the time of the call, unless
+   * that comes first), in batches.
+   */
+  history(after: number, upTo?: number): AsyncIterable<readonly RecordedEvent[]>
   /**
    * Everything after a position, then everything new, in batches, in order, no gap, no double.
    * Pulled: a reader that is slow holds nothing but its own place. Ends when the signal aborts or

@@ -136,6 +136,27 @@ export const eventFeedContract = (t: Test, open: OpenStore): void => {
     t.strictSame(await gathered(store.history(await store.head())), [])
   })
 
+  t.test('history ends where it is told, also in the middle of an append', async (t) => {
+    const { store } = await open(t)
+    const before = await store.head()
+    const stream = streamName()
+    for (let n = 0; n < 3; n++)
+      await store.append(
+        stream,
+        'any',
+        [0, 1, 2, 3].map((m) => noted(`${n}.${m}`)),
+      )
+    const all = await gathered(store.read(stream))
+    for (const [n, { position }] of all.entries())
+      for (const m of [0, n >> 1, n]) {
+        const after = m === 0 ? before : (all[m - 1]?.position ?? before)
+        const read = await gathered(store.history(after, position))
+        const own = read.filter((event) => event.stream === stream)
+        t.strictSame(own, all.slice(m, n + 1))
+      }
+    t.strictSame(await gathered(store.history(all[3]?.position ?? 0, all[2]?.position)), [])
+  })
+
   t.test('a feed ends when its signal aborts', async (t) => {
     const { store } = await open(t)
     const stream = streamName()

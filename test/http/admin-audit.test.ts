@@ -1,5 +1,5 @@
 import t from 'tap'
-import { served, withOrganization } from '../support/served.ts'
+import { served, superAdminKey, withOrganization } from '../support/served.ts'
 
 t.test('managers see the events of their organization, and of no other', async (t) => {
   const all = await served(t)
@@ -58,4 +58,33 @@ t.test('a page goes on where the last one ended', async (t) => {
     more = body.has_more
   }
   t.strictSame(seen, whole)
+})
+
+t.test('a whole history comes as lines, filtered like pages', async (t) => {
+  const all = await served(t)
+  const { at, owner, owner_user_id } = await withOrganization(all)
+  const events = `${at}/audit/events`
+  const { http } = all
+  const lines = async (query: string) => {
+    const reply = await http.inject({
+      url: `${events}?${query}`,
+      headers: { 'x-api-key': superAdminKey, accept: 'application/x-ndjson' },
+    })
+    t.match(reply.headers['content-type'], /^application\/x-ndjson/)
+    return reply.body
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line))
+  }
+  for (const query of [
+    'limit=500',
+    'limit=3',
+    'type=AgentCreated',
+    `actor=${owner_user_id}`,
+    'from=2020-01-01&to=2020-01-02T00:00:00%2B01:00',
+    `from=${new Date(Date.now() - 60_000).toISOString()}`,
+  ])
+    t.strictSame(await lines(query), (await owner('GET', `${events}?${query}`)).body.events, query)
+  t.strictSame(await lines('limit=100000'), await lines(''))
+  t.match(await owner('GET', `${events}?from=yesterday`), { status: 400, code: 'invalid_query' })
 })

@@ -1,15 +1,10 @@
+import fc from 'fast-check'
 import t from 'tap'
 import { listEvents } from '../../queries/list-events.ts'
 import type { RecordedEvent } from '../../src/ports/event-store.ts'
 import { SealBroken } from '../../src/vault.ts'
+import { heldLog, historyOn } from '../support/held-log.ts'
 import { metadata, recorded } from '../support/recorded.ts'
-
-/** Read in batches of three. */
-const historyOf = (events: readonly RecordedEvent[]) =>
-  async function* (after: number) {
-    const rest = events.filter(({ position }) => position > after)
-    for (let from = 0; from < rest.length; from += 3) yield rest.slice(from, from + 3)
-  }
 
 const texts = new Map([['one', 'Hello']])
 const open = ({ $sealed, box }: { $sealed: string; box: string }) => {
@@ -17,64 +12,125 @@ const open = ({ $sealed, box }: { $sealed: string; box: string }) => {
   return texts.get(box)
 }
 
-const listing = (events: readonly RecordedEvent[]) =>
-  listEvents({ history: historyOf(events), open })
+const listing = async (events: readonly RecordedEvent[], upTo?: number) => {
+  const store = heldLog(events)
+  const readHistory = await historyOn(store, upTo)
+  store.log.read = 0
+  return { ...listEvents({ readHistory, read: store.read, open }), log: store.log }
+}
 
-const asked = { organizationId: 'org-1', after: -1, limit: 100 }
-const other = { ...metadata, organization_id: 'org-2' }
+const asked = { organizationId: 'org-1', after: -1 }
 
-t.test('pages go through one organization, whatever lies between', async (t) => {
-  const events = recorded(
-    Array.from({ length: 20 }, (_, n) => ({
-      stream: `box-${n % 3}`,
-      type: n % 2 ? 'Odd' : 'Even',
-      data: { n },
-      metadata: n % 4 === 3 ? other : metadata,
-    })),
+type Made = { organization: number; gap: number; minutes: number; owner: boolean }
+
+/** Events of three organizations, at positions with gaps, their times not quite in order. */
+const eventsOf = (made: readonly Made[]) => {
+  let position = -1
+  return recorded(
+    made.map(({ organization, gap, minutes, owner }, n) => {
+      position += gap
+      const organization_id = `org-${organization}`
+      const at = new Date(Date.UTC(2026, 0, 1) + n * 30_000 + minutes * 60_000).toISOString()
+      const actor = { key_id: `key-${n % 2}`, user_id: 'user-1' }
+      return {
+        stream: `organization-${organization_id}_${n % 3}`,
+        position,
+        metadata: { ...metadata, organization_id, at, actor },
+        ...(owner
+          ? { type: 'OwnerAdded', data: { userId: `${n}` } }
+          : { type: 'OrganizationRenamed', data: { name: `${n}` } }),
+      }
+    }),
   )
-  const list = listing(events)
-  const own = events.filter(({ metadata }) => metadata.organization_id === 'org-1')
-  t.strictSame((await list(asked)).events, own)
+}
 
-  const seen: unknown[] = []
-  let after = -1
-  for (let pages = 0; pages < 10; pages++) {
-    const page = await list({ ...asked, after, limit: 4 })
-    t.ok(page.events.length <= 4)
-    seen.push(...page.events)
-    after = page.next_after
-    if (!page.has_more) break
-  }
-  t.strictSame(seen, own)
-  t.equal(after, 19, 'the last place is where to go on')
-  t.strictSame(await list({ ...asked, after }), { events: [], next_after: 19, has_more: false })
-
-  const of = async (more: object) => (await list({ ...asked, ...more })).events
-  t.strictSame(
-    await of({ stream: 'box-1' }),
-    own.filter(({ stream }) => stream === 'box-1'),
-  )
-  t.strictSame(
-    await of({ type: 'Odd', stream: 'box-1' }),
-    own.filter(({ stream, type }) => stream === 'box-1' && type === 'Odd'),
-  )
-  t.strictSame(await of({ organizationId: 'org-3' }), [])
+const arbitrary = fc.record({
+  made: fc.array(
+    fc.record({
+      organization: fc.integer({ min: 1, max: 3 }),
+      gap: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 40_000 })),
+      minutes: fc.integer({ min: -2, max: 2 }),
+      owner: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 60 },
+  ),
+  indexed: fc.double({ min: 0, max: 1, noNaN: true }),
+  limit: fc.integer({ min: 1, max: 7 }),
+  type: fc.option(fc.constantFrom('OwnerAdded', 'OrganizationRenamed'), { nil: undefined }),
+  stream: fc.option(fc.constantFrom('organization-org-1_0', 'organization-org-2_1'), {
+    nil: undefined,
+  }),
+  actor: fc.option(fc.constantFrom('key-0', 'user-1', 'nobody'), { nil: undefined }),
+  from: fc.option(fc.integer({ min: -2, max: 30 }), { nil: undefined }),
+  to: fc.option(fc.integer({ min: -2, max: 30 }), { nil: undefined }),
 })
 
-t.test('a request looks at no more than 10,000 events', async (t) => {
-  const events = recorded(
-    Array.from({ length: 10_005 }, (_, n) => ({
-      stream: 'box-1',
-      type: 'Odd',
-      data: {},
-      metadata: n > 10_000 ? metadata : other,
+const minuteOf = (n: number | undefined) =>
+  n === undefined ? undefined : Date.UTC(2026, 0, 1) + n * 60_000
+
+t.test('pages and lines hold what was asked for, however much of it is indexed', async () => {
+  await fc.assert(
+    fc.asyncProperty(arbitrary, async ({ made, indexed, limit, type, stream, actor, ...time }) => {
+      const events = eventsOf(made)
+      const from = minuteOf(time.from)
+      const to = minuteOf(time.to)
+      const last = events.at(-1)?.position ?? -1
+      const list = await listing(events, Math.floor(last * indexed))
+      const expected = events.filter(
+        (event) =>
+          event.metadata.organization_id === 'org-1' &&
+          (type === undefined || event.type === type) &&
+          (stream === undefined || event.stream === stream) &&
+          (actor === undefined ||
+            event.metadata.actor.key_id === actor ||
+            event.metadata.actor.user_id === actor) &&
+          Date.parse(event.metadata.at) >= (from ?? -Infinity) &&
+          Date.parse(event.metadata.at) < (to ?? Infinity),
+      )
+      const query = { ...asked, type, stream, actor, from, to }
+      const lines: unknown[] = []
+      for await (const batch of list.all(query)) lines.push(...batch)
+      t.strictSame(lines, expected)
+
+      const seen: unknown[] = []
+      let after = -1
+      for (let pages = 0; pages <= made.length; pages++) {
+        const page = await list.page({ ...query, after, limit })
+        if (page.events.length > limit || page.next_after < after) return false
+        seen.push(...page.events)
+        after = page.next_after
+        if (!page.has_more) break
+      }
+      t.strictSame(seen, expected)
+      return true
+    }),
+    { numRuns: 150 },
+  )
+})
+
+const busy = (n: number, own: (n: number) => boolean) =>
+  eventsOf(
+    Array.from({ length: n }, (_, at) => ({
+      organization: own(at) ? 1 : 2,
+      gap: 1,
+      minutes: 0,
+      owner: false,
     })),
   )
-  const list = listing(events)
-  const first = await list(asked)
+
+t.test('what others have done is not read', async (t) => {
+  const list = await listing(busy(60_000, (n) => n === 5 || n === 40_000))
+  t.match(await list.page({ ...asked, limit: 100 }), { events: { length: 2 }, has_more: false })
+  t.ok(list.log.read <= 2 * 64, `${list.log.read} events read`)
+})
+
+t.test('a page looks at no more than about 10,000 events', async (t) => {
+  const list = await listing(busy(12_500, () => true))
+  const none = { ...asked, type: 'OwnerAdded', limit: 100 }
+  const first = await list.page(none)
   t.strictSame(first, { events: [], next_after: 9_999, has_more: true })
-  const second = await list({ ...asked, after: first.next_after })
-  t.match(second, { events: { length: 4 }, next_after: 10_004, has_more: false })
+  const second = await list.page({ ...none, after: first.next_after })
+  t.strictSame(second, { events: [], next_after: 12_499, has_more: false })
 })
 
 t.test('sealed texts are opened wherever they are; erased ones say so', async (t) => {
@@ -84,13 +140,15 @@ t.test('sealed texts are opened wherever they are; erased ones say so', async (t
     list: [{ text: sealed('gone') }, null, 7],
     forged: sealed('forged'),
     alike: { ...sealed('one'), more: 1 },
+    credential: { $sealed: 'credentials:org-1/user-1', box: 'one' },
   }
-  const list = listing(recorded([{ stream: 'box-1', type: 'Odd', data }]))
-  const [event] = (await list(asked)).events
+  const list = await listing(recorded([{ stream: 'box-1', type: 'Odd', data }]), -1)
+  const [event] = (await list.page({ ...asked, limit: 1 })).events
   t.strictSame(event?.data, {
     text: 'Hello',
     list: [{ text: { erased: true } }, null, 7],
     forged: sealed('forged'),
     alike: { ...sealed('one'), more: 1 },
+    credential: { withheld: true },
   })
 })

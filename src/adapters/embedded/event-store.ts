@@ -129,7 +129,7 @@ export const embeddedEventStore = (log: Log): EventStore => {
   return {
     append,
     read,
-    history: (after) => pages(after, head),
+    history: (after, upTo = head) => pages(after, Math.min(upTo, head)),
     feed,
     head: async () => head,
     close: log.close,

@@ -13,6 +13,14 @@ export const logReader = ({ records, streams, file }: Log) => {
     return text
   }
 
+  /** Records are found by their last event: the one that holds `upTo` may end behind it. */
+  function* placesUpTo(after: number, upTo: number) {
+    for (const { key, value } of records.getRange({ start: after + 1 })) {
+      yield { position: key, text: textAt(key, value) }
+      if (key >= upTo) return
+    }
+  }
+
   /** The first records of a range, until they make a batch. */
   const batch = (places: Iterable<{ position: number; text: string }>): RecordedEvent[] => {
     const events: RecordedEvent[] = []
@@ -57,11 +65,10 @@ export const logReader = ({ records, streams, file }: Log) => {
 
     /** A batch of the whole log, after one position and up to another. */
     page(after: number, upTo: number): RecordedEvent[] {
-      const places = records
-        .getRange({ start: after + 1, end: upTo + 1 })
-        .map(({ key, value }) => ({ position: key, text: textAt(key, value) }))
-      const events = batch(places)
-      return events.slice(after + 1 - (events[0]?.position ?? after + 1))
+      if (after >= upTo) return []
+      const events = batch(placesUpTo(after, upTo))
+      const first = events[0]?.position ?? 0
+      return events.slice(Math.max(0, after + 1 - first), upTo + 1 - first)
     },
 
     /** The revision of the last event of a stream with this id. Costs a look at all before it. */

@@ -117,8 +117,8 @@ export const eventStoreDbEventStore = (options: Options): EventStore => {
     }
   }
 
-  async function* history(after: number) {
-    const end = await head()
+  async function* history(after: number, upTo?: number) {
+    const end = upTo ?? (await head())
     if (end <= after) return
     try {
       const source = reads.readAll({ fromPosition: fromPosition(after) }, buffered)

@@ -5,16 +5,20 @@ import type { ListEvents } from '../../../queries/list-events.ts'
 import { START } from '../../ports/event-store.ts'
 import { id } from '../admin-wire.ts'
 import { inOrganization } from '../in-organization.ts'
+import { sendLines, wantsLines } from '../lines.ts'
 import { refusals } from '../refusals.ts'
-import { integer } from '../wire.ts'
+import { integer, moment, pageOf } from '../wire.ts'
 
 type Uses = { listEvents: ListEvents; getOrganization: GetOrganization }
 
 const asked = z.object({
+  from: moment.optional(),
+  to: moment.optional(),
   after: integer(START, Number.MAX_SAFE_INTEGER).default(START),
-  limit: integer(1, 500).default(100),
-  stream: z.string().min(1).optional(),
-  type: z.string().min(1).optional(),
+  limit: integer(1, Number.MAX_SAFE_INTEGER).optional(),
+  stream: z.string().min(1).max(1_000).optional(),
+  type: z.string().min(1).max(200).optional(),
+  actor: z.string().min(1).max(200).optional(),
 })
 
 const event = z.object({
@@ -34,7 +38,7 @@ export const adminAuditRoutes =
     http.get(
       '/organizations/:organization_id/audit/events',
       {
-        config: { scopes: ['admin:read'], managers: true },
+        config: { scopes: ['admin:read'], managers: true, lines: true },
         schema: {
           tags: ['admin: audit'],
           summary: 'List events in the order of the log, sealed texts opened',
@@ -46,10 +50,12 @@ export const adminAuditRoutes =
           },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { organizationId } = inOrganization(request, request.params.organization_id)
         await getOrganization(organizationId)
-        return listEvents({ organizationId, ...request.query })
+        const asked = { organizationId, ...request.query }
+        if (wantsLines(request)) return sendLines(reply, listEvents.all(asked))
+        return listEvents.page({ ...asked, limit: pageOf(asked.limit) })
       },
     )
   }

@@ -1,0 +1,48 @@
+import { type HistoryView, histories } from '../../projections/histories.ts'
+import { readHistory } from '../../queries/read-history.ts'
+import { memorySink } from '../../src/memory-sink.ts'
+import { type EventStore, type RecordedEvent, START } from '../../src/ports/event-store.ts'
+import type { View } from '../../src/ports/views.ts'
+import { replay } from '../../src/replay.ts'
+
+const batch = 1_000
+
+/** A log in memory that counts what is read of it. */
+export const heldLog = (events: readonly RecordedEvent[]) => {
+  const log = { read: 0 }
+  const store: Pick<EventStore, 'history' | 'head' | 'read'> = {
+    head: async () => events.at(-1)?.position ?? START,
+    async *history(after, upTo = Infinity) {
+      const asked = events.filter(({ position }) => position > after && position <= upTo)
+      for (let n = 0; n < asked.length; n += batch) {
+        const some = asked.slice(n, n + batch)
+        log.read += some.length
+        yield some
+      }
+    },
+    async *read(stream, from = 0) {
+      yield events.filter((one) => one.stream === stream && one.revision >= from)
+    },
+  }
+  return { ...store, log }
+}
+
+/** Reads organizations' histories off a log, of which the index knows a part. */
+export const historyOn = async (
+  store: Pick<EventStore, 'history' | 'head'>,
+  upTo: number = Infinity,
+) => {
+  const sink = memorySink(histories)
+  await replay({ store, projection: histories, sink, upTo })
+  const view: Pick<View<HistoryView>, 'find'> = {
+    async find({ equals: [organizationId], from = 0, limit }) {
+      const items = [...sink.documents.values()]
+        .map((document) => document as unknown as HistoryView)
+        .filter((one) => one.organization_id === organizationId && one.stretch >= Number(from))
+        .sort((a, b) => a.stretch - b.stretch)
+      return { items: items.slice(0, limit), total: items.length }
+    },
+  }
+  const indexed = Math.min(upTo, await store.head())
+  return readHistory({ store, histories: view as View<HistoryView>, indexed: () => indexed })
+}
