@@ -4,7 +4,7 @@ import type { Request } from 'autocannon'
 import { chatPath, type Recorded } from './baselines/same-bytes.ts'
 import type { Place } from './bench.ts'
 import { type Serving, serve, serveProduct } from './processes.ts'
-import { makeTenants, openWriting, type Tenant } from './tenants.ts'
+import { makeTenants, openWriting, type Tenant, type Writing } from './tenants.ts'
 
 const tenantCount = 500
 
@@ -28,14 +28,28 @@ const textOf = async ({ url }: Serving, { method, path, headers, body }: Request
   return text
 }
 
+type With<More> = {
+  name: string
+  model?: string
+  env?: Record<string, string>
+  /** What the tenants have besides. */
+  prepare?(writing: Writing, tenants: readonly Tenant[]): Promise<(Tenant & More)[]>
+}
+
+const asTheyAre = async <More>(_: Writing, tenants: readonly Tenant[]) =>
+  tenants as readonly (Tenant & More)[]
+
 /** The product in a directory of its own, with tenants to ask it. */
-export const productWith = async (
+export const productWith = async <More = unknown>(
   { dir, profile }: Place,
-  { name, model, env = {} }: { name: string; model?: string; env?: Record<string, string> },
+  { name, model, env = {}, prepare }: With<More>,
 ) => {
   const dataDir = join(dir, name)
   const writing = await openWriting(dataDir, model)
-  const tenants = await makeTenants(writing, tenantCount)
+  const tenants = await (prepare ?? asTheyAre<More>)(
+    writing,
+    await makeTenants(writing, tenantCount),
+  )
   await writing.close()
   const product = await serveProduct(dataDir, { env, profile })
   return { product, tenants }

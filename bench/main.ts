@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { benchAgents } from './agents.ts'
 import { benchAppend } from './append.ts'
 import type { Section } from './bench.ts'
 import { benchChat } from './chat.ts'
@@ -21,6 +22,7 @@ const sections: Readonly<Record<string, Section>> = {
   chat: benchChat,
   streams: benchStreams,
   upstream: benchUpstream,
+  agents: benchAgents,
   turns: benchTurns,
   stored: benchStored,
   retrieval: benchRetrieval,

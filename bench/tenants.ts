@@ -14,7 +14,8 @@ export type Tenant = { organizationId: string; userId: string; keyId: string; ke
 
 const credits = 1_000_000 * creditUnit
 
-const platformCall = (): Call => {
+/** A call of the platform's, for what no key of an organization may do. */
+export const platformCall = (): Call => {
   const id = clock.id()
   return {
     organizationId: 'platform',

@@ -1,26 +1,42 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { setTimeout as after } from 'node:timers/promises'
 
-/** An OpenAI-compatible provider that answers every request at once with 20 tokens. */
-const tokens = Array.from({ length: 20 }, (_, n) => `token${n} `)
+/**
+ * An OpenAI-compatible provider whose answers are told apart by the model that is asked: `model`
+ * says 20 tokens at once; `stamped` says 50, one every 10 ms, each the microsecond at which it left;
+ * `silent` says one and then nothing until its client goes away.
+ */
 const head = '{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"mock"'
 const chunk = (delta: object, finish: string | null) =>
   `data: ${head},"choices":[{"index":0,"delta":${JSON.stringify(delta)},"finish_reason":${JSON.stringify(finish)}}]}\n\n`
 const usage = `data: ${head},"choices":[],"usage":{"prompt_tokens":20,"completion_tokens":20,"total_tokens":40}}\n\n`
-const answer = Buffer.from(
-  [
-    chunk({ role: 'assistant', content: '' }, null),
-    ...tokens.map((content) => chunk({ content }, null)),
-    chunk({}, 'stop'),
-    usage,
-    'data: [DONE]\n\n',
-  ].join(''),
-)
+const first = chunk({ role: 'assistant', content: '' }, null)
+const last = `${chunk({}, 'stop')}${usage}data: [DONE]\n\n`
+const tokens = Array.from({ length: 20 }, (_, n) => chunk({ content: `token${n} ` }, null))
+const answer = Buffer.from([first, ...tokens, last].join(''))
 
-createServer((request, response) => {
-  request.resume()
-  request.on('end', () => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.end(answer)
-  })
+const stampedTokens = 50
+const everyMs = 10
+
+const stamped = async (response: ServerResponse): Promise<void> => {
+  response.write(first)
+  const start = performance.now()
+  for (let n = 1; n <= stampedTokens; n++) {
+    await after(Math.max(0, start + n * everyMs - performance.now()))
+    const micros = Math.round((performance.timeOrigin + performance.now()) * 1_000)
+    response.write(chunk({ content: `${micros} ` }, null))
+  }
+  response.end(last)
+}
+
+createServer(async (request, response) => {
+  if (request.method === 'GET') return response.end('ok')
+  const { model } = (await json(request)) as { model?: string }
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  if (model === 'stamped') await stamped(response)
+  else if (model === 'silent') response.write(first + chunk({ content: 'wait' }, null))
+  else response.end(answer)
+  return undefined
 }).listen(Number(process.env.PORT), '127.0.0.1')
 process.on('SIGTERM', () => process.exit(0))

@@ -37,7 +37,7 @@ const longestPauseMs = 10_000
 export const openAiModel = ({
   baseUrl,
   apiKey,
-  connections = 256,
+  connections = 1_024,
   connectMs = 5000,
   firstMs = 60_000,
   idleMs = 60_000,
