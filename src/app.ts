@@ -244,6 +244,7 @@ export const app = async (config: Config, options: Options) => {
     delegate,
     requireSubscription,
     repeats: repeats({ turns, findRepeatedRun: findRepeated, clock }),
+    warmAgents: warm,
     clock,
   })
   const organization = getOrganization(views.organizations)

@@ -7,6 +7,7 @@ import { problem } from '../problems.ts'
 import type { PastTurn } from '../turns/past-turn.ts'
 import type { LiveTurn } from '../turns/turn.ts'
 import type { Turns } from '../turns/turns.ts'
+import type { WarmAgents } from '../turns/warm-agents.ts'
 import type { Asker, Delegate } from './delegate.ts'
 import type { Repeated, Repeats } from './repeats.ts'
 import type { RequireSubscription } from './subscription.ts'
@@ -18,6 +19,7 @@ export type BeginTurnUses = {
   delegate: Delegate
   requireSubscription: RequireSubscription
   repeats: Repeats
+  warmAgents: WarmAgents
   clock: Clock
 }
 
@@ -49,7 +51,8 @@ const bounds = ({ temperature, maxTokens }: TurnAsked) => ({
  * request is answered by the turn that the first one began. @throws Problem
  */
 export const turnBeginner = (uses: BeginTurnUses) => {
-  const { turns, pastTurn, findSquad, delegate, requireSubscription, repeats, clock } = uses
+  const { turns, pastTurn, findSquad, delegate, requireSubscription, repeats, warmAgents, clock } =
+    uses
 
   const agentOf = (agents: ReadonlyMap<string, AgentConfig>, agentId: string): AgentConfig => {
     const agent = agents.get(agentId)
@@ -79,6 +82,8 @@ export const turnBeginner = (uses: BeginTurnUses) => {
     const agent = asked.agentId ? agentOf(agents, asked.agentId) : orchestrator
     if (asked.agentId && agent.agentType !== 'LLM_AGENT') throw problem('invalid_agent_type')
     const target = asked.targetAgentId ? agentOf(agents, asked.targetAgentId) : undefined
+    for (const { agentId } of target ? [agent, target] : [agent])
+      warmAgents.used(access.organizationId, viewer.userId, agentId)
     const turn = turns.send(
       {
         call,

@@ -35,6 +35,9 @@ type Uses = {
 export const warmAgents = ({ findSquad, toolsOf, models, clock }: Uses) => {
   const built = new Map<string, Built>()
 
+  const keyOf = (organizationId: string, userId: string, agentId: string): string =>
+    `${organizationId}/${userId}/${agentId}`
+
   const build = async (agent: AgentConfig, squad: Squad, call: Call): Promise<number> => {
     models.resolve(agent.model)
     const turn: Turn = {
@@ -49,7 +52,7 @@ export const warmAgents = ({ findSquad, toolsOf, models, clock }: Uses) => {
   }
 
   const instance = (agent: AgentConfig, squad: Squad, call: Call, userId: string) => {
-    const key = `${call.organizationId}/${userId}/${agent.agentId}`
+    const key = keyOf(call.organizationId, userId, agent.agentId)
     const usedAt = clock.now().getTime()
     const configuration = JSON.stringify(agent)
     const known = built.get(key)
@@ -84,6 +87,11 @@ export const warmAgents = ({ findSquad, toolsOf, models, clock }: Uses) => {
         subAgents: orchestrator.subAgents.length,
         tools,
       }
+    },
+    /** A turn is activity too: what it uses stays warm. */
+    used(organizationId: string, userId: string, agentId: string): void {
+      const known = built.get(keyOf(organizationId, userId, agentId))
+      if (known) known.usedAt = clock.now().getTime()
     },
     /** Lets go of what nobody used for an hour; answers how many. */
     release(): number {
