@@ -19,10 +19,14 @@ const policy = [
 
 type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>
 
-/** Defaults of values that are read from text are said; what says nothing is left out. */
+/**
+ * Defaults of values that are read from text are said; what says nothing is left out; an answer that
+ * is nothing has no content.
+ */
 const override: Override = ({ zodSchema, jsonSchema }) => {
   const { def } = zodSchema._zod
   if (def.type === 'default') jsonSchema.default = def.defaultValue
+  if (def.type === 'undefined') jsonSchema.type = 'null'
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.format) delete jsonSchema.pattern

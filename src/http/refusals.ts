@@ -48,13 +48,17 @@ const everywhere: readonly ProblemCode[] = [
   'service_unavailable',
 ]
 
-const ofBodies = (group: Group): readonly ProblemCode[] =>
-  alwaysError(group) ? ['missing_required_field', 'invalid_input'] : ['invalid_body']
+/** What any route may answer that needs no key. */
+const inTheOpen: readonly ProblemCode[] = ['invalid_query', 'internal_error', 'service_unavailable']
 
-/** The error answers of a route for the OpenAPI document, by status, from the problem table. */
-export const refusals = (group: Group, ...codes: readonly ProblemCode[]) => {
+const ofBodies = (group: Group): readonly ProblemCode[] => [
+  alwaysError(group) ? 'missing_required_field' : 'invalid_body',
+  'invalid_input',
+]
+
+const described = (group: Group, codes: readonly ProblemCode[]) => {
   const byStatus = new Map<number, Map<Shape, ProblemCode[]>>()
-  for (const code of new Set([...everywhere, ...ofBodies(group), ...codes])) {
+  for (const code of new Set(codes)) {
     const { status } = problems[code]
     const shape = shapeIn(group, code)
     const found = byStatus.get(status) ?? new Map<Shape, ProblemCode[]>()
@@ -69,3 +73,11 @@ export const refusals = (group: Group, ...codes: readonly ProblemCode[]) => {
     }),
   )
 }
+
+/** The error answers of a route for the OpenAPI document, by status, from the problem table. */
+export const refusals = (group: Group, ...codes: readonly ProblemCode[]) =>
+  described(group, [...everywhere, ...ofBodies(group), ...codes])
+
+/** Those of a route that needs no key, and is of no group. */
+export const openRefusals = (...codes: readonly ProblemCode[]) =>
+  described('admin', [...inTheOpen, ...codes])

@@ -1,31 +1,13 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
+import type { Schema } from '../support/json-arbitrary.ts'
+import { type Contract, contractOf, type Operation, operationsOf } from '../support/open-api.ts'
 import { raw } from '../support/raw.ts'
 import { startApp } from '../support/server.ts'
 
-type Schema = Record<string, unknown>
-type Operation = {
-  summary?: string
-  tags?: string[]
-  security?: unknown[]
-  parameters?: { in: string; name: string; required: boolean; schema: Schema }[]
-  requestBody?: { content: Record<string, { schema: Schema }> }
-  responses: Record<string, { description: string; content?: Record<string, { schema: Schema }> }>
-}
-type Contract = {
-  openapi: string
-  info: { title: string; version: string }
-  security: unknown[]
-  components: { securitySchemes: Record<string, unknown> }
-  paths: Record<string, Record<string, Operation>>
-}
+type Route = ReturnType<typeof operationsOf>[number]
 
 const chat = '/api/external/v1/chat/completions'
-
-const operationsOf = ({ paths }: Contract) =>
-  Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
-  )
 
 const ajv = () => new Ajv2020({ strict: false, validateFormats: false })
 
@@ -77,7 +59,7 @@ t.test('the contract is sound', async (t) => {
     const found = ref
       .slice(2)
       .split('/')
-      .reduce<unknown>((at, key) => (at as Schema)?.[key], contract)
+      .reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], contract)
     t.ok(found, ref)
   }
   const check = ajv()
@@ -89,9 +71,51 @@ t.test('the contract is sound', async (t) => {
   )
 })
 
+const namedIn = ({ responses }: Operation): string[] =>
+  Object.values(responses).flatMap(({ description }) => description.split(', '))
+
+/** What a route refuses by what it is, whatever else it refuses. */
+const implied: readonly [what: string, codes: string[], fits: (route: Route) => boolean][] = [
+  [
+    'on_behalf_of',
+    ['user_not_found', 'delegation_not_allowed'],
+    ({ operation }) => operation.parameters?.some(({ name }) => name === 'on_behalf_of') ?? false,
+  ],
+  [
+    'an idempotency key',
+    ['idempotency_key_reused', 'invalid_input'],
+    ({ method, operation }) => method === 'post' && !operation.security,
+  ],
+  [
+    'managers only',
+    ['role_required', 'organization_access_denied'],
+    ({ path }) => /^\/api\/admin\/organizations\/./.test(path),
+  ],
+  [
+    'a choice in the query',
+    ['invalid_filter'],
+    ({ operation }) =>
+      operation.parameters?.some((one) => one.in === 'query' && one.schema.enum) ?? false,
+  ],
+]
+
+t.test('what is refused is named, and what is nothing has no content', async (t) => {
+  const { url } = await startApp(t)
+  for (const route of operationsOf(await contractOf(url))) {
+    const { path, method, operation } = route
+    const codes = namedIn(operation)
+    for (const [what, refused, fits] of implied)
+      if (fits(route))
+        for (const code of refused)
+          t.ok(codes.includes(code), `${method} ${path}: ${what}: ${code}`)
+    t.notOk(operation.responses['204']?.content, `${method} ${path}: 204`)
+    t.notOk(operation.responses['304']?.content, `${method} ${path}: 304`)
+  }
+})
+
 t.test('whole numbers are integers, and queries say their defaults', async (t) => {
   const { url } = await startApp(t)
-  const contract: Contract = (await raw(url)('/api/openapi.json')).body
+  const contract = await contractOf(url)
   const whole =
     /^(page|page_size|limit|offset|total|index|message_count|file_size|.*_tokens|request_count|rate_limit_.*|position)$/
   for (const schema of schemasIn(contract.paths))
@@ -110,7 +134,7 @@ t.test('whole numbers are integers, and queries say their defaults', async (t) =
 
 t.test('streams are streams', async (t) => {
   const { url } = await startApp(t)
-  const { paths }: Contract = (await raw(url)('/api/openapi.json')).body
+  const { paths } = await contractOf(url)
   const types = (path: string, method: string) =>
     Object.keys(paths[path]?.[method]?.responses['200']?.content ?? {})
   t.strictSame(types(chat, 'post'), ['application/json', 'text/event-stream'])
@@ -123,7 +147,7 @@ t.test('streams are streams', async (t) => {
 
 t.test('answers are as the contract says', async (t) => {
   const { url, platform, as } = await startApp(t)
-  const { paths }: Contract = (await raw(url)('/api/openapi.json')).body
+  const { paths } = await contractOf(url)
   const organization = await platform.organization()
   const key = await organization.key({
     scopes: ['orchestrator:invoke', 'sessions:read', 'sessions:messages'],

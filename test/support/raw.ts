@@ -5,6 +5,8 @@ export type Asked = {
   method?: string
   headers?: Record<string, string | string[]>
   body?: string | Buffer
+  /** The request fails when its whole answer has not come in so many milliseconds. */
+  patienceMs?: number
 }
 
 export type Answer = {
@@ -26,10 +28,12 @@ const parsed = (json: string) => {
 /** One request exactly as it is given: no header of its own, any method, any path. */
 export const raw =
   (url: string) =>
-  (path: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Answer> =>
+  (path: string, { method = 'GET', headers = {}, body, patienceMs }: Asked = {}): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const { hostname, port } = new URL(url)
-      const sent = request({ hostname, port, path, method, headers, agent: false }, (reply) => {
+      const signal = patienceMs === undefined ? {} : { signal: AbortSignal.timeout(patienceMs) }
+      const options = { hostname, port, path, method, headers, agent: false, ...signal }
+      const sent = request(options, (reply) => {
         text(reply).then((json) => {
           const { statusCode: status = 0 } = reply
           resolve({ status, headers: reply.headers, text: json, body: parsed(json) })

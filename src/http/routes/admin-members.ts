@@ -80,7 +80,13 @@ export const adminMemberRoutes =
           }),
           response: {
             201: member,
-            ...refusals('admin', 'role_required', 'organization_not_found', 'member_exists'),
+            ...refusals(
+              'admin',
+              'role_required',
+              'organization_not_found',
+              'member_exists',
+              'idempotency_key_reused',
+            ),
           },
         },
       },
@@ -105,6 +111,7 @@ export const adminMemberRoutes =
             200: member,
             ...refusals(
               'admin',
+              'role_required',
               'owner_required',
               'member_not_found',
               'last_owner',
@@ -133,7 +140,13 @@ export const adminMemberRoutes =
           params: memberParams,
           response: {
             204: z.undefined(),
-            ...refusals('admin', 'owner_required', 'member_not_found', 'last_owner'),
+            ...refusals(
+              'admin',
+              'role_required',
+              'owner_required',
+              'member_not_found',
+              'last_owner',
+            ),
           },
         },
       },

@@ -70,7 +70,10 @@ export const adminOrganizationRoutes =
           tags,
           summary: 'Create an organization with its owner and its orchestrator',
           body: creation,
-          response: { 201: created, ...refusals('admin', 'platform_only', 'invalid_input') },
+          response: {
+            201: created,
+            ...refusals('admin', 'platform_only', 'idempotency_key_reused'),
+          },
         },
       },
       async ({ body, call }, reply) => {

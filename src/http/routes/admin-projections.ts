@@ -45,7 +45,13 @@ export const adminProjectionRoutes =
           params: z.object({ name: z.string() }),
           response: {
             202: z.object({ name: z.string(), state: z.literal('rebuilding') }),
-            ...refusals('admin', 'platform_only', 'projection_not_found', 'projects_elsewhere'),
+            ...refusals(
+              'admin',
+              'platform_only',
+              'projection_not_found',
+              'projects_elsewhere',
+              'idempotency_key_reused',
+            ),
           },
         },
       },

@@ -70,7 +70,13 @@ export const adminUserRoutes =
           body: z.object({ amount: credits, reason: word }),
           response: {
             200: balances,
-            ...refusals('admin', 'platform_only', 'user_not_found', 'invalid_input'),
+            ...refusals(
+              'admin',
+              'platform_only',
+              'user_not_found',
+              'invalid_input',
+              'idempotency_key_reused',
+            ),
           },
         },
       },
@@ -97,7 +103,7 @@ export const adminUserRoutes =
           body: z.object({ email, provider: word, subject: word }),
           response: {
             200: login,
-            ...refusals('admin', 'platform_only', 'identity_conflict', 'invalid_input'),
+            ...refusals('admin', 'platform_only', 'identity_conflict', 'idempotency_key_reused'),
           },
         },
       },

@@ -3,12 +3,18 @@ import { z } from 'zod'
 import type { FindContentFile } from '../../../queries/find-content-file.ts'
 import type { Blobs } from '../../ports/blobs.ts'
 import { problem } from '../../problems.ts'
+import { openRefusals } from '../refusals.ts'
 import type { SignedLinks } from '../signed-links.ts'
 
 type Uses = { links: SignedLinks; findFile: FindContentFile; blobs: Blobs }
 
 const params = z.object({ content_id: z.string().min(1) })
 const query = z.object({ expires: z.coerce.number().int(), signature: z.string() })
+
+const file = (description: string) => ({
+  description,
+  content: { '*/*': { schema: z.unknown() } },
+})
 
 /** `bytes=a-b`, `a-` or `-n`; undefined: no range that is understood, so the whole file. */
 const rangeOf = (header: string | undefined, size: number) => {
@@ -26,7 +32,20 @@ export const fileRoutes =
   async (http) => {
     http.get(
       '/files/:content_id',
-      { schema: { tags: ['content'], summary: 'A generated file', params, querystring: query } },
+      {
+        schema: {
+          tags: ['content'],
+          summary: 'A generated file, whole or a range of it',
+          params,
+          querystring: query,
+          response: {
+            200: file('The file'),
+            206: file('The range that was asked for'),
+            304: z.undefined().describe('The file is the one that the client has'),
+            ...openRefusals('file_link_invalid', 'range_not_satisfiable'),
+          },
+        },
+      },
       async (request, reply) => {
         const id = request.params.content_id
         const { expires, signature } = request.query

@@ -84,7 +84,13 @@ export const managementConnectRoutes =
           body: z.object({ agent_id, return_url }),
           response: {
             201: z.object({ link_id: id, url: z.string(), expires_at: timestamp, ...items }),
-            ...refusals('management', ...refused, 'agent_not_found', 'nothing_to_connect'),
+            ...refusals(
+              'management',
+              ...refused,
+              'agent_not_found',
+              'nothing_to_connect',
+              'idempotency_key_reused',
+            ),
           },
         },
       },

@@ -63,7 +63,13 @@ export const managementUserRoutes =
           }),
           response: {
             200: provisioned,
-            ...refusals('management', 'invalid_email', 'account_not_provisionable'),
+            ...refusals(
+              'management',
+              'invalid_email',
+              'account_not_provisionable',
+              'role_required',
+              'idempotency_key_reused',
+            ),
           },
         },
       },
@@ -93,7 +99,7 @@ export const managementUserRoutes =
           querystring: pageQuery.extend({ email: z.string().min(1).optional() }),
           response: {
             200: z.object({ users: z.array(listed), ...paging }),
-            ...refusals('management'),
+            ...refusals('management', 'role_required'),
           },
         },
       },

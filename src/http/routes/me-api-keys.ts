@@ -58,7 +58,13 @@ export const meApiKeyRoutes =
           body: newKey,
           response: {
             201: createdKey,
-            ...refusals('admin', 'user_not_found', 'scope_not_allowed', 'key_limit_reached'),
+            ...refusals(
+              'admin',
+              'user_not_found',
+              'scope_not_allowed',
+              'key_limit_reached',
+              'idempotency_key_reused',
+            ),
           },
         },
       },

@@ -110,7 +110,10 @@ export const ragDatastoreRoutes =
           tags,
           summary: 'Create a DataStore; no two of an organization have one name',
           body: newDatastore,
-          response: { 200: created, ...refusals(group, 'datastore_exists') },
+          response: {
+            200: created,
+            ...refusals(group, 'datastore_exists', 'idempotency_key_reused'),
+          },
         },
       },
       async ({ body, call }) => {
@@ -167,7 +170,10 @@ export const ragDatastoreRoutes =
             query: z.string().trim().min(1).max(2_000),
             limit: orAbsent(z.int().min(1).max(50)),
           }),
-          response: { 200: passages, ...refusals(group, 'datastore_not_found') },
+          response: {
+            200: passages,
+            ...refusals(group, 'datastore_not_found', 'idempotency_key_reused'),
+          },
         },
       },
       async ({ access: { organizationId }, params: { datastore_id }, body }) => {

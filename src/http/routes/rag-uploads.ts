@@ -70,8 +70,14 @@ export const ragUploadRoutes =
           body: upload,
           response: {
             200: accepted,
-            ...refusals(group, 'unsupported_file_type', 'file_too_large', 'invalid_base64'),
-            ...refusals(group, 'datastore_not_found'),
+            ...refusals(
+              group,
+              'unsupported_file_type',
+              'file_too_large',
+              'invalid_base64',
+              'datastore_not_found',
+              'idempotency_key_reused',
+            ),
           },
         },
       },

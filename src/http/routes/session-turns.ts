@@ -54,7 +54,14 @@ export const sessionTurnRoutes =
           querystring: reattach,
           response: {
             200: z.string().describe('A stream of chat.completion.chunk items'),
-            ...refusals('detail', 'session_not_found', 'stream_not_found', 'user_not_found'),
+            ...refusals(
+              'detail',
+              'session_not_found',
+              'stream_not_found',
+              'user_not_found',
+              'invalid_filter',
+              'delegation_not_allowed',
+            ),
           },
         },
       },
@@ -109,7 +116,13 @@ export const sessionTurnRoutes =
           body: z.object({ on_behalf_of: z.string().min(1).nullish() }).nullish(),
           response: {
             200: z.object({ session_id: z.string(), cancelled: z.boolean() }),
-            ...refusals('detail', 'session_not_found', 'user_not_found'),
+            ...refusals(
+              'detail',
+              'session_not_found',
+              'user_not_found',
+              'delegation_not_allowed',
+              'idempotency_key_reused',
+            ),
           },
         },
       },

@@ -80,6 +80,7 @@ export const sessionRoutes =
   async (http) => {
     const config = { scopes: ['sessions:read'] }
     const tags = ['sessions']
+    const delegated = ['user_not_found', 'delegation_not_allowed'] as const
 
     http.get(
       '/sessions',
@@ -89,7 +90,7 @@ export const sessionRoutes =
           tags,
           summary: 'List sessions, the most recent first',
           querystring: list,
-          response: { 200: sessionList, ...refusals('detail', 'user_not_found') },
+          response: { 200: sessionList, ...refusals('detail', ...delegated) },
         },
       },
       async (request) => {
@@ -113,7 +114,7 @@ export const sessionRoutes =
           summary: 'List the messages of a session, the oldest first',
           params,
           querystring: messages,
-          response: { 200: messageList, ...refusals('detail', 'session_not_found') },
+          response: { 200: messageList, ...refusals('detail', 'session_not_found', ...delegated) },
         },
       },
       async (request) => {
@@ -134,7 +135,7 @@ export const sessionRoutes =
           summary: 'Whether a turn of the session is under way',
           params,
           querystring: status,
-          response: { 200: sessionState, ...refusals('detail', 'session_not_found') },
+          response: { 200: sessionState, ...refusals('detail', 'session_not_found', ...delegated) },
         },
       },
       async (request) => {

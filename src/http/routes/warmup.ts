@@ -67,6 +67,7 @@ export const warmupRoutes =
               'insufficient_credits',
               'agent_not_found',
               'agent_inactive',
+              'idempotency_key_reused',
             ),
           },
         },

@@ -1,0 +1,121 @@
+import fc from 'fast-check'
+import { scopes } from '../../src/domain/api-key/scopes.ts'
+import { user } from './client.ts'
+import type { Named } from './json-arbitrary.ts'
+import { encoded, library } from './library.ts'
+import { type platform, superAdminKey } from './platform.ts'
+
+const one = (...values: readonly string[]) => fc.constantFrom(...values)
+
+const url = one(
+  'https://a.example/{name}',
+  'https://a.example',
+  'http://localhost/',
+  'https://',
+  'a',
+)
+
+/**
+ * An organization with something of everything, keys of every kind to come with, and what the
+ * names in its requests stand for. What other fuzzed requests did to another one is not seen here.
+ */
+export const fuzzWorld = async ({
+  ask,
+  organization: newOrganization,
+}: ReturnType<typeof platform>) => {
+  const organization = await newOrganization({ credits: 1_000 })
+  const elsewhere = await newOrganization()
+  const { organizationId, ownerId } = organization
+  const wide = { scopes, rate_limit_minute: 1_000, rate_limit_hour: 100_000 }
+  const all = await organization.key(wide)
+  const own = await organization.key({ ...wide, type: 'user' })
+  const member = await organization.member()
+  const agents = [
+    await organization.agent({ name: 'Writer', tools: ['generate_content'] }),
+    await organization.agent({ name: 'Asleep', is_active: false }),
+    await organization.agent({ name: 'Line', agent_type: 'SEQUENTIAL_AGENT' }),
+    await organization.agent({
+      name: 'Caller',
+      tools: [
+        {
+          type: 'api_call',
+          name: 'orders',
+          method: 'GET',
+          url: 'https://api.invalid/',
+          headers: { authorization: '{{credential:SHOP}}' },
+        },
+      ],
+    }),
+  ]
+  const { ask: external } = all
+  const at = (path: string) => `/api/external${path}`
+  const partner = {
+    email: `partner-${organizationId}@example.com`,
+    organization_id: organizationId,
+  }
+  const provisioned: string = (await external('POST', at('/management/users'), partner)).body
+    .user_id
+  await external('PUT', at(`/management/users/${provisioned}/credentials/SHOP`), { value: 'a' })
+  await own.ask('PUT', at('/me/credentials/SHOP'), { value: 'a' })
+  const { session_id } = (await all.chat({ messages: user('Hi') })).body
+  for (const what of ['an image', 'a video'])
+    await external('POST', at(`/agents/${agents[0]}/completions`), {
+      message: `Draw ${what} of a cat`,
+    })
+  const made = (await external('GET', at('/content'))).body.items
+  const { datastore, upload } = library(all)
+  const datastores = [await datastore('Library'), await datastore('Empty')]
+  const sent = await upload(datastores[0] ?? '', encoded('a.txt', 'The zebra sleeps.'))
+  const keys = (await ask('GET', `/organizations/${organizationId}/api-keys`)).api_keys
+
+  const users = one(ownerId, member, provisioned, elsewhere.ownerId)
+  const named: Named = {
+    organization_id: fc.oneof(
+      { weight: 6, arbitrary: fc.constant(organizationId) },
+      { weight: 1, arbitrary: fc.constant(elsewhere.organizationId) },
+    ),
+    user_id: users,
+    on_behalf_of: users,
+    agent_id: one(...agents),
+    target_agent_id: one(...agents),
+    sub_agents: one(...agents),
+    session_id: one(session_id, 'mine'),
+    datastore_id: one(...datastores),
+    datastore_ids: one(...datastores),
+    upload_id: one(sent.body.uploads[0].upload_id),
+    content_id: one(...made.map(({ id }: { id: string }) => id)),
+    key_id: one(...keys.map(({ key_id }: { key_id: string }) => key_id)),
+    filename: one('a.txt', 'b.md', 'c.json', 'd.pdf', 'e.docx', 'f.exe'),
+    content_type: one('text/plain', 'application/json', 'image', 'a/b'),
+    email: fc.oneof(fc.emailAddress(), one(partner.email, 'A@b.example', 'a')),
+    return_url: url,
+    url,
+    method: one('GET', 'POST', 'get', 'TRACE', 'FOO BAR'),
+    expires_at: one('2090-01-01T00:00:00Z', '2001-01-01T00:00:00+01:00', '2030-02-30T00:00:00Z'),
+    content: fc.oneof(fc.base64String(), fc.string()),
+    name: fc.oneof(one('SHOP', 'sessions', 'Writer'), fc.string()),
+    model: one('offline/extractive', 'no/such', 'a'),
+    message: one('Draw an image', 'orders id=1', 'goodbye', 'remember that a', 'a person, please'),
+    type: one('SessionStarted', 'organization'),
+  }
+
+  return {
+    named,
+    organizationId,
+    session: session_id,
+    /** By what they can do. */
+    keys: {
+      all: all.key,
+      own: own.key,
+      platform: superAdminKey,
+      scopeless: (await organization.key({ scopes: [] })).key,
+      planless: (await (await newOrganization({ plan: null })).key({ scopes })).key,
+      stranger: (await elsewhere.key(wide)).key,
+      member: (await organization.key({ ...wide, user_id: member })).key,
+      unknown: 'svc_live_unknown',
+      none: '',
+    },
+  }
+}
+
+export type World = Awaited<ReturnType<typeof fuzzWorld>>
