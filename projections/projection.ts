@@ -1,6 +1,6 @@
 import type { EventOf, EventTable } from '../src/domain/aggregate.ts'
 import type { RecordedEvent } from '../src/ports/event-store.ts'
-import type { Scalar, ViewSpec } from '../src/ports/views.ts'
+import type { Change, Scalar, ViewSpec } from '../src/ports/views.ts'
 
 /** A recorded event of one type, its data parsed. */
 export type Seen<Table extends EventTable, T extends keyof Table = keyof Table> = Omit<
@@ -27,6 +27,21 @@ export type Projection<View, Table extends EventTable> = ViewSpec & {
   }
 }
 
+/**
+ * A read model of the events themselves, of every kind, as they are stored and not parsed: those of
+ * a batch that go into one document are folded together.
+ */
+export type StoredFold<View> = {
+  /** The document that an event goes into, if any. */
+  id(event: RecordedEvent): string | undefined
+  /** The document after these events, and what other documents they leave: written, never read. */
+  fold(
+    view: View | undefined,
+    events: readonly RecordedEvent[],
+    id: string,
+  ): { view: View; others: readonly Change[] }
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: handlers of many tables have no common event type
 type Handler = (...given: any[]) => any
 
@@ -40,6 +55,8 @@ export type AnyProjection = Omit<
   changes: { [type: string]: Handler | undefined }
   removes?: readonly string[]
   clears?: { [type: string]: Handler | undefined }
+  /** In place of all of these. */
+  stored?: { id: StoredFold<never>['id']; fold: Handler }
 }
 
 /** The part of a stream name after its category and organization: the aggregate's own id. */

@@ -13,6 +13,7 @@ import { organizations } from '../projections/organizations.ts'
 import type { AnyProjection, Projection } from '../projections/projection.ts'
 import { runs } from '../projections/runs.ts'
 import { sessions } from '../projections/sessions.ts'
+import { type RunView, type TreeView, transparency } from '../projections/transparency.ts'
 import { uploads } from '../projections/uploads.ts'
 import { users } from '../projections/users.ts'
 import type { EventTable } from './domain/aggregate.ts'
@@ -37,6 +38,7 @@ export const projections: readonly AnyProjection[] = [
   organizations,
   runs,
   sessions,
+  transparency,
   uploads,
   users,
 ]
@@ -60,6 +62,7 @@ export const viewsOf = async (views: Views) => {
     organizations: await of(organizations),
     runs: await of(runs),
     sessions: await of(sessions),
+    transparency: await views.view<TreeView | RunView>(transparency),
     uploads: await of(uploads),
     users: await of(users),
   }

@@ -9,6 +9,7 @@ import { findMember } from '../queries/find-member.ts'
 import { findRepeatedRun } from '../queries/find-repeated-run.ts'
 import { type FindSession, findSession } from '../queries/find-session.ts'
 import { findSquad } from '../queries/find-squad.ts'
+import { getCheckpoint, getLogKey } from '../queries/get-checkpoint.ts'
 import { getOrganization } from '../queries/get-organization.ts'
 import { getAgent, listAgents, listWholeAgents } from '../queries/list-agents.ts'
 import { getApiKey, listApiKeys, listUserKeys } from '../queries/list-api-keys.ts'
@@ -18,7 +19,10 @@ import { listMessages } from '../queries/list-messages.ts'
 import { listOrganizations } from '../queries/list-organizations.ts'
 import { listSessions } from '../queries/list-sessions.ts'
 import { listSquads } from '../queries/list-squads.ts'
+import { proveConsistency, proveInclusion } from '../queries/prove-history.ts'
 import { readHistory } from '../queries/read-history.ts'
+import { exportLines, getEntries, getTile } from '../queries/read-leaves.ts'
+import { readTree } from '../queries/read-tree.ts'
 import { sessionStatus } from '../queries/session-status.ts'
 import { type ModelsConfig, modelsFrom } from './adapters/models/registry.ts'
 import { agentRuntime } from './agents/agent-runtime.ts'
@@ -43,6 +47,7 @@ import { adminAuditRoutes } from './http/routes/admin-audit.ts'
 import { adminMemberRoutes } from './http/routes/admin-members.ts'
 import { adminOrganizationRoutes } from './http/routes/admin-organizations.ts'
 import { adminProjectionRoutes } from './http/routes/admin-projections.ts'
+import { adminTransparencyRoutes } from './http/routes/admin-transparency.ts'
 import { adminUserRoutes } from './http/routes/admin-users.ts'
 import { agentCompletionRoutes } from './http/routes/agent-completions.ts'
 import { agentRoutes } from './http/routes/agents.ts'
@@ -255,6 +260,7 @@ export const app = async (config: Config, options: Options) => {
   })
   const people = { ...views, open }
   const oneAgent = getAgent(views.agents)
+  const tree = readTree(views.transparency)
   const squadList = squadRoutes({ listSquads: listSquads(views) })
 
   const provisioning = provisioningOf({
@@ -362,6 +368,16 @@ export const app = async (config: Config, options: Options) => {
         }),
         adminAuditRoutes({
           listEvents: listEvents({ readHistory: history, read: events.read, open }),
+          getOrganization: organization,
+        }),
+        adminTransparencyRoutes({
+          getCheckpoint: getCheckpoint({ readTree: tree, logKeySeed: secrets.logKeySeed }),
+          getLogKey: getLogKey(secrets),
+          getTile: getTile(tree),
+          getEntries: getEntries({ readTree: tree, history: events.history }),
+          proveInclusion: proveInclusion(tree),
+          proveConsistency: proveConsistency(tree),
+          exportLines: exportLines({ readTree: tree, history: events.history }),
           getOrganization: organization,
         }),
         adminProjectionRoutes(rebuilding),

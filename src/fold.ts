@@ -80,9 +80,19 @@ export const sorter = (projections: readonly AnyProjection[]) => {
     return found
   }
 
+  const whole = [...projections.entries()].flatMap(([lane, { stored }]) =>
+    stored ? { lane, stored } : [],
+  )
+
   return (batch: readonly RecordedEvent[], lanes: readonly Lane[]): Todo[] => {
     const todos: Todo[] = lanes.map(({ error }) => ({ steps: [], error, failed: START }))
-    for (const recorded of batch)
+    for (const recorded of batch) {
+      for (const { lane, stored } of whole) {
+        const { position = Infinity } = lanes[lane] ?? {}
+        const id = recorded.position > position ? stored.id(recorded) : undefined
+        if (id !== undefined)
+          todos[lane]?.steps.push({ event: recorded, clear: undefined, ids: [id] })
+      }
       for (const reader of readers(recorded)) {
         let event: Seen<EventTable> | undefined
         for (const { lane: n, folds } of reader.lanes) {
@@ -97,6 +107,7 @@ export const sorter = (projections: readonly AnyProjection[]) => {
           }
         }
       }
+    }
     return todos
   }
 }
@@ -116,6 +127,31 @@ export const has = (document: Document, paths: readonly string[], values: readon
 
 type Folded = { changes: Change[]; error?: unknown; done: number }
 
+/** All of a batch or, where it throws, nothing. */
+const foldedWhole = (
+  { fold }: NonNullable<AnyProjection['stored']>,
+  steps: readonly Step[],
+  stored: ReadonlyMap<string, Document>,
+): Folded => {
+  const batches = new Map<string, RecordedEvent[]>()
+  for (const { event, ids } of steps)
+    for (const id of ids) {
+      const batch = batches.get(id)
+      if (batch) batch.push(event)
+      else batches.set(id, [event])
+    }
+  try {
+    const changes: Change[] = []
+    for (const [id, events] of batches) {
+      const { view, others } = fold(stored.get(id), events, id)
+      changes.push({ id, document: view }, ...others)
+    }
+    return { changes, done: steps.length }
+  } catch (error) {
+    return { changes: [], error, done: 0 }
+  }
+}
+
 /**
  * The documents after some steps, in the order of their events, each changed document once.
  * `stored` holds the documents of all the steps' ids that are there, and is left as it is.
@@ -126,6 +162,7 @@ export const folded = (
   steps: readonly Step[],
   stored: ReadonlyMap<string, Document>,
 ): Folded => {
+  if (projection.stored) return foldedWhole(projection.stored, steps, stored)
   const one = projection as Projection<Document, EventTable>
   const views = new Map<string, Document | undefined>()
   const cleared = new Set<string>()

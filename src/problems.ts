@@ -426,6 +426,12 @@ export const problems = {
     type: 'conflict_error',
     message: 'An organization keeps at least one owner',
   },
+  tile_not_found: {
+    status: 404,
+    shape: 'error',
+    type: invalid,
+    message: 'The history has no such tile, or not yet',
+  },
   projection_not_found: {
     status: 404,
     shape: 'error',

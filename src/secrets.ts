@@ -38,8 +38,9 @@ export const normalizedEmail = (email: string): string => email.trim().toLowerCa
  * so that none of them gives away another. Hashes are HMAC-SHA-256 in hex.
  */
 export const secretsOf = (masterKey: Uint8Array) => {
-  const derived = (purpose: string): KeyObject =>
-    createSecretKey(Buffer.from(hkdfSync('sha256', masterKey, '', `reprise/${purpose}`, 32)))
+  const bytesOf = (purpose: string): Buffer =>
+    Buffer.from(hkdfSync('sha256', masterKey, '', `reprise/${purpose}`, 32))
+  const derived = (purpose: string): KeyObject => createSecretKey(bytesOf(purpose))
   const hasher = (purpose: string) => {
     const key = derived(purpose)
     return (text: string): string => createHmac('sha256', key).update(text).digest('hex')
@@ -57,6 +58,8 @@ export const secretsOf = (masterKey: Uint8Array) => {
     hashEmail: hasher('email'),
     /** Of an identity provider's subject. */
     hashSubject: hasher('subject'),
+    /** Of an organization: what its key for signing checkpoints is made of. */
+    logKeySeed: (organizationId: string): Buffer => bytesOf(`log-key/${organizationId}`),
   }
 }
 

@@ -16,6 +16,12 @@ export const straight = (any: AnyProjection, log: readonly RecordedEvent[]): Doc
   const projection = any as Projection<Document, EventTable>
   const documents = new Map<string, Document>()
   for (const recorded of log) {
+    const id = any.stored?.id(recorded)
+    if (any.stored && id !== undefined) {
+      const { view, others } = any.stored.fold(documents.get(id), [recorded], id)
+      for (const { id: other, document } of [{ id, document: view }, ...others])
+        documents.set(other, document)
+    }
     if (!projection.categories.includes(recorded.stream.split('-')[0] ?? '')) continue
     const event = decoder(projection.events)(recorded)
     const clear = projection.clears?.[event.type]?.(event)

@@ -1,0 +1,88 @@
+import type { Change } from '../src/ports/views.ts'
+import { leafOf } from '../src/transparency/leaf.ts'
+import { leafHash, packed, rootOf, unpacked } from '../src/transparency/merkle.ts'
+import type { AnyProjection, StoredFold } from './projection.ts'
+
+/** So many nodes of one height are stored together; two such levels are one level of tiles. */
+export const runLength = 16
+
+/** The right edge of an organization's tree. Its id is the organization's. */
+export type TreeView = {
+  organization_id: string
+  /** How many events, which are its leaves, it has. */
+  size: number
+  /** By level: the nodes that do not fill a run yet, packed. */
+  edge: readonly string[]
+  /** Where in the log the leaves of the lowest of these are. */
+  positions: readonly number[]
+}
+
+/** `runLength` nodes of the height `4 * level`; written once. */
+export type RunView = {
+  organization_id: string
+  hashes: string
+  /** Where the events are, at level 0. */
+  positions?: readonly number[]
+}
+
+export const runId = (organizationId: string, level: number, n: number): string =>
+  `${organizationId}/${level}/${n}`
+
+const emptyTree = (organization_id: string): TreeView => ({
+  organization_id,
+  size: 0,
+  edge: [],
+  positions: [],
+})
+
+/**
+ * Every organization's events as leaves of a Merkle tree (RFC 6962), in the order of the log. What
+ * belongs to no organization is in none. An event costs two or three hashes, however long the log.
+ */
+const stored: StoredFold<TreeView> = {
+  id: ({ metadata }) =>
+    metadata.organization_id === 'platform' ? undefined : metadata.organization_id,
+
+  fold(tree, events, organization_id) {
+    const { size, edge, positions } = tree ?? emptyTree(organization_id)
+    const levels = edge.map(unpacked)
+    const runs: Change[] = []
+    let places = [...positions]
+    for (const [n, event] of events.entries()) {
+      let hash = leafHash(leafOf(event))
+      let count = size + n + 1
+      places.push(event.position)
+      for (let level = 0; ; level++) {
+        const open = levels[level] ?? []
+        levels[level] = open
+        open.push(hash)
+        if (open.length < runLength) break
+        count /= runLength
+        const run: RunView = { organization_id, hashes: packed(open) }
+        const document = level === 0 ? { ...run, positions: places } : run
+        runs.push({ id: runId(organization_id, level, count - 1), document })
+        if (level === 0) places = []
+        hash = rootOf(open)
+        levels[level] = []
+      }
+    }
+    const view = {
+      organization_id,
+      size: size + events.length,
+      edge: levels.map(packed),
+      positions: places,
+    }
+    return { view, others: runs }
+  },
+}
+
+export const transparency: AnyProjection = {
+  name: 'transparency',
+  indexes: {},
+  categories: [],
+  events: {},
+  id: () => [],
+  creates: {},
+  changes: {},
+  stored,
+}

@@ -1,0 +1,82 @@
+import { type RunView, runId, runLength, type TreeView } from '../projections/transparency.ts'
+import type { View } from '../src/ports/views.ts'
+import { rootOf, unpacked } from '../src/transparency/merkle.ts'
+import { type Nodes, rootOver } from '../src/transparency/proofs.ts'
+import { tileWidth } from '../src/transparency/tile.ts'
+
+/** Levels of runs are this much apart: `runLength` is 2 to the power of it. */
+const levelHeight = Math.log2(runLength)
+const levelsPerTile = Math.log2(tileWidth) / levelHeight
+
+/**
+ * An organization's Merkle tree as far as it is folded when this is asked; a tree of any earlier
+ * size is a part of it. Costs as many documents as are asked for, whatever its size.
+ */
+export const readTree =
+  (transparency: View<TreeView | RunView>) =>
+  async (organizationId: string): Promise<Tree> => {
+    const found = await transparency.get(organizationId)
+    const { size, edge, positions } = found && 'size' in found ? found : emptyTree
+    const runs = new Map<string, Promise<RunView>>()
+
+    const read = async (level: number, n: number): Promise<RunView> => {
+      if (n === Math.floor(size / runLength ** (level + 1)))
+        return { organization_id: organizationId, hashes: edge[level] ?? '', positions }
+      const id = runId(organizationId, level, n)
+      const run = await transparency.get(id)
+      if (!run || !('hashes' in run)) throw new Error(`no nodes are stored under ${id}`)
+      return run
+    }
+
+    const run = (level: number, n: number): Promise<RunView> => {
+      const id = runId(organizationId, level, n)
+      const reading = runs.get(id) ?? read(level, n)
+      runs.set(id, reading)
+      return reading
+    }
+
+    /** Something of the runs of a level, from one place to before another. */
+    const slice = async <T>(
+      level: number,
+      { from, to }: Range,
+      of: (run: RunView) => readonly T[],
+    ): Promise<T[]> => {
+      const first = Math.floor(from / runLength)
+      const count = Math.ceil(to / runLength) - first
+      const reading = Array.from({ length: count }, (_, n) => run(level, first + n))
+      const all = (await Promise.all(reading)).flatMap(of)
+      return all.slice(from - first * runLength, to - first * runLength)
+    }
+    const hashes = ({ hashes }: RunView) => unpacked(hashes)
+
+    const nodes: Nodes = async (height, index) => {
+      const level = Math.floor(height / levelHeight)
+      const count = 2 ** (height - level * levelHeight)
+      return rootOf(await slice(level, { from: index * count, to: (index + 1) * count }, hashes))
+    }
+
+    return {
+      size,
+      nodes,
+      root: async (of) => (of === 0 ? rootOf([]) : rootOver(nodes, { lo: 0, hi: of })),
+      hashes: (level, range) => slice(level * levelsPerTile, range, hashes),
+      positions: (range) => slice(0, range, ({ positions = [] }) => positions),
+    }
+  }
+
+type Range = { from: number; to: number }
+
+const emptyTree = { size: 0, edge: [], positions: [] }
+
+export type Tree = {
+  size: number
+  nodes: Nodes
+  /** Of the tree of the first so many leaves. */
+  root(size: number): Promise<Buffer>
+  /** The nodes of a level of tiles. */
+  hashes(level: number, range: Range): Promise<Buffer[]>
+  /** Where in the log the leaves are. */
+  positions(range: Range): Promise<number[]>
+}
+
+export type ReadTree = ReturnType<typeof readTree>

@@ -1,0 +1,193 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { GetCheckpoint, GetLogKey } from '../../../queries/get-checkpoint.ts'
+import type { GetOrganization } from '../../../queries/get-organization.ts'
+import type { ProveConsistency, ProveInclusion } from '../../../queries/prove-history.ts'
+import type { ExportLines, GetEntries, GetTile } from '../../../queries/read-leaves.ts'
+import { problem } from '../../problems.ts'
+import { parsedTilePath, type Tile, tileWidth } from '../../transparency/tile.ts'
+import { id } from '../admin-wire.ts'
+import { inOrganization } from '../in-organization.ts'
+import { refusals } from '../refusals.ts'
+import { integer } from '../wire.ts'
+
+type Uses = {
+  getCheckpoint: GetCheckpoint
+  getLogKey: GetLogKey
+  getTile: GetTile
+  getEntries: GetEntries
+  proveInclusion: ProveInclusion
+  proveConsistency: ProveConsistency
+  exportLines: ExportLines
+  getOrganization: GetOrganization
+}
+
+const params = z.object({ organization_id: id })
+const tileParams = params.extend({
+  level: z.union([z.literal('entries'), integer(0, 5)]),
+  '*': z.string(),
+})
+const index = integer(0)
+const count = integer(0).optional()
+const hashes = z.array(z.base64())
+
+const config = { scopes: ['admin:read'], managers: true } as const
+const tags = ['admin: audit']
+const refused = refusals('admin', 'role_required', 'organization_not_found')
+
+/** An answer that is no JSON. */
+const answers = (type: string, description: string) => ({
+  200: { description, content: { [type]: { schema: z.string() } } },
+  ...refused,
+})
+
+const plain = (reply: FastifyReply, text: string) =>
+  reply.type('text/plain; charset=utf-8').header('cache-control', 'no-store').send(text)
+
+const ndjson = (reply: FastifyReply, lines: AsyncIterable<string>) =>
+  reply.type('application/x-ndjson').send(Readable.from(lines))
+
+/** An organization's history as a transparency log (C2SP tlog-tiles; docs/auditors.md). */
+export const adminTransparencyRoutes =
+  (uses: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const organizationOf = async (request: FastifyRequest, named: string): Promise<string> => {
+      const { organizationId } = inOrganization(request, named)
+      await uses.getOrganization(organizationId)
+      return organizationId
+    }
+    const at = '/organizations/:organization_id/audit'
+
+    http.get(
+      `${at}/key`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'The key that checkpoints are verified by',
+          params,
+          response: answers('text/plain', 'A verifier key (C2SP signed-note)'),
+        },
+      },
+      async (request, reply) => {
+        const organizationId = await organizationOf(request, request.params.organization_id)
+        return plain(reply, `${uses.getLogKey(organizationId)}\n`)
+      },
+    )
+
+    http.get(
+      `${at}/checkpoint`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'The size and root of the history, signed',
+          params,
+          response: answers('text/plain', 'A signed note (C2SP tlog-checkpoint)'),
+        },
+      },
+      async (request, reply) => {
+        const organizationId = await organizationOf(request, request.params.organization_id)
+        return plain(reply, await uses.getCheckpoint(organizationId))
+      },
+    )
+
+    http.get(
+      `${at}/proofs/inclusion`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Prove that an event is in the history',
+          params,
+          querystring: z.object({ index, size: count }),
+          response: {
+            200: z.object({
+              index: z.int(),
+              size: z.int(),
+              leaf_hash: z.base64(),
+              root_hash: z.base64(),
+              hashes,
+            }),
+            ...refused,
+          },
+        },
+      },
+      async (request) => {
+        const organizationId = await organizationOf(request, request.params.organization_id)
+        const { index, size } = request.query
+        return uses.proveInclusion(organizationId, index, size)
+      },
+    )
+
+    http.get(
+      `${at}/proofs/consistency`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Prove that a shorter history is how a longer one began',
+          params,
+          querystring: z.object({ from: index, to: count }),
+          response: {
+            200: z.object({
+              from: z.int(),
+              to: z.int(),
+              from_root_hash: z.base64(),
+              to_root_hash: z.base64(),
+              hashes,
+            }),
+            ...refused,
+          },
+        },
+      },
+      async (request) => {
+        const organizationId = await organizationOf(request, request.params.organization_id)
+        const { from, to } = request.query
+        return uses.proveConsistency(organizationId, from, to)
+      },
+    )
+
+    http.get(
+      `${at}/export`,
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'The stored events as canonical lines, sealed texts sealed',
+          params,
+          querystring: z.object({ from: index.default(0), to: count }),
+          response: answers('application/x-ndjson', 'One event a line (RFC 8785)'),
+        },
+      },
+      async (request, reply) => {
+        const organizationId = await organizationOf(request, request.params.organization_id)
+        const { from, to } = request.query
+        return ndjson(reply, await uses.exportLines(organizationId, from, to))
+      },
+    )
+
+    http.get(
+      `${at}/tile/:level/*`,
+      {
+        config,
+        // OpenAPI has no word for a path of several segments.
+        schema: { hide: true, params: tileParams },
+      },
+      async (request, reply) => {
+        const { organization_id, level, '*': path } = request.params
+        const organizationId = await organizationOf(request, organization_id)
+        const tile = parsedTilePath(path)
+        if (!tile) throw problem('tile_not_found')
+        const read = (tile: Tile) =>
+          level === 'entries'
+            ? uses.getEntries(organizationId, tile)
+            : uses.getTile(organizationId, level, tile)
+        const bytes = await read(tile)
+        const kept = tile.width === tileWidth ? 'private, max-age=31536000, immutable' : 'no-store'
+        return reply.type('application/octet-stream').header('cache-control', kept).send(bytes)
+      },
+    )
+  }

@@ -1,0 +1,17 @@
+const plain = /^\w*$/
+
+const quoted = (key: string): string => (plain.test(key) ? `"${key}"` : JSON.stringify(key))
+
+/**
+ * A JSON value as RFC 8785 writes it: keys in the order of their UTF-16 code units, no blanks,
+ * numbers and strings as ECMAScript has them. Half a surrogate pair, which RFC 8785 has no form
+ * for, stays the escape that JSON has for it, so that no stored text is without a form.
+ */
+export const canonicalJson = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  let text = ''
+  for (const key of Object.keys(value).sort())
+    text += `${text === '' ? '{' : ','}${quoted(key)}:${canonicalJson(Reflect.get(value, key))}`
+  return text === '' ? '{}' : `${text}}`
+}

@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto'
+
+/** In bytes. */
+export const hashSize = 32
+
+/** What the tree of no leaves hashes to (RFC 6962, section 2.1). */
+const emptyRoot: Buffer = hash('sha256', '', 'buffer')
+
+/** A leaf behind a zero byte, so that none can be taken for a node. */
+export const leafHash = (leaf: string): Buffer => hash('sha256', `\0${leaf}`, 'buffer')
+
+const pair = Buffer.alloc(1 + 2 * hashSize, 1)
+
+/** Two hashes behind a byte of one. */
+export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => {
+  pair.set(left, 1)
+  pair.set(right, 1 + hashSize)
+  return hash('sha256', pair, 'buffer')
+}
+
+/** The root over nodes of one height, side by side from the first on. */
+export const rootOf = (nodes: readonly Buffer[]): Buffer => {
+  let row = nodes
+  while (row.length > 1) {
+    const above: Buffer[] = []
+    for (let n = 0; n < row.length; n += 2) {
+      const [left, right] = [row[n], row[n + 1]]
+      if (left) above.push(right ? nodeHash(left, right) : left)
+    }
+    row = above
+  }
+  return row[0] ?? emptyRoot
+}
+
+/** Hashes one behind the other, in base64. */
+export const packed = (hashes: readonly Buffer[]): string =>
+  Buffer.concat(hashes).toString('base64')
+
+export const hashesIn = (bytes: Buffer): Buffer[] =>
+  Array.from({ length: Math.floor(bytes.length / hashSize) }, (_, n) =>
+    bytes.subarray(n * hashSize, (n + 1) * hashSize),
+  )
+
+export const unpacked = (text: string): Buffer[] => hashesIn(Buffer.from(text, 'base64'))
