@@ -1,7 +1,7 @@
 import { systemClock as clock } from '../src/app.ts'
 import type { SessionEvent } from '../src/domain/session/events.ts'
 import { sessionStream } from '../src/domain/session/session.ts'
-import { type Call, metadataOf } from '../src/ports/call.ts'
+import { metadataOf, rootCall } from '../src/ports/call.ts'
 import { type EventStore, type NewEvent, START } from '../src/ports/event-store.ts'
 import { type Keyed, sessionKey } from '../src/vault.ts'
 import type { Tenant, Writing } from './tenants.ts'
@@ -14,20 +14,6 @@ const lanes = 256
 
 /** A session that was stored without a server. */
 export type Stored = { tenant: Tenant; sessionId: string }
-
-const callOf = ({ organizationId, userId, keyId }: Tenant): Call => {
-  const id = clock.id()
-  return {
-    organizationId,
-    keyId,
-    userId,
-    onBehalfOf: null,
-    requestId: id,
-    correlationId: id,
-    causationId: id,
-    at: clock.now().toISOString(),
-  }
-}
 
 /** The two appends of a turn with an LLM agent that calls no tool. */
 const turnOf = ({ userId }: Tenant, { seal }: Keyed): [SessionEvent[], SessionEvent[]] => {
@@ -95,7 +81,7 @@ const append = async (
   decided: readonly SessionEvent[],
   tenant: Tenant,
 ): Promise<number> => {
-  const metadata = metadataOf(callOf(tenant), 1)
+  const metadata = metadataOf(rootCall(tenant, clock.id(), clock.now()), 1)
   const stamped = decided.map((event): NewEvent => ({ id: clock.id(), ...event, metadata }))
   return (await events.append(stream, after, stamped)).revision
 }

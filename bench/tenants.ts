@@ -3,7 +3,7 @@ import { commandsOf } from '../src/app-commands.ts'
 import { masterKeyOf, openStores } from '../src/app-stores.ts'
 import { configFrom } from '../src/config.ts'
 import { creditUnit } from '../src/domain/account/account.ts'
-import type { Call } from '../src/ports/call.ts'
+import { type Call, systemCall } from '../src/ports/call.ts'
 import { silent } from '../src/ports/log.ts'
 import { secretsOf } from '../src/secrets.ts'
 import { transactor } from '../src/transact.ts'
@@ -15,19 +15,7 @@ export type Tenant = { organizationId: string; userId: string; keyId: string; ke
 const credits = 1_000_000 * creditUnit
 
 /** A call of the platform's, for what no key of an organization may do. */
-export const platformCall = (): Call => {
-  const id = clock.id()
-  return {
-    organizationId: 'platform',
-    keyId: null,
-    userId: null,
-    onBehalfOf: null,
-    requestId: id,
-    correlationId: id,
-    causationId: id,
-    at: clock.now().toISOString(),
-  }
-}
+export const platformCall = (): Call => systemCall(clock.id(), clock.now())
 
 /** The stores of a data directory and what writes to them, as a server has them but for views. */
 export const openWriting = async (dataDir: string, defaultModel = 'offline/extractive') => {

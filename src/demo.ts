@@ -12,7 +12,7 @@ import { organizationKeyStream } from './domain/api-key/api-key.ts'
 import { scopes } from './domain/api-key/scopes.ts'
 import { emailStream } from './domain/email/email.ts'
 import { idFor } from './ids.ts'
-import type { Call } from './ports/call.ts'
+import { type Call, systemCall } from './ports/call.ts'
 import type { Clock } from './ports/clock.ts'
 import { type EventStore, START } from './ports/event-store.ts'
 import type { Secrets } from './secrets.ts'
@@ -78,17 +78,7 @@ const agents: readonly DemoAgent[] = [
 ]
 
 /** Always the same call, so that ids are the same again at the next start. */
-const callAt = (at: string): Call => ({
-  organizationId: 'platform',
-  keyId: null,
-  userId: null,
-  onBehalfOf: null,
-  requestId: 'demo',
-  correlationId: 'demo',
-  causationId: 'demo',
-  at,
-  scope: 'demo',
-})
+const callAt = (at: Date): Call => ({ ...systemCall('demo', at), scope: 'demo' })
 
 /**
  * Fills an empty store with a demo organization: an owner on the Pro plan with 1,000 credits, an
@@ -100,7 +90,7 @@ export const seedDemo = async (uses: Uses) => {
   const { store, transact, clock, hashEmail } = uses
   const { createOrganization, createAgent, changeAgent, createApiKey } = uses
   const { createDatastore, uploadFiles } = uses
-  const call = callAt(clock.now().toISOString())
+  const call = callAt(clock.now())
   const keyId = idFor(clock, call, 'key')
   const organizationId = idFor(clock, call, 'organization')
   const begun = await transact(emailStream(hashEmail(owner.email)), () => [], call)

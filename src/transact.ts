@@ -1,7 +1,13 @@
-import { LRUCache } from 'lru-cache'
 import { v5 as uuidOf } from 'uuid'
-import { decoder } from './codec.ts'
 import { deferred } from './deferred.ts'
+import {
+  type AnyStream,
+  type Decided,
+  type Desk,
+  desks,
+  type Transacted,
+  type Waiting,
+} from './desks.ts'
 import { type EventOf, type EventTable, evolved, type Stream } from './domain/aggregate.ts'
 import { schemaVersionOf } from './domain/versions.ts'
 import { type Call, metadataOf } from './ports/call.ts'
@@ -16,40 +22,11 @@ import type { Snapshots } from './ports/snapshots.ts'
 
 const maxAttempts = 8
 const namespace = '6f1d3c1e-55a1-4c0b-9a55-3d2f7f0c1b7e'
-/** A cold read over more events than this leaves a snapshot behind. */
-const snapshotAfter = 500
-
-/** What a desk takes besides its state. */
-const bareDesk = 500
-
-type AnyStream = Stream<unknown, EventTable>
-type Decided = readonly { type: string; data: unknown }[]
-
-/** A decision that is stored: its events, the state after them, and their last position. */
-export type Transacted<State, Events> = { events: Events; state: State; position: number }
 
 /** A decision under way. `decided` settles once it is made, `stored` once it is on disk. */
 export type Begun<State, Events> = {
   decided: Promise<Events>
   stored: Promise<Transacted<State, Events>>
-}
-
-/** One who waits to decide on a stream. */
-type Waiting = {
-  decide(state: unknown): Decided
-  call: Call
-  decided(events: Decided): void
-  stored(result: Transacted<unknown, Decided>): void
-  refused(error: unknown): void
-}
-
-/** One stream as last read or written here, and who waits to decide on it. */
-type Desk = {
-  state: unknown
-  revision: number
-  position: number
-  waiting: Waiting[]
-  busy: boolean
 }
 
 type Options = {
@@ -58,7 +35,7 @@ type Options = {
   clock: Clock
   /** Other processes write to the store too: nothing is refused before looking again. */
   shared?: boolean
-  /** How much of streams' states is kept in memory, in characters (`Aggregate.weigh`). */
+  /** How much of idle streams' states is kept in memory, in characters (`Aggregate.weigh`). */
   keep?: number
 }
 
@@ -71,27 +48,7 @@ type Options = {
  */
 export const transactor = (options: Options) => {
   const { store, snapshots, clock, shared = false, keep = 64_000_000 } = options
-  const kept = new LRUCache<string, Desk>({ maxSize: keep })
-  const active = new Map<string, Desk>()
-
-  /** Brings a desk up to the stream's end; a new desk starts from a snapshot where there is one. */
-  const catchUp = async ({ aggregate, name }: AnyStream, desk: Desk): Promise<void> => {
-    const version = aggregate.stateVersion ?? 1
-    let { state, revision, position } = desk
-    if (revision === -1) {
-      const snapshot = await snapshots.get(name)
-      if (snapshot?.version === version) ({ state, revision } = snapshot)
-    }
-    const start = revision
-    const decode = decoder(aggregate.events)
-    for await (const batch of store.read(name, revision + 1)) {
-      state = evolved(aggregate, state, batch.map(decode) as readonly EventOf<EventTable>[])
-      const last = batch.at(-1)
-      if (last) ({ revision, position } = last)
-    }
-    Object.assign(desk, { state, revision, position })
-    if (revision - start > snapshotAfter) await snapshots.put(name, { revision, version, state })
-  }
+  const { of, catchUp, forget, open, shelve } = desks({ store, snapshots, keep })
 
   /** As catchUp; answers what went wrong. */
   const caughtUp = (stream: AnyStream, desk: Desk): Promise<unknown> =>
@@ -115,6 +72,25 @@ export const transactor = (options: Options) => {
     })
   }
 
+  /** Everyone's decision, each on the state that the ones before it leave; nothing is stored. */
+  const decideAll = ({ aggregate, name }: AnyStream, desk: Desk, batch: readonly Waiting[]) => {
+    let { state } = desk
+    const events: NewEvent[] = []
+    const accepted: { one: Waiting; events: Decided; state: unknown }[] = []
+    const refused: { one: Waiting; error: unknown }[] = []
+    for (const one of batch) {
+      try {
+        const decided = one.decide(state)
+        state = evolved(aggregate, state, decided as readonly EventOf<EventTable>[])
+        events.push(...stamped(name, desk.revision + events.length, one.call, decided))
+        accepted.push({ one, events: decided, state })
+      } catch (error) {
+        refused.push({ one, error })
+      }
+    }
+    return { state, events, accepted, refused }
+  }
+
   /** Decides for everyone who waits, in order, and appends it all; a refusal goes out alone. */
   const round = async (
     stream: AnyStream,
@@ -122,24 +98,10 @@ export const transactor = (options: Options) => {
     waiting: Waiting[],
     fresh: boolean,
   ): Promise<void> => {
-    const { aggregate, name } = stream
     let batch = waiting
     let current = fresh || !shared
     for (let attempt = 1; ; attempt++) {
-      let state = desk.state
-      const appended: NewEvent[] = []
-      const accepted: { one: Waiting; events: Decided; state: unknown }[] = []
-      const refused: { one: Waiting; error: unknown }[] = []
-      for (const one of batch) {
-        try {
-          const events = one.decide(state)
-          state = evolved(aggregate, state, events as readonly EventOf<EventTable>[])
-          appended.push(...stamped(name, desk.revision + appended.length, one.call, events))
-          accepted.push({ one, events, state })
-        } catch (error) {
-          refused.push({ one, error })
-        }
-      }
+      const { state, events, accepted, refused } = decideAll(stream, desk, batch)
       const idle = accepted.some(({ events }) => events.length === 0)
       if (!current && (refused.length > 0 || idle)) {
         const failure = await caughtUp(stream, desk)
@@ -154,8 +116,8 @@ export const transactor = (options: Options) => {
       for (const { one, events } of accepted) one.decided(events)
       batch = accepted.map(({ one }) => one)
       try {
-        if (appended.length > 0) {
-          const last = await store.append(name, desk.revision, appended)
+        if (events.length > 0) {
+          const last = await store.append(stream.name, desk.revision, events)
           Object.assign(desk, { state, ...last })
         }
       } catch (error) {
@@ -180,14 +142,8 @@ export const transactor = (options: Options) => {
     }
   }
 
-  /** A desk whose state is not known to be the stream's end; it is read before it is used. */
-  const forget = ({ aggregate }: AnyStream, desk: Desk): void => {
-    Object.assign(desk, { state: aggregate.initial, revision: -1, position: -1 })
-  }
-
   const serve = async (stream: AnyStream, desk: Desk): Promise<void> => {
-    desk.busy = true
-    active.set(stream.name, desk)
+    open(stream, desk)
     while (desk.waiting.length > 0) {
       const fresh = desk.revision === -1
       try {
@@ -199,21 +155,11 @@ export const transactor = (options: Options) => {
       }
       await round(stream, desk, desk.waiting.splice(0), fresh)
     }
-    desk.busy = false
-    active.delete(stream.name)
-    const { weigh } = stream.aggregate
-    kept.set(stream.name, desk, { size: bareDesk + (weigh?.(desk.state) ?? 0) })
+    shelve(stream, desk)
   }
 
   const enqueue = (stream: AnyStream, waiting: Waiting): void => {
-    const desk = active.get(stream.name) ??
-      kept.get(stream.name) ?? {
-        state: stream.aggregate.initial,
-        revision: -1,
-        position: -1,
-        waiting: [],
-        busy: false,
-      }
+    const desk = of(stream)
     desk.waiting.push(waiting)
     if (!desk.busy) void serve(stream, desk)
   }

@@ -1,6 +1,6 @@
 import type { KeyUsage, RecordKeyUsageCommand } from '../commands/record-key-usage.ts'
 import type { Access } from './access.ts'
-import type { Call } from './ports/call.ts'
+import { rootCall } from './ports/call.ts'
 import type { Clock } from './ports/clock.ts'
 import { type Log, silent } from './ports/log.ts'
 
@@ -11,17 +11,6 @@ const atOnce = 25
 
 /** Requests of one key since they were last written. */
 type Count = { access: Access; requests: number; last: Date }
-
-const callFor = ({ organizationId, keyId, userId }: Access, id: string, at: string): Call => ({
-  organizationId,
-  keyId,
-  userId,
-  onBehalfOf: null,
-  requestId: id,
-  correlationId: id,
-  causationId: id,
-  at,
-})
 
 /**
  * Counts requests by key in memory and writes the counts now and then (decisions, section 8): a
@@ -43,7 +32,7 @@ export const usageMeter = ({ record, clock, everyMs = 5_000, log = silent }: Opt
   const write = async (keyId: string, count: Count): Promise<void> => {
     const { access, requests, last } = count
     const type: KeyUsage['type'] = access.kind === 'user' ? 'user' : 'organization'
-    const call = callFor(access, clock.id(), clock.now().toISOString())
+    const call = rootCall(access, clock.id(), clock.now())
     try {
       await record({ keyId, type, requests, lastUsedAt: last.toISOString() }, call)
     } catch (error) {

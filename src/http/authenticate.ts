@@ -1,6 +1,6 @@
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Access } from '../access.ts'
-import type { Call } from '../ports/call.ts'
+import { rootCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import { problem } from '../problems.ts'
 
@@ -29,25 +29,13 @@ export const credentialsOf = (request: FastifyRequest): Credentials => ({
   organizationId: headerOf(request, 'x-organization-id'),
 })
 
-/** A call of its own for what a key asks: a request, or a message on a socket. */
-export const callOf = (access: Access, requestId: string, at: Date): Call => ({
-  organizationId: access.organizationId,
-  keyId: access.keyId,
-  userId: access.userId,
-  onBehalfOf: null,
-  requestId,
-  correlationId: requestId,
-  causationId: requestId,
-  at: at.toISOString(),
-})
-
 /** Authentication and organization (decisions, section 1, steps 2 and 3). */
 export const authenticate =
   (findAccess: FindAccess, clock: Clock): onRequestHookHandler =>
   (request, _reply, done) => {
     const accept = (access: Access) => {
       request.access = access
-      request.call = callOf(access, request.id, clock.now())
+      request.call = rootCall(access, request.id, clock.now())
       done()
     }
     try {

@@ -1,8 +1,9 @@
 import type { Access } from '../access.ts'
+import { rootCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import { problem } from '../problems.ts'
 import type { LiveTurn } from '../turns/turn.ts'
-import { callOf, requireScopes } from './authenticate.ts'
+import { requireScopes } from './authenticate.ts'
 import type { BeginTurn } from './begin-turn.ts'
 import type { Asker } from './delegate.ts'
 import type { Admit } from './limit.ts'
@@ -56,7 +57,7 @@ export const requests = (uses: RequestUses, { line, access, refuse }: Channel) =
       if (stopping) throw problem('service_unavailable')
       const { about, answer } = await begin({
         access: found,
-        call: callOf(found, clock.id(), clock.now()),
+        call: rootCall(found, clock.id(), clock.now()),
       })
       const answered = answer
         .catch((error) => refuse(error, about))

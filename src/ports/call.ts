@@ -27,6 +27,24 @@ export type Call = {
   scope?: string
 }
 
+type Actor = Pick<Call, 'organizationId' | 'keyId' | 'userId'>
+
+/** The call that a chain begins with: what follows from it is traced to `id`. */
+export const rootCall = ({ organizationId, keyId, userId }: Actor, id: string, at: Date): Call => ({
+  organizationId,
+  keyId,
+  userId,
+  onBehalfOf: null,
+  requestId: id,
+  correlationId: id,
+  causationId: id,
+  at: at.toISOString(),
+})
+
+/** What a job or a reactor does of its own accord, for an organization or for the platform. */
+export const systemCall = (id: string, at: Date, organizationId = 'platform'): Call =>
+  rootCall({ organizationId, keyId: null, userId: null }, id, at)
+
 /** The user whose sessions, messages and memory a call works on. */
 export const actingUser = (call: Call): string | null => call.onBehalfOf ?? call.userId
 

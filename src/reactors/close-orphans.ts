@@ -4,7 +4,7 @@ import type { AccountView } from '../../projections/accounts.ts'
 import type { ContentView } from '../../projections/contents.ts'
 import type { RunView } from '../../projections/runs.ts'
 import { contentOf, reservationOf } from '../domain/content/reservation.ts'
-import type { Call } from '../ports/call.ts'
+import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
@@ -55,16 +55,8 @@ export const closeOrphans = (uses: Uses) => {
   const { settleReservation } = uses
   let suspects = new Set<string>()
 
-  const callFor = (runId: string, organizationId = 'platform'): Call => ({
-    organizationId,
-    keyId: null,
-    userId: null,
-    onBehalfOf: null,
-    requestId: runId,
-    correlationId: runId,
-    causationId: runId,
-    at: clock.now().toISOString(),
-  })
+  const callFor = (runId: string, organizationId?: string) =>
+    systemCall(runId, clock.now(), organizationId)
 
   const isOrphan = async ({ run_id, node: owner }: RunView, certain: boolean): Promise<boolean> =>
     owner === node

@@ -5,7 +5,7 @@ import type { ContentView } from '../../projections/contents.ts'
 import type { ContentEvent } from '../domain/content/events.ts'
 import { reservationOf } from '../domain/content/reservation.ts'
 import { type Blobs, BlobTooLarge } from '../ports/blobs.ts'
-import type { Call } from '../ports/call.ts'
+import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import {
   type ContentProvider,
@@ -62,16 +62,8 @@ export const generateContent = (uses: Uses) => {
   const { leases, clock, node, log, pollMs = 1_000 } = uses
   const woken = new Map<string, () => void>()
 
-  const callFor = ({ id, organization_id }: ContentView): Call => ({
-    organizationId: organization_id,
-    keyId: null,
-    userId: null,
-    onBehalfOf: null,
-    requestId: id,
-    correlationId: id,
-    causationId: id,
-    at: clock.now().toISOString(),
-  })
+  const callFor = ({ id, organization_id }: ContentView) =>
+    systemCall(id, clock.now(), organization_id)
 
   /** Sleeps until the next poll, or until the provider's webhook wakes it. */
   const pause = (id: string): Promise<void> =>

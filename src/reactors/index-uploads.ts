@@ -4,7 +4,7 @@ import type { DataStoreView } from '../../projections/datastores.ts'
 import type { UploadView } from '../../projections/uploads.ts'
 import type { UploadsIn } from '../../queries/list-uploads.ts'
 import type { Blobs } from '../ports/blobs.ts'
-import type { Call } from '../ports/call.ts'
+import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
@@ -53,16 +53,8 @@ export const indexUploads = (uses: Uses) => {
   /** What an earlier life may have been at. */
   const interrupted = new Set<string>()
 
-  const callFor = (id: string, organizationId: string): Call => ({
-    organizationId,
-    keyId: null,
-    userId: null,
-    onBehalfOf: null,
-    requestId: id,
-    correlationId: id,
-    causationId: id,
-    at: clock.now().toISOString(),
-  })
+  const callFor = (id: string, organizationId: string) =>
+    systemCall(id, clock.now(), organizationId)
 
   const subject = (view: UploadView) => ({
     one: { uploadId: view.upload_id, datastoreId: view.datastore_id, filename: view.filename },

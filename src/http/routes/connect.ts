@@ -7,7 +7,7 @@ import type { FindConnectLink } from '../../../queries/find-connect-link.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListConnectItems } from '../../../queries/list-connect-items.ts'
 import { isCredentialValue } from '../../domain/credential/credential.ts'
-import type { Call } from '../../ports/call.ts'
+import { type Call, rootCall } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { problems } from '../../problems.ts'
 import { type Secrets, sameSecret } from '../../secrets.ts'
@@ -38,16 +38,10 @@ const params = z.object({ token: z.string() })
 const form = z.record(z.string(), z.string())
 
 /** The user of the link acts alone: there is no key. */
-const callOf = (link: ConnectLinkView, { id }: FastifyRequest, at: Date): Call => ({
-  organizationId: link.organization_id,
-  keyId: null,
-  userId: link.user_id,
-  onBehalfOf: null,
-  requestId: id,
-  correlationId: id,
-  causationId: link.link_id,
-  at: at.toISOString(),
-})
+const callOf = (link: ConnectLinkView, { id }: FastifyRequest, at: Date): Call => {
+  const actor = { organizationId: link.organization_id, keyId: null, userId: link.user_id }
+  return { ...rootCall(actor, id, at), causationId: link.link_id }
+}
 
 const send = (reply: FastifyReply, status: number, html: string, returnUrl?: string) =>
   reply
