@@ -5,6 +5,7 @@ import { partner } from '../support/partner.ts'
 import { served } from '../support/served.ts'
 import { startChat } from '../support/server.ts'
 
+const users = '/api/external/management/users'
 const secret = 'My secret is heron'
 
 t.test('deleting the conversations of a provisioned user', async (t) => {
@@ -88,7 +89,6 @@ t.test('a turn that runs is cancelled first', async (t) => {
     'users:delegate',
   ]
   const key = await organization.key({ scopes })
-  const users = '/api/external/management/users'
   const { organizationId: organization_id } = organization
   const made = await key.ask('POST', users, { email: 'cy@example.com', organization_id })
   const { user_id: on_behalf_of } = made.body
@@ -105,4 +105,44 @@ t.test('a turn that runs is cancelled first', async (t) => {
   t.equal(attached.status, 404)
   const { balance, effective } = await organization.balance()
   t.equal(balance, effective, 'nothing is held any more')
+})
+
+t.test('an answer that was erased is not given again', async (t) => {
+  const { provider, server, organization } = await startChat(t)
+  const { ask, key, chat, stream } = await organization.key({
+    scopes: [
+      'orchestrator:invoke',
+      'orchestrator:stream',
+      'agents:invoke',
+      'sessions:delete',
+      'users:provision',
+      'users:delegate',
+    ],
+  })
+  const { organizationId: organization_id } = organization
+  const agent = `/api/external/agents/${await organization.agent({ name: 'Solo' })}/completions`
+  const made = await ask('POST', users, { email: 'di@example.com', organization_id })
+  const { user_id: on_behalf_of } = made.body
+  const again = (name: string) => ({ headers: { 'idempotency-key': name } })
+  const whole = { on_behalf_of, messages: user('Hello') }
+  const streamed = { stream: true, ...whole }
+  const single = { on_behalf_of, message: 'Hello' }
+  const repeat = async (by = server.as(key)) => [
+    await by.chat(whole, again('whole')),
+    await by.chat(streamed, again('streamed')),
+    await by.chat({ ...streamed, session_id: 'running' }, again('running')),
+    await by.ask('POST', agent, single, again('single')),
+    await by.ask('POST', agent, { ...single, stream: true }, again('single-streamed')),
+  ]
+  provider.next({ text: 'Hi' }, { text: 'Hi' }, held().reply)
+  await chat(whole, again('whole'))
+  await (await stream(streamed, again('streamed'))).all()
+  const running = await stream({ ...streamed, session_id: 'running' }, again('running'))
+  await running.until(isToken)
+  await ask('POST', agent, single, again('single'))
+  await ask('POST', agent, { ...single, stream: true }, again('single-streamed'))
+  t.match(await ask('DELETE', `${users}/${on_behalf_of}/sessions`), { body: { deleted: 5 } })
+  for (const reply of await repeat()) t.match(reply, { status: 404, code: 'session_not_found' })
+  await server.restart()
+  for (const reply of await repeat()) t.match(reply, { status: 404, code: 'session_not_found' })
 })
