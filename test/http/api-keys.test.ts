@@ -1,4 +1,5 @@
 import t from 'tap'
+import { partner } from '../support/partner.ts'
 import { served, withOrganization } from '../support/served.ts'
 
 t.test('organization keys', async (t) => {
@@ -27,7 +28,10 @@ t.test('organization keys', async (t) => {
   const { key, key_id, scopes } = created.body
   t.ok(scopes.includes('users:provision') && scopes.includes('users:delegate'))
   const listed = await owner('GET', `${at}/api-keys`)
-  t.match(listed, { status: 200, body: { api_keys: [{ key_id, key_hint: `…${key.slice(-4)}` }] } })
+  t.match(listed, {
+    status: 200,
+    body: { api_keys: [{ key_id, provisioning: true, key_hint: `…${key.slice(-4)}` }] },
+  })
   t.notMatch(JSON.stringify(listed.body), key)
   t.strictSame(Object.keys(listed.body.api_keys[0]).includes('hash'), false)
 
@@ -59,6 +63,59 @@ t.test('organization keys', async (t) => {
   t.match(await asKey('GET', `${at}/api-keys`), { status: 401, code: 'invalid_api_key' })
   t.match(await owner('DELETE', one), { status: 404, code: 'key_not_found' })
   t.match(await owner('PATCH', one, {}), { status: 404, code: 'key_not_found' })
+})
+
+t.test('partner scopes are in no default set, and added by updating a key', async (t) => {
+  const all = await served(t)
+  const { at, organization_id, owner, member } = await partner(all)
+  const users = '/api/external/management/users'
+  const { key, key_id, scopes, provisioning } = (
+    await owner('POST', `${at}/api-keys`, { name: 'App' })
+  ).body
+  t.strictSame(scopes, [
+    'orchestrator:invoke',
+    'orchestrator:stream',
+    'sessions:read',
+    'sessions:messages',
+    'agents:list',
+    'agents:invoke',
+    'content:read',
+    'content:retry',
+  ])
+  t.equal(provisioning, false)
+  const provision = () =>
+    all.asking(key)('POST', users, { email: 'ann@example.com', organization_id })
+  t.match(await provision(), { body: { missing_scopes: ['users:provision'] } })
+  const one = `${at}/api-keys/${key_id}`
+  const change = { scopes: [...scopes, 'users:provision'], rate_limit_minute: 7 }
+  const asBo = await member('bo@example.com', 'admin:read', 'admin:write')
+  t.match(await asBo('PATCH', one, change), { status: 403, code: 'role_required' })
+  const other = await partner(all, 'other')
+  t.match(await other.owner('PATCH', one, change), {
+    status: 403,
+    code: 'organization_access_denied',
+  })
+  t.match(await other.owner('PATCH', `${other.at}/api-keys/${key_id}`, change), {
+    status: 404,
+    code: 'key_not_found',
+  })
+  t.match(await owner('PATCH', one, change), {
+    status: 200,
+    body: { ...change, name: 'App', rate_limit_hour: 1_000, provisioning: false },
+  })
+  t.match(await provision(), { status: 200 }, 'at once')
+  const { events } = (await owner('GET', `${at}/audit/events?type=ApiKeyChanged`)).body
+  t.match(events, [{ data: { scopes: change.scopes, rateLimitMinute: 7 } }])
+
+  const mine = (await asBo('POST', '/api/me/api-keys', { name: 'Mine' })).body
+  for (const scope of ['users:provision', 'users:delegate', 'users:credentials', 'sessions:delete'])
+    t.notOk(mine.scopes.includes(scope), scope)
+  for (const more of [{ scopes: ['users:delegate'] }, { provisioning: true }])
+    t.match(await asBo('POST', '/api/me/api-keys', { name: 'More', ...more }), {
+      status: 403,
+      code: 'scope_not_allowed',
+    })
+  t.match(await owner('PATCH', `${at}/api-keys/${mine.key_id}`, change), { code: 'key_not_found' })
 })
 
 t.test('user keys', async (t) => {

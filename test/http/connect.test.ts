@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { connectScene } from '../support/connect-scene.ts'
 import { partner } from '../support/partner.ts'
 import { served } from '../support/served.ts'
 
@@ -145,6 +146,41 @@ t.test('past, revoked and unknown links answer alike', async (t) => {
     t.equal((await submit(url, { csrf, SHOP: value })).body, unknown.body)
   }
   t.match(await ask('GET', `${user.path}/credentials`), { body: { total: 0 } })
+})
+
+t.test('a link holds for 30 minutes, and for a user who is still one', async (t) => {
+  const { agent, link, clock, organization, server, user_id, connected } = await connectScene(t)
+  const agent_id = await agent('SHOP')
+  const url = await link(agent_id)
+  const page = await fetch(url)
+  t.equal(page.status, 200)
+  const csrf = /name="csrf" value="([0-9a-f]+)"/.exec(await page.text())?.[1] ?? ''
+  const submit = () =>
+    fetch(url, { method: 'POST', body: new URLSearchParams({ csrf, SHOP: 'x' }) })
+  clock.advance(29 * 60_000)
+  t.equal((await fetch(url)).status, 200)
+  clock.advance(60_000)
+  t.equal((await fetch(url)).status, 404)
+  t.equal((await submit()).status, 404)
+  t.strictSame(await connected(agent_id), { SHOP: false })
+  const next = await link(agent_id)
+  const at = `/organizations/${organization.organizationId}/members/${user_id}`
+  await server.platform.ask('DELETE', at)
+  t.equal((await fetch(next)).status, 404, 'removed')
+  const members = `/organizations/${organization.organizationId}/members`
+  await server.platform.ask('POST', members, { email: 'ann@example.com' })
+  t.equal((await fetch(next)).status, 404, 'invited, and the partner’s no more')
+})
+
+t.test('revoked by many at once, each link is counted once', async (t) => {
+  const { ask, user, link } = await connecting(t)
+  for (let n = 0; n < 3; n++) await link()
+  const revoke = () => ask('DELETE', `${user.path}/connect-links`)
+  const replies = await Promise.all([revoke(), revoke(), revoke()])
+  t.equal(
+    replies.reduce((sum, { body }) => sum + body.revoked, 0),
+    3,
+  )
 })
 
 t.test('at most 20 of a kind', async (t) => {

@@ -6,7 +6,7 @@ const value = 'sk-never-shown'
 
 t.test('credentials of provisioned users', async (t) => {
   const all = await served(t)
-  const { at, owner, provisioned, key } = await partner(all)
+  const { at, owner, provisioned, key, member } = await partner(all)
   const ask = await key('users:credentials')
   const { user_id, path } = await provisioned('ann@example.com')
   const credentials = `${path}/credentials`
@@ -78,6 +78,28 @@ t.test('credentials of provisioned users', async (t) => {
     t.match(await owner('GET', of(user_id)), { status: 403, code: 'insufficient_scopes' })
   })
 
+  t.test('by an owner or admin alone', async (t) => {
+    const asBo = await member('bo@example.com', 'users:credentials')
+    for (const [method, url, body] of [
+      ['GET', credentials],
+      ['PUT', `${credentials}/SHOP_TOKEN`, { value }],
+      ['DELETE', `${credentials}/SHOP_TOKEN`],
+      ['POST', `${path}/connect-links`, { agent_id: 'any', return_url: 'https://a.example/' }],
+      ['DELETE', `${path}/connect-links`],
+    ] as const)
+      t.match(await asBo(method, url, body), { status: 403, code: 'role_required' })
+  })
+
+  t.test('of many that store at once, one creates', async (t) => {
+    const put = (_: unknown, n: number) =>
+      ask('PUT', `${credentials}/AT_ONCE`, { value: `value-${n}` })
+    const replies = await Promise.all(Array.from({ length: 6 }, put))
+    for (const { status } of replies) t.equal(status, 200)
+    t.equal(replies.filter(({ body }) => body.created).length, 1)
+    t.match(await ask('GET', credentials), { body: { total: 2 } })
+    t.match(await ask('DELETE', `${credentials}/AT_ONCE`), { status: 204 })
+  })
+
   t.test('of one organization alone', async (t) => {
     const other = await partner(all, 'other')
     const theirs = await other.provisioned('ann@example.com')
@@ -90,7 +112,7 @@ t.test('credentials of provisioned users', async (t) => {
 
 t.test('own credentials', async (t) => {
   const all = await served(t)
-  const { at, owner, key } = await partner(all)
+  const { at, owner, key, member, organization_id } = await partner(all)
   const mine = '/api/external/me/credentials'
   t.match(await owner('GET', mine), { status: 200, body: { credentials: [], total: 0 } })
   t.match(await owner('PUT', `${mine}/TOKEN`, { value }), { body: { created: true } })
@@ -104,4 +126,27 @@ t.test('own credentials', async (t) => {
   const scopes = ['agents:list']
   const made = await owner('POST', `${at}/api-keys`, { name: 'Lists', type: 'user', scopes })
   t.match(await all.asking(made.body.key)('GET', mine), { code: 'insufficient_scopes' })
+
+  t.test('each member their own, in each organization', async (t) => {
+    const asCy = await member('cy@example.com', 'secrets:manage')
+    t.match(await asCy('PUT', `${mine}/TOKEN`, { value }), { body: { created: true } })
+    t.match(await asCy('GET', mine), { body: { total: 1 } })
+    t.match(await owner('GET', mine), { body: { total: 0 } })
+    const { events } = (await owner('GET', `${at}/audit/events?type=CredentialStored`)).body
+    t.strictSame(events.at(-1).data, { name: 'TOKEN', value: { withheld: true } })
+    const other = await partner(all, 'other')
+    const login = { email: 'cy@example.com', provider: 'test', subject: 'cy@example.com' }
+    await other.owner('POST', `${other.at}/members`, { email: login.email })
+    await all.platform('POST', '/api/admin/identity/logins', login)
+    const made = await all.platform('POST', `${other.at}/api-keys`, {
+      name: 'Other',
+      type: 'user',
+      user_id: events.at(-1).metadata.actor.user_id,
+      scopes: ['secrets:manage'],
+    })
+    const asking = (organization: string) =>
+      all.asking(made.body.key, { 'x-organization-id': organization })
+    t.match(await asking(other.organization_id)('GET', mine), { body: { total: 0 } })
+    t.match(await asking(organization_id)('GET', mine), { body: { total: 1 } })
+  })
 })

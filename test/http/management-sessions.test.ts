@@ -69,6 +69,12 @@ t.test('deleting the conversations of a provisioned user', async (t) => {
   t.match(await erase('DELETE', `${path}/sessions`), { status: 200, body: { deleted: 0 } })
   t.equal(await sessions(bo.user_id), 1)
   t.equal((await chat('four')).status, 200, 'and the user goes on')
+  await chat('five')
+  const both = await Promise.all([1, 2].map(() => erase('DELETE', `${path}/sessions`)))
+  for (const { status } of both) t.equal(status, 200)
+  t.equal(both[0]?.body.deleted + both[1]?.body.deleted, 2, 'of two at once, each counts its own')
+  const { events } = (await owner('GET', `${at}/audit/events?type=SessionErased`)).body
+  t.equal(events.length, 5, 'one entry for each')
 
   const invited = await owner('POST', `${at}/members`, { email: 'invited@example.com' })
   const of = (id: string) => `/api/external/management/users/${id}/sessions`

@@ -126,3 +126,50 @@ t.test('GET /api/external/management/users', async (t) => {
   t.match(await listed(), { users: emails.slice(1), total: 2 })
   t.match(await ask('GET', `${path}?page=0`), { status: 400, body: { detail: { page: [] } } })
 })
+
+t.test('one person, two partners at once', async (t) => {
+  const all = await served(t)
+  const { platform } = all
+  const one = await partner(all)
+  const made = await platform('POST', '/api/admin/organizations', {
+    name: 'Second',
+    owner: { email: 'second@example.com' },
+    plan: 'pro_monthly',
+  })
+  const second = made.body.organization_id
+  const at = `/api/admin/organizations/${second}/api-keys`
+  const { key } = (await platform('POST', at, { name: 'Second', provisioning: true })).body
+  const partners = [
+    { ask: one.ask, organization_id: one.organization_id },
+    { ask: all.asking(key), organization_id: second },
+  ]
+  const provision = async () =>
+    (
+      await Promise.all(
+        [...partners, ...partners].map(({ ask, organization_id }) =>
+          ask('POST', path, { email: 'Ann@example.com', organization_id }),
+        ),
+      )
+    ).map(({ body }) => body)
+  const bodies = await provision()
+  const { user_id } = bodies[0]
+  t.equal(bodies.filter(({ created }) => created).length, 1)
+  for (const body of bodies)
+    t.match(body, { user_id, email: 'ann@example.com', membership_status: 'pending' })
+
+  const credits = `/api/admin/users/${user_id}/credits`
+  const look = { amount: 0, reason: 'look' }
+  t.match((await platform('POST', credits, look)).body, { credit_balance: 0 }, 'no bonus')
+  const login = { email: 'ann@example.com', provider: 'google', subject: 's-1' }
+  const signedIn = (await platform('POST', '/api/admin/identity/logins', login)).body
+  const organizations = partners.map(({ organization_id }) => organization_id)
+  t.strictSame(
+    [...signedIn.activated_organization_ids].sort(),
+    [...organizations].sort(),
+    'the first login activates both',
+  )
+  t.ok(organizations.includes(signedIn.current_organization_id))
+  for (const body of await provision())
+    t.match(body, { user_id, created: false, membership_status: 'active' })
+  t.match((await one.ask('GET', path)).body.users, [{ user_id, membership_status: 'active' }])
+})

@@ -27,6 +27,14 @@ export const partner = async ({ asking, platform }: Served, name = 'owner') => {
     /** The owner's user key. */
     owner: asking(own.body.key),
     key,
+    /** What a member without a role of more asks with a user key of theirs. */
+    async member(email: string, ...scopes: string[]) {
+      const { user_id } = (await platform('POST', `${at}/members`, { email })).body
+      const login = { email, provider: 'test', subject: email }
+      await platform('POST', '/api/admin/identity/logins', login)
+      const settings = { name: 'Theirs', type: 'user', user_id, scopes }
+      return asking((await platform('POST', `${at}/api-keys`, settings)).body.key)
+    },
     async provisioned(email: string) {
       const made = await provisions('POST', users, { email, organization_id })
       const user_id: string = made.body.user_id

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ConnectCredentialsCommand } from '../../../commands/connect-credentials.ts'
+import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
 import type { ConnectLinkView } from '../../../projections/connect-links.ts'
 import type { FindConnectLink } from '../../../queries/find-connect-link.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
@@ -23,6 +24,7 @@ import { refusalOf } from '../problem-reply.ts'
 type Uses = {
   connectCredentials: ConnectCredentialsCommand
   findConnectLink: FindConnectLink
+  requireProvisionedUser: RequireProvisionedUser
   listConnectItems: ListConnectItems
   getOrganization: GetOrganization
   signForm: Secrets['signForm']
@@ -65,8 +67,8 @@ const connectedUrl = (returnUrl: string): string => {
 export const connectRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { connectCredentials, findConnectLink, listConnectItems, getOrganization } = uses
-    const { signForm, requireHttps, clock, passed } = uses
+    const { connectCredentials, findConnectLink, requireProvisionedUser } = uses
+    const { listConnectItems, getOrganization, signForm, requireHttps, clock, passed } = uses
 
     http.addHook('onRequest', requireHttps)
     http.removeAllContentTypeParsers()
@@ -76,10 +78,20 @@ export const connectRoutes =
       (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
     )
     http.setErrorHandler((error, request, reply) => {
-      const { status } = problems[refusalOf(error, 'management')?.code ?? 'internal_error']
+      const code = refusalOf(error, 'management')?.code ?? 'internal_error'
+      const { status } = problems[code]
       if (status >= 500) request.log.error({ err: error }, 'request failed')
-      return send(reply, status, status === 404 ? unknownLinkPage() : refusedFormPage())
+      if (status === 404 || code === 'not_provisioned') return send(reply, 404, unknownLinkPage())
+      return send(reply, status, refusedFormPage())
     })
+
+    /** A link that holds, of a user who is one of the organization's still. */
+    const linkOf = async (request: FastifyRequest, token: string) => {
+      const link = await findConnectLink(token)
+      const call = callOf(link, request, clock.now())
+      await requireProvisionedUser(link.user_id, call)
+      return { link, call }
+    }
 
     const itemsOf = async (link: ConnectLinkView) => {
       const { organization_id, user_id, agent_id } = link
@@ -105,7 +117,8 @@ export const connectRoutes =
 
     http.get('/connect/:token', { schema: { params, hide: true } }, async (request, reply) => {
       const { token } = request.params
-      return show(reply, token, await findConnectLink(token))
+      const { link } = await linkOf(request, token)
+      return show(reply, token, link)
     })
 
     http.post(
@@ -113,7 +126,7 @@ export const connectRoutes =
       { schema: { params, body: form, hide: true } },
       async (request, reply) => {
         const { token } = request.params
-        const link = await findConnectLink(token)
+        const { link, call } = await linkOf(request, token)
         const { csrf = '', ...given } = request.body
         if (!sameSecret(csrf, signForm(token))) return send(reply, 403, refusedFormPage())
         const values = (await itemsOf(link)).flatMap(({ name }) => {
@@ -122,7 +135,6 @@ export const connectRoutes =
         })
         const { user_id: userId, link_id: linkId } = link
         const usable = values.filter(({ value }) => isCredentialValue(value))
-        const call = callOf(link, request, clock.now())
         const { position } = await connectCredentials({ userId, linkId, values: usable }, call)
         await passed(position)
         const refused = values.filter((value) => !usable.includes(value)).map(({ name }) => name)
