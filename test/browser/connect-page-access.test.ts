@@ -6,6 +6,7 @@ import {
   hears,
   needsChromium,
   screenshot,
+  sends,
 } from '../support/browser.ts'
 import { connectScene } from '../support/connect-scene.ts'
 
@@ -30,7 +31,7 @@ t.test('by keyboard alone', needsChromium, async (t) => {
   await page.keyboard.type(value)
   await page.keyboard.press('Tab')
   await page.keyboard.type(value)
-  await page.keyboard.press('Enter')
+  await sends(page, () => page.keyboard.press('Enter'))
   await page.getByRole('heading', { name: 'Welcome back' }).waitFor()
   t.equal(page.url(), `${application.url}/back?state=7&status=connected`)
 })
@@ -60,7 +61,7 @@ t.test('a value that cannot be used', needsChromium, async (t) => {
   await page.goto(await link(agent_id))
   await page.getByLabel('MAP').fill(value)
   await page.getByLabel('SHOP').fill('naïve')
-  await page.getByRole('button').click()
+  await sends(page, () => page.getByRole('button').click())
   t.match(await page.title(), /^Error: /)
   t.ok(await fitsWidth(page))
   t.strictSame(await connected(agent_id), { MAP: true, PIN: false, SHOP: false }, 'the others are')
@@ -78,10 +79,11 @@ t.test('a value that cannot be used', needsChromium, async (t) => {
   await screenshot(page, 'connect-error')
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
+  await page.waitForURL('**/*#SHOP')
   t.equal((await focused(page)).what, 'SHOP', 'it leads to the field')
   t.notMatch(await page.content(), /naïve|sk-/)
 
-  await page.getByRole('button').click()
+  await sends(page, () => page.getByRole('button').click())
   t.match(await page.getByRole('alert').innerText(), 'Nothing was entered')
   t.strictSame(await connected(agent_id), { MAP: true, PIN: false, SHOP: false })
 })
@@ -98,6 +100,6 @@ t.test('20 of a kind, with the longest names, on a phone', needsChromium, async 
   t.ok(await fitsWidth(page))
   await screenshot(page, 'connect-20')
   for (const name of names.slice(0, 20)) await page.getByLabel(name).fill(value)
-  await page.getByRole('button').click()
+  await sends(page, () => page.getByRole('button').click())
   await page.getByRole('heading', { name: 'Welcome back' }).waitFor()
 })

@@ -48,6 +48,15 @@ export const browser = async (t: Test) => {
   }
 }
 
+/**
+ * Sends a form and waits for the document that it leads to; the status that it was answered with.
+ */
+export const sends = async (page: Page, act: () => Promise<void>): Promise<number> => {
+  const posted = page.waitForResponse((reply) => reply.request().method() === 'POST')
+  const [reply] = await Promise.all([posted, page.waitForEvent('load'), act()])
+  return reply.status()
+}
+
 /** Kept where SCREENSHOTS_DIR is set. */
 export const screenshot = async (page: Page, name: string): Promise<void> => {
   if (!SCREENSHOTS_DIR) return
