@@ -9,6 +9,8 @@ export type RunView = {
   organization_id: string
   key_id: string | null
   payer_id: string
+  /** The agent the turn was given to; not in documents from before it was kept. */
+  agent_id?: string
   agent: string
   node: string
   status: 'running' | 'completed' | 'failed' | 'cancelled' | 'timed_out'
@@ -63,6 +65,7 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
       organization_id: metadata.organization_id,
       key_id: metadata.actor.key_id,
       payer_id: data.payerId,
+      agent_id: data.agentId,
       agent: data.agent,
       node: data.node,
       status: 'running',

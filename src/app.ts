@@ -336,7 +336,15 @@ export const app = async (config: Config, options: Options) => {
         }),
         ...knowledge.routes,
         ...content.keyed({ delegate, requireSubscription, passed }),
-        sessionTurnRoutes({ turns, pastTurn: past, findSession: session, delegate, clock }),
+        sessionTurnRoutes({
+          turns,
+          pastTurn: past,
+          findSession: session,
+          findSquad: squads.find,
+          defaultModel: models.resolve(null).name,
+          delegate,
+          clock,
+        }),
       ],
       '/api/admin': [
         adminOrganizationRoutes({

@@ -5,18 +5,29 @@ import { orAbsent, sessionId } from './wire.ts'
 
 const text = z.object({ type: z.literal('text'), text: z.string() })
 
-const content = z
-  .union([z.string(), z.array(text)], 'A string, or an array of {type: "text", text} is expected')
-  .transform((parts) =>
-    typeof parts === 'string' ? parts : parts.map((part) => part.text).join('\n'),
-  )
+/** OpenAI's assistants refuse in a part of its own. */
+const refusal = z
+  .object({ type: z.literal('refusal'), refusal: z.string() })
+  .transform((part) => ({ text: part.refusal }))
+
+const contentOf = (part: z.ZodType<{ text: string }>) =>
+  z
+    .union([z.string(), z.array(part)], 'A string, or an array of {type: "text", text} is expected')
+    .transform((parts) =>
+      typeof parts === 'string' ? parts : parts.map(({ text }) => text).join('\n'),
+    )
+
+const content = contentOf(text)
 
 const message = z.discriminatedUnion(
   'role',
   [
     z.object({ role: z.enum(['system', 'developer', 'user', 'tool']), content }),
     // An assistant that only called tools said nothing.
-    z.object({ role: z.literal('assistant'), content: content.nullish() }),
+    z.object({
+      role: z.literal('assistant'),
+      content: contentOf(z.union([text, refusal])).nullish(),
+    }),
   ],
   'role is one of system, user, assistant, tool',
 )

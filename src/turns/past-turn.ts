@@ -46,6 +46,7 @@ export const pastTurn =
       runId,
       sessionId: session_id,
       organizationId: organization_id,
+      agentId: run.agent_id,
       created: Math.floor(Date.parse(started_at) / 1000),
       log,
       started: Promise.resolve().then(() => turn),

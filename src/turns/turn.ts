@@ -44,6 +44,8 @@ export type LiveTurn = {
   runId: string
   sessionId: string
   organizationId: string
+  /** The agent it was given to; undefined in what was stored before that was kept. */
+  agentId: string | undefined
   /** Unix seconds. */
   created: number
   log: TurnLog

@@ -131,6 +131,7 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
       runId,
       sessionId,
       organizationId,
+      agentId: request.agent.agentId,
       created: Math.floor(clock.now().getTime() / 1000),
       log,
       started: started.promise,

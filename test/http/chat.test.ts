@@ -150,6 +150,10 @@ t.test('content may be a string or an array of text parts', async (t) => {
   const content = ['One', 'Two'].map((text) => ({ type: 'text', text }))
   t.equal((await key.chat({ messages: [{ role: 'user', content }] })).status, 200)
   t.strictSame(asked(provider.requests[0]), ['user: One\nTwo'])
+  const refusal = { role: 'assistant', content: [{ type: 'refusal', refusal: 'Not that.' }] }
+  const { status } = await key.chat({ messages: [...user('Hi'), refusal, ...user('And this?')] })
+  t.equal(status, 200, 'an assistant may have refused')
+  t.strictSame(asked(provider.requests[1]), ['user: Hi', 'assistant: Not that.', 'user: And this?'])
   const image = [{ type: 'image_url', image_url: { url: 'https://example.com' } }]
   const refused = await key.chat({ messages: [{ role: 'user', content: image }] })
   t.equal(refused.status, 400)

@@ -142,6 +142,29 @@ t.test('Last-Event-ID of an earlier turn continues that turn', async (t) => {
   )
 })
 
+t.test('an agent’s stream goes on as it began, also after a restart', async (t) => {
+  const { key, organization, server } = await startChat(t, { text: 'one two three' })
+  const id = await organization.agent({ name: 'Clerk' })
+  const session_id = 'agent'
+  const path = `/api/external/agents/${id}/completions`
+  const live = await key.open('POST', path, { message: 'Hi', stream: true, session_id })
+  const whole = await live.all()
+  for (const [n, { id }] of whole.entries())
+    t.equal(lines(await after(key, session_id, id)), lines(whole.slice(n + 1)), `after item ${n}`)
+  t.strictSame(await after(key, session_id, undefined), whole, 'from its start')
+  await server.restart()
+  const restarted = server.as(key.key)
+  const last = whole.slice(-2)
+  for (const [n, { id }] of whole.entries()) {
+    const rest = await after(restarted, session_id, id)
+    t.equal(
+      lines(dataOf(rest.slice(-2))),
+      lines(dataOf(n < whole.length - 2 ? last : whole.slice(n + 1))),
+    )
+    t.equal(textOf(rest.slice(0, -1)), textOf(whole.slice(n + 1, -1)), `after item ${n}: the text`)
+  }
+})
+
 t.test('a failed turn is re-read as it failed', async (t) => {
   const { key, server } = await startChat(t, { text: 'one two', cutAfter: 2 })
   const session_id = 'failed'

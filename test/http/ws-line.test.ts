@@ -46,6 +46,7 @@ const turnOf = (events: readonly AgentEvent[]): LiveTurn => {
     runId: 'run-1',
     sessionId: 'session-1',
     organizationId: 'org-1',
+    agentId: undefined,
     created: 0,
     log,
     started: Promise.resolve().then(() => turn),

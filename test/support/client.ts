@@ -107,6 +107,7 @@ export const client = (url: string, key: string, own: Record<string, string> = {
   return {
     key,
     ask,
+    open: opened,
     /** A whole answer, or the refusal. */
     chat: (body: object, init?: Init) => ask('POST', completions, body, init),
     /** A streamed answer. */

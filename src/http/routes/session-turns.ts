@@ -1,23 +1,35 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { FindSession } from '../../../queries/find-session.ts'
+import type { FindSquad } from '../../../queries/find-squad.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { problem } from '../../problems.ts'
 import type { PastTurn } from '../../turns/past-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import type { Turns } from '../../turns/turns.ts'
+import { agentFormat } from '../agent-stream.ts'
 import { agentEventsFor } from '../answer-turn.ts'
-import { chatFormat } from '../chat-stream.ts'
+import { type ChatStream, chatFormat } from '../chat-stream.ts'
 import type { Delegate } from '../delegate.ts'
 import { refusals } from '../refusals.ts'
 import { goneSignal, sendStream } from '../sse.ts'
-import { beginning, type Place, placeOf, resumed, turnFrames } from '../turn-frames.ts'
+import {
+  beginning,
+  type Place,
+  placeOf,
+  resumed,
+  type StreamFormat,
+  turnFrames,
+} from '../turn-frames.ts'
 import { boolean, sessionId } from '../wire.ts'
 
 type Uses = {
   turns: Turns
   pastTurn: PastTurn
   findSession: FindSession
+  findSquad: FindSquad
+  /** What agents without a model of their own use. */
+  defaultModel: string
   delegate: Delegate
   clock: Clock
 }
@@ -39,9 +51,20 @@ const reattach = z.object({
 
 /** The running turn of a session: following it again, and stopping it (decisions, section 3). */
 export const sessionTurnRoutes =
-  ({ turns, pastTurn, findSession, delegate, clock }: Uses): FastifyPluginAsyncZod =>
+  (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
+    const { turns, pastTurn, findSession, findSquad, defaultModel, delegate, clock } = uses
     const tags = ['sessions']
+
+    /** As the turn was streamed at first: an agent's completion, or the orchestrator's chat. */
+    const formatOf = async (turn: LiveTurn, chat: ChatStream): Promise<StreamFormat> => {
+      const { orchestrator, agents } = await findSquad(turn.organizationId)
+      const { agentId = orchestrator.agentId } = turn
+      const agent = agentId === orchestrator.agentId ? undefined : agents.get(agentId)
+      if (!agent) return chatFormat(turn, chat)
+      const { name: agentName, model } = agent
+      return agentFormat(turn, { agentId, agentName, model: model ?? defaultModel })
+    }
 
     http.get(
       '/sessions/:session_id/stream',
@@ -53,7 +76,7 @@ export const sessionTurnRoutes =
           params,
           querystring: reattach,
           response: {
-            200: z.string().describe('A stream of chat.completion.chunk items'),
+            200: z.string().describe('A stream of chunks, as the turn was streamed at first'),
             ...refusals(
               'detail',
               'session_not_found',
@@ -100,7 +123,7 @@ export const sessionTurnRoutes =
           includeUsage: include_usage,
         }
         const { turn, from } = telling
-        const frames = turnFrames(turn, chatFormat(turn, options))
+        const frames = turnFrames(turn, await formatOf(turn, options))
         return sendStream(reply, frames(from, goneSignal(reply)))
       },
     )
