@@ -44,6 +44,16 @@ type Uses = {
   clock: Clock
   node: string
   log: Log
+  limits?: GenerationLimits | undefined
+}
+
+export type GenerationLimits = {
+  /** Between two looks at what a provider is making. */
+  pollMs?: number
+  /** How long one answer of the provider may take. */
+  timeoutMs?: number
+  /** Larger files are not stored. */
+  maxBytes?: number
 }
 
 type Edge = {
@@ -57,11 +67,15 @@ export const contentOf = (uses: Uses) => {
   const { config, commands, contents, vault, secrets, clock, blobs } = uses
   const { GENERATION_BASE_URL: baseUrl, GENERATION_API_KEY: apiKey, PUBLIC_URL } = config
   const publicUrl = PUBLIC_URL?.replace(/\/+$/, '')
-  const provider = baseUrl ? httpContentProvider({ baseUrl, apiKey }) : offlineContentProvider()
+  const { timeoutMs, ...limits } = uses.limits ?? {}
+  const provider = baseUrl
+    ? httpContentProvider({ baseUrl, apiKey, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
+    : offlineContentProvider()
   const links = signedLinks({ key: secrets.links, clock })
   const reactor = generateContent({
     ...uses,
     ...commands,
+    ...limits,
     provider,
     webhookOf: (id) =>
       publicUrl && `${publicUrl}/webhooks/content/${id}?${links.queryFor('webhook', id)}`,

@@ -27,7 +27,7 @@ import { sessionStatus } from '../queries/session-status.ts'
 import { type ModelsConfig, modelsFrom } from './adapters/models/registry.ts'
 import { agentRuntime } from './agents/agent-runtime.ts'
 import { commandsOf } from './app-commands.ts'
-import { contentOf } from './app-content.ts'
+import { contentOf, type GenerationLimits } from './app-content.ts'
 import { knowledgeFrom } from './app-knowledge.ts'
 import { provisioningOf } from './app-provisioning.ts'
 import { projections, projectorLease, viewsOf } from './app-reads.ts'
@@ -91,6 +91,8 @@ type Options = {
   socketTimes?: Partial<SocketTimes>
   /** How long model providers are waited for. */
   transport?: ModelsConfig['transport']
+  /** How often generation is looked at, and what of it is taken. */
+  generation?: GenerationLimits
 }
 
 /** How long a command's answer waits for the views to show it (read your own writes). */
@@ -185,6 +187,7 @@ export const app = async (config: Config, options: Options) => {
     clock,
     node,
     log,
+    limits: options.generation,
   })
   const knowledge = knowledgeFrom({
     ...views,

@@ -33,7 +33,7 @@ export const contentGeneration = (uses: Uses): ContentGeneration => {
       const userId = actingUser(call)
       const payerId = call.userId
       if (!userId || !payerId) throw problem('delegation_not_allowed')
-      const contentId = idFor(clock, call, `content/${prompt}`)
+      const contentId = idFor(clock, call, `content/${contentType}/${prompt}`)
       const key = await vault.keyed(sessionKey(call.organizationId, sessionId))
       await requestContent(
         {

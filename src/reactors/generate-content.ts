@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs'
 import type { FinishContentCommand } from '../../commands/finish-content.ts'
-import type { StartContentCommand } from '../../commands/start-content.ts'
+import type { StartContentCommand, Taken } from '../../commands/start-content.ts'
 import type { ContentView } from '../../projections/contents.ts'
 import type { ContentEvent } from '../domain/content/events.ts'
 import { reservationOf } from '../domain/content/reservation.ts'
@@ -17,13 +17,14 @@ import {
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
+import { Problem } from '../problems.ts'
 import type { Vault } from '../vault.ts'
+import { holding } from './holding.ts'
 import { workers } from './workers.ts'
 
 /** Files larger than this are not stored. */
-const maxBytes = 256 * 1024 * 1024
+const mostBytes = 256 * 1024 * 1024
 const failureAfterMs = 10 * 60_000
-const holdMs = 30_000
 
 type Uses = {
   contents: View<ContentView>
@@ -40,6 +41,7 @@ type Uses = {
   /** Where a provider tells that an item is over; undefined: it is polled only. */
   webhookOf?: (contentId: string) => string | undefined
   pollMs?: number
+  maxBytes?: number
 }
 
 type Completed = ContentEvent<'ContentCompleted'>['data']
@@ -48,6 +50,11 @@ const kindOf = (mediaType: string): Completed['contentType'] => {
   if (mediaType.startsWith('model/gltf')) return 'glb'
   const [kind] = mediaType.split('/')
   return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'other'
+}
+
+/** This process ends; the next one goes on from here. */
+class Stopped extends Error {
+  override readonly name = 'Stopped'
 }
 
 const timedOut = new ProviderFault('The generation took longer than 10 minutes')
@@ -59,21 +66,27 @@ const timedOut = new ProviderFault('The generation took longer than 10 minutes')
  */
 export const generateContent = (uses: Uses) => {
   const { contents, provider, blobs, vault, startContent, finishContent } = uses
-  const { leases, clock, node, log, pollMs = 1_000 } = uses
+  const { leases, clock, node, log, pollMs = 1_000, maxBytes = mostBytes } = uses
   const woken = new Map<string, () => void>()
+  let stopped = false
 
   const callFor = ({ id, organization_id }: ContentView) =>
     systemCall(id, clock.now(), organization_id)
 
-  /** Sleeps until the next poll, or until the provider's webhook wakes it. */
-  const pause = (id: string): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, pollMs)
-      woken.set(id, () => {
-        clearTimeout(timer)
-        resolve()
+  const since = (startedAt: number): number => Math.max(0, clock.now().getTime() - startedAt)
+
+  /** Sleeps until the next poll, or until the provider's webhook wakes it. @throws Stopped */
+  const pause = async (id: string): Promise<void> => {
+    if (!stopped)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pollMs)
+        woken.set(id, () => {
+          clearTimeout(timer)
+          resolve()
+        })
       })
-    })
+    if (stopped) throw new Stopped()
+  }
 
   const patiently = async <T>(id: string, until: number, work: () => Promise<T>): Promise<T> => {
     for (;;) {
@@ -87,14 +100,18 @@ export const generateContent = (uses: Uses) => {
     }
   }
 
-  const over = async (view: ContentView, asked: GenerationInput, until: number) => {
-    const { id, retry_count } = view
-    const create = () =>
-      provider.create(asked, reservationOf(id, retry_count), uses.webhookOf?.(id))
-    const poll = (predictionId: string) => () => provider.poll(predictionId, asked)
-    const known = view.provider_prediction_id
-    let prediction: Prediction = await patiently(id, until, known ? poll(known) : create)
-    if (!known) await startContent.submitted(id, prediction.id, callFor(view))
+  const over = async (
+    view: ContentView,
+    { attempt, predictionId }: Taken,
+    asked: GenerationInput,
+    until: number,
+  ) => {
+    const { id } = view
+    const create = () => provider.create(asked, reservationOf(id, attempt), uses.webhookOf?.(id))
+    const poll = (known: string) => () => provider.poll(known, asked)
+    const first = predictionId === null ? create : poll(predictionId)
+    let prediction: Prediction = await patiently(id, until, first)
+    if (predictionId === null) await startContent.submitted(id, prediction.id, callFor(view))
     while (prediction.status === 'processing') {
       if (clock.now().getTime() > until) {
         await provider.cancel(prediction.id).catch(() => undefined)
@@ -108,61 +125,63 @@ export const generateContent = (uses: Uses) => {
     return prediction
   }
 
-  const made = async (view: ContentView, startedAt: number): Promise<Completed> => {
+  const made = async (view: ContentView, taken: Taken, startedAt: number): Promise<Completed> => {
     const until = startedAt + failureAfterMs
     const input = await vault.open(view.input)
     if (input === undefined) throw new ProviderFault('The request was erased')
     const asked = { contentType: view.requested, input: JSON.parse(input) }
-    const prediction = await over(view, asked, until)
-    const { bytes, mediaType } = await patiently(view.id, until, () =>
-      provider.output(prediction, asked),
-    )
-    const { hash, size } = await blobs.put(bytes, maxBytes)
+    const prediction = await over(view, taken, asked, until)
+    const { hash, size, mediaType } = await patiently(view.id, until, async () => {
+      const { bytes, mediaType } = await provider.output(prediction, asked)
+      return { ...(await blobs.put(bytes, maxBytes)), mediaType }
+    })
     return {
       contentType: kindOf(mediaType),
       outputUrl: prediction.outputUrl,
       hash,
       size,
       mediaType,
-      processingTimeMs: clock.now().getTime() - startedAt,
-      charge: view.reserved,
+      processingTimeMs: since(startedAt),
+      charge: taken.reserved,
     }
   }
 
+  /** What the user is told; undefined: it may succeed yet. */
   const wordsFor = (error: unknown): string | undefined => {
-    if (error instanceof ProviderFault) return error.message
-    if (error instanceof BlobTooLarge) return 'The output is larger than 256 MB'
+    if (error instanceof ProviderFault || error instanceof Problem) return error.message
+    if (error instanceof BlobTooLarge) return 'The output is too large'
     return undefined
   }
 
-  const generate = async (id: string): Promise<void> => {
-    const view = await contents.get(id)
-    if (!view?.open || !(await leases.acquire(`content:${id}`, node, holdMs))) return
-    const holding = setInterval(
-      () => void leases.acquire(`content:${id}`, node, holdMs),
-      holdMs / 3,
-    )
-    const call = callFor(view)
-    const startedAt = view.started_at ? Date.parse(view.started_at) : clock.now().getTime()
+  const taken = async (view: ContentView, generation: Taken, call: Call): Promise<void> => {
+    const { id, retry_count, started_at } = view
+    const { attempt, payerId } = generation
+    const isSeen = retry_count === attempt && started_at !== null
+    const startedAt = isSeen ? Date.parse(started_at) : clock.now().getTime()
     const finish = (end: Parameters<typeof finishContent>[0]['end']) =>
-      finishContent(
-        { contentId: id, attempt: view.retry_count, payerId: view.payer_id, end },
-        callFor(view),
-      )
+      finishContent({ contentId: id, attempt, payerId, end }, callFor(view))
     try {
-      if (view.status === 'pending' && !(await startContent.take(id, call))) return
-      await finish({ completed: await made(view, startedAt) })
+      await startContent.hold(id, generation, call)
+      await finish({ completed: await made(view, generation, startedAt) })
     } catch (error) {
+      if (stopped) return
       const errorMessage = wordsFor(error)
       if (!errorMessage) throw error
-      await finish({
-        failed: { errorMessage, processingTimeMs: clock.now().getTime() - startedAt },
-      })
+      await finish({ failed: { errorMessage, processingTimeMs: since(startedAt) } })
     } finally {
-      clearInterval(holding)
       woken.delete(id)
-      await leases.release(`content:${id}`, node)
     }
+  }
+
+  /** The view says what there is to do; how far it has come is asked of the item itself. */
+  const generate = async (id: string): Promise<void> => {
+    const view = await contents.get(id)
+    if (!view?.open) return
+    await holding({ leases, name: `content:${id}`, holder: node }, async () => {
+      const call = callFor(view)
+      const generation = await startContent.take(id, call)
+      if (generation) await taken(view, generation, call)
+    })
   }
 
   const pool = workers({ work: generate, log, most: 8, what: 'content generation' })
@@ -181,6 +200,8 @@ export const generateContent = (uses: Uses) => {
     },
     async stop(): Promise<void> {
       watching.unsubscribe()
+      stopped = true
+      for (const wake of woken.values()) wake()
       await pool.stop()
     },
   }

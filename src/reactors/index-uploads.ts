@@ -10,9 +10,9 @@ import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
 import { type DocumentReader, ReaderClosed } from '../rag/document-reader.ts'
+import { holding } from './holding.ts'
 import { workers } from './workers.ts'
 
-const holdMs = 30_000
 /** How long bytes may take from the event that announces them to the store. */
 const arrivalMs = 10 * 60_000
 const partSize = 65_536
@@ -117,16 +117,11 @@ export const indexUploads = (uses: Uses) => {
 
   const work = async (id: string): Promise<void> => {
     const view = await uploads.get(id)
-    const lease = `upload:${id}`
-    if (!view?.open || !(await leases.acquire(lease, node, holdMs))) return
-    const holding = setInterval(() => void leases.acquire(lease, node, holdMs), holdMs / 3)
+    if (!view?.open) return
     try {
-      await stepsOf(view)
+      await holding({ leases, name: `upload:${id}`, holder: node }, () => stepsOf(view))
     } catch (error) {
       if (!(error instanceof ReaderClosed)) throw error
-    } finally {
-      clearInterval(holding)
-      await leases.release(lease, node)
     }
   }
 

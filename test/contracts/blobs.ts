@@ -56,6 +56,24 @@ export const blobsContract = (
     t.equal(await text(7, 99), '789')
   })
 
+  t.test('readers do not mind each other, nor one that leaves early', async (t) => {
+    const { blobs } = await open(t)
+    const bytes = randomBytes(600_000)
+    const { hash } = await blobs.put(of(bytes))
+    const leaving = await blobs.get(hash)
+    for await (const part of leaving ?? []) {
+      t.ok(part.length > 0)
+      break
+    }
+    const [whole, half] = await Promise.all([
+      read(blobs, hash),
+      read(blobs, hash, { start: 300_000, end: 599_999 }),
+    ])
+    t.ok(whole?.equals(bytes) && half?.equals(bytes.subarray(300_000)))
+    await blobs.remove(hash)
+    t.equal(await blobs.get(hash), undefined)
+  })
+
   t.test('what is too large or cut off is not stored', async (t) => {
     const { blobs } = await open(t)
     await t.rejects(blobs.put(of('12345', '67890'), 9), BlobTooLarge)

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { request } from 'undici'
 import { z } from 'zod'
 import {
@@ -12,8 +13,14 @@ type Options = {
   /** Base URL of the API: `…/predictions` below it. */
   baseUrl: string
   apiKey?: string | undefined
+  /** For one answer; of an output, for its next bytes. */
   timeoutMs?: number
 }
+
+/** Answers say little; nothing of a longer one is kept. */
+const mostAnswer = 8 * 1024 * 1024
+/** For an output, all of it. */
+const outputMs = 5 * 60_000
 
 const answer = z.object({
   id: z.string().min(1).max(256),
@@ -22,15 +29,44 @@ const answer = z.object({
   error: z.unknown().nullish(),
 })
 
+const unexpected = 'The provider answered something unexpected'
+
 const wordsOf = (error: unknown): string =>
   typeof error === 'string' ? error.slice(0, 500) : 'The provider could not make it'
 
+const outOfReach = (what: string) => (cause: unknown) => {
+  throw new ProviderUnavailable(`${what} is out of reach`, { cause })
+}
+
+async function* reached(bytes: Readable): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes
+  } catch (cause) {
+    throw new ProviderUnavailable('The output broke off', { cause })
+  }
+}
+
+/** @throws ProviderFault for what is too large, what the connection throws */
+const textOf = async (body: Readable): Promise<string> => {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of body) {
+    size += part.length
+    if (size > mostAnswer) throw new ProviderFault(unexpected)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString()
+}
+
+const isWeb = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+
 const predictionIn = (body: unknown): Prediction => {
   const parsed = answer.safeParse(body)
-  if (!parsed.success) throw new ProviderFault('The provider answered something unexpected')
+  if (!parsed.success) throw new ProviderFault(unexpected)
   const { id, status, output, error } = parsed.data
   const outputUrl = (Array.isArray(output) ? output[0] : output) ?? null
-  if (status === 'succeeded' && !outputUrl) throw new ProviderFault('The provider gave no output')
+  if (status === 'succeeded' && !isWeb(outputUrl ?? ''))
+    throw new ProviderFault('The provider gave no output')
   const waiting = status === 'starting' || status === 'queued'
   return {
     id,
@@ -64,12 +100,12 @@ export const httpContentProvider = ({
       method,
       headers: { ...headers, ...more },
       ...(body ? { body: JSON.stringify(body) } : {}),
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
-    }).catch((cause: Error) => {
-      throw new ProviderUnavailable('The provider is out of reach', { cause })
+      signal: AbortSignal.timeout(timeoutMs),
+    }).catch(outOfReach('The provider'))
+    const text = await textOf(response.body).catch((error: unknown) => {
+      if (error instanceof ProviderFault) throw error
+      return outOfReach('The provider')(error)
     })
-    const text = await response.body.text()
     if (isPassing(response.statusCode))
       throw new ProviderUnavailable(`The provider answered ${response.statusCode}`)
     if (response.statusCode >= 400)
@@ -77,7 +113,7 @@ export const httpContentProvider = ({
     try {
       return JSON.parse(text)
     } catch {
-      throw new ProviderFault('The provider answered something unexpected')
+      throw new ProviderFault(unexpected)
     }
   }
 
@@ -102,9 +138,8 @@ export const httpContentProvider = ({
       const response = await request(outputUrl ?? '', {
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,
-      }).catch((cause: Error) => {
-        throw new ProviderUnavailable('The output is out of reach', { cause })
-      })
+        signal: AbortSignal.timeout(outputMs),
+      }).catch(outOfReach('The output'))
       if (response.statusCode !== 200) {
         await response.body.dump()
         throw isPassing(response.statusCode)
@@ -113,7 +148,7 @@ export const httpContentProvider = ({
       }
       const type = response.headers['content-type']
       const mediaType = (typeof type === 'string' ? type : '').split(';')[0]?.trim()
-      return { bytes: response.body, mediaType: mediaType || 'application/octet-stream' }
+      return { bytes: reached(response.body), mediaType: mediaType || 'application/octet-stream' }
     },
   }
 }

@@ -11,6 +11,8 @@ export type Content = {
   status: 'unknown' | 'pending' | 'processing' | 'completed' | 'failed'
   ownerId: string
   keyId: string | null
+  /** Who is charged for the present generation. */
+  payerId: string
   /** Generations begun again so far; the number of the present one. */
   attempt: number
   maxRetries: number
@@ -27,17 +29,19 @@ export const content: Aggregate<Content, typeof contentEvents> = {
     status: 'unknown',
     ownerId: '',
     keyId: null,
+    payerId: '',
     attempt: 0,
     maxRetries: 0,
     predictionId: null,
     reserved: 0,
   },
   evolve: {
-    ContentRequested: (state, { userId, keyId, maxRetries, reserved }) => ({
+    ContentRequested: (state, { userId, keyId, payerId, maxRetries, reserved }) => ({
       ...state,
       status: 'pending',
       ownerId: userId,
       keyId,
+      payerId,
       maxRetries,
       reserved,
     }),
@@ -45,8 +49,14 @@ export const content: Aggregate<Content, typeof contentEvents> = {
     ContentSubmitted: (state, { predictionId }) => ({ ...state, predictionId }),
     ContentCompleted: (state) => ({ ...state, status: 'completed' }),
     ContentFailed: (state) => ({ ...state, status: 'failed' }),
-    ContentRetryQueued: (state, { attempt }) => ({ ...state, status: 'pending', attempt }),
+    ContentRetryQueued: (state, { attempt, payerId }) => ({
+      ...state,
+      status: 'pending',
+      attempt,
+      payerId,
+    }),
   },
+  stateVersion: 2,
 }
 
 export const contentStream = (organizationId: string, contentId: string) =>

@@ -22,9 +22,13 @@ const rangeOf = (header: string | undefined, size: number) => {
   if (!groups || (!groups.first && !groups.last)) return undefined
   const start = groups.first ? Number(groups.first) : Math.max(0, size - Number(groups.last))
   const end = groups.first && groups.last ? Math.min(Number(groups.last), size - 1) : size - 1
-  if (start > end || start >= size) throw problem('range_not_satisfiable')
+  if (start > end || start >= size) return 'none'
   return { start, end }
 }
+
+/** Whether `If-None-Match` names what there is. */
+const isAmong = (known: string, tag: string): boolean =>
+  known.split(',').some((one) => ['*', tag].includes(one.trim().replace(/^W\//, '')))
 
 /** GET /files/{content_id}: generated content behind a signed link, whole or in ranges. */
 export const fileRoutes =
@@ -53,17 +57,23 @@ export const fileRoutes =
         const file = await findFile(id)
         const size = file && (await blobs.size(file.hash))
         if (!file || size === undefined) throw problem('file_link_invalid')
+        const tag = `"${file.hash}"`
+        const { 'if-none-match': known, 'if-range': ifRange, range: asked } = request.headers
+        const range = ifRange === undefined || ifRange === tag ? rangeOf(asked, size) : undefined
+        if (range === 'none') {
+          reply.header('content-range', `bytes */${size}`)
+          throw problem('range_not_satisfiable')
+        }
         reply.headers({
           'content-type': file.mediaType,
           'accept-ranges': 'bytes',
-          etag: `"${file.hash}"`,
+          etag: tag,
           'cache-control': 'private, max-age=3600',
           // What a model drew is shown, never run.
           'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
           'content-disposition': 'inline',
         })
-        if (request.headers['if-none-match'] === `"${file.hash}"`) return reply.code(304).send()
-        const range = rangeOf(request.headers.range, size)
+        if (known && isAmong(known, tag)) return reply.code(304).send()
         const bytes = await blobs.get(file.hash, range)
         if (!bytes) throw problem('file_link_invalid')
         if (range) {

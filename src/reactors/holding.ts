@@ -1,0 +1,30 @@
+import type { Leases } from '../ports/leases.ts'
+
+type Lease = {
+  leases: Leases
+  name: string
+  holder: string
+  /** How long it lasts unless it is renewed. */
+  ms?: number
+}
+
+/**
+ * Works while it holds a lease, renewed as long as that takes; does nothing while another holds it.
+ * A renewal that fails is no reason to stop: the next one may come in time.
+ */
+export const holding = async (
+  { leases, name, holder, ms = 30_000 }: Lease,
+  work: () => Promise<void>,
+): Promise<void> => {
+  if (!(await leases.acquire(name, holder, ms))) return
+  const renewing = setInterval(
+    () => leases.acquire(name, holder, ms).catch(() => undefined),
+    ms / 3,
+  )
+  try {
+    await work()
+  } finally {
+    clearInterval(renewing)
+    await leases.release(name, holder)
+  }
+}
