@@ -1,12 +1,14 @@
 import type { FileEvent } from '../src/domain/file/events.ts'
 import {
   decideComplete,
+  decideEmbed,
   decideErase,
   decideFail,
   decideIndex,
   decideRequeue,
   decideStart,
   fileStream,
+  hasVectors,
 } from '../src/domain/file/file.ts'
 import { fileKey } from '../src/ids.ts'
 import type { Call } from '../src/ports/call.ts'
@@ -14,6 +16,8 @@ import type { Transact } from '../src/transact.ts'
 
 /** Which upload, and the file that it is one of. */
 export type FollowedUpload = { uploadId: string; datastoreId: string; filename: string }
+
+type Embedded = Pick<FileEvent<'UploadEmbedded'>['data'], 'model' | 'dimensions' | 'vectorsBlob'>
 
 type Made = Pick<FileEvent<'UploadIndexingStarted'>['data'], 'chunks' | 'chunksBlob'>
 
@@ -32,6 +36,12 @@ export const followUpload = (transact: Transact) => {
       transact(streamOf(one, call), decideIndex({ ...identity(one), ...made }), call),
     complete: (one: FollowedUpload, call: Call) =>
       transact(streamOf(one, call), decideComplete(one), call),
+    /** Whether the vectors are to be stored; they are not of what is replaced or removed. */
+    embed: async (one: FollowedUpload, embedded: Embedded, call: Call) => {
+      const decide = decideEmbed({ ...identity(one), ...embedded })
+      const { state, position } = await transact(streamOf(one, call), decide, call)
+      return { wanted: hasVectors(state, one.uploadId, embedded.vectorsBlob), position }
+    },
     fail: (one: FollowedUpload, reason: string, call: Call) =>
       transact(streamOf(one, call), decideFail({ ...identity(one), reason }), call),
     erase: (one: FollowedUpload, call: Call) =>

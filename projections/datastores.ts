@@ -51,6 +51,7 @@ export const datastores: Projection<DataStoreView, typeof events> = {
   changes: {
     DataStoreDeleted: ({ shown: _, ...view }) => ({ ...view, is_active: false, deleting: true }),
     UploadCompleted: (view) => counted(view, 1),
+    UploadEmbedded: (view) => counted(view, 0),
     UploadRemoved: (view, { data }) => (data.completed ? counted(view, -1) : view),
   },
   removes: ['DataStoreCleared'],

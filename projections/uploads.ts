@@ -16,6 +16,11 @@ export type UploadView = {
   /** The document's bytes, and the chunks made of it, in the blob store. */
   blob: string
   chunks_blob: string | null
+  /** What the chunks mean, and the model that says so. */
+  vectors_blob?: string | undefined
+  vectors_model?: string | undefined
+  /** Only while it can be searched and has no vectors. */
+  unembedded?: true | undefined
   /** Only until it is removed. */
   shown?: true | undefined
   /** Only while there is something to be done about it: reading, indexing, erasing. */
@@ -65,6 +70,7 @@ export const uploads: Projection<UploadView, typeof fileEvents> = {
     },
     by_blob: { equals: ['blob', 'shown'] },
     open: { equals: ['open'] },
+    unembedded: { equals: ['unembedded'] },
   },
   id: ({ data }: FileEvent) => data.uploadId,
   creates: { UploadReceived: received },
@@ -77,9 +83,14 @@ export const uploads: Projection<UploadView, typeof fileEvents> = {
       chunks_blob: data.chunksBlob,
     }),
     UploadCompleted: (view, { metadata }) =>
-      over(view, { status: 'completed', indexed_at: metadata.at }),
+      over(view, { status: 'completed', indexed_at: metadata.at, unembedded: true }),
+    UploadEmbedded: ({ unembedded: _, ...view }, { data }) => ({
+      ...view,
+      vectors_blob: data.vectorsBlob,
+      vectors_model: data.model,
+    }),
     UploadFailed: (view, { data }) => over(view, { status: 'failed', error_message: data.reason }),
-    UploadRemoved: ({ shown: _, ...view }) => ({ ...view, open: true }),
+    UploadRemoved: ({ shown: _, unembedded: __, ...view }) => ({ ...view, open: true }),
   },
   removes: ['UploadErased'],
 }

@@ -23,11 +23,13 @@ import { ragUploadRoutes } from './http/routes/rag-uploads.ts'
 import { socketUpload } from './http/socket-upload.ts'
 import type { Blobs } from './ports/blobs.ts'
 import type { Clock } from './ports/clock.ts'
+import type { Embedder } from './ports/embedder.ts'
 import type { Leases } from './ports/leases.ts'
 import type { Log } from './ports/log.ts'
 import type { View } from './ports/views.ts'
 import { documentReader } from './rag/document-reader.ts'
 import { knowledgeIn } from './rag/knowledge.ts'
+import { embedUploads } from './reactors/embed-uploads.ts'
 import { indexUploads } from './reactors/index-uploads.ts'
 import type { Transact } from './transact.ts'
 
@@ -46,6 +48,7 @@ type Uses = {
   blobs: Blobs
   passed(position: number): Promise<void>
   head(): Promise<number>
+  embedder: Embedder | undefined
   leases: Leases
   clock: Clock
   node: string
@@ -57,16 +60,41 @@ const threads = Math.min(4, Math.max(1, availableParallelism() - 1))
 
 /** Knowledge: what takes documents in, what reads them, and what finds them again. */
 export const knowledgeFrom = (uses: Uses) => {
-  const { config, commands, datastores, uploads, blobs, passed } = uses
+  const { config, commands, datastores, uploads, blobs, passed, embedder } = uses
   const files = uploadsIn(uploads)
-  const reactor = indexUploads({
+  const embedding = embedder && {
+    embedder,
+    ...embedUploads({
+      ...uses,
+      ...commands,
+      embedder,
+      worked: (id) => indexing.add([id]),
+    }),
+  }
+  const indexing = indexUploads({
     ...uses,
     ...commands,
     uploadsIn: files,
     reader: documentReader(),
     threads,
+    worked: (id) => embedding?.add([id]),
   })
-  const search = knowledgeIn({ datastores, uploadsIn: files, blobs })
+  const reactor = {
+    ...indexing,
+    async sweep(): Promise<void> {
+      await indexing.sweep()
+      await embedding?.sweep()
+    },
+    async stop(): Promise<void> {
+      await Promise.all([indexing.stop(), embedding?.stop()])
+    },
+  }
+  const search = knowledgeIn({
+    datastores,
+    uploadsIn: files,
+    blobs,
+    embedding: embedding && { embedder: embedding.embedder, lacking: embedding.add },
+  })
   const upload = uploadFiles(uses)
   const oneDatastore = getDatastore(datastores)
   const oneUpload = getUpload({ uploads, datastores })

@@ -24,7 +24,7 @@ import { readHistory } from '../queries/read-history.ts'
 import { exportLines, getEntries, getTile } from '../queries/read-leaves.ts'
 import { readTree } from '../queries/read-tree.ts'
 import { sessionStatus } from '../queries/session-status.ts'
-import { type ModelsConfig, modelsFrom } from './adapters/models/registry.ts'
+import { embedderFrom, type ModelsConfig, modelsFrom } from './adapters/models/registry.ts'
 import { agentRuntime } from './agents/agent-runtime.ts'
 import { commandsOf } from './app-commands.ts'
 import { contentOf, type GenerationLimits } from './app-content.ts'
@@ -116,7 +116,7 @@ export const app = async (config: Config, options: Options) => {
   const { events, leases, sharedEvents, sharedViews } = stores
   const secrets = secretsOf(masterKey)
   const vault = vaultOf({ keys: stores.keys, wrap: secrets.wrap })
-  const models = modelsFrom({
+  const providers = {
     baseUrl: config.LLM_BASE_URL,
     apiKey: config.LLM_API_KEY,
     model: config.LLM_MODEL,
@@ -124,7 +124,11 @@ export const app = async (config: Config, options: Options) => {
     fallbacks: config.LLM_FALLBACKS,
     prices: config.LLM_PRICES,
     ...(transport ? { transport } : {}),
-  })
+  }
+  const models = modelsFrom(providers)
+  const embedder = config.EMBEDDING_MODEL
+    ? embedderFrom(providers, config.EMBEDDING_MODEL)
+    : undefined
 
   const { snapshots } = stores
   const transacting = transactor({ store: events, snapshots, clock, shared: sharedEvents })
@@ -197,6 +201,7 @@ export const app = async (config: Config, options: Options) => {
     blobs: stores.blobs,
     passed,
     head: events.head,
+    embedder,
     leases,
     clock,
     node,
@@ -455,6 +460,7 @@ export const app = async (config: Config, options: Options) => {
       await rebuilding.ended()
       await tools.close()
       await models.close()
+      await embedder?.close()
       await stores.close()
     },
   }

@@ -86,6 +86,8 @@ const environment = z
     /** `provider/model`, in the order in which they stand in for one that is down. */
     LLM_FALLBACKS: list.optional(),
     LLM_PRICES: json(prices).optional(),
+    /** `provider/model`; unset: documents are found by their words alone. */
+    EMBEDDING_MODEL: z.string().min(1).optional(),
     GENERATION_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
     GENERATION_API_KEY: z.string().min(1).optional(),
     PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
@@ -111,6 +113,15 @@ const environment = z
     path: ['LLM_MODEL'],
     message: 'must name a model of LLM_BASE_URL',
   })
+  .refine(
+    ({ EMBEDDING_MODEL, LLM_BASE_URL, LLM_PROVIDERS }) =>
+      !EMBEDDING_MODEL || LLM_BASE_URL || LLM_PROVIDERS?.length,
+    {
+      when: always,
+      path: ['EMBEDDING_MODEL'],
+      message: 'needs a provider (LLM_BASE_URL or LLM_PROVIDERS)',
+    },
+  )
 
 /** The names of all variables. */
 export const variables: readonly string[] = Object.keys(environment.shape)

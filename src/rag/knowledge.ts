@@ -2,18 +2,34 @@ import { LRUCache } from 'lru-cache'
 import type { DataStoreView } from '../../projections/datastores.ts'
 import type { UploadsIn } from '../../queries/list-uploads.ts'
 import type { Blobs } from '../ports/blobs.ts'
+import type { Embedder } from '../ports/embedder.ts'
 import type { Knowledge, Passage } from '../ports/knowledge.ts'
 import type { View } from '../ports/views.ts'
 import { type DatastoreIndex, datastoreIndex, type Ranked } from './datastore-index.ts'
+import { fused } from './fused.ts'
 import { chunkIn } from './stored-chunks.ts'
+import { unit } from './vectors.ts'
 
 type Uses = {
   datastores: View<DataStoreView>
   uploadsIn: UploadsIn
   blobs: Blobs
+  /** Undefined: by words alone. */
+  embedding?: Embedding | undefined
   /** What the indexes may take in memory, in bytes. */
   keep?: number
 }
+
+/** Who turns queries into vectors, and who is told of documents that have none. */
+type Embedding = { embedder: Embedder; lacking(uploadIds: readonly string[]): void }
+
+/** How deep rankings are read to be made into one. */
+const depth = 100
+/** How long a search waits for the vector of its query. */
+const queryMs = 3_000
+
+const byScore = (left: Ranked, right: Ranked) => right.score - left.score
+const placeOf = ({ upload, chunk }: Ranked): string => `${upload.upload_id}/${chunk}`
 
 /** `version` is the DataStore's when the index was brought up to date. */
 type Kept = { index: DatastoreIndex; version: number }
@@ -21,11 +37,13 @@ type Kept = { index: DatastoreIndex; version: number }
 /**
  * Search in DataStores: an index for each, built from the stored chunks when it is first asked,
  * extended as files come, built anew once one is gone, and forgotten when others are asked more.
+ * With an embedder, what means the same is found too; without its answer, words alone decide.
  */
 export const knowledgeIn = ({
   datastores,
   uploadsIn,
   blobs,
+  embedding,
   keep = 256 * 2 ** 20,
 }: Uses): Knowledge => {
   const kept = new LRUCache<string, Kept>({
@@ -34,13 +52,42 @@ export const knowledgeIn = ({
   })
   const building = new Map<string, Promise<DatastoreIndex>>()
 
+  const asked = new LRUCache<string, Promise<Float32Array>>({ max: 1_000 })
+
+  /** Loads the vectors that have come since, and says which documents have none. */
+  const load = async (index: DatastoreIndex): Promise<void> => {
+    const without = embedding && (await index.loadVectors(embedding.embedder.name))
+    if (without?.length) embedding?.lacking(without)
+  }
+
+  /** What a query means; undefined where nobody says. */
+  const meant = async (query: string): Promise<Float32Array | undefined> => {
+    if (!embedding) return undefined
+    const known = asked.get(query)
+    const asking =
+      known ??
+      embedding.embedder
+        .embed([query], queryMs)
+        .then(([vector = new Float32Array()]) => unit(vector))
+    if (!known) asked.set(query, asking)
+    return asking.catch(() => {
+      asked.delete(query)
+      return undefined
+    })
+  }
+
   const built = async (view: DataStoreView): Promise<DatastoreIndex> => {
     const { datastore_id: datastoreId, organization_id: organizationId, version } = view
     const found = kept.get(datastoreId)
-    if (found?.version === version) return found.index
+    if (found?.version === version) {
+      await load(found.index)
+      kept.set(datastoreId, found)
+      return found.index
+    }
     const uploads = await uploadsIn({ organizationId, datastoreId, status: 'completed' })
     const index = found?.index.isPartOf(uploads) ? found.index : datastoreIndex(blobs)
     await index.addAll(uploads)
+    await load(index)
     kept.set(datastoreId, { index, version })
     return index
   }
@@ -60,6 +107,12 @@ export const knowledgeIn = ({
     return work
   }
 
+  const alike = async (indexes: readonly DatastoreIndex[], vector: Float32Array, most: number) => {
+    const model = embedding?.embedder.name ?? ''
+    const found = await Promise.all(indexes.map((index) => index.alike(model, vector, most)))
+    return found.flat().toSorted(byScore).slice(0, most)
+  }
+
   const read = async ({ upload, chunk, start, end, score }: Ranked): Promise<Passage[]> => {
     const bytes = await blobs.get(upload.chunks_blob ?? '', { start, end })
     if (!bytes) return []
@@ -73,10 +126,13 @@ export const knowledgeIn = ({
     async search(organizationId, datastoreIds, query, limit) {
       const views = await Promise.all([...new Set(datastoreIds)].map((id) => datastores.get(id)))
       const own = views.filter((view) => view?.shown && view.organization_id === organizationId)
-      const ranked = await Promise.all(
-        own.map(async (view) => (view ? (await indexOf(view)).search(query, limit) : [])),
-      )
-      const best = ranked.flat().toSorted((left, right) => right.score - left.score)
+      const [vector, indexes] = await Promise.all([
+        own.length > 0 ? meant(query) : undefined,
+        Promise.all(own.flatMap((view) => (view ? [indexOf(view)] : []))),
+      ])
+      const most = vector ? Math.max(limit, depth) : limit
+      const byWords = indexes.flatMap((index) => index.search(query, most)).toSorted(byScore)
+      const best = vector ? fused([byWords, await alike(indexes, vector, most)], placeOf) : byWords
       return (await Promise.all(best.slice(0, limit).map(read))).flat()
     },
   }

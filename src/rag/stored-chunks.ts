@@ -11,6 +11,9 @@ export const chunkLines = (uploadId: string, chunks: readonly Chunk[]): string =
 
 export const chunkIn = (line: string): Chunk => stored.parse(JSON.parse(line))
 
+/** What a chunk is found by: its text, under the headings that it stands under. */
+export const saidIn = ({ headings, text }: Chunk): string => [...headings, text].join('\n')
+
 /** A line in a blob: its number, the first one being 0, and its bytes, both ends included. */
 export type Line = { number: number; text: string; start: number; end: number }
 

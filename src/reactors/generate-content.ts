@@ -5,7 +5,7 @@ import type { ContentView } from '../../projections/contents.ts'
 import type { ContentEvent } from '../domain/content/events.ts'
 import { reservationOf } from '../domain/content/reservation.ts'
 import { type Blobs, BlobTooLarge } from '../ports/blobs.ts'
-import { systemCall } from '../ports/call.ts'
+import { type Call, systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import {
   type ContentProvider,

@@ -32,6 +32,8 @@ type Uses = {
   passed(position: number): Promise<void>
   /** The position of the last event. */
   head(): Promise<number>
+  /** What there was to be done about an upload is done. */
+  worked(uploadId: string): void
   leases: Leases
   clock: Clock
   node: string
@@ -70,6 +72,7 @@ export const indexUploads = (uses: Uses) => {
   const erase = async (view: UploadView): Promise<void> => {
     const { one, call } = subject(view)
     if (view.chunks_blob) await blobs.remove(view.chunks_blob)
+    if (view.vectors_blob) await blobs.remove(view.vectors_blob)
     if (await isUnused(view.blob)) await blobs.remove(view.blob)
     await followUpload.erase(one, call)
   }
@@ -121,8 +124,10 @@ export const indexUploads = (uses: Uses) => {
     try {
       await holding({ leases, name: `upload:${id}`, holder: node }, () => stepsOf(view))
     } catch (error) {
-      if (!(error instanceof ReaderClosed)) throw error
+      if (error instanceof ReaderClosed) return
+      throw error
     }
+    uses.worked(id)
   }
 
   const pool = workers({ work, log, most: uses.threads, what: 'indexing an upload' })

@@ -3,6 +3,7 @@ import type { FileEvent } from '../../src/domain/file/events.ts'
 import {
   decideComplete,
   decideDelete,
+  decideEmbed,
   decideErase,
   decideFail,
   decideIndex,
@@ -11,6 +12,7 @@ import {
   decideRequeue,
   decideStart,
   file,
+  hasVectors,
 } from '../../src/domain/file/file.ts'
 import { baseName, fileTypeOf } from '../../src/domain/file/types.ts'
 import { deciding } from '../support/given.ts'
@@ -84,6 +86,24 @@ t.test('the latest upload that completes is the file', async (t) => {
   given(received(one), received(two), indexing(two))
     .when(decideComplete(two))
     .emitsOnce(completed(two))
+})
+
+t.test('what can be searched is embedded, the same once', async (t) => {
+  const given = deciding(t, file)
+  const vectors = { ...one, model: 'openai/small', dimensions: 3, vectorsBlob: 'v' }
+  const embedded: FileEvent = { type: 'UploadEmbedded', data: vectors }
+  const embed = decideEmbed(vectors)
+  given(received(one), indexing(one)).when(embed).changesNothing()
+  given(received(one), indexing(one), completed(one)).when(embed).emitsOnce(embedded)
+  const again: FileEvent = { type: 'UploadEmbedded', data: { ...vectors, vectorsBlob: 'w' } }
+  given(received(one), indexing(one), completed(one), again).when(embed).emitsOnce(embedded)
+  given(received(one), removed(one, 'deleted', true))
+    .when(embed)
+    .changesNothing()
+  const { uploads } = file.evolve.UploadEmbedded({ uploads: {} }, vectors)
+  t.ok(hasVectors({ uploads }, 'u-1', 'v'))
+  t.notOk(hasVectors({ uploads }, 'u-1', 'w'))
+  t.notOk(hasVectors({ uploads }, 'u-2', 'v'))
 })
 
 t.test('deleting removes every upload of the file, then erases it', async (t) => {

@@ -14,6 +14,10 @@ const indexing = {
 } as const
 const later = '2026-01-02T00:00:00.000Z'
 const completed = { type: 'UploadCompleted', data: identity, at: later } as const
+const embedded = {
+  type: 'UploadEmbedded',
+  data: { ...identity, model: 'openai/small', dimensions: 3, vectorsBlob: 'v' },
+} as const
 const removed = {
   type: 'UploadRemoved',
   data: { ...identity, reason: 'deleted', completed: true },
@@ -31,7 +35,14 @@ t.test('uploads', async (t) => {
     indexed_at: later,
     open: undefined,
     shown: true,
+    unembedded: true,
   })
+  seen(received, indexing, completed, embedded).shows({
+    vectors_blob: 'v',
+    vectors_model: 'openai/small',
+    unembedded: undefined,
+  })
+  seen(received, indexing, completed, removed).shows({ unembedded: undefined })
   seen(received, { type: 'UploadFailed', data: { ...identity, reason: 'Empty' } }).shows({
     status: 'failed',
     error_message: 'Empty',
@@ -51,6 +62,10 @@ t.test('DataStores', async (t) => {
   const deleted = { type: 'DataStoreDeleted', data: { datastoreId: 'd-1' } } as const
   seen(created).shows({ display_name: 'Terms', document_count: 0, is_active: true, version: 0 })
   seen(created, { ...completed, stream }).shows({ document_count: 1, version: 1 })
+  seen(created, { ...completed, stream }, { ...embedded, stream }).shows({
+    document_count: 1,
+    version: 2,
+  })
   seen(created, { ...completed, stream }, { ...removed, stream }).shows({
     document_count: 0,
     version: 2,

@@ -132,12 +132,42 @@ const stream = async (response: ServerResponse, reply: Reply, model: string) => 
   response.end()
 }
 
+/** Words that mean the same have the same place in a vector. */
+const senses: readonly string[][] = [
+  ['car', 'cars', 'automobile', 'vehicle'],
+  ['doctor', 'physician', 'medic'],
+  ['holiday', 'vacation', 'leave'],
+]
+
+/** What a text means to the double: a place for each sense, and a few for all other words. */
+const vectorOf = (text: string): number[] => {
+  const vector = Array<number>(16).fill(0)
+  for (const word of text.toLowerCase().match(/\p{L}+/gu) ?? []) {
+    const sense = senses.findIndex((words) => words.includes(word))
+    const other = 8 + ((word.codePointAt(0) ?? 0) % 8)
+    const place = sense === -1 ? other : sense
+    vector[place] = (vector[place] ?? 0) + (sense === -1 ? 0.1 : 1)
+  }
+  return vector
+}
+
+/** The embeddings of a request, the last one first: their numbers tell which is whose. */
+const embeddingsOf = (input: readonly string[]) => ({
+  object: 'list',
+  data: input
+    .map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }))
+    .toReversed(),
+})
+
 /**
  * A model provider on loopback that speaks OpenAI's chat completions, streaming and not. Replies
  * are taken from the script in order; after it every request is answered with `otherwise`.
+ * Embeddings have a script of their own, of which only what goes wrong counts.
  */
 export const providerDouble = async (otherwise: Reply = { text: 'Hello from the double.' }) => {
   const script: Reply[] = []
+  const embedScript: Reply[] = []
+  let embedOtherwise: Reply = {}
   const requests: Received[] = []
   const arrivals: { count: number; seen: () => void }[] = []
 
@@ -152,7 +182,10 @@ export const providerDouble = async (otherwise: Reply = { text: 'Hello from the 
     })
     requests.push({ path: request.url ?? '', headers: request.headers, body, aborted })
     for (const { count, seen } of arrivals) if (requests.length >= count) seen()
-    const reply = script.shift() ?? otherwise
+    const isEmbedding = request.url?.endsWith('/embeddings') ?? false
+    const reply = isEmbedding
+      ? (embedScript.shift() ?? embedOtherwise)
+      : (script.shift() ?? otherwise)
     if (reply.silent) return
     if (reply.delayMs) await after(reply.delayMs)
     if (reply.hold?.after === 0) await reply.hold.until
@@ -161,6 +194,11 @@ export const providerDouble = async (otherwise: Reply = { text: 'Hello from the 
       const error = { message: 'scripted', type: 'server_error', code: 'scripted_failure' }
       response.writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers })
       response.end(reply.raw ?? JSON.stringify({ error }))
+      return
+    }
+    if (isEmbedding) {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(reply.raw ?? JSON.stringify(embeddingsOf(body.input)))
       return
     }
     if (body.stream) {
@@ -189,6 +227,19 @@ export const providerDouble = async (otherwise: Reply = { text: 'Hello from the 
     next(...replies: Reply[]) {
       script.push(...replies)
     },
+    /** What the next requests for embeddings get, in order. */
+    nextEmbedding(...replies: Reply[]) {
+      embedScript.push(...replies)
+    },
+    /** What every request for embeddings gets, from now on. */
+    embeddings(reply: Reply) {
+      embedOtherwise = reply
+    },
+    /** The texts that were to be embedded, by request. */
+    embedded: (): string[][] =>
+      requests
+        .filter(({ path }) => path.endsWith('/embeddings'))
+        .map(({ body }) => body.input as string[]),
     /** Resolves when so many requests have come in all. */
     async received(count: number): Promise<void> {
       if (requests.length >= count) return

@@ -110,7 +110,12 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
     return { ...running, url }
   }
   let life = await open()
-  t.teardown(() => life.close())
+  let closed = false
+  const stop = async () => {
+    if (!closed) await life.close()
+    closed = true
+  }
+  t.teardown(stop)
   return {
     get url() {
       return life.url
@@ -118,6 +123,8 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
     get platform() {
       return platform(life.url)
     },
+    /** Closed as by SIGTERM. */
+    stop,
     tick: () => life.tick(),
     as: (key: string) => client(life.url, key),
     /** Closed as by SIGTERM, and started again on the same data. */

@@ -1,12 +1,13 @@
-import { defer, mergeMap, retry, takeUntil, tap, throwError, timer } from 'rxjs'
+import { defer, tap } from 'rxjs'
 import { Pool } from 'undici'
-import { type Model, ModelTimeout, ModelUnavailable } from '../../ports/model.ts'
+import type { Model } from '../../ports/model.ts'
 import { eventStream } from './event-stream.ts'
 import { openAiAnswer } from './openai-answer.ts'
 import { bodyOf } from './openai-protocol.ts'
+import { type Patience, retried } from './retried.ts'
 import { countedUsage } from './token-count.ts'
 
-export type OpenAiOptions = {
+export type OpenAiOptions = Patience & {
   /** As the OpenAI SDKs take it: `https://api.openai.com/v1`. */
   baseUrl: string
   apiKey?: string
@@ -17,17 +18,7 @@ export type OpenAiOptions = {
   firstMs?: number
   /** Between data. */
   idleMs?: number
-  /** One call with all its retries. */
-  totalMs?: number
-  retries?: number
-  /** Before the first retry; doubles with each, less up to half of it by chance. */
-  backOffMs?: number
-  /** In [0, 1). */
-  random?: () => number
 }
-
-/** A provider that asks for a longer pause is not asked again within this call. */
-const longestPauseMs = 10_000
 
 /**
  * Any provider that speaks OpenAI's chat completions. What passes (unreachable, 5xx, 429, cut off)
@@ -41,10 +32,7 @@ export const openAiModel = ({
   connectMs = 5000,
   firstMs = 60_000,
   idleMs = 60_000,
-  totalMs = 600_000,
-  retries = 2,
-  backOffMs = 250,
-  random = Math.random,
+  ...patience
 }: OpenAiOptions): Model & { close(): Promise<void> } => {
   const url = new URL(baseUrl)
   const pool = new Pool(url.origin, { connections, connect: { timeout: connectMs } })
@@ -54,9 +42,6 @@ export const openAiModel = ({
     accept: 'text/event-stream',
     ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
   }
-
-  const pauseBefore = (attempt: number, error: ModelUnavailable) =>
-    error.retryAfterMs ?? backOffMs * 2 ** (attempt - 1) * (1 - random() / 2)
 
   return {
     stream: (request) =>
@@ -68,20 +53,7 @@ export const openAiModel = ({
           tap(() => {
             begun = true
           }),
-          retry({
-            count: retries,
-            delay: (error: unknown, attempt) => {
-              if (begun || !(error instanceof ModelUnavailable)) throw error
-              const pause = pauseBefore(attempt, error)
-              if (pause > longestPauseMs) throw error
-              return timer(pause)
-            },
-          }),
-          takeUntil(
-            timer(totalMs).pipe(
-              mergeMap(() => throwError(() => new ModelTimeout(`no answer within ${totalMs} ms`))),
-            ),
-          ),
+          retried(patience, () => begun),
         )
       }),
     close: () => pool.destroy(),

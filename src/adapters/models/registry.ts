@@ -1,5 +1,6 @@
 import { type Model, ModelFault, type Models, type ResolvedModel } from '../../ports/model.ts'
 import { withCircuit } from './circuit.ts'
+import { openAiEmbedder } from './embeddings.ts'
 import { withFallback } from './fallback.ts'
 import { offlineModel } from './offline.ts'
 import { type OpenAiOptions, openAiModel } from './openai.ts'
@@ -37,21 +38,48 @@ const split = (name: string, plain: string) => {
     : { provider: name.slice(0, slash), id: name.slice(slash + 1) }
 }
 
+const providersOf = ({ baseUrl, apiKey, model, providers: named = [] }: ModelsConfig) => {
+  const { provider, id } = split(model ?? '', plainProvider)
+  return {
+    provider,
+    id,
+    remotes: [...(baseUrl ? [{ name: provider, baseUrl, apiKey }] : []), ...named],
+  }
+}
+
+/**
+ * The embedding model of that name (EMBEDDING_MODEL) at one of the configured providers; a name
+ * without a slash is the default provider's. @throws ModelFault where no such provider is
+ */
+export const embedderFrom = (config: ModelsConfig, name: string) => {
+  const { provider, remotes } = providersOf(config)
+  const wanted = split(name, provider)
+  const full = `${wanted.provider}/${wanted.id}`
+  const found = remotes.findLast((remote) => remote.name === wanted.provider)
+  if (!found || !wanted.id) throw new ModelFault(`no provider is configured for ${full}`)
+  const { baseUrl, apiKey } = found
+  return openAiEmbedder({
+    ...config.transport,
+    baseUrl,
+    ...(apiKey ? { apiKey } : {}),
+    model: wanted.id,
+    name: full,
+  })
+}
+
 /**
  * The configured providers, each behind a circuit of its own, and the offline model, which is the
  * default as long as no other is configured. A name without a slash is one of the default
  * provider's. @throws ModelFault for a fallback that no provider has
  */
 export const modelsFrom = (config: ModelsConfig): Models & { close(): Promise<void> } => {
-  const { baseUrl, apiKey, transport, providers: named = [] } = config
+  const { transport } = config
   const table = { ...listed, ...config.prices }
-  const { provider, id } = split(config.model ?? '', plainProvider)
-  const remotes = [...(baseUrl ? [{ name: provider, baseUrl, apiKey }] : []), ...named].map(
-    ({ name, baseUrl, apiKey }) => ({
-      name,
-      client: openAiModel({ ...transport, baseUrl, ...(apiKey ? { apiKey } : {}) }),
-    }),
-  )
+  const { provider, id, remotes: configured } = providersOf(config)
+  const remotes = configured.map(({ name, baseUrl, apiKey }) => ({
+    name,
+    client: openAiModel({ ...transport, baseUrl, ...(apiKey ? { apiKey } : {}) }),
+  }))
   const providers = new Map<string, Model>([
     ['offline', offlineModel()],
     ...remotes.map(({ name, client }) => [name, withCircuit(client)] as const),

@@ -22,6 +22,8 @@ export const fileEvents = {
   UploadIndexingStarted: identity.extend({ chunks: count, chunksBlob: text }),
   /** The chunks are stored and can be searched. */
   UploadCompleted: identity,
+  /** What its chunks mean, as one model has it; `vectorsBlob` names what is to be stored of it. */
+  UploadEmbedded: identity.extend({ model: text, dimensions: count, vectorsBlob: text }),
   UploadFailed: identity.extend({ reason: text }),
   /** Not seen any more; its blobs are still to be removed. `completed`: it could be searched. */
   UploadRemoved: identity.extend({

@@ -3,7 +3,12 @@ import { type Aggregate, streamOf } from '../aggregate.ts'
 import { type FileEvent, fileEvents } from './events.ts'
 
 type Status = 'pending' | 'processing' | 'indexing' | 'completed' | 'failed' | 'removed'
-type Upload = { datastoreId: string; status: Status }
+type Upload = {
+  datastoreId: string
+  status: Status
+  /** The blob of its vectors, once it has any. */
+  vectors?: string
+}
 
 /** A file of a DataStore: every upload under its name that is not erased, the oldest first. */
 export type File = { uploads: Readonly<Record<string, Upload>> }
@@ -26,6 +31,12 @@ export const file: Aggregate<File, typeof fileEvents> = {
     UploadProcessingStarted: becomes('processing'),
     UploadIndexingStarted: becomes('indexing'),
     UploadCompleted: becomes('completed'),
+    UploadEmbedded: ({ uploads }, { uploadId, datastoreId, vectorsBlob }) => ({
+      uploads: {
+        ...uploads,
+        [uploadId]: { datastoreId, status: 'completed', vectors: vectorsBlob },
+      },
+    }),
     UploadFailed: becomes('failed'),
     UploadRemoved: becomes('removed'),
     UploadErased: ({ uploads }, { uploadId }) => {
@@ -33,6 +44,7 @@ export const file: Aggregate<File, typeof fileEvents> = {
       return { uploads: others }
     },
   },
+  stateVersion: 2,
 }
 
 /** `key` is a digest of DataStore and file name. */
@@ -104,6 +116,19 @@ export const decideComplete =
       ...(outdated ? [removed(uploadId, self, 'replaced')] : []),
     ]
   }
+
+/** Only what can be searched; the same vectors are noted once. */
+export const decideEmbed =
+  (data: FileEvent<'UploadEmbedded'>['data']) =>
+  (state: File): FileEvent<'UploadEmbedded'>[] => {
+    const upload = uploadIn(state, data.uploadId)
+    const isNew = upload?.status === 'completed' && upload.vectors !== data.vectorsBlob
+    return isNew ? [{ type: 'UploadEmbedded', data }] : []
+  }
+
+/** Whether these are the vectors of an upload that can be searched. */
+export const hasVectors = (state: File, uploadId: string, vectorsBlob: string): boolean =>
+  uploadIn(state, uploadId)?.vectors === vectorsBlob
 
 export const decideFail =
   (data: FileEvent<'UploadFailed'>['data']) =>

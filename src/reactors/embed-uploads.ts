@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { FollowUploadCommands } from '../../commands/follow-upload.ts'
+import type { UploadView } from '../../projections/uploads.ts'
+import type { Blobs } from '../ports/blobs.ts'
+import { systemCall } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Embedder } from '../ports/embedder.ts'
+import type { Leases } from '../ports/leases.ts'
+import type { Log } from '../ports/log.ts'
+import { ModelFault, ModelTimeout, ModelUnavailable } from '../ports/model.ts'
+import type { View } from '../ports/views.ts'
+import { chunkIn, linesOf, saidIn } from '../rag/stored-chunks.ts'
+import { quantized, vectorBlob } from '../rag/vectors.ts'
+import { holding } from './holding.ts'
+import { workers } from './workers.ts'
+
+/** Texts in one request. */
+const batchSize = 64
+/** Documents at once. */
+const most = 2
+const page = 1_000
+/** How long a provider that is out of reach is left alone, and a document that it refuses. */
+const restMs = 15_000
+const refusedMs = 60 * 60_000
+
+type Uses = {
+  uploads: View<UploadView>
+  blobs: Blobs
+  embedder: Embedder
+  followUpload: FollowUploadCommands
+  /** Resolves when the views show a position, or after a bounded wait. */
+  passed(position: number): Promise<void>
+  /** An upload is let go of: others may have waited to work on it. */
+  worked(uploadId: string): void
+  leases: Leases
+  clock: Clock
+  node: string
+  log: Log
+}
+
+async function* once(bytes: Uint8Array) {
+  yield bytes
+}
+
+/**
+ * Gives uploads that can be searched their vectors, once, and stores them. It takes nothing from
+ * anybody: while the provider is down, or says no, documents are found by their words.
+ */
+export const embedUploads = (uses: Uses) => {
+  const { uploads, blobs, embedder, followUpload, passed, leases, clock, node, log } = uses
+  const refused = new LRUCache<string, true>({ max: 10_000, ttl: refusedMs })
+  let restUntil = 0
+  let stopped = false
+
+  const isDone = async ({ vectors_model, vectors_blob }: UploadView): Promise<boolean> =>
+    vectors_model === embedder.name && (await blobs.size(vectors_blob ?? '')) !== undefined
+
+  /** A vector for each chunk; undefined: they are gone, or this process ends. */
+  const vectorsOf = async ({ chunks_blob }: UploadView): Promise<Int8Array[] | undefined> => {
+    const bytes = chunks_blob ? await blobs.get(chunks_blob) : undefined
+    if (!bytes) return undefined
+    const vectors: Int8Array[] = []
+    let batch: string[] = []
+    const flush = async () => {
+      for (const vector of await embedder.embed(batch)) vectors.push(quantized(vector))
+      batch = []
+    }
+    for await (const { number, text } of linesOf(bytes)) {
+      if (stopped) return undefined
+      if (number > 0) batch.push(saidIn(chunkIn(text)))
+      if (batch.length === batchSize) await flush()
+    }
+    if (batch.length > 0) await flush()
+    return vectors
+  }
+
+  const embed = async (view: UploadView): Promise<void> => {
+    const { upload_id: uploadId, datastore_id: datastoreId, filename } = view
+    const vectors = await vectorsOf(view)
+    if (!vectors || stopped) return
+    const blob = vectorBlob(uploadId, embedder.name, vectors)
+    const vectorsBlob = createHash('sha256').update(blob).digest('hex')
+    if (view.vectors_blob && view.vectors_blob !== vectorsBlob)
+      await blobs.remove(view.vectors_blob)
+    const { wanted, position } = await followUpload.embed(
+      { uploadId, datastoreId, filename },
+      { model: embedder.name, dimensions: vectors[0]?.length ?? 0, vectorsBlob },
+      systemCall(uploadId, clock.now(), view.organization_id),
+    )
+    if (!wanted) return
+    await blobs.put(once(blob))
+    await passed(position)
+  }
+
+  /** What a provider does to us is no failure of ours. @throws anything else */
+  const excused = (id: string, err: unknown): void => {
+    const down = err instanceof ModelUnavailable || err instanceof ModelTimeout
+    if (!down && !(err instanceof ModelFault)) throw err
+    if (down) restUntil = clock.now().getTime() + restMs
+    else refused.set(id, true)
+    log.warn({ err, upload_id: id }, 'a document could not be embedded, words find it meanwhile')
+  }
+
+  const work = async (id: string): Promise<void> => {
+    if (refused.has(id) || clock.now().getTime() < restUntil) return
+    const view = await uploads.get(id)
+    if (!view?.shown || view.status !== 'completed' || (await isDone(view))) return
+    const lease = { leases, name: `upload:${id}`, holder: `${node}/vectors` }
+    await holding(lease, () => embed(view).catch((err: unknown) => excused(id, err)))
+    uses.worked(id)
+  }
+
+  const pool = workers({ work, log, most, what: 'embedding an upload' })
+
+  const add = (uploadIds: readonly string[]): void => {
+    for (const id of uploadIds) pool.add(id)
+  }
+
+  return {
+    /** These may have no vectors. */
+    add,
+    /** Takes up what has none, now and then. */
+    async sweep(): Promise<void> {
+      const { items } = await uploads.find({ index: 'unembedded', equals: [true], limit: page })
+      add(items.map(({ upload_id }) => upload_id))
+    },
+    async stop(): Promise<void> {
+      stopped = true
+      await pool.stop()
+    },
+  }
+}
