@@ -1,6 +1,5 @@
-import type { EventTable } from '../src/domain/aggregate.ts'
-import { eventsByCategory } from '../src/domain/categories.ts'
-import type { Projection, Seen } from './projection.ts'
+import type { RecordedEvent } from '../src/ports/event-store.ts'
+import type { AnyProjection, StoredFold } from './projection.ts'
 
 /** How many positions a document stands for, and a part of it. */
 export const stretchSize = 16_384
@@ -23,49 +22,46 @@ export type HistoryView = {
   until: number
 }
 
-type Event = Seen<EventTable>
+const stretchOf = ({ position }: RecordedEvent) => Math.floor(position / stretchSize)
 
-const events: EventTable = Object.fromEntries(
-  Object.values<EventTable>(eventsByCategory).flatMap((table) => Object.entries(table)),
-)
+const begun = (event: RecordedEvent): HistoryView => ({
+  organization_id: event.metadata.organization_id,
+  stretch: stretchOf(event),
+  parts: [],
+  since: Number.POSITIVE_INFINITY,
+  until: 0,
+})
 
-const partOf = ({ position }: Event) => Math.floor((position % stretchSize) / partSize)
-
-const begun = (event: Event): HistoryView => {
-  const at = Date.parse(event.metadata.at)
-  return {
-    organization_id: event.metadata.organization_id,
-    stretch: Math.floor(event.position / stretchSize),
-    parts: [partOf(event)],
-    since: Math.floor(at / minute) * minute,
-    until: Math.ceil(at / minute) * minute,
-  }
-}
-
-const continued = (view: HistoryView, event: Event): HistoryView => {
-  const at = Date.parse(event.metadata.at)
-  const part = partOf(event)
+const continued = (view: HistoryView, { position, metadata }: RecordedEvent): HistoryView => {
+  const at = Date.parse(metadata.at)
+  const part = Math.floor((position % stretchSize) / partSize)
   const known = view.parts.at(-1) === part
   if (known && at >= view.since && at <= view.until) return view
-  const { since, until } = begun(event)
   return {
     ...view,
     parts: known ? view.parts : [...view.parts, part],
-    since: Math.min(view.since, since),
-    until: Math.max(view.until, until),
+    since: Math.min(view.since, Math.floor(at / minute) * minute),
+    until: Math.max(view.until, Math.ceil(at / minute) * minute),
   }
 }
 
-const ofEvery = <Handler>(handler: Handler): Record<string, Handler> =>
-  Object.fromEntries(Object.keys(events).map((type) => [type, handler]))
+const stored: StoredFold<HistoryView> = {
+  id: (event) => `${event.metadata.organization_id}/${stretchOf(event)}`,
+  fold(view, events) {
+    const [first] = events
+    const before = view ?? (first && begun(first))
+    if (!before) throw new TypeError('a fold without events')
+    return { view: events.reduce(continued, before), others: [] }
+  },
+}
 
-export const histories: Projection<HistoryView, EventTable> = {
+export const histories: AnyProjection = {
   name: 'histories',
-  categories: Object.keys(eventsByCategory),
-  events,
+  categories: [],
+  events: {},
   indexes: { by_organization: { equals: ['organization_id'], orderBy: 'stretch' } },
-  id: ({ metadata, position }) =>
-    `${metadata.organization_id}/${Math.floor(position / stretchSize)}`,
-  creates: ofEvery(begun),
-  changes: ofEvery(continued),
+  id: () => [],
+  creates: {},
+  changes: {},
+  stored,
 }

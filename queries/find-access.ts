@@ -35,12 +35,19 @@ const platformAccess: Access = {
 /** Longer than any organization's id; a header is the client's to make up. */
 const longestId = 64
 
+/** What a key was refused is told where the key belongs: a user key to the platform. */
+const denied = ({ key_id, user_id, organization_id }: ApiKeyView) =>
+  problem(
+    'organization_access_denied',
+    {},
+    { organizationId: organization_id ?? 'platform', keyId: key_id, userId: user_id },
+  )
+
 /** An organization key acts in its own; a user key where the header says, else where its user is. */
 const organizationOf = (key: ApiKeyView, user: UserView, asked: string | undefined): string => {
   const organizationId = key.organization_id ?? asked ?? user.current_organization_id
   const other = asked !== undefined && asked !== organizationId
-  if (!organizationId || other || organizationId.length > longestId)
-    throw problem('organization_access_denied')
+  if (!organizationId || other || organizationId.length > longestId) throw denied(key)
   return organizationId
 }
 
@@ -73,7 +80,7 @@ export const findAccess = (uses: Uses) => {
     const memberId = memberDocumentId(organizationId, user.user_id)
     const member = await members.get(memberId)
     if (member?.status !== 'active')
-      throw problem(key.type === 'user' ? 'organization_access_denied' : 'invalid_api_key')
+      throw key.type === 'user' ? denied(key) : problem('invalid_api_key')
     const access: Access = {
       kind: key.type,
       keyId: key.key_id,

@@ -21,6 +21,7 @@ import { grantCredits } from '../commands/grant-credits.ts'
 import { provisionUser, requireProvisionedUser } from '../commands/provision-user.ts'
 import { recordKeyUsage } from '../commands/record-key-usage.ts'
 import { recordLogin } from '../commands/record-login.ts'
+import { recordRefusal } from '../commands/record-refusal.ts'
 import { recordSteps } from '../commands/record-steps.ts'
 import { registerUser } from '../commands/register-user.ts'
 import { remember } from '../commands/remember.ts'
@@ -94,6 +95,7 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
     provisionUser: provisionUser({ transact, registerUser: register }),
     recordKeyUsage: recordKeyUsage(transact),
     recordLogin: recordLogin({ transact, registerUser: register, hashSubject }),
+    recordRefusal: recordRefusal(transact),
     recordSteps: recordSteps(transact),
     registerUser: register,
     remember: remember({ transact, clock, keyed: vault.keyed }),

@@ -5,7 +5,7 @@ import { connectLinks } from '../projections/connect-links.ts'
 import { contents } from '../projections/contents.ts'
 import { credentials } from '../projections/credentials.ts'
 import { datastores } from '../projections/datastores.ts'
-import { histories } from '../projections/histories.ts'
+import { type HistoryView, histories } from '../projections/histories.ts'
 import { members } from '../projections/members.ts'
 import { memories } from '../projections/memories.ts'
 import { messages } from '../projections/messages.ts'
@@ -55,7 +55,7 @@ export const viewsOf = async (views: Views) => {
     contents: await of(contents),
     credentials: await of(credentials),
     datastores: await of(datastores),
-    histories: await of(histories),
+    histories: await views.view<HistoryView>(histories),
     members: await of(members),
     memories: await of(memories),
     messages: await of(messages),

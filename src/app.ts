@@ -70,6 +70,7 @@ import { projector } from './project.ts'
 import { closeOrphans, nodeLease } from './reactors/close-orphans.ts'
 import { readiness } from './readiness.ts'
 import { rebuilds } from './rebuilds.ts'
+import { refusalMeter } from './refusal-meter.ts'
 import { secretsOf } from './secrets.ts'
 import { transactor } from './transact.ts'
 import { pastTurn } from './turns/past-turn.ts'
@@ -235,6 +236,7 @@ export const app = async (config: Config, options: Options) => {
     lag: projecting.lag,
     running: () => turns.running,
   })
+  const { refused, ...refusals } = refusalMeter({ record: commands.recordRefusal, clock, log })
   const usage = usageMeter({ record: commands.recordKeyUsage, clock, log })
   const orphans = closeOrphans({
     ...views,
@@ -295,6 +297,7 @@ export const app = async (config: Config, options: Options) => {
     keepAliveMs,
     admit,
     counted: usage.count,
+    refused,
     idempotency: { answers: stores.answers, vault, clock, node },
     open: {
       '/api': [
@@ -312,6 +315,7 @@ export const app = async (config: Config, options: Options) => {
           findAccess: access.find,
           admit,
           counted: usage.count,
+          refused,
           beginTurn,
           upload: knowledge.upload(delegate),
           clock,
@@ -452,6 +456,7 @@ export const app = async (config: Config, options: Options) => {
       await content.reactor.stop()
       await knowledge.reactor.stop()
       await usage.close()
+      await refusals.close()
       clearInterval(living)
       await leases.release(nodeLease(node), node)
       access.close()

@@ -455,19 +455,27 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems
 
+/** Whose key was refused, for the record only: never told to the client. */
+type Refused = { organizationId: string; keyId: string | null; userId: string | null }
+
 /** A refusal. `extra` holds the documented fields beside message, type and code. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly code: ProblemCode
   readonly extra: Readonly<Record<string, unknown>>
+  readonly by: Refused | undefined
 
-  constructor(code: ProblemCode, extra: Readonly<Record<string, unknown>> = {}) {
+  constructor(code: ProblemCode, extra: Readonly<Record<string, unknown>> = {}, by?: Refused) {
     super(typeof extra.message === 'string' ? extra.message : problems[code].message)
     this.code = code
     this.extra = extra
+    this.by = by
   }
 }
 
 /** A `message` in `extra` replaces the table's words. */
-export const problem = (code: ProblemCode, extra?: Readonly<Record<string, unknown>>) =>
-  new Problem(code, extra)
+export const problem = (
+  code: ProblemCode,
+  extra?: Readonly<Record<string, unknown>>,
+  by?: Refused,
+) => new Problem(code, extra, by)

@@ -12,6 +12,7 @@ import { keyringEvents } from './keyring/events.ts'
 import { memberEvents } from './member/events.ts'
 import { memoryEvents } from './memory/events.ts'
 import { organizationEvents } from './organization/events.ts'
+import { refusalEvents } from './refusals/events.ts'
 import { sessionEvents } from './session/events.ts'
 import { userEvents } from './user/events.ts'
 
@@ -29,6 +30,7 @@ export const eventsByCategory = {
   member: memberEvents,
   memory: memoryEvents,
   organization: organizationEvents,
+  refusals: refusalEvents,
   session: sessionEvents,
   squad: agentEvents,
   user: userEvents,

@@ -123,8 +123,16 @@ const groupOf = ({ routeOptions, url }: FastifyRequest): Group =>
 /** Refusals of a body before all of it was read. */
 const unread: ReadonlySet<ProblemCode> = new Set(['payload_too_large', 'invalid_json'])
 
-/** Answers with a refusal in the shape of its route, its code also in `X-Error-Code`. */
-export const replyWith = (request: FastifyRequest, reply: FastifyReply, error: unknown) => {
+/**
+ * Answers with a refusal in the shape of its route, its code also in `X-Error-Code`; `note` is told
+ * of it when it is on its way.
+ */
+export const replyWith = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+  note: (refusal: Problem) => void = () => undefined,
+) => {
   const group = groupOf(request)
   const said = refusalOf(error, group) ?? problem('internal_error')
   const { status } = problems[said.code]
@@ -136,5 +144,7 @@ export const replyWith = (request: FastifyRequest, reply: FastifyReply, error: u
   if (status === 402 || said.extra.window === 'hour') reply.header('x-should-retry', 'false')
   if (typeof said.extra.retry_after === 'number')
     reply.header('retry-after', said.extra.retry_after)
-  return reply.serializer(JSON.stringify).send(bodyOf(said, group))
+  reply.serializer(JSON.stringify).send(bodyOf(said, group))
+  note(said)
+  return reply
 }

@@ -18,6 +18,7 @@ import { type Admit, limit } from './limit.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './open-api.ts'
 import { replyWith } from './problem-reply.ts'
+import { noteRefused, type Refusing } from './refused-access.ts'
 import { unknownRoute } from './unknown-route.ts'
 import { decodable } from './url.ts'
 import { parseJson, validatorCompiler } from './validate.ts'
@@ -39,6 +40,8 @@ type Options = {
   admit: Admit
   /** Told of every request that passed authentication and limits. */
   counted(access: Access): void
+  /** Told of every refusal to a known key. */
+  refused: Refusing['refused']
   idempotency: IdempotencyUses
   keepAliveMs: number
   /** Routes under a key, by the path they are mounted at. */
@@ -78,7 +81,9 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   })
   http.setValidatorCompiler(validatorCompiler)
   http.setSerializerCompiler(() => JSON.stringify)
-  http.setErrorHandler((error, request, reply) => replyWith(request, reply, error))
+  http.setErrorHandler((error, request, reply) =>
+    replyWith(request, reply, error, (refusal) => noteRefused(options, request, refusal)),
+  )
   http.decorate('keepAliveMs', options.keepAliveMs)
   http.decorateRequest('call')
   http.decorateRequest('access')

@@ -3,15 +3,17 @@ import type { Access } from '../access.ts'
 import { problem } from '../problems.ts'
 import type { Credentials, FindAccess } from './authenticate.ts'
 import { refusalOf } from './problem-reply.ts'
+import { noteRefusedFrame, type Refusing } from './refused-access.ts'
 import { type About, aboutOf, encode, errorFrame, fieldsOf, jsonOf, typeOf } from './ws-codec.ts'
 import { type IncomingType, incoming } from './ws-frames.ts'
 import type { Line } from './ws-line.ts'
 import { type RequestUses, requests } from './ws-requests.ts'
 
-export type ConversationUses = RequestUses & {
-  findAccess: FindAccess
-  log: Pick<FastifyBaseLogger, 'error'>
-}
+export type ConversationUses = RequestUses &
+  Refusing & {
+    findAccess: FindAccess
+    log: Pick<FastifyBaseLogger, 'error'>
+  }
 
 /** What a client said of itself when it connected, and what that came to. */
 type Opening = { credentials: Credentials; access: Access | undefined }
@@ -30,10 +32,11 @@ export const conversation = (uses: ConversationUses, line: Line, opening: Openin
   let { credentials, access: last } = opening
   let taken: Promise<void> = Promise.resolve()
 
-  const refuse = (error: unknown, about: About): void => {
+  const refuse = (error: unknown, about: About, frame?: unknown): void => {
     const refusal = refusalOf(error, 'chat') ?? problem('internal_error')
     if (refusal.code === 'internal_error') log.error({ err: error }, 'a frame failed')
     line.send(errorFrame(refusal, about))
+    noteRefusedFrame(uses, refusal, last, frame)
     if (ofTheKey.has(refusal.code)) line.close(unauthorized, 'The API key is not valid')
   }
 
@@ -62,13 +65,14 @@ export const conversation = (uses: ConversationUses, line: Line, opening: Openin
 
   const handle = async (text: string | undefined): Promise<void> => {
     let about: About = {}
+    let frame: unknown
     try {
       if (text === undefined) throw problem('invalid_input', { message: 'A frame is JSON text' })
-      const frame = jsonOf(text)
+      frame = jsonOf(text)
       about = aboutOf(frame)
       await handlers[typeOf(frame)](frame, about)
     } catch (error) {
-      refuse(error, about)
+      refuse(error, about, frame)
     }
   }
 

@@ -69,6 +69,7 @@ const channel = async (t: Test, { events = [], upload, times }: Given) => {
     findAccess: () => access,
     admit: () => undefined,
     counted: (one) => counted.push(one),
+    refused: () => undefined,
     beginTurn: async () => turnOf(events),
     clock: { now: () => new Date(timestamp), id: uuid },
     requireHttps: (_request, _reply, next) => next(),

@@ -1,0 +1,18 @@
+import { type Aggregate, streamOf } from '../aggregate.ts'
+import { refusalEvents } from './events.ts'
+
+/** What a key was refused in an organization: nothing is ever decided on it. */
+type Refusals = Readonly<Record<string, never>>
+
+const same = (state: Refusals): Refusals => state
+
+const refusals: Aggregate<Refusals, typeof refusalEvents> = {
+  category: 'refusals',
+  events: refusalEvents,
+  initial: {},
+  evolve: { AccessRefused: same, AccessRefusedAgain: same },
+}
+
+/** The platform's key has no id. */
+export const refusalsStream = (organizationId: string, keyId: string | null) =>
+  streamOf(refusals, organizationId, keyId ?? 'platform')
