@@ -6,11 +6,14 @@ import { findAccess } from '../queries/find-access.ts'
 import { findAnswer } from '../queries/find-answer.ts'
 import { findBalance } from '../queries/find-balance.ts'
 import { findMember } from '../queries/find-member.ts'
+import { findPosition } from '../queries/find-position.ts'
 import { findRepeatedRun } from '../queries/find-repeated-run.ts'
 import { type FindSession, findSession } from '../queries/find-session.ts'
 import { findSquad } from '../queries/find-squad.ts'
+import { findState } from '../queries/find-state.ts'
 import { getCheckpoint, getLogKey } from '../queries/get-checkpoint.ts'
 import { getOrganization } from '../queries/get-organization.ts'
+import { getUsage } from '../queries/get-usage.ts'
 import { getAgent, listAgents, listWholeAgents } from '../queries/list-agents.ts'
 import { getApiKey, listApiKeys, listUserKeys } from '../queries/list-api-keys.ts'
 import { listEvents } from '../queries/list-events.ts'
@@ -30,7 +33,7 @@ import { commandsOf } from './app-commands.ts'
 import { contentOf, type GenerationLimits } from './app-content.ts'
 import { knowledgeFrom } from './app-knowledge.ts'
 import { provisioningOf } from './app-provisioning.ts'
-import { projections, projectorLease, viewsOf } from './app-reads.ts'
+import { projections, projectionsVersion, projectorLease, viewsOf } from './app-reads.ts'
 import { masterKeyOf, openStores } from './app-stores.ts'
 import { toolsFrom } from './app-tools.ts'
 import type { Config } from './config.ts'
@@ -44,6 +47,7 @@ import { repeats } from './http/repeats.ts'
 import { adminAgentRoutes } from './http/routes/admin-agents.ts'
 import { adminApiKeyRoutes } from './http/routes/admin-api-keys.ts'
 import { adminAuditRoutes } from './http/routes/admin-audit.ts'
+import { adminHistoryRoutes } from './http/routes/admin-history.ts'
 import { adminMemberRoutes } from './http/routes/admin-members.ts'
 import { adminOrganizationRoutes } from './http/routes/admin-organizations.ts'
 import { adminProjectionRoutes } from './http/routes/admin-projections.ts'
@@ -72,6 +76,7 @@ import { readiness } from './readiness.ts'
 import { rebuilds } from './rebuilds.ts'
 import { refusalMeter } from './refusal-meter.ts'
 import { secretsOf } from './secrets.ts'
+import { stateAt } from './state-at.ts'
 import { transactor } from './transact.ts'
 import { pastTurn } from './turns/past-turn.ts'
 import { turns as turnsOf } from './turns/turns.ts'
@@ -263,11 +268,9 @@ export const app = async (config: Config, options: Options) => {
     clock,
   })
   const organization = getOrganization(views.organizations)
-  const history = readHistory({
-    store: events,
-    histories: views.histories,
-    indexed: () => projecting.at(histories.name),
-  })
+  const indexed = () => projecting.at(histories.name)
+  const history = readHistory({ store: events, ...views, indexed })
+  const states = stateAt({ readHistory: history, snapshots, version: projectionsVersion() })
   const people = { ...views, open }
   const oneAgent = getAgent(views.agents)
   const tree = readTree(views.transparency)
@@ -398,6 +401,16 @@ export const app = async (config: Config, options: Options) => {
           proveInclusion: proveInclusion(tree),
           proveConsistency: proveConsistency(tree),
           exportLines: exportLines({ readTree: tree, history: events.history }),
+          getOrganization: organization,
+        }),
+        adminHistoryRoutes({
+          findState: findState({
+            stateAt: states,
+            findPosition: findPosition({ readHistory: history, ...views, indexed }),
+            head: events.head,
+            open,
+          }),
+          getUsage: getUsage(views.usage),
           getOrganization: organization,
         }),
         adminProjectionRoutes(rebuilding),

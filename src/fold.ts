@@ -143,8 +143,10 @@ const foldedWhole = (
   try {
     const changes: Change[] = []
     for (const [id, events] of batches) {
-      const { view, others } = fold(stored.get(id), events, id)
-      changes.push({ id, document: view }, ...others)
+      const before = stored.get(id)
+      const { view, others } = fold(before, events, id)
+      if (view !== before) changes.push({ id, document: view })
+      changes.push(...others)
     }
     return { changes, done: steps.length }
   } catch (error) {

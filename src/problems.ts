@@ -444,6 +444,18 @@ export const problems = {
     type: 'conflict_error',
     message: 'Another node projects: ask that one',
   },
+  read_model_not_found: {
+    status: 404,
+    shape: 'error',
+    type: invalid,
+    message: 'There is no such read model of an organization',
+  },
+  state_too_large: {
+    status: 422,
+    shape: 'error',
+    type: invalid,
+    message: 'The read model has more documents than are replayed for one answer',
+  },
   key_not_found: { status: 404, shape: 'error', type: invalid, message: 'API key not found' },
   key_limit_reached: {
     status: 409,

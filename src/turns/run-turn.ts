@@ -37,18 +37,31 @@ export type RunTurnUses = {
 
 type Begun = { sent: Sent; key: Keyed; log: TurnLog; cancelled: boolean }
 
-type Cost = { promptTokens: number; completionTokens: number; charge: number }
+type Cost = { promptTokens: number; completionTokens: number; charge: number; agentId: string }
 
-const costOf = ({ usage, charges }: TurnDone): Cost => ({
+/** The agent that spoke last, found by its name: of several that are called the same, the first. */
+const agentOf = ({ agent, agents }: TurnRequest, name: string): string => {
+  if (name === agent.name) return agent.agentId
+  for (const [agentId, one] of agents) if (one.name === name) return agentId
+  return agent.agentId
+}
+
+const costOf = (request: TurnRequest, { usage, charges, agent }: TurnDone): Cost => ({
   ...usage,
   charge: charges.reduce((sum, { charge }) => sum + charge, 0),
+  agentId: agentOf(request, agent),
 })
 
 type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
 
 /** A failed run costs nothing; what a cancelled one said so far is kept and charged. */
-const endOf = (runId: string, { ended, done, problem }: Driven, durationMs: number): End => {
-  const cost = costOf(done)
+const endOf = (
+  request: TurnRequest,
+  runId: string,
+  { ended, done, problem }: Driven,
+  durationMs: number,
+): End => {
+  const cost = costOf(request, done)
   if (ended === 'timed_out') return { type: 'RunTimedOut', data: { runId, ...cost, charge: 0 } }
   if (ended === 'failed') {
     const code = problem?.code ?? 'orchestrator_error'
@@ -132,7 +145,7 @@ export const runTurn = (uses: RunTurnUses) => {
     const { call, sessionId, payerId } = request
     const { done, ended } = driven
     const durationMs = clock.now().getTime() - startedAt
-    const end = endOf(runId, driven, durationMs)
+    const end = endOf(request, runId, driven, durationMs)
     const answered = ended === 'done' || (ended === 'cancelled' && done.text !== '')
     const answer: SessionEvent[] = !answered
       ? []

@@ -27,22 +27,27 @@ export const heldLog = (events: readonly RecordedEvent[]) => {
   return { ...store, log }
 }
 
-/** Reads organizations' histories off a log, of which the index knows a part. */
-export const historyOn = async (
-  store: Pick<EventStore, 'history' | 'head'>,
-  upTo: number = Infinity,
-) => {
+type Log = Pick<EventStore, 'history' | 'head'>
+
+/** Where organizations' events are, as far as a part of the log tells. */
+export const historiesOf = async (store: Log, upTo: number): Promise<View<HistoryView>> => {
   const sink = memorySink(histories)
   await replay({ store, projection: histories, sink, upTo })
   const view: Pick<View<HistoryView>, 'find'> = {
-    async find({ equals: [organizationId], from = 0, limit }) {
+    async find({ equals: [organizationId], from = 0, limit, descending, skip = 0 }) {
       const items = [...sink.documents.values()]
         .map((document) => document as unknown as HistoryView)
         .filter((one) => one.organization_id === organizationId && one.stretch >= Number(from))
-        .sort((a, b) => a.stretch - b.stretch)
-      return { items: items.slice(0, limit), total: items.length }
+        .sort((a, b) => (descending ? b.stretch - a.stretch : a.stretch - b.stretch))
+      return { items: items.slice(skip, skip + limit), total: items.length }
     },
   }
+  return view as View<HistoryView>
+}
+
+/** Reads organizations' histories off a log, of which the index knows a part. */
+export const historyOn = async (store: Log, upTo: number = Infinity) => {
+  const histories = await historiesOf(store, upTo)
   const indexed = Math.min(upTo, await store.head())
-  return readHistory({ store, histories: view as View<HistoryView>, indexed: () => indexed })
+  return readHistory({ store, histories, indexed: () => indexed })
 }

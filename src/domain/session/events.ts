@@ -5,8 +5,16 @@ import { sealed } from '../sealed.ts'
 const id = z.string()
 const tokens = z.int().min(0)
 
-/** What a run came to cost, in tokens and in micro-credits (1 credit = 1,000,000). */
-const cost = { promptTokens: tokens, completionTokens: tokens, charge: z.int().min(0) }
+/**
+ * What a run came to cost, in tokens and in micro-credits (1 credit = 1,000,000), and the agent that
+ * spoke last.
+ */
+const cost = {
+  promptTokens: tokens,
+  completionTokens: tokens,
+  charge: z.int().min(0),
+  agentId: id.optional(),
+}
 
 const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter'])
 

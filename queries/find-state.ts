@@ -1,0 +1,84 @@
+import type { AnyProjection } from '../projections/projection.ts'
+import { START } from '../src/ports/event-store.ts'
+import type { Document } from '../src/ports/views.ts'
+import { problem } from '../src/problems.ts'
+import type { Vault } from '../src/vault.ts'
+import type { FindPosition } from './find-position.ts'
+import { opener } from './opened.ts'
+import { type ReadModel, readModels } from './read-models.ts'
+
+/** How many documents are opened at once. */
+const some = 200
+
+/** A place in the log, or a time in milliseconds since 1970; neither: now. */
+export type Moment = { position?: number | undefined; time?: number | undefined }
+
+type State = { documents: ReadonlyMap<string, Document>; position: number }
+
+type Shown = { id: string; document: Document }
+
+type Uses = {
+  /** A read model folded from an organization's events up to a position. */
+  stateAt(organizationId: string, projection: AnyProjection, upTo: number): Promise<State>
+  findPosition: FindPosition
+  head(): Promise<number>
+  open: Vault['open']
+}
+
+/** @throws read_model_not_found */
+export const readModelOf = (name: string): ReadModel => {
+  const model = readModels.get(name)
+  if (model) return model
+  const names = [...readModels.keys()].join(', ')
+  throw problem('read_model_not_found', { message: `${name} is none of: ${names}` })
+}
+
+/**
+ * The documents of a read model that an organization had at some time, by id, as they are shown.
+ * `position` is the last event of the organization in them, -1 where there was none.
+ * @throws read_model_not_found, state_too_large
+ */
+export const findState = ({ stateAt, findPosition, head, open }: Uses) => {
+  const opened = opener(open)
+  return async (organizationId: string, view: string, { position, time }: Moment) => {
+    const { projection, shown } = readModelOf(view)
+    const upTo =
+      time === undefined ? (position ?? (await head())) : await findPosition(organizationId, time)
+    const state =
+      upTo <= START
+        ? { documents: new Map<string, Document>(), position: START }
+        : await stateAt(organizationId, projection, upTo)
+    const ids = [...state.documents]
+      .filter(([, document]) => document.organization_id === organizationId)
+      .map(([id]) => id)
+      .sort()
+
+    /** After an id, in batches; as fast as they are taken. */
+    async function* after(from: string | undefined, limit = Infinity): AsyncGenerator<Shown[]> {
+      const start = from === undefined ? 0 : ids.findIndex((id) => id > from)
+      if (start < 0) return
+      const asked = ids.slice(start, start + limit)
+      for (let n = 0; n < asked.length; n += some)
+        yield Promise.all(
+          asked.slice(n, n + some).map(async (id) => {
+            const document = shown(state.documents.get(id) ?? {})
+            return { id, document: (await opened(document)) as Document }
+          }),
+        )
+    }
+
+    return {
+      position: state.position,
+      total: ids.length,
+      after,
+      async page(from: string | undefined, limit: number) {
+        const documents: Shown[] = []
+        for await (const batch of after(from, limit)) documents.push(...batch)
+        const last = documents.at(-1)?.id
+        const more = last !== undefined && last !== ids.at(-1)
+        return { documents, next_after: more ? last : null }
+      },
+    }
+  }
+}
+export type FindState = ReturnType<typeof findState>

@@ -1,0 +1,67 @@
+import { together } from '../projections/durations.ts'
+import type { UsageView } from '../projections/usage.ts'
+import type { View } from '../src/ports/views.ts'
+import { usageFigures } from './read-models.ts'
+
+const page = 500
+
+/** What usage is told by. */
+export const usageParts = ['day', 'agent_id', 'user_id', 'key_id'] as const
+export type UsagePart = (typeof usageParts)[number]
+
+export type AskedUsage = {
+  organizationId: string
+  /** Days (UTC), both inclusive. */
+  from?: string | undefined
+  to?: string | undefined
+  by: readonly UsagePart[]
+}
+
+const summed = (views: readonly UsageView[]) => {
+  const sum = (of: (view: UsageView) => number) => views.reduce((all, view) => all + of(view), 0)
+  return {
+    runs: sum(({ runs }) => runs),
+    completed: sum(({ completed }) => completed),
+    failed: sum(({ failed }) => failed),
+    cancelled: sum(({ cancelled }) => cancelled),
+    timed_out: sum(({ timed_out }) => timed_out),
+    prompt_tokens: sum(({ prompt_tokens }) => prompt_tokens),
+    completion_tokens: sum(({ completion_tokens }) => completion_tokens),
+    ...usageFigures(
+      sum(({ charge }) => charge),
+      together(views.map(({ durations }) => durations)),
+    ),
+  }
+}
+
+/** What an organization has used: in all, and by what was asked for, in its order. */
+export const getUsage =
+  (usage: View<UsageView>) =>
+  async ({ organizationId, from = '', to = '9999-12-31', by }: AskedUsage) => {
+    const found: UsageView[] = []
+    for (;;) {
+      const { items } = await usage.find({
+        index: 'by_organization',
+        equals: [organizationId],
+        from,
+        below: `${to}~`,
+        skip: found.length,
+        limit: page,
+      })
+      found.push(...items)
+      if (items.length < page) break
+    }
+    const groups = new Map<string, UsageView[]>()
+    for (const view of found) {
+      const name = JSON.stringify(by.map((part) => view[part]))
+      const group = groups.get(name)
+      if (group) group.push(view)
+      else groups.set(name, [view])
+    }
+    const rows = [...groups].map(([, views]) => ({
+      ...Object.fromEntries(by.map((part) => [part, views[0]?.[part] ?? null])),
+      ...summed(views),
+    }))
+    return { total: summed(found), usage: rows }
+  }
+export type GetUsage = ReturnType<typeof getUsage>

@@ -1,0 +1,135 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { FindState, Moment } from '../../../queries/find-state.ts'
+import type { GetOrganization } from '../../../queries/get-organization.ts'
+import { type GetUsage, usageParts } from '../../../queries/get-usage.ts'
+import { START } from '../../ports/event-store.ts'
+import { id } from '../admin-wire.ts'
+import { inOrganization } from '../in-organization.ts'
+import { sendLines, wantsLines } from '../lines.ts'
+import { refusals } from '../refusals.ts'
+import { integer, moment, pageOf } from '../wire.ts'
+
+type Uses = { findState: FindState; getUsage: GetUsage; getOrganization: GetOrganization }
+
+const position = integer(START).transform((position): Moment => ({ position }))
+const time = moment.transform((time): Moment => ({ time }))
+
+const asked = z.object({
+  view: z.string().min(1).max(100),
+  as_of: z.union([position, time], 'A position or an ISO 8601 time is expected').default({}),
+  after: z.string().max(2_000).optional().describe('The id of a document to go on after'),
+  limit: integer(1).optional(),
+})
+
+const state = z.object({
+  view: z.string(),
+  position: z.int(),
+  total: z.int(),
+  documents: z.array(z.object({ id: z.string(), document: z.looseObject({}) })),
+  next_after: z.string().nullable(),
+})
+
+const figures = {
+  runs: z.int(),
+  completed: z.int(),
+  failed: z.int(),
+  cancelled: z.int(),
+  timed_out: z.int(),
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  credits: z.number(),
+  duration_p50_ms: z.int().nullable(),
+  duration_p95_ms: z.int().nullable(),
+}
+
+const parts = z
+  .string()
+  .transform((text) => text.split(','))
+  .pipe(z.array(z.enum(usageParts)).max(usageParts.length))
+
+const day = z.iso.date()
+
+const usage = z.object({
+  total: z.object(figures),
+  usage: z.array(
+    z.object({
+      day: day.optional(),
+      agent_id: z.string().nullable().optional(),
+      user_id: z.string().nullable().optional(),
+      key_id: z.string().nullable().optional(),
+      ...figures,
+    }),
+  ),
+})
+
+const rules = { scopes: ['admin:read'], managers: true } as const
+const params = z.object({ organization_id: id })
+
+/** How an organization was, and what it has used (decisions, sections 9 and 10). */
+export const adminHistoryRoutes =
+  ({ findState, getUsage, getOrganization }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    http.get(
+      '/organizations/:organization_id/audit/state',
+      {
+        config: { ...rules, lines: true },
+        schema: {
+          tags: ['admin: audit'],
+          summary: 'A read model as it stood at a time, by replay',
+          params,
+          querystring: asked,
+          response: {
+            200: state,
+            ...refusals(
+              'admin',
+              'role_required',
+              'organization_not_found',
+              'read_model_not_found',
+              'state_too_large',
+            ),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { organizationId } = inOrganization(request, request.params.organization_id)
+        const { view, as_of, after, limit } = request.query
+        const lines = wantsLines(request)
+        const size = lines ? Infinity : pageOf(limit)
+        await getOrganization(organizationId)
+        const found = await findState(organizationId, view, as_of)
+        const { position, total } = found
+        if (lines) {
+          reply.header('x-position', position)
+          return sendLines(reply, found.after(after, limit))
+        }
+        return { view, position, total, ...(await found.page(after, size)) }
+      },
+    )
+
+    http.get(
+      '/organizations/:organization_id/usage',
+      {
+        config: rules,
+        schema: {
+          tags: ['admin: audit'],
+          summary: 'Runs, tokens, credits and durations, by day, agent, user and key',
+          params,
+          querystring: z.object({
+            from: day.optional(),
+            to: day.optional(),
+            by: parts.default(['day']).describe(usageParts.join(', ')),
+          }),
+          response: {
+            200: usage,
+            ...refusals('admin', 'role_required', 'organization_not_found'),
+          },
+        },
+      },
+      async (request) => {
+        const { organizationId } = inOrganization(request, request.params.organization_id)
+        await getOrganization(organizationId)
+        return getUsage({ organizationId, ...request.query })
+      },
+    )
+  }
