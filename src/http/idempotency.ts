@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { sealed } from '../domain/sealed.ts'
 import type { Answers, Claim } from '../ports/answers.ts'
 import type { Clock } from '../ports/clock.ts'
+import { KeyDestroyed } from '../ports/keys.ts'
 import { problem } from '../problems.ts'
 import { organizationKey, sessionKey, type Vault } from '../vault.ts'
 
@@ -114,9 +115,15 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
       ? sessionKey(organizationId, answersFor)
       : organizationKey(organizationId)
     const answer = streamedRun ? { run: streamedRun } : { body: payload }
-    const body = JSON.stringify(await vault.seal(name, JSON.stringify(answer)))
     const headers = { 'content-type': String(reply.getHeader('content-type')) }
-    await answers.complete(claimed, { status: reply.statusCode, headers, body }, clock.now())
+    try {
+      const body = JSON.stringify(await vault.seal(name, JSON.stringify(answer)))
+      await answers.complete(claimed, { status: reply.statusCode, headers, body }, clock.now())
+    } catch (error) {
+      // Else whoever repeats the request waits for good.
+      await answers.release(claimed)
+      if (!(error instanceof KeyDestroyed)) throw error
+    }
     return payload
   })
 }

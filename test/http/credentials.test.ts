@@ -1,4 +1,6 @@
 import t from 'tap'
+import { user } from '../support/client.ts'
+import { connectScene } from '../support/connect-scene.ts'
 import { partner } from '../support/partner.ts'
 import { served } from '../support/served.ts'
 
@@ -108,6 +110,34 @@ t.test('credentials of provisioned users', async (t) => {
     t.match(await ask('GET', `${theirs.path}/credentials`), { body: { credentials: [], total: 0 } })
     t.match(await ask('DELETE', `${theirs.path}/credentials/SHOP_TOKEN`), { status: 404 })
   })
+})
+
+t.test('an agent sends the value of whom it acts for, as it is now', async (t) => {
+  const scene = await connectScene(t)
+  const { key, shop, user_id, of, organization } = scene
+  const target_agent_id = await scene.agent('SHOP')
+  const bo = await scene.provisioned('bo@example.com')
+  /** What the shop was sent during a chat in the name of a user. */
+  const sent = async (on_behalf_of: string) => {
+    const before = shop.asked.length
+    const messages = user('Call shop')
+    const chat = await key.chat({ messages, target_agent_id, on_behalf_of })
+    t.equal(chat.status, 200)
+    const values = shop.asked.slice(before).map(({ headers }) => headers['x-shop'])
+    return { values, answer: chat.body.choices[0].message.content }
+  }
+  const put = (value: string) => key.ask('PUT', `${of}/credentials/SHOP`, { value })
+  await put('first')
+  t.strictSame((await sent(user_id)).values, ['first'])
+  await put('second')
+  t.strictSame((await sent(user_id)).values, ['second'], 'rotated')
+  const owner = await organization.key({ type: 'user' })
+  await owner.ask('PUT', '/api/external/me/credentials/SHOP', { value: 'of the owner' })
+  const other = await sent(bo.user_id)
+  t.strictSame(other.values, [], 'never another’s')
+  t.match(other.answer, 'SHOP', 'names what is missing')
+  await key.ask('DELETE', `${of}/credentials/SHOP`)
+  t.strictSame((await sent(user_id)).values, [], 'deleted')
 })
 
 t.test('own credentials', async (t) => {

@@ -1,18 +1,13 @@
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 
-const runs = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
-}
+/** Also not what some distributions put in its place, which asks to install another package. */
+const runs = (path: string): boolean => spawnSync(path, ['--version']).status === 0
 
 const { CHROMIUM_PATH, PATH = '', SCREENSHOTS_DIR } = process.env
 
@@ -25,7 +20,7 @@ const executablePath =
 /** Options of tests that need a browser: without one they are skipped, and say so. */
 export const needsChromium = executablePath
   ? {}
-  : { skip: `none of ${names.join(', ')} is in PATH, and CHROMIUM_PATH is not set` }
+  : { skip: `none of ${names.join(', ')} in PATH runs, and CHROMIUM_PATH is not set` }
 
 /** A Chromium on its own profile; gone when the test ends. */
 export const browser = async (t: Test) => {
@@ -33,6 +28,7 @@ export const browser = async (t: Test) => {
   const launched = await chromium.launch({
     executablePath: executablePath ?? '',
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    timeout: 60_000,
   })
   t.teardown(() => launched.close())
   return {

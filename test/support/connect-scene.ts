@@ -38,9 +38,11 @@ export const connectScene = async (t: Test) => {
       'secrets:manage',
     ],
   })
-  const made = await key.ask('POST', users, { email: 'ann@example.com', organization_id })
-  const user_id: string = made.body.user_id
-  const of = `${users}/${user_id}`
+  const provisioned = async (email: string) => {
+    const user_id: string = (await key.ask('POST', users, { email, organization_id })).body.user_id
+    return { user_id, of: `${users}/${user_id}` }
+  }
+  const { user_id, of } = await provisioned('ann@example.com')
   return {
     clock,
     shop,
@@ -48,6 +50,7 @@ export const connectScene = async (t: Test) => {
     server,
     organization,
     key,
+    provisioned,
     user_id,
     of,
     /** An agent that needs these credentials. */
