@@ -1,15 +1,12 @@
 import { decideRevokeOwn, userKeyStream } from '../src/domain/api-key/api-key.ts'
 import { decideDropKey, keyringStream } from '../src/domain/keyring/keyring.ts'
 import type { Call } from '../src/ports/call.ts'
-import { problem } from '../src/problems.ts'
 import type { Transact } from '../src/transact.ts'
 
-/** Revokes a user key of the calling user, and frees its place. @throws key_not_found */
+/** Revokes a user key of that user, and frees its place. @throws key_not_found */
 export const revokeUserKey =
   (transact: Transact) =>
-  async ({ keyId }: { keyId: string }, call: Call) => {
-    const { userId } = call
-    if (!userId) throw problem('key_not_found')
+  async ({ keyId, userId }: { keyId: string; userId: string }, call: Call) => {
     const revoked = await transact(userKeyStream(keyId), decideRevokeOwn(userId), call)
     const dropped = await transact(keyringStream(userId), decideDropKey(keyId), call)
     return { position: Math.max(revoked.position, dropped.position) }

@@ -1,4 +1,5 @@
 import type { ApiKeyView } from '../projections/api-keys.ts'
+import { type MemberView, memberDocumentId } from '../projections/members.ts'
 import type { Find, View } from '../src/ports/views.ts'
 import { problem } from '../src/problems.ts'
 import { type Page, paging, skipTo } from './page.ts'
@@ -25,11 +26,24 @@ export const listUserKeys = (apiKeys: View<ApiKeyView>) => (userId: string, page
   listed(apiKeys, { index: 'by_user', equals: [userId, 'user'] }, page)
 export type ListUserKeys = ReturnType<typeof listUserKeys>
 
-/** A key of an organization. @throws key_not_found */
+/** Who asks for a key: a user; or the platform, which works for every user. */
+type Asker = { platform: boolean; userId: string | null }
+
+/**
+ * A key of an organization, or a user key of one of its members; that exists only for the member
+ * and the platform. @throws key_not_found
+ */
 export const getApiKey =
-  (apiKeys: View<ApiKeyView>) => async (organizationId: string, keyId: string) => {
+  (apiKeys: View<ApiKeyView>, members: View<MemberView>) =>
+  async (organizationId: string, keyId: string, { platform, userId }: Asker) => {
     const key = await apiKeys.get(keyId)
-    if (key?.organization_id !== organizationId) throw problem('key_not_found')
+    if (!key) throw problem('key_not_found')
+    const own = platform || key.user_id === userId
+    const reached =
+      key.type === 'user'
+        ? own && (await members.get(memberDocumentId(organizationId, key.user_id)))
+        : key.organization_id === organizationId
+    if (!reached) throw problem('key_not_found')
     return shown(key)
   }
 export type GetApiKey = ReturnType<typeof getApiKey>

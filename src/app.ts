@@ -385,7 +385,7 @@ export const app = async (config: Config, options: Options) => {
         adminApiKeyRoutes({
           ...commands,
           getOrganization: organization,
-          getApiKey: getApiKey(views.apiKeys),
+          getApiKey: getApiKey(views.apiKeys, views.members),
           listApiKeys: listApiKeys(views.apiKeys),
           passed,
         }),

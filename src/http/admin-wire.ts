@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { scopes } from '../domain/api-key/scopes.ts'
-import { integer } from './wire.ts'
+import { integer, orAbsent } from './wire.ts'
 
 /** Resolves when the views show everything up to a position, or after a bounded wait. */
 export type Passed = (position: number) => Promise<unknown>
@@ -11,12 +11,24 @@ export const timestamp = z.iso.datetime()
 export const role = z.enum(['OWNER', 'ADMIN', 'MEMBER'])
 export const plan = z.enum(['basic_monthly', 'pro_monthly']).nullable()
 
+/** Longer than any id there is: a path may name what nobody could have, and it is not found. */
+export const pathId = z.string().min(1).max(64)
+
+const word = String.raw`[^\s@"(),:;<>[\]\\\p{C}.]+`
+const label = String.raw`[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?`
+
+/** RFC 5321 without quotes and address literals, of any script, at a host with a dot in its name. */
+const address = new RegExp(
+  String.raw`^(?=.{1,64}@)${word}(?:\.${word})*@(?:${label}\.)+(?!\d+$)${label}$`,
+  'u',
+)
+
 /** Lowercase, as it is stored and compared. */
 export const email = z
   .string()
   .trim()
   .toLowerCase()
-  .pipe(z.email({ pattern: z.regexes.unicodeEmail, error: 'not an email address' }))
+  .pipe(z.email({ pattern: address, error: 'not an email address' }).max(254))
 
 /** Credits on the wire have up to six decimals. */
 export const credits = z.number().min(-1e9).max(1e9)
@@ -48,12 +60,12 @@ const keySettings = {
 /** What is said of a new key; the rest is as Limits and Authentication have it. */
 export const newKey = z.object({
   name: keySettings.name,
-  description: keySettings.description.default(''),
-  scopes: keySettings.scopes.optional(),
-  rate_limit_minute: keySettings.rate_limit_minute.default(100),
-  rate_limit_hour: keySettings.rate_limit_hour.default(1_000),
+  description: orAbsent(keySettings.description),
+  scopes: orAbsent(keySettings.scopes),
+  rate_limit_minute: orAbsent(keySettings.rate_limit_minute),
+  rate_limit_hour: orAbsent(keySettings.rate_limit_hour),
   expires_at: keySettings.expires_at.default(null),
-  provisioning: z.boolean().default(false),
+  provisioning: orAbsent(z.boolean()),
 })
 
 export const keyChange = z.object(keySettings).partial()

@@ -24,8 +24,14 @@ declare module 'fastify' {
 /** Clients say this of what they do not know. */
 const unsaid = 'application/octet-stream'
 
-/** One more than are taken in, so that the refusal is that of any body with too many. */
-const mostFiles = 11
+/** Of one request (Limits). */
+const mostFiles = 10
+
+const tooMany = {
+  loc: ['body', 'files'],
+  msg: `Too big: expected array to have <=${mostFiles} items`,
+  type: 'too_big',
+}
 
 const limits = {
   fileSize: largestFile + 1,
@@ -107,6 +113,7 @@ export const multipartFiles = async (http: FastifyInstance, directory: string) =
   const wordsFor = (error: unknown): Problem => {
     if (error instanceof Problem) return error
     const { code = '' } = error as { code?: string }
+    if (code === 'FST_FILES_LIMIT') return problem('invalid_body', { issues: [tooMany] })
     return /_(?:LIMIT|TOO_LARGE)$/.test(code)
       ? problem('payload_too_large', { message: 'The form has too many parts, or too large ones' })
       : problem('invalid_input', { message: 'The body is not a valid multipart form' })

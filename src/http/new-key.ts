@@ -6,12 +6,12 @@ import type { createdKey, newKey } from './admin-wire.ts'
 export const settingsOf = (body: z.infer<typeof newKey>) =>
   ({
     name: body.name,
-    description: body.description,
+    description: body.description ?? '',
     scopes: body.scopes,
-    rateLimitMinute: body.rate_limit_minute,
-    rateLimitHour: body.rate_limit_hour,
+    rateLimitMinute: body.rate_limit_minute ?? 100,
+    rateLimitHour: body.rate_limit_hour ?? 1_000,
     expiresAt: body.expires_at,
-    provisioning: body.provisioning,
+    provisioning: body.provisioning ?? false,
   }) satisfies Partial<CreateApiKey>
 
 /** The one answer that has the key in it. */

@@ -19,12 +19,12 @@ const shapeOfGroup: Record<Group, Shape> = {
 
 /**
  * How a refusal is told in a route group; stock SDKs need the nested 429 of /v1, and what is done to
- * provisioned users is never refused with an `error`.
+ * provisioned users is never refused with an `error`, once it came over HTTPS.
  */
 export const shapeIn = (group: Group, code: ProblemCode): Shape => {
   if (group === 'chat' && code === 'rate_limit_exceeded') return 'error'
   const shape: Shape | 'route' = problems[code].shape
-  if (group === 'management' && shape === 'error') return 'detail'
+  if (group === 'management' && shape === 'error' && code !== 'https_required') return 'detail'
   return shape === 'route' ? shapeOfGroup[group] : shape
 }
 

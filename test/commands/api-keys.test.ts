@@ -89,9 +89,13 @@ t.test('the sixth user key is refused, also when all are made at once', async (t
     'no other key is left behind',
   )
   const [first = ''] = made
-  await t.rejects(revokeUserKey({ keyId: first }, as('somebody')), { code: 'key_not_found' })
-  await revokeUserKey({ keyId: first }, as(annId))
-  await t.rejects(revokeUserKey({ keyId: first }, as(annId)), { code: 'key_not_found' })
+  await t.rejects(revokeUserKey({ keyId: first, userId: 'somebody' }, as('somebody')), {
+    code: 'key_not_found',
+  })
+  await revokeUserKey({ keyId: first, userId: annId }, as(annId))
+  await t.rejects(revokeUserKey({ keyId: first, userId: annId }, as(annId)), {
+    code: 'key_not_found',
+  })
   t.match(await create(), { userId: annId })
   await t.rejects(create(), { code: 'key_limit_reached' })
 })
@@ -101,11 +105,13 @@ t.test('changing and revoking', async (t) => {
     await scene(t)
   const { keyId } = await createApiKey(settings, as(annId))
   const change = { scopes: ['rag:read' as const], rateLimitMinute: 5 }
-  await changeApiKey({ keyId, change }, as(annId))
+  await changeApiKey({ keyId, type: 'organization', change }, as(annId))
   await seen()
   t.match(await read.apiKeys.get(keyId), { scopes: ['rag:read'], rate_limit_minute: 5 })
   const elsewhere = { ...platform, organizationId: 'elsewhere' }
-  await t.rejects(changeApiKey({ keyId, change }, elsewhere), { code: 'key_not_found' })
+  await t.rejects(changeApiKey({ keyId, type: 'organization', change }, elsewhere), {
+    code: 'key_not_found',
+  })
   await t.rejects(revokeApiKey({ keyId }, elsewhere), { code: 'key_not_found' })
   await revokeApiKey({ keyId }, as(annId))
   await seen()

@@ -53,3 +53,30 @@ t.test('members', async (t) => {
   t.match(await owner('DELETE', ann), { status: 404, code: 'member_not_found' })
   t.match(await asAnn('GET', '/api/me/api-keys'), { code: 'organization_access_denied' })
 })
+
+t.test('null for what is not said; ids that nobody has', async (t) => {
+  const all = await served(t)
+  const { platform } = all
+  const { at, owner } = await withOrganization(all)
+  const invited = { email: 'ann@example.com', name: null, role: null }
+  t.match(await owner('POST', `${at}/members`, invited), {
+    status: 201,
+    body: { name: 'ann', role: 'MEMBER' },
+  })
+  const nobody = `${at}/members/nobody`
+  t.match(await owner('PATCH', nobody, { role: 'ADMIN' }), {
+    status: 404,
+    code: 'member_not_found',
+  })
+  t.match(await owner('DELETE', nobody), { status: 404, code: 'member_not_found' })
+  const nowhere = '/api/admin/organizations/nowhere'
+  for (const path of [nowhere, `${nowhere}/members`, `${nowhere}/api-keys`, `${nowhere}/agents`]) {
+    t.match(await owner('GET', path), { status: 403, code: 'organization_access_denied' })
+    t.match(await platform('GET', path), { status: 404, code: 'organization_not_found' })
+  }
+  t.match(await platform('POST', `${nowhere}/members`, invited), { status: 404 })
+  t.match(await platform('PUT', '/api/admin/users/nobody/subscription', { plan: null }), {
+    status: 404,
+    code: 'user_not_found',
+  })
+})

@@ -48,6 +48,8 @@ t.test('what is missing or wrong in a creation is named', async (t) => {
     [{ name: 'A', owner, credits: -1 }, 'credits'],
   ] as const)
     t.match(await create(body), { status: 400, body: { error: { code: 'invalid_input', param } } })
+  const unset = { name: 'A', owner: { ...owner, name: null }, plan: null, credits: null }
+  t.match(await create(unset), { status: 201 }, 'null is as if it were not there')
 })
 
 t.test('plans, credits and sign-ins', async (t) => {

@@ -131,9 +131,66 @@ t.test('user keys', async (t) => {
   for (let n = 0; n < 3; n++) t.equal((await create()).status, 201)
   t.match(await create(), { status: 409, body: { error: { code: 'key_limit_reached' } } })
   const one = `/api/me/api-keys/${first.body.key_id}`
-  t.match(await platform('DELETE', one), { status: 404, code: 'key_not_found' })
+  t.match(await platform('DELETE', one), { status: 404, code: 'user_not_found' })
+  t.match(await owner('DELETE', '/api/me/api-keys/nothing'), { status: 404, code: 'key_not_found' })
   t.match(await owner('DELETE', one), { status: 204 })
   t.match(await asFirst('GET', '/api/me/api-keys'), { status: 401 })
   t.equal((await create()).status, 201)
   t.match(await platform('GET', '/api/me/api-keys'), { status: 404, code: 'user_not_found' })
+})
+
+t.test('what is null in a new key is as if it were not there', async (t) => {
+  const { at, owner, owner_user_id } = await withOrganization(await served(t))
+  const unset = { description: null, scopes: null, rate_limit_minute: null, rate_limit_hour: null }
+  const more = { expires_at: null, provisioning: null, type: null, user_id: null }
+  const plain = await owner('POST', `${at}/api-keys`, { name: 'Plain' })
+  const made = await owner('POST', `${at}/api-keys`, { name: 'Plain', ...unset, ...more })
+  const { key, key_id, key_hint, created_at, ...settings } = plain.body
+  t.match(made, { status: 201, body: settings })
+  t.match(settings, {
+    description: '',
+    type: 'organization',
+    user_id: owner_user_id,
+    rate_limit_minute: 100,
+    rate_limit_hour: 1_000,
+    provisioning: false,
+  })
+})
+
+t.test('PATCH and DELETE of a user key: for its user and the platform only', async (t) => {
+  const all = await served(t)
+  const { asking, platform } = all
+  const { at, owner } = await withOrganization(all)
+  const login = { email: 'ann@example.com', provider: 'google', subject: 's-1' }
+  const { user_id } = (await owner('POST', `${at}/members`, { ...login, role: 'ADMIN' })).body
+  await platform('POST', '/api/admin/identity/logins', login)
+  const made = await platform('POST', `${at}/api-keys`, { name: 'Ann', type: 'user', user_id })
+  const ann = asking(made.body.key)
+  const one = `${at}/api-keys/${made.body.key_id}`
+  const change = { scopes: ['admin:read', 'admin:write', 'rag:delete'], rate_limit_minute: 7 }
+
+  t.match(await owner('PATCH', one, change), { status: 404, code: 'key_not_found' })
+  t.match(await owner('DELETE', one), { status: 404, code: 'key_not_found' })
+  t.match(await platform('PATCH', one, change), { status: 200, body: { ...change, type: 'user' } })
+  t.match(await ann('PATCH', one, { name: 'Mine' }), { status: 200, body: { name: 'Mine' } })
+
+  const other = await platform('POST', '/api/admin/organizations', {
+    name: 'Other',
+    owner: { email: 'other@example.com' },
+  })
+  const elsewhere = `/api/admin/organizations/${other.body.organization_id}/api-keys`
+  for (const method of ['PATCH', 'DELETE'] as const)
+    t.match(await platform(method, `${elsewhere}/${made.body.key_id}`, {}), {
+      status: 404,
+      code: 'key_not_found',
+    })
+
+  t.match(await platform('DELETE', one), { status: 204 })
+  t.match(await ann('GET', '/api/me/api-keys'), { status: 401 })
+  t.match(await platform('DELETE', one), { status: 404, code: 'key_not_found' })
+  for (let n = 0; n < 5; n++)
+    t.equal(
+      (await platform('POST', `${at}/api-keys`, { name: 'Ann', type: 'user', user_id })).status,
+      201,
+    )
 })

@@ -74,7 +74,13 @@ t.test('who may come without TLS', async (t) => {
 t.test('the refusal comes before everything else, and open routes stay open', async (t) => {
   const { url } = await startApp(t, { REQUIRE_HTTPS: 'always' })
   const ask = raw(url)
-  for (const path of ['/api/external/sessions', '/api/external/nothing', '/api/me/api-keys']) {
+  for (const path of [
+    '/api/external/sessions',
+    '/api/external/rag/uploads',
+    '/api/external/management/users',
+    '/api/external/nothing',
+    '/api/me/api-keys',
+  ]) {
     const { status, headers, body } = await ask(path)
     t.match(headers, { 'x-error-code': 'https_required', 'x-request-id': String })
     t.equal(status, 403)

@@ -78,8 +78,12 @@ t.test('PUT /api/external/management/agents/{agent_id}/instruction', async (t) =
   t.strictSame(await put(owner, { instruction: 'New.' }), changed, 'nothing changes twice')
 
   const unknown = '0198c0de-0000-7000-8000-000000000001'
-  t.match(await put(owner, { instruction: '' }, unknown), { status: 404, code: 'agent_not_found' })
-  t.match(await put(owner, { instruction: '' }, 'nobody'), { status: 404, code: 'agent_not_found' })
+  for (const id of [unknown, 'nobody'])
+    t.match(await put(owner, { instruction: '' }, id), {
+      status: 404,
+      code: 'agent_not_found',
+      body: { detail: 'Agent not found', error: undefined },
+    })
   t.match(await put(owner, {}), {
     status: 400,
     code: 'invalid_body',

@@ -76,12 +76,18 @@ t.test('POST /api/external/management/users', async (t) => {
   })
 
   t.test('refusals', async (t) => {
-    for (const email of ['nobody', '', `${'a'.repeat(250)}@example.com`])
+    const wrong = ['nobody', '', 'a@', '@b.example', 'a@b', 'a@@b.example', 'a b@c.example']
+    const strange = ['.a@b.example', 'a..b@c.example', 'a@b..example', 'a@-b.example', 'a@1.2.3.4']
+    const long = [`${'a'.repeat(65)}@example.com`, `a@${'b.'.repeat(130)}example`]
+    for (const email of [...wrong, ...strange, ...long, 'a@[127.0.0.1]', 'a@x.example,b@x.example'])
       t.match(await provision(email), {
         status: 422,
         code: 'invalid_email',
         body: { detail: [{ loc: ['body', 'email'], msg: /email/, type: String }] },
       })
+    const fine = ["o'hara+tag@a-b.co.example", 'ünï@exämple.example', '用户@例子.广告']
+    for (const email of [...fine, `${'a'.repeat(64)}@example.com`])
+      t.match(await provision(email), { status: 200, body: { email } })
     t.match(await provision(undefined), { status: 400, code: 'invalid_body' })
     t.match(await provision('d@example.com', { organization_id: 'another' }), {
       status: 403,

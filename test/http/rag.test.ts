@@ -209,6 +209,13 @@ t.test('forms', async (t) => {
     form.append('files', new Blob([new Uint8Array(10 * 1024 * 1024 + 1)]), 'a.txt')
   })
   t.match(large, { status: 400, body: { detail: { error: { code: 'file_too_large' } } } })
+  for (const count of [11, 12, 40]) {
+    const many = await send((form) => {
+      form.append('datastore_id', id)
+      for (let n = 0; n < count; n++) form.append('files', file('x'), `${n}.txt`)
+    })
+    t.match(many, { status: 400, body: { detail: [{ loc: ['body', 'files'] }] } }, `${count} files`)
+  }
   t.match(await send((form) => form.append('datastore_id', id)), { status: 400 })
   t.match(await send((form) => form.append('files', file('x'), 'x.txt')), {
     status: 400,

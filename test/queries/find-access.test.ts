@@ -182,7 +182,7 @@ t.test('what was found is answered without a promise until something changes', a
   const before = reads()
   t.match(findNow(key, undefined), { keyId, limits: { minute: 60 } })
   t.equal(reads(), before)
-  await all.changeApiKey({ keyId, change: { rateLimitMinute: 7 } }, inside)
+  await all.changeApiKey({ keyId, type: 'organization', change: { rateLimitMinute: 7 } }, inside)
   await seen()
   t.match(await find(key), { limits: { minute: 7 } })
   await all.setSubscription({ userId: all.ownerUserId, plan: null }, platformCall)

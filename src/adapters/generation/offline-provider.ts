@@ -32,11 +32,17 @@ const predictionOf = (id: string, { contentType }: GenerationInput): Prediction 
 
 /**
  * Makes things without a network, the same from the same words: an SVG card, a WAV tone, a small
- * GLB. There is no video, so that a failure and its retry can be seen (decisions, section 5).
+ * GLB. There is no video, so that a failure and its retry can be seen (decisions, section 5): it is
+ * taken, and fails when it is asked for, so that of two retries at once the second comes too early.
  */
 export const offlineContentProvider = (): ContentProvider => ({
   versionOf: (contentType) => `offline/${contentType}-1`,
-  create: async (asked, key) => predictionOf(`offline-${key}`, asked),
+  async create(asked, key) {
+    const prediction = predictionOf(`offline-${key}`, asked)
+    return prediction.status === 'failed'
+      ? { ...prediction, status: 'processing', error: null }
+      : prediction
+  },
   poll: async (id, asked) => predictionOf(id, asked),
   cancel: async () => undefined,
   async output(_, asked): Promise<Output> {

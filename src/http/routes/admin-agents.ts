@@ -5,7 +5,7 @@ import type { CreateAgentCommand } from '../../../commands/create-agent.ts'
 import type { DeleteAgentCommand } from '../../../commands/delete-agent.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { GetAgent, ListWholeAgents } from '../../../queries/list-agents.ts'
-import { id, type Passed, pageQuery, paging } from '../admin-wire.ts'
+import { type Passed, pageQuery, paging, pathId } from '../admin-wire.ts'
 import { agentChange, configurationOf, newAgent, wholeAgent } from '../agent-wire.ts'
 import { inOrganization } from '../in-organization.ts'
 import { refusals } from '../refusals.ts'
@@ -20,8 +20,8 @@ type Uses = {
   passed: Passed
 }
 
-const params = z.object({ organization_id: id })
-const agentParams = params.extend({ agent_id: z.string().min(1).max(64) })
+const params = z.object({ organization_id: pathId })
+const agentParams = params.extend({ agent_id: pathId })
 
 const reads = { scopes: ['admin:read'], managers: true } as const
 const writes = { scopes: ['admin:write'], managers: true } as const
@@ -124,7 +124,7 @@ export const adminAgentRoutes =
         config: writes,
         schema: {
           tags,
-          summary: 'Change what is named of an agent; running turns keep what they started with',
+          summary: 'Change what is pathId of an agent; running turns keep what they started with',
           params: agentParams,
           body: agentChange,
           response: {

@@ -1,40 +1,44 @@
+import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ChangeApiKeyCommand } from '../../../commands/change-api-key.ts'
 import type { CreateApiKeyCommand } from '../../../commands/create-api-key.ts'
 import type { RevokeApiKeyCommand } from '../../../commands/revoke-api-key.ts'
+import type { RevokeUserKeyCommand } from '../../../commands/revoke-user-key.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { GetApiKey, ListApiKeys } from '../../../queries/list-api-keys.ts'
 import {
   createdKey,
-  id,
   keyChange,
   keyItem,
   keyList,
   newKey,
   type Passed,
   pageQuery,
+  pathId,
 } from '../admin-wire.ts'
 import { inOrganization, standingOf } from '../in-organization.ts'
 import { answerOf, settingsOf } from '../new-key.ts'
 import { refusals } from '../refusals.ts'
+import { orAbsent } from '../wire.ts'
 
 type Uses = {
   createApiKey: CreateApiKeyCommand
   changeApiKey: ChangeApiKeyCommand
   revokeApiKey: RevokeApiKeyCommand
+  revokeUserKey: RevokeUserKeyCommand
   getOrganization: GetOrganization
   getApiKey: GetApiKey
   listApiKeys: ListApiKeys
   passed: Passed
 }
 
-const params = z.object({ organization_id: id })
-const keyParams = params.extend({ key_id: id })
+const params = z.object({ organization_id: pathId })
+const keyParams = params.extend({ key_id: pathId })
 
 const creation = newKey.extend({
-  type: z.enum(['organization', 'user']).default('organization'),
-  user_id: id.optional(),
+  type: orAbsent(z.enum(['organization', 'user'])),
+  user_id: orAbsent(pathId),
 })
 
 const reads = { scopes: ['admin:read'], managers: true } as const
@@ -44,9 +48,15 @@ const writes = { scopes: ['admin:write'], managers: true } as const
 export const adminApiKeyRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { createApiKey, changeApiKey, revokeApiKey, passed } = uses
+    const { createApiKey, changeApiKey, revokeApiKey, revokeUserKey, passed } = uses
     const { getOrganization, getApiKey, listApiKeys } = uses
     const tags = ['admin: API keys']
+
+    /** @throws key_not_found */
+    const found = (request: FastifyRequest, organizationId: string, keyId: string) => {
+      const { platform } = standingOf(request)
+      return getApiKey(organizationId, keyId, { platform, userId: request.access.userId })
+    }
 
     http.get(
       '/organizations/:organization_id/api-keys',
@@ -99,7 +109,7 @@ export const adminApiKeyRoutes =
       },
       async (request, reply) => {
         const call = inOrganization(request, request.params.organization_id)
-        const { type, user_id, ...settings } = request.body
+        const { type = 'organization', user_id, ...settings } = request.body
         const by = standingOf(request)
         const input = { ...settingsOf(settings), type, userId: user_id, by }
         const created = await createApiKey(input, call)
@@ -133,9 +143,10 @@ export const adminApiKeyRoutes =
           rateLimitHour: rate_limit_hour,
           expiresAt: expires_at,
         }
-        const { position } = await changeApiKey({ keyId: key_id, change }, call)
+        const { type } = await found(request, organization_id, key_id)
+        const { position } = await changeApiKey({ keyId: key_id, type, change }, call)
         await passed(position)
-        return getApiKey(organization_id, key_id)
+        return found(request, organization_id, key_id)
       },
     )
 
@@ -156,7 +167,11 @@ export const adminApiKeyRoutes =
       async (request, reply) => {
         const { organization_id, key_id } = request.params
         const call = inOrganization(request, organization_id)
-        const { position } = await revokeApiKey({ keyId: key_id }, call)
+        const { type, user_id: userId } = await found(request, organization_id, key_id)
+        const { position } =
+          type === 'user'
+            ? await revokeUserKey({ keyId: key_id, userId }, call)
+            : await revokeApiKey({ keyId: key_id }, call)
         await passed(position)
         return reply.code(204).send()
       },

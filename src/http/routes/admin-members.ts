@@ -5,9 +5,20 @@ import type { ChangeMemberCommand } from '../../../commands/change-member.ts'
 import type { RemoveMemberCommand } from '../../../commands/remove-member.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { GetMember, ListMembers } from '../../../queries/list-members.ts'
-import { email, id, name, type Passed, pageQuery, paging, role, timestamp } from '../admin-wire.ts'
+import {
+  email,
+  id,
+  name,
+  type Passed,
+  pageQuery,
+  paging,
+  pathId,
+  role,
+  timestamp,
+} from '../admin-wire.ts'
 import { inOrganization, standingOf } from '../in-organization.ts'
 import { refusals } from '../refusals.ts'
+import { orAbsent } from '../wire.ts'
 
 type Uses = {
   addMember: AddMemberCommand
@@ -19,8 +30,8 @@ type Uses = {
   passed: Passed
 }
 
-const params = z.object({ organization_id: id })
-const memberParams = params.extend({ user_id: id })
+const params = z.object({ organization_id: pathId })
+const memberParams = params.extend({ user_id: pathId })
 
 const member = z.object({
   user_id: id,
@@ -75,8 +86,8 @@ export const adminMemberRoutes =
           params,
           body: z.object({
             email,
-            name: name.optional(),
-            role: role.exclude(['OWNER']).default('MEMBER'),
+            name: orAbsent(name),
+            role: orAbsent(role.exclude(['OWNER'])),
           }),
           response: {
             201: member,
@@ -92,7 +103,8 @@ export const adminMemberRoutes =
       },
       async (request, reply) => {
         const call = inOrganization(request, request.params.organization_id)
-        const { userId, position } = await addMember(request.body, call)
+        const { role = 'MEMBER', ...person } = request.body
+        const { userId, position } = await addMember({ ...person, role }, call)
         await passed(position)
         return reply.code(201).send(await getMember(call.organizationId, userId))
       },

@@ -13,11 +13,13 @@ import {
   type Passed,
   pageQuery,
   paging,
+  pathId,
   plan,
   timestamp,
 } from '../admin-wire.ts'
 import { inOrganization } from '../in-organization.ts'
 import { refusals } from '../refusals.ts'
+import { orAbsent } from '../wire.ts'
 
 type Uses = {
   createOrganization: CreateOrganizationCommand
@@ -27,13 +29,13 @@ type Uses = {
   passed: Passed
 }
 
-const params = z.object({ organization_id: id })
+const params = z.object({ organization_id: pathId })
 
 const creation = z.object({
   name,
-  owner: z.object({ email, name: name.optional() }),
+  owner: z.object({ email, name: orAbsent(name) }),
   plan: plan.optional(),
-  credits: credits.min(0).optional(),
+  credits: orAbsent(credits.min(0)),
 })
 
 const created = z.object({

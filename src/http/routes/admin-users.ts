@@ -4,7 +4,7 @@ import type { GrantCreditsCommand } from '../../../commands/grant-credits.ts'
 import type { RecordLoginCommand } from '../../../commands/record-login.ts'
 import type { SetSubscriptionCommand } from '../../../commands/set-subscription.ts'
 import { creditUnit } from '../../domain/account/account.ts'
-import { credits, email, id, type Passed, plan } from '../admin-wire.ts'
+import { credits, email, id, type Passed, pathId, plan } from '../admin-wire.ts'
 import { refusals } from '../refusals.ts'
 
 type Uses = {
@@ -14,7 +14,7 @@ type Uses = {
   passed: Passed
 }
 
-const params = z.object({ user_id: id })
+const params = z.object({ user_id: pathId })
 const word = z.string().trim().min(1).max(200)
 
 const balances = z.object({

@@ -49,7 +49,7 @@ export const instructionRoutes =
     http.put(
       '/management/agents/:agent_id/instruction',
       {
-        config: { group: 'detail', scopes: ['agents:manage'], userKey: true, managers: true },
+        config: { group: 'management', scopes: ['agents:manage'], userKey: true, managers: true },
         schema: {
           tags: ['management'],
           summary: 'Replace an agent’s instruction; needs a user key of an owner or admin',
@@ -57,7 +57,7 @@ export const instructionRoutes =
           body: z.object({ instruction }),
           response: {
             200: z.object({ agent_id: id, updated_at: timestamp }),
-            ...refusals('detail', 'user_key_required', 'role_required', 'agent_not_found'),
+            ...refusals('management', 'user_key_required', 'role_required', 'agent_not_found'),
           },
         },
       },

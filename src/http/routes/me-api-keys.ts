@@ -5,7 +5,7 @@ import type { CreateApiKeyCommand } from '../../../commands/create-api-key.ts'
 import type { RevokeUserKeyCommand } from '../../../commands/revoke-user-key.ts'
 import type { ListUserKeys } from '../../../queries/list-api-keys.ts'
 import { problem } from '../../problems.ts'
-import { createdKey, id, keyList, newKey, type Passed, pageQuery } from '../admin-wire.ts'
+import { createdKey, keyList, newKey, type Passed, pageQuery, pathId } from '../admin-wire.ts'
 import { standingOf } from '../in-organization.ts'
 import { answerOf, settingsOf } from '../new-key.ts'
 import { refusals } from '../refusals.ts'
@@ -85,13 +85,14 @@ export const meApiKeyRoutes =
         schema: {
           tags,
           summary: 'Revoke a user key of the calling user, for good',
-          params: z.object({ key_id: id }),
-          response: { 204: z.undefined(), ...refusals('admin', 'key_not_found') },
+          params: z.object({ key_id: pathId }),
+          response: { 204: z.undefined(), ...refusals('admin', 'user_not_found', 'key_not_found') },
         },
       },
       async (request, reply) => {
         const keyId = request.params.key_id
-        const { position } = await revokeUserKey({ keyId }, request.call)
+        const userId = userOf(request)
+        const { position } = await revokeUserKey({ keyId, userId }, request.call)
         await passed(position)
         return reply.code(204).send()
       },
