@@ -94,7 +94,7 @@ export const runTurn = (uses: RunTurnUses) => {
     causationId,
   })
 
-  /** @throws session_not_found where the session was erased, and its key destroyed */
+  /** What seals the session's texts. @throws session_not_found where it was erased, key and all */
   const keyOf = async ({ call, sessionId }: TurnRequest): Promise<Keyed> => {
     try {
       return await vault.keyed(sessionKey(call.organizationId, sessionId))
@@ -201,5 +201,5 @@ export const runTurn = (uses: RunTurnUses) => {
     return { outcome, cancel: driven.cancel }
   }
 
-  return { start, finish }
+  return { start, keyOf, finish }
 }

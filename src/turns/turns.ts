@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache'
 import { deferred } from '../deferred.ts'
 import { isOwn } from '../domain/session/session.ts'
 import { Problem, problem } from '../problems.ts'
-import { sessionKey } from '../vault.ts'
 import type { PastTurn } from './past-turn.ts'
 import { type RunTurnUses, runTurn } from './run-turn.ts'
 import type { LiveTurn, Outcome, TurnRequest } from './turn.ts'
@@ -23,8 +22,8 @@ const keyOf = ({ organizationId, sessionId }: Place): string => `${organizationI
  * settle → the views have it → tell the client.
  */
 export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
-  const { vault, clock, pastTurn, log: logger } = uses
-  const { start, finish } = runTurn(uses)
+  const { clock, pastTurn, log: logger } = uses
+  const { start, keyOf: sealingKey, finish } = runTurn(uses)
   const line = turnLine()
   /** Running and waiting turns, by session, in the order they came. */
   const live = new Map<string, Set<LiveTurn>>()
@@ -101,7 +100,7 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
         const { ownerId, keyId } = sent.session
         turn.begun = { ownerId, keyId, position: sent.position }
         started.resolve(turn)
-        const key = await vault.keyed(sessionKey(organizationId, sessionId))
+        const key = await sealingKey(request)
         const finishing = finish(request, runId, { sent, key, log, cancelled })
         stop = finishing.cancel
         return await finishing.outcome

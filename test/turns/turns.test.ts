@@ -6,8 +6,9 @@ import type { AgentEvent } from '../../src/agents/agent-event.ts'
 import { pastTurn } from '../../src/turns/past-turn.ts'
 import type { LiveTurn, TurnRequest } from '../../src/turns/turn.ts'
 import { turns as turnsOf } from '../../src/turns/turns.ts'
+import { sessionKey } from '../../src/vault.ts'
 import { agentNamed, scripted } from '../support/agents.ts'
-import { commanded } from '../support/commanded.ts'
+import { type Commanded, commanded } from '../support/commanded.ts'
 import { call } from '../support/recorded.ts'
 
 const place = { organizationId: call.organizationId, sessionId: 'session-1' }
@@ -38,8 +39,10 @@ const requestOf = (more: Partial<TurnRequest> = {}): TurnRequest => ({
 })
 
 /** Turns whose agents do as they are told, one after another. */
-const taken = async (t: Test, ...scripts: Observable<AgentEvent>[]) => {
-  const scene = await commanded(t)
+const taken = async (t: Test, ...scripts: Observable<AgentEvent>[]) =>
+  takenIn(await commanded(t), ...scripts)
+
+const takenIn = (scene: Commanded, ...scripts: Observable<AgentEvent>[]) => {
   const { read, vault, clock } = scene
   const past = pastTurn(findAnswer({ ...read, open: vault.open }))
   const errors: unknown[] = []
@@ -135,4 +138,18 @@ t.test('draining: what does not end in time is recorded as cancelled', async (t)
   await turn.started
   await turns.drain(10)
   t.match(await read.runs.get(turn.runId), { status: 'cancelled' })
+})
+
+t.test('a session that is erased while its turn begins is not found', async (t) => {
+  const scene = await commanded(t)
+  const { turns } = takenIn({
+    ...scene,
+    sendMessage: async (message, from) => {
+      const sent = await scene.sendMessage(message, from)
+      await scene.vault.destroy(sessionKey(place.organizationId, place.sessionId))
+      return sent
+    },
+  })
+  const { outcome } = turns.send(requestOf(), { keep: false })
+  t.match(await outcome, { status: 'failed', problem: { code: 'session_not_found' } })
 })
