@@ -1,6 +1,7 @@
 import type { MessageView } from '../projections/messages.ts'
 import type { Sealed } from '../src/domain/sealed.ts'
 import type { View } from '../src/ports/views.ts'
+import { problem } from '../src/problems.ts'
 import type { FindSession, OneSession } from './find-session.ts'
 import { type Page, paging, skipTo } from './page.ts'
 
@@ -9,6 +10,12 @@ type Uses = {
   findSession: FindSession
   /** Undefined once the text's key is destroyed. */
   open(text: Sealed): string | undefined | Promise<string | undefined>
+}
+
+const shownMessage = async (message: MessageView, open: Uses['open']) => {
+  const { event_id, event_type, content, agent, created_at, visibility } = message
+  const text = (await open(content)) ?? ''
+  return { event_id, event_type, content: text, agent, created_at, visibility }
 }
 
 /** A session's messages, oldest first (GET /api/external/sessions/{session_id}/messages). */
@@ -22,18 +29,23 @@ export const listMessages =
       skip: skipTo(page),
       limit: page.pageSize,
     })
-    const shown = items.map(async ({ event_id, event_type, content, agent, ...rest }) => ({
-      event_id,
-      event_type,
-      content: (await open(content)) ?? '',
-      agent,
-      created_at: rest.created_at,
-      visibility: rest.visibility,
-    }))
     return {
       session_id: one.sessionId,
-      messages: await Promise.all(shown),
+      messages: await Promise.all(items.map((item) => shownMessage(item, open))),
       ...paging(total, page),
     }
   }
 export type ListMessages = ReturnType<typeof listMessages>
+
+/** One message of a session. @throws session_not_found, message_not_found */
+export const getMessage =
+  ({ messages, findSession, open }: Uses) =>
+  async (one: OneSession, messageId: string) => {
+    await findSession(one)
+    const found = await messages.get(messageId)
+    const { organizationId, sessionId } = one
+    if (found?.organization_id !== organizationId || found.session_id !== sessionId)
+      throw problem('message_not_found')
+    return shownMessage(found, open)
+  }
+export type GetMessage = ReturnType<typeof getMessage>

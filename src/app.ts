@@ -18,7 +18,7 @@ import { getAgent, listAgents, listWholeAgents } from '../queries/list-agents.ts
 import { getApiKey, listApiKeys, listUserKeys } from '../queries/list-api-keys.ts'
 import { listEvents } from '../queries/list-events.ts'
 import { getMember, listMembers } from '../queries/list-members.ts'
-import { listMessages } from '../queries/list-messages.ts'
+import { getMessage, listMessages } from '../queries/list-messages.ts'
 import { listOrganizations } from '../queries/list-organizations.ts'
 import { listSessions } from '../queries/list-sessions.ts'
 import { listSquads } from '../queries/list-squads.ts'
@@ -346,6 +346,7 @@ export const app = async (config: Config, options: Options) => {
         sessionRoutes({
           listSessions: listSessions(views.sessions),
           listMessages: listMessages({ messages: views.messages, findSession: session, open }),
+          getMessage: getMessage({ messages: views.messages, findSession: session, open }),
           sessionStatus: sessionStatus({ findSession: session, now: clock.now }),
           delegate,
         }),

@@ -162,6 +162,12 @@ export const problems = {
     type: invalid,
     message: 'Session not found or access denied',
   },
+  message_not_found: {
+    status: 404,
+    shape: 'detail',
+    type: invalid,
+    message: 'The session has no such message',
+  },
   session_busy: {
     status: 409,
     shape: 'error',

@@ -11,39 +11,42 @@ const messages = user('Hi')
 const chunksOf = (frames: readonly Frame[]) =>
   frames.map(({ data }) => data).filter((data) => data.choices)
 
-t.test('order of a stream: role, content, finish_reason, [DONE]', async (t) => {
-  const { key } = await startChat(t, { text })
-  const { status, headers, frames, all } = await key.stream({ messages })
-  t.equal(status, 200)
-  t.match(headers.get('content-type'), /^text\/event-stream/)
-  t.match(headers.get('cache-control'), /no-cache/)
-  const items = await all()
-  t.strictSame((await frames.next()).done, true)
-  t.equal(new Set(items.map(({ id }) => id)).size, items.length, 'every item has its own id')
-  t.strictSame(
-    items.map(({ data }) => data === '[DONE]').filter(Boolean),
-    [true],
-    '[DONE] exactly once',
-  )
-  t.equal(items.at(-1)?.data, '[DONE]')
-  const chunks = chunksOf(items)
-  const [first] = chunks
-  t.strictSame(first.choices, [
-    { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
-  ])
-  t.equal(items[0]?.data, first, 'the role comes before everything else')
-  t.strictSame(chunks.at(-1).choices, [{ index: 0, delta: {}, finish_reason: 'stop' }])
-  t.equal(textOf(items.slice(0, -1)), text)
-  for (const chunk of chunks) {
-    t.match(chunk, { id: first.id, object: 'chat.completion.chunk', model: 'svc-orchestrator' })
-    t.equal(chunk.created, first.created)
-    t.equal(chunk.session_id, first.session_id, 'session_id in every chunk')
-    t.notOk('usage' in chunk)
-  }
-  t.ok(chunks.slice(0, -1).every(({ choices }) => choices[0].finish_reason === null))
-  const { body } = await key.messages(first.session_id)
-  t.equal(body.messages[1].content, text, 'what was streamed can be read back at [DONE]')
-})
+t.test(
+  'POST /api/external/v1/chat/completions: order of a stream: role, content, finish_reason, [DONE]',
+  async (t) => {
+    const { key } = await startChat(t, { text })
+    const { status, headers, frames, all } = await key.stream({ messages })
+    t.equal(status, 200)
+    t.match(headers.get('content-type'), /^text\/event-stream/)
+    t.match(headers.get('cache-control'), /no-cache/)
+    const items = await all()
+    t.strictSame((await frames.next()).done, true)
+    t.equal(new Set(items.map(({ id }) => id)).size, items.length, 'every item has its own id')
+    t.strictSame(
+      items.map(({ data }) => data === '[DONE]').filter(Boolean),
+      [true],
+      '[DONE] exactly once',
+    )
+    t.equal(items.at(-1)?.data, '[DONE]')
+    const chunks = chunksOf(items)
+    const [first] = chunks
+    t.strictSame(first.choices, [
+      { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null },
+    ])
+    t.equal(items[0]?.data, first, 'the role comes before everything else')
+    t.strictSame(chunks.at(-1).choices, [{ index: 0, delta: {}, finish_reason: 'stop' }])
+    t.equal(textOf(items.slice(0, -1)), text)
+    for (const chunk of chunks) {
+      t.match(chunk, { id: first.id, object: 'chat.completion.chunk', model: 'svc-orchestrator' })
+      t.equal(chunk.created, first.created)
+      t.equal(chunk.session_id, first.session_id, 'session_id in every chunk')
+      t.notOk('usage' in chunk)
+    }
+    t.ok(chunks.slice(0, -1).every(({ choices }) => choices[0].finish_reason === null))
+    const { body } = await key.messages(first.session_id)
+    t.equal(body.messages[1].content, text, 'what was streamed can be read back at [DONE]')
+  },
+)
 
 t.test('headers and the opening chunk go out at once', async (t) => {
   const { key, provider } = await startChat(t)

@@ -11,7 +11,7 @@ const usage = { prompt_tokens: 100, completion_tokens: 20 }
 const asked = (request?: Received) =>
   request?.body.messages.slice(1).map(({ role, content }) => `${role}: ${content}`) ?? []
 
-t.test('a whole answer', async (t) => {
+t.test('POST /api/external/v1/chat/completions: a whole answer', async (t) => {
   const { key, organization } = await startChat(t, { text: 'Hello from the double.', usage })
   const { status, headers, body } = await key.chat({ messages: user('Hi') })
   t.equal(status, 200)

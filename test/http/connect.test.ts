@@ -148,7 +148,7 @@ t.test('past, revoked and unknown links answer alike', async (t) => {
   t.match(await ask('GET', `${user.path}/credentials`), { body: { total: 0 } })
 })
 
-t.test('a link holds for 30 minutes, and for a user who is still one', async (t) => {
+t.test('limit connect link lifetime: 30 minutes, and for a user who is still one', async (t) => {
   const { agent, link, clock, organization, server, user_id, connected } = await connectScene(t)
   const agent_id = await agent('SHOP')
   const url = await link(agent_id)
@@ -183,7 +183,7 @@ t.test('revoked by many at once, each link is counted once', async (t) => {
   )
 })
 
-t.test('at most 20 of a kind', async (t) => {
+t.test('limit items of one kind on a connect page: 20', async (t) => {
   const { agent, link } = await connecting(t)
   const tools = Array.from({ length: 22 }, (_, n) =>
     call(`c${n}`, { 'x-key': `{{credential:C_${String(n).padStart(2, '0')}}}` }),

@@ -12,7 +12,9 @@ import { connect } from '../support/socket.ts'
 
 /** FUZZ_SEED and FUZZ_RUNS (requests to each route) look further than every run of the tests does. */
 const seed = Number(process.env.FUZZ_SEED ?? 1)
-const numRuns = Number(process.env.FUZZ_RUNS ?? 30)
+const numRuns = Number(process.env.FUZZ_RUNS ?? 20)
+
+t.setTimeout(Math.max(300_000, numRuns * 20_000))
 
 /** An answer that takes longer is none. */
 const patienceMs = 20_000

@@ -33,7 +33,7 @@ const asked = async (uses: Partial<Uses>) => {
   return { status: reply.statusCode, code: reply.headers['x-error-code'], body: reply.json() }
 }
 
-t.test('the process answers, and so do its stores', async (t) => {
+t.test('GET /api/health: the process answers, and so do its stores', async (t) => {
   const { url } = await startApp(t)
   const ask = raw(url)
   t.match(await ask('/api/health'), {

@@ -30,59 +30,62 @@ const headersOf = (kind: string, limit: number, remaining: number, reset: number
   [`x-ratelimit-reset${kind}`]: String(reset),
 })
 
-t.test('the minute: counted exactly, told with every answer, free again on time', async (t) => {
-  const { url, platform, seconds, advance } = await still(t)
-  const organization = await platform.organization()
-  const { key } = await organization.key({ rate_limit_minute: 3 })
-  const get = (path = '/sessions') =>
-    raw(url)(`/api/external${path}`, { headers: { 'x-api-key': key } })
-  const first = seconds()
-  t.match(await get(), {
-    status: 200,
-    headers: {
-      ...headersOf('-minute', 3, 2, first + 60),
-      ...headersOf('-hour', 1000, 999, first + 3600),
-      ...headersOf('', 3, 2, first + 60),
-    },
-  })
-  advance(10)
-  t.match(await get('/nothing'), {
-    status: 404,
-    headers: headersOf('-minute', 3, 1, first + 60),
-  })
-  t.match(await get('/sessions?page=0'), {
-    status: 400,
-    headers: headersOf('-minute', 3, 0, first + 60),
-  })
-  for (let n = 0; n < 5; n++)
+t.test(
+  'limit requests per minute per key: counted exactly, told with every answer, free again on time',
+  async (t) => {
+    const { url, platform, seconds, advance } = await still(t)
+    const organization = await platform.organization()
+    const { key } = await organization.key({ rate_limit_minute: 3 })
+    const get = (path = '/sessions') =>
+      raw(url)(`/api/external${path}`, { headers: { 'x-api-key': key } })
+    const first = seconds()
     t.match(await get(), {
-      status: 429,
+      status: 200,
       headers: {
-        'retry-after': '50',
-        'x-error-code': 'rate_limit_exceeded',
-        'x-should-retry': undefined,
-        ...headersOf('-minute', 3, 0, first + 60),
-        ...headersOf('-hour', 1000, 997, first + 3600),
-      },
-      body: {
-        error: 'rate_limit_exceeded',
-        message: String,
-        limit: 3,
-        window: 'minute',
-        reset_at: first + 60,
-        retry_after: 50,
+        ...headersOf('-minute', 3, 2, first + 60),
+        ...headersOf('-hour', 1000, 999, first + 3600),
+        ...headersOf('', 3, 2, first + 60),
       },
     })
-  advance(49)
-  t.match(await get(), { status: 429, body: { retry_after: 1 } })
-  advance(1)
-  t.match(await get(), { status: 200, headers: headersOf('-minute', 3, 0, first + 70) })
-  t.match(await get(), { status: 429, body: { retry_after: 10 } })
-  advance(10)
-  t.match(await get(), { status: 200, headers: headersOf('-minute', 3, 1, first + 120) })
-})
+    advance(10)
+    t.match(await get('/nothing'), {
+      status: 404,
+      headers: headersOf('-minute', 3, 1, first + 60),
+    })
+    t.match(await get('/sessions?page=0'), {
+      status: 400,
+      headers: headersOf('-minute', 3, 0, first + 60),
+    })
+    for (let n = 0; n < 5; n++)
+      t.match(await get(), {
+        status: 429,
+        headers: {
+          'retry-after': '50',
+          'x-error-code': 'rate_limit_exceeded',
+          'x-should-retry': undefined,
+          ...headersOf('-minute', 3, 0, first + 60),
+          ...headersOf('-hour', 1000, 997, first + 3600),
+        },
+        body: {
+          error: 'rate_limit_exceeded',
+          message: String,
+          limit: 3,
+          window: 'minute',
+          reset_at: first + 60,
+          retry_after: 50,
+        },
+      })
+    advance(49)
+    t.match(await get(), { status: 429, body: { retry_after: 1 } })
+    advance(1)
+    t.match(await get(), { status: 200, headers: headersOf('-minute', 3, 0, first + 70) })
+    t.match(await get(), { status: 429, body: { retry_after: 10 } })
+    advance(10)
+    t.match(await get(), { status: 200, headers: headersOf('-minute', 3, 1, first + 120) })
+  },
+)
 
-t.test('the hour', async (t) => {
+t.test('limit requests per hour per key: counted too', async (t) => {
   const { url, platform, seconds, advance } = await still(t)
   const organization = await platform.organization()
   const { key } = await organization.key({ rate_limit_hour: 2 })
@@ -103,7 +106,7 @@ t.test('the hour', async (t) => {
   })
 })
 
-t.test('stock SDKs get the nested variant on /v1', async (t) => {
+t.test('rate limit 4: stock SDKs get the nested variant on /v1', async (t) => {
   const { platform } = await startApp(t)
   const organization = await platform.organization()
   const key = await organization.key({ rate_limit_minute: 1 })
@@ -140,7 +143,7 @@ t.test('the smaller of the limits of key and plan', async (t) => {
   }
 })
 
-t.test('keys are limited apart from each other', async (t) => {
+t.test('rate limit 1: keys are limited apart from each other', async (t) => {
   const { platform } = await startApp(t)
   const organization = await platform.organization()
   const [one, other] = [

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { served, withOrganization } from '../support/served.ts'
 
-t.test('squads, for connect links', async (t) => {
+t.test('GET /management/agents: squads, for connect links', async (t) => {
   const all = await served(t)
   const { at, owner, organization_id, created } = await withOrganization(all)
   const orchestrator: string = created.body.orchestrator_agent_id

@@ -9,7 +9,7 @@ const error = (code: string, more = {}) => ({
   body: { detail: { error: { code, ...more } } },
 })
 
-t.test('a document from upload to answer', async (t) => {
+t.test('POST /api/external/rag/upload: a document from upload to answer', async (t) => {
   const { platform } = await startApp(t)
   const organization = await platform.organization()
   const key = await organization.key({ scopes: [...allRag, 'agents:invoke'] })
@@ -70,7 +70,7 @@ t.test('the same name again replaces the file once the new one completes', async
   t.match((await ask('GET', '/datastores')).body.datastores, [{ document_count: 1 }])
 })
 
-t.test('names are unique, also when asked for at once', async (t) => {
+t.test('error datastore_exists 409: names are unique, also when asked for at once', async (t) => {
   const { platform } = await startApp(t)
   const organization = await platform.organization()
   const { ask } = library(await organization.key({ scopes: allRag }))
@@ -293,16 +293,19 @@ t.test('deleting', async (t) => {
   t.equal(typeof (await datastore()), 'string', 'its name is free again')
 })
 
-t.test('an unfinished upload keeps a DataStore, unless forced', async (t) => {
-  const { platform } = await startApp(t)
-  const { ask, datastore, upload } = library(
-    await (await platform.organization()).key({ scopes: allRag }),
-  )
-  const id = await datastore()
-  await upload(id, ...Array.from({ length: 8 }, (_, n) => encoded(`${n}.docx`, zipBomb())))
-  t.match(await ask('DELETE', `/datastores/${id}`), {
-    status: 409,
-    ...error('datastore_in_use', { agents: [] }),
-  })
-  t.match(await ask('DELETE', `/datastores/${id}?force=1`), { body: { deleted_files: 8 } })
-})
+t.test(
+  'error DataStore in use 409: an unfinished upload keeps a DataStore, unless forced',
+  async (t) => {
+    const { platform } = await startApp(t)
+    const { ask, datastore, upload } = library(
+      await (await platform.organization()).key({ scopes: allRag }),
+    )
+    const id = await datastore()
+    await upload(id, ...Array.from({ length: 8 }, (_, n) => encoded(`${n}.docx`, zipBomb())))
+    t.match(await ask('DELETE', `/datastores/${id}`), {
+      status: 409,
+      ...error('datastore_in_use', { agents: [] }),
+    })
+    t.match(await ask('DELETE', `/datastores/${id}?force=1`), { body: { deleted_files: 8 } })
+  },
+)

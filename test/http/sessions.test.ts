@@ -5,7 +5,7 @@ import { movableClock, startChat } from '../support/server.ts'
 
 const messages = user('Hi')
 
-t.test('the list of sessions', async (t) => {
+t.test('GET /api/external/sessions: the list', async (t) => {
   const clock = movableClock()
   const { key } = await startChat(t, undefined, { clock })
   for (const session_id of ['a', 'b', 'c']) {
@@ -43,7 +43,7 @@ t.test('the list of sessions', async (t) => {
   t.equal((await key.sessions('?include_hidden=maybe')).status, 400)
 })
 
-t.test('the messages of a session', async (t) => {
+t.test('GET /api/external/sessions/{session_id}/messages: the messages', async (t) => {
   const { key } = await startChat(t, { text: 'Answer.' })
   const session_id = 'm'
   for (const content of ['One', 'Two']) await key.chat({ messages: user(content), session_id })
@@ -71,7 +71,7 @@ t.test('the messages of a session', async (t) => {
   t.equal((await key.messages(session_id, '?page_size=200')).status, 200)
 })
 
-t.test('the status of a session', async (t) => {
+t.test('GET /api/external/sessions/{session_id}/status: while it runs', async (t) => {
   const { key, provider } = await startChat(t)
   const turn = held()
   provider.next(turn.reply)
@@ -92,35 +92,38 @@ t.test('the status of a session', async (t) => {
   t.strictSame((await key.status(session_id)).body, { session_id, is_processing: false })
 })
 
-t.test('30 minutes pass: not processing, timed_out, and the session goes on', async (t) => {
-  const clock = movableClock()
-  const { key, provider, server, organization } = await startChat(t, { text: 'Next.' }, { clock })
-  const turn = held()
-  provider.next(turn.reply)
-  const session_id = 'long'
-  const stream = await key.stream({ messages, session_id })
-  await stream.until(isToken)
-  clock.advance(29 * 60_000)
-  await server.tick()
-  t.equal((await key.status(session_id)).body.is_processing, true)
-  clock.advance(60_000)
-  const expected = {
-    session_id,
-    is_processing: false,
-    timed_out: true,
-    message: /cancelled automatically/,
-  }
-  t.match((await key.status(session_id)).body, expected, 'as soon as they have passed')
-  await server.tick()
-  const items = await stream.all()
-  t.match(items.at(-2)?.data, { error: { code: 'llm_service_timeout' } })
-  t.match((await key.status(session_id)).body, expected)
-  await provider.requests[0]?.aborted
-  const { balance, effective } = await organization.balance()
-  t.strictSame([balance, effective], [100, 100])
-  t.equal((await key.chat({ messages, session_id })).status, 200)
-  t.strictSame((await key.status(session_id)).body, { session_id, is_processing: false })
-})
+t.test(
+  'limit session processing time-out: not processing, timed_out, and the session goes on',
+  async (t) => {
+    const clock = movableClock()
+    const { key, provider, server, organization } = await startChat(t, { text: 'Next.' }, { clock })
+    const turn = held()
+    provider.next(turn.reply)
+    const session_id = 'long'
+    const stream = await key.stream({ messages, session_id })
+    await stream.until(isToken)
+    clock.advance(29 * 60_000)
+    await server.tick()
+    t.equal((await key.status(session_id)).body.is_processing, true)
+    clock.advance(60_000)
+    const expected = {
+      session_id,
+      is_processing: false,
+      timed_out: true,
+      message: /cancelled automatically/,
+    }
+    t.match((await key.status(session_id)).body, expected, 'as soon as they have passed')
+    await server.tick()
+    const items = await stream.all()
+    t.match(items.at(-2)?.data, { error: { code: 'llm_service_timeout' } })
+    t.match((await key.status(session_id)).body, expected)
+    await provider.requests[0]?.aborted
+    const { balance, effective } = await organization.balance()
+    t.strictSame([balance, effective], [100, 100])
+    t.equal((await key.chat({ messages, session_id })).status, 200)
+    t.strictSame((await key.status(session_id)).body, { session_id, is_processing: false })
+  },
+)
 
 t.test('a session that is not yours is a session that does not exist', async (t) => {
   const { key, server, organization, provider } = await startChat(t)

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { ListMessages } from '../../../queries/list-messages.ts'
+import type { GetMessage, ListMessages } from '../../../queries/list-messages.ts'
 import type { ListSessions } from '../../../queries/list-sessions.ts'
 import type { SessionStatus } from '../../../queries/session-status.ts'
 import type { Delegate } from '../delegate.ts'
@@ -10,6 +10,7 @@ import { boolean, integer, sessionId } from '../wire.ts'
 type Uses = {
   listSessions: ListSessions
   listMessages: ListMessages
+  getMessage: GetMessage
   sessionStatus: SessionStatus
   delegate: Delegate
 }
@@ -49,18 +50,18 @@ const sessionList = z.object({
   ...paging,
 })
 
+const messageItem = z.object({
+  event_id: z.string(),
+  event_type: z.enum(['user_message', 'assistant_message']),
+  content: z.string(),
+  agent: z.string().nullable(),
+  created_at: timestamp,
+  visibility: z.enum(['visible', 'hidden']),
+})
+
 const messageList = z.object({
   session_id: z.string(),
-  messages: z.array(
-    z.object({
-      event_id: z.string(),
-      event_type: z.enum(['user_message', 'assistant_message']),
-      content: z.string(),
-      agent: z.string().nullable(),
-      created_at: timestamp,
-      visibility: z.enum(['visible', 'hidden']),
-    }),
-  ),
+  messages: z.array(messageItem),
   ...paging,
 })
 
@@ -74,10 +75,11 @@ const sessionState = z.object({
   message: z.string().optional(),
 })
 
-/** Reading sessions (external API: GET sessions, messages, status). */
+/** Reading sessions (external API: GET sessions, messages, status), and one message alone. */
 export const sessionRoutes =
-  ({ listSessions, listMessages, sessionStatus, delegate }: Uses): FastifyPluginAsyncZod =>
+  (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
+    const { listSessions, listMessages, getMessage, sessionStatus, delegate } = uses
     const config = { scopes: ['sessions:read'] }
     const tags = ['sessions']
     const delegated = ['user_not_found', 'delegation_not_allowed'] as const
@@ -123,6 +125,29 @@ export const sessionRoutes =
         const { organizationId } = request.access
         const sessionId = request.params.session_id
         return listMessages({ organizationId, viewer, sessionId }, { page, pageSize: page_size })
+      },
+    )
+
+    http.get(
+      '/sessions/:session_id/messages/:event_id',
+      {
+        config: { scopes: ['sessions:messages'] },
+        schema: {
+          tags,
+          summary: 'One message of a session',
+          params: params.extend({ event_id: z.string().min(1).max(128) }),
+          querystring: status,
+          response: {
+            200: messageItem,
+            ...refusals('detail', 'session_not_found', 'message_not_found', ...delegated),
+          },
+        },
+      },
+      async (request) => {
+        const { session_id: sessionId, event_id } = request.params
+        const { viewer } = await delegate(request, request.query.on_behalf_of)
+        const { organizationId } = request.access
+        return getMessage({ organizationId, viewer, sessionId }, event_id)
       },
     )
 
