@@ -31,6 +31,8 @@ t.test('killed in the middle of indexing, the next life completes it', async (t)
   for (const name of names)
     t.match((await after.search(id, name))[0], { filename: `${name}.txt` }, name)
   t.match((await after.ask('GET', '/datastores')).body.datastores, [{ document_count: 4 }])
+  const { events } = await server.platform.ask('GET', `${at}/audit/events?type=UploadRequeued`)
+  t.ok(events.length > 0, 'what was under way has waited again')
 })
 
 const storedIn = async (path: string): Promise<string[]> => {

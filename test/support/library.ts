@@ -1,4 +1,5 @@
 import type { client } from './client.ts'
+import { eventually } from './eventually.ts'
 
 type Client = ReturnType<typeof client>
 
@@ -24,14 +25,11 @@ export const library = ({ ask }: Pick<Client, 'ask'>) => {
       ask('POST', at('/upload'), { datastore_id, files }),
     search: async (datastore_id: string, query: string) =>
       (await ask('POST', at(`/datastores/${datastore_id}/search`), { query })).body.results,
-    /** The files of a DataStore once all of them are read; a minute at most. */
-    async settled(datastore_id: string) {
-      for (const end = Date.now() + 60_000; Date.now() < end; ) {
+    /** The files of a DataStore once all of them are read. */
+    settled: (datastore_id: string) =>
+      eventually(async () => {
         const { files } = (await ask('GET', at(`/datastores/${datastore_id}/files`))).body
-        if (files.every(({ status }: { status: string }) => over.has(status))) return files
-        await new Promise((resolve) => setTimeout(resolve, 50))
-      }
-      throw new Error('the files were not read within a minute')
-    },
+        return files?.every(({ status }: { status: string }) => over.has(status)) && files
+      }),
   }
 }

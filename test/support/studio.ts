@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import type { Client } from './client.ts'
+import { eventually } from './eventually.ts'
 import { generationDouble } from './generation-double.ts'
 import type { Organization } from './platform.ts'
 import { startApp } from './server.ts'
@@ -10,15 +11,12 @@ const scopes = ['agents:invoke', 'content:read', 'content:retry']
 export const painterOf = (key: Client, agent: string) => {
   const at = (path: string) => `/api/external/content${path}`
   const get = async (id: string, query = '') => (await key.ask('GET', at(`/${id}${query}`))).body
-  /** An item once it is one of these; a minute at most. */
-  const when = async (id: string, ...statuses: string[]) => {
-    for (const end = Date.now() + 60_000; Date.now() < end; ) {
+  /** An item once it is one of these. */
+  const when = (id: string, ...statuses: string[]) =>
+    eventually(async () => {
       const item = await get(id)
-      if (statuses.includes(item.status)) return item
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
-    throw new Error(`${id} did not become ${statuses.join(' or ')} within a minute`)
-  }
+      return statuses.includes(item.status) ? item : undefined
+    })
   return {
     ask: (method: string, path: string) => key.ask(method, at(path)),
     get,
