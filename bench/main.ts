@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benchAgents } from './agents.ts'
 import { benchAppend } from './append.ts'
+import { benchAudit } from './audit.ts'
 import type { Section } from './bench.ts'
 import { benchChat } from './chat.ts'
 import { type Measured, tableOf } from './measured.ts'
@@ -26,6 +27,7 @@ const sections: Readonly<Record<string, Section>> = {
   turns: benchTurns,
   stored: benchStored,
   retrieval: benchRetrieval,
+  audit: benchAudit,
 }
 
 const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()

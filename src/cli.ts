@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { cac } from 'cac'
+import { type AuditOptions, audit } from './cli/audit/audit.ts'
 import { CommandFailed } from './cli/command-failed.ts'
 import { eventLines } from './cli/events.ts'
 import { openProjections } from './cli/open-projections.ts'
@@ -72,6 +73,25 @@ cli
       throw new CommandFailed('REPRISE_API_KEY (with admin:read) or SUPER_ADMIN_KEY must be set')
     for await (const line of eventLines(remote(url, key), { organization, ...options }))
       stdout.write(`${line}\n`)
+  })
+
+cli
+  .command(
+    'audit <action> [file]',
+    'export a history, verify or replay an export, show the runs of a session',
+  )
+  .option('--organization <id>', 'Whose (export, show)')
+  .option('--out <file>', 'Where to (export); one that was interrupted goes on')
+  .option('--url <url>', 'Ask the running server there')
+  .option('--key <key>', 'Its API key (default: REPRISE_API_KEY or SUPER_ADMIN_KEY)')
+  .option('--checkpoint <file>', 'A checkpoint that was kept (verify)')
+  .option('--vkey <key>', 'The verifier key that was kept (verify)')
+  .option('--view <name>', 'Which read model (replay)')
+  .option('--as-of <time or position>', 'As it stood then (replay)')
+  .option('--json', 'Documents, one JSON object a line (replay)')
+  .option('--session <id>', 'Which session (show)')
+  .action(async (action: string, file: string | undefined, options: AuditOptions) => {
+    stdout.write(`${await audit(action, { env, file, options })}\n`)
   })
 
 const run = async (): Promise<void> => {

@@ -1,36 +1,21 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { superAdminKey } from './support/platform.ts'
+import { cli, reprise } from './support/reprise.ts'
 import { startServer } from './support/server.ts'
 
 // Some thirty processes, on machines that do other things too.
 t.setTimeout(300_000)
-
-const cli = new URL('../src/cli.js', import.meta.url).pathname
-
-/** One run of the command; what it said and its exit code. */
-const reprise = async (args: string, env: Record<string, string> = {}) => {
-  const child = spawn(process.execPath, [cli, ...args.split(' ')], {
-    env: { PATH: process.env.PATH ?? '', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const [out, err, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit'),
-  ])
-  return { code, out, err }
-}
 
 t.test('help, version, and what is called wrongly', async (t) => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
   t.match(await reprise('--version'), { code: 0, out: `reprise/${version} `, err: '' })
   const help = await reprise('--help')
   t.match(help, { code: 0, err: '' })
-  for (const command of ['serve', 'projections', 'events']) t.match(help.out, `  ${command} `)
+  for (const command of ['serve', 'projections', 'events', 'audit'])
+    t.match(help.out, `  ${command} `)
   t.match(await reprise('events --help'), { code: 0, out: '--organization <id>' })
   for (const [args, err] of [
     ['nonsense', 'nonsense is unknown'],
@@ -38,6 +23,15 @@ t.test('help, version, and what is called wrongly', async (t) => {
     ['projections drop', 'there are: list, rebuild'],
     ['projections list --loudly', 'Unknown option `--loudly`'],
     ['events', '--organization <id> is required'],
+    ['audit forge', 'there are: export, verify, replay, show'],
+    ['audit export --out f', '--organization <id> is required'],
+    ['audit export --organization o', '--out <file> is required'],
+    ['audit verify', 'the export to verify is required'],
+    ['audit replay f', '--view <read model> is required'],
+    ['audit replay f --view nothing', 'there are: accounts, agents'],
+    ['audit replay f --view sessions --as-of soon', 'neither a time'],
+    ['audit show', '--session <id> is required'],
+    ['audit show --session s', '--organization <id> is required'],
   ] as const)
     t.match(await reprise(args), { code: 2, out: '', err })
 })
@@ -50,6 +44,15 @@ t.test('what cannot be done says what to do', async (t) => {
     ['projections list --url http://127.0.0.1:1', { SUPER_ADMIN_KEY: 'k' }, 'does not answer'],
     ['projections list --url nowhere', { SUPER_ADMIN_KEY: 'k' }, 'nowhere is not a URL'],
     ['events --organization o', {}, 'REPRISE_API_KEY (with admin:read) or SUPER_ADMIN_KEY'],
+    ['audit export --organization o --out f', {}, 'holds no events: set DATA_DIR'],
+    [
+      'audit export --organization o --out f --url http://127.0.0.1:1',
+      {},
+      '--key, REPRISE_API_KEY',
+    ],
+    ['audit verify package.json', {}, 'package.json is no export'],
+    ['audit verify nowhere', {}, 'nowhere cannot be read: ENOENT'],
+    ['audit replay package.json --view sessions', {}, 'package.json is no export'],
     ['serve', { PORT: 'many' }, 'ConfigInvalid: The environment has errors:\n  PORT:'],
   ] as const)
     t.match(await reprise(args, { DATA_DIR, ...env }), { code: 1, out: '', err })

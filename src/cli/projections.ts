@@ -1,4 +1,5 @@
 import type { Progress } from '../rebuild.ts'
+import { table } from './table.ts'
 
 type Line = {
   name: string
@@ -25,16 +26,7 @@ export const listed = async ({ list }: Projections): Promise<string> => {
     String(lag),
     error ? `${state}: ${error}` : state,
   ])
-  const rows = [['NAME', 'POSITION', 'LAG', 'STATE'], ...lines]
-  const widths = [0, 1, 2].map((n) => Math.max(...rows.map((row) => row[n]?.length ?? 0)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, n) => cell.padEnd(widths[n] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+  return table([['NAME', 'POSITION', 'LAG', 'STATE'], ...lines])
 }
 
 /** Rebuilds one read model, or all one after another; tells how far it is. */

@@ -11,10 +11,10 @@ const refusal = z.union([
 export const defaultUrl = ({ PORT }: Readonly<Record<string, string | undefined>>): string =>
   `http://127.0.0.1:${PORT || 3000}`
 
-/** Asks a running server; answers the JSON of its reply. @throws CommandFailed */
-export const remote = (url: string, key: string) => {
+/** Asks a running server; answers its reply where that is no refusal. @throws CommandFailed */
+export const replies = (url: string, key: string) => {
   if (!URL.canParse(url)) throw new CommandFailed(`${url} is not a URL, such as ${defaultUrl({})}`)
-  return async (method: 'GET' | 'POST', path: string): Promise<unknown> => {
+  return async (method: 'GET' | 'POST', path: string): Promise<Response> => {
     const target = new URL(path, url)
     const reply = await fetch(target, { method, headers: { 'x-api-key': key } }).catch(
       ({ cause }: Error) => {
@@ -22,11 +22,18 @@ export const remote = (url: string, key: string) => {
         throw new CommandFailed(`${target.origin} does not answer (${why})`)
       },
     )
+    if (reply.ok) return reply
     const body: unknown = await reply.json().catch(() => undefined)
-    if (reply.ok) return body
     const said = refusal.safeParse(body).data ?? reply.statusText
     throw new CommandFailed(`${target.origin} answers ${reply.status}: ${said}`)
   }
+}
+
+/** The same, for replies in JSON. */
+export const remote = (url: string, key: string) => {
+  const ask = replies(url, key)
+  return async (method: 'GET' | 'POST', path: string): Promise<unknown> =>
+    (await ask(method, path)).json()
 }
 
 export type Remote = ReturnType<typeof remote>

@@ -6,8 +6,15 @@ export const hashSize = 32
 /** What the tree of no leaves hashes to (RFC 6962, section 2.1). */
 const emptyRoot: Buffer = hash('sha256', '', 'buffer')
 
+/** Behind a zero byte; hashing a string costs three times what hashing bytes does. */
+const leafBytes = Buffer.alloc(1 + 3 * 32_768)
+
 /** A leaf behind a zero byte, so that none can be taken for a node. */
-export const leafHash = (leaf: string): Buffer => hash('sha256', `\0${leaf}`, 'buffer')
+export const leafHash = (leaf: string): Buffer => {
+  if (leaf.length > 32_768) return hash('sha256', `\0${leaf}`, 'buffer')
+  const end = 1 + leafBytes.write(leaf, 1)
+  return hash('sha256', leafBytes.subarray(0, end), 'buffer')
+}
 
 const pair = Buffer.alloc(1 + 2 * hashSize, 1)
 

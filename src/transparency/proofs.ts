@@ -53,3 +53,37 @@ export const consistencyProof = async (
   }
   return from === 0 ? [] : path({ lo: 0, hi: to }, true)
 }
+
+/** A consistency proof and what it is said to prove. */
+type Consistency = {
+  from: number
+  to: number
+  before: Buffer
+  after: Buffer
+  proof: readonly Buffer[]
+}
+
+/** Whether the tree of `from` leaves with one root began the one of `to` (RFC 9162, 2.1.4.2). */
+export const isConsistent = ({ from, to, before, after, proof }: Consistency): boolean => {
+  if (from === 0 || from >= to)
+    return proof.length === 0 && from <= to && (from === 0 || before.equals(after))
+  const [first, ...rest] = Number.isInteger(Math.log2(from)) ? [before, ...proof] : proof
+  if (!first) return false
+  let [at, last] = [from - 1, to - 1]
+  const up = () => {
+    at = Math.floor(at / 2)
+    last = Math.floor(last / 2)
+  }
+  while (at % 2 === 1) up()
+  let [old, now] = [first, first]
+  for (const hash of rest) {
+    if (last === 0) return false
+    if (at % 2 === 1 || at === last) {
+      old = nodeHash(hash, old)
+      now = nodeHash(hash, now)
+      while (at % 2 === 0 && at !== 0) up()
+    } else now = nodeHash(now, hash)
+    up()
+  }
+  return last === 0 && old.equals(before) && now.equals(after)
+}

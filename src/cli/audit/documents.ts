@@ -1,0 +1,30 @@
+import { sealed } from '../../domain/sealed.ts'
+import type { Document } from '../../ports/views.ts'
+import { table } from '../table.ts'
+
+const widest = 40
+
+const cell = (value: unknown): string => {
+  if (value === undefined || value === null) return '-'
+  const text = sealed.safeParse(value).success
+    ? '(sealed)'
+    : typeof value === 'string'
+      ? value
+      : JSON.stringify(value)
+  const line = text.replace(/\s+/g, ' ')
+  return line.length > widest ? `${line.slice(0, widest - 1)}…` : line
+}
+
+/** Documents as a table, their ids first. */
+export const documentTable = (documents: ReadonlyMap<string, Document>): string => {
+  const fields = [...new Set([...documents.values()].flatMap((one) => Object.keys(one)))]
+  const rows = [...documents].map(([id, document]) => [
+    id,
+    ...fields.map((field) => cell(document[field])),
+  ])
+  return table([['ID', ...fields.map((field) => field.toUpperCase())], ...rows])
+}
+
+/** One JSON object a line. */
+export const documentLines = (documents: ReadonlyMap<string, Document>): string =>
+  [...documents].map(([id, document]) => JSON.stringify({ id, document })).join('\n')

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { nodeHash, packed, rootOf, unpacked } from '../../transparency/merkle.ts'
+import { tileWidth } from '../../transparency/tile.ts'
+
+/**
+ * The lines of an export (docs/auditors.md): a header; then, before the first event that it is over,
+ * every tile of hashes, the higher ones first; and the events. All hashes come to the checkpoint's root.
+ */
+const header = z.object({
+  reprise_export: z.literal(1),
+  organization_id: z.string(),
+  /** The verifier key of the checkpoint, as the source has told it. */
+  key: z.string(),
+  /** The signed note. */
+  checkpoint: z.string(),
+  /** The last tile of each level of the tree, where it is not full, lowest first; packed. */
+  edge: z.array(z.string()),
+})
+
+export type Header = z.infer<typeof header>
+
+const tileLine = z.object({
+  tile: z.tuple([z.int().min(0), z.int().min(0)]),
+  hashes: z.string(),
+})
+
+/** The hashes of the `n`th tile of a level. */
+export type TileHashes = { level: number; n: number; hashes: readonly Buffer[] }
+
+const parsed = (line: string): unknown => {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+export const headerLine = (one: Header): string => JSON.stringify(one)
+
+/** Undefined where the line is no header. */
+export const headerOf = (line: string): Header | undefined => header.safeParse(parsed(line)).data
+
+export const tileLineOf = ({ level, n, hashes }: TileHashes): string =>
+  JSON.stringify({ tile: [level, n], hashes: packed(hashes) })
+
+/** Undefined where the line is an event's, or at least no tile's. */
+export const tileOf = (line: string): TileHashes | undefined => {
+  if (!line.startsWith('{"tile":')) return undefined
+  const { data } = tileLine.safeParse(parsed(line))
+  return data && { level: data.tile[0], n: data.tile[1], hashes: unpacked(data.hashes) }
+}
+
+/** How many tiles of a level are full. */
+const fullTiles = (size: number, level: number): number =>
+  Math.floor(size / tileWidth ** (level + 1))
+
+/** How many nodes of a level the last tile has, where it is not full. */
+export const edgeWidths = (size: number): number[] => {
+  const widths: number[] = []
+  for (let nodes = size; nodes > 0; nodes = Math.floor(nodes / tileWidth))
+    widths.push(nodes % tileWidth)
+  return widths
+}
+
+/** The tiles that are told before the first event of a tile of events, the highest first. */
+export const tilesBefore = (size: number, chunk: number): { level: number; n: number }[] => {
+  const tiles = [{ level: 0, n: chunk }]
+  for (let level = 1, n = chunk; fullTiles(size, level) > 0 && n % tileWidth === 0; level++) {
+    n /= tileWidth
+    if (n < fullTiles(size, level)) tiles.unshift({ level, n })
+  }
+  return tiles
+}
+
+/** The root of a tree from its edge: complete subtrees side by side, ever smaller ones. */
+export const rootOfEdge = (edge: readonly (readonly Buffer[])[]): Buffer => {
+  const subtrees: Buffer[] = []
+  for (const nodes of edge.toReversed())
+    for (let at = 0; at < nodes.length; ) {
+      const count = 2 ** Math.floor(Math.log2(nodes.length - at))
+      subtrees.push(rootOf(nodes.slice(at, at + count)))
+      at += count
+    }
+  return subtrees.length === 0
+    ? rootOf([])
+    : subtrees.reduceRight((lower, subtree) => nodeHash(subtree, lower))
+}
+
+/** The nodes that are known from an edge and the last tile told of each level. */
+export const knownNodes = (size: number, edge: readonly (readonly Buffer[])[]) => {
+  const told = new Map<number, TileHashes>()
+  const node = (level: number, n: number): Buffer | undefined => {
+    const tile = Math.floor(n / tileWidth)
+    const last = told.get(level)
+    if (last?.n === tile) return last.hashes[n % tileWidth]
+    return tile === fullTiles(size, level) ? edge[level]?.[n % tileWidth] : undefined
+  }
+  return {
+    /** Whether a tile's hashes come to the node that is known; then they are known too. */
+    add(tile: TileHashes): boolean {
+      const { level, n, hashes } = tile
+      const partial = n === fullTiles(size, level)
+      const sound = partial
+        ? packed(hashes) === packed(edge[level] ?? [])
+        : hashes.length === tileWidth && node(level + 1, n)?.equals(rootOf(hashes)) === true
+      if (sound && !partial) told.set(level, tile)
+      return sound
+    },
+    node,
+  }
+}

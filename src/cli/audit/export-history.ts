@@ -1,0 +1,141 @@
+import { open, stat, truncate } from 'node:fs/promises'
+import { openedCheckpoint, originOf } from '../../transparency/checkpoint.ts'
+import { leafOfLine } from '../../transparency/leaf.ts'
+import { leafHash, packed, unpacked } from '../../transparency/merkle.ts'
+import { tileWidth } from '../../transparency/tile.ts'
+import { CommandFailed } from '../command-failed.ts'
+import {
+  edgeWidths,
+  type Header,
+  headerLine,
+  headerOf,
+  knownNodes,
+  rootOfEdge,
+  tileLineOf,
+  tileOf,
+  tilesBefore,
+} from './export-file.ts'
+import type { History } from './history.ts'
+import { linesIn } from './lines.ts'
+
+type Export = {
+  history: History
+  organization: string
+  path: string
+  /** Called with the events written so far, of how many. */
+  progress(events: number, of: number): void
+}
+
+/** What is to be done: the header, and the tiles of events that are written already. */
+type Begun = { header: Header; chunks: number }
+
+const contradiction = 'the source contradicts itself: its events do not come to what it has signed'
+
+/** The header of a new export: a history as long as it is now. @throws CommandFailed */
+const newHeader = async (history: History, organization_id: string): Promise<Header> => {
+  const [key, checkpoint] = [await history.key(), await history.checkpoint()]
+  const { origin, size, root } = openedCheckpoint(checkpoint, key)
+  if (origin !== originOf(organization_id))
+    throw new CommandFailed(`the source answers with a checkpoint of ${origin}`)
+  const edge: Buffer[][] = []
+  for (const [level, width] of edgeWidths(size).entries()) {
+    const nodes = Math.floor(size / tileWidth ** level)
+    edge.push(width > 0 ? await history.hashes(level, nodes - width, nodes) : [])
+  }
+  if (!rootOfEdge(edge).equals(root)) throw new CommandFailed(contradiction)
+  return { reprise_export: 1, organization_id, key, checkpoint, edge: edge.map(packed) }
+}
+
+const sizeOf = ({ checkpoint, key }: Header): number => openedCheckpoint(checkpoint, key).size
+
+/** How many events are in a tile of them. */
+const widthOf = (size: number, chunk: number): number =>
+  Math.min(tileWidth, size - chunk * tileWidth)
+
+/** An export that was begun, cut off after the last tile of events that is whole. */
+const resumed = async (path: string, organization: string): Promise<Begun | undefined> => {
+  const found = await stat(path).catch(() => undefined)
+  if (!found || found.size === 0) return undefined
+  let header: Header | undefined
+  let [size, read, whole, chunks, events] = [0, 0, 0, 0, 0]
+  scan: for await (const lines of linesIn(path))
+    for (const line of lines) {
+      read += Buffer.byteLength(line) + 1
+      if (read > found.size) break scan
+      if (!header) {
+        header = headerOf(line)
+        if (header?.organization_id !== organization) break scan
+        size = sizeOf(header)
+        whole = read
+      } else if (!tileOf(line) && ++events === widthOf(size, chunks)) {
+        chunks++
+        events = 0
+        whole = read
+      }
+    }
+  if (header?.organization_id !== organization)
+    throw new CommandFailed(
+      `${path} is there and is no export of ${organization}: name another file`,
+    )
+  await truncate(path, whole)
+  return { header, chunks }
+}
+
+/**
+ * Writes an organization's history to a file, as far as it goes when the export begins; one that was
+ * interrupted goes on where it was. Holds no more than 256 events. Answers how many it has.
+ * @throws CommandFailed
+ */
+export const exportHistory = async (options: Export): Promise<number> => {
+  const { history, organization, path, progress } = options
+  const begun = await resumed(path, organization)
+  const header = begun?.header ?? (await newHeader(history, organization))
+  const size = sizeOf(header)
+  const nodes = knownNodes(size, header.edge.map(unpacked))
+  const file = await open(path, 'a')
+  const chunks = Math.ceil(size / tileWidth)
+  const first = begun?.chunks ?? 0
+
+  /** The tiles that lie above a tile of events, checked against what is above them. */
+  const above = async (chunk: number): Promise<string[]> => {
+    const told: string[] = []
+    for (const { level, n } of tilesBefore(size, chunk)) {
+      if (level === 0) continue
+      const hashes = await history.hashes(level, n * tileWidth, (n + 1) * tileWidth)
+      const tile = { level, n, hashes }
+      if (!nodes.add(tile)) throw new CommandFailed(contradiction)
+      told.push(tileLineOf(tile))
+    }
+    return told
+  }
+
+  const write = async (chunk: number, events: readonly string[]): Promise<void> => {
+    const told = await above(chunk)
+    const tile = { level: 0, n: chunk, hashes: events.map((line) => leafHash(leafOfLine(line))) }
+    if (!nodes.add(tile)) throw new CommandFailed(contradiction)
+    await file.appendFile(`${[...told, tileLineOf(tile), ...events].join('\n')}\n`)
+    progress(chunk * tileWidth + events.length, size)
+  }
+
+  try {
+    if (!begun) await file.appendFile(`${headerLine(header)}\n`)
+    // What lies above the first tile of events that is missing began with an earlier one.
+    for (let span = tileWidth ** header.edge.length; span >= tileWidth; span /= tileWidth)
+      if (first % span > 0 && first < chunks) await above(first - (first % span))
+    let [chunk, held] = [first, [] as string[]]
+    if (first < chunks)
+      for await (const lines of history.lines(first * tileWidth, size))
+        for (const line of lines) {
+          held.push(line)
+          if (held.length < widthOf(size, chunk)) continue
+          await write(chunk++, held)
+          held = []
+        }
+    if (chunk < chunks)
+      throw new CommandFailed('the source ended early: run the same again to go on')
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  return size
+}

@@ -1,0 +1,43 @@
+import { type RunView, type TreeView, transparency } from '../../../projections/transparency.ts'
+import { getCheckpoint, getLogKey } from '../../../queries/get-checkpoint.ts'
+import { exportLines } from '../../../queries/read-leaves.ts'
+import { readTree } from '../../../queries/read-tree.ts'
+import { masterKeyOf } from '../../app-stores.ts'
+import { configFrom, type Environment } from '../../config.ts'
+import { secretsOf } from '../../secrets.ts'
+import { consistencyProof } from '../../transparency/proofs.ts'
+import { CommandFailed } from '../command-failed.ts'
+import { localStores } from '../local-stores.ts'
+import type { History } from './history.ts'
+import { linesOf } from './lines.ts'
+
+const askTheServer = 'ask it instead: --url http://127.0.0.1:3000 --key …'
+
+/** The transparency log as far as the configured stores have it folded. @throws CommandFailed */
+export const localHistory = async (env: Environment, organization: string): Promise<History> => {
+  const config = configFrom(env)
+  const { events, views, close } = await localStores(config, askTheServer)
+  const { logKeySeed } = secretsOf(await masterKeyOf(config))
+  const tree = readTree(await views.view<TreeView | RunView>(transparency))
+  const { size } = await tree(organization)
+  if (size === 0) {
+    await close()
+    throw new CommandFailed(`no events of an organization ${organization} are here`)
+  }
+  const lines = exportLines({ readTree: tree, history: events.history })
+  return {
+    key: async () => getLogKey({ logKeySeed })(organization),
+    checkpoint: () => getCheckpoint({ readTree: tree, logKeySeed })(organization),
+    hashes: async (level, from, to) => (await tree(organization)).hashes(level, { from, to }),
+    async *lines(from, to) {
+      const encoder = new TextEncoder()
+      const texts = await lines(organization, from, to)
+      async function* bytes() {
+        for await (const text of texts) yield encoder.encode(text)
+      }
+      yield* linesOf(bytes())
+    },
+    consistency: async (from, to) => consistencyProof((await tree(organization)).nodes, from, to),
+    close,
+  }
+}

@@ -1,0 +1,48 @@
+import { projections } from '../../app-reads.ts'
+import { memorySink } from '../../memory-sink.ts'
+import { type RecordedEvent, START } from '../../ports/event-store.ts'
+import type { Document } from '../../ports/views.ts'
+import { replay } from '../../replay.ts'
+import { CommandFailed } from '../command-failed.ts'
+import { eventsIn } from './events-in.ts'
+
+/** Read models that are folded from the organization's own events. */
+const replayed = projections.filter(({ stored }) => !stored)
+
+/** The position of the last event up to a time. */
+const positionAt = async (path: string, time: number): Promise<number> => {
+  let last = START
+  for await (const events of eventsIn(path))
+    for (const { metadata, position } of events)
+      if (Date.parse(metadata.at) <= time) last = position
+  return last
+}
+
+const upTo = async (path: string, asOf: string | undefined): Promise<number> => {
+  if (asOf === undefined) return Number.POSITIVE_INFINITY
+  if (/^\d+$/.test(asOf)) return Number(asOf)
+  const time = Date.parse(asOf)
+  if (Number.isNaN(time))
+    throw new CommandFailed(`--as-of ${asOf} is neither a time (ISO 8601) nor a position`, 2)
+  return positionAt(path, time)
+}
+
+/**
+ * A read model as it stood after a position or at a time, from an export alone; by the document's
+ * id. Sealed texts stay sealed. @throws CommandFailed
+ */
+export const replayExport = async (
+  path: string,
+  { view, asOf }: { view: string; asOf?: string | undefined },
+): Promise<ReadonlyMap<string, Document>> => {
+  const projection = replayed.find(({ name }) => name === view)
+  if (!projection)
+    throw new CommandFailed(
+      `--view ${view} is unknown; there are: ${replayed.map(({ name }) => name).join(', ')}`,
+      2,
+    )
+  const sink = memorySink(projection)
+  const history = (): AsyncIterable<readonly RecordedEvent[]> => eventsIn(path)
+  await replay({ store: { history }, projection, sink, upTo: await upTo(path, asOf) })
+  return sink.documents
+}

@@ -1,0 +1,151 @@
+import { z } from 'zod'
+
+const unit = 1_000_000
+const widest = 60
+
+/** What is told of any of a session's events; texts are opened, sealed, erased or withheld. */
+const told = z.looseObject({
+  type: z.string(),
+  metadata: z.looseObject({ at: z.string() }),
+  data: z
+    .looseObject({
+      runId: z.string(),
+      stepId: z.string(),
+      toolId: z.string(),
+      userId: z.string(),
+      agent: z.string(),
+      agentType: z.string(),
+      tool: z.string(),
+      fromAgent: z.string(),
+      toAgent: z.string(),
+      code: z.string(),
+      error: z.string(),
+      depth: z.number(),
+      durationMs: z.number(),
+      promptTokens: z.number(),
+      completionTokens: z.number(),
+      charge: z.number(),
+      model: z.string().nullable(),
+      ok: z.boolean(),
+      content: z.unknown(),
+    })
+    .partial(),
+})
+type Told = z.infer<typeof told>
+
+/** A line of the tree: how deep it is, what it is called, and what is known of it. */
+type Row = { depth: number; name: string; facts: (string | undefined)[] }
+
+const runEnds: Readonly<Record<string, string>> = {
+  RunCompleted: 'completed',
+  RunFailed: 'failed',
+  RunCancelled: 'cancelled',
+  RunTimedOut: 'timed out',
+}
+
+const duration = (ms: number | undefined): string | undefined =>
+  ms === undefined
+    ? undefined
+    : ms < 1_000
+      ? `${Math.round(ms)} ms`
+      : `${(ms / 1_000).toFixed(1)} s`
+
+const tokens = ({ promptTokens: prompt = 0, completionTokens: completion = 0 }: Told['data']) =>
+  prompt + completion > 0 ? `${prompt} + ${completion} tokens` : undefined
+
+const textOf = (content: unknown): string => {
+  if (typeof content !== 'string')
+    return typeof content === 'object' && content !== null && 'erased' in content
+      ? '(erased)'
+      : '(sealed)'
+  const line = content.replace(/\s+/g, ' ')
+  return line.length > widest ? `${line.slice(0, widest - 1)}…` : line
+}
+
+const between = (start: Told | undefined, { metadata }: Told): number | undefined =>
+  start && Date.parse(metadata.at) - Date.parse(start.metadata.at)
+
+/**
+ * A session's runs as an indented tree: what was said, which agents and tools worked below which,
+ * how long, and what it cost. Takes the events of its stream in their order.
+ */
+export const sessionTree = (events: readonly unknown[]): string => {
+  const rows: Row[] = []
+  const runs = new Map<string, { row: Row; start: Told }>()
+  const steps = new Map<string, Row>()
+  const tools = new Map<string, { row: Row; start: Told }>()
+  /** How deep the agent of a name stands that was last begun. */
+  const depths = new Map<string, number>()
+
+  const add = (depth: number, name: string, ...facts: Row['facts']): Row => {
+    const row = { depth, name, facts }
+    rows.push(row)
+    return row
+  }
+  const below = (agent: string | undefined): number => (depths.get(agent ?? '') ?? 0) + 1
+
+  const handlers: Readonly<Record<string, (event: Told) => void>> = {
+    SessionCreated: ({ data, metadata }) => {
+      add(0, 'session', data.userId && `of user ${data.userId}`, `created ${metadata.at}`)
+    },
+    SessionErased: ({ metadata }) => {
+      add(0, 'erased', metadata.at)
+    },
+    UserMessageSent: ({ data }) => {
+      const run = data.runId ?? ''
+      if (!runs.has(run)) add(0, `run ${run}`, 'still running')
+      add(1, `user: ${textOf(data.content)}`)
+    },
+    RunStarted: (event) => {
+      const name = `run ${event.data.runId}`
+      const row = rows.find((one) => one.name === name) ?? add(0, name, 'still running')
+      runs.set(event.data.runId ?? '', { row, start: event })
+    },
+    AgentStarted: ({ data }) => {
+      const depth = 1 + (data.depth ?? 0)
+      depths.set(data.agent ?? '', depth)
+      steps.set(data.stepId ?? '', add(depth, data.agent ?? '', data.agentType))
+    },
+    AgentCompleted: ({ data }) => {
+      const row = steps.get(data.stepId ?? '')
+      const failed = data.error && `failed: ${data.error}`
+      row?.facts.push(duration(data.durationMs), tokens(data), data.model ?? undefined, failed)
+    },
+    AgentRouted: ({ data }) => {
+      add(below(data.fromAgent), `→ ${data.toAgent}`)
+    },
+    ToolStarted: (event) => {
+      const { agent, tool, toolId = '' } = event.data
+      tools.set(toolId, { row: add(below(agent), `tool ${tool}`), start: event })
+    },
+    ToolCompleted: (event) => {
+      const tool = tools.get(event.data.toolId ?? '')
+      tool?.row.facts.push(event.data.ok ? 'ok' : 'failed', duration(between(tool.start, event)))
+    },
+    AssistantMessageRecorded: ({ data }) => {
+      add(1, `${data.agent}: ${textOf(data.content)}`)
+    },
+  }
+
+  for (const one of events) {
+    const event = told.parse(one)
+    const { type, data } = event
+    handlers[type]?.(event)
+    const ended = runEnds[type]
+    const run = runs.get(data.runId ?? '')
+    if (!ended || !run) continue
+    run.row.facts = [
+      data.code ? `${ended}: ${data.code}` : ended,
+      duration(data.durationMs ?? between(run.start, event)),
+      tokens(data),
+      `${((data.charge ?? 0) / unit).toFixed(6)} credits`,
+      run.start.metadata.at,
+    ]
+  }
+  return rows
+    .map(
+      ({ depth, name, facts }) =>
+        `${'  '.repeat(depth)}${[name, ...facts.filter(Boolean)].join('  ')}`,
+    )
+    .join('\n')
+}

@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises'
+import { type Checkpoint, openedCheckpoint } from '../../transparency/checkpoint.ts'
+import { NoteInvalid } from '../../transparency/note.ts'
+import { isConsistent } from '../../transparency/proofs.ts'
+import { tileWidth } from '../../transparency/tile.ts'
+import { CommandFailed } from '../command-failed.ts'
+import { type Header, headerOf } from './export-file.ts'
+import type { History } from './history.ts'
+import { linesIn } from './lines.ts'
+import { NoExport, type Verdict, verifyExport } from './verify-export.ts'
+
+type Verify = {
+  path: string
+  /** A file with a checkpoint that was kept, older or newer. */
+  checkpoint?: string | undefined
+  /** The verifier key that was kept. */
+  vkey?: string | undefined
+  /** The history as a server tells it now. */
+  live?: ((organization: string) => Promise<History>) | undefined
+  progress(events: number, of: number): void
+}
+
+const firstLine = async (path: string): Promise<Header> => {
+  try {
+    for await (const [line = ''] of linesIn(path)) {
+      const header = headerOf(line)
+      if (header) return header
+      break
+    }
+  } catch (error) {
+    throw new CommandFailed(`${path} cannot be read: ${error instanceof Error && error.message}`)
+  }
+  throw new CommandFailed(`${path} is no export: its first line is not the header of one`)
+}
+
+const opened = (note: string, key: string, whose: string): Checkpoint => {
+  try {
+    return openedCheckpoint(note, key)
+  } catch (error) {
+    if (!(error instanceof NoteInvalid)) throw error
+    throw new CommandFailed(`${whose} cannot be trusted: ${error.message}`)
+  }
+}
+
+/** That one history is how another began, by a proof of the server. @throws CommandFailed */
+const begins = async (live: History, first: Checkpoint, then: Checkpoint, what: string) => {
+  const [before, after] = [first.root, then.root]
+  const proof = first.size > 0 ? await live.consistency(first.size, then.size) : []
+  if (!isConsistent({ from: first.size, to: then.size, before, after, proof }))
+    throw new CommandFailed(`${what}: the history of ${first.size} events was rewritten`)
+}
+
+/**
+ * Checks an export from itself alone, against a checkpoint that was kept, and against a server.
+ * Answers what was checked, a line each. @throws CommandFailed, naming the first fault
+ */
+export const verify = async ({ path, live, ...options }: Verify): Promise<string[]> => {
+  const header = await firstLine(path)
+  const server = await live?.(header.organization_id)
+  try {
+    const vkey = options.vkey?.trim() ?? (server && (await server.key()))
+    const note = options.checkpoint && (await readFile(options.checkpoint, 'utf8'))
+    const kept = note ? opened(note, vkey ?? header.key, options.checkpoint ?? '') : undefined
+    const checked = (instead?: { n: number; hashes: readonly Buffer[] }): Promise<Verdict> =>
+      verifyExport(path, { vkey, rootAt: kept?.size, instead, progress: options.progress }).catch(
+        (error) => {
+          throw error instanceof NoExport ? new CommandFailed(`${path}: ${error.message}`) : error
+        },
+      )
+    let verdict = await checked()
+    const n = verdict.doubtful
+    if (server && n !== undefined) {
+      const hashes = await server.hashes(0, n * tileWidth, (n + 1) * tileWidth)
+      verdict = await checked({ n, hashes })
+    }
+    if (verdict.fault) throw new CommandFailed(`${path}: ${verdict.fault}`)
+
+    const { checkpoint, rootAt } = verdict
+    const { size, origin } = checkpoint
+    const said = [`${size} events of ${origin} are as they were signed`]
+    said.push(vkey ? `signed with ${vkey}` : `signed with ${header.key}, as the export itself says`)
+    if (kept && kept.origin !== origin)
+      throw new CommandFailed(`${options.checkpoint} is a checkpoint of ${kept.origin}`)
+    if (kept && kept.size > size) {
+      if (!server)
+        throw new CommandFailed(
+          `${options.checkpoint} is of ${kept.size} events, the export has ${size}: ask a server (--url)`,
+        )
+      await begins(server, checkpoint, kept, `${options.checkpoint} is of another history`)
+    } else if (kept && !rootAt?.equals(kept.root))
+      throw new CommandFailed(
+        `${options.checkpoint} is of another history: its ${kept.size} events are not these`,
+      )
+    if (kept) said.push(`the checkpoint of ${kept.size} events is of the same history`)
+    if (server) {
+      const now = opened(
+        await server.checkpoint(),
+        vkey ?? header.key,
+        'what the server has signed',
+      )
+      if (now.size < size)
+        throw new CommandFailed(`the server knows of ${now.size} events only: its history was cut`)
+      await begins(server, checkpoint, now, 'the server tells another history')
+      said.push(`the server's history of ${now.size} events goes on from there`)
+    }
+    return said
+  } finally {
+    await server?.close()
+  }
+}
