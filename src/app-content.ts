@@ -65,8 +65,7 @@ type Edge = {
 /** Generated content: what takes requests in, what makes them, and what shows them. */
 export const contentOf = (uses: Uses) => {
   const { config, commands, contents, vault, secrets, clock, blobs } = uses
-  const { GENERATION_BASE_URL: baseUrl, GENERATION_API_KEY: apiKey, PUBLIC_URL } = config
-  const publicUrl = PUBLIC_URL?.replace(/\/+$/, '')
+  const { GENERATION_BASE_URL: baseUrl, GENERATION_API_KEY: apiKey, PUBLIC_URL: publicUrl } = config
   const { timeoutMs, ...limits } = uses.limits ?? {}
   const provider = baseUrl
     ? httpContentProvider({ baseUrl, apiKey, ...(timeoutMs === undefined ? {} : { timeoutMs }) })

@@ -64,7 +64,7 @@ export const provisioningOf = (uses: Uses) => {
       managementConnectRoutes({
         ...uses,
         listConnectItems: connectItems,
-        publicUrl: config.PUBLIC_URL?.replace(/\/+$/, ''),
+        publicUrl: config.PUBLIC_URL,
       }),
       meCredentialRoutes(credentialUses),
     ],

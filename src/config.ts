@@ -90,7 +90,10 @@ const environment = z
     EMBEDDING_MODEL: z.string().min(1).optional(),
     GENERATION_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
     GENERATION_API_KEY: z.string().min(1).optional(),
-    PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+    PUBLIC_URL: z
+      .url({ protocol: /^https?$/ })
+      .transform((url) => url.replace(/\/+$/, ''))
+      .optional(),
     /** on: any peer may say X-Forwarded-*; or a list of addresses and ranges that may. */
     TRUST_PROXY: z.union([flag, list.pipe(z.array(proxy))], trusted).default(false),
     REQUIRE_HTTPS: z.enum(['on', 'off', 'always']).default('on'),

@@ -50,6 +50,12 @@ t.test('every variable is read', async (t) => {
   t.strictSame(Buffer.from(read.MASTER_KEY ?? []), Buffer.alloc(32, 7))
 })
 
+t.test('a path is put behind PUBLIC_URL, whether it ends with a slash or not', async (t) => {
+  const of = (PUBLIC_URL: string) => configFrom({ PUBLIC_URL }).PUBLIC_URL
+  t.equal(of('https://api.example/'), 'https://api.example')
+  t.equal(of('https://api.example/base'), 'https://api.example/base')
+})
+
 t.test('whom to trust', async (t) => {
   for (const [text, trusted] of [
     ['on', true],

@@ -35,7 +35,7 @@ declare module 'fastify' {
   }
 }
 
-/** JSON bodies: valid UTF-8, no `__proto__`, an empty body is no body. */
+/** JSON bodies: valid UTF-8, no `__proto__`; an empty body is no body, whatever its type is. */
 export const parseJson = (http: FastifyInstance): void => {
   http.decorateRequest('rawBody', undefined)
   const parse = http.getDefaultJsonParser('error', 'error')
@@ -52,4 +52,9 @@ export const parseJson = (http: FastifyInstance): void => {
       )
     },
   )
+  http.addContentTypeParser('*', ({ headers, is404 }, _body, done) => {
+    const { 'content-length': length = '0', 'transfer-encoding': coding } = headers
+    const none = length === '0' && coding === undefined
+    done(none || is404 ? null : problem('unsupported_media_type'), undefined)
+  })
 }

@@ -128,6 +128,7 @@ t.test('content types and sizes', async (t) => {
     'json',
   ])
     t.match(await post('{}', type), error(415, 'unsupported_media_type'), type)
+  t.match(await post('', 'application/x-www-form-urlencoded'), error(400, 'missing_required_field'))
   t.match(await post(Buffer.alloc(10 * mebibyte + 1, ' ')), error(413, 'payload_too_large'))
   // fetch reads no answer once its connection breaks: the refusal must come before the end of it.
   const body = Buffer.alloc(30 * mebibyte, ' ')

@@ -122,7 +122,8 @@ t.test('whole numbers are integers, and queries say their defaults', async (t) =
     for (const [name, property] of Object.entries(
       (schema.properties ?? {}) as Record<string, Schema>,
     ))
-      if (whole.test(name) && property.type) t.match([property.type].flat(), ['integer'], name)
+      if (whole.test(name) && property.type && property.type !== 'object')
+        t.match([property.type].flat(), ['integer'], name)
   const { parameters = [] } = contract.paths['/api/external/sessions']?.get ?? {}
   t.match(Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])), {
     page: { type: 'integer', minimum: 1, default: 1 },

@@ -64,7 +64,6 @@ export const managementUserRoutes =
               'management',
               'invalid_email',
               'account_not_provisionable',
-              'role_required',
               'idempotency_key_reused',
             ),
           },
@@ -96,7 +95,7 @@ export const managementUserRoutes =
           querystring: pageQuery.extend({ email: z.string().min(1).optional() }),
           response: {
             200: z.object({ users: z.array(listed), ...paging }),
-            ...refusals('management', 'role_required'),
+            ...refusals('management'),
           },
         },
       },
