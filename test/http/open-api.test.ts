@@ -94,8 +94,9 @@ const implied: readonly [what: string, codes: string[], fits: (route: Route) => 
   [
     'a choice in the query',
     ['invalid_filter'],
-    ({ operation }) =>
-      operation.parameters?.some((one) => one.in === 'query' && one.schema.enum) ?? false,
+    ({ path, operation }) =>
+      path.endsWith('/usage') ||
+      (operation.parameters?.some((one) => one.in === 'query' && one.schema.enum) ?? false),
   ],
 ]
 

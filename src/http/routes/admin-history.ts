@@ -122,7 +122,7 @@ export const adminHistoryRoutes =
           }),
           response: {
             200: usage,
-            ...refusals('admin', 'role_required', 'organization_not_found'),
+            ...refusals('admin', 'role_required', 'organization_not_found', 'invalid_filter'),
           },
         },
       },
