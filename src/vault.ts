@@ -2,6 +2,7 @@ import { type KeyObject, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { decrypted, encrypted } from './cipher.ts'
 import type { Sealed } from './domain/sealed.ts'
+import { packed, unpacked } from './packing.ts'
 import type { KeyStore } from './ports/keys.ts'
 
 const keyBytes = 32
@@ -79,14 +80,14 @@ export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: 
 
   const keyedBy = (name: string, key: Uint8Array): Keyed => ({
     seal(text) {
-      return { $sealed: name, box: encrypted(key, name, Buffer.from(text)).toString('base64') }
+      return { $sealed: name, box: encrypted(key, name, packed(text)).toString('base64') }
     },
     open({ $sealed, box }) {
       const known = opened.get(box)
       if (known && known.name === $sealed) return known.text
       const plain = $sealed === name ? decrypted(key, name, Buffer.from(box, 'base64')) : undefined
       if (!plain) throw new SealBroken(name)
-      const text = plain.toString()
+      const text = unpacked(plain)
       opened.set(box, { name, text })
       return text
     },

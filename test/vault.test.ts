@@ -48,6 +48,18 @@ t.test('what is sealed can be opened, here and after a restart', async (t) => {
   }
 })
 
+t.test('a long text takes less room, and comes back as it was', async (t) => {
+  const { keys } = storeInMemory()
+  const { seal, open } = vault({ keys, wrap, keptText: 1 })
+  const prose = 'Grüße, 世界 👋 and so on; '
+  for (const length of [65_535, 65_536, 65_537, 9_000_000]) {
+    const text = `${'x'.repeat(length % 2)}${prose.repeat(length / 26)}`
+    const box = await seal(name, text)
+    t.ok((await open(box)) === text, `${length}`)
+    if (length > 100_000) t.ok(box.box.length < 1_000_000)
+  }
+})
+
 t.test('the same text is never sealed the same way', async (t) => {
   const { seal } = vault({ keys: storeInMemory().keys, wrap })
   const boxes = await Promise.all(Array.from({ length: 2_000 }, () => seal(name, 'same')))

@@ -50,6 +50,9 @@ type Options = {
   open: Readonly<Record<string, readonly FastifyPluginAsync[]>>
 }
 
+/** A request that names no host is refused by us, like any other, and not by node. */
+const lenient = { requireHostHeader: false }
+
 const saneId = /^[\w.:-]{1,128}$/
 
 const requestId = (clock: Clock) => (raw: { headers: Record<string, unknown> }) => {
@@ -66,7 +69,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   const { TRUST_PROXY, REQUIRE_HTTPS } = config
   const https = tlsFrom(config)
   const http: FastifyInstance = Fastify({
-    ...(https ? { https } : {}),
+    ...(https ? { https: { ...https, ...lenient } } : { http: lenient }),
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: TRUST_PROXY,
@@ -99,7 +102,9 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')
     reply.header('cache-control', 'no-store')
-    done(closing ? problem('service_unavailable') : undefined)
+    const hostless = request.raw.httpVersion === '1.1' && !('host' in request.headers)
+    if (closing) done(problem('service_unavailable'))
+    else done(hostless ? problem('malformed_request') : undefined)
   })
   http.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions, log, call } = request

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { scopes } from '../../src/domain/api-key/scopes.ts'
-import { user } from '../support/client.ts'
+import { contents, user } from '../support/client.ts'
 import type { Received } from '../support/provider-double.ts'
 import { startChat } from '../support/server.ts'
 
@@ -158,6 +158,19 @@ t.test('content may be a string or an array of text parts', async (t) => {
   const refused = await key.chat({ messages: [{ role: 'user', content: image }] })
   t.equal(refused.status, 400)
   t.match(refused.body.error, { code: 'invalid_input', param: /^messages\.0/ })
+})
+
+t.test('a message may be as long as the payload limit lets it', async (t) => {
+  const { key } = await startChat(t, { text: 'That was long.' })
+  const content = 'All work and no play. '.repeat(475_000)
+  const session_id = 'long'
+  const { status, body } = await key.chat({ messages: user(content), session_id })
+  t.equal(status, 200)
+  t.equal(body.choices[0].message.content, 'That was long.')
+  t.ok((await contents(key, session_id))[0] === content, 'kept as it came')
+  t.match(await key.chat({ messages: user('And now?'), session_id }), { status: 200 })
+  const larger = await key.chat({ messages: user(content + content) })
+  t.strictSame([larger.status, larger.code], [413, 'payload_too_large'])
 })
 
 t.test('unknown body parameters are tolerated', async (t) => {
