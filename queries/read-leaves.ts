@@ -20,14 +20,14 @@ async function* eventsAt(
   while (!next.done) {
     const from: number = next.value
     for await (const batch of history(from - 1)) {
-      let found = false
       for (const event of batch) {
         if (next.done || event.position !== next.value) continue
         yield event
-        found = true
         next = await wanted.next()
       }
-      if (!found || next.done) break
+      const last = batch.at(-1)?.position ?? from
+      // Where the next batch would hardly reach the next of them, reading begins anew there.
+      if (next.done || next.value > 2 * last - from) break
     }
     if (!next.done && next.value === from) throw new StoreDamaged(`nothing at position ${from}`)
   }

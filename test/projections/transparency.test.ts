@@ -1,13 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { type RunView, runId, type TreeView, transparency } from '../../projections/transparency.ts'
-import { readTree } from '../../queries/read-tree.ts'
-import { batchFolder, commitsOf } from '../../src/batch.ts'
-import type { Lane } from '../../src/fold.ts'
-import { memorySink } from '../../src/memory-sink.ts'
-import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
+import { runId } from '../../projections/transparency.ts'
 import { leafOf, lineOf } from '../../src/transparency/leaf.ts'
 import { inclusionProof } from '../../src/transparency/proofs.ts'
+import { folded, treesIn } from '../support/folded-trees.ts'
 import { metadata, recorded } from '../support/recorded.ts'
 import { includedIn, rootOfLeaves } from '../support/tree-verifier.ts'
 
@@ -17,29 +13,6 @@ const inOrganization = (organization_id: string) => ({
   data: { owner: 'ann' },
   metadata: { ...metadata, organization_id },
 })
-
-/** Folded in batches of these lengths, over and over. */
-const folded = async (log: readonly RecordedEvent[], lengths: readonly number[]) => {
-  const sink = memorySink(transparency)
-  const fold = batchFolder([transparency])
-  const lane: Lane = { projection: transparency, position: START }
-  for (let at = 0, n = 0; at < log.length; n++) {
-    const length = lengths[n % lengths.length] ?? 1
-    const outcomes = await fold(sink, [lane], log.slice(at, at + length))
-    await sink.commit(commitsOf(outcomes))
-    for (const { position, error } of outcomes) Object.assign(lane, { position, error })
-    at += length
-  }
-  if (lane.error) throw lane.error
-  return sink.documents
-}
-
-const treeIn = (documents: Awaited<ReturnType<typeof folded>>, organizationId: string) =>
-  readTree({
-    get: async (id) => documents.get(id) as TreeView | RunView | undefined,
-    find: async () => ({ items: [], total: 0 }),
-    all: () => (async function* () {})(),
-  })(organizationId)
 
 const log = (length: number, ...organizations: string[]) =>
   recorded(
@@ -53,7 +26,7 @@ t.test('an organization has a tree of its own events, the platform has none', as
   const documents = await folded(events, [9])
   for (const organization of ['org-1', 'org-2']) {
     const own = events.filter(({ metadata }) => metadata.organization_id === organization)
-    const tree = await treeIn(documents, organization)
+    const tree = await treesIn(documents)(organization)
     t.equal(tree.size, own.length)
     t.strictSame(await tree.root(own.length), rootOfLeaves(own.map(lineOf)))
     t.strictSame(
@@ -62,8 +35,8 @@ t.test('an organization has a tree of its own events, the platform has none', as
     )
   }
   t.notOk([...documents.keys()].some((id) => id.startsWith('platform')))
-  t.equal((await treeIn(documents, 'org-3')).size, 0)
-  t.strictSame(await (await treeIn(documents, 'org-3')).root(0), rootOfLeaves([]))
+  t.equal((await treesIn(documents)('org-3')).size, 0)
+  t.strictSame(await (await treesIn(documents)('org-3')).root(0), rootOfLeaves([]))
 })
 
 t.test('documents are bounded, and depend on the events alone', async (t) => {
@@ -84,7 +57,7 @@ t.test('documents are bounded, and depend on the events alone', async (t) => {
 t.test('every earlier tree is in the present one', async (t) => {
   const events = log(700, 'org-1')
   const leaves = events.map(leafOf)
-  const tree = await treeIn(await folded(events, [64]), 'org-1')
+  const tree = await treesIn(await folded(events, [64]))('org-1')
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 700 }), fc.nat(), async (size, any) => {
       const index = any % size

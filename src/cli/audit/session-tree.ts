@@ -118,9 +118,13 @@ export const sessionTree = (events: readonly unknown[]): string => {
       const { agent, tool, toolId = '' } = event.data
       tools.set(toolId, { row: add(below(agent), `tool ${tool}`), start: event })
     },
+    // Steps that were stored together have the same time: how long they took is not known then.
     ToolCompleted: (event) => {
       const tool = tools.get(event.data.toolId ?? '')
-      tool?.row.facts.push(event.data.ok ? 'ok' : 'failed', duration(between(tool.start, event)))
+      tool?.row.facts.push(
+        event.data.ok ? 'ok' : 'failed',
+        duration(between(tool.start, event) || undefined),
+      )
     },
     AssistantMessageRecorded: ({ data }) => {
       add(1, `${data.agent}: ${textOf(data.content)}`)
