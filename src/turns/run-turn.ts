@@ -2,6 +2,7 @@ import { NEVER, type Observable } from 'rxjs'
 import type { EndRunCommand } from '../../commands/end-run.ts'
 import type { RecordStepsCommand } from '../../commands/record-steps.ts'
 import type { SendMessageCommand, Sent } from '../../commands/send-message.ts'
+import type { AgentConfig } from '../agents/agent.ts'
 import type { AgentEvent, TurnDone } from '../agents/agent-event.ts'
 import { piecesIn } from '../agents/tokens.ts'
 import type { Turn } from '../agents/turn.ts'
@@ -9,7 +10,7 @@ import type { SessionEvent } from '../domain/session/events.ts'
 import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import { KeyDestroyed } from '../ports/keys.ts'
-import type { ChatMessage, Models } from '../ports/model.ts'
+import type { ChatMessage, Models, Price } from '../ports/model.ts'
 import { problem } from '../problems.ts'
 import { type Keyed, sessionKey, type Vault } from '../vault.ts'
 import { type Driven, drive } from './drive.ts'
@@ -81,8 +82,18 @@ const endOf = (
 export const runTurn = (uses: RunTurnUses) => {
   const { sendMessage, recordSteps, endRun, runAgent, models, vault, clock, node } = uses
 
+  /** @throws orchestrator_error where the agent's model is none that is configured */
+  const priceOf = ({ agentId, model }: AgentConfig): Price => {
+    try {
+      return models.resolve(model).price
+    } catch (err) {
+      uses.log.error({ err, agent_id: agentId }, 'a run cannot begin')
+      throw problem('orchestrator_error')
+    }
+  }
+
   const reserveFor = ({ agent, message, before, system, maxTokens }: TurnRequest): number => {
-    const { price } = models.resolve(agent.model)
+    const price = priceOf(agent)
     const earlier = [...system, ...before].reduce((sum, one) => sum + piecesIn(one.content), 0)
     const completion = maxTokens ?? agent.maxTokens ?? expectedTokens
     return Math.ceil((earlier + piecesIn(message)) * price.prompt + completion * price.completion)
@@ -107,6 +118,7 @@ export const runTurn = (uses: RunTurnUses) => {
   const start = async (request: TurnRequest, runId: string): Promise<Sent> => {
     const { call, viewer, sessionId, hidden, message, agent, messageId, payerId } = request
     const { fingerprint } = request
+    const reserve = reserveFor(request)
     return sendMessage(
       {
         sessionId,
@@ -120,7 +132,7 @@ export const runTurn = (uses: RunTurnUses) => {
         agent: agent.name,
         node,
         payerId,
-        reserve: reserveFor(request),
+        reserve,
         ...(fingerprint === undefined ? {} : { fingerprint }),
       },
       now(call, call.causationId),

@@ -131,3 +131,14 @@ t.test('those in line behind a failed turn get their turn', async (t) => {
   t.equal((await second).body.choices[0].message.content, 'Fine.')
   t.strictSame(await contents(key, session_id), ['1', '2', 'Fine.'])
 })
+
+t.test('an agent whose model nobody has configured: 500 orchestrator_error', async (t) => {
+  const { organization, key } = await startChat(t)
+  const agent = await organization.agent({ name: 'Lost', model: 'no/such' })
+  const { status, code } = fault
+  const path = `/api/external/agents/${agent}/completions`
+  t.match(await key.ask('POST', path, { message: 'Hi' }), { status, code })
+  t.match(await key.chat({ messages, target_agent_id: agent }), { status, code })
+  t.match(await key.chat({ messages }), { status: 200 }, 'the others go on')
+  t.match(await key.ask('POST', '/api/external/v1/warmup', { agent_id: agent }), { status: 500 })
+})
