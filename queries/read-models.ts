@@ -207,6 +207,7 @@ export const readModels: ReadonlyMap<string, ReadModel> = new Map([
     organization_id,
     key_id: orNull(text),
     payer_id: text,
+    agent_id: text.optional(),
     agent: text,
     node: text,
     status: text,

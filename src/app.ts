@@ -22,6 +22,7 @@ import { getMessage, listMessages } from '../queries/list-messages.ts'
 import { listOrganizations } from '../queries/list-organizations.ts'
 import { listSessions } from '../queries/list-sessions.ts'
 import { listSquads } from '../queries/list-squads.ts'
+import { opener } from '../queries/opened.ts'
 import { proveConsistency, proveInclusion } from '../queries/prove-history.ts'
 import { readHistory } from '../queries/read-history.ts'
 import { exportLines, getEntries, getTile } from '../queries/read-leaves.ts'
@@ -38,6 +39,7 @@ import { masterKeyOf, openStores } from './app-stores.ts'
 import { toolsFrom } from './app-tools.ts'
 import type { Config } from './config.ts'
 import { seedDemo } from './demo.ts'
+import { feeds } from './feeds/feeds.ts'
 import { turnBeginner } from './http/begin-turn.ts'
 import { delegation } from './http/delegate.ts'
 import { requireHttps } from './http/https.ts'
@@ -47,6 +49,7 @@ import { repeats } from './http/repeats.ts'
 import { adminAgentRoutes } from './http/routes/admin-agents.ts'
 import { adminApiKeyRoutes } from './http/routes/admin-api-keys.ts'
 import { adminAuditRoutes } from './http/routes/admin-audit.ts'
+import { adminFeedRoutes } from './http/routes/admin-feeds.ts'
 import { adminHistoryRoutes } from './http/routes/admin-history.ts'
 import { adminMemberRoutes } from './http/routes/admin-members.ts'
 import { adminOrganizationRoutes } from './http/routes/admin-organizations.ts'
@@ -288,6 +291,18 @@ export const app = async (config: Config, options: Options) => {
     config,
   })
 
+  const following = feeds({
+    store: events,
+    views: stores.views,
+    at: projecting.at,
+    passed: projecting.passed,
+    readHistory: history,
+    stateAt: states,
+    head: events.head,
+    opened: opener(open),
+    log,
+  })
+
   const admit = admission(clock)
 
   const http: FastifyInstance = await server({
@@ -414,6 +429,11 @@ export const app = async (config: Config, options: Options) => {
           getUsage: getUsage(views.usage),
           getOrganization: organization,
         }),
+        adminFeedRoutes({
+          feeds: following,
+          findAccess: access.find,
+          getOrganization: organization,
+        }),
         adminProjectionRoutes(rebuilding),
         adminUserRoutes({ ...commands, passed }),
       ],
@@ -462,6 +482,7 @@ export const app = async (config: Config, options: Options) => {
     tick,
     /** Stops accepting, lets runs end or records them as cancelled, writes what is pending. */
     async close(): Promise<void> {
+      following.close()
       const closing = http.close()
       await turns.drain(drainMs)
       await Promise.race([closing, after(flushMs, undefined, { ref: false })])

@@ -4,9 +4,11 @@ import { cac } from 'cac'
 import { type AuditOptions, audit } from './cli/audit/audit.ts'
 import { CommandFailed } from './cli/command-failed.ts'
 import { eventLines } from './cli/events.ts'
+import { feedLines } from './cli/feed.ts'
 import { openProjections } from './cli/open-projections.ts'
 import { listed, rebuildAll } from './cli/projections.ts'
 import { defaultUrl, remote } from './cli/remote.ts'
+import type { Environment } from './config.ts'
 
 const { env, stdout, stderr } = process
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
@@ -23,6 +25,12 @@ cli.command('serve', 'Start the server').action(async () => {
   const { serve } = await import('./serve.ts')
   await serve(env)
 })
+
+const keyIn = ({ REPRISE_API_KEY, SUPER_ADMIN_KEY }: Environment): string => {
+  const key = REPRISE_API_KEY || SUPER_ADMIN_KEY
+  if (key) return key
+  throw new CommandFailed('REPRISE_API_KEY (with admin:read) or SUPER_ADMIN_KEY must be set')
+}
 
 const actions = ['list', 'rebuild']
 
@@ -68,9 +76,7 @@ cli
   .option('--url <url>', `The server (default: ${defaultUrl(env)})`)
   .action(async ({ organization, url = defaultUrl(env), ...options }: EventOptions) => {
     if (!organization) throw new CommandFailed('--organization <id> is required', 2)
-    const key = env.REPRISE_API_KEY || env.SUPER_ADMIN_KEY
-    if (!key)
-      throw new CommandFailed('REPRISE_API_KEY (with admin:read) or SUPER_ADMIN_KEY must be set')
+    const key = keyIn(env)
     for await (const line of eventLines(remote(url, key), { organization, ...options }))
       stdout.write(`${line}\n`)
   })
@@ -92,6 +98,23 @@ cli
   .option('--session <id>', 'Which session (show)')
   .action(async (action: string, file: string | undefined, options: AuditOptions) => {
     stdout.write(`${await audit(action, { env, file, options })}\n`)
+  })
+
+type FeedOptions = { organization?: string; after?: number; snapshot: boolean; url?: string }
+
+cli
+  .command('feed <action> <read_model>', 'tail: show a read model as it changes, one change a line')
+  .option('--organization <id>', 'Whose (required)')
+  .option('--after <position>', 'Go on after this position')
+  .option('--no-snapshot', 'Only what changes from now on')
+  .option('--url <url>', `The server (default: ${defaultUrl(env)})`)
+  .action(async (action: string, readModel: string, options: FeedOptions) => {
+    const { organization, url = defaultUrl(env), after, snapshot } = options
+    if (action !== 'tail') throw new CommandFailed(`feed ${action} is unknown; there is: tail`, 2)
+    if (!organization) throw new CommandFailed('--organization <id> is required', 2)
+    const key = keyIn(env)
+    const asked = { url, key, organization, readModel, after, snapshot, say }
+    for await (const line of feedLines(asked)) stdout.write(`${line}\n`)
   })
 
 const run = async (): Promise<void> => {

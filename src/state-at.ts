@@ -103,3 +103,4 @@ export const stateAt = (options: Options) => {
   return (organizationId: string, projection: AnyProjection, upTo: number): Promise<State> =>
     serially(() => replayed(organizationId, projection, upTo))
 }
+export type StateAt = ReturnType<typeof stateAt>

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { superAdminKey } from './support/platform.ts'
 import { cli, reprise } from './support/reprise.ts'
@@ -127,4 +128,27 @@ t.test('events are shown, and followed', async (t) => {
   t.pass('what came later is shown too')
   follower.kill('SIGTERM')
   await once(follower, 'exit')
+})
+
+t.test('feed tail tells a read model and its changes, one a line', async (t) => {
+  const server = await startServer(t)
+  const organization = await server.platform.organization()
+  t.match(await reprise('feed tail sessions'), { code: 2, err: '--organization <id> is required' })
+  const { organizationId } = organization
+  const args = ['feed', 'tail', 'agents', '--organization', organizationId, '--url', server.url]
+  const child = spawn(process.execPath, [cli, ...args], {
+    env: { PATH: process.env.PATH ?? '', SUPER_ADMIN_KEY: superAdminKey },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.teardown(() => child.kill())
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
+  const next = async () => JSON.parse((await lines.next()).value)
+  t.match(await next(), { op: 'upsert', document: { name: 'Orchestrator' }, position: Number })
+  await organization.agent({ name: 'Second' })
+  t.match(await next(), { op: 'upsert', document: { name: 'Second' }, position: Number })
+  const unknown = `feed tail nothing --organization ${organizationId} --url ${server.url}`
+  t.match(await reprise(unknown, { SUPER_ADMIN_KEY: superAdminKey }), {
+    code: 1,
+    err: /is none of/,
+  })
 })

@@ -11,6 +11,13 @@ const refusal = z.union([
 export const defaultUrl = ({ PORT }: Readonly<Record<string, string | undefined>>): string =>
   `http://127.0.0.1:${PORT || 3000}`
 
+/** What a server that refused has said. */
+export const refused = async (target: URL, reply: Response): Promise<CommandFailed> => {
+  const body: unknown = await reply.json().catch(() => undefined)
+  const said = refusal.safeParse(body).data ?? reply.statusText
+  return new CommandFailed(`${target.origin} answers ${reply.status}: ${said}`)
+}
+
 /** Asks a running server; answers its reply where that is no refusal. @throws CommandFailed */
 export const replies = (url: string, key: string) => {
   if (!URL.canParse(url)) throw new CommandFailed(`${url} is not a URL, such as ${defaultUrl({})}`)
@@ -23,9 +30,7 @@ export const replies = (url: string, key: string) => {
       },
     )
     if (reply.ok) return reply
-    const body: unknown = await reply.json().catch(() => undefined)
-    const said = refusal.safeParse(body).data ?? reply.statusText
-    throw new CommandFailed(`${target.origin} answers ${reply.status}: ${said}`)
+    throw await refused(target, reply)
   }
 }
 

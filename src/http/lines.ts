@@ -7,19 +7,17 @@ const mediaType = 'application/x-ndjson'
 export const wantsLines = ({ headers }: FastifyRequest): boolean =>
   headers.accept?.toLowerCase().includes(mediaType) ?? false
 
-async function* written(batches: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
+/** A line for everything in the batches. */
+export async function* linesOf(batches: AsyncIterable<readonly unknown[]>): AsyncGenerator<string> {
   for await (const batch of batches)
     if (batch.length > 0) yield `${batch.map((one) => JSON.stringify(one)).join('\n')}\n`
 }
 
 /**
- * Answers with a line for everything in the batches, pulled as fast as the client reads. What fails
- * on the way breaks the connection off: half an answer must not look like a whole one.
+ * Answers with lines, pulled as fast as the client reads. What fails on the way breaks the
+ * connection off: half an answer must not look like a whole one.
  */
-export const sendLines = (
-  reply: FastifyReply,
-  batches: AsyncIterable<readonly unknown[]>,
-): FastifyReply => {
+export const sendLines = (reply: FastifyReply, lines: AsyncIterable<string>): FastifyReply => {
   reply.header('content-type', `${mediaType}; charset=utf-8`)
-  return reply.send(Readable.from(written(batches), { objectMode: false, highWaterMark: 65_536 }))
+  return reply.send(Readable.from(lines, { objectMode: false, highWaterMark: 65_536 }))
 }

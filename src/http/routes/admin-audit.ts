@@ -5,7 +5,7 @@ import type { ListEvents } from '../../../queries/list-events.ts'
 import { START } from '../../ports/event-store.ts'
 import { id } from '../admin-wire.ts'
 import { inOrganization } from '../in-organization.ts'
-import { sendLines, wantsLines } from '../lines.ts'
+import { linesOf, sendLines, wantsLines } from '../lines.ts'
 import { refusals } from '../refusals.ts'
 import { integer, moment, pageOf } from '../wire.ts'
 
@@ -54,7 +54,7 @@ export const adminAuditRoutes =
         const { organizationId } = inOrganization(request, request.params.organization_id)
         await getOrganization(organizationId)
         const asked = { organizationId, ...request.query }
-        if (wantsLines(request)) return sendLines(reply, listEvents.all(asked))
+        if (wantsLines(request)) return sendLines(reply, linesOf(listEvents.all(asked)))
         return listEvents.page({ ...asked, limit: pageOf(asked.limit) })
       },
     )

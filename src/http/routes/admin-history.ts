@@ -6,7 +6,7 @@ import { type GetUsage, usageParts } from '../../../queries/get-usage.ts'
 import { START } from '../../ports/event-store.ts'
 import { id } from '../admin-wire.ts'
 import { inOrganization } from '../in-organization.ts'
-import { sendLines, wantsLines } from '../lines.ts'
+import { linesOf, sendLines, wantsLines } from '../lines.ts'
 import { refusals } from '../refusals.ts'
 import { integer, moment, pageOf } from '../wire.ts'
 
@@ -101,7 +101,7 @@ export const adminHistoryRoutes =
         const { position, total } = found
         if (lines) {
           reply.header('x-position', position)
-          return sendLines(reply, found.after(after, limit))
+          return sendLines(reply, linesOf(found.after(after, limit)))
         }
         return { view, position, total, ...(await found.page(after, size)) }
       },

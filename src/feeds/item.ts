@@ -1,0 +1,63 @@
+import type { Document, Views } from '../ports/views.ts'
+
+/** A change of one document, as a line of JSON: written once, however many follow. */
+export type Item = { position: number; text: string }
+
+export type Shown = (document: Document) => Promise<Document>
+
+/** How many documents are opened at once. */
+const some = 200
+
+export const upsert = (id: string, document: Document, position: number): Item => ({
+  position,
+  text: JSON.stringify({ op: 'upsert', id, document, position }),
+})
+
+const removed = (id: string, position: number): Item => ({
+  position,
+  text: JSON.stringify({ op: 'delete', id, position }),
+})
+
+/** What became of documents, as they are now: at the position where they were changed, or later. */
+export const itemsOf = async (
+  load: Views['load'],
+  view: string,
+  organizationId: string,
+  ids: ReadonlyMap<string, number>,
+  shown: Shown,
+): Promise<Item[]> => {
+  const names = [...ids.keys()]
+  const items: Item[] = []
+  for (let n = 0; n < names.length; n += some) {
+    const part = names.slice(n, n + some)
+    const documents = await load(view, part)
+    const made = part.map(async (id): Promise<Item[]> => {
+      const position = ids.get(id) ?? 0
+      const document = documents.get(id)
+      if (!document) return [removed(id, position)]
+      if (document.organization_id !== organizationId) return []
+      return [upsert(id, await shown(document), position)]
+    })
+    items.push(...(await Promise.all(made)).flat())
+  }
+  return items
+}
+
+/**
+ * Items; `partial`: there is nowhere to resume before the next; `reached`: where to, once they are
+ * read.
+ */
+export type Told = { items: readonly Item[]; partial?: true; reached?: number }
+
+/**
+ * Items of an event stream. The `id:` is where to resume: only the last of several at one position
+ * has it, so that none of them is missed. Where there is no item to carry it, it stands alone.
+ */
+export const sseOf = ({ items, partial, reached }: Told): string => {
+  if (items.length === 0) return reached === undefined ? '' : `id: ${reached}\n\n`
+  const frames = items.map(({ position, text }, n) => {
+    const goesOn = partial || items[n + 1]?.position === position
+    return goesOn ? `data: ${text}\n\n` : `id: ${position}\ndata: ${text}\n\n`
+  })
+  return frames.join('')
+}

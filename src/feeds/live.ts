@@ -1,0 +1,129 @@
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
+import type { AnyProjection } from '../../projections/projection.ts'
+import { type EventStore, type RecordedEvent, START } from '../ports/event-store.ts'
+import { type Log, silent } from '../ports/log.ts'
+import type { Views } from '../ports/views.ts'
+import { itemsOf, type Shown } from './item.ts'
+import { type Subscriber, subscriber } from './subscriber.ts'
+import { touched } from './touched.ts'
+
+/** How long a view may lag behind the log before those who follow it are let go. */
+const patienceMs = 2_000
+/** Subscribers that are woken between two looks at everything else. */
+const atOnce = 50
+/** Events gather this long, longer where many follow: to write to each of them takes its time. */
+const gatherMs = (subscribers: number) => Math.min(250, 5 + subscribers / 5)
+
+export type LiveUses = {
+  store: Pick<EventStore, 'feed' | 'read'>
+  views: Pick<Views, 'load'>
+  /** Up to where a view is folded. */
+  at(view: string): number
+  passed(position: number, timeoutMs: number, views: readonly string[]): Promise<boolean>
+  log?: Log
+}
+
+type Hub = {
+  organizationId: string
+  view: string
+  shown: Shown
+  changed: ReturnType<typeof touched>
+  subscribers: Set<Subscriber>
+}
+
+/** What follows the log for all who follow a read model: one reading, one writing of each change. */
+export const live = ({ store, views, at, passed, log = silent }: LiveUses) => {
+  const hubs = new Map<string, Hub>()
+  let reading: AbortController | undefined
+  /** Everything up to here has been told, or is being told. */
+  let told = START
+
+  const count = () => [...hubs.values()].reduce((sum, { subscribers }) => sum + subscribers.size, 0)
+
+  const leave = (hub: Hub, one: Subscriber) => {
+    hub.subscribers.delete(one)
+    if (hub.subscribers.size > 0) return
+    hubs.delete(`${hub.organizationId}/${hub.view}`)
+    if (hubs.size > 0) return
+    reading?.abort()
+    reading = undefined
+  }
+
+  const letGo = (hub: Hub) => {
+    for (const one of hub.subscribers) one.end()
+  }
+
+  const tell = async (hub: Hub, events: readonly RecordedEvent[], position: number) => {
+    const { organizationId, view, shown, changed, subscribers } = hub
+    const own = events.filter(({ metadata }) => metadata.organization_id === organizationId)
+    try {
+      const ids = await changed(own)
+      if (ids.size === 0) return
+      await passed(position, patienceMs, [view])
+      if (at(view) < position) return letGo(hub)
+      const items = await itemsOf(views.load, view, organizationId, ids, shown)
+      const characters = items.reduce((sum, { text }) => sum + text.length, 0)
+      let woken = 0
+      for (const one of subscribers) {
+        one.push(items, characters)
+        if (++woken % atOnce === 0) await setImmediate()
+      }
+    } catch (err) {
+      log.error({ err, view }, 'a feed has failed')
+      letGo(hub)
+    }
+  }
+
+  const read = async (after: number, signal: AbortSignal) => {
+    try {
+      for await (const batch of store.feed(after, signal)) {
+        if (signal.aborted) return
+        told = batch.at(-1)?.position ?? told
+        const position = told
+        await Promise.all([...hubs.values()].map((hub) => tell(hub, batch, position)))
+        await pause(gatherMs(count()), undefined, { ref: false })
+      }
+    } catch (err) {
+      log.error({ err }, 'following the log for feeds was interrupted')
+    }
+    if (signal.aborted) return
+    reading = undefined
+    for (const hub of hubs.values()) letGo(hub)
+  }
+
+  return {
+    /**
+     * Follows a read model from where it is folded; `from` is that position. Undefined: the view is
+     * behind what others were told already, and stays so.
+     */
+    async join(
+      organizationId: string,
+      { projection, shown }: { projection: AnyProjection; shown: Shown },
+      cut: () => void,
+    ) {
+      const view = projection.name
+      if (reading) await passed(told, patienceMs, [view])
+      const from = at(view)
+      if (!reading) {
+        reading = new AbortController()
+        told = from
+        void read(from, reading.signal)
+      }
+      if (from < told) return undefined
+      const name = `${organizationId}/${view}`
+      const changed = touched(projection, store.read)
+      const known = hubs.get(name)
+      const hub = known ?? { organizationId, view, shown, changed, subscribers: new Set() }
+      hubs.set(name, hub)
+      const one = subscriber(from, cut)
+      hub.subscribers.add(one)
+      return { from, follow: one.follow, end: one.end, leave: () => leave(hub, one) }
+    },
+
+    /** Lets everybody go. */
+    close(): void {
+      for (const hub of hubs.values()) letGo(hub)
+      reading?.abort()
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import type { AnyProjection } from '../../projections/projection.ts'
+import { decoder } from '../codec.ts'
+import type { EventStore, RecordedEvent } from '../ports/event-store.ts'
+
+/**
+ * The documents of a read model that some events may have changed, with the position of the last
+ * that did, in the order of these. What an event clears has been made by events of its own stream:
+ * the documents are gone, but these still name them.
+ */
+export const touched = (projection: AnyProjection, read: EventStore['read']) => {
+  const { categories, events, creates, changes, removes = [], clears = {} } = projection
+  const decode = decoder(events)
+  const isRead = ({ stream }: RecordedEvent) =>
+    categories.includes(stream.slice(0, stream.indexOf('-')))
+  const folds = ({ type }: RecordedEvent) =>
+    type in creates || type in changes || removes.includes(type)
+  const idsOf = (event: RecordedEvent): readonly string[] =>
+    folds(event) ? [projection.id(decode(event))].flat() : []
+
+  return async (batch: readonly RecordedEvent[]): Promise<Map<string, number>> => {
+    const ids = new Map<string, number>()
+    const touch = (id: string, position: number) => {
+      ids.delete(id)
+      ids.set(id, position)
+    }
+    for (const event of batch) {
+      if (!isRead(event)) continue
+      if (event.type in clears)
+        for await (const before of read(event.stream))
+          for (const one of before)
+            if (one.position < event.position)
+              for (const id of idsOf(one)) touch(id, event.position)
+      for (const id of idsOf(event)) touch(id, event.position)
+    }
+    return ids
+  }
+}

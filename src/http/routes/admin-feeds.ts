@@ -1,0 +1,145 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { readModelOf } from '../../../queries/find-state.ts'
+import type { GetOrganization } from '../../../queries/get-organization.ts'
+import type { Asked, Feeds } from '../../feeds/feeds.ts'
+import { sseOf } from '../../feeds/item.ts'
+import { START } from '../../ports/event-store.ts'
+import { problem } from '../../problems.ts'
+import { id } from '../admin-wire.ts'
+import { credentialsOf, type FindAccess, requireScopes } from '../authenticate.ts'
+import { inOrganization } from '../in-organization.ts'
+import { sendLines, wantsLines } from '../lines.ts'
+import { refusals } from '../refusals.ts'
+import { goneSignal, sendStream } from '../sse.ts'
+import { boolean, integer } from '../wire.ts'
+
+type Uses = { feeds: Feeds; getOrganization: GetOrganization; findAccess: FindAccess }
+
+const place = integer(START)
+const scopes = ['admin:read']
+const rules = { scopes, managers: true } as const
+
+const asked = z.object({
+  snapshot: boolean.default(true).describe('false: only what changes from now on'),
+  after: place.optional().describe('A position to go on after, as Last-Event-ID'),
+})
+
+const feed = z.object({
+  read_model: z.string(),
+  schema: z.looseObject({}).describe('JSON Schema of its documents'),
+  position: z.int(),
+  lag: z.int(),
+})
+
+const schemas = new WeakMap<z.ZodType, Record<string, unknown>>()
+const jsonSchemaOf = (schema: z.ZodType) => {
+  const known = schemas.get(schema) ?? { ...z.toJSONSchema(schema) }
+  schemas.set(schema, known)
+  return known
+}
+
+/** The header wins: it is how a client goes on that has reconnected by itself. */
+const afterOf = ({ headers }: FastifyRequest, after: number | undefined): number | undefined => {
+  const header = headers['last-event-id']
+  if (header === undefined || header === '') return after
+  const { success, data } = place.safeParse(header)
+  if (!success) throw problem('invalid_query', { fields: { 'Last-Event-ID': ['not a position'] } })
+  return data
+}
+
+/** Read models as they change (decisions, section 11). */
+export const adminFeedRoutes =
+  ({ feeds, getOrganization, findAccess }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    /** Whether the key may still see it: a feed may last longer than a right. */
+    const isAllowed = async (request: FastifyRequest, organizationId: string) => {
+      const { apiKey, organizationId: header } = credentialsOf(request)
+      try {
+        const access = await findAccess(apiKey, header)
+        requireScopes(access, scopes)
+        const manages = access.role === 'OWNER' || access.role === 'ADMIN'
+        return access.kind === 'platform' || (manages && access.organizationId === organizationId)
+      } catch {
+        return false
+      }
+    }
+
+    /** Frames until the client has gone, is too slow, or may not see it any more. */
+    async function* frames(request: FastifyRequest, reply: FastifyReply, asked: Asked) {
+      const ending = new AbortController()
+      const gone = goneSignal(reply)
+      const end = () => ending.abort()
+      gone.addEventListener('abort', end)
+      const watch = setInterval(async () => {
+        if (!(await isAllowed(request, asked.organizationId))) end()
+      }, http.keepAliveMs).unref()
+      try {
+        for await (const told of feeds.follow(asked, ending.signal, () => reply.raw.destroy())) {
+          const frames = sseOf(told)
+          if (frames !== '') yield frames
+          if (ending.signal.aborted) return
+        }
+      } finally {
+        clearInterval(watch)
+      }
+    }
+
+    async function* lines(asked: Asked) {
+      for await (const { items } of feeds.upToNow(asked))
+        if (items.length > 0) yield `${items.map(({ text }) => text).join('\n')}\n`
+    }
+
+    http.get(
+      '/organizations/:organization_id/feeds',
+      {
+        config: rules,
+        schema: {
+          tags: ['admin: feeds'],
+          summary: 'List the read models that can be followed',
+          params: z.object({ organization_id: id }),
+          response: {
+            200: z.object({ feeds: z.array(feed) }),
+            ...refusals('admin', 'role_required', 'organization_not_found'),
+          },
+        },
+      },
+      async (request) => {
+        const { organizationId } = inOrganization(request, request.params.organization_id)
+        await getOrganization(organizationId)
+        const list = await feeds.list()
+        return { feeds: list.map((one) => ({ ...one, schema: jsonSchemaOf(one.schema) })) }
+      },
+    )
+
+    http.get(
+      '/organizations/:organization_id/feeds/:read_model',
+      {
+        config: { ...rules, streams: 'always', lines: true },
+        schema: {
+          tags: ['admin: feeds'],
+          summary: 'Follow a read model: a snapshot, then every change',
+          params: z.object({ organization_id: id, read_model: z.string().min(1).max(100) }),
+          querystring: asked,
+          response: {
+            200: z.string(),
+            ...refusals('admin', 'role_required', 'organization_not_found', 'read_model_not_found'),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { organization_id, read_model } = request.params
+        const { organizationId } = inOrganization(request, organization_id)
+        await getOrganization(organizationId)
+        const model = readModelOf(read_model)
+        const after = afterOf(request, request.query.after)
+        if (after !== undefined && after > (await feeds.head()))
+          throw problem('invalid_query', { fields: { after: ['The log is not that long'] } })
+        const asked = { organizationId, model, after, snapshot: request.query.snapshot }
+        return wantsLines(request)
+          ? sendLines(reply, lines(asked))
+          : sendStream(reply, frames(request, reply, asked))
+      },
+    )
+  }
