@@ -75,7 +75,7 @@ export const readModels: ReadonlyMap<string, ReadModel> = new Map([
     has_mcp: z.boolean(),
     organization_id,
     instruction: text,
-    tools: z.array(anything),
+    tools: z.array(z.union([text, anything])),
     mcp_servers: z.array(anything),
     sub_agents: list,
     datastore_ids: list,

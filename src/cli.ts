@@ -6,7 +6,7 @@ import { CommandFailed } from './cli/command-failed.ts'
 import { eventLines } from './cli/events.ts'
 import { feedLines } from './cli/feed.ts'
 import { openProjections } from './cli/open-projections.ts'
-import { listed, rebuildAll } from './cli/projections.ts'
+import { listed, rebuildAll, verifyAll } from './cli/projections.ts'
 import { defaultUrl, remote } from './cli/remote.ts'
 import type { Environment } from './config.ts'
 
@@ -32,12 +32,12 @@ const keyIn = ({ REPRISE_API_KEY, SUPER_ADMIN_KEY }: Environment): string => {
   throw new CommandFailed('REPRISE_API_KEY (with admin:read) or SUPER_ADMIN_KEY must be set')
 }
 
-const actions = ['list', 'rebuild']
+const actions = ['list', 'rebuild', 'verify']
 
 cli
   .command(
     'projections <action> [name]',
-    'list them, or rebuild one beside the live view (all, unless named)',
+    'list them; rebuild one beside the live view, or verify it against the log (all, unless named)',
   )
   .option('--url <url>', 'Ask the running server there, with SUPER_ADMIN_KEY')
   .action(async (action: string, name: string | undefined, { url }: { url?: string }) => {
@@ -49,7 +49,8 @@ cli
     const projections = await openProjections(env, url)
     try {
       if (action === 'list') stdout.write(`${await listed(projections)}\n`)
-      else await rebuildAll(projections, name, say)
+      else if (action === 'rebuild') await rebuildAll(projections, name, say)
+      else await verifyAll(projections, name, (line) => stdout.write(`${line}\n`))
     } finally {
       await projections.close()
     }

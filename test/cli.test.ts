@@ -21,7 +21,7 @@ t.test('help, version, and what is called wrongly', async (t) => {
   for (const [args, err] of [
     ['nonsense', 'nonsense is unknown'],
     ['projections', 'missing required args'],
-    ['projections drop', 'there are: list, rebuild'],
+    ['projections drop', 'there are: list, rebuild, verify'],
     ['projections list --loudly', 'Unknown option `--loudly`'],
     ['events', '--organization <id> is required'],
     ['audit forge', 'there are: export, verify, replay, show'],

@@ -4,6 +4,7 @@ import type { Stores } from '../app-stores.ts'
 import { configFrom, type Environment } from '../config.ts'
 import { rebuild } from '../rebuild.ts'
 import { standingsOf } from '../rebuilds.ts'
+import { verify } from '../verify.ts'
 import { CommandFailed } from './command-failed.ts'
 import { localStores } from './local-stores.ts'
 import type { Projections } from './projections.ts'
@@ -15,10 +16,10 @@ const askTheServer =
   'ask it instead: SUPER_ADMIN_KEY=… reprise projections … --url http://127.0.0.1:3000'
 
 /** Does some work as the only one who projects. The signal aborts when that right is lost. */
-const projectingAlone = async (
+const projectingAlone = async <Result>(
   { leases, sharedViews }: Stores,
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> => {
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> => {
   const lost = new AbortController()
   if (!sharedViews) return work(lost.signal)
   const holder = randomUUID()
@@ -31,7 +32,7 @@ const projectingAlone = async (
     )
   const renewing = setInterval(renew, renewMs)
   try {
-    await work(lost.signal)
+    return await work(lost.signal)
   } finally {
     clearInterval(renewing)
     await leases.release(projectorLease, holder)
@@ -43,17 +44,25 @@ export const localProjections = async (env: Environment): Promise<Projections> =
   const stores = await localStores(configFrom(env), askTheServer)
   const { events: store, views } = stores
   for (const projection of projections) await views.view(projection)
+  const named = (name: string) => {
+    const projection = projections.find((one) => one.name === name)
+    if (!projection) throw new CommandFailed(`There is no projection called ${name}`, 2)
+    return projection
+  }
   return {
     async list() {
       const standings = await standingsOf({ store, views, projections })
       return standings.map((standing) => ({ ...standing, state: 'idle' }))
     },
     async rebuild(name, progress) {
-      const projection = projections.find((one) => one.name === name)
-      if (!projection) throw new CommandFailed(`There is no projection called ${name}`, 2)
+      const projection = named(name)
       await projectingAlone(stores, (signal) =>
         rebuild({ store, views, projection, progress, signal }),
       )
+    },
+    async verify(name) {
+      const projection = named(name)
+      return projectingAlone(stores, (signal) => verify({ store, views, projection, signal }))
     },
     close: stores.close,
   }

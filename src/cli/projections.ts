@@ -1,4 +1,6 @@
 import type { Progress } from '../rebuild.ts'
+import type { Verified } from '../verify.ts'
+import { CommandFailed } from './command-failed.ts'
 import { table } from './table.ts'
 
 type Line = {
@@ -15,7 +17,36 @@ export type Projections = {
   list(): Promise<readonly Line[]>
   /** Resolves when the rebuilt read model is the live one. */
   rebuild(name: string, progress: (progress: Progress) => void): Promise<void>
+  /** Compares a read model with what the log comes to. */
+  verify(name: string): Promise<Verified>
   close(): Promise<void>
+}
+
+const words = {
+  missing: 'is missing',
+  extra: 'is not in the log',
+  other: 'is not what the log makes of it',
+} as const
+
+/**
+ * Compares one read model, or all one after another; says every document that differs.
+ * @throws CommandFailed where there is one
+ */
+export const verifyAll = async (
+  { list, verify }: Projections,
+  name: string | undefined,
+  say: (line: string) => void,
+): Promise<void> => {
+  const names = name ? [name] : (await list()).map((one) => one.name)
+  let wrong = 0
+  for (const one of names) {
+    const { documents, differences } = await verify(one)
+    for (const { id, kind } of differences) say(`${one}: ${id} ${words[kind]}`)
+    if (differences.length === 0) say(`${one}: ${documents} documents, as the log has them`)
+    wrong += differences.length
+  }
+  if (wrong > 0)
+    throw new CommandFailed(`${wrong} documents differ: rebuild with reprise projections rebuild`)
 }
 
 /** As a table: name, position, lag, state. */

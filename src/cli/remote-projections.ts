@@ -31,6 +31,11 @@ export const remoteProjections = (ask: Remote): Projections => {
         await after(pollMs)
       }
     },
+    async verify() {
+      throw new CommandFailed(
+        'verify reads the stores themselves: stop the server, leave out --url',
+      )
+    },
     close: async () => undefined,
   }
 }

@@ -1,0 +1,115 @@
+import { setTimeout as after } from 'node:timers/promises'
+import { scopes } from '../../src/domain/api-key/scopes.ts'
+import type { Client } from './client.ts'
+import type { platform as platformOf } from './platform.ts'
+
+type Platform = ReturnType<typeof platformOf>
+type Body = Awaited<ReturnType<Client['ask']>>['body']
+
+const wanted = ['image', 'video']
+
+/** Something of everything that an organization and its partner can do, through the API. */
+export const workload = async (platform: Platform) => {
+  const organization = await platform.organization()
+  const { organizationId, ownerId } = organization
+  const at = `/organizations/${organizationId}`
+  const key = await organization.key({ scopes })
+  const own = await organization.key({ scopes, type: 'user' })
+  const ok = async (
+    who: Client,
+    method: string,
+    path: string,
+    body?: object,
+    allowed: readonly number[] = [],
+  ): Promise<Body> => {
+    const reply = await who.ask(method, path, body)
+    if (reply.status >= 300 && !allowed.includes(reply.status))
+      throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`)
+    return reply.body
+  }
+  const until = async (holds: () => Promise<boolean>) => {
+    while (!(await holds())) await after(50)
+  }
+
+  await platform.ask('PATCH', at, { name: 'Renamed' })
+  const member = await organization.member()
+  await organization.member({ pending: true })
+  await platform.ask('PATCH', `${at}/members/${member}`, { role: 'OWNER' })
+  await platform.ask('PATCH', `${at}/members/${member}`, { role: 'MEMBER' })
+  await platform.ask('DELETE', `${at}/members/${member}`)
+  await platform.ask('PUT', `/users/${ownerId}/subscription`, { plan: 'pro_monthly' })
+  const keys = await platform.ask('GET', `${at}/api-keys`)
+  await platform.ask('PATCH', `${at}/api-keys/${keys.api_keys[0].key_id}`, { name: 'Named' })
+  const spare = await ok(own, 'POST', '/api/me/api-keys', { name: 'Spare' })
+  await ok(own, 'DELETE', `/api/me/api-keys/${spare.key_id}`)
+
+  const store = await ok(key, 'POST', '/api/external/rag/datastores', { display_name: 'Papers' })
+  const datastore_id = store.datastore_id ?? store.datastore?.datastore_id
+  const tools = ['generate_content', 'remember', 'recall']
+  const agentId = await organization.agent({ name: 'Studio', tools })
+  const shop = {
+    type: 'api_call',
+    name: 'get_order',
+    description: 'Reads an order',
+    method: 'GET',
+    url: 'https://shop.example/orders',
+    headers: { Authorization: 'Bearer {{credential:SHOP}}' },
+    parameters: { type: 'object', properties: {} },
+  }
+  const buyer = await organization.agent({ name: 'Buyer', tools: [shop] })
+  await ok(key, 'PATCH', `/api/admin${at}/agents/${buyer}`, { description: 'Buys' })
+  const gone = await organization.agent({ name: 'Gone' })
+  await platform.ask('DELETE', `${at}/agents/${gone}`)
+
+  const files = ['one.txt', 'two.txt'].map((filename) => ({
+    filename,
+    content: Buffer.from(`What ${filename} says of herons.`).toString('base64'),
+    content_type: 'text/plain',
+  }))
+  await ok(key, 'POST', '/api/external/rag/upload', { datastore_id, files })
+  const filesAt = `/api/external/rag/datastores/${datastore_id}/files`
+  await until(async () => {
+    const { files } = await ok(key, 'GET', filesAt)
+    return files.every(({ status }: { status: string }) => status === 'completed')
+  })
+  await ok(key, 'DELETE', `${filesAt}/one.txt`)
+
+  const completions = `/api/external/agents/${agentId}/completions`
+  for (const message of ['remember that herons fish', ...wanted.map((one) => `Draw a ${one}`)])
+    await ok(key, 'POST', completions, { message, messages: [{ role: 'user', content: message }] })
+  const failed = async () => (await ok(key, 'GET', '/api/external/content?status=failed')).items
+  await until(async () => (await failed()).length === 1)
+  const [{ id: video }] = await failed()
+  await ok(key, 'POST', `/api/external/content/${video}/retry`)
+  await until(async () => (await failed()).length === 1)
+  await key.chat({ messages: [{ role: 'user', content: 'Hello' }], session_id: 's-1' })
+  await key.chat({
+    messages: [{ role: 'user', content: 'Hello' }],
+    session_id: 's-1',
+    session_hidden: true,
+  })
+
+  const users = '/api/external/management/users'
+  const guest = await ok(key, 'POST', users, {
+    email: `guest-${organizationId}@partner.example`,
+    organization_id: organizationId,
+  })
+  const guestAt = `${users}/${guest.user_id}`
+  const chat = { messages: [{ role: 'user', content: 'Hi' }], on_behalf_of: guest.user_id }
+  await key.chat({ ...chat, session_id: 'g-1' })
+  await key.chat({ ...chat, session_id: 'g-2' })
+  await ok(key, 'DELETE', `${guestAt}/sessions/g-1`)
+  for (const value of ['secret', 'other'])
+    await ok(key, 'PUT', `${guestAt}/credentials/SHOP`, { value })
+  await ok(key, 'DELETE', `${guestAt}/credentials/SHOP`)
+  const link = { agent_id: buyer, return_url: 'https://partner.example/back' }
+  await ok(key, 'POST', `${guestAt}/connect-links`, link)
+  await ok(key, 'DELETE', `${guestAt}/connect-links`)
+  await ok(key, 'POST', `${guestAt}/connect-links`, link)
+  await ok(own, 'PUT', '/api/external/me/credentials/MINE', { value: 'secret' })
+
+  const weak = await organization.key({ scopes: ['agents:list'] })
+  for (let n = 0; n < 3; n++) await weak.chat({ messages: [] })
+  await ok(key, 'DELETE', `/api/external/rag/datastores/${datastore_id}?force=true`)
+  return organization
+}
