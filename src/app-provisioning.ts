@@ -5,7 +5,7 @@ import { getCredential, listCredentials } from '../queries/list-credentials.ts'
 import { listProvisionedUsers } from '../queries/list-provisioned-users.ts'
 import { listSessionIds } from '../queries/list-sessions.ts'
 import type { Commands } from './app-commands.ts'
-import type { viewsOf } from './app-reads.ts'
+import type { AllViews } from './app-reads.ts'
 import type { Config } from './config.ts'
 import type { Passed } from './http/admin-wire.ts'
 import { requireHttps } from './http/https.ts'
@@ -21,7 +21,7 @@ import type { Turns } from './turns/turns.ts'
 import type { Vault } from './vault.ts'
 
 type Uses = Commands &
-  Awaited<ReturnType<typeof viewsOf>> & {
+  AllViews & {
     open: Vault['open']
     secrets: Secrets
     turns: Pick<Turns, 'cancel' | 'forget'>

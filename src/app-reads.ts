@@ -84,3 +84,5 @@ export const viewsOf = async (views: Views) => {
     users: await of(users),
   }
 }
+
+export type AllViews = Awaited<ReturnType<typeof viewsOf>>

@@ -1,75 +1,28 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as after } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { histories } from '../projections/histories.ts'
 import { findAccess } from '../queries/find-access.ts'
-import { findAnswer } from '../queries/find-answer.ts'
-import { findBalance } from '../queries/find-balance.ts'
-import { findMember } from '../queries/find-member.ts'
-import { findPosition } from '../queries/find-position.ts'
-import { findRepeatedRun } from '../queries/find-repeated-run.ts'
-import { type FindSession, findSession } from '../queries/find-session.ts'
-import { findSquad } from '../queries/find-squad.ts'
-import { findState } from '../queries/find-state.ts'
-import { getCheckpoint, getLogKey } from '../queries/get-checkpoint.ts'
-import { getOrganization } from '../queries/get-organization.ts'
-import { getUsage } from '../queries/get-usage.ts'
-import { getAgent, listAgents, listWholeAgents } from '../queries/list-agents.ts'
-import { getApiKey, listApiKeys, listUserKeys } from '../queries/list-api-keys.ts'
-import { listEvents } from '../queries/list-events.ts'
-import { getMember, listMembers } from '../queries/list-members.ts'
-import { getMessage, listMessages } from '../queries/list-messages.ts'
-import { listOrganizations } from '../queries/list-organizations.ts'
-import { listSessions } from '../queries/list-sessions.ts'
-import { listSquads } from '../queries/list-squads.ts'
-import { opener } from '../queries/opened.ts'
-import { proveConsistency, proveInclusion } from '../queries/prove-history.ts'
-import { readHistory } from '../queries/read-history.ts'
-import { exportLines, getEntries, getTile } from '../queries/read-leaves.ts'
-import { readTree } from '../queries/read-tree.ts'
-import { sessionStatus } from '../queries/session-status.ts'
 import { embedderFrom, type ModelsConfig, modelsFrom } from './adapters/models/registry.ts'
-import { agentRuntime } from './agents/agent-runtime.ts'
+import { adminOf } from './app-admin.ts'
+import { auditOf } from './app-audit.ts'
+import { chatOf } from './app-chat.ts'
 import { commandsOf } from './app-commands.ts'
 import { contentOf, type GenerationLimits } from './app-content.ts'
 import { knowledgeFrom } from './app-knowledge.ts'
 import { provisioningOf } from './app-provisioning.ts'
-import { projections, projectionsVersion, projectorLease, viewsOf } from './app-reads.ts'
+import { projections, projectorLease, viewsOf } from './app-reads.ts'
 import { masterKeyOf, openStores } from './app-stores.ts'
 import { toolsFrom } from './app-tools.ts'
 import type { Config } from './config.ts'
 import { seedDemo } from './demo.ts'
-import { feeds } from './feeds/feeds.ts'
-import { turnBeginner } from './http/begin-turn.ts'
-import { delegation } from './http/delegate.ts'
 import { requireHttps } from './http/https.ts'
 import { admission } from './http/limit.ts'
 import { processMetrics } from './http/metrics.ts'
-import { repeats } from './http/repeats.ts'
-import { adminAgentRoutes } from './http/routes/admin-agents.ts'
-import { adminApiKeyRoutes } from './http/routes/admin-api-keys.ts'
-import { adminAuditRoutes } from './http/routes/admin-audit.ts'
-import { adminFeedRoutes } from './http/routes/admin-feeds.ts'
-import { adminHistoryRoutes } from './http/routes/admin-history.ts'
-import { adminMemberRoutes } from './http/routes/admin-members.ts'
-import { adminOrganizationRoutes } from './http/routes/admin-organizations.ts'
-import { adminProjectionRoutes } from './http/routes/admin-projections.ts'
-import { adminTransparencyRoutes } from './http/routes/admin-transparency.ts'
-import { adminUserRoutes } from './http/routes/admin-users.ts'
-import { agentCompletionRoutes } from './http/routes/agent-completions.ts'
-import { agentRoutes } from './http/routes/agents.ts'
-import { chatRoutes } from './http/routes/chat.ts'
 import { healthRoutes } from './http/routes/health.ts'
-import { instructionRoutes, squadRoutes } from './http/routes/management-agents.ts'
-import { meApiKeyRoutes } from './http/routes/me-api-keys.ts'
 import { metricsRoutes } from './http/routes/metrics.ts'
-import { sessionTurnRoutes } from './http/routes/session-turns.ts'
-import { sessionRoutes } from './http/routes/sessions.ts'
-import { warmupRoutes } from './http/routes/warmup.ts'
 import { wsChatRoutes } from './http/routes/ws-chat.ts'
 import { server } from './http/server.ts'
 import { keepAliveMs as silenceMs } from './http/sse.ts'
-import { subscription } from './http/subscription.ts'
 import type { SocketTimes } from './http/ws-line.ts'
 import { newId } from './ids.ts'
 import type { Clock } from './ports/clock.ts'
@@ -79,11 +32,7 @@ import { readiness } from './readiness.ts'
 import { rebuilds } from './rebuilds.ts'
 import { refusalMeter } from './refusal-meter.ts'
 import { secretsOf } from './secrets.ts'
-import { stateAt } from './state-at.ts'
 import { transactor } from './transact.ts'
-import { pastTurn } from './turns/past-turn.ts'
-import { turns as turnsOf } from './turns/turns.ts'
-import { warmAgents } from './turns/warm-agents.ts'
 import { usageMeter } from './usage-meter.ts'
 import { vault as vaultOf } from './vault.ts'
 
@@ -181,12 +130,6 @@ export const app = async (config: Config, options: Options) => {
     superAdminKey: config.SUPER_ADMIN_KEY,
     now: () => clock.now().getTime(),
   })
-  const squads = findSquad({ ...views, changes })
-  const session: FindSession = async (one) => {
-    await turns.shown(one)
-    return findSession(views.sessions)(one)
-  }
-  const past = pastTurn(findAnswer({ ...views, open }))
 
   const content = contentOf({
     config,
@@ -225,17 +168,16 @@ export const app = async (config: Config, options: Options) => {
     knowledge: knowledge.search,
     contentGeneration: content.generation,
   })
-  const { toolsOf } = tools
-  const warm = warmAgents({ findSquad: squads.find, toolsOf, models, clock })
-  const turns = turnsOf({
+  const { turns, warmAgents, beginTurn, delegate, requireSubscription, ...chat } = chatOf({
     ...commands,
-    runAgent: agentRuntime({ models, clock, toolsOf }),
+    ...views,
+    changes,
     models,
+    toolsOf: tools.toolsOf,
     vault,
+    passed,
     clock,
     node,
-    passed,
-    pastTurn: past,
     log,
   })
 
@@ -257,28 +199,6 @@ export const app = async (config: Config, options: Options) => {
     log,
   })
 
-  const delegate = delegation(findMember(views.members))
-  const requireSubscription = subscription(findBalance(views.accounts))
-  const findRepeated = findRepeatedRun(views.runs)
-  const beginTurn = turnBeginner({
-    turns,
-    pastTurn: past,
-    findSquad: squads.find,
-    delegate,
-    requireSubscription,
-    repeats: repeats({ turns, findRepeatedRun: findRepeated, clock }),
-    warmAgents: warm,
-    clock,
-  })
-  const organization = getOrganization(views.organizations)
-  const indexed = () => projecting.at(histories.name)
-  const history = readHistory({ store: events, ...views, indexed })
-  const states = stateAt({ readHistory: history, snapshots, version: projectionsVersion() })
-  const people = { ...views, open }
-  const oneAgent = getAgent(views.agents)
-  const tree = readTree(views.transparency)
-  const squadList = squadRoutes({ listSquads: listSquads(views) })
-
   const provisioning = provisioningOf({
     ...commands,
     ...views,
@@ -291,15 +211,14 @@ export const app = async (config: Config, options: Options) => {
     config,
   })
 
-  const following = feeds({
-    store: events,
-    views: stores.views,
-    at: projecting.at,
-    passed: projecting.passed,
-    readHistory: history,
-    stateAt: states,
-    head: events.head,
-    opened: opener(open),
+  const admin = adminOf({ ...commands, ...views, open, passed, rebuilding })
+  const audit = auditOf({
+    ...views,
+    stores,
+    projecting,
+    secrets,
+    open,
+    findAccess: access.find,
     log,
   })
 
@@ -343,103 +262,15 @@ export const app = async (config: Config, options: Options) => {
       ],
     },
     routes: {
-      '/api/external/v1': [
-        chatRoutes(beginTurn),
-        warmupRoutes({ warmAgents: warm, findSquad: squads.find, delegate, requireSubscription }),
-      ],
-      '': [squadList],
+      ...chat.routes,
       '/api/external': [
-        agentRoutes({ listAgents: listAgents(views.agents) }),
-        squadList,
+        ...chat.routes['/api/external'],
         ...provisioning.keyed,
-        instructionRoutes({ ...commands, getAgent: oneAgent, passed }),
-        agentCompletionRoutes({
-          beginTurn,
-          findSquad: squads.find,
-          defaultModel: models.resolve(null).name,
-        }),
-        sessionRoutes({
-          listSessions: listSessions(views.sessions),
-          listMessages: listMessages({ messages: views.messages, findSession: session, open }),
-          getMessage: getMessage({ messages: views.messages, findSession: session, open }),
-          sessionStatus: sessionStatus({ findSession: session, now: clock.now }),
-          delegate,
-        }),
         ...knowledge.routes,
         ...content.keyed({ delegate, requireSubscription, passed }),
-        sessionTurnRoutes({
-          turns,
-          pastTurn: past,
-          findSession: session,
-          findSquad: squads.find,
-          defaultModel: models.resolve(null).name,
-          delegate,
-          clock,
-        }),
       ],
-      '/api/admin': [
-        adminOrganizationRoutes({
-          ...commands,
-          getOrganization: organization,
-          listOrganizations: listOrganizations(views.organizations),
-          passed,
-        }),
-        adminMemberRoutes({
-          ...commands,
-          getOrganization: organization,
-          getMember: getMember(people),
-          listMembers: listMembers(people),
-          passed,
-        }),
-        adminAgentRoutes({
-          ...commands,
-          getOrganization: organization,
-          getAgent: oneAgent,
-          listWholeAgents: listWholeAgents(views.agents),
-          passed,
-        }),
-        adminApiKeyRoutes({
-          ...commands,
-          getOrganization: organization,
-          getApiKey: getApiKey(views.apiKeys, views.members),
-          listApiKeys: listApiKeys(views.apiKeys),
-          passed,
-        }),
-        adminAuditRoutes({
-          listEvents: listEvents({ readHistory: history, read: events.read, open }),
-          getOrganization: organization,
-        }),
-        adminTransparencyRoutes({
-          getCheckpoint: getCheckpoint({ readTree: tree, logKeySeed: secrets.logKeySeed }),
-          getLogKey: getLogKey(secrets),
-          getTile: getTile(tree),
-          getEntries: getEntries({ readTree: tree, history: events.history }),
-          proveInclusion: proveInclusion(tree),
-          proveConsistency: proveConsistency(tree),
-          exportLines: exportLines({ readTree: tree, history: events.history }),
-          getOrganization: organization,
-        }),
-        adminHistoryRoutes({
-          findState: findState({
-            stateAt: states,
-            findPosition: findPosition({ readHistory: history, ...views, indexed }),
-            head: events.head,
-            open,
-          }),
-          getUsage: getUsage(views.usage),
-          getOrganization: organization,
-        }),
-        adminFeedRoutes({
-          feeds: following,
-          findAccess: access.find,
-          getOrganization: organization,
-        }),
-        adminProjectionRoutes(rebuilding),
-        adminUserRoutes({ ...commands, passed }),
-      ],
-      '/api/me': [
-        meApiKeyRoutes({ ...commands, listUserKeys: listUserKeys(views.apiKeys), passed }),
-      ],
+      '/api/admin': [...admin.routes, ...audit.routes],
+      '/api/me': admin.own,
     },
   })
 
@@ -454,7 +285,7 @@ export const app = async (config: Config, options: Options) => {
   const tick = async (certain = false): Promise<void> => {
     await orphans({ certain })
     await stores.answers.sweep(clock.now())
-    warm.release()
+    warmAgents.release()
     await content.reactor.sweep()
     await knowledge.reactor.sweep()
   }
@@ -482,7 +313,7 @@ export const app = async (config: Config, options: Options) => {
     tick,
     /** Stops accepting, lets runs end or records them as cancelled, writes what is pending. */
     async close(): Promise<void> {
-      following.close()
+      audit.close()
       const closing = http.close()
       await turns.drain(drainMs)
       await Promise.race([closing, after(flushMs, undefined, { ref: false })])
@@ -495,7 +326,7 @@ export const app = async (config: Config, options: Options) => {
       clearInterval(living)
       await leases.release(nodeLease(node), node)
       access.close()
-      squads.close()
+      chat.close()
       await projecting.stop()
       await rebuilding.ended()
       await tools.close()
