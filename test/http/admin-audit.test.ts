@@ -34,7 +34,10 @@ t.test('managers see the events of their organization, and of no other', async (
   const theirs = `/api/admin/organizations/${other.body.organization_id}/audit/events`
   t.match(await owner('GET', theirs), { status: 403, code: 'organization_access_denied' })
   t.ok((await platform('GET', theirs)).body.events.length > 0)
-  t.strictSame((await owner('GET', events)).body.events, seen.body.events, 'as it was')
+  const now = (await owner('GET', events)).body.events.filter(
+    ({ type }: { type: string }) => type !== 'AccessRefused',
+  )
+  t.strictSame(now, seen.body.events, 'as it was, but for the refusal')
   const others = await owner('GET', `${events}?stream=user-${other.body.owner_user_id}`)
   t.strictSame(others.body.events, [])
 

@@ -1,0 +1,123 @@
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { opener } from '../queries/opened.ts'
+import { readHistory } from '../queries/read-history.ts'
+import { readModels } from '../queries/read-models.ts'
+import { projections, viewsOf } from '../src/app-reads.ts'
+import { feeds } from '../src/feeds/feeds.ts'
+import { projector } from '../src/project.ts'
+import { stateAt } from '../src/state-at.ts'
+import type { Section } from './bench.ts'
+import { type Measured, percentile } from './measured.ts'
+import { storeSessions } from './sessions.ts'
+import { makeTenants, openWriting, platformCall } from './tenants.ts'
+
+const sizes = [1_000, 10_000, 100_000, 1_000_000]
+const subscribers = [1, 100, 1_000]
+const turns = 3
+/** 6 events a turn, and one more for the session. */
+const perSession = 6 * turns + 1
+const changes = 100
+const everyMs = 20
+
+/** An organization's history, and what reads it. */
+const opened = async (dataDir: string, sessions: number) => {
+  const writing = await openWriting(dataDir)
+  const [tenant] = await makeTenants(writing, 1)
+  if (!tenant) throw new Error('nobody to measure')
+  await storeSessions(writing, [tenant], sessions, () => turns)
+  const { events: store, views, snapshots, vault } = writing
+  const projecting = projector({ store, views, projections })
+  const { histories } = await viewsOf(views)
+  await projecting.start()
+  await projecting.passed(await store.head(), 600_000)
+  const history = readHistory({ store, histories, indexed: () => projecting.at('histories') })
+  const states = stateAt({ readHistory: history, snapshots, version: 1 })
+  const modelOf = (name: string) => {
+    const model = readModels.get(name)
+    if (!model) throw new Error(`no ${name}`)
+    return model
+  }
+  const following = feeds({
+    store,
+    views,
+    at: projecting.at,
+    passed: projecting.passed,
+    readHistory: history,
+    stateAt: states,
+    head: store.head,
+    opened: opener(vault.open),
+  })
+  const close = async () => {
+    following.close()
+    await projecting.stop()
+    await writing.close()
+  }
+  return { writing, tenant, states, modelOf, following, head: store.head, close }
+}
+
+/** Milliseconds that a state takes: folded for the first time, then with what that has kept. */
+const asOf = async (dataDir: string, size: number): Promise<Measured[]> => {
+  const { tenant, states, modelOf, head, close } = await opened(dataDir, size / perSession)
+  const upTo = await head()
+  const { projection } = modelOf('sessions')
+  const measured: Measured[] = []
+  for (const how of ['first', 'again']) {
+    const begun = performance.now()
+    await states(tenant.organizationId, projection, upTo)
+    const value = performance.now() - begun
+    measured.push({ name: `sessions as of ${size} events, ${how}`, value, unit: 'ms' })
+  }
+  await close()
+  return measured
+}
+
+/** From an append to its item at a follower, over all followers, in this process. */
+const fanOut = async (dataDir: string, count: number): Promise<Measured> => {
+  const { writing, tenant, modelOf, following, close } = await opened(dataDir, 1)
+  const { organizationId } = tenant
+  const sent = new Map<string, number>()
+  const lags: number[] = []
+  const gone = new AbortController()
+  const asked = {
+    organizationId,
+    model: modelOf('organizations'),
+    after: undefined,
+    snapshot: true,
+  }
+  let ready = 0
+  const follow = async () => {
+    let begun = false
+    for await (const { items } of following.follow(asked, gone.signal, () => gone.abort())) {
+      if (!begun) ready++
+      begun = true
+      for (const { text } of items) {
+        const at = sent.get(JSON.parse(text).document.name)
+        if (at !== undefined) lags.push(performance.now() - at)
+      }
+    }
+  }
+  const all = Promise.all(Array.from({ length: count }, follow))
+  while (ready < count) await pause(10)
+  await pause(500)
+  for (let n = 0; n < changes; n++) {
+    const name = `Name ${n}`
+    sent.set(name, performance.now())
+    await writing.commands.renameOrganization({ name }, { ...platformCall(), organizationId })
+    await pause(everyMs)
+  }
+  await pause(1_000)
+  gone.abort()
+  await all
+  await close()
+  const name = `feed lag at ${count} subscribers, in process, p99`
+  return { name, value: percentile(lags, 0.99), unit: 'ms' }
+}
+
+/** How an organization was, and what changes in it: how long each is waited for. */
+export const benchHistory: Section = async ({ dir }) => {
+  const measured: Measured[] = []
+  for (const size of sizes) measured.push(...(await asOf(join(dir, `as-of-${size}`), size)))
+  for (const count of subscribers) measured.push(await fanOut(join(dir, `feed-${count}`), count))
+  return measured
+}
