@@ -123,6 +123,7 @@ t.test('a feed is refused, or ends, like any other access', async (t) => {
   const own = await organization.key({ scopes: ['admin:read'] })
   t.match(await own.ask('GET', `${at}/users`), { status: 404, code: 'read_model_not_found' })
   t.match(await own.ask('GET', `${at}/sessions?after=999999999`), { code: 'invalid_query' })
+  t.equal((await own.ask('HEAD', `${at}/sessions`)).status, 405, 'nobody would read it')
   const bad = { headers: { 'last-event-id': 'x' } }
   t.match(await own.ask('GET', `${at}/sessions`, undefined, bad), { code: 'invalid_query' })
 

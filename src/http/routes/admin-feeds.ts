@@ -116,6 +116,8 @@ export const adminFeedRoutes =
     http.get(
       '/organizations/:organization_id/feeds/:read_model',
       {
+        // A HEAD would follow it with nobody to read.
+        exposeHeadRoute: false,
         config: { ...rules, streams: 'always', lines: true },
         schema: {
           tags: ['admin: feeds'],
