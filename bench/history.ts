@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { opener } from '../queries/opened.ts'
@@ -79,6 +80,7 @@ const fanOut = async (dataDir: string, count: number): Promise<Measured> => {
   const sent = new Map<string, number>()
   const lags: number[] = []
   const gone = new AbortController()
+  setMaxListeners(0, gone.signal)
   const asked = {
     organizationId,
     model: modelOf('organizations'),
