@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { Observable } from 'rxjs'
+import type { ApiKeyView } from '../projections/api-keys.ts'
 import type { Access } from '../src/access.ts'
+import type { Change } from '../src/ports/views.ts'
 
 /** An access until its key expires, when it was read, and from which documents (`view/id`). */
 export type Known = {
@@ -8,6 +10,7 @@ export type Known = {
   until: number
   readAt: number
   sources: readonly string[]
+  key: ApiKeyView
 }
 
 const most = 20_000
@@ -15,8 +18,19 @@ const most = 20_000
 const ttlMs = 5_000
 const views: ReadonlySet<string> = new Set(['api_keys', 'members', 'users'])
 
+/** What of a key changes whenever it is used, and gives or takes no right. */
+const uses: ReadonlySet<string> = new Set(['last_used_at', 'request_count'])
+
+/** Whether a document is this key after another use. */
+const isUse = (key: ApiKeyView, { id, document }: Change): boolean =>
+  id === key.key_id &&
+  document !== undefined &&
+  Object.entries(document).every(
+    ([name, value]) => uses.has(name) || Reflect.get(key, name) === value,
+  )
+
 /** Accesses that were found, each until a document it was read from changes. */
-export const accessCache = (changes: Observable<{ view: string; id: string }>) => {
+export const accessCache = (changes: Observable<Change & { view: string }>) => {
   /** Cache keys by source. */
   const dependents = new Map<string, Set<string>>()
   let version = 0
@@ -31,10 +45,13 @@ export const accessCache = (changes: Observable<{ view: string; id: string }>) =
 
   const kept = new LRUCache<string, Known>({ max: most, dispose: forget })
 
-  const watching = changes.subscribe(({ view, id }) => {
+  const watching = changes.subscribe(({ view, ...change }) => {
     if (!views.has(view)) return
     version++
-    for (const key of dependents.get(`${view}/${id}`) ?? []) kept.delete(key)
+    for (const key of dependents.get(`${view}/${change.id}`) ?? []) {
+      const known = kept.peek(key)
+      if (known && !isUse(known.key, change)) kept.delete(key)
+    }
   })
 
   return {

@@ -3,7 +3,7 @@ import type { ApiKeyView } from '../projections/api-keys.ts'
 import { type MemberView, memberDocumentId } from '../projections/members.ts'
 import type { UserView } from '../projections/users.ts'
 import type { Access } from '../src/access.ts'
-import type { View } from '../src/ports/views.ts'
+import type { Change, View } from '../src/ports/views.ts'
 import { problem } from '../src/problems.ts'
 import { type Secrets, sameSecret } from '../src/secrets.ts'
 import { accessCache, type Known } from './access-cache.ts'
@@ -13,7 +13,7 @@ type Uses = {
   members: View<MemberView>
   users: View<UserView>
   /** Changed documents of any read model, as this node sees them. */
-  changes: Observable<{ view: string; id: string }>
+  changes: Observable<Change & { view: string }>
   hashApiKey: Secrets['hashApiKey']
   /** The platform's key; undefined: there is none. */
   superAdminKey: string | undefined
@@ -92,7 +92,7 @@ export const findAccess = (uses: Uses) => {
       plan: user.plan,
     }
     const sources = [`api_keys/${key.key_id}`, `users/${user.user_id}`, `members/${memberId}`]
-    return { access, until, readAt, sources }
+    return { access, until, readAt, sources, key }
   }
 
   const find = (

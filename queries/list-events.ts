@@ -19,6 +19,12 @@ type Uses = {
   open: Vault['open']
 }
 
+/** Of a stream inside an organization. */
+const owner = /^[^-]+-(?<organization>[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})_/
+
+const isForeign = (stream: string, organizationId: string): boolean =>
+  (owner.exec(stream)?.groups?.organization ?? organizationId) !== organizationId
+
 const isBy = ({ metadata }: RecordedEvent, actor: string): boolean =>
   metadata.actor.key_id === actor ||
   metadata.actor.user_id === actor ||
@@ -37,9 +43,10 @@ export const listEvents = ({ readHistory, read, open }: Uses) => {
     return { position, id, stream, revision, type, data: await opened(data), metadata }
   }
 
-  /** A stream is found by its name, whoever's it is; only this organization's events are shown. */
+  /** Another organization's stream is not read; of a platform's only this one's events are shown. */
   async function* ofStream(name: string, asked: AskedEvents): AsyncGenerator<Looked> {
     const { organizationId, after, from = -Infinity, to = Infinity } = asked
+    if (isForeign(name, organizationId)) return
     let position = after
     for await (const batch of read(name)) {
       const events = batch.filter(({ position, metadata }) => {

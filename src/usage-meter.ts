@@ -4,32 +4,53 @@ import { rootCall } from './ports/call.ts'
 import type { Clock } from './ports/clock.ts'
 import { type Log, silent } from './ports/log.ts'
 
-type Options = { record: RecordKeyUsageCommand; clock: Clock; everyMs?: number; log?: Log }
+type Options = {
+  record: RecordKeyUsageCommand
+  clock: Clock
+  everyMs?: number
+  /** Does some work again and again until it is told to stop. */
+  every?: (work: () => void, ms: number) => () => void
+  log?: Log
+}
+
+const onTimer = (work: () => void, ms: number) => {
+  const timer = setInterval(work, ms).unref()
+  return () => clearInterval(timer)
+}
 
 /** Keys written at once: requests are answered between one handful and the next. */
 const atOnce = 25
+/** Into so many moments the keys are spread that were first used together. */
+const moments = 20
 
 /** Requests of one key since they were last written. */
-type Count = { access: Access; requests: number; last: Date }
+type Count = { access: Access; requests: number; since: Date; last: Date }
 
 /**
  * Counts requests by key in memory and writes the counts now and then (decisions, section 8): a
- * busy key costs an event every few seconds, not one a request. A crash loses what was not written.
+ * busy key costs an event every few seconds, not one a request, and many keys not all at the same
+ * time. A crash loses what was not written.
  */
-export const usageMeter = ({ record, clock, everyMs = 5_000, log = silent }: Options) => {
-  let counts = new Map<string, Count>()
+export const usageMeter = ({
+  record,
+  clock,
+  everyMs = 5_000,
+  every = onTimer,
+  log = silent,
+}: Options) => {
+  const counts = new Map<string, Count>()
   let flushing: Promise<void> = Promise.resolve()
 
-  const add = (keyId: string, { access, requests, last }: Count): void => {
+  const add = (keyId: string, count: Count): void => {
     const known = counts.get(keyId)
-    if (!known) counts.set(keyId, { access, requests, last })
+    if (!known) counts.set(keyId, count)
     else {
-      known.requests += requests
-      if (last > known.last) known.last = last
+      known.requests += count.requests
+      if (count.last > known.last) known.last = count.last
     }
   }
 
-  const write = async (keyId: string, count: Count): Promise<void> => {
+  const writeOne = async (keyId: string, count: Count): Promise<void> => {
     const { access, requests, last } = count
     const type: KeyUsage['type'] = access.kind === 'user' ? 'user' : 'organization'
     const call = rootCall(access, clock.id(), clock.now())
@@ -41,27 +62,38 @@ export const usageMeter = ({ record, clock, everyMs = 5_000, log = silent }: Opt
     }
   }
 
+  const write = async (due: readonly [keyId: string, count: Count][]): Promise<void> => {
+    for (const [keyId] of due) counts.delete(keyId)
+    for (let n = 0; n < due.length; n += atOnce)
+      await Promise.all(due.slice(n, n + atOnce).map((one) => writeOne(...one)))
+  }
+
   /** Writes what was counted so far; what cannot be written is kept for the next time. */
   const flush = (): Promise<void> => {
-    flushing = flushing.then(async () => {
-      const due = [...counts]
-      counts = new Map()
-      for (let n = 0; n < due.length; n += atOnce)
-        await Promise.all(due.slice(n, n + atOnce).map((one) => write(...one)))
-    })
+    flushing = flushing.then(() => write([...counts]))
     return flushing
   }
 
-  const timer = setInterval(() => void flush(), everyMs).unref()
+  /** The oldest of those that have waited long enough. */
+  const due = (): [string, Count][] => {
+    const before = clock.now().getTime() - everyMs
+    const some = Math.max(atOnce, Math.ceil(counts.size / moments))
+    return [...counts].slice(0, some).filter(([, { since }]) => since.getTime() <= before)
+  }
+
+  const stop = every(() => {
+    flushing = flushing.then(() => write(due()))
+  }, everyMs / moments)
   return {
     /** The platform's key is not metered. */
     count(access: Access): void {
-      if (access.keyId) add(access.keyId, { access, requests: 1, last: clock.now() })
+      const now = clock.now()
+      if (access.keyId) add(access.keyId, { access, requests: 1, since: now, last: now })
     },
     flush,
     /** Writes the rest and stops. */
     close(): Promise<void> {
-      clearInterval(timer)
+      stop()
       return flush()
     },
   }

@@ -13,6 +13,8 @@ export type RouteRules = {
   streams?: 'always' | 'asked'
   /** Answers with one JSON document a line (application/x-ndjson) when the client accepts that. */
   lines?: true
+  /** Goes on as long as the client likes: counted as a request, but not among those at once. */
+  lasting?: true
   /** Only a user key: the act is a person's, not an application's. */
   userKey?: true
   /** Only the platform key. */

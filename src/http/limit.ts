@@ -79,10 +79,11 @@ export type Admit = ReturnType<typeof admission>
 /** Step 4 of the order of checks: before anything is done; its headers go with every answer. */
 export const limit =
   (admit: Admit): onRequestHookHandler =>
-  ({ access }, reply, done) => {
+  ({ access, routeOptions }, reply, done) => {
     const admitted = admit(access)
     if (!admitted) return done()
-    reply.raw.once('close', admitted.leave)
+    if (routeOptions.config.lasting) admitted.leave()
+    else reply.raw.once('close', admitted.leave)
     writeHeaders(reply, admitted.standing)
     done(admitted.refusal)
   }

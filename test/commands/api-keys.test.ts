@@ -183,3 +183,46 @@ t.test('the counts of many keys are written a handful at a time', async (t) => {
   t.equal(written.size, 500)
   t.ok(most <= 25, `${most} at once`)
 })
+
+t.test('keys that were first used together are not all written together', async (t) => {
+  const { ownerUserId, organizationId } = await scene(t)
+  const access = {
+    kind: 'organization',
+    organizationId,
+    userId: ownerUserId,
+    role: 'OWNER',
+    scopes: new Set<string>(),
+    limits: { minute: 100, hour: 100 },
+    plan: null,
+  } as const
+  let now = 0
+  const written: string[] = []
+  let tick = () => {}
+  const meter = usageMeter({
+    clock: { now: () => new Date(now), id: () => 'id' },
+    everyMs: 5_000,
+    every: (work) => {
+      tick = work
+      return () => {}
+    },
+    record: async ({ keyId }) => {
+      written.push(keyId)
+      return { position: 0 }
+    },
+  })
+  const later = async (ms: number) => {
+    now += ms
+    tick()
+    await new Promise(setImmediate)
+  }
+  for (let n = 0; n < 1_000; n++) meter.count({ ...access, keyId: `key-${n}` })
+  await later(4_750)
+  t.equal(written.length, 0, 'a key is written when it has waited for five seconds')
+  await later(250)
+  t.equal(written.length, 50)
+  await later(250)
+  t.equal(written[0], 'key-0')
+  t.ok(written.length > 50 && written.length < 150)
+  await meter.close()
+  t.equal(new Set(written).size, 1_000)
+})

@@ -162,3 +162,16 @@ t.test('a feed goes on across a restart of the server', async (t) => {
   t.equal(expected.size, 4)
   await feed.leave()
 })
+
+t.test('open feeds are none of the requests at once that a plan allows', async (t) => {
+  const { url, platform } = await startApp(t)
+  const organization = await platform.organization({ plan: 'basic_monthly' })
+  const key = await organization.key({ scopes })
+  const path = `/api/admin/organizations/${organization.organizationId}/feeds/sessions`
+  const followers = Array.from({ length: 6 }, () => consumer(url, key.key))
+  for (const follower of followers) await follower.connect(path)
+  t.equal((await key.chat({ ...user('Hi'), session_id: 's-1' })).status, 200)
+  for (const { until, table } of followers) await until(() => table.size === 1)
+  t.ok(followers.every(({ table }) => table.size === 1))
+  for (const { leave } of followers) await leave()
+})

@@ -2,7 +2,7 @@ import { Subject } from 'rxjs'
 import t, { type Test } from 'tap'
 import { findAccess } from '../../queries/find-access.ts'
 import type { Access } from '../../src/access.ts'
-import type { View } from '../../src/ports/views.ts'
+import type { Change, View } from '../../src/ports/views.ts'
 import { type Commanded, commanded, platformCall } from '../support/commanded.ts'
 
 const superAdminKey = 'platform-key-of-at-least-32-characters'
@@ -197,15 +197,32 @@ t.test('what was found is answered without a promise until something changes', a
   t.equal(reads(), read + 1, 'another node may have changed something')
 })
 
+t.test('that a key was used takes nothing from what was found', async (t) => {
+  const all = await scene(t)
+  const { findNow, find, reads, inside, seen } = all
+  const { key, keyId } = await all.keyOf()
+  const use = { requests: 3, lastUsedAt: '2026-01-01T00:00:00.000Z' }
+  await find(key)
+  const before = reads()
+  await all.recordKeyUsage({ keyId, type: 'organization', ...use }, inside)
+  await seen()
+  t.match(await all.read.apiKeys.get(keyId), { request_count: 3 })
+  t.match(findNow(key, undefined), { keyId })
+  t.equal(reads(), before)
+  await all.revokeApiKey({ keyId }, inside)
+  await seen()
+  await t.rejects(find(key), { code: 'invalid_api_key' })
+})
+
 t.test('what changes while it is read is not kept', async (t) => {
   const all = await scene(t)
   const { key, keyId } = await all.keyOf()
-  const changes = new Subject<{ view: string; id: string }>()
+  const changes = new Subject<Change & { view: string }>()
   const users: View<NonNullable<Awaited<ReturnType<typeof all.read.users.get>>>> = {
     ...all.read.users,
     async get(id) {
       const user = await all.read.users.get(id)
-      changes.next({ view: 'api_keys', id: keyId })
+      changes.next({ view: 'api_keys', id: keyId, document: undefined })
       return user
     },
   }

@@ -152,3 +152,27 @@ t.test('sealed texts are opened wherever they are; erased ones say so', async (t
     credential: { withheld: true },
   })
 })
+
+t.test("another organization's stream is not even read", async (t) => {
+  const [ours, theirs] = [
+    '0190f9a0-0000-7000-8000-000000000001',
+    '0190f9a0-0000-7000-8000-000000000002',
+  ]
+  const streams = [`organization-${ours}_1`, `organization-${theirs}_1`, 'account-user_1']
+  const data = { userId: 'user-1' }
+  const events = streams.map((stream) => ({
+    stream,
+    type: 'OwnerAdded',
+    data,
+    metadata: { ...metadata, organization_id: ours },
+  }))
+  const list = await listing(recorded(events))
+  const found = async (stream: string) => {
+    list.log.read = 0
+    const { events } = await list.page({ organizationId: ours, after: -1, limit: 10, stream })
+    return { events: events.length, read: list.log.read }
+  }
+  t.same(await found(`organization-${ours}_1`), { events: 1, read: 1 })
+  t.same(await found('account-user_1'), { events: 1, read: 1 }, "a platform's stream may be asked")
+  t.same(await found(`organization-${theirs}_1`), { events: 0, read: 0 })
+})

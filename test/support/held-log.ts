@@ -21,7 +21,9 @@ export const heldLog = (events: readonly RecordedEvent[]) => {
       }
     },
     async *read(stream, from = 0) {
-      yield events.filter((one) => one.stream === stream && one.revision >= from)
+      const some = events.filter((one) => one.stream === stream && one.revision >= from)
+      log.read += some.length
+      yield some
     },
   }
   return { ...store, log }

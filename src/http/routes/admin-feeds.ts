@@ -118,7 +118,7 @@ export const adminFeedRoutes =
       {
         // A HEAD would follow it with nobody to read.
         exposeHeadRoute: false,
-        config: { ...rules, streams: 'always', lines: true },
+        config: { ...rules, streams: 'always', lines: true, lasting: true },
         schema: {
           tags: ['admin: feeds'],
           summary: 'Follow a read model: a snapshot, then every change',
