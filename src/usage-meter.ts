@@ -19,9 +19,9 @@ const onTimer = (work: () => void, ms: number) => {
 }
 
 /** Keys written at once: requests are answered between one handful and the next. */
-const atOnce = 25
+const atOnce = 5
 /** Into so many moments the keys are spread that were first used together. */
-const moments = 20
+const moments = 100
 
 /** Requests of one key since they were last written. */
 type Count = { access: Access; requests: number; since: Date; last: Date }

@@ -181,7 +181,7 @@ t.test('the counts of many keys are written a handful at a time', async (t) => {
   for (let n = 0; n < 500; n++) meter.count({ ...access, keyId: `key-${n}` })
   await meter.close()
   t.equal(written.size, 500)
-  t.ok(most <= 25, `${most} at once`)
+  t.ok(most <= 5, `${most} at once`)
 })
 
 t.test('keys that were first used together are not all written together', async (t) => {
@@ -219,10 +219,10 @@ t.test('keys that were first used together are not all written together', async 
   await later(4_750)
   t.equal(written.length, 0, 'a key is written when it has waited for five seconds')
   await later(250)
-  t.equal(written.length, 50)
-  await later(250)
+  t.equal(written.length, 10)
+  await later(50)
   t.equal(written[0], 'key-0')
-  t.ok(written.length > 50 && written.length < 150)
+  t.ok(written.length > 10 && written.length < 30)
   await meter.close()
   t.equal(new Set(written).size, 1_000)
 })
