@@ -8,6 +8,7 @@ import { benchAppend } from './append.ts'
 import { benchAudit } from './audit.ts'
 import type { Section } from './bench.ts'
 import { benchChat } from './chat.ts'
+import { benchFollowers } from './followers.ts'
 import { benchHistory } from './history.ts'
 import { type Measured, tableOf } from './measured.ts'
 import { moveToLoadCore } from './processes.ts'
@@ -30,6 +31,7 @@ const sections: Readonly<Record<string, Section>> = {
   retrieval: benchRetrieval,
   audit: benchAudit,
   history: benchHistory,
+  followers: benchFollowers,
 }
 
 const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()

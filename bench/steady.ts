@@ -21,8 +21,8 @@ export const steady = async (
   const latencies: number[] = []
   const asked: Promise<void>[] = []
 
-  const ask = async ({ method, path, headers }: Request, due: number) => {
-    const { statusCode, body } = await pool.request({ method, path, headers })
+  const ask = async ({ method, path, headers, body: sent }: Request, due: number) => {
+    const { statusCode, body } = await pool.request({ method, path, headers, body: sent ?? null })
     await body.dump()
     if (statusCode !== 200) throw new Error(`${path} was refused with ${statusCode}`)
     latencies.push(performance.now() - due)

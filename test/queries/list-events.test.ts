@@ -133,6 +133,25 @@ t.test('a page looks at no more than about 10,000 events', async (t) => {
   t.strictSame(second, { events: [], next_after: 12_499, has_more: false })
 })
 
+t.test('lines are read as they are taken, not before', async (t) => {
+  const events = Array.from({ length: 20_000 }, (_, n) => ({
+    stream: `organization-org-1_${n}`,
+    type: 'OwnerAdded',
+    data: { userId: `${n}` },
+    metadata: { ...metadata, organization_id: 'org-1' },
+  }))
+  const { all, log } = await listing(recorded(events))
+  const lines = all(asked)
+  let taken = 0
+  let ahead = 0
+  for await (const batch of lines) {
+    taken += batch.length
+    ahead = Math.max(ahead, log.read - taken)
+  }
+  t.equal(taken, 20_000)
+  t.ok(ahead <= 2_000, `${ahead} were read ahead`)
+})
+
 t.test('sealed texts are opened wherever they are; erased ones say so', async (t) => {
   const sealed = (box: string) => ({ $sealed: 'session:org-1/s-1', box })
   const data = {
