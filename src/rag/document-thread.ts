@@ -3,8 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads'
 import type { FileType } from '../domain/file/types.ts'
 import { longestText, Unreadable } from './block.ts'
 import { type Chunk, chunksOf } from './chunk.ts'
+import { chunkLines } from './chunk-lines.ts'
 import { parse } from './parse/parse.ts'
-import { chunkLines } from './stored-chunks.ts'
 
 export type DocumentTask = { bytes: Uint8Array<ArrayBuffer>; fileType: FileType; uploadId: string }
 

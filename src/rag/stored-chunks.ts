@@ -3,12 +3,6 @@ import type { Chunk } from './chunk.ts'
 
 const stored = z.object({ text: z.string(), place: z.string(), headings: z.array(z.string()) })
 
-/** Chunks as they are stored: a line that says whose they are, so that no two blobs are equal. */
-export const chunkLines = (uploadId: string, chunks: readonly Chunk[]): string =>
-  [{ upload_id: uploadId, version: 1 }, ...chunks]
-    .map((line) => `${JSON.stringify(line)}\n`)
-    .join('')
-
 export const chunkIn = (line: string): Chunk => stored.parse(JSON.parse(line))
 
 /** What a chunk is found by: its text, under the headings that it stands under. */

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { chunksOf } from '../../src/rag/chunk.ts'
-import { chunkIn, chunkLines, linesOf } from '../../src/rag/stored-chunks.ts'
+import { chunkLines } from '../../src/rag/chunk-lines.ts'
+import { chunkIn, linesOf } from '../../src/rag/stored-chunks.ts'
 
 const sentence = (n: number) => `This is sentence number ${n} of a paragraph that goes on for long.`
 const long = (from: number, to: number) =>
