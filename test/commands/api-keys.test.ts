@@ -28,6 +28,24 @@ const scene = async (t: Test) => {
   return { ...all, organizationId, ownerUserId, annId: userId, platform, as }
 }
 
+/** What a key of the organization may, but for which one it is. */
+const accessIn = ({
+  organizationId,
+  ownerUserId,
+}: {
+  organizationId: string
+  ownerUserId: string
+}) =>
+  ({
+    kind: 'organization',
+    organizationId,
+    userId: ownerUserId,
+    role: 'OWNER',
+    scopes: new Set<string>(),
+    limits: { minute: 100, hour: 100 },
+    plan: null,
+  }) as const
+
 t.test('who backs a key', async (t) => {
   const { createApiKey, addMember, as, platform, ownerUserId, annId } = await scene(t)
   t.match(await createApiKey(settings, as(annId)), { userId: annId, key: /^svc_live_/ })
@@ -122,16 +140,7 @@ t.test('requests are counted in batches', async (t) => {
   const { createApiKey, recordKeyUsage, clock, as, annId, organizationId, read, seen } =
     await scene(t)
   const { keyId } = await createApiKey(settings, as(annId))
-  const access = {
-    kind: 'organization',
-    keyId,
-    organizationId,
-    userId: annId,
-    role: 'ADMIN',
-    scopes: new Set<string>(),
-    limits: { minute: 1, hour: 1 },
-    plan: null,
-  } as const
+  const access = { ...accessIn({ organizationId, ownerUserId: annId }), keyId }
   let broken = true
   const meter = usageMeter({
     clock,
@@ -154,16 +163,8 @@ t.test('requests are counted in batches', async (t) => {
 })
 
 t.test('the counts of many keys are written a handful at a time', async (t) => {
-  const { clock, ownerUserId, organizationId } = await scene(t)
-  const access = {
-    kind: 'organization',
-    organizationId,
-    userId: ownerUserId,
-    role: 'OWNER',
-    scopes: new Set<string>(),
-    limits: { minute: 100, hour: 100 },
-    plan: null,
-  } as const
+  const { clock, ...owned } = await scene(t)
+  const access = accessIn(owned)
   const written = new Set<string>()
   let writing = 0
   let most = 0
@@ -185,16 +186,7 @@ t.test('the counts of many keys are written a handful at a time', async (t) => {
 })
 
 t.test('keys that were first used together are not all written together', async (t) => {
-  const { ownerUserId, organizationId } = await scene(t)
-  const access = {
-    kind: 'organization',
-    organizationId,
-    userId: ownerUserId,
-    role: 'OWNER',
-    scopes: new Set<string>(),
-    limits: { minute: 100, hour: 100 },
-    plan: null,
-  } as const
+  const access = accessIn(await scene(t))
   let now = 0
   const written: string[] = []
   let tick = () => {}
