@@ -74,11 +74,16 @@ export const usageMeter = ({
     return flushing
   }
 
-  /** The oldest of those that have waited long enough. */
+  /** The oldest of those that have waited long enough; they stand in the order of their first use. */
   const due = (): [string, Count][] => {
     const before = clock.now().getTime() - everyMs
-    const some = Math.max(atOnce, Math.ceil(counts.size / moments))
-    return [...counts].slice(0, some).filter(([, { since }]) => since.getTime() <= before)
+    const most = Math.max(atOnce, Math.ceil(counts.size / moments))
+    const found: [string, Count][] = []
+    for (const one of counts) {
+      if (found.length === most || one[1].since.getTime() > before) break
+      found.push(one)
+    }
+    return found
   }
 
   const stop = every(() => {
