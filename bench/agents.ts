@@ -1,13 +1,13 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { Request } from 'autocannon'
 import { Pool } from 'undici'
+import { makeSquads } from './agent-trees.ts'
 import type { Section } from './bench.ts'
 import { chatRequest, productWith } from './contenders.ts'
 import { alternately, medianOf } from './load.ts'
 import { manyStreams } from './many-streams.ts'
 import { median, percentile } from './measured.ts'
 import { loadCore, type Serving, serve } from './processes.ts'
-import { makeSquads } from './squads.ts'
 
 const branches = 4
 const pacedStreams = 16

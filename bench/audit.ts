@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { transparency } from '../projections/transparency.ts'
-import { openStores } from '../src/app-stores.ts'
-import { batchFolder } from '../src/batch.ts'
+import { openStores } from '../src/app/stores.ts'
 import { exportHistory } from '../src/cli/audit/export-history.ts'
 import { localHistory } from '../src/cli/audit/local-history.ts'
 import { verifyExport } from '../src/cli/audit/verify-export.ts'
-import type { Lane } from '../src/fold.ts'
-import { memorySink } from '../src/memory-sink.ts'
 import { type RecordedEvent, START } from '../src/ports/event-store.ts'
 import { silent } from '../src/ports/log.ts'
+import { batchFolder } from '../src/projector/batch.ts'
+import { memoryProjectionStore } from '../src/projector/memory-store.ts'
+import type { Cursor } from '../src/projector/router.ts'
 import type { Section } from './bench.ts'
 import { launch } from './processes.ts'
 import { storeSessions } from './sessions.ts'
@@ -29,14 +29,14 @@ const foldCost = async (dataDir: string): Promise<number> => {
   for await (const batch of events.history(START)) log.push(...batch)
   await close()
   const fold = batchFolder([transparency])
-  const lane: Lane = { projection: transparency, position: START }
-  const sink = memorySink(transparency)
+  const cursor: Cursor = { projection: transparency, position: START }
+  const projectionStore = memoryProjectionStore(transparency)
   const before = process.cpuUsage()
   for (let at = 0; at < log.length; at += batchEvents) {
-    const outcomes = await fold(sink, [lane], log.slice(at, at + batchEvents))
+    const outcomes = await fold(projectionStore, [cursor], log.slice(at, at + batchEvents))
     for (const { changes, position } of outcomes) {
-      await sink.commit([{ view: transparency.name, changes, position }])
-      lane.position = position
+      await projectionStore.commit([{ view: transparency.name, changes, position }])
+      cursor.position = position
     }
   }
   const { user, system } = process.cpuUsage(before)

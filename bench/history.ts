@@ -4,10 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { opener } from '../queries/opened.ts'
 import { readHistory } from '../queries/read-history.ts'
 import { readModels } from '../queries/read-models.ts'
-import { projections, viewsOf } from '../src/app-reads.ts'
+import { projections, viewsOf } from '../src/app/read-models.ts'
 import { feeds } from '../src/feeds/feeds.ts'
-import { projector } from '../src/project.ts'
-import { stateAt } from '../src/state-at.ts'
+import { projector } from '../src/projector/projector.ts'
+import { temporalQuery } from '../src/projector/temporal-query.ts'
 import type { Section } from './bench.ts'
 import { type Measured, percentile } from './measured.ts'
 import { storeSessions } from './sessions.ts'
@@ -31,9 +31,9 @@ const opened = async (dataDir: string, sessions: number) => {
   const projecting = projector({ store, views, projections })
   const { histories } = await viewsOf(views)
   await projecting.start()
-  await projecting.passed(await store.head(), 600_000)
+  await projecting.waitForPosition(await store.head(), 600_000)
   const history = readHistory({ store, histories, indexed: () => projecting.at('histories') })
-  const states = stateAt({ readHistory: history, snapshots, version: 1 })
+  const states = temporalQuery({ readHistory: history, snapshots, version: 1 })
   const modelOf = (name: string) => {
     const model = readModels.get(name)
     if (!model) throw new Error(`no ${name}`)
@@ -43,7 +43,7 @@ const opened = async (dataDir: string, sessions: number) => {
     store,
     views,
     at: projecting.at,
-    passed: projecting.passed,
+    waitForPosition: projecting.waitForPosition,
     readHistory: history,
     stateAt: states,
     head: store.head,

@@ -1,7 +1,7 @@
-import { projections } from '../src/app-reads.ts'
-import { openStores } from '../src/app-stores.ts'
+import { projections } from '../src/app/read-models.ts'
+import { openStores } from '../src/app/stores.ts'
 import { silent } from '../src/ports/log.ts'
-import { projector } from '../src/project.ts'
+import { projector } from '../src/projector/projector.ts'
 
 /**
  * A process that folds the log of DATA_DIR into all views, and says on its IPC channel how many
@@ -12,7 +12,7 @@ const head = await events.head()
 const projecting = projector({ store: events, views, projections })
 const start = performance.now()
 await projecting.start()
-const done = await projecting.passed(head, 300_000)
+const done = await projecting.waitForPosition(head, 300_000)
 await projecting.stop()
 await close()
 process.send?.({ done, events: head + 1, ms: performance.now() - start })

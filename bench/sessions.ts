@@ -1,9 +1,9 @@
-import { systemClock as clock } from '../src/app.ts'
+import { systemClock as clock } from '../src/app/app.ts'
 import type { SessionEvent } from '../src/domain/session/events.ts'
 import { sessionStream } from '../src/domain/session/session.ts'
 import { metadataOf, rootCall } from '../src/ports/call.ts'
 import { type EventStore, type NewEvent, START } from '../src/ports/event-store.ts'
-import { type Keyed, sessionKey } from '../src/vault.ts'
+import { type Keyed, sessionKey } from '../src/security/vault.ts'
 import type { Tenant, Writing } from './tenants.ts'
 
 const agent = 'Orchestrator'

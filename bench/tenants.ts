@@ -1,13 +1,13 @@
-import { systemClock as clock } from '../src/app.ts'
-import { commandsOf } from '../src/app-commands.ts'
-import { masterKeyOf, openStores } from '../src/app-stores.ts'
+import { systemClock as clock } from '../src/app/app.ts'
+import { commandsOf } from '../src/app/commands.ts'
+import { masterKeyOf, openStores } from '../src/app/stores.ts'
 import { configFrom } from '../src/config.ts'
 import { creditUnit } from '../src/domain/account/account.ts'
+import { transactor } from '../src/event-sourcing/transactor.ts'
 import { type Call, systemCall } from '../src/ports/call.ts'
 import { silent } from '../src/ports/log.ts'
-import { secretsOf } from '../src/secrets.ts'
-import { transactor } from '../src/transact.ts'
-import { vault as vaultOf } from '../src/vault.ts'
+import { secretsOf } from '../src/security/secrets.ts'
+import { vault as vaultOf } from '../src/security/vault.ts'
 
 /** An organization with one user on the Pro plan, and a key of it. */
 export type Tenant = { organizationId: string; userId: string; keyId: string; key: string }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { embeddedViews } from '../src/adapters/embedded/views.ts'
 import { openViewsEnv } from '../src/adapters/embedded/views-env.ts'
-import type { Change, Commit, ViewSpec } from '../src/ports/views.ts'
+import type { Commit, DocumentChange, ViewSpec } from '../src/ports/views.ts'
 import type { Section } from './bench.ts'
 
 const names = ['sessions', 'messages', 'runs', 'usage'] as const
@@ -18,7 +18,7 @@ const organization = '0197a1b2-0000-7000-8000-000000000000'
 const idOf = (n: number) => `0197a1b2-0000-7000-8000-${String(n).padStart(12, '0')}`
 const timeOf = (n: number) => new Date(1_760_000_000_000 + n).toISOString()
 
-const change = (id: number, at: number): Change => ({
+const change = (id: number, at: number): DocumentChange => ({
   id: `${organization}/${idOf(id)}`,
   document: {
     session_id: idOf(id % 1000),

@@ -1,10 +1,10 @@
 import { decideChange } from '../src/domain/agent/agent.ts'
 import type { AgentConfiguration } from '../src/domain/agent/events.ts'
-import { squadStream } from '../src/domain/agent/squad.ts'
+import { organizationAgentsStream } from '../src/domain/agent/organization-agents.ts'
 import type { Change } from '../src/domain/changes.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 
 type Uses = {
   transact: Transact
@@ -27,6 +27,6 @@ export const changeAgent =
     const found = await transact(organizationStream(organizationId), requireOrganization, call)
     const { orchestratorAgentId } = found.state
     const decide = decideChange(agentId, change, { orchestratorAgentId, defaultModel })
-    return transact(squadStream(organizationId), decide, call)
+    return transact(organizationAgentsStream(organizationId), decide, call)
   }
 export type ChangeAgentCommand = ReturnType<typeof changeAgent>

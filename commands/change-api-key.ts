@@ -6,8 +6,8 @@ import {
 import type { ApiKeySettings } from '../src/domain/api-key/events.ts'
 import type { Scope } from '../src/domain/api-key/scopes.ts'
 import type { Change } from '../src/domain/changes.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 
 export type ChangeApiKey = {
   keyId: string

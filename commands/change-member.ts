@@ -5,8 +5,8 @@ import {
   decideRemoveOwner,
   organizationStream,
 } from '../src/domain/organization/organization.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 import { checked } from './checked.ts'
 
 export type ChangeMember = { userId: string; role: MemberRole; by: By }

@@ -1,8 +1,8 @@
 import { dataStoresStream, decideCleared } from '../src/domain/datastore/datastore.ts'
 import { decideRemoveAll, fileStream } from '../src/domain/file/file.ts'
-import { fileKey } from '../src/ids.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
+import { fileKey } from '../src/support/ids.ts'
 
 type Place = { datastoreId: string; filename: string }
 

@@ -1,6 +1,6 @@
 import { connectStream, requireLink } from '../src/domain/connect/connect.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 import { checked } from './checked.ts'
 import type { RequireProvisionedUser } from './provision-user.ts'
 import type { StoreCredentialCommand } from './store-credential.ts'

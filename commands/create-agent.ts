@@ -1,12 +1,12 @@
 import { decideCreate } from '../src/domain/agent/agent.ts'
 import type { AgentConfiguration } from '../src/domain/agent/events.ts'
-import { squadStream } from '../src/domain/agent/squad.ts'
+import { organizationAgentsStream } from '../src/domain/agent/organization-agents.ts'
 import { type Change, changed } from '../src/domain/changes.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
-import { idFor } from '../src/ids.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
-import type { Transact } from '../src/transact.ts'
+import { idFor } from '../src/support/ids.ts'
 
 type Uses = {
   transact: Transact
@@ -50,7 +50,7 @@ export const createAgent =
     const id = agentId ?? idFor(clock, call, `agent/${said.name}`)
     const configuration = changed({ ...unsaid, name: said.name }, said)
     const decide = decideCreate(id, configuration, { orchestratorAgentId, defaultModel })
-    const { position } = await transact(squadStream(organizationId), decide, call)
+    const { position } = await transact(organizationAgentsStream(organizationId), decide, call)
     return { agentId: id, position }
   }
 export type CreateAgentCommand = ReturnType<typeof createAgent>

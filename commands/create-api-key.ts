@@ -14,11 +14,11 @@ import {
 import { decideAddKey, keyringStream } from '../src/domain/keyring/keyring.ts'
 import { type By, memberStream, requireBacking } from '../src/domain/member/member.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
+import { problem } from '../src/domain/problems.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
-import { problem } from '../src/problems.ts'
-import { newApiKey, type Secrets } from '../src/secrets.ts'
-import type { Transact } from '../src/transact.ts'
+import { newApiKey, type Secrets } from '../src/security/secrets.ts'
 import { checked } from './checked.ts'
 
 type Uses = { transact: Transact; clock: Clock; hashApiKey: Secrets['hashApiKey'] }

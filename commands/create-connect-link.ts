@@ -5,10 +5,10 @@ import {
   linkMs,
 } from '../src/domain/connect/connect.ts'
 import { memberStream, requireProvisioned } from '../src/domain/member/member.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
-import { newLinkToken, type Secrets } from '../src/secrets.ts'
-import type { Transact } from '../src/transact.ts'
+import { newLinkToken, type Secrets } from '../src/security/secrets.ts'
 import { checked } from './checked.ts'
 
 type Uses = { transact: Transact; clock: Clock; hashLinkToken: Secrets['hashLinkToken'] }

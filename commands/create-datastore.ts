@@ -1,8 +1,8 @@
 import { dataStoresStream, decideCreate } from '../src/domain/datastore/datastore.ts'
-import { idFor } from '../src/ids.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
-import type { Transact } from '../src/transact.ts'
+import { idFor } from '../src/support/ids.ts'
 
 export type CreateDatastore = {
   displayName: string

@@ -1,8 +1,8 @@
 import { decideDelete } from '../src/domain/agent/agent.ts'
-import { squadStream } from '../src/domain/agent/squad.ts'
+import { organizationAgentsStream } from '../src/domain/agent/organization-agents.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 
 /** @throws organization_not_found, agent_not_found, orchestrator_required, agent_in_use */
 export const deleteAgent =
@@ -10,6 +10,10 @@ export const deleteAgent =
   async ({ agentId }: { agentId: string }, call: Call) => {
     const { organizationId } = call
     const found = await transact(organizationStream(organizationId), requireOrganization, call)
-    return transact(squadStream(organizationId), decideDelete(agentId, found.state), call)
+    return transact(
+      organizationAgentsStream(organizationId),
+      decideDelete(agentId, found.state),
+      call,
+    )
   }
 export type DeleteAgentCommand = ReturnType<typeof deleteAgent>

@@ -1,6 +1,6 @@
 import { credentialsStream, decideDelete } from '../src/domain/credential/credential.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 
 export type DeleteCredential = { userId: string; name: string }
 

@@ -1,13 +1,13 @@
 import { agentsWith, decideDetach } from '../src/domain/agent/detach.ts'
-import { squadStream } from '../src/domain/agent/squad.ts'
+import { organizationAgentsStream } from '../src/domain/agent/organization-agents.ts'
 import {
   dataStoresStream,
   decideDelete,
   requireDataStore,
 } from '../src/domain/datastore/datastore.ts'
+import { problem } from '../src/domain/problems.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import { problem } from '../src/problems.ts'
-import type { Transact } from '../src/transact.ts'
 import { checked } from './checked.ts'
 
 export type DeleteDatastore = {
@@ -31,7 +31,7 @@ export const deleteDatastore =
   (transact: Transact) =>
   async ({ datastoreId, force, unfinished }: DeleteDatastore, call: Call) => {
     const own = dataStoresStream(call.organizationId)
-    const squad = squadStream(call.organizationId)
+    const squad = organizationAgentsStream(call.organizationId)
     await transact(own, checked(requireDataStore(datastoreId)), call)
     const { state } = await transact(squad, () => [], call)
     const agents = agentsWith(state, datastoreId)

@@ -1,7 +1,7 @@
 import type { SessionEvent } from '../src/domain/session/events.ts'
 import { decideRecord, sessionStream } from '../src/domain/session/session.ts'
+import type { Transactor } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transactor } from '../src/transact.ts'
 import { settleReservation } from './settle-reservation.ts'
 
 type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>

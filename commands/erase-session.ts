@@ -1,7 +1,7 @@
 import { decideErase, sessionStream } from '../src/domain/session/session.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
-import { sessionKey, type Vault } from '../src/vault.ts'
+import { sessionKey, type Vault } from '../src/security/vault.ts'
 import { checked } from './checked.ts'
 
 export type EraseSession = { sessionId: string; userId: string }

@@ -1,7 +1,7 @@
 import { contentStream, decideFinish } from '../src/domain/content/content.ts'
 import { reservationOf } from '../src/domain/content/reservation.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 import { settleReservation } from './settle-reservation.ts'
 
 export type FinishContent = {

@@ -10,9 +10,9 @@ import {
   fileStream,
   hasVectors,
 } from '../src/domain/file/file.ts'
-import { fileKey } from '../src/ids.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
+import { fileKey } from '../src/support/ids.ts'
 
 /** Which upload, and the file that it is one of. */
 export type FollowedUpload = { uploadId: string; datastoreId: string; filename: string }

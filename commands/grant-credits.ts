@@ -1,9 +1,9 @@
 import { accountStream, decideGrant, effectiveBalance } from '../src/domain/account/account.ts'
 import { requireUser, userStream } from '../src/domain/user/user.ts'
-import { idFor } from '../src/ids.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
-import type { Transact } from '../src/transact.ts'
+import { idFor } from '../src/support/ids.ts'
 
 /** `amount` in micro-credits; a negative one takes credits back. */
 export type GrantCredits = { userId: string; amount: number; reason: string }

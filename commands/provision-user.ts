@@ -1,8 +1,8 @@
 import { decideProvision, memberStream, requireProvisioned } from '../src/domain/member/member.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
 import { decideInviteProvisioned, userStream } from '../src/domain/user/user.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 import { checked } from './checked.ts'
 import type { RegisterUserCommand } from './register-user.ts'
 

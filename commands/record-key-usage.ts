@@ -1,6 +1,6 @@
 import { decideUse, organizationKeyStream, userKeyStream } from '../src/domain/api-key/api-key.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 
 export type KeyUsage = {
   keyId: string

@@ -1,8 +1,8 @@
 import { decideActivate, memberStream } from '../src/domain/member/member.ts'
 import { decideLinkIdentity, decideSettleInvitations, userStream } from '../src/domain/user/user.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Secrets } from '../src/secrets.ts'
-import type { Transact } from '../src/transact.ts'
+import type { Secrets } from '../src/security/secrets.ts'
 import type { RegisterUserCommand } from './register-user.ts'
 
 type Uses = {

@@ -1,7 +1,7 @@
-import type { RefusalEvent } from '../src/domain/refusals/events.ts'
-import { refusalsStream } from '../src/domain/refusals/refusals.ts'
+import { refusalsStream } from '../src/domain/access-refusals/access-refusals.ts'
+import type { RefusalEvent } from '../src/domain/access-refusals/events.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 
 /** Notes that access was refused to the call's key. */
 export const recordRefusal =

@@ -1,7 +1,7 @@
 import type { SessionEvent } from '../src/domain/session/events.ts'
 import { decideRecord, sessionStream } from '../src/domain/session/session.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 
 export type RecordSteps = { sessionId: string; runId: string; steps: readonly SessionEvent[] }
 

@@ -1,12 +1,12 @@
 import { decideClaim, emailStream } from '../src/domain/email/email.ts'
 import type { UserEvent } from '../src/domain/user/events.ts'
 import { decideRegister, userStream } from '../src/domain/user/user.ts'
-import { idFor } from '../src/ids.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
-import { normalizedEmail, type Secrets } from '../src/secrets.ts'
-import type { Transact } from '../src/transact.ts'
-import { userKey, type Vault } from '../src/vault.ts'
+import { normalizedEmail, type Secrets } from '../src/security/secrets.ts'
+import { userKey, type Vault } from '../src/security/vault.ts'
+import { idFor } from '../src/support/ids.ts'
 
 type Uses = {
   transact: Transact

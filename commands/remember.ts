@@ -1,8 +1,8 @@
 import { decideRemember, memoryStream } from '../src/domain/memory/memory.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
-import type { Transact } from '../src/transact.ts'
-import { memoryKey, type Vault } from '../src/vault.ts'
+import { memoryKey, type Vault } from '../src/security/vault.ts'
 
 export type Remember = { userId: string; text: string }
 

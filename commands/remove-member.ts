@@ -1,8 +1,8 @@
 import { type By, decideRemove, memberStream } from '../src/domain/member/member.ts'
 import { decideRemoveOwner, organizationStream } from '../src/domain/organization/organization.ts'
 import { decideSettleInvitations, userStream } from '../src/domain/user/user.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 import { checked } from './checked.ts'
 
 export type RemoveMember = { userId: string; by: By }

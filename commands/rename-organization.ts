@@ -1,6 +1,6 @@
 import { decideRename, organizationStream } from '../src/domain/organization/organization.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 
 /** @throws organization_not_found */
 export const renameOrganization =

@@ -1,6 +1,6 @@
 import { decideRevoke, organizationKeyStream } from '../src/domain/api-key/api-key.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 
 /** Revokes a key of the call's organization, for good. @throws key_not_found */
 export const revokeApiKey =

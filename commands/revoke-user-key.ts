@@ -1,7 +1,7 @@
 import { decideRevokeOwn, userKeyStream } from '../src/domain/api-key/api-key.ts'
 import { decideDropKey, keyringStream } from '../src/domain/keyring/keyring.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 
 /** Revokes a user key of that user, and frees its place. @throws key_not_found */
 export const revokeUserKey =

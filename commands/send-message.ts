@@ -5,8 +5,8 @@ import {
   type Session,
   sessionStream,
 } from '../src/domain/session/session.ts'
+import type { Transactor } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transactor } from '../src/transact.ts'
 
 export type SendMessage = Omit<Send, 'content'> & {
   sessionId: string

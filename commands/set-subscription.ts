@@ -1,6 +1,6 @@
 import { decideSubscribe, userStream } from '../src/domain/user/user.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 
 export type Plan = 'basic_monthly' | 'pro_monthly' | null
 

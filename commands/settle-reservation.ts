@@ -1,6 +1,6 @@
 import { accountStream, decideRelease, decideSettle } from '../src/domain/account/account.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 
 /** `charge` in micro-credits; 0: the run never began, or costs nothing. */
 export type SettleReservation = { userId: string; runId: string; charge: number }

@@ -1,8 +1,8 @@
 import { accountStream, decideReserve } from '../src/domain/account/account.ts'
 import { contentStream, decideStart, decideSubmit } from '../src/domain/content/content.ts'
 import { reservationOf } from '../src/domain/content/reservation.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { Transact } from '../src/transact.ts'
 
 /** A generation under way. */
 export type Taken = {

@@ -3,10 +3,10 @@ import {
   decideStore,
   isCredentialValue,
 } from '../src/domain/credential/credential.ts'
+import { problem } from '../src/domain/problems.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import { problem } from '../src/problems.ts'
-import type { Transact } from '../src/transact.ts'
-import { credentialsKey, type Vault } from '../src/vault.ts'
+import { credentialsKey, type Vault } from '../src/security/vault.ts'
 
 export type StoreCredential = { userId: string; name: string; value: string }
 

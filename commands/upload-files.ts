@@ -1,11 +1,11 @@
 import { dataStoresStream, requireDataStore } from '../src/domain/datastore/datastore.ts'
 import { decideReceive, fileStream } from '../src/domain/file/file.ts'
 import type { FileType } from '../src/domain/file/types.ts'
-import { fileKey, idFor } from '../src/ids.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Blobs } from '../src/ports/blobs.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
-import type { Transact } from '../src/transact.ts'
+import { fileKey, idFor } from '../src/support/ids.ts'
 import { checked } from './checked.ts'
 
 /** A file whose bytes have arrived: `hash` is their SHA-256. */

@@ -1,6 +1,6 @@
 import {
+  type AgentConfigEvent,
   type AgentConfiguration,
-  type AgentEvent,
   agentEvents,
 } from '../src/domain/agent/events.ts'
 import type { Projection } from './projection.ts'
@@ -30,7 +30,7 @@ export type AgentView = {
   updated_at: string
 }
 
-type Change = AgentEvent<'AgentChanged'>['data']
+type Change = AgentConfigEvent<'AgentChanged'>['data']
 
 const or = <Value>(changed: Value | undefined, value: Value): Value =>
   changed === undefined ? value : changed

@@ -1,13 +1,7 @@
-import type { EventOf, EventTable } from '../src/domain/aggregate.ts'
+import type { EventTable } from '../src/domain/aggregate.ts'
+import type { Seen } from '../src/domain/event.ts'
 import type { RecordedEvent } from '../src/ports/event-store.ts'
-import type { Change, Scalar, ViewSpec } from '../src/ports/views.ts'
-
-/** A recorded event of one type, its data parsed. */
-export type Seen<Table extends EventTable, T extends keyof Table = keyof Table> = Omit<
-  RecordedEvent,
-  'type' | 'data'
-> &
-  EventOf<Table, T>
+import type { DocumentChange, Scalar, ViewSpec } from '../src/ports/views.ts'
 
 /** One read model: which event creates a view, which change it, which remove it. */
 export type Projection<View, Table extends EventTable> = ViewSpec & {
@@ -39,7 +33,7 @@ export type StoredFold<View> = {
     view: View | undefined,
     events: readonly RecordedEvent[],
     id: string,
-  ): { view: View; others: readonly Change[] }
+  ): { view: View; others: readonly DocumentChange[] }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: handlers of many tables have no common event type

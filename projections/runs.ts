@@ -1,5 +1,6 @@
+import type { Seen } from '../src/domain/event.ts'
 import { type SessionEvent, sessionEvents } from '../src/domain/session/events.ts'
-import { idIn, type Projection, type Seen } from './projection.ts'
+import { idIn, type Projection } from './projection.ts'
 
 /** One run of a session: what recovery, time-outs and repeated requests are asked by. */
 export type RunView = {

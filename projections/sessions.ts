@@ -1,5 +1,6 @@
+import type { Seen } from '../src/domain/event.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
-import { idIn, type Projection, type Seen } from './projection.ts'
+import { idIn, type Projection } from './projection.ts'
 
 /** A session in its answer's shape, with what its lists and its status are asked by. */
 export type SessionView = {

@@ -1,10 +1,10 @@
-import type { Change } from '../src/ports/views.ts'
+import type { DocumentChange } from '../src/ports/views.ts'
 import { leafOf } from '../src/transparency/leaf.ts'
-import { leafHash, packed, rootOf, unpacked } from '../src/transparency/merkle.ts'
+import { leafHash, packedHashes, rootOf, unpackedHashes } from '../src/transparency/merkle.ts'
 import type { AnyProjection, StoredFold } from './projection.ts'
 
 /** So many nodes of one height are stored together; two such levels are one level of tiles. */
-export const runLength = 16
+export const nodesPerDocument = 16
 
 /** The right edge of an organization's tree. Its id is the organization's. */
 export type TreeView = {
@@ -18,14 +18,14 @@ export type TreeView = {
 }
 
 /** `runLength` nodes of the height `4 * level`; written once. */
-export type RunView = {
+export type NodesView = {
   organization_id: string
   hashes: string
   /** Where the events are, at level 0. */
   positions?: readonly number[]
 }
 
-export const runId = (organizationId: string, level: number, n: number): string =>
+export const nodesId = (organizationId: string, level: number, n: number): string =>
   `${organizationId}/${level}/${n}`
 
 const emptyTree = (organization_id: string): TreeView => ({
@@ -45,8 +45,8 @@ const stored: StoredFold<TreeView> = {
 
   fold(tree, events, organization_id) {
     const { size, edge, positions } = tree ?? emptyTree(organization_id)
-    const levels = edge.map(unpacked)
-    const runs: Change[] = []
+    const levels = edge.map(unpackedHashes)
+    const runs: DocumentChange[] = []
     let places = [...positions]
     for (const [n, event] of events.entries()) {
       let hash = leafHash(leafOf(event))
@@ -56,11 +56,11 @@ const stored: StoredFold<TreeView> = {
         const open = levels[level] ?? []
         levels[level] = open
         open.push(hash)
-        if (open.length < runLength) break
-        count /= runLength
-        const run: RunView = { organization_id, hashes: packed(open) }
+        if (open.length < nodesPerDocument) break
+        count /= nodesPerDocument
+        const run: NodesView = { organization_id, hashes: packedHashes(open) }
         const document = level === 0 ? { ...run, positions: places } : run
-        runs.push({ id: runId(organization_id, level, count - 1), document })
+        runs.push({ id: nodesId(organization_id, level, count - 1), document })
         if (level === 0) places = []
         hash = rootOf(open)
         levels[level] = []
@@ -69,7 +69,7 @@ const stored: StoredFold<TreeView> = {
     const view = {
       organization_id,
       size: size + events.length,
-      edge: levels.map(packed),
+      edge: levels.map(packedHashes),
       positions: places,
     }
     return { view, others: runs }

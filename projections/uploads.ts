@@ -1,5 +1,6 @@
+import type { Seen } from '../src/domain/event.ts'
 import { type FileEvent, fileEvents } from '../src/domain/file/events.ts'
-import type { Projection, Seen } from './projection.ts'
+import type { Projection } from './projection.ts'
 
 /** An upload; one that is removed is kept, unseen, until its blobs are removed too. */
 export type UploadView = {

@@ -1,6 +1,7 @@
+import type { Seen } from '../src/domain/event.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
 import { type Durations, withDuration } from './durations.ts'
-import type { Projection, Seen } from './projection.ts'
+import type { Projection } from './projection.ts'
 
 /** What one agent did for one user through one key on one day; null: not known. */
 export type UsageView = {
@@ -28,7 +29,7 @@ export type UsageView = {
 type Ended = 'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'
 type End = Seen<typeof sessionEvents, Ended>
 
-const keyOf = ({ metadata, data }: End) => ({
+const bucketOf = ({ metadata, data }: End) => ({
   organization_id: metadata.organization_id,
   day: metadata.at.slice(0, 10),
   agent_id: data.agentId ?? null,
@@ -43,7 +44,7 @@ const isEnd = (event: Seen<typeof sessionEvents>): event is End =>
   event.type === 'RunTimedOut'
 
 const begun = (event: End): UsageView => ({
-  ...keyOf(event),
+  ...bucketOf(event),
   runs: 0,
   completed: 0,
   failed: 0,
@@ -83,7 +84,7 @@ export const usage: Projection<UsageView, typeof sessionEvents> = {
   indexes: { by_organization: { equals: ['organization_id'], orderBy: 'day' } },
   id: (event) =>
     isEnd(event)
-      ? Object.values(keyOf(event))
+      ? Object.values(bucketOf(event))
           .map((part) => part ?? '-')
           .join('/')
       : [],

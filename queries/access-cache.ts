@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { Observable } from 'rxjs'
 import type { ApiKeyView } from '../projections/api-keys.ts'
-import type { Access } from '../src/access.ts'
-import type { Change } from '../src/ports/views.ts'
+import type { DocumentChange } from '../src/ports/views.ts'
+import type { Access } from '../src/security/access.ts'
 
 /** An access until its key expires, when it was read, and from which documents (`view/id`). */
 export type Known = {
@@ -22,7 +22,7 @@ const views: ReadonlySet<string> = new Set(['api_keys', 'members', 'users'])
 const uses: ReadonlySet<string> = new Set(['last_used_at', 'request_count'])
 
 /** Whether a document is this key after another use. */
-const isUse = (key: ApiKeyView, { id, document }: Change): boolean =>
+const isUse = (key: ApiKeyView, { id, document }: DocumentChange): boolean =>
   id === key.key_id &&
   document !== undefined &&
   Object.entries(document).every(
@@ -30,7 +30,7 @@ const isUse = (key: ApiKeyView, { id, document }: Change): boolean =>
   )
 
 /** Accesses that were found, each until a document it was read from changes. */
-export const accessCache = (changes: Observable<Change & { view: string }>) => {
+export const accessCache = (changes: Observable<DocumentChange & { view: string }>) => {
   /** Cache keys by source. */
   const dependents = new Map<string, Set<string>>()
   let version = 0

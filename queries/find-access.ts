@@ -2,10 +2,10 @@ import type { Observable } from 'rxjs'
 import type { ApiKeyView } from '../projections/api-keys.ts'
 import { type MemberView, memberDocumentId } from '../projections/members.ts'
 import type { UserView } from '../projections/users.ts'
-import type { Access } from '../src/access.ts'
-import type { Change, View } from '../src/ports/views.ts'
-import { problem } from '../src/problems.ts'
-import { type Secrets, sameSecret } from '../src/secrets.ts'
+import { problem } from '../src/domain/problems.ts'
+import type { DocumentChange, View } from '../src/ports/views.ts'
+import type { Access } from '../src/security/access.ts'
+import { type Secrets, sameSecret } from '../src/security/secrets.ts'
 import { accessCache, type Known } from './access-cache.ts'
 
 type Uses = {
@@ -13,7 +13,7 @@ type Uses = {
   members: View<MemberView>
   users: View<UserView>
   /** Changed documents of any read model, as this node sees them. */
-  changes: Observable<Change & { view: string }>
+  changes: Observable<DocumentChange & { view: string }>
   hashApiKey: Secrets['hashApiKey']
   /** The platform's key; undefined: there is none. */
   superAdminKey: string | undefined
@@ -63,7 +63,7 @@ export const findAccess = (uses: Uses) => {
   const superAdminHash = superAdminKey && hashApiKey(superAdminKey)
   const cache = accessCache(changes)
 
-  const keyOf = async (hash: string): Promise<ApiKeyView> => {
+  const findKey = async (hash: string): Promise<ApiKeyView> => {
     const { items } = await apiKeys.find({ index: 'by_hash', equals: [hash], limit: 1 })
     const [key] = items
     if (!key || !sameSecret(key.hash, hash)) throw problem('invalid_api_key')
@@ -72,7 +72,7 @@ export const findAccess = (uses: Uses) => {
 
   const read = async (hash: string, asked: string | undefined): Promise<Known> => {
     const readAt = now()
-    const key = await keyOf(hash)
+    const key = await findKey(hash)
     const until = key.expires_at ? Date.parse(key.expires_at) : Number.POSITIVE_INFINITY
     const user = await users.get(key.user_id)
     if (until <= readAt || !user) throw problem('invalid_api_key')

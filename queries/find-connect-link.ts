@@ -1,7 +1,7 @@
 import type { ConnectLinkView } from '../projections/connect-links.ts'
+import { problem } from '../src/domain/problems.ts'
 import type { View } from '../src/ports/views.ts'
-import { problem } from '../src/problems.ts'
-import type { Secrets } from '../src/secrets.ts'
+import type { Secrets } from '../src/security/secrets.ts'
 
 type Uses = {
   connectLinks: View<ConnectLinkView>

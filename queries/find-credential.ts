@@ -1,6 +1,6 @@
 import { type CredentialView, credentialDocumentId } from '../projections/credentials.ts'
 import type { View } from '../src/ports/views.ts'
-import type { Vault } from '../src/vault.ts'
+import type { Vault } from '../src/security/vault.ts'
 
 type Uses = { credentials: View<CredentialView>; open: Vault['open'] }
 

@@ -1,4 +1,4 @@
-import { type HistoryView, stretchSize } from '../projections/histories.ts'
+import { type EventIndexView, stretchSize } from '../projections/event-index.ts'
 import { START } from '../src/ports/event-store.ts'
 import type { View } from '../src/ports/views.ts'
 import type { ReadHistory } from './read-history.ts'
@@ -7,7 +7,7 @@ const page = 64
 
 type Uses = {
   readHistory: ReadHistory
-  histories: View<HistoryView>
+  histories: View<EventIndexView>
   /** Up to where `histories` is folded. */
   indexed(): number
 }

@@ -1,7 +1,7 @@
 import { type SessionView, sessionDocumentId } from '../projections/sessions.ts'
+import { problem } from '../src/domain/problems.ts'
 import { isOwn, type Viewer } from '../src/domain/session/session.ts'
 import type { View } from '../src/ports/views.ts'
-import { problem } from '../src/problems.ts'
 
 export type OneSession = { organizationId: string; viewer: Viewer; sessionId: string }
 

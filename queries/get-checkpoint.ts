@@ -1,4 +1,4 @@
-import type { Secrets } from '../src/secrets.ts'
+import type { Secrets } from '../src/security/secrets.ts'
 import { checkpointText, originOf } from '../src/transparency/checkpoint.ts'
 import { type Signer, signerOf } from '../src/transparency/note.ts'
 import type { ReadTree } from './read-tree.ts'

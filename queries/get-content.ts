@@ -1,8 +1,8 @@
 import type { ContentView } from '../projections/contents.ts'
+import { problem } from '../src/domain/problems.ts'
 import type { Sealed } from '../src/domain/sealed.ts'
 import { isOwn, type Viewer } from '../src/domain/session/session.ts'
 import type { View } from '../src/ports/views.ts'
-import { problem } from '../src/problems.ts'
 
 type Uses = {
   contents: View<ContentView>

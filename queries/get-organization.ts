@@ -1,6 +1,6 @@
 import type { OrganizationView } from '../projections/organizations.ts'
+import { problem } from '../src/domain/problems.ts'
 import type { View } from '../src/ports/views.ts'
-import { problem } from '../src/problems.ts'
 
 /** @throws organization_not_found */
 export const getOrganization =

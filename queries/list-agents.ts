@@ -1,7 +1,7 @@
 import type { AgentView } from '../projections/agents.ts'
 import { agentLimit } from '../src/domain/agent/agent.ts'
+import { problem } from '../src/domain/problems.ts'
 import type { View } from '../src/ports/views.ts'
-import { problem } from '../src/problems.ts'
 import { type Page, paging, skipTo } from './page.ts'
 
 type Filter = { agentType?: AgentView['agent_type'] | undefined; isActive?: boolean | undefined }

@@ -1,7 +1,7 @@
 import type { ApiKeyView } from '../projections/api-keys.ts'
 import { type MemberView, memberDocumentId } from '../projections/members.ts'
+import { problem } from '../src/domain/problems.ts'
 import type { Find, View } from '../src/ports/views.ts'
-import { problem } from '../src/problems.ts'
 import { type Page, paging, skipTo } from './page.ts'
 
 /** All but what would help to guess the key. */

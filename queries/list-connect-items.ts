@@ -2,10 +2,10 @@ import type { AgentView } from '../projections/agents.ts'
 import type { CredentialView } from '../projections/credentials.ts'
 import { agentLimit } from '../src/domain/agent/agent.ts'
 import { credentialNamesIn } from '../src/domain/agent/credential-names.ts'
+import { problem } from '../src/domain/problems.ts'
 import type { View } from '../src/ports/views.ts'
-import { problem } from '../src/problems.ts'
 import { listCredentials } from './list-credentials.ts'
-import { reached } from './list-squads.ts'
+import { reached } from './list-management-agents.ts'
 
 type Uses = { agents: View<AgentView>; credentials: View<CredentialView> }
 

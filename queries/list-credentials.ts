@@ -1,6 +1,6 @@
 import { type CredentialView, credentialDocumentId } from '../projections/credentials.ts'
+import { problem } from '../src/domain/problems.ts'
 import type { View } from '../src/ports/views.ts'
-import { problem } from '../src/problems.ts'
 
 /** No user has more. */
 const most = 1_000

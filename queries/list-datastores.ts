@@ -1,6 +1,6 @@
 import type { DataStoreView } from '../projections/datastores.ts'
+import { problem } from '../src/domain/problems.ts'
 import type { View } from '../src/ports/views.ts'
-import { problem } from '../src/problems.ts'
 
 const most = 100_000
 

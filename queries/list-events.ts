@@ -1,5 +1,5 @@
 import { type EventStore, type RecordedEvent, START } from '../src/ports/event-store.ts'
-import type { Vault } from '../src/vault.ts'
+import type { Vault } from '../src/security/vault.ts'
 import { opener } from './opened.ts'
 import type { AskedHistory, Looked, ReadHistory } from './read-history.ts'
 

@@ -1,8 +1,8 @@
 import { type MemberView, memberDocumentId } from '../projections/members.ts'
 import type { UserView } from '../projections/users.ts'
+import { problem } from '../src/domain/problems.ts'
 import type { View } from '../src/ports/views.ts'
-import { problem } from '../src/problems.ts'
-import type { Vault } from '../src/vault.ts'
+import type { Vault } from '../src/security/vault.ts'
 import { type Page, paging, skipTo } from './page.ts'
 
 type Uses = { members: View<MemberView>; users: View<UserView>; open: Vault['open'] }

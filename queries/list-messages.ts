@@ -1,7 +1,7 @@
 import type { MessageView } from '../projections/messages.ts'
+import { problem } from '../src/domain/problems.ts'
 import type { Sealed } from '../src/domain/sealed.ts'
 import type { View } from '../src/ports/views.ts'
-import { problem } from '../src/problems.ts'
 import type { FindSession, OneSession } from './find-session.ts'
 import { type Page, paging, skipTo } from './page.ts'
 

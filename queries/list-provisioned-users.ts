@@ -1,8 +1,8 @@
 import { type MemberView, memberDocumentId } from '../projections/members.ts'
 import type { UserView } from '../projections/users.ts'
 import type { View } from '../src/ports/views.ts'
-import { normalizedEmail, type Secrets } from '../src/secrets.ts'
-import type { Vault } from '../src/vault.ts'
+import { normalizedEmail, type Secrets } from '../src/security/secrets.ts'
+import type { Vault } from '../src/security/vault.ts'
 import { type Page, paging, skipTo } from './page.ts'
 
 type Uses = {

@@ -1,7 +1,7 @@
 import type { DataStoreView } from '../projections/datastores.ts'
 import type { UploadView } from '../projections/uploads.ts'
+import { problem } from '../src/domain/problems.ts'
 import type { View } from '../src/ports/views.ts'
-import { problem } from '../src/problems.ts'
 
 type Reads = { uploads: View<UploadView>; datastores: View<DataStoreView> }
 

@@ -1,6 +1,6 @@
 import { type Sealed, sealed } from '../src/domain/sealed.ts'
 import { StoreUnavailable } from '../src/ports/event-store.ts'
-import { isCredentialsKey, type Vault } from '../src/vault.ts'
+import { isCredentialsKey, type Vault } from '../src/security/vault.ts'
 
 /**
  * What a stored value says: sealed texts in clear, `{erased: true}` once their key is destroyed,

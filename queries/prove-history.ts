@@ -1,4 +1,4 @@
-import { problem } from '../src/problems.ts'
+import { problem } from '../src/domain/problems.ts'
 import { consistencyProof, inclusionProof } from '../src/transparency/proofs.ts'
 import type { ReadTree } from './read-tree.ts'
 

@@ -1,4 +1,4 @@
-import { type HistoryView, partSize, stretchSize } from '../projections/histories.ts'
+import { type EventIndexView, partSize, stretchSize } from '../projections/event-index.ts'
 import type { EventStore, RecordedEvent } from '../src/ports/event-store.ts'
 import type { View } from '../src/ports/views.ts'
 
@@ -23,14 +23,14 @@ export type Looked = { events: readonly RecordedEvent[]; position: number; looke
 
 type Uses = {
   store: Pick<EventStore, 'history' | 'head'>
-  histories: View<HistoryView>
+  histories: View<EventIndexView>
   /** Up to where `histories` is folded. */
   indexed(): number
 }
 
 type Range = { first: number; last: number }
 
-const rangesOf = ({ stretch, parts }: HistoryView): Range[] => {
+const rangesOf = ({ stretch, parts }: EventIndexView): Range[] => {
   const ranges: { from: number; to: number }[] = []
   for (const part of parts) {
     const before = ranges.at(-1)

@@ -1,5 +1,5 @@
+import { problem } from '../src/domain/problems.ts'
 import { type EventStore, type RecordedEvent, StoreDamaged } from '../src/ports/event-store.ts'
-import { problem } from '../src/problems.ts'
 import { leafOf, lineOf } from '../src/transparency/leaf.ts'
 import { type Tile, tileWidth } from '../src/transparency/tile.ts'
 import type { ReadTree, Tree } from './read-tree.ts'

@@ -1,11 +1,16 @@
-import { type RunView, runId, runLength, type TreeView } from '../projections/transparency.ts'
+import {
+  type NodesView,
+  nodesId,
+  nodesPerDocument,
+  type TreeView,
+} from '../projections/transparency.ts'
 import type { View } from '../src/ports/views.ts'
-import { rootOf, unpacked } from '../src/transparency/merkle.ts'
+import { rootOf, unpackedHashes } from '../src/transparency/merkle.ts'
 import { type Nodes, rootOver } from '../src/transparency/proofs.ts'
 import { tileWidth } from '../src/transparency/tile.ts'
 
 /** Levels of runs are this much apart: `runLength` is 2 to the power of it. */
-const levelHeight = Math.log2(runLength)
+const levelHeight = Math.log2(nodesPerDocument)
 const levelsPerTile = Math.log2(tileWidth) / levelHeight
 
 /**
@@ -13,23 +18,23 @@ const levelsPerTile = Math.log2(tileWidth) / levelHeight
  * size is a part of it. Costs as many documents as are asked for, whatever its size.
  */
 export const readTree =
-  (transparency: View<TreeView | RunView>) =>
+  (transparency: View<TreeView | NodesView>) =>
   async (organizationId: string): Promise<Tree> => {
     const found = await transparency.get(organizationId)
     const { size, edge, positions } = found && 'size' in found ? found : emptyTree
-    const runs = new Map<string, Promise<RunView>>()
+    const runs = new Map<string, Promise<NodesView>>()
 
-    const read = async (level: number, n: number): Promise<RunView> => {
-      if (n === Math.floor(size / runLength ** (level + 1)))
+    const read = async (level: number, n: number): Promise<NodesView> => {
+      if (n === Math.floor(size / nodesPerDocument ** (level + 1)))
         return { organization_id: organizationId, hashes: edge[level] ?? '', positions }
-      const id = runId(organizationId, level, n)
+      const id = nodesId(organizationId, level, n)
       const run = await transparency.get(id)
       if (!run || !('hashes' in run)) throw new Error(`no nodes are stored under ${id}`)
       return run
     }
 
-    const run = (level: number, n: number): Promise<RunView> => {
-      const id = runId(organizationId, level, n)
+    const run = (level: number, n: number): Promise<NodesView> => {
+      const id = nodesId(organizationId, level, n)
       const reading = runs.get(id) ?? read(level, n)
       runs.set(id, reading)
       return reading
@@ -39,15 +44,15 @@ export const readTree =
     const slice = async <T>(
       level: number,
       { from, to }: Range,
-      of: (run: RunView) => readonly T[],
+      of: (run: NodesView) => readonly T[],
     ): Promise<T[]> => {
-      const first = Math.floor(from / runLength)
-      const count = Math.ceil(to / runLength) - first
+      const first = Math.floor(from / nodesPerDocument)
+      const count = Math.ceil(to / nodesPerDocument) - first
       const reading = Array.from({ length: count }, (_, n) => run(level, first + n))
       const all = (await Promise.all(reading)).flatMap(of)
-      return all.slice(from - first * runLength, to - first * runLength)
+      return all.slice(from - first * nodesPerDocument, to - first * nodesPerDocument)
     }
-    const hashes = ({ hashes }: RunView) => unpacked(hashes)
+    const hashes = ({ hashes }: NodesView) => unpackedHashes(hashes)
 
     const nodes: Nodes = async (height, index) => {
       const level = Math.floor(height / levelHeight)

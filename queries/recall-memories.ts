@@ -1,8 +1,8 @@
 import type { MemoryView } from '../projections/memories.ts'
 import { memoryLimit } from '../src/domain/memory/memory.ts'
 import type { View } from '../src/ports/views.ts'
-import { bm25 } from '../src/rag/bm25.ts'
-import type { Vault } from '../src/vault.ts'
+import type { Vault } from '../src/security/vault.ts'
+import { bm25 } from '../src/support/bm25.ts'
 
 type Uses = { memories: View<MemoryView>; open: Vault['open'] }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { cac } from 'cac'
-import { type AuditOptions, audit } from './cli/audit/audit.ts'
+import { type AuditOptions, audit } from './cli/audit/commands.ts'
 import { CommandFailed } from './cli/command-failed.ts'
 import { eventLines } from './cli/events.ts'
 import { feedLines } from './cli/feed.ts'
@@ -22,7 +22,7 @@ cli.help()
 cli.version(version)
 
 cli.command('serve', 'Start the server').action(async () => {
-  const { serve } = await import('./serve.ts')
+  const { serve } = await import('./app/serve.ts')
   await serve(env)
 })
 

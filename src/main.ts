@@ -1,4 +1,4 @@
-import { serve } from './serve.ts'
+import { serve } from './app/serve.ts'
 
 serve(process.env).catch((error: Error) => {
   process.stderr.write(`${error.name}: ${error.message}\n`)

@@ -2,16 +2,16 @@ import type { FinishReason, Price, ToolCall, Usage } from '../ports/model.ts'
 import type { AgentType } from './agent.ts'
 
 /** What one agent said in a turn, and the key under which later instructions find it. */
-export type Output = { agent: string; key: string | null; text: string }
+export type AgentOutput = { agent: string; key: string | null; text: string }
 
 /** What an agent's run came to. */
-export type Answer = {
+export type AgentAnswer = {
   text: string
   /** The agent that gave it: after a transfer the one transferred to. */
   by: string
   finishReason: FinishReason
   /** Everything said on the way, for the agents that come after. */
-  outputs: readonly Output[]
+  outputs: readonly AgentOutput[]
 }
 
 /** What one model used in a turn and what that costs, in micro-credits. */
@@ -38,7 +38,7 @@ export type AgentCompleted = {
   /** Of this agent's own model calls. */
   usage: Usage
   model: string | null
-  answer: Answer | null
+  answer: AgentAnswer | null
   error?: string
   timestamp: string
 }

@@ -2,40 +2,44 @@ import type { Observable } from 'rxjs'
 import type { Clock } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
-import type { AgentEvent, Answer, Output } from './agent-event.ts'
+import type { AgentAnswer, AgentEvent, AgentOutput } from './agent-event.ts'
 import type { Tool } from './tool.ts'
-import type { Turn } from './turn.ts'
+import type { AgentTurn } from './turn.ts'
 
 /** One agent's place in a turn. */
-export type Step = {
-  turn: Turn
+export type AgentStep = {
+  turn: AgentTurn
   stepId: string
   /** 0 for the agent that the turn was given to. */
   depth: number
   parent: string | null
   /** What agents before this one said in this turn. */
-  outputs: readonly Output[]
+  outputs: readonly AgentOutput[]
   /** Set inside a loop. */
   exitLoop?: Tool
 }
 
 /** The last thing an agent's body gives; the runtime makes `agent_completed` of it. */
-export type Answered = { event: 'answered'; answer: Answer }
+export type Answered = { event: 'answered'; answer: AgentAnswer }
 
 export type BodyEvent = AgentEvent | Answered
 
 /** How one type of agent works: cold, ends with one `answered` or an error. */
-export type AgentKind = (agent: AgentConfig, step: Step, runtime: Runtime) => Observable<BodyEvent>
+export type AgentKind = (
+  agent: AgentConfig,
+  step: AgentStep,
+  runtime: Runtime,
+) => Observable<BodyEvent>
 
 /** What the host gives. */
 export type RuntimePorts = {
   models: Models
   clock: Clock
   /** The tools an agent may use in a turn; its MCP servers may have to be asked. */
-  toolsOf(agent: AgentConfig, turn: Turn): readonly Tool[] | Promise<readonly Tool[]>
+  toolsOf(agent: AgentConfig, turn: AgentTurn): readonly Tool[] | Promise<readonly Tool[]>
 }
 
-export type Limits = {
+export type RunLimits = {
   /** Model calls of one agent in a turn; the last one is offered no tools. */
   rounds: number
   depth: number
@@ -46,7 +50,7 @@ export type Limits = {
 }
 
 export type Runtime = RuntimePorts & {
-  limits: Limits
+  limits: RunLimits
   /** Runs an agent one level below: agent_started, its events, agent_completed. */
-  run(agent: AgentConfig, parent: AgentConfig, step: Step): Observable<AgentEvent>
+  run(agent: AgentConfig, parent: AgentConfig, step: AgentStep): Observable<AgentEvent>
 }

@@ -11,15 +11,15 @@ import {
 } from 'rxjs'
 import { ModelFault } from '../ports/model.ts'
 import { TurnTimeout } from './agent.ts'
-import type { AgentEvent, Answer, TurnDone } from './agent-event.ts'
-import type { Limits, RuntimePorts } from './agent-kind.ts'
+import type { AgentAnswer, AgentEvent, TurnDone } from './agent-event.ts'
+import type { RunLimits, RuntimePorts } from './agent-kind.ts'
 import { attributed } from './attributed.ts'
 import { type KeywordTable, keywordCalls, keywordPhrases } from './keyword-tools.ts'
 import { agentRun } from './run-agent.ts'
-import type { Turn } from './turn.ts'
-import { usageMeter } from './usage-meter.ts'
+import { tokenMeter } from './token-meter.ts'
+import type { AgentTurn } from './turn.ts'
 
-export const defaultLimits: Limits = {
+export const defaultLimits: RunLimits = {
   rounds: 8,
   depth: 8,
   context: 16_000,
@@ -27,7 +27,7 @@ export const defaultLimits: Limits = {
   turnMs: 1_800_000,
 }
 
-type Options = RuntimePorts & { limits?: Partial<Limits>; phrases?: KeywordTable }
+type Options = RuntimePorts & { limits?: Partial<RunLimits>; phrases?: KeywordTable }
 
 /**
  * `(turn) => Observable<AgentEvent>`. Cold: a subscription is a run. Ends with one `done`, or with
@@ -40,10 +40,10 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
   const run = agentRun(ports, bounds)
   const toolCallsIn = keywordCalls(phrases)
 
-  return (turn: Turn): Observable<AgentEvent> =>
+  return (turn: AgentTurn): Observable<AgentEvent> =>
     defer(() => {
-      const meter = usageMeter()
-      let answer: Answer | undefined
+      const meter = tokenMeter()
+      let answer: AgentAnswer | undefined
 
       const done = (): TurnDone => {
         if (!answer) throw new ModelFault(`${turn.agent.name} ended without an answer`)

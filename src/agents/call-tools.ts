@@ -23,7 +23,7 @@ import {
   type ToolOutput,
   type ToolResult,
 } from './tool.ts'
-import type { Turn } from './turn.ts'
+import type { AgentTurn } from './turn.ts'
 
 const object = z.record(z.string(), z.unknown())
 
@@ -38,7 +38,7 @@ const argumentsOf = (call: ToolCall): Record<string, unknown> | undefined => {
   }
 }
 
-type Uses = { agent: AgentConfig; turn: Turn; tools: readonly Tool[]; toolMs: number }
+type Uses = { agent: AgentConfig; turn: AgentTurn; tools: readonly Tool[]; toolMs: number }
 
 const outputsOf = (call: ToolCall, context: ToolContext, tools: readonly Tool[]) => {
   const tool = tools.find(({ spec }) => spec.name === call.name)

@@ -1,19 +1,19 @@
 import { concat, defer, type Observable, of, tap } from 'rxjs'
 import { type AgentConfig, AgentFault } from './agent.ts'
-import type { AgentEvent, Answer, Output } from './agent-event.ts'
-import type { BodyEvent, Runtime, Step } from './agent-kind.ts'
+import type { AgentAnswer, AgentEvent, AgentOutput } from './agent-event.ts'
+import type { AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
 import { following, paragraphs } from './paragraphs.ts'
 
 /** Runs an agent below another; `take` gets its answer before its events end. */
 export const answerOf = (
   agent: AgentConfig,
   parent: AgentConfig,
-  step: Step,
+  step: AgentStep,
   runtime: Runtime,
-  take: (answer: Answer) => void,
+  take: (answer: AgentAnswer) => void,
 ): Observable<AgentEvent> =>
   defer(() => {
-    let last: Answer | null = null
+    let last: AgentAnswer | null = null
     return runtime.run(agent, parent, step).pipe(
       tap({
         next: (event) => {
@@ -27,13 +27,13 @@ export const answerOf = (
   })
 
 /** The sub-agents that may run. */
-export const activeBelow = ({ subAgents }: AgentConfig, { turn }: Step): AgentConfig[] =>
+export const activeBelow = ({ subAgents }: AgentConfig, { turn }: AgentStep): AgentConfig[] =>
   subAgents
     .map((agentId) => turn.agents.get(agentId))
     .filter((agent): agent is AgentConfig => agent?.isActive === true)
 
 /** @throws AgentFault when a container has nobody to run. */
-export const someBelow = (agent: AgentConfig, step: Step): AgentConfig[] => {
+export const someBelow = (agent: AgentConfig, step: AgentStep): AgentConfig[] => {
   const agents = activeBelow(agent, step)
   if (agents.length === 0) throw new AgentFault(`${agent.name} has no active sub-agent`)
   return agents
@@ -42,8 +42,8 @@ export const someBelow = (agent: AgentConfig, step: Step): AgentConfig[] => {
 /** An agent's last word. `before` is what others said on its behalf: then its own words are theirs. */
 export const answered = (
   { name, outputKey }: AgentConfig,
-  { text, by = name, finishReason = 'stop' }: Partial<Answer> & { text: string },
-  before: readonly Output[] = [],
+  { text, by = name, finishReason = 'stop' }: Partial<AgentAnswer> & { text: string },
+  before: readonly AgentOutput[] = [],
 ): BodyEvent => {
   const own = { agent: name, key: outputKey, text }
   const outputs = before.length === 0 || outputKey !== null ? [...before, own] : before
@@ -55,12 +55,12 @@ export const handedOver = (
   from: AgentConfig,
   to: AgentConfig,
   said: string,
-  step: Step,
+  step: AgentStep,
   runtime: Runtime,
 ): Observable<BodyEvent> =>
   defer(() => {
     const timestamp = runtime.clock.now().toISOString()
-    let answer: Answer | undefined
+    let answer: AgentAnswer | undefined
     return concat(
       of<AgentEvent>({
         event: 'agent_routing',

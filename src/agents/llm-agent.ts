@@ -8,7 +8,7 @@ import {
 } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentEvent } from './agent-event.ts'
-import type { AgentKind, BodyEvent, Runtime, Step } from './agent-kind.ts'
+import type { AgentKind, AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
 import { callTools } from './call-tools.ts'
 import { activeBelow, answered, handedOver } from './hand-over.ts'
 import { following, paragraphs } from './paragraphs.ts'
@@ -36,7 +36,7 @@ const resultsAsMessages = (calls: readonly ToolCall[], results: readonly ToolRes
 /** The model and its tools by turns, until it answers without calling one or hands over. */
 const conversation = (
   agent: AgentConfig,
-  step: Step,
+  step: AgentStep,
   runtime: Runtime,
   tools: readonly Tool[],
 ): Observable<BodyEvent> => {

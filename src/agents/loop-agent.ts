@@ -1,7 +1,7 @@
 import { defer, of } from 'rxjs'
 import type { AgentKind } from './agent-kind.ts'
+import { inBranchOrder } from './branch-order.ts'
 import { someBelow } from './hand-over.ts'
-import { inOrder } from './in-order.ts'
 import { phrasePattern } from './phrases.ts'
 import type { Tool } from './tool.ts'
 
@@ -33,7 +33,7 @@ export const loopAgent: AgentKind = (agent, step, runtime) =>
       exited = true
     })
     const runs = Array.from({ length: times }, () => below).flat()
-    return inOrder(
+    return inBranchOrder(
       agent,
       runs,
       { ...step, exitLoop },

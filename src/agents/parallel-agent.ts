@@ -1,5 +1,5 @@
 import { catchError, concat, defer, EMPTY, merge, of, throwError } from 'rxjs'
-import type { Answer } from './agent-event.ts'
+import type { AgentAnswer } from './agent-event.ts'
 import type { AgentKind } from './agent-kind.ts'
 import { answered, answerOf, someBelow } from './hand-over.ts'
 import { paragraphs } from './paragraphs.ts'
@@ -11,7 +11,7 @@ import { paragraphs } from './paragraphs.ts'
 export const parallelAgent: AgentKind = (agent, step, runtime) =>
   defer(() => {
     const below = someBelow(agent, step)
-    const answers: Answer[] = []
+    const answers: AgentAnswer[] = []
     const errors: unknown[] = []
     const branches = below.map((branch, n) =>
       answerOf(branch, agent, step, runtime, (answer) => {

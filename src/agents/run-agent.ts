@@ -1,13 +1,13 @@
 import { catchError, concat, defer, map, type Observable, of, startWith, throwError } from 'rxjs'
 import type { Usage } from '../ports/model.ts'
 import { type AgentConfig, AgentFault, type AgentType } from './agent.ts'
-import type { AgentCompleted, AgentEvent, Answer } from './agent-event.ts'
-import type { AgentKind, Limits, Runtime, RuntimePorts, Step } from './agent-kind.ts'
+import type { AgentAnswer, AgentCompleted, AgentEvent } from './agent-event.ts'
+import type { AgentKind, AgentStep, RunLimits, Runtime, RuntimePorts } from './agent-kind.ts'
 import { llmAgent } from './llm-agent.ts'
 import { loopAgent } from './loop-agent.ts'
 import { parallelAgent } from './parallel-agent.ts'
 import { sequentialAgent } from './sequential-agent.ts'
-import { noUsage, plus } from './usage-meter.ts'
+import { noUsage, plus } from './token-meter.ts'
 
 /** How each type of agent works. */
 const kinds: Record<AgentType, AgentKind> = {
@@ -17,10 +17,10 @@ const kinds: Record<AgentType, AgentKind> = {
   LOOP_AGENT: loopAgent,
 }
 
-type Place = Omit<Step, 'stepId'>
+type Place = Omit<AgentStep, 'stepId'>
 
 /** Runs one agent of any type between its agent_started and agent_completed. */
-export const agentRun = (ports: RuntimePorts, limits: Limits) => {
+export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
   const { clock } = ports
 
   const run = (agent: AgentConfig, place: Place): Observable<AgentEvent> =>
@@ -34,7 +34,7 @@ export const agentRun = (ports: RuntimePorts, limits: Limits) => {
       let usage: Usage = noUsage
       let model: string | null = null
 
-      const completed = (answer: Answer | null, error?: unknown): AgentCompleted => {
+      const completed = (answer: AgentAnswer | null, error?: unknown): AgentCompleted => {
         const now = clock.now()
         return {
           event: 'agent_completed',

@@ -1,7 +1,7 @@
 import type { ObservableInput } from 'rxjs'
 import type { ToolSpec } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
-import type { Turn } from './turn.ts'
+import type { AgentTurn } from './turn.ts'
 
 /** What the model is told. Of `ok: false` it is told that it is an error. */
 export type ToolResult = { ok: boolean; content: string }
@@ -18,7 +18,7 @@ export type ToolOutput = ToolResult | { payment: PaymentNotice }
 
 export type ToolContext = {
   agent: AgentConfig
-  turn: Turn
+  turn: AgentTurn
   toolId: string
   /** Aborts when the turn is cancelled, fails or times out, or the tool takes too long. */
   signal: AbortSignal

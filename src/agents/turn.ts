@@ -3,7 +3,7 @@ import type { ChatMessage } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
 
 /** One message of a user and all that is needed to answer it. */
-export type Turn = {
+export type AgentTurn = {
   call: Call
   sessionId: string
   /** The agent the turn is given to. */

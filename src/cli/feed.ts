@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { CommandFailed } from './command-failed.ts'
-import { refused } from './remote.ts'
+import { refusedBy } from './remote.ts'
 
 const retryMs = 1_000
 
@@ -45,7 +45,7 @@ export async function* feedLines(asked: Asked): AsyncGenerator<string> {
     try {
       const resume = last === undefined ? {} : { 'last-event-id': last }
       const reply = await fetch(target, { headers: { 'x-api-key': key, ...resume } })
-      if (!reply.ok || !reply.body) throw await refused(target, reply)
+      if (!reply.ok || !reply.body) throw await refusedBy(target, reply)
       for await (const text of blocksOf(reply.body)) {
         const { id, data } = block.exec(text)?.groups ?? {}
         if (data) yield data

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { projections, projectorLease } from '../app-reads.ts'
-import type { Stores } from '../app-stores.ts'
+import { projections, projectorLease } from '../app/read-models.ts'
+import type { Stores } from '../app/stores.ts'
 import { configFrom, type Environment } from '../config.ts'
-import { rebuild } from '../rebuild.ts'
-import { standingsOf } from '../rebuilds.ts'
-import { verify } from '../verify.ts'
+import { rebuild } from '../projector/rebuild.ts'
+import { standingsOf } from '../projector/rebuild-jobs.ts'
+import { verifyProjection } from '../projector/verify.ts'
 import { CommandFailed } from './command-failed.ts'
 import { localStores } from './local-stores.ts'
 import type { Projections } from './projections.ts'
@@ -62,7 +62,9 @@ export const localProjections = async (env: Environment): Promise<Projections> =
     },
     async verify(name) {
       const projection = named(name)
-      return projectingAlone(stores, (signal) => verify({ store, views, projection, signal }))
+      return projectingAlone(stores, (signal) =>
+        verifyProjection({ store, views, projection, signal }),
+      )
     },
     close: stores.close,
   }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { openStores, type Stores } from '../app-stores.ts'
+import { openStores, type Stores } from '../app/stores.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../ports/log.ts'
 import { CommandFailed } from './command-failed.ts'

@@ -1,5 +1,5 @@
-import type { Progress } from '../rebuild.ts'
-import type { Verified } from '../verify.ts'
+import type { Progress } from '../projector/rebuild.ts'
+import type { Verified } from '../projector/verify.ts'
 import { CommandFailed } from './command-failed.ts'
 import { table } from './table.ts'
 

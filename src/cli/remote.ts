@@ -12,7 +12,7 @@ export const defaultUrl = ({ PORT }: Readonly<Record<string, string | undefined>
   `http://127.0.0.1:${PORT || 3000}`
 
 /** What a server that refused has said. */
-export const refused = async (target: URL, reply: Response): Promise<CommandFailed> => {
+export const refusedBy = async (target: URL, reply: Response): Promise<CommandFailed> => {
   const body: unknown = await reply.json().catch(() => undefined)
   const said = refusal.safeParse(body).data ?? reply.statusText
   return new CommandFailed(`${target.origin} answers ${reply.status}: ${said}`)
@@ -30,7 +30,7 @@ export const replies = (url: string, key: string) => {
       },
     )
     if (reply.ok) return reply
-    throw await refused(target, reply)
+    throw await refusedBy(target, reply)
   }
 }
 

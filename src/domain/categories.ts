@@ -1,3 +1,4 @@
+import { refusalEvents } from './access-refusals/events.ts'
 import { accountEvents } from './account/events.ts'
 import { agentEvents } from './agent/events.ts'
 import type { EventTable } from './aggregate.ts'
@@ -12,7 +13,6 @@ import { keyringEvents } from './keyring/events.ts'
 import { memberEvents } from './member/events.ts'
 import { memoryEvents } from './memory/events.ts'
 import { organizationEvents } from './organization/events.ts'
-import { refusalEvents } from './refusals/events.ts'
 import { sessionEvents } from './session/events.ts'
 import { userEvents } from './user/events.ts'
 

@@ -1,7 +1,7 @@
 import type { ReadHistory } from '../../queries/read-history.ts'
 import { type ReadModel, readModels } from '../../queries/read-models.ts'
 import { START } from '../ports/event-store.ts'
-import type { StateAt } from '../state-at.ts'
+import type { TemporalQuery } from '../projector/temporal-query.ts'
 import { itemsOf, type Shown, type Told, upsert } from './item.ts'
 import { type LiveUses, live } from './live.ts'
 import { touched } from './touched.ts'
@@ -15,7 +15,7 @@ const some = 200
 
 type Uses = LiveUses & {
   readHistory: ReadHistory
-  stateAt: StateAt
+  stateAt: TemporalQuery
   head(): Promise<number>
   /** Opens what is sealed in a document. */
   opened(value: unknown): Promise<unknown>
@@ -23,7 +23,7 @@ type Uses = LiveUses & {
   now?: () => number
 }
 
-export type Asked = {
+export type FeedRequest = {
   organizationId: string
   model: ReadModel
   /** Where to resume; undefined: from the beginning or, without a snapshot, from now. */
@@ -39,7 +39,7 @@ export const feeds = (uses: Uses) => {
   const { store, views, at, readHistory, stateAt, head, opened } = uses
   const { now = () => performance.now() } = uses
   const following = live(uses)
-  type Snapshot = { position: number; state: ReturnType<StateAt>; until: number }
+  type Snapshot = { position: number; state: ReturnType<TemporalQuery>; until: number }
   const shared = new Map<string, Snapshot>()
 
   const shownBy =
@@ -48,7 +48,7 @@ export const feeds = (uses: Uses) => {
       (await opened(shown(document))) as typeof document
 
   /** One for all who ask within a second and follow: a thousand at once cost one replay. */
-  const snapshotOf = ({ organizationId, model: { projection } }: Asked, follows: boolean) => {
+  const snapshotOf = ({ organizationId, model: { projection } }: FeedRequest, follows: boolean) => {
     const name = `${organizationId}/${projection.name}`
     const known = shared.get(name)
     const position = at(projection.name)
@@ -66,7 +66,7 @@ export const feeds = (uses: Uses) => {
     return made
   }
 
-  async function* snapshot(asked: Asked, follows: boolean): AsyncGenerator<Told> {
+  async function* snapshot(asked: FeedRequest, follows: boolean): AsyncGenerator<Told> {
     const { organizationId, model } = asked
     const { position, state } = snapshotOf(asked, follows)
     const shown = shownBy(model)
@@ -110,7 +110,7 @@ export const feeds = (uses: Uses) => {
   }
 
   /** Where a feed that is asked for now is up to date, so that it can be resumed from there. */
-  async function* upToNow(asked: Asked, follows = false): AsyncGenerator<Told> {
+  async function* upToNow(asked: FeedRequest, follows = false): AsyncGenerator<Told> {
     const { organizationId, model, after } = asked
     const upTo = at(model.projection.name)
     if (after !== undefined) yield* changes(organizationId, model, after, Math.max(after, upTo))
@@ -119,7 +119,11 @@ export const feeds = (uses: Uses) => {
   }
 
   /** As `upToNow`, then what changes. Ends when the consumer is too slow (`cut`), or at `close`. */
-  async function* follow(asked: Asked, signal: AbortSignal, cut: () => void): AsyncGenerator<Told> {
+  async function* follow(
+    asked: FeedRequest,
+    signal: AbortSignal,
+    cut: () => void,
+  ): AsyncGenerator<Told> {
     const { organizationId, model } = asked
     const { projection } = model
     let position = START

@@ -19,7 +19,7 @@ export type LiveUses = {
   views: Pick<Views, 'load'>
   /** Up to where a view is folded. */
   at(view: string): number
-  passed(position: number, timeoutMs: number, views: readonly string[]): Promise<boolean>
+  waitForPosition(position: number, timeoutMs: number, views: readonly string[]): Promise<boolean>
   log?: Log
 }
 
@@ -32,7 +32,7 @@ type Hub = {
 }
 
 /** What follows the log for all who follow a read model: one reading, one writing of each change. */
-export const live = ({ store, views, at, passed, log = silent }: LiveUses) => {
+export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUses) => {
   const hubs = new Map<string, Hub>()
   let reading: AbortController | undefined
   /** Everything up to here has been told, or is being told. */
@@ -59,7 +59,7 @@ export const live = ({ store, views, at, passed, log = silent }: LiveUses) => {
     try {
       const ids = await changed(own)
       if (ids.size === 0) return
-      await passed(position, patienceMs, [view])
+      await waitForPosition(position, patienceMs, [view])
       if (at(view) < position) return letGo(hub)
       const items = await itemsOf(views.load, view, organizationId, ids, shown)
       const characters = items.reduce((sum, { text }) => sum + text.length, 0)
@@ -102,7 +102,7 @@ export const live = ({ store, views, at, passed, log = silent }: LiveUses) => {
       cut: () => void,
     ) {
       const view = projection.name
-      if (reading) await passed(told, patienceMs, [view])
+      if (reading) await waitForPosition(told, patienceMs, [view])
       const from = at(view)
       if (!reading) {
         reading = new AbortController()

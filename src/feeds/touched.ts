@@ -1,5 +1,5 @@
 import type { AnyProjection } from '../../projections/projection.ts'
-import { decoder } from '../codec.ts'
+import { decoder } from '../event-sourcing/codec.ts'
 import type { EventStore, RecordedEvent } from '../ports/event-store.ts'
 
 /**

@@ -1,12 +1,12 @@
 /** The first answer to a request with an idempotency key, kept 24 hours (decisions, section 3). */
-export type Answer = { status: number; headers: Record<string, string>; body: string }
+export type StoredAnswer = { status: number; headers: Record<string, string>; body: string }
 
 export type Claim =
   /** Ours to run; also when an earlier claimant died before answering. */
   | { state: 'claimed' }
   /** The first one still runs, here or on another node. */
   | { state: 'running' }
-  | { state: 'answered'; answer: Answer }
+  | { state: 'answered'; answer: StoredAnswer }
   /** The key was used with another body. */
   | { state: 'reused' }
 
@@ -14,7 +14,7 @@ export type Claim =
 export type Answers = {
   /** `holder` names this process's life, so that a claim of a dead one can be taken over. */
   claim(scope: string, fingerprint: string, holder: string, now: Date): Promise<Claim>
-  complete(scope: string, answer: Answer, now: Date): Promise<void>
+  complete(scope: string, answer: StoredAnswer, now: Date): Promise<void>
   /** The request was refused or failed before it did anything: the key may be used again. */
   release(scope: string): Promise<void>
   /** Forgets what is older than 24 hours; answers how many. */

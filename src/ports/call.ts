@@ -1,4 +1,4 @@
-import type { Metadata } from './event-store.ts'
+import type { Metadata } from '../domain/event.ts'
 
 /**
  * Who is asking, for whom, when, and under which request. Made once per request by http, per tick

@@ -1,35 +1,10 @@
-/**
- * Who did it, for whom, under which request: stored beside every event (decisions, section 10).
- * `organization_id` is `platform` for what belongs to no organization.
- */
-export type Metadata = {
-  organization_id: string
-  actor: { key_id: string | null; user_id: string | null }
-  on_behalf_of: string | null
-  request_id: string
-  $correlationId: string
-  $causationId: string
-  schema_version: number
-  /** ISO 8601, from the clock port. */
-  at: string
-}
-
-export type Json =
-  | null
-  | boolean
-  | number
-  | string
-  | readonly Json[]
-  | { readonly [key: string]: Json }
+import type { Metadata, Recorded } from '../domain/event.ts'
 
 /** `id` is a UUID; the same id appended again to the same place is stored once. */
 export type NewEvent = { id: string; type: string; data: unknown; metadata: Metadata }
 
-/**
- * `revision` counts from 0 in its stream. `position` is the store's global order: strictly
- * increasing, not necessarily without gaps (EventStoreDB's are byte offsets), and safe as a number.
- */
-export type RecordedEvent = NewEvent & { stream: string; revision: number; position: number }
+/** An event as it is stored: its type and data not parsed yet. */
+export type RecordedEvent = Recorded & { type: string; data: unknown }
 
 /** The position before the first event. */
 export const START = -1

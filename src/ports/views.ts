@@ -38,10 +38,10 @@ export type View<Doc> = {
 }
 
 /** A change of one document; `document` undefined removes it. */
-export type Change = { id: string; document: Document | undefined }
+export type DocumentChange = { id: string; document: Document | undefined }
 
 /** Everything one batch of events did to one read model. */
-export type Commit = { view: string; changes: readonly Change[]; position: number }
+export type Commit = { view: string; changes: readonly DocumentChange[]; position: number }
 
 /** A rebuild writes a generation of its own beside the live one and is swapped in whole. */
 export type Generation = 'live' | 'rebuild'
@@ -88,3 +88,6 @@ export type Views = {
   swap(view: string): Promise<void>
   close(): Promise<void>
 }
+
+/** Resolves when the views show every event up to a position, or after a bounded wait. */
+export type WaitForPosition = (position: number) => Promise<unknown>

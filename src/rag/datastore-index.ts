@@ -1,6 +1,6 @@
 import type { UploadView } from '../../projections/uploads.ts'
 import type { Blobs } from '../ports/blobs.ts'
-import { bm25 } from './bm25.ts'
+import { bm25 } from '../support/bm25.ts'
 import { slices } from './slices.ts'
 import { chunkIn, linesOf, saidIn } from './stored-chunks.ts'
 import { likeness, type Vectors, vectorsIn } from './vectors.ts'

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { DataStoreView } from '../../projections/datastores.ts'
-import type { UploadsIn } from '../../queries/list-uploads.ts'
+import type { UploadView } from '../../projections/uploads.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import type { Knowledge, Passage } from '../ports/knowledge.ts'
@@ -9,6 +9,13 @@ import { type DatastoreIndex, datastoreIndex, type Ranked } from './datastore-in
 import { fused } from './fused.ts'
 import { chunkIn } from './stored-chunks.ts'
 import { unit } from './vectors.ts'
+
+/** Every upload of a DataStore that is not removed, the oldest first. */
+type UploadsIn = (place: {
+  organizationId: string
+  datastoreId: string
+  status?: UploadView['status']
+}) => Promise<UploadView[]>
 
 type Uses = {
   datastores: View<DataStoreView>

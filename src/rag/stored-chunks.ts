@@ -9,12 +9,12 @@ export const chunkIn = (line: string): Chunk => stored.parse(JSON.parse(line))
 export const saidIn = ({ headings, text }: Chunk): string => [...headings, text].join('\n')
 
 /** A line in a blob: its number, the first one being 0, and its bytes, both ends included. */
-export type Line = { number: number; text: string; start: number; end: number }
+export type ChunkLine = { number: number; text: string; start: number; end: number }
 
 const newline = 0x0a
 
 /** The lines of a blob one by one, never more of it in memory than a line and what was just read. */
-export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ChunkLine> {
   let rest: Buffer = Buffer.alloc(0)
   let start = 0
   let number = 0

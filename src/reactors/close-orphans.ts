@@ -3,7 +3,7 @@ import type { SettleReservationCommand } from '../../commands/settle-reservation
 import type { AccountView } from '../../projections/accounts.ts'
 import type { ContentView } from '../../projections/contents.ts'
 import type { RunView } from '../../projections/runs.ts'
-import { contentOf, reservationOf } from '../domain/content/reservation.ts'
+import { reservationOf, reservedContentOf } from '../domain/content/reservation.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
@@ -87,7 +87,7 @@ export const closeOrphans = (uses: Uses) => {
 
   /** What a reservation comes to that nobody will settle; undefined: somebody may. */
   const chargeOf = async (reservation: string): Promise<number | undefined> => {
-    const contentId = contentOf(reservation)
+    const contentId = reservedContentOf(reservation)
     if (contentId) {
       const item = await contents.get(contentId)
       if (item?.open) return undefined
@@ -98,7 +98,7 @@ export const closeOrphans = (uses: Uses) => {
     return isLive(reservation) || run?.status === 'running' ? undefined : (run?.charge ?? 0)
   }
 
-  const heldCredits = async (certain: boolean) => {
+  const reservedCredits = async (certain: boolean) => {
     const found = new Set<string>()
     for (const { user_id, reservations } of await everyOne(accounts, 'holding'))
       for (const runId of Object.keys(reservations)) {
@@ -114,6 +114,6 @@ export const closeOrphans = (uses: Uses) => {
   /** `certain`: no other process can have a run, as at the start of the only one. */
   return async ({ certain }: { certain: boolean }): Promise<void> => {
     await openRuns(certain)
-    await heldCredits(certain)
+    await reservedCredits(certain)
   }
 }

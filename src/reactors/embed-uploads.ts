@@ -30,7 +30,7 @@ type Uses = {
   embedder: Embedder
   followUpload: FollowUploadCommands
   /** Resolves when the views show a position, or after a bounded wait. */
-  passed(position: number): Promise<void>
+  waitForPosition(position: number): Promise<void>
   /** An upload is let go of: others may have waited to work on it. */
   worked(uploadId: string): void
   leases: Leases
@@ -48,7 +48,7 @@ async function* once(bytes: Uint8Array) {
  * anybody: while the provider is down, or says no, documents are found by their words.
  */
 export const embedUploads = (uses: Uses) => {
-  const { uploads, blobs, embedder, followUpload, passed, leases, clock, node, log } = uses
+  const { uploads, blobs, embedder, followUpload, waitForPosition, leases, clock, node, log } = uses
   const refused = new LRUCache<string, true>({ max: 10_000, ttl: refusedMs })
   let restUntil = 0
   let stopped = false
@@ -90,7 +90,7 @@ export const embedUploads = (uses: Uses) => {
     )
     if (!wanted) return
     await blobs.put(once(blob))
-    await passed(position)
+    await waitForPosition(position)
   }
 
   /** What a provider does to us is no failure of ours. @throws anything else */

@@ -4,6 +4,7 @@ import type { StartContentCommand, Taken } from '../../commands/start-content.ts
 import type { ContentView } from '../../projections/contents.ts'
 import type { ContentEvent } from '../domain/content/events.ts'
 import { reservationOf } from '../domain/content/reservation.ts'
+import { Problem } from '../domain/problems.ts'
 import { type Blobs, BlobTooLarge } from '../ports/blobs.ts'
 import { type Call, systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -17,8 +18,7 @@ import {
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
-import { Problem } from '../problems.ts'
-import type { Vault } from '../vault.ts'
+import type { Vault } from '../security/vault.ts'
 import { holding } from './holding.ts'
 import { workers } from './workers.ts'
 

@@ -29,7 +29,7 @@ type Uses = {
   followUpload: FollowUploadCommands
   clearDatastore: ClearDatastoreCommands
   /** Resolves when the views show a position, or after a bounded wait. */
-  passed(position: number): Promise<void>
+  waitForPosition(position: number): Promise<void>
   /** The position of the last event. */
   head(): Promise<number>
   /** What there was to be done about an upload is done. */
@@ -51,7 +51,7 @@ async function* inParts(bytes: Uint8Array) {
  */
 export const indexUploads = (uses: Uses) => {
   const { uploads, datastores, uploadsIn, blobs, reader, followUpload, clearDatastore } = uses
-  const { passed, leases, clock, node, log } = uses
+  const { waitForPosition, leases, clock, node, log } = uses
   /** What an earlier life may have been at. */
   const interrupted = new Set<string>()
 
@@ -65,7 +65,7 @@ export const indexUploads = (uses: Uses) => {
 
   /** Other uploads, also of other organizations, may be of the same bytes. */
   const isUnused = async (blob: string): Promise<boolean> => {
-    await passed(await uses.head())
+    await waitForPosition(await uses.head())
     return (await uploads.find({ index: 'by_blob', equals: [blob, true], limit: 1 })).total === 0
   }
 
@@ -105,7 +105,7 @@ export const indexUploads = (uses: Uses) => {
     await blobs.put(inParts(read.lines))
     const done = await followUpload.complete(one, subject(view).call)
     const removed = done.events.filter(({ type }) => type === 'UploadRemoved')
-    await passed(done.position)
+    await waitForPosition(done.position)
     for (const { data } of removed) pool.add(data.uploadId)
   }
 
@@ -114,7 +114,7 @@ export const indexUploads = (uses: Uses) => {
     const datastore = await datastores.get(view.datastore_id)
     if (datastore?.shown) return index(view)
     const { one, call } = subject(view)
-    await passed((await clearDatastore.removeFile(one, call)).position)
+    await waitForPosition((await clearDatastore.removeFile(one, call)).position)
     pool.add(one.uploadId)
   }
 
@@ -144,13 +144,13 @@ export const indexUploads = (uses: Uses) => {
         clearDatastore.removeFile({ datastoreId, filename }, call),
       )
       const positions = (await Promise.all(removing)).map(({ position }) => position)
-      await passed(Math.max(...positions))
+      await waitForPosition(Math.max(...positions))
       const before = ids.size
       for (const { upload_id } of files) ids.add(upload_id)
       if (ids.size === before) return ids.size
     }
     const { position } = await clearDatastore.cleared({ datastoreId }, call)
-    await passed(position)
+    await waitForPosition(position)
     for (const id of ids) pool.add(id)
     return ids.size
   }

@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 import { type Outbound, OutboundRefused } from '../ports/outbound.ts'
 import { argumentChecker, longestSchema } from './checked-arguments.ts'
 import type { CredentialHeaders, FilledHeaders } from './credential-headers.ts'
-import { bodyOf } from './response-text.ts'
+import { textOf } from './response-text.ts'
 import { failed, functionName, said, shown, ToolFault } from './results.ts'
 import { urlFrom, withQuery } from './url-template.ts'
 import { paymentIn } from './x402.ts'
@@ -91,7 +91,7 @@ export const apiCalls = (uses: Uses) => {
     { redacted }: FilledHeaders,
   ): Promise<ToolOutput[]> => {
     const { status, ok } = response
-    const body = await bodyOf(response, maxBytes)
+    const body = await textOf(response, maxBytes)
     if (ok) return [said(body.shown(redacted) || `HTTP ${status} without content`)]
     const excerpt = shown(body.shown(redacted).trim(), longestExcerpt)
     const result = failed(excerpt === '' ? `HTTP ${status}` : `HTTP ${status}: ${excerpt}`)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Tool } from '../agents/tool.ts'
+import { Problem } from '../domain/problems.ts'
 import type { ContentGeneration } from '../ports/content-generation.ts'
-import { Problem } from '../problems.ts'
 import { failed, said } from './results.ts'
 import { typedTool } from './typed-tool.ts'
 

@@ -14,7 +14,7 @@ type Uses = {
 }
 
 /** No two users share one, and no two values of a credential. */
-const keyOf = ({ server: { url }, headers, call }: McpPlace): string =>
+const connectionKey = ({ server: { url }, headers, call }: McpPlace): string =>
   createHash('sha256')
     .update(JSON.stringify([call.organizationId, actingUser(call), url, Object.entries(headers)]))
     .digest('base64')
@@ -67,7 +67,7 @@ export const mcpConnections = (uses: Uses) => {
   return {
     /** Asks a server, over a new connection where there is none or its session has ended. */
     async use<T>(place: McpPlace, work: (client: Client) => Promise<T>): Promise<T> {
-      const key = keyOf(place)
+      const key = connectionKey(place)
       const known = pool.get(key)
       if (known) {
         try {

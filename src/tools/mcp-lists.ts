@@ -42,7 +42,7 @@ export const mcpLists = (uses: Uses) => {
   const coming = new Map<string, Promise<McpList>>()
 
   /** A list is the organization's, unless the server learns from the headers who asks. */
-  const keyOf = ({ url, headers }: McpServer, call: Call): string => {
+  const listKey = ({ url, headers }: McpServer, call: Call): string => {
     const user = credentialsIn(headers).length > 0 ? actingUser(call) : null
     return JSON.stringify([call.organizationId, url, headers, user])
   }
@@ -73,7 +73,7 @@ export const mcpLists = (uses: Uses) => {
 
   /** At once where it is known; else, or when it is too old, from the server. Never rejects. */
   return (server: McpServer, call: Call): McpList | Promise<McpList> => {
-    const key = keyOf(server, call)
+    const key = listKey(server, call)
     const known = lists.get(key)
     if (known && now() - known.at < (known.fault === undefined ? listMs : retryMs)) return known
     const asked =

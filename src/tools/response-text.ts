@@ -29,7 +29,7 @@ const decoded = (bytes: Uint8Array, type: string): string => {
 export type Body = { text: string; shown(clean: (text: string) => string): string }
 
 /** Reads at most so many bytes of an answer. Of what is not text only type and size are told. */
-export const bodyOf = async (response: Response, most: number): Promise<Body> => {
+export const textOf = async (response: Response, most: number): Promise<Body> => {
   const { bytes, cut } = await firstOf(response, most)
   const type = response.headers.get('content-type') ?? ''
   if (type !== '' && !textual.test(type)) {

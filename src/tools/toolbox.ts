@@ -4,7 +4,7 @@ import type { RecallMemories } from '../../queries/recall-memories.ts'
 import type { AgentConfig } from '../agents/agent.ts'
 import type { Tool } from '../agents/tool.ts'
 import { transferName } from '../agents/transfer.ts'
-import type { Turn } from '../agents/turn.ts'
+import type { AgentTurn } from '../agents/turn.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ContentGeneration } from '../ports/content-generation.ts'
 import type { Knowledge } from '../ports/knowledge.ts'
@@ -72,7 +72,7 @@ export const toolbox = (uses: Uses) => {
   }
 
   return {
-    toolsOf(agent: AgentConfig, { call }: Turn): Tool[] | Promise<Tool[]> {
+    toolsOf(agent: AgentConfig, { call }: AgentTurn): Tool[] | Promise<Tool[]> {
       const own = ownTools(agent)
       const servers = agent.mcpServers.length > 0 ? mcp.toolsOf(agent.mcpServers, call) : []
       return servers instanceof Promise

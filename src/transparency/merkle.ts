@@ -40,7 +40,7 @@ export const rootOf = (nodes: readonly Buffer[]): Buffer => {
 }
 
 /** Hashes one behind the other, in base64. */
-export const packed = (hashes: readonly Buffer[]): string =>
+export const packedHashes = (hashes: readonly Buffer[]): string =>
   Buffer.concat(hashes).toString('base64')
 
 export const hashesIn = (bytes: Buffer): Buffer[] =>
@@ -48,4 +48,4 @@ export const hashesIn = (bytes: Buffer): Buffer[] =>
     bytes.subarray(n * hashSize, (n + 1) * hashSize),
   )
 
-export const unpacked = (text: string): Buffer[] => hashesIn(Buffer.from(text, 'base64'))
+export const unpackedHashes = (text: string): Buffer[] => hashesIn(Buffer.from(text, 'base64'))

@@ -1,10 +1,10 @@
 import { connectable, type Observable, Subject } from 'rxjs'
 import { TurnTimeout } from '../agents/agent.ts'
 import type { AgentEvent, TurnDone } from '../agents/agent-event.ts'
-import { usageMeter } from '../agents/usage-meter.ts'
+import { tokenMeter } from '../agents/token-meter.ts'
+import { type Problem, problem } from '../domain/problems.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import { ModelTimeout, ModelUnavailable } from '../ports/model.ts'
-import { type Problem, problem } from '../problems.ts'
 import type { TurnLog } from './turn-log.ts'
 
 /** How the agents' part of a turn ended. `done` holds what was said and used until then. */
@@ -42,7 +42,7 @@ const problemOf = (error: unknown): Problem => {
 export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   const { log, stepOf, record, agent, onFault } = uses
   const shared = connectable(events, { connector: () => new Subject(), resetOnDisconnect: false })
-  const meter = usageMeter()
+  const meter = tokenMeter()
   const ending = new Subject<Driven>()
   const steps: SessionEvent[] = []
   let recording: Promise<unknown> = Promise.resolve()

@@ -1,6 +1,6 @@
 import type { FindAnswer } from '../../queries/find-answer.ts'
 import type { TurnDone } from '../agents/agent-event.ts'
-import { type ProblemCode, problem, problems } from '../problems.ts'
+import { type ProblemCode, problem, problems } from '../domain/problems.ts'
 import type { LiveTurn, Outcome } from './turn.ts'
 import { turnLog } from './turn-log.ts'
 

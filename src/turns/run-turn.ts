@@ -5,14 +5,14 @@ import type { SendMessageCommand, Sent } from '../../commands/send-message.ts'
 import type { AgentConfig } from '../agents/agent.ts'
 import type { AgentEvent, TurnDone } from '../agents/agent-event.ts'
 import { piecesIn } from '../agents/tokens.ts'
-import type { Turn } from '../agents/turn.ts'
+import type { AgentTurn } from '../agents/turn.ts'
+import { problem } from '../domain/problems.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import { KeyDestroyed } from '../ports/keys.ts'
 import type { ChatMessage, Models, Price } from '../ports/model.ts'
-import { problem } from '../problems.ts'
-import { type Keyed, sessionKey, type Vault } from '../vault.ts'
+import { type Keyed, sessionKey, type Vault } from '../security/vault.ts'
 import { type Driven, drive } from './drive.ts'
 import { stepsOf } from './recorder.ts'
 import type { Outcome, TurnRequest } from './turn.ts'
@@ -25,14 +25,14 @@ export type RunTurnUses = {
   sendMessage: SendMessageCommand
   recordSteps: RecordStepsCommand
   endRun: EndRunCommand
-  runAgent(turn: Turn): Observable<AgentEvent>
+  runAgent(turn: AgentTurn): Observable<AgentEvent>
   models: Models
   vault: Vault
   clock: Clock
   /** This process's life, so that another knows whose runs died with it. */
   node: string
   /** Resolves when the views show everything up to a position, or after a bounded wait. */
-  passed(position: number): Promise<unknown>
+  waitForPosition(position: number): Promise<unknown>
   log: { error(fields: object, text: string): void }
 }
 
@@ -106,7 +106,7 @@ export const runTurn = (uses: RunTurnUses) => {
   })
 
   /** What seals the session's texts. @throws session_not_found where it was erased, key and all */
-  const keyOf = async ({ call, sessionId }: TurnRequest): Promise<Keyed> => {
+  const sessionKeyOf = async ({ call, sessionId }: TurnRequest): Promise<Keyed> => {
     try {
       return await vault.keyed(sessionKey(call.organizationId, sessionId))
     } catch (error) {
@@ -127,7 +127,7 @@ export const runTurn = (uses: RunTurnUses) => {
         hidden,
         messageId,
         runId,
-        content: async () => (await keyOf(request)).seal(message),
+        content: async () => (await sessionKeyOf(request)).seal(message),
         agentId: agent.agentId,
         agent: agent.name,
         node,
@@ -184,7 +184,7 @@ export const runTurn = (uses: RunTurnUses) => {
     const { sent, key, log, cancelled } = begun
     const { call, sessionId, agent, target, message, temperature, maxTokens } = request
     const startedAt = clock.now().getTime()
-    const turn: Turn = {
+    const turn: AgentTurn = {
       call,
       sessionId,
       agent,
@@ -205,7 +205,7 @@ export const runTurn = (uses: RunTurnUses) => {
     const outcome = driven.ended.then(async (result): Promise<Outcome> => {
       const { ended, position } = await store(request, runId, result, startedAt, key)
       if (!ended) return { status: 'failed', problem: problem('llm_service_timeout') }
-      await uses.passed(position)
+      await uses.waitForPosition(position)
       if (result.problem) return { status: 'failed', problem: result.problem }
       return { status: result.ended === 'done' ? 'completed' : 'cancelled', done: result.done }
     })
@@ -213,5 +213,5 @@ export const runTurn = (uses: RunTurnUses) => {
     return { outcome, cancel: driven.cancel }
   }
 
-  return { start, keyOf, finish }
+  return { start, sessionKeyOf, finish }
 }

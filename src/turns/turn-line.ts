@@ -1,4 +1,4 @@
-import { problem } from '../problems.ts'
+import { problem } from '../domain/problems.ts'
 
 /** How many turns of one session may wait behind the running one (decisions, section 3). */
 const longest = 8

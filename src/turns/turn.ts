@@ -1,9 +1,9 @@
 import type { AgentConfig } from '../agents/agent.ts'
 import type { TurnDone } from '../agents/agent-event.ts'
+import type { Problem } from '../domain/problems.ts'
 import type { Viewer } from '../domain/session/session.ts'
 import type { Call } from '../ports/call.ts'
 import type { ChatMessage } from '../ports/model.ts'
-import type { Problem } from '../problems.ts'
 import type { TurnLog } from './turn-log.ts'
 
 /** What a client asks of a session: one message, and how to answer it. */

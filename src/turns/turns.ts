@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import { deferred } from '../deferred.ts'
+import { Problem, problem } from '../domain/problems.ts'
 import { isOwn } from '../domain/session/session.ts'
-import { Problem, problem } from '../problems.ts'
+import { deferred } from '../support/deferred.ts'
 import type { PastTurn } from './past-turn.ts'
 import { type RunTurnUses, runTurn } from './run-turn.ts'
 import type { LiveTurn, Outcome, TurnRequest } from './turn.ts'
@@ -14,7 +14,8 @@ const keptCharacters = 64_000_000
 
 type Place = { organizationId: string; sessionId: string }
 
-const keyOf = ({ organizationId, sessionId }: Place): string => `${organizationId}/${sessionId}`
+const sessionName = ({ organizationId, sessionId }: Place): string =>
+  `${organizationId}/${sessionId}`
 
 /**
  * Turns of sessions: one at a time per session, each run once whoever listens. The flow of one:
@@ -23,7 +24,7 @@ const keyOf = ({ organizationId, sessionId }: Place): string => `${organizationI
  */
 export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
   const { clock, pastTurn, log: logger } = uses
-  const { start, keyOf: sealingKey, finish } = runTurn(uses)
+  const { start, sessionKeyOf: sealingKey, finish } = runTurn(uses)
   const line = turnLine()
   /** Running and waiting turns, by session, in the order they came. */
   const live = new Map<string, Set<LiveTurn>>()
@@ -36,22 +37,22 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
   })
 
   const enlist = (turn: LiveTurn) => {
-    const session = live.get(keyOf(turn)) ?? new Set()
-    live.set(keyOf(turn), session.add(turn))
+    const session = live.get(sessionName(turn)) ?? new Set()
+    live.set(sessionName(turn), session.add(turn))
     byId.set(turn.runId, turn)
   }
 
   const retire = (turn: LiveTurn, keep: boolean) => {
-    const session = live.get(keyOf(turn))
+    const session = live.get(sessionName(turn))
     session?.delete(turn)
-    if (session?.size === 0) live.delete(keyOf(turn))
+    if (session?.size === 0) live.delete(sessionName(turn))
     byId.delete(turn.runId)
     if (keep && turn.begun) kept.set(turn.runId, turn)
   }
 
   /** The session's turn under way; those in line have not begun. */
   const current = (place: Place): LiveTurn | undefined => {
-    for (const turn of live.get(keyOf(place)) ?? []) if (turn.begun) return turn
+    for (const turn of live.get(sessionName(place)) ?? []) if (turn.begun) return turn
     return undefined
   }
 
@@ -89,7 +90,7 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
     const run = async (): Promise<Outcome> => {
       const owner = current(place)?.begun
       if (owner && !isOwn(viewer, owner)) throw problem('session_not_found')
-      const leave = await line.enter(keyOf(place))
+      const leave = await line.enter(sessionName(place))
       try {
         const sent = await start(request, runId)
         if (!sent.begun) {
@@ -153,14 +154,14 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
     /** Resolves when the views show the beginning of the session's running turn. */
     async shown(place: Place): Promise<void> {
       const position = current(place)?.begun?.position
-      if (position !== undefined) await uses.passed(position)
+      if (position !== undefined) await uses.waitForPosition(position)
     },
     /**
      * Stops the running turn of a session and those in line; false when there is none. Resolves
      * when their ends are stored.
      */
     async cancel(place: Place): Promise<boolean> {
-      const stopped = [...(live.get(keyOf(place)) ?? [])]
+      const stopped = [...(live.get(sessionName(place)) ?? [])]
       for (const turn of stopped) turn.cancel()
       await Promise.all(stopped.map(({ outcome }) => outcome))
       return stopped.length > 0
@@ -168,7 +169,7 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
     /** No ended turn of the session can be read again from here. */
     forget(place: Place): void {
       for (const [runId, turn] of [...kept.entries()])
-        if (keyOf(turn) === keyOf(place)) kept.delete(runId)
+        if (sessionName(turn) === sessionName(place)) kept.delete(runId)
     },
     /** Lets what runs end, for a shutdown; what does not in time is cancelled, and recorded so. */
     async drain(withinMs: number): Promise<void> {

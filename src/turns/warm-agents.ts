@@ -1,7 +1,7 @@
-import type { FindSquad, Squad } from '../../queries/find-squad.ts'
+import type { FindAgents, RunnableAgents } from '../../queries/find-agents.ts'
 import type { AgentConfig } from '../agents/agent.ts'
 import type { RuntimePorts } from '../agents/agent-kind.ts'
-import type { Turn } from '../agents/turn.ts'
+import type { AgentTurn } from '../agents/turn.ts'
 import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
@@ -21,7 +21,7 @@ export type Warmed = {
 type Built = { ready: Promise<number>; done: boolean; configuration: string; usedAt: number }
 
 type Uses = {
-  findSquad: FindSquad
+  findSquad: FindAgents
   toolsOf: RuntimePorts['toolsOf']
   models: Models
   clock: Clock
@@ -35,12 +35,12 @@ type Uses = {
 export const warmAgents = ({ findSquad, toolsOf, models, clock }: Uses) => {
   const built = new Map<string, Built>()
 
-  const keyOf = (organizationId: string, userId: string, agentId: string): string =>
+  const instanceKey = (organizationId: string, userId: string, agentId: string): string =>
     `${organizationId}/${userId}/${agentId}`
 
-  const build = async (agent: AgentConfig, squad: Squad, call: Call): Promise<number> => {
+  const build = async (agent: AgentConfig, squad: RunnableAgents, call: Call): Promise<number> => {
     models.resolve(agent.model)
-    const turn: Turn = {
+    const turn: AgentTurn = {
       call,
       agent,
       agents: squad.agents,
@@ -51,8 +51,8 @@ export const warmAgents = ({ findSquad, toolsOf, models, clock }: Uses) => {
     return (await toolsOf(agent, turn)).length
   }
 
-  const instance = (agent: AgentConfig, squad: Squad, call: Call, userId: string) => {
-    const key = keyOf(call.organizationId, userId, agent.agentId)
+  const instance = (agent: AgentConfig, squad: RunnableAgents, call: Call, userId: string) => {
+    const key = instanceKey(call.organizationId, userId, agent.agentId)
     const usedAt = clock.now().getTime()
     const configuration = JSON.stringify(agent)
     const known = built.get(key)
@@ -90,7 +90,7 @@ export const warmAgents = ({ findSquad, toolsOf, models, clock }: Uses) => {
     },
     /** A turn is activity too: what it uses stays warm. */
     used(organizationId: string, userId: string, agentId: string): void {
-      const known = built.get(keyOf(organizationId, userId, agentId))
+      const known = built.get(instanceKey(organizationId, userId, agentId))
       if (known) known.usedAt = clock.now().getTime()
     },
     /** Lets go of what nobody used for an hour; answers how many. */

@@ -1,7 +1,7 @@
 import { lastValueFrom, NEVER, Observable, of, take, tap, throwError, toArray } from 'rxjs'
 import t from 'tap'
 import type { AgentEvent } from '../../src/agents/agent-event.ts'
-import { usageMeter } from '../../src/agents/usage-meter.ts'
+import { tokenMeter } from '../../src/agents/token-meter.ts'
 import { type ModelEvent, ModelUnavailable } from '../../src/ports/model.ts'
 import { agentNamed, toolNamed } from '../support/agents.ts'
 import { calls, says, speaker, staged } from '../support/scene.ts'
@@ -83,7 +83,7 @@ t.test('how a turn ends early', async (t) => {
   })
 
   t.test('what was said until then is metered', async (t) => {
-    const meter = usageMeter()
+    const meter = tokenMeter()
     const { events } = staged({
       agents: [agentNamed('Solo')],
       script: () => says('12345678', 'never'),

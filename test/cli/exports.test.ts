@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { exportHistory } from '../../src/cli/audit/export-history.ts'
-import { verify } from '../../src/cli/audit/verify.ts'
+import { verifyHistory } from '../../src/cli/audit/verify.ts'
 import { verifyExport } from '../../src/cli/audit/verify-export.ts'
-import { leafHash, packed } from '../../src/transparency/merkle.ts'
+import { leafHash, packedHashes } from '../../src/transparency/merkle.ts'
 import { eventLine, heldHistory } from '../support/held-history.ts'
 
 const events = (count: number) => Array.from({ length: count }, (_, n) => eventLine(n))
@@ -122,7 +122,7 @@ t.test('hashes in an export that were tampered with', async (t) => {
     lines
       .slice(tile(n) + 1, tile(n) + 257)
       .map((line) => leafHash(line === eventLine(300) ? altered : line))
-  const recorded = JSON.stringify({ tile: [0, 1], hashes: packed(hashes(1)) })
+  const recorded = JSON.stringify({ tile: [0, 1], hashes: packedHashes(hashes(1)) })
 
   t.match(await faultOf(lines.with(tile(1), recorded)), /^the hashes of events 256 to 511 were alt/)
   t.match(await faultOf(lines.toSpliced(tile(1), 1)), /^the hashes of events 256 to 511 were dropp/)
@@ -150,7 +150,7 @@ t.test('hashes in an export that were tampered with', async (t) => {
   const both = lines.with(tile(1), recorded).with(places[300] ?? 0, altered)
   t.match(await faultOf(both), /^events 256 to 511 were altered, and so were their hashes/)
   const live = async () => history
-  await t.rejects(verify({ path, live, progress }), {
+  await t.rejects(verifyHistory({ path, live, progress }), {
     name: 'CommandFailed',
     message: /event 300 was altered: BoxClosed of box-org-1_b-1@300, position 900$/,
   })
@@ -191,30 +191,36 @@ t.test('a checkpoint that was kept, and what the server says now', async (t) => 
   const forged = events(300).with(5, eventLine(5).replace('BoxOpened', 'BoxClosed'))
 
   await keep(events(170))
-  t.match(await verify({ path, checkpoint: kept, progress }), [
+  t.match(await verifyHistory({ path, checkpoint: kept, progress }), [
     '300 events of reprise/org-1 are as they were signed',
     /as the export itself says/,
     'the checkpoint of 170 events is of the same history',
   ])
   const vkey = await history.key()
-  t.match(await verify({ path, vkey, live: live(events(450)), progress }), [
+  t.match(await verifyHistory({ path, vkey, live: live(events(450)), progress }), [
     '300 events of reprise/org-1 are as they were signed',
     `signed with ${vkey}`,
     "the server's history of 450 events goes on from there",
   ])
   await keep(forged.slice(0, 170))
-  await t.rejects(verify({ path, checkpoint: kept, progress }), { message: 'of another history' })
+  await t.rejects(verifyHistory({ path, checkpoint: kept, progress }), {
+    message: 'of another history',
+  })
   await keep(events(400))
-  await t.rejects(verify({ path, checkpoint: kept, progress }), { message: 'ask a server' })
-  t.match(await verify({ path, checkpoint: kept, live: live(events(400)), progress }), {
+  await t.rejects(verifyHistory({ path, checkpoint: kept, progress }), { message: 'ask a server' })
+  t.match(await verifyHistory({ path, checkpoint: kept, live: live(events(400)), progress }), {
     length: 4,
   })
-  await t.rejects(verify({ path, live: live([...forged, eventLine(300)]), progress }), {
+  await t.rejects(verifyHistory({ path, live: live([...forged, eventLine(300)]), progress }), {
     message: 'the history of 300 events was rewritten',
   })
-  await t.rejects(verify({ path, live: live(events(200)), progress }), { message: 'was cut' })
+  await t.rejects(verifyHistory({ path, live: live(events(200)), progress }), {
+    message: 'was cut',
+  })
   appendFileSync(kept, 'x')
-  await t.rejects(verify({ path, checkpoint: kept, progress }), { message: 'cannot be trusted' })
+  await t.rejects(verifyHistory({ path, checkpoint: kept, progress }), {
+    message: 'cannot be trusted',
+  })
 })
 
 t.test('an export is not written over another file, nor from a source that lies', async (t) => {

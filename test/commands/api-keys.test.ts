@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import type { CreateApiKey } from '../../commands/create-api-key.ts'
-import { usageMeter } from '../../src/usage-meter.ts'
+import { keyUsageMeter } from '../../src/reactors/meter-key-usage.ts'
 import { commanded, platformCall } from '../support/commanded.ts'
 
 const settings = {
@@ -142,7 +142,7 @@ t.test('requests are counted in batches', async (t) => {
   const { keyId } = await createApiKey(settings, as(annId))
   const access = { ...accessIn({ organizationId, ownerUserId: annId }), keyId }
   let broken = true
-  const meter = usageMeter({
+  const meter = keyUsageMeter({
     clock,
     everyMs: 3_600_000,
     record: (usage, call) => {
@@ -168,7 +168,7 @@ t.test('the counts of many keys are written a handful at a time', async (t) => {
   const written = new Set<string>()
   let writing = 0
   let most = 0
-  const meter = usageMeter({
+  const meter = keyUsageMeter({
     clock,
     everyMs: 3_600_000,
     async record({ keyId }) {
@@ -190,7 +190,7 @@ t.test('keys that were first used together are not all written together', async 
   let now = 0
   const written: string[] = []
   let tick = () => {}
-  const meter = usageMeter({
+  const meter = keyUsageMeter({
     clock: { now: () => new Date(now), id: () => 'id' },
     everyMs: 5_000,
     every: (work) => {

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import type { Change, Document, Find, View, ViewSpec, Views } from '../../src/ports/views.ts'
+import type {
+  Document,
+  DocumentChange,
+  Find,
+  View,
+  ViewSpec,
+  Views,
+} from '../../src/ports/views.ts'
 import { model } from '../support/views-model.ts'
 
 /** A fresh, empty store that can be opened, closed and opened again. */
@@ -18,7 +25,7 @@ const spec: ViewSpec = {
 
 type Note = { owner?: unknown; at?: unknown; rank?: unknown; flag?: unknown; run?: unknown }
 
-const note = (id: string, document: Note | undefined): Change => ({ id, document })
+const note = (id: string, document: Note | undefined): DocumentChange => ({ id, document })
 
 const everything = async (view: View<Document>): Promise<Record<string, Document>> => {
   const found: Record<string, Document> = {}
@@ -32,7 +39,7 @@ export const viewsContract = (t: Test, place: (t: Test) => Promise<ViewsPlace>) 
     const views = await (await place(t)).open()
     t.teardown(() => views.close())
     const view = await views.view<Document>(spec)
-    const commit = (position: number, ...changes: Change[]) =>
+    const commit = (position: number, ...changes: DocumentChange[]) =>
       views.commit([{ view: 'notes', changes, position }])
     return { views, view, commit }
   }

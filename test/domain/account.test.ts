@@ -9,7 +9,7 @@ import {
 } from '../../src/domain/account/account.ts'
 import type { AccountEvent } from '../../src/domain/account/events.ts'
 import { evolved } from '../../src/domain/aggregate.ts'
-import { Problem } from '../../src/problems.ts'
+import { Problem } from '../../src/domain/problems.ts'
 import { deciding } from '../support/given.ts'
 
 const granted = (amount: number, grantId = 'grant-1'): AccountEvent => ({

@@ -5,10 +5,10 @@ import {
   decideCreate,
   decideDelete,
 } from '../../src/domain/agent/agent.ts'
-import type { AgentConfiguration, AgentEvent } from '../../src/domain/agent/events.ts'
-import { squad } from '../../src/domain/agent/squad.ts'
+import type { AgentConfigEvent, AgentConfiguration } from '../../src/domain/agent/events.ts'
+import { organizationAgents } from '../../src/domain/agent/organization-agents.ts'
 import type { Change } from '../../src/domain/changes.ts'
-import { Problem } from '../../src/problems.ts'
+import { Problem } from '../../src/domain/problems.ts'
 import { configured, created } from '../support/configured.ts'
 import { deciding } from '../support/given.ts'
 
@@ -20,21 +20,21 @@ const change = (agentId: string, change: Change<AgentConfiguration>) =>
   decideChange(agentId, change, rules)
 const remove = (agentId: string) => decideDelete(agentId, rules)
 
-const changed = (agentId: string, data: Partial<AgentConfiguration>): AgentEvent => ({
+const changed = (agentId: string, data: Partial<AgentConfiguration>): AgentConfigEvent => ({
   type: 'AgentChanged',
   data: { agentId, ...data },
 })
-const deleted = (agentId: string): AgentEvent => ({ type: 'AgentDeleted', data: { agentId } })
+const deleted = (agentId: string): AgentConfigEvent => ({ type: 'AgentDeleted', data: { agentId } })
 
 /** a runs b, b runs c, and so on. */
-const chain = (...ids: string[]): AgentEvent[] =>
+const chain = (...ids: string[]): AgentConfigEvent[] =>
   ids.toReversed().map((id) => {
     const next = ids[ids.indexOf(id) + 1]
     return created(id, { subAgents: next === undefined ? [] : [next] })
   })
 
 t.test('creating', async (t) => {
-  const given = deciding(t, squad)
+  const given = deciding(t, organizationAgents)
   given().when(create('a')).emitsOnce(created('a'))
   given(created('a'))
     .when(create('a', { name: 'another' }))
@@ -64,7 +64,7 @@ t.test('creating', async (t) => {
 })
 
 t.test('LLM agents have a model, all others have none', async (t) => {
-  const given = deciding(t, squad)
+  const given = deciding(t, organizationAgents)
   const sequential = { agentType: 'SEQUENTIAL_AGENT', model: null } as const
   given()
     .when(create('a', { model: null }))
@@ -81,7 +81,7 @@ t.test('LLM agents have a model, all others have none', async (t) => {
 })
 
 t.test('changing', async (t) => {
-  const given = deciding(t, squad)
+  const given = deciding(t, organizationAgents)
   given(created('a'))
     .when(change('a', { isActive: false, description: '' }))
     .emitsOnce(changed('a', { isActive: false }))
@@ -107,8 +107,8 @@ t.test('changing', async (t) => {
 t.test('a refusal names the way round', async (t) => {
   const state = chain('a', 'b', 'c').reduce(
     (state, { data, type }) =>
-      type === 'AgentCreated' ? squad.evolve.AgentCreated(state, data) : state,
-    squad.initial,
+      type === 'AgentCreated' ? organizationAgents.evolve.AgentCreated(state, data) : state,
+    organizationAgents.initial,
   )
   t.throws(
     () => change('c', { subAgents: ['a'] })(state),
@@ -127,7 +127,7 @@ t.test('a refusal names the way round', async (t) => {
 })
 
 t.test('eight agents run one below the other, under the orchestrator', async (t) => {
-  const given = deciding(t, squad)
+  const given = deciding(t, organizationAgents)
   const eight = chain('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h')
   given(...eight)
     .when(create('top', { subAgents: ['a'] }))
@@ -144,7 +144,7 @@ t.test('eight agents run one below the other, under the orchestrator', async (t)
 })
 
 t.test('sub-agents of one agent are told apart by name', async (t) => {
-  const given = deciding(t, squad)
+  const given = deciding(t, organizationAgents)
   const twins = [created('a'), created('b', { name: ' A ' }), created('c')]
   given(...twins)
     .when(create('top', { subAgents: ['a', 'c'] }))
@@ -161,7 +161,7 @@ t.test('sub-agents of one agent are told apart by name', async (t) => {
 })
 
 t.test('the orchestrator stays', async (t) => {
-  const given = deciding(t, squad)
+  const given = deciding(t, organizationAgents)
   const orchestrator = created('orchestrator')
   given(orchestrator).when(remove('orchestrator')).refuses('orchestrator_required')
   given(orchestrator)
@@ -176,7 +176,7 @@ t.test('the orchestrator stays', async (t) => {
 })
 
 t.test('deleting', async (t) => {
-  const given = deciding(t, squad)
+  const given = deciding(t, organizationAgents)
   given(created('a')).when(remove('a')).emitsOnce(deleted('a'))
   given().when(remove('a')).refuses('agent_not_found')
   given(...chain('a', 'b'))

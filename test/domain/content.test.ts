@@ -8,7 +8,7 @@ import {
   decideSubmit,
 } from '../../src/domain/content/content.ts'
 import type { ContentEvent } from '../../src/domain/content/events.ts'
-import { contentOf, reservationOf } from '../../src/domain/content/reservation.ts'
+import { reservationOf, reservedContentOf } from '../../src/domain/content/reservation.ts'
 import { deciding } from '../support/given.ts'
 
 const sealed = { $sealed: 'session:org-1/s-1', box: 'AA==' }
@@ -75,6 +75,6 @@ t.test('retrying content', async (t) => {
 })
 
 t.test('a reservation names its item', async (t) => {
-  t.equal(contentOf(reservationOf('0198', 12)), '0198')
-  t.equal(contentOf('0198'), undefined)
+  t.equal(reservedContentOf(reservationOf('0198', 12)), '0198')
+  t.equal(reservedContentOf('0198'), undefined)
 })

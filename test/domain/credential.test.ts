@@ -1,5 +1,9 @@
 import t from 'tap'
-import { credentials, decideDelete, decideStore } from '../../src/domain/credential/credential.ts'
+import {
+  decideDelete,
+  decideStore,
+  userCredentials,
+} from '../../src/domain/credential/credential.ts'
 import type { CredentialEvent } from '../../src/domain/credential/events.ts'
 import { deciding } from '../support/given.ts'
 
@@ -18,7 +22,7 @@ const deleted = (name: string): CredentialEvent<'CredentialDeleted'> => ({
 })
 
 t.test('storing', async (t) => {
-  const given = deciding(t, credentials)
+  const given = deciding(t, userCredentials)
   const store = decideStore(data('TOKEN'))
   given().when(store).emits(stored('TOKEN'))
   given(stored('OTHER')).when(store).emits(stored('TOKEN'))
@@ -28,7 +32,7 @@ t.test('storing', async (t) => {
 })
 
 t.test('names and numbers are bounded', async (t) => {
-  const given = deciding(t, credentials)
+  const given = deciding(t, userCredentials)
   for (const name of ['', 'token', '1TOKEN', '_T', 'T-1', 'T T', 'É', `T${'0'.repeat(64)}`])
     given()
       .when(decideStore(data(name)))
@@ -46,7 +50,7 @@ t.test('names and numbers are bounded', async (t) => {
 })
 
 t.test('deleting', async (t) => {
-  const given = deciding(t, credentials)
+  const given = deciding(t, userCredentials)
   given(stored('TOKEN')).when(decideDelete('TOKEN')).emitsOnce(deleted('TOKEN'))
   given(stored('TOKEN')).when(decideDelete('OTHER')).refuses('credential_not_found')
   given(stored('TOKEN'), deleted('TOKEN'))

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { agentsWith, decideDetach } from '../../src/domain/agent/detach.ts'
-import { squad } from '../../src/domain/agent/squad.ts'
+import { organizationAgents } from '../../src/domain/agent/organization-agents.ts'
 import { evolved } from '../../src/domain/aggregate.ts'
 import {
   dataStores,
@@ -53,11 +53,11 @@ t.test('agents let go of a DataStore', async (t) => {
     created('b', { datastoreIds: ['d-2'] }),
     created('c', { datastoreIds: ['d-1'], isActive: false }),
   ]
-  const state = evolved(squad, squad.initial, agents)
+  const state = evolved(organizationAgents, organizationAgents.initial, agents)
   t.strictSame(agentsWith(state, 'd-1'), [{ agent_id: 'a', name: 'a' }])
   deciding(
     t,
-    squad,
+    organizationAgents,
   )(...agents)
     .when(decideDetach('d-1'))
     .emitsOnce(

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { decoder } from '../../src/codec.ts'
 import type { EventTable } from '../../src/domain/aggregate.ts'
 import { eventsByCategory } from '../../src/domain/categories.ts'
 import { schemaVersionOf } from '../../src/domain/versions.ts'
+import { decoder } from '../../src/event-sourcing/codec.ts'
 import { sample, sampled } from '../support/events.ts'
 import { metadata, recorded } from '../support/recorded.ts'
 

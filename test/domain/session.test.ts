@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { evolved } from '../../src/domain/aggregate.ts'
+import { Problem } from '../../src/domain/problems.ts'
 import type { SessionEvent } from '../../src/domain/session/events.ts'
 import {
   decideErase,
@@ -12,7 +13,6 @@ import {
   session,
   type Viewer,
 } from '../../src/domain/session/session.ts'
-import { Problem } from '../../src/problems.ts'
 import { deciding } from '../support/given.ts'
 
 const content = (text: string) => ({ $sealed: 'session:org-1/s-1', box: text })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { z } from 'zod'
-import { incoming } from '../../src/http/ws-frames.ts'
+import { incoming } from '../../src/http/ws/frames.ts'
 import { type Request, rawJson, requestsFor } from '../support/fuzz-requests.ts'
 import { fuzzWorld } from '../support/fuzz-world.ts'
 import { fitting, type Named, nearMiss, type Schema } from '../support/json-arbitrary.ts'

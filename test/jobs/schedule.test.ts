@@ -1,7 +1,7 @@
 import t from 'tap'
-import { deferred } from '../../src/deferred.ts'
 import { schedule } from '../../src/jobs/schedule.ts'
 import { silent } from '../../src/ports/log.ts'
+import { deferred } from '../../src/support/deferred.ts'
 
 t.test('ticks come one at a time, a failed one is told, none comes after the stop', async (t) => {
   const errors: unknown[] = []

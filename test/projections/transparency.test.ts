@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { runId } from '../../projections/transparency.ts'
+import { nodesId } from '../../projections/transparency.ts'
 import { leafOf, lineOf } from '../../src/transparency/leaf.ts'
 import { inclusionProof } from '../../src/transparency/proofs.ts'
 import { folded, treesIn } from '../support/folded-trees.ts'
@@ -49,8 +49,8 @@ t.test('documents are bounded, and depend on the events alone', async (t) => {
     edge: documents.get('org-1')?.edge,
     positions: [4_496, 4_497, 4_498, 4_499],
   })
-  t.match(documents.get(runId('org-1', 0, 280)), { positions: [4_480] })
-  t.ok(documents.has(runId('org-1', 2, 0)))
+  t.match(documents.get(nodesId('org-1', 0, 280)), { positions: [4_480] })
+  t.ok(documents.has(nodesId('org-1', 2, 0)))
   for (const [id, document] of documents) t.ok(JSON.stringify(document).length < 6_000, id)
 })
 

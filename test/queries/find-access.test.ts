@@ -1,8 +1,8 @@
 import { Subject } from 'rxjs'
 import t, { type Test } from 'tap'
 import { findAccess } from '../../queries/find-access.ts'
-import type { Access } from '../../src/access.ts'
-import type { Change, View } from '../../src/ports/views.ts'
+import type { DocumentChange, View } from '../../src/ports/views.ts'
+import type { Access } from '../../src/security/access.ts'
 import { type Commanded, commanded, platformCall } from '../support/commanded.ts'
 
 const superAdminKey = 'platform-key-of-at-least-32-characters'
@@ -217,7 +217,7 @@ t.test('that a key was used takes nothing from what was found', async (t) => {
 t.test('what changes while it is read is not kept', async (t) => {
   const all = await scene(t)
   const { key, keyId } = await all.keyOf()
-  const changes = new Subject<Change & { view: string }>()
+  const changes = new Subject<DocumentChange & { view: string }>()
   const users: View<NonNullable<Awaited<ReturnType<typeof all.read.users.get>>>> = {
     ...all.read.users,
     async get(id) {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { listEvents } from '../../queries/list-events.ts'
 import type { RecordedEvent } from '../../src/ports/event-store.ts'
-import { SealBroken } from '../../src/vault.ts'
+import { SealBroken } from '../../src/security/vault.ts'
 import { heldLog, historyOn } from '../support/held-log.ts'
 import { metadata, recorded } from '../support/recorded.ts'
 

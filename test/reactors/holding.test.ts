@@ -1,8 +1,8 @@
 import t from 'tap'
-import { deferred } from '../../src/deferred.ts'
 import { StoreUnavailable } from '../../src/ports/event-store.ts'
 import type { Leases } from '../../src/ports/leases.ts'
 import { holding } from '../../src/reactors/holding.ts'
+import { deferred } from '../../src/support/deferred.ts'
 
 t.test(
   'a lease that cannot be renewed for a while ends neither the work nor the process',

@@ -3,7 +3,7 @@ import { modelsFrom } from '../../src/adapters/models/registry.ts'
 import type { AgentConfig } from '../../src/agents/agent.ts'
 import type { RuntimePorts } from '../../src/agents/agent-kind.ts'
 import type { Tool, ToolContext, ToolResult } from '../../src/agents/tool.ts'
-import type { Turn } from '../../src/agents/turn.ts'
+import type { AgentTurn } from '../../src/agents/turn.ts'
 import type { Call } from '../../src/ports/call.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Model, ModelEvent, ModelRequest, Models } from '../../src/ports/model.ts'
@@ -60,7 +60,11 @@ export const fixedClock = (): Clock => {
   return { now: () => now, id: () => `id-${++ids}` }
 }
 
-export const turnOf = (agent: AgentConfig, message: string, more: Partial<Turn> = {}): Turn => ({
+export const turnOf = (
+  agent: AgentConfig,
+  message: string,
+  more: Partial<AgentTurn> = {},
+): AgentTurn => ({
   call,
   agent,
   sessionId: 'session-1',

@@ -74,11 +74,11 @@ export const hears = async (page: Page): Promise<Heard[]> => {
   const { nodes } = await session.send('Accessibility.getFullAXTree')
   await session.detach()
   const byId = new Map(nodes.map((node) => [node.nodeId, node]))
-  const inOrder = (id: string | undefined): typeof nodes => {
+  const descendantsOf = (id: string | undefined): typeof nodes => {
     const node = id && byId.get(id)
-    return node ? [node, ...(node.childIds ?? []).flatMap(inOrder)] : []
+    return node ? [node, ...(node.childIds ?? []).flatMap(descendantsOf)] : []
   }
-  return inOrder(nodes[0]?.nodeId)
+  return descendantsOf(nodes[0]?.nodeId)
     .filter(({ ignored, role }) => !ignored && heard.includes(role?.value))
     .map(({ role, name, description, properties = [] }) => ({
       role: role?.value,

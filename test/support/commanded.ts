@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { uploadFiles } from '../../commands/upload-files.ts'
-import { commandsOf } from '../../src/app-commands.ts'
-import { projections, viewsOf } from '../../src/app-reads.ts'
-import { openStores } from '../../src/app-stores.ts'
+import { commandsOf } from '../../src/app/commands.ts'
+import { projections, viewsOf } from '../../src/app/read-models.ts'
+import { openStores } from '../../src/app/stores.ts'
+import { transactor } from '../../src/event-sourcing/transactor.ts'
 import type { Call } from '../../src/ports/call.ts'
 import { silent } from '../../src/ports/log.ts'
-import { projector } from '../../src/project.ts'
-import { secretsOf } from '../../src/secrets.ts'
-import { transactor } from '../../src/transact.ts'
-import { vault as vaultOf } from '../../src/vault.ts'
+import { projector } from '../../src/projector/projector.ts'
+import { secretsOf } from '../../src/security/secrets.ts'
+import { vault as vaultOf } from '../../src/security/vault.ts'
 import { call } from './recorded.ts'
 import { clockFrom } from './ticking.ts'
 
@@ -55,7 +55,7 @@ export const commanded = async (t: Test) => {
     read: await viewsOf(stores.views),
     /** Until the views show all there is. */
     seen: async () => {
-      t.ok(await projecting.passed(await store.head(), 10_000), 'the views caught up')
+      t.ok(await projecting.waitForPosition(await store.head(), 10_000), 'the views caught up')
     },
   }
 }

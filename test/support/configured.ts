@@ -1,4 +1,4 @@
-import type { AgentConfiguration, AgentEvent } from '../../src/domain/agent/events.ts'
+import type { AgentConfigEvent, AgentConfiguration } from '../../src/domain/agent/events.ts'
 
 /** An active LLM agent that says nothing of what it need not. */
 export const configured = (
@@ -27,7 +27,7 @@ export const configured = (
 export const created = (
   agentId: string,
   more: Partial<AgentConfiguration> = {},
-): AgentEvent<'AgentCreated'> => ({
+): AgentConfigEvent<'AgentCreated'> => ({
   type: 'AgentCreated',
   data: { agentId, ...configured(agentId, more) },
 })

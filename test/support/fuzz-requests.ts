@@ -183,7 +183,7 @@ const headersOf = ({ organizationId }: World) =>
     { requiredKeys: [] },
   )
 
-const keyOf = ({ keys }: World) => {
+const keyFrom = ({ keys }: World) => {
   const { all, own, platform, ...others } = keys
   return fc.oneof(
     { weight: 8, arbitrary: fc.constant(all) },
@@ -208,7 +208,7 @@ export const requestsFor = (
       query: queryOf(operation, world.named),
       sent: bodyOf(operation, method, world.named),
       headers: mostly(fc.constant({}), headersOf(world), 1),
-      key: keyOf(world),
+      key: keyFrom(world),
     })
     .map(({ path, query, sent: { body, type }, headers, key }) => ({
       method: method.toUpperCase(),

@@ -6,9 +6,10 @@ import {
   type EventTable,
   evolved,
 } from '../../src/domain/aggregate.ts'
-import { folded, sorter } from '../../src/fold.ts'
+import { Problem, type ProblemCode } from '../../src/domain/problems.ts'
 import { START } from '../../src/ports/event-store.ts'
-import { Problem, type ProblemCode } from '../../src/problems.ts'
+import { folded } from '../../src/projector/fold.ts'
+import { batchRouter } from '../../src/projector/router.ts'
 import { metadata, recorded } from './recorded.ts'
 
 /** given(...history).when(decide).emits(...events) | .refuses(code) | .changesNothing() */
@@ -57,7 +58,7 @@ export const projecting =
         metadata: { ...metadata, at },
       })),
     )
-    const [todo] = sorter([projection])(batch, [{ projection, position: START }])
+    const [todo] = batchRouter([projection])(batch, [{ projection, position: START }])
     const { changes, error } = folded(projection, todo?.steps ?? [], new Map())
     t.notOk(todo?.error ?? error, 'every event can be folded')
     const views = new Map(changes.map(({ id, document }) => [id, document]))

@@ -1,9 +1,9 @@
-import { type HistoryView, histories } from '../../projections/histories.ts'
+import { type EventIndexView, eventIndex } from '../../projections/event-index.ts'
 import { readHistory } from '../../queries/read-history.ts'
-import { memorySink } from '../../src/memory-sink.ts'
 import { type EventStore, type RecordedEvent, START } from '../../src/ports/event-store.ts'
 import type { View } from '../../src/ports/views.ts'
-import { replay } from '../../src/replay.ts'
+import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
+import { replay } from '../../src/projector/replay.ts'
 
 const batch = 1_000
 
@@ -32,19 +32,19 @@ export const heldLog = (events: readonly RecordedEvent[]) => {
 type Log = Pick<EventStore, 'history' | 'head'>
 
 /** Where organizations' events are, as far as a part of the log tells. */
-export const historiesOf = async (store: Log, upTo: number): Promise<View<HistoryView>> => {
-  const sink = memorySink(histories)
-  await replay({ store, projection: histories, sink, upTo })
-  const view: Pick<View<HistoryView>, 'find'> = {
+export const historiesOf = async (store: Log, upTo: number): Promise<View<EventIndexView>> => {
+  const projectionStore = memoryProjectionStore(eventIndex)
+  await replay({ store, projection: eventIndex, projectionStore, upTo })
+  const view: Pick<View<EventIndexView>, 'find'> = {
     async find({ equals: [organizationId], from = 0, limit, descending, skip = 0 }) {
-      const items = [...sink.documents.values()]
-        .map((document) => document as unknown as HistoryView)
+      const items = [...projectionStore.documents.values()]
+        .map((document) => document as unknown as EventIndexView)
         .filter((one) => one.organization_id === organizationId && one.stretch >= Number(from))
         .sort((a, b) => (descending ? b.stretch - a.stretch : a.stretch - b.stretch))
       return { items: items.slice(skip, skip + limit), total: items.length }
     },
   }
-  return view as View<HistoryView>
+  return view as View<EventIndexView>
 }
 
 /** Reads organizations' histories off a log, of which the index knows a part. */

@@ -1,4 +1,4 @@
-import { deferred } from '../../src/deferred.ts'
+import { deferred } from '../../src/support/deferred.ts'
 import type { Reply } from './provider-double.ts'
 
 /** An answer that stands still after its first two words until it is let go. */

@@ -1,10 +1,10 @@
 import { lastValueFrom, Observable, toArray } from 'rxjs'
 import type { AgentConfig } from '../../src/agents/agent.ts'
 import type { AgentEvent, TurnDone } from '../../src/agents/agent-event.ts'
-import type { Limits } from '../../src/agents/agent-kind.ts'
+import type { RunLimits } from '../../src/agents/agent-kind.ts'
 import { agentRuntime } from '../../src/agents/agent-runtime.ts'
 import type { Tool } from '../../src/agents/tool.ts'
-import type { Turn } from '../../src/agents/turn.ts'
+import type { AgentTurn } from '../../src/agents/turn.ts'
 import type { ModelEvent, ModelRequest } from '../../src/ports/model.ts'
 import { agentNamed, byId, hostOf, type Script, scripted, turnOf } from './agents.ts'
 
@@ -33,7 +33,7 @@ type Scene = {
   agents: AgentConfig[]
   script: Script
   tools?: readonly Tool[]
-  limits?: Partial<Limits>
+  limits?: Partial<RunLimits>
 }
 
 /** Runs turns of the first agent. */
@@ -45,12 +45,12 @@ export const staged = ({ agents, script, tools = [], limits = {} }: Scene) => {
   })
   const run = agentRuntime({ ...hostOf({ tools, models }), limits })
   const [first = agentNamed('Nobody')] = agents
-  const events = (message = 'Hi', more: Partial<Turn> = {}) =>
+  const events = (message = 'Hi', more: Partial<AgentTurn> = {}) =>
     run(turnOf(first, message, { agents: byId(agents), ...more }))
   return {
     requests,
     events,
-    all: (message?: string, more?: Partial<Turn>) =>
+    all: (message?: string, more?: Partial<AgentTurn>) =>
       lastValueFrom(events(message, more).pipe(toArray())),
   }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Test } from 'tap'
-import { app } from '../../src/app.ts'
+import { app } from '../../src/app/app.ts'
 import { configFrom } from '../../src/config.ts'
 
 export const superAdminKey = 'platform-key-of-at-least-32-characters'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
-import { outgoing } from '../../src/http/ws-frames.ts'
+import { outgoing } from '../../src/http/ws/frames.ts'
 
 export type Sent = {
   type: keyof typeof outgoing

@@ -1,4 +1,4 @@
-import type { Change, Document, Find, Found, ViewSpec } from '../../src/ports/views.ts'
+import type { Document, DocumentChange, Find, Found, ViewSpec } from '../../src/ports/views.ts'
 
 const at = (document: Document, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => {
@@ -21,7 +21,7 @@ const compare = (a: unknown, b: unknown): number => {
 export const model = ({ indexes }: ViewSpec) => {
   const documents = new Map<string, Document>()
   return {
-    commit(changes: readonly Change[]) {
+    commit(changes: readonly DocumentChange[]) {
       for (const { id, document } of changes)
         if (document) documents.set(id, document)
         else documents.delete(id)

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { leafHash, nodeHash, packed, rootOf, unpacked } from '../../src/transparency/merkle.ts'
+import {
+  leafHash,
+  nodeHash,
+  packedHashes,
+  rootOf,
+  unpackedHashes,
+} from '../../src/transparency/merkle.ts'
 import {
   consistencyProof,
   inclusionProof,
@@ -118,6 +124,6 @@ t.test('every tree is proved to be how a larger one began, and no other tree', a
 
 t.test('hashes are packed and unpacked', async (t) => {
   const hashes = leaves.map(leafHash)
-  t.strictSame(unpacked(packed(hashes)).map(hex), hashes.map(hex))
-  t.strictSame(unpacked(packed([])), [])
+  t.strictSame(unpackedHashes(packedHashes(hashes)).map(hex), hashes.map(hex))
+  t.strictSame(unpackedHashes(packedHashes([])), [])
 })

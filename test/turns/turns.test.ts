@@ -3,10 +3,10 @@ import t, { type Test } from 'tap'
 import { findAnswer } from '../../queries/find-answer.ts'
 import { TurnTimeout } from '../../src/agents/agent.ts'
 import type { AgentEvent } from '../../src/agents/agent-event.ts'
+import { sessionKey } from '../../src/security/vault.ts'
 import { pastTurn } from '../../src/turns/past-turn.ts'
 import type { LiveTurn, TurnRequest } from '../../src/turns/turn.ts'
 import { turns as turnsOf } from '../../src/turns/turns.ts'
-import { sessionKey } from '../../src/vault.ts'
 import { agentNamed, scripted } from '../support/agents.ts'
 import { type Commanded, commanded } from '../support/commanded.ts'
 import { call } from '../support/recorded.ts'
@@ -52,7 +52,7 @@ const takenIn = (scene: Commanded, ...scripts: Observable<AgentEvent>[]) => {
     models: scripted(() => []),
     clock,
     node: 'node-1',
-    passed: scene.seen,
+    waitForPosition: scene.seen,
     pastTurn: past,
     log: { error: ({ err }: { err?: unknown }) => errors.push(err) },
   })

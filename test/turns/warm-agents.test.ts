@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { AgentConfig } from '../../src/agents/agent.ts'
 import type { Tool } from '../../src/agents/tool.ts'
-import { deferred } from '../../src/deferred.ts'
+import { deferred } from '../../src/support/deferred.ts'
 import { warmAgents } from '../../src/turns/warm-agents.ts'
 import { agentNamed, fixedClock, scripted, toolNamed, turnOf } from '../support/agents.ts'
 

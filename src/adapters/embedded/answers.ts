@@ -1,18 +1,18 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Answer, Answers, Claim } from '../../ports/answers.ts'
+import type { Answers, Claim, StoredAnswer } from '../../ports/answers.ts'
 import { StoreDamaged } from '../../ports/event-store.ts'
-import { assertName, type Log } from './log.ts'
+import { assertName, type EventLog } from './log.ts'
 
 const keptMs = 24 * 60 * 60 * 1000
 const sweepBatch = 200
 
-type Entry = { fingerprint: string; holder: string; at: number; answer?: Answer }
+type Entry = { fingerprint: string; holder: string; at: number; answer?: StoredAnswer }
 
 /**
  * First answers beside the log. Only this process has the store open, so a claim under another
  * holder's name is a dead one's.
  */
-export const embeddedAnswers = (log: Log): Answers => {
+export const embeddedAnswers = (log: EventLog): Answers => {
   const parsed = (scope: string, text: string | undefined): Entry => {
     if (text === undefined) throw new StoreDamaged(`${log.file}: damaged answer ${scope}`)
     return JSON.parse(text)

@@ -2,7 +2,7 @@
  * A change that waits for a commit. `prepare` looks at what is there and may refuse: its error goes
  * to its caller alone. What it answers then writes, and can fail only together with all others.
  */
-export type Change<T> = {
+export type QueuedWrite<T> = {
   bytes: number
   prepare(): () => T
   /** Its result was promised already: after a failed commit it goes first into the next. */
@@ -75,7 +75,7 @@ export const commitQueue = ({ commit, committed, failed }: Commits) => {
 
   return {
     /** Resolves once the change is on disk. */
-    add<T>({ bytes, prepare, owed = false }: Change<T>): Promise<T> {
+    add<T>({ bytes, prepare, owed = false }: QueuedWrite<T>): Promise<T> {
       const stored = new Promise<T>((resolve, reject) => {
         const run = () => {
           let write: () => T

@@ -4,14 +4,14 @@ import { type Database, open, type RootDatabase } from 'lmdb'
 import { StoreDamaged } from '../../ports/event-store.ts'
 import { assertWhole, writeDurably } from './data-file.ts'
 import { streamKey } from './index-key.ts'
-import { checked } from './record.ts'
+import { checksummed } from './record.ts'
 
 const format = '2'
 /** Address space, not disk: what the file may grow to without being opened again. */
 const mapSize = 2 ** 40
 
 /** The databases of the log, all in one file. */
-export type Environment = {
+export type LogEnvironment = {
   /** The data file, for messages. */
   file: string
   root: RootDatabase
@@ -26,7 +26,7 @@ export type Environment = {
 
 const openDatabases = (path: string) => {
   const root = open({ path, noSubdir: false, mapSize, maxDbs: 8, overlappingSync: false })
-  const text = { encoder: checked, cache: false } as const
+  const text = { encoder: checksummed, cache: false } as const
   return {
     root,
     records: root.openDB<string | undefined, number>({ name: 'records', ...text }),
@@ -55,7 +55,7 @@ const assertConsistent = ({ records, streams }: Databases, file: string): void =
  * Opens what is in a directory, or begins it.
  * @throws StoreDamaged when it is not whole, not in this format, or its end does not hold together
  */
-export const openEnvironment = async (path: string): Promise<Environment> => {
+export const openEnvironment = async (path: string): Promise<LogEnvironment> => {
   const file = join(path, 'data.mdb')
   const formatFile = join(path, 'format')
   const known = existsSync(formatFile)

@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { AppendTooLarge, type EventStore, MAX_APPEND_BYTES } from '../../ports/event-store.ts'
 import { streamKey } from './index-key.ts'
-import { assertName, type Log } from './log.ts'
+import { assertName, type EventLog } from './log.ts'
 import { placeOf } from './placement.ts'
 import { logReader } from './reader.ts'
-import { bodyOf, recordOf } from './record.ts'
+import { recordBodyOf, recordOf } from './record.ts'
 import { recentTail, type TailRecord } from './tail.ts'
 import { waitingRoom } from './waiting-room.ts'
 
@@ -17,7 +17,7 @@ const knownStreams = 20_000
  * Events in a log of this process alone. Positions count from 0 without gaps. An append with `any`
  * looks through its stream for the first id, so it costs more on a long stream.
  */
-export const embeddedEventStore = (log: Log): EventStore => {
+export const embeddedEventStore = (log: EventLog): EventStore => {
   const reader = logReader(log)
   const tail = recentTail(tailChars)
   const revisions = new LRUCache<string, number>({ max: knownStreams })
@@ -58,7 +58,7 @@ export const embeddedEventStore = (log: Log): EventStore => {
   const append: EventStore['append'] = async (stream, expected, events) => {
     if (events.length === 0) throw new TypeError('an append without events')
     assertName(stream)
-    const body = bodyOf(events)
+    const body = recordBodyOf(events)
     if (body.bytes > MAX_APPEND_BYTES)
       throw new AppendTooLarge(`${body.bytes} bytes of at most ${MAX_APPEND_BYTES}`)
     const ids = events.map(({ id }) => id)

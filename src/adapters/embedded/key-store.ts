@@ -1,6 +1,6 @@
 import { KeyDestroyed, type KeyStore } from '../../ports/keys.ts'
 import { dataKeyKey } from './index-key.ts'
-import { assertName, type Log } from './log.ts'
+import { assertName, type EventLog } from './log.ts'
 
 const destroyed = new Uint8Array()
 
@@ -8,7 +8,7 @@ const destroyed = new Uint8Array()
  * Data keys beside the log. A created key holds at once and is written no later than any append
  * that follows: if a commit fails, it goes into the next before all else.
  */
-export const embeddedKeyStore = (log: Log): KeyStore => {
+export const embeddedKeyStore = (log: EventLog): KeyStore => {
   /** What is decided but not on disk yet; an empty key stands for a destroyed one. */
   const waiting = new Map<string, Uint8Array>()
 

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
-import { type Change, commitQueue } from './commit-queue.ts'
+import { commitQueue, type QueuedWrite } from './commit-queue.ts'
 import { roomIn } from './data-file.ts'
-import { type Environment, openEnvironment } from './environment.ts'
+import { type LogEnvironment, openEnvironment } from './environment.ts'
 import { holdAlone } from './lock.ts'
 
 const maxNameBytes = 1_000
@@ -14,9 +14,9 @@ const damage = new Set([-30_797, -30_796, -30_794, -30_793])
 /** Told about every commit of the log, and about its end. */
 type Watcher = { committed(): void; failed(): void; closed(): void }
 
-export type Log = Omit<Environment, 'root'> & {
+export type EventLog = Omit<LogEnvironment, 'root'> & {
   /** Resolves once the change is on disk. @throws StoreUnavailable, what `prepare` throws */
-  write<T>(change: Change<T>): Promise<T>
+  write<T>(change: QueuedWrite<T>): Promise<T>
   /** Every reading goes through here. @throws StoreUnavailable when closed, StoreDamaged */
   look<T>(reading: () => T): T
   watch(watcher: Watcher): void
@@ -52,7 +52,7 @@ const explaining = <T>(reading: () => T, file: string): T => {
  * first answers, in one LMDB environment, each commit on disk before anyone is told.
  * @throws StoreInUse, StoreDamaged, StoreUnavailable
  */
-export const openLog = async ({ path }: { path: string }): Promise<Log> => {
+export const openLog = async ({ path }: { path: string }): Promise<EventLog> => {
   mkdirSync(path, { recursive: true })
   const release = await holdAlone(path)
   try {
@@ -63,7 +63,7 @@ export const openLog = async ({ path }: { path: string }): Promise<Log> => {
   }
 }
 
-const logOver = (environment: Environment, release: () => void): Log => {
+const logOver = (environment: LogEnvironment, release: () => void): EventLog => {
   const { file, root, records, streams, keys, answers } = environment
   const watchers: Watcher[] = []
   const room = roomIn(file, () => {

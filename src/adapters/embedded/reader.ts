@@ -1,13 +1,13 @@
 import { type RecordedEvent, START, StoreDamaged } from '../../ports/event-store.ts'
 import { streamKey } from './index-key.ts'
-import type { Log } from './log.ts'
+import type { EventLog } from './log.ts'
 import { eventsOf } from './record.ts'
 
 const batchEvents = 1_000
 const batchChars = 4 * 1024 * 1024
 
 /** Questions to the log as it is on disk, or as the transaction under way has left it. */
-export const logReader = ({ records, streams, file }: Log) => {
+export const logReader = ({ records, streams, file }: EventLog) => {
   const textAt = (position: number, text = records.get(position)): string => {
     if (text === undefined) throw new StoreDamaged(`${file}: damaged at position ${position}`)
     return text

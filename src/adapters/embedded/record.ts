@@ -12,7 +12,7 @@ type Body = {
 type Entry = [id: string, type: string, data: unknown, metadata?: NewEvent['metadata']]
 
 /** Turns events into text at once, so that what the caller changes afterwards is not stored. */
-export const bodyOf = (events: readonly NewEvent[]): Body => {
+export const recordBodyOf = (events: readonly NewEvent[]): Body => {
   const shared = events[0]?.metadata
   const metadata = JSON.stringify(shared)
   let sharing = 0
@@ -49,7 +49,7 @@ export const eventsOf = (record: string, position: number): readonly RecordedEve
 }
 
 /** Text behind its checksum. Damaged bytes decode as undefined. */
-export const checked = {
+export const checksummed = {
   encode(text: string): Buffer {
     const bytes = Buffer.allocUnsafe(4 + Buffer.byteLength(text))
     bytes.write(text, 4)

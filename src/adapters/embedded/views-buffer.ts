@@ -1,9 +1,16 @@
 import type { Database, Key } from 'lmdb'
 import { StoreUnavailable } from '../../ports/event-store.ts'
-import type { Change, Document } from '../../ports/views.ts'
+import type { Document, DocumentChange } from '../../ports/views.ts'
 import { viewsCache } from './views-cache.ts'
 import { checkpointKey, type StoredIndex, type StoredTable } from './views-catalog.ts'
-import { countKey, documentKey, entryKey, type Place, placer, samePlace } from './views-keys.ts'
+import {
+  countKey,
+  documentKey,
+  entryKey,
+  type IndexPlace,
+  placer,
+  samePlace,
+} from './views-keys.ts'
 
 /**
  * Changes wait in memory for each other: a document that changes often is written once. Longer than
@@ -27,7 +34,7 @@ export const tableOf = (stored: StoredTable, checkpoint: number): Table => ({
 })
 
 /** Tells apart what differs in type only. */
-const nameOf = (keyspace: number, equals: Place): string => {
+const nameOf = (keyspace: number, equals: IndexPlace): string => {
   let name = `${keyspace}`
   for (const value of equals) name += `\0${typeof value === 'string' ? '"' : ''}${value}`
   return name
@@ -44,7 +51,7 @@ export const viewsBuffer = (db: Database<unknown, Key>) => {
   const stored = ({ documents }: Table, id: string): Document | undefined =>
     cache.get(documents, id, () => db.get(documentKey(documents, id)) as Document | undefined)
 
-  type Count = (keyspace: number, equals: Place, delta: number) => void
+  type Count = (keyspace: number, equals: IndexPlace, delta: number) => void
 
   /** Writes one document and what changes in its indexes. */
   const writeDocument = (table: Table, id: string, after: Document | undefined, count: Count) => {
@@ -125,7 +132,9 @@ export const viewsBuffer = (db: Database<unknown, Key>) => {
       table.changed.has(id) ? table.changed.get(id) : stored(table, id),
 
     /** Takes everything or, where the last write failed and fails again, nothing. */
-    add(commits: readonly { table: Table; changes: readonly Change[]; position: number }[]) {
+    add(
+      commits: readonly { table: Table; changes: readonly DocumentChange[]; position: number }[],
+    ) {
       if (refused) write()
       for (const { table, changes, position } of commits) {
         for (const { id, document } of changes) table.changed.set(id, document)

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Database, Key } from 'lmdb'
 import { START } from '../../ports/event-store.ts'
 import type { Document, Index, ViewSpec } from '../../ports/views.ts'
-import { countKey, entryKey, keyOf, type Place, placer, whole } from './views-keys.ts'
+import { countKey, entryKey, type IndexPlace, placer, viewKeyOf, whole } from './views-keys.ts'
 
 /** An index, and the keyspaces of its entries and of their counts by `equals`. */
 export type StoredIndex = Index & { entries: number; counts: number }
@@ -16,16 +16,17 @@ const pageSize = 500
 
 /** What is known of read models themselves; keyspaces count from 1. */
 const catalog = 0
-const nextKey = keyOf(catalog, 'next')
-const viewKey = (name: string) => keyOf(catalog, 'view', name)
-const dropKey = (keyspace: number) => keyOf(catalog, 'drop', keyspace)
-export const checkpointKey = (table: StoredTable) => keyOf(catalog, 'checkpoint', table.documents)
+const nextKey = viewKeyOf(catalog, 'next')
+const viewKey = (name: string) => viewKeyOf(catalog, 'view', name)
+const dropKey = (keyspace: number) => viewKeyOf(catalog, 'drop', keyspace)
+export const checkpointKey = (table: StoredTable) =>
+  viewKeyOf(catalog, 'checkpoint', table.documents)
 
 const sameIndex = (a: Index, b: Index) =>
   a.orderBy === b.orderBy && JSON.stringify(a.equals) === JSON.stringify(b.equals)
 
 /** The last part of a document's or an entry's key. */
-export const idIn = (key: Key): string => String(Array.isArray(key) ? key.at(-1) : key)
+export const lastPartOf = (key: Key): string => String(Array.isArray(key) ? key.at(-1) : key)
 
 /** Where each read model is kept. Every method that changes something is one transaction. */
 export const viewsCatalog = (db: Database<unknown, Key>) => {
@@ -67,14 +68,14 @@ export const viewsCatalog = (db: Database<unknown, Key>) => {
 
   const fill = (index: StoredIndex, { documents }: StoredTable) => {
     const place = placer(index)
-    const counts = new Map<string, Place>()
+    const counts = new Map<string, IndexPlace>()
     const totals = new Map<string, number>()
     for (let { start, end } = whole(documents); ; ) {
       const page = [...db.getRange({ start, end, limit: pageSize + 1 })]
       for (const { key, value } of page.slice(0, pageSize)) {
         const at = place(value as Document)
         if (!at) continue
-        db.putSync(entryKey(index.entries, at, idIn(key)), null)
+        db.putSync(entryKey(index.entries, at, lastPartOf(key)), null)
         const equals = at.slice(0, index.equals.length)
         const name = JSON.stringify(equals)
         counts.set(name, equals)
@@ -147,8 +148,10 @@ export const viewsCatalog = (db: Database<unknown, Key>) => {
 
     /** Removes what was abandoned, a little at a time, until nothing is left or `stopped`. */
     async clean(stopped: () => boolean) {
-      for (const drop of [...db.getKeys({ start: dropKey(0), end: keyOf(catalog, 'drop', '') })]) {
-        const { start, end } = whole(Number(idIn(drop)))
+      for (const drop of [
+        ...db.getKeys({ start: dropKey(0), end: viewKeyOf(catalog, 'drop', '') }),
+      ]) {
+        const { start, end } = whole(Number(lastPartOf(drop)))
         for (let more = true; more && !stopped(); await setImmediate())
           more = db.transactionSync(() => {
             const keys = [...db.getKeys({ start, end, limit: pageSize })]

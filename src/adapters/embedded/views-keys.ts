@@ -18,7 +18,7 @@ const longestId = 512
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const control = /[\x00-\x05]/g
 
-export const keyOf = (...parts: readonly Part[]): Key => parts as Key
+export const viewKeyOf = (...parts: readonly Part[]): Key => parts as Key
 
 /** A value as part of a key. Long strings are told apart whole but ordered by 40 characters. */
 const part = (value: Scalar): Scalar => {
@@ -35,7 +35,7 @@ export const assertId = (id: string): void => {
     throw new TypeError(`not fit for a document's id: ${JSON.stringify(id.slice(0, 100))}`)
 }
 
-export const documentKey = (keyspace: number, id: string): Key => keyOf(keyspace, id)
+export const documentKey = (keyspace: number, id: string): Key => viewKeyOf(keyspace, id)
 
 const scalarAt = (document: Document, path: readonly string[]): Scalar | undefined => {
   let value: unknown = document
@@ -50,19 +50,19 @@ const scalarAt = (document: Document, path: readonly string[]): Scalar | undefin
 }
 
 /** Where a document stands in an index: its group, and behind that its `orderBy` value. */
-export type Place = readonly Scalar[]
+export type IndexPlace = readonly Scalar[]
 
 /**
  * The values of `equals` as keys hold them: the last and most particular first. Ids begin with
  * their time, so what is new together stands together, whatever organization it belongs to.
  */
-export const groupOf = (equals: readonly Scalar[]): Place => equals.toReversed()
+export const groupOf = (equals: readonly Scalar[]): IndexPlace => equals.toReversed()
 
 /** Finds a document's place; undefined where an `equals` field is missing or no scalar. */
 export const placer = ({ equals, orderBy }: Index) => {
   const paths = equals.map((path) => path.split('.')).reverse()
   const order = orderBy?.split('.')
-  return (document: Document | undefined): Place | undefined => {
+  return (document: Document | undefined): IndexPlace | undefined => {
     if (!document) return undefined
     const place: Scalar[] = []
     for (const path of paths) {
@@ -77,8 +77,8 @@ export const placer = ({ equals, orderBy }: Index) => {
 
 /** Whether two places are one, as far as their first values go. */
 export const samePlace = (
-  a: Place | undefined,
-  b: Place | undefined,
+  a: IndexPlace | undefined,
+  b: IndexPlace | undefined,
   length = Math.max(a?.length ?? 0, b?.length ?? 0),
 ): boolean => {
   if (!a || !b) return a === b
@@ -86,17 +86,18 @@ export const samePlace = (
   return true
 }
 
-export const entryKey = (keyspace: number, place: Place, id: string): Key =>
-  keyOf(keyspace, ...place.map(part), id)
+export const entryKey = (keyspace: number, place: IndexPlace, id: string): Key =>
+  viewKeyOf(keyspace, ...place.map(part), id)
 
-export const countKey = (keyspace: number, group: Place): Key => keyOf(keyspace, ...group.map(part))
+export const countKey = (keyspace: number, group: IndexPlace): Key =>
+  viewKeyOf(keyspace, ...group.map(part))
 
 /** Half-open: start <= key < end. */
 export type Range = { start: Key; end: Key }
 
 export const whole = (keyspace: number): Range => ({
-  start: keyOf(keyspace),
-  end: keyOf(keyspace + 1),
+  start: viewKeyOf(keyspace),
+  end: viewKeyOf(keyspace + 1),
 })
 
 /** The first possible key of a value's type, and the one behind its last. */
@@ -117,7 +118,7 @@ export const rangeOf = (
   const low = from === undefined ? first : part(from)
   const high = below === undefined ? behind : part(below)
   return {
-    start: keyOf(keyspace, ...values, ...(low === undefined ? [] : [low])),
-    end: keyOf(keyspace, ...values, high),
+    start: viewKeyOf(keyspace, ...values, ...(low === undefined ? [] : [low])),
+    end: viewKeyOf(keyspace, ...values, high),
   }
 }

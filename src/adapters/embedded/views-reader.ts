@@ -1,7 +1,7 @@
 import type { Database, Key } from 'lmdb'
 import type { Document, Find, Found, Scalar } from '../../ports/views.ts'
 import type { Table, ViewsBuffer } from './views-buffer.ts'
-import { idIn } from './views-catalog.ts'
+import { lastPartOf } from './views-catalog.ts'
 import { countKey, groupOf, rangeOf, whole } from './views-keys.ts'
 
 const pageSize = 500
@@ -27,7 +27,7 @@ export const viewsReader = (db: Database<unknown, Key>, { write, stored }: Views
       if (limit > 0) {
         const page = { start: first, end: last, reverse: descending, offset: skip, limit }
         for (const key of db.getKeys(page)) {
-          const document = stored(table, idIn(key))
+          const document = stored(table, lastPartOf(key))
           if (document) items.push(document)
         }
       }
@@ -40,7 +40,7 @@ export const viewsReader = (db: Database<unknown, Key>, { write, stored }: Views
 
     idsOf(table: Table, name: string, equals: readonly Scalar[]): string[] {
       const { entries } = indexOf(table, name, equals)
-      return [...db.getKeys(rangeOf(entries, { equals }))].map(idIn)
+      return [...db.getKeys(rangeOf(entries, { equals }))].map(lastPartOf)
     },
 
     /** As of its first batch, whatever is committed meanwhile; ends with its reader. */
@@ -52,7 +52,10 @@ export const viewsReader = (db: Database<unknown, Key>, { write, stored }: Views
           const page = [...db.getRange({ start, end, limit: pageSize + 1, transaction })]
           const batch = page.slice(0, pageSize)
           if (batch.length > 0)
-            yield batch.map(({ key, value }) => ({ id: idIn(key), document: value as Document }))
+            yield batch.map(({ key, value }) => ({
+              id: lastPartOf(key),
+              document: value as Document,
+            }))
           const next = page[pageSize]
           if (!next) return
           start = next.key

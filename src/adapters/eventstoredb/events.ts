@@ -8,10 +8,10 @@ import {
   type ResolvedEvent,
   START as startOfAll,
 } from '@eventstore/db-client'
+import type { Metadata } from '../../domain/event.ts'
 import {
   AppendTooLarge,
   MAX_APPEND_BYTES,
-  type Metadata,
   type NewEvent,
   type RecordedEvent,
   StoreDamaged,

@@ -5,7 +5,7 @@ import type { Embedder } from '../../ports/embedder.ts'
 import { ModelFault, ModelTimeout } from '../../ports/model.ts'
 import { circuit } from './circuit.ts'
 import type { OpenAiOptions } from './openai.ts'
-import { refused, retryAfterOf, unreached } from './provider-failure.ts'
+import { refusedAnswer, retryAfterOf, unreached } from './provider-failure.ts'
 import { retried } from './retried.ts'
 
 type Options = OpenAiOptions & {
@@ -110,7 +110,7 @@ export const openAiEmbedder = ({
     const { status, headers, text } = await answered().catch((error) => {
       throw failure(error)
     })
-    if (status !== 200) throw refused(status, text, retryAfterOf(headers['retry-after']))
+    if (status !== 200) throw refusedAnswer(status, text, retryAfterOf(headers['retry-after']))
     return text
   }
 

@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs'
 import type { Dispatcher } from 'undici'
 import { ModelFault, ModelTimeout } from '../../ports/model.ts'
-import { refused, retryAfterOf, unreached } from './provider-failure.ts'
+import { refusedAnswer, retryAfterOf, unreached } from './provider-failure.ts'
 import { sseData } from './sse-data.ts'
 
 export type Waits = {
@@ -48,7 +48,7 @@ export const eventStream = (
       subscriber.error(error)
     }
     const refuse = () => {
-      if (refusal) fail(refused(refusal.status, refusal.body, refusal.retryAfterMs))
+      if (refusal) fail(refusedAnswer(refusal.status, refusal.body, refusal.retryAfterMs))
     }
     const late = () => {
       if (refusal) refuse()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { errorPrefix } from '../../agents/tool.ts'
 import type { ChatMessage, ToolCall } from '../../ports/model.ts'
-import { termsOf } from '../../rag/bm25.ts'
+import { termsOf } from '../../support/bm25.ts'
 import { closing, quoted, shortened } from './offline-words.ts'
 
 type ToolMessage = Extract<ChatMessage, { role: 'tool' }>

@@ -1,13 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import { choicesIn, transferName } from '../../agents/transfer.ts'
 import type { ToolSpec } from '../../ports/model.ts'
-import { bm25 } from '../../rag/bm25.ts'
+import { bm25 } from '../../support/bm25.ts'
 import { namedTool } from './offline-named-tool.ts'
 import { abilities, closing, quoted } from './offline-words.ts'
 
 export type Asked = { message: string; tools: readonly ToolSpec[] }
-export type Plan = { say: string } | { name: string; args: Readonly<Record<string, unknown>> }
-type Rule = (asked: Asked) => Plan | undefined
+export type OfflineAnswer =
+  | { say: string }
+  | { name: string; args: Readonly<Record<string, unknown>> }
+type Rule = (asked: Asked) => OfflineAnswer | undefined
 
 const making = /\b(?:generate|create|draw|make)\b/i
 const makeable = /\b(?:(images?|pictures?)|(videos?)|(sounds?|audio)|(3d[ -]?models?))\b/i
@@ -82,7 +84,7 @@ const rules: readonly Rule[] = [
 ]
 
 /** What to do about a message: say something, or call a tool. */
-export const planned = (asked: Asked): Plan => {
+export const planned = (asked: Asked): OfflineAnswer => {
   for (const rule of rules) {
     const plan = rule(asked)
     if (plan) return plan

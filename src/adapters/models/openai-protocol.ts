@@ -62,7 +62,13 @@ const messageOf = (message: ChatMessage) => {
 }
 
 /** The request's body, always asking for a stream with usage. */
-export const bodyOf = ({ model, messages, tools, temperature, maxTokens }: ModelRequest): string =>
+export const requestBodyOf = ({
+  model,
+  messages,
+  tools,
+  temperature,
+  maxTokens,
+}: ModelRequest): string =>
   JSON.stringify({
     model,
     messages: messages.map(messageOf),

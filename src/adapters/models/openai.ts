@@ -3,7 +3,7 @@ import { Pool } from 'undici'
 import type { Model } from '../../ports/model.ts'
 import { eventStream } from './event-stream.ts'
 import { openAiAnswer } from './openai-answer.ts'
-import { bodyOf } from './openai-protocol.ts'
+import { requestBodyOf } from './openai-protocol.ts'
 import { type Patience, retried } from './retried.ts'
 import { countedUsage } from './token-count.ts'
 
@@ -46,7 +46,7 @@ export const openAiModel = ({
   return {
     stream: (request) =>
       defer(() => {
-        const post = { path, headers, body: bodyOf(request) }
+        const post = { path, headers, body: requestBodyOf(request) }
         let begun = false
         const data = eventStream(pool, post, { firstMs, idleMs })
         return openAiAnswer(data, (text, calls) => countedUsage(request, text, calls)).pipe(

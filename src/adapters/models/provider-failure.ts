@@ -34,7 +34,7 @@ export const retryAfterOf = (header: string | string[] | undefined): number | un
 }
 
 /** An answer that is no event stream. Only its status and its error code are told. */
-export const refused = (status: number, body: string, retryAfterMs: number | undefined) => {
+export const refusedAnswer = (status: number, body: string, retryAfterMs: number | undefined) => {
   const error = errorIn(body)
   const name = error?.code ?? error?.type
   return failure(status, name ? `${status} (${name})` : `${status}`, retryAfterMs)

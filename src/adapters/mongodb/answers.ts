@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Answer, Answers, Claim } from '../../ports/answers.ts'
+import type { Answers, Claim, StoredAnswer } from '../../ports/answers.ts'
 import { StoreUnavailable } from '../../ports/event-store.ts'
 import { isDuplicate, type Mongo, reaching } from './connect.ts'
 
@@ -37,7 +37,7 @@ export const mongoAnswers = ({ db }: Pick<Mongo, 'db'>, { isAlive }: Options): A
     if (now.getTime() - entry.at < keptMs) {
       if (entry.fingerprint !== fingerprint) return { state: 'reused' }
       if (entry.answer !== undefined)
-        return { state: 'answered', answer: JSON.parse(entry.answer) as Answer }
+        return { state: 'answered', answer: JSON.parse(entry.answer) as StoredAnswer }
       if (entry.holder === holder || (await isAlive(entry.holder))) return { state: 'running' }
     }
     const { holder: before, at } = entry

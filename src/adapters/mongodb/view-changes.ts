@@ -1,4 +1,4 @@
-import type { Change, Document } from '../../ports/views.ts'
+import type { Document, DocumentChange } from '../../ports/views.ts'
 import { toStored } from './documents.ts'
 
 /** A change as it is decided: a document as MongoDB takes it, null where it goes. */
@@ -17,7 +17,7 @@ const sizeOf = (value: unknown): number => {
 }
 
 /** The last change of each document, as stored, in parts of a few megabytes. */
-export const partsOf = (changes: readonly Change[]): StoredChange[][] => {
+export const partsOf = (changes: readonly DocumentChange[]): StoredChange[][] => {
   const last = new Map(changes.map(({ id, document }) => [id, document]))
   const parts: StoredChange[][] = [[]]
   let filled = 0

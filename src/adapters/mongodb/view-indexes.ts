@@ -20,7 +20,7 @@ const removed = { _removed: 1 } as const
 /** All documents are in an index without `equals`; all but the removed ones. */
 const equalsOf = ({ equals }: Index) => (equals.length > 0 ? equals.map(storedPath) : ['_live'])
 
-const keyOf = (index: Index): Record<string, 1> => {
+const indexKeysOf = (index: Index): Record<string, 1> => {
   const order = index.orderBy === undefined ? [] : [storedPath(index.orderBy)]
   return Object.fromEntries([...equalsOf(index), ...order, '_id'].map((path) => [path, 1]))
 }
@@ -32,7 +32,7 @@ export const ensureIndexes = async (
   collection: Collection<StoredDocument>,
   { indexes }: ViewSpec,
 ): Promise<void> => {
-  const keys = Object.values(indexes).map(keyOf)
+  const keys = Object.values(indexes).map(indexKeysOf)
   const wanted = new Map(keys.map((key) => [nameOf(key), key]))
   await collection.createIndex(removed, { name: nameOf(removed), sparse: true })
   for (const [name, key] of wanted) await collection.createIndex(key, { name })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Collection, UpdateFilter } from 'mongodb'
 import { START } from '../../ports/event-store.ts'
-import { type Change, CheckpointMoved } from '../../ports/views.ts'
+import { CheckpointMoved, type DocumentChange } from '../../ports/views.ts'
 import { bulkWrite, isDuplicate, type Mongo } from './connect.ts'
 import { partsOf, type StoredChange } from './view-changes.ts'
 import type { StoredDocument } from './view-indexes.ts'
@@ -11,7 +11,7 @@ import type { StoredDocument } from './view-indexes.ts'
  * Where a generation of a read model stands. `position` is decided: with it goes everything that
  * is to be written, so that whoever finds it not `applied` can finish it.
  */
-export type Standing = {
+export type JournalStanding = {
   _id: string
   position: number
   applied: number
@@ -27,7 +27,7 @@ export type Standing = {
 type Part = { _id: string; changes: StoredChange[] }
 
 /** A generation's changes up to a position. */
-export type Due = { name: string; position: number; changes: readonly Change[] }
+export type Due = { name: string; position: number; changes: readonly DocumentChange[] }
 
 /** Another process that has not finished a commit by then is taken not to. */
 const patienceMs = 1_000
@@ -44,7 +44,7 @@ export const viewJournal = (
   { db, bulk }: Pick<Mongo, 'db' | 'bulk'>,
   collectionOf: (name: string) => Collection<StoredDocument>,
 ) => {
-  const standings = db.collection<Standing>('reprise_views')
+  const standings = db.collection<JournalStanding>('reprise_views')
   const parts = db.collection<Part>('reprise_view_parts')
   const me = randomUUID()
   /** The position from which this process folds; a commit that does not follow it is refused. */
@@ -164,7 +164,7 @@ export const viewJournal = (
         standings,
         due.map(({ name, position, parts: [changes = [], ...more] }) => {
           const from = stand.get(name) ?? START
-          const decision: UpdateFilter<Standing> =
+          const decision: UpdateFilter<JournalStanding> =
             changes.length > 0
               ? { $set: { position, by: me, changes, parts: more.length } }
               : { $set: { position, by: me, applied: position } }

@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb'
-import { inOrder, type Serially } from '../../in-order.ts'
 import type { Document, Find, Found, Generation, View, ViewSpec, Views } from '../../ports/views.ts'
+import { type SerialQueue, serialQueue } from '../../support/serial-queue.ts'
 import { type Mongo, reaching } from './connect.ts'
 import { fromStored } from './documents.ts'
 import { ensureIndexes, filterOf, indexOf, type StoredDocument, sortOf } from './view-indexes.ts'
@@ -33,7 +33,7 @@ const exists = async (db: Db, name: string): Promise<boolean> =>
 export const mongoViews = (mongo: Pick<Mongo, 'db' | 'bulk'>): Views => {
   const { db } = mongo
   const specs = new Map<string, ViewSpec>()
-  const swaps = new Map<string, Serially>()
+  const swaps = new Map<string, SerialQueue>()
   const collectionOf = (name: string) => db.collection<StoredDocument>(name)
   const journal = viewJournal(mongo, collectionOf)
 
@@ -65,7 +65,7 @@ export const mongoViews = (mongo: Pick<Mongo, 'db' | 'bulk'>): Views => {
    */
   const finishSwap = async (view: string): Promise<void> => {
     if (!(await journal.isSwapping(view))) return
-    const serially = swaps.get(view) ?? inOrder()
+    const serially = swaps.get(view) ?? serialQueue()
     swaps.set(view, serially)
     await serially(() => renamed(view))
   }

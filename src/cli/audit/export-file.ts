@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nodeHash, packed, rootOf, unpacked } from '../../transparency/merkle.ts'
+import { nodeHash, packedHashes, rootOf, unpackedHashes } from '../../transparency/merkle.ts'
 import { tileWidth } from '../../transparency/tile.ts'
 
 /**
@@ -41,13 +41,13 @@ export const headerLine = (one: Header): string => JSON.stringify(one)
 export const headerOf = (line: string): Header | undefined => header.safeParse(parsed(line)).data
 
 export const tileLineOf = ({ level, n, hashes }: TileHashes): string =>
-  JSON.stringify({ tile: [level, n], hashes: packed(hashes) })
+  JSON.stringify({ tile: [level, n], hashes: packedHashes(hashes) })
 
 /** Undefined where the line is an event's, or at least no tile's. */
 export const tileOf = (line: string): TileHashes | undefined => {
   if (!line.startsWith('{"tile":')) return undefined
   const { data } = tileLine.safeParse(parsed(line))
-  return data && { level: data.tile[0], n: data.tile[1], hashes: unpacked(data.hashes) }
+  return data && { level: data.tile[0], n: data.tile[1], hashes: unpackedHashes(data.hashes) }
 }
 
 /** How many tiles of a level are full. */
@@ -101,7 +101,7 @@ export const knownNodes = (size: number, edge: readonly (readonly Buffer[])[]) =
       const { level, n, hashes } = tile
       const partial = n === fullTiles(size, level)
       const sound = partial
-        ? packed(hashes) === packed(edge[level] ?? [])
+        ? packedHashes(hashes) === packedHashes(edge[level] ?? [])
         : hashes.length === tileWidth && node(level + 1, n)?.equals(rootOf(hashes)) === true
       if (sound && !partial) told.set(level, tile)
       return sound

@@ -1,7 +1,7 @@
 import { open, stat, truncate } from 'node:fs/promises'
 import { openedCheckpoint, originOf } from '../../transparency/checkpoint.ts'
 import { leafOfLine } from '../../transparency/leaf.ts'
-import { leafHash, packed, unpacked } from '../../transparency/merkle.ts'
+import { leafHash, packedHashes, unpackedHashes } from '../../transparency/merkle.ts'
 import { tileWidth } from '../../transparency/tile.ts'
 import { CommandFailed } from '../command-failed.ts'
 import {
@@ -43,7 +43,7 @@ const newHeader = async (history: History, organization_id: string): Promise<Hea
     edge.push(width > 0 ? await history.hashes(level, nodes - width, nodes) : [])
   }
   if (!rootOfEdge(edge).equals(root)) throw new CommandFailed(contradiction)
-  return { reprise_export: 1, organization_id, key, checkpoint, edge: edge.map(packed) }
+  return { reprise_export: 1, organization_id, key, checkpoint, edge: edge.map(packedHashes) }
 }
 
 const sizeOf = ({ checkpoint, key }: Header): number => openedCheckpoint(checkpoint, key).size
@@ -91,7 +91,7 @@ export const exportHistory = async (options: Export): Promise<number> => {
   const begun = await resumed(path, organization)
   const header = begun?.header ?? (await newHeader(history, organization))
   const size = sizeOf(header)
-  const nodes = knownNodes(size, header.edge.map(unpacked))
+  const nodes = knownNodes(size, header.edge.map(unpackedHashes))
   const file = await open(path, 'a')
   const chunks = Math.ceil(size / tileWidth)
   const first = begun?.chunks ?? 0

@@ -1,10 +1,10 @@
-import { type RunView, type TreeView, transparency } from '../../../projections/transparency.ts'
+import { type NodesView, type TreeView, transparency } from '../../../projections/transparency.ts'
 import { getCheckpoint, getLogKey } from '../../../queries/get-checkpoint.ts'
 import { exportLines } from '../../../queries/read-leaves.ts'
 import { readTree } from '../../../queries/read-tree.ts'
-import { masterKeyOf } from '../../app-stores.ts'
+import { masterKeyOf } from '../../app/stores.ts'
 import { configFrom, type Environment } from '../../config.ts'
-import { secretsOf } from '../../secrets.ts'
+import { secretsOf } from '../../security/secrets.ts'
 import { consistencyProof } from '../../transparency/proofs.ts'
 import { CommandFailed } from '../command-failed.ts'
 import { localStores } from '../local-stores.ts'
@@ -18,7 +18,7 @@ export const localHistory = async (env: Environment, organization: string): Prom
   const config = configFrom(env)
   const { events, views, close } = await localStores(config, askTheServer)
   const { logKeySeed } = secretsOf(await masterKeyOf(config))
-  const tree = readTree(await views.view<TreeView | RunView>(transparency))
+  const tree = readTree(await views.view<TreeView | NodesView>(transparency))
   const { size } = await tree(organization)
   if (size === 0) {
     await close()

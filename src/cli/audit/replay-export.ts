@@ -1,8 +1,8 @@
-import { projections } from '../../app-reads.ts'
-import { memorySink } from '../../memory-sink.ts'
+import { projections } from '../../app/read-models.ts'
 import { type RecordedEvent, START } from '../../ports/event-store.ts'
 import type { Document } from '../../ports/views.ts'
-import { replay } from '../../replay.ts'
+import { memoryProjectionStore } from '../../projector/memory-store.ts'
+import { replay } from '../../projector/replay.ts'
 import { CommandFailed } from '../command-failed.ts'
 import { eventsIn } from './events-in.ts'
 
@@ -41,8 +41,8 @@ export const replayExport = async (
       `--view ${view} is unknown; there are: ${replayed.map(({ name }) => name).join(', ')}`,
       2,
     )
-  const sink = memorySink(projection)
+  const projectionStore = memoryProjectionStore(projection)
   const history = (): AsyncIterable<readonly RecordedEvent[]> => eventsIn(path)
-  await replay({ store: { history }, projection, sink, upTo: await upTo(path, asOf) })
-  return sink.documents
+  await replay({ store: { history }, projection, projectionStore, upTo: await upTo(path, asOf) })
+  return projectionStore.documents
 }

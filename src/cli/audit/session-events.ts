@@ -52,7 +52,7 @@ const onServer = async (env: Environment, asked: Asked): Promise<unknown[]> => {
 }
 
 /** The events of a session, from an export or a server. @throws CommandFailed where there are none */
-export const sessionEvents = async (
+export const eventsOfSession = async (
   env: Environment,
   path: string | undefined,
   asked: Asked,

@@ -18,25 +18,25 @@ export const told = (line: string): string => {
 }
 
 /** An event that is said to be in a file, and the hash of its leaf. */
-export type Line = { text: string; hash: Buffer }
+export type ExportedLine = { text: string; hash: Buffer }
 
 /** Where lines stop being those that were signed, and what is after that place. */
-export type Difference = {
+export type HistoryDifference = {
   /** The index of the first event that is not where it should be. */
   index: number
   /** The leaf that should be there; undefined where no more events were signed. */
   wanted: Buffer | undefined
   /** What is there instead; undefined where nothing is. */
-  found: Line | undefined
+  found: ExportedLine | undefined
   /** The line before. */
-  before: Line | undefined
+  before: ExportedLine | undefined
 }
 
 const within = (hashes: readonly Buffer[], hash: Buffer | undefined): boolean =>
   hash !== undefined && hashes.some((one) => one.equals(hash))
 
 /** Names what was done at the first difference, from whatever comes behind it. */
-export const tampering = ({ index, wanted, found, before }: Difference) => {
+export const tampering = ({ index, wanted, found, before }: HistoryDifference) => {
   let wantedLater = false
   let foundAgain = false
   let foundWanted = false

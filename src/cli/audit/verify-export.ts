@@ -1,6 +1,6 @@
 import { type Checkpoint, openedCheckpoint, originOf } from '../../transparency/checkpoint.ts'
 import { leafOfLine } from '../../transparency/leaf.ts'
-import { leafHash, nodeHash, rootOf, unpacked } from '../../transparency/merkle.ts'
+import { leafHash, nodeHash, rootOf, unpackedHashes } from '../../transparency/merkle.ts'
 import { NoteInvalid } from '../../transparency/note.ts'
 import { tileWidth } from '../../transparency/tile.ts'
 import {
@@ -12,7 +12,7 @@ import {
   tileOf,
 } from './export-file.ts'
 import { linesIn } from './lines.ts'
-import { type Line, tampering } from './tampering.ts'
+import { type ExportedLine, tampering } from './tampering.ts'
 
 type Options = {
   /** The verifier key that the checkpoint must be signed by; its own word is taken otherwise. */
@@ -41,7 +41,7 @@ export class NoExport extends Error {
   override readonly name = 'NoExport'
 }
 
-const lineOf = (text: string): Line => {
+const lineOf = (text: string): ExportedLine => {
   try {
     return { text, hash: leafHash(leafOfLine(text)) }
   } catch {
@@ -78,7 +78,7 @@ const begin = (line: string, vkey: string | undefined) => {
     throw new NoExport(`the export is not signed with the key ${vkey.trim()}, but ${header.key}`)
   try {
     const checkpoint = openedCheckpoint(header.checkpoint, header.key)
-    const edge = header.edge.map(unpacked)
+    const edge = header.edge.map(unpackedHashes)
     if (checkpoint.origin !== originOf(header.organization_id))
       throw new NoExport(`the checkpoint is of ${checkpoint.origin}, not of this organization`)
     if (!rootOfEdge(edge).equals(checkpoint.root))
@@ -108,8 +108,8 @@ const checker = (first: string, { vkey, rootAt, instead, progress }: Options) =>
   let chunk = -1
   let signed: readonly Buffer[] = []
   let sound = true
-  let lines: Line[] = []
-  let last: Line | undefined
+  let lines: ExportedLine[] = []
+  let last: ExportedLine | undefined
   let fault: (() => string) | undefined
   let doubtful: number | undefined
   let search: ReturnType<typeof tampering> | undefined

@@ -54,7 +54,7 @@ const begins = async (live: History, first: Checkpoint, then: Checkpoint, what: 
  * Checks an export from itself alone, against a checkpoint that was kept, and against a server.
  * Answers what was checked, a line each. @throws CommandFailed, naming the first fault
  */
-export const verify = async ({ path, live, ...options }: Verify): Promise<string[]> => {
+export const verifyHistory = async ({ path, live, ...options }: Verify): Promise<string[]> => {
   const header = await firstLine(path)
   const server = await live?.(header.organization_id)
   try {

@@ -1,5 +1,5 @@
-import { problem } from '../../problems.ts'
 import { type Aggregate, platformStreamOf } from '../aggregate.ts'
+import { problem } from '../problems.ts'
 import { type AccountEvent, accountEvents } from './events.ts'
 
 /** Micro-credits in one credit, the unit on the wire. */

@@ -1,8 +1,8 @@
-import { problem } from '../../problems.ts'
 import { type Change, changed, differing } from '../changes.ts'
-import type { AgentConfiguration, AgentEvent } from './events.ts'
-import { requireSound } from './sound.ts'
-import { agentIn, requireAgent, type Squad } from './squad.ts'
+import { problem } from '../problems.ts'
+import type { AgentConfigEvent, AgentConfiguration } from './events.ts'
+import { agentIn, type OrganizationAgents, requireAgent } from './organization-agents.ts'
+import { requireSound } from './valid-agents.ts'
 
 /** How many agents an organization has, and how large one is, as characters of JSON. */
 export const agentLimit = 1_000
@@ -23,7 +23,7 @@ const withModel = (configuration: AgentConfiguration, { defaultModel }: Rules) =
 
 /** Makes sure of one agent among the others. @throws invalid_input and what requireSound throws */
 const requireFit = (
-  { agents }: Squad,
+  { agents }: OrganizationAgents,
   agentId: string,
   configuration: AgentConfiguration,
   { orchestratorAgentId }: Rules,
@@ -38,7 +38,7 @@ const requireFit = (
 /** An agent of that id is created once. @throws agent_limit_reached and what requireFit throws */
 export const decideCreate =
   (agentId: string, asked: AgentConfiguration, rules: Rules) =>
-  (state: Squad): AgentEvent<'AgentCreated'>[] => {
+  (state: OrganizationAgents): AgentConfigEvent<'AgentCreated'>[] => {
     if (agentIn(state.agents, agentId)) return []
     if (Object.keys(state.agents).length >= agentLimit) throw problem('agent_limit_reached')
     const configuration = withModel(asked, rules)
@@ -52,7 +52,7 @@ export const decideCreate =
  */
 export const decideChange =
   (agentId: string, change: Change<AgentConfiguration>, rules: Rules) =>
-  (state: Squad): AgentEvent<'AgentChanged'>[] => {
+  (state: OrganizationAgents): AgentConfigEvent<'AgentChanged'>[] => {
     const before = requireAgent(state.agents, agentId)
     const after = withModel(changed(before, change), rules)
     if (
@@ -69,7 +69,7 @@ export const decideChange =
 /** @throws agent_not_found, orchestrator_required, agent_in_use where other agents run it */
 export const decideDelete =
   (agentId: string, { orchestratorAgentId }: Pick<Rules, 'orchestratorAgentId'>) =>
-  ({ agents }: Squad): AgentEvent<'AgentDeleted'>[] => {
+  ({ agents }: OrganizationAgents): AgentConfigEvent<'AgentDeleted'>[] => {
     requireAgent(agents, agentId)
     if (agentId === orchestratorAgentId) throw problem('orchestrator_required')
     const above = Object.entries(agents)

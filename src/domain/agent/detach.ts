@@ -1,8 +1,8 @@
-import type { AgentEvent } from './events.ts'
-import type { Squad } from './squad.ts'
+import type { AgentConfigEvent } from './events.ts'
+import type { OrganizationAgents } from './organization-agents.ts'
 
 /** Active agents that answer from a DataStore. */
-export const agentsWith = ({ agents }: Squad, datastoreId: string) =>
+export const agentsWith = ({ agents }: OrganizationAgents, datastoreId: string) =>
   Object.entries(agents)
     .filter(([, { isActive, datastoreIds }]) => isActive && datastoreIds.includes(datastoreId))
     .map(([agentId, { name }]) => ({ agent_id: agentId, name }))
@@ -10,7 +10,7 @@ export const agentsWith = ({ agents }: Squad, datastoreId: string) =>
 /** Takes a DataStore from every agent that names it. */
 export const decideDetach =
   (datastoreId: string) =>
-  ({ agents }: Squad): AgentEvent<'AgentChanged'>[] =>
+  ({ agents }: OrganizationAgents): AgentConfigEvent<'AgentChanged'>[] =>
     Object.entries(agents)
       .filter(([, agent]) => agent.datastoreIds.includes(datastoreId))
       .map(([agentId, agent]) => ({

@@ -60,9 +60,7 @@ export const agentEvents = {
   AgentDeleted: identity,
 }
 
-export type AgentEvent<Type extends keyof typeof agentEvents = keyof typeof agentEvents> = EventOf<
-  typeof agentEvents,
-  Type
->
+export type AgentConfigEvent<Type extends keyof typeof agentEvents = keyof typeof agentEvents> =
+  EventOf<typeof agentEvents, Type>
 
 export type AgentConfiguration = z.infer<typeof configuration>

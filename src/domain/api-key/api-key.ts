@@ -1,6 +1,6 @@
-import { problem } from '../../problems.ts'
 import { type Aggregate, streamOf } from '../aggregate.ts'
 import { type Change, changed, differing } from '../changes.ts'
+import { problem } from '../problems.ts'
 import { type ApiKeyEvent, type ApiKeySettings, apiKeyEvents } from './events.ts'
 
 export type ApiKey =

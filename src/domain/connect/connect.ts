@@ -1,5 +1,5 @@
-import { problem } from '../../problems.ts'
 import { type Aggregate, streamOf } from '../aggregate.ts'
+import { problem } from '../problems.ts'
 import { type ConnectEvent, connectEvents } from './events.ts'
 
 /** Connect link lifetime (Limits). */

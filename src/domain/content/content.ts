@@ -1,5 +1,5 @@
-import { problem } from '../../problems.ts'
 import { type Aggregate, streamOf } from '../aggregate.ts'
+import { problem } from '../problems.ts'
 import { isOwn, type Viewer } from '../session/session.ts'
 import { type ContentEvent, contentEvents } from './events.ts'
 

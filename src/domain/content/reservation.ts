@@ -5,5 +5,5 @@ export const reservationOf = (contentId: string, attempt: number): string =>
   `content:${contentId}:${attempt}`
 
 /** The item that a reservation is for; undefined: it is a run's. */
-export const contentOf = (reservation: string): string | undefined =>
+export const reservedContentOf = (reservation: string): string | undefined =>
   reservation.match(pattern)?.groups?.contentId

@@ -1,5 +1,5 @@
-import { problem } from '../../problems.ts'
 import { type Aggregate, streamOf } from '../aggregate.ts'
+import { problem } from '../problems.ts'
 import type { Sealed } from '../sealed.ts'
 import { type CredentialEvent, credentialEvents } from './events.ts'
 
@@ -14,10 +14,10 @@ const credentialValue = /^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/
 export const isCredentialValue = (text: string): boolean => credentialValue.test(text)
 
 /** The names that have a value. */
-export type Credentials = { names: readonly string[] }
+export type UserCredentials = { names: readonly string[] }
 
 /** One user's credentials in one organization. */
-export const credentials: Aggregate<Credentials, typeof credentialEvents> = {
+export const userCredentials: Aggregate<UserCredentials, typeof credentialEvents> = {
   category: 'credentials',
   events: credentialEvents,
   initial: { names: [] },
@@ -29,12 +29,12 @@ export const credentials: Aggregate<Credentials, typeof credentialEvents> = {
 }
 
 export const credentialsStream = (organizationId: string, userId: string) =>
-  streamOf(credentials, organizationId, userId)
+  streamOf(userCredentials, organizationId, userId)
 
 /** Stores a value, or puts it in the place of an earlier one. @throws invalid_input */
 export const decideStore =
   (data: { name: string; value: Sealed }) =>
-  ({ names }: Credentials): CredentialEvent<'CredentialStored' | 'CredentialRotated'>[] => {
+  ({ names }: UserCredentials): CredentialEvent<'CredentialStored' | 'CredentialRotated'>[] => {
     if (!credentialName.test(data.name))
       throw problem('invalid_input', {
         message: 'A credential is named in capitals, digits and _, beginning with a letter',
@@ -51,7 +51,7 @@ export const decideStore =
 /** @throws credential_not_found */
 export const decideDelete =
   (name: string) =>
-  ({ names }: Credentials): CredentialEvent<'CredentialDeleted'>[] => {
+  ({ names }: UserCredentials): CredentialEvent<'CredentialDeleted'>[] => {
     if (!names.includes(name)) throw problem('credential_not_found')
     return [{ type: 'CredentialDeleted', data: { name } }]
   }

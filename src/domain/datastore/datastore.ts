@@ -1,5 +1,5 @@
-import { problem } from '../../problems.ts'
 import { type Aggregate, streamOf } from '../aggregate.ts'
+import { problem } from '../problems.ts'
 import { type DataStoreEvent, dataStoreEvents } from './events.ts'
 
 type DataStore = { displayName: string; deleted: boolean }

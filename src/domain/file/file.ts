@@ -1,5 +1,5 @@
-import { problem } from '../../problems.ts'
 import { type Aggregate, streamOf } from '../aggregate.ts'
+import { problem } from '../problems.ts'
 import { type FileEvent, fileEvents } from './events.ts'
 
 type Status = 'pending' | 'processing' | 'indexing' | 'completed' | 'failed' | 'removed'

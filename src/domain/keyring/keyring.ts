@@ -1,5 +1,5 @@
-import { problem } from '../../problems.ts'
 import { type Aggregate, platformStreamOf } from '../aggregate.ts'
+import { problem } from '../problems.ts'
 import { type KeyringEvent, keyringEvents } from './events.ts'
 
 /** User keys per user (Limits). */

@@ -1,5 +1,5 @@
-import { problem } from '../../problems.ts'
 import { type Aggregate, streamOf } from '../aggregate.ts'
+import { problem } from '../problems.ts'
 import { type MemberEvent, type MemberRole, memberEvents } from './events.ts'
 
 export type Member = {

@@ -1,5 +1,5 @@
-import { problem } from '../../problems.ts'
 import { type Aggregate, streamOf } from '../aggregate.ts'
+import { problem } from '../problems.ts'
 import { type OrganizationEvent, organizationEvents } from './events.ts'
 
 export type Organization = {

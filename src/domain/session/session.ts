@@ -1,5 +1,5 @@
-import { problem } from '../../problems.ts'
 import { type Aggregate, streamOf } from '../aggregate.ts'
+import { problem } from '../problems.ts'
 import type { Sealed } from '../sealed.ts'
 import { type SessionEvent, sessionEvents } from './events.ts'
 

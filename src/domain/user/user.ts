@@ -1,5 +1,5 @@
-import { problem } from '../../problems.ts'
 import { type Aggregate, platformStreamOf } from '../aggregate.ts'
+import { problem } from '../problems.ts'
 import { type UserEvent, userEvents } from './events.ts'
 
 export type User = {

@@ -5,10 +5,11 @@ import type { CreateAgentCommand } from '../../../commands/create-agent.ts'
 import type { DeleteAgentCommand } from '../../../commands/delete-agent.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { GetAgent, ListWholeAgents } from '../../../queries/list-agents.ts'
-import { type Passed, pageQuery, paging, pathId } from '../admin-wire.ts'
-import { agentChange, configurationOf, newAgent, wholeAgent } from '../agent-wire.ts'
-import { inOrganization } from '../in-organization.ts'
-import { refusals } from '../refusals.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import { inOrganization } from '../checks/in-organization.ts'
+import { refusals } from '../errors/responses.ts'
+import { pageQuery, pagingFields, pathId } from '../wire/admin.ts'
+import { agentChange, configurationOf, newAgent, wholeAgent } from '../wire/agents.ts'
 
 type Uses = {
   createAgent: CreateAgentCommand
@@ -17,7 +18,7 @@ type Uses = {
   getOrganization: GetOrganization
   getAgent: GetAgent
   listWholeAgents: ListWholeAgents
-  passed: Passed
+  waitForPosition: WaitForPosition
 }
 
 const params = z.object({ organization_id: pathId })
@@ -39,7 +40,7 @@ const unfit = [
 export const adminAgentRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { createAgent, changeAgent, deleteAgent, passed } = uses
+    const { createAgent, changeAgent, deleteAgent, waitForPosition } = uses
     const { getOrganization, getAgent, listWholeAgents } = uses
     const tags = ['admin: agents']
 
@@ -53,7 +54,7 @@ export const adminAgentRoutes =
           params,
           querystring: pageQuery,
           response: {
-            200: z.object({ agents: z.array(wholeAgent), ...paging }),
+            200: z.object({ agents: z.array(wholeAgent), ...pagingFields }),
             ...refusals('admin', 'role_required', 'organization_not_found'),
           },
         },
@@ -95,7 +96,7 @@ export const adminAgentRoutes =
           { ...configurationOf(request.body), name },
           call,
         )
-        await passed(position)
+        await waitForPosition(position)
         return reply.code(201).send(await getAgent(call.organizationId, agentId))
       },
     )
@@ -145,7 +146,7 @@ export const adminAgentRoutes =
         const call = inOrganization(request, organization_id)
         const change = configurationOf(request.body)
         const { position } = await changeAgent({ agentId: agent_id, change }, call)
-        await passed(position)
+        await waitForPosition(position)
         return getAgent(organization_id, agent_id)
       },
     )
@@ -175,7 +176,7 @@ export const adminAgentRoutes =
         const { organization_id, agent_id } = request.params
         const call = inOrganization(request, organization_id)
         const { position } = await deleteAgent({ agentId: agent_id }, call)
-        await passed(position)
+        await waitForPosition(position)
         return reply.code(204).send()
       },
     )

@@ -7,20 +7,20 @@ import type { RevokeApiKeyCommand } from '../../../commands/revoke-api-key.ts'
 import type { RevokeUserKeyCommand } from '../../../commands/revoke-user-key.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { GetApiKey, ListApiKeys } from '../../../queries/list-api-keys.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import { inOrganization, standingOf } from '../checks/in-organization.ts'
+import { refusals } from '../errors/responses.ts'
 import {
   createdKey,
   keyChange,
   keyItem,
   keyList,
   newKey,
-  type Passed,
   pageQuery,
   pathId,
-} from '../admin-wire.ts'
-import { inOrganization, standingOf } from '../in-organization.ts'
-import { answerOf, settingsOf } from '../new-key.ts'
-import { refusals } from '../refusals.ts'
-import { orAbsent } from '../wire.ts'
+} from '../wire/admin.ts'
+import { createdKeyAnswer, settingsOf } from '../wire/api-keys.ts'
+import { orAbsent } from '../wire/common.ts'
 
 type Uses = {
   createApiKey: CreateApiKeyCommand
@@ -30,7 +30,7 @@ type Uses = {
   getOrganization: GetOrganization
   getApiKey: GetApiKey
   listApiKeys: ListApiKeys
-  passed: Passed
+  waitForPosition: WaitForPosition
 }
 
 const params = z.object({ organization_id: pathId })
@@ -48,7 +48,7 @@ const writes = { scopes: ['admin:write'], managers: true } as const
 export const adminApiKeyRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { createApiKey, changeApiKey, revokeApiKey, revokeUserKey, passed } = uses
+    const { createApiKey, changeApiKey, revokeApiKey, revokeUserKey, waitForPosition } = uses
     const { getOrganization, getApiKey, listApiKeys } = uses
     const tags = ['admin: API keys']
 
@@ -113,8 +113,8 @@ export const adminApiKeyRoutes =
         const by = standingOf(request)
         const input = { ...settingsOf(settings), type, userId: user_id, by }
         const created = await createApiKey(input, call)
-        await passed(created.position)
-        return reply.code(201).send(answerOf(created))
+        await waitForPosition(created.position)
+        return reply.code(201).send(createdKeyAnswer(created))
       },
     )
 
@@ -145,7 +145,7 @@ export const adminApiKeyRoutes =
         }
         const { type } = await found(request, organization_id, key_id)
         const { position } = await changeApiKey({ keyId: key_id, type, change }, call)
-        await passed(position)
+        await waitForPosition(position)
         return found(request, organization_id, key_id)
       },
     )
@@ -172,7 +172,7 @@ export const adminApiKeyRoutes =
           type === 'user'
             ? await revokeUserKey({ keyId: key_id, userId }, call)
             : await revokeApiKey({ keyId: key_id }, call)
-        await passed(position)
+        await waitForPosition(position)
         return reply.code(204).send()
       },
     )

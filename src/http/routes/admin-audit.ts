@@ -3,11 +3,11 @@ import { z } from 'zod'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListEvents } from '../../../queries/list-events.ts'
 import { START } from '../../ports/event-store.ts'
-import { id } from '../admin-wire.ts'
-import { inOrganization } from '../in-organization.ts'
-import { linesOf, sendLines, wantsLines } from '../lines.ts'
-import { refusals } from '../refusals.ts'
-import { integer, moment, pageOf } from '../wire.ts'
+import { inOrganization } from '../checks/in-organization.ts'
+import { refusals } from '../errors/responses.ts'
+import { linesOf, sendLines, wantsLines } from '../streams/ndjson.ts'
+import { id } from '../wire/admin.ts'
+import { integer, moment, pageOf } from '../wire/common.ts'
 
 type Uses = { listEvents: ListEvents; getOrganization: GetOrganization }
 

@@ -3,17 +3,19 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { readModelOf } from '../../../queries/find-state.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
-import type { Asked, Feeds } from '../../feeds/feeds.ts'
+import { problem } from '../../domain/problems.ts'
+import type { FeedRequest, Feeds } from '../../feeds/feeds.ts'
 import { sseOf } from '../../feeds/item.ts'
 import { START } from '../../ports/event-store.ts'
-import { problem } from '../../problems.ts'
-import { id } from '../admin-wire.ts'
-import { credentialsOf, type FindAccess, requireScopes } from '../authenticate.ts'
-import { inOrganization } from '../in-organization.ts'
-import { sendLines, wantsLines } from '../lines.ts'
-import { refusals } from '../refusals.ts'
-import { goneSignal, sendStream } from '../sse.ts'
-import { boolean, integer } from '../wire.ts'
+import type { FindAccess } from '../../security/access.ts'
+import { requireScopes } from '../../security/scopes.ts'
+import { credentialsOf } from '../checks/authenticate.ts'
+import { inOrganization } from '../checks/in-organization.ts'
+import { refusals } from '../errors/responses.ts'
+import { sendLines, wantsLines } from '../streams/ndjson.ts'
+import { goneSignal, sendStream } from '../streams/sse.ts'
+import { id } from '../wire/admin.ts'
+import { boolean, integer } from '../wire/common.ts'
 
 type Uses = { feeds: Feeds; getOrganization: GetOrganization; findAccess: FindAccess }
 
@@ -67,7 +69,7 @@ export const adminFeedRoutes =
     }
 
     /** Frames until the client has gone, is too slow, or may not see it any more. */
-    async function* frames(request: FastifyRequest, reply: FastifyReply, asked: Asked) {
+    async function* frames(request: FastifyRequest, reply: FastifyReply, asked: FeedRequest) {
       const ending = new AbortController()
       const gone = goneSignal(reply)
       const end = () => ending.abort()
@@ -86,7 +88,7 @@ export const adminFeedRoutes =
       }
     }
 
-    async function* lines(asked: Asked) {
+    async function* lines(asked: FeedRequest) {
       for await (const { items } of feeds.upToNow(asked))
         if (items.length > 0) yield `${items.map(({ text }) => text).join('\n')}\n`
     }

@@ -5,20 +5,11 @@ import type { ChangeMemberCommand } from '../../../commands/change-member.ts'
 import type { RemoveMemberCommand } from '../../../commands/remove-member.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { GetMember, ListMembers } from '../../../queries/list-members.ts'
-import {
-  email,
-  id,
-  name,
-  type Passed,
-  pageQuery,
-  paging,
-  pathId,
-  role,
-  timestamp,
-} from '../admin-wire.ts'
-import { inOrganization, standingOf } from '../in-organization.ts'
-import { refusals } from '../refusals.ts'
-import { orAbsent } from '../wire.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import { inOrganization, standingOf } from '../checks/in-organization.ts'
+import { refusals } from '../errors/responses.ts'
+import { email, id, name, pageQuery, pagingFields, pathId, role, timestamp } from '../wire/admin.ts'
+import { orAbsent } from '../wire/common.ts'
 
 type Uses = {
   addMember: AddMemberCommand
@@ -27,7 +18,7 @@ type Uses = {
   getOrganization: GetOrganization
   getMember: GetMember
   listMembers: ListMembers
-  passed: Passed
+  waitForPosition: WaitForPosition
 }
 
 const params = z.object({ organization_id: pathId })
@@ -49,7 +40,7 @@ const writes = { scopes: ['admin:write'], managers: true } as const
 export const adminMemberRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { addMember, changeMember, removeMember, passed } = uses
+    const { addMember, changeMember, removeMember, waitForPosition } = uses
     const { getOrganization, getMember, listMembers } = uses
     const tags = ['admin: members']
 
@@ -63,7 +54,7 @@ export const adminMemberRoutes =
           params,
           querystring: pageQuery,
           response: {
-            200: z.object({ members: z.array(member), ...paging }),
+            200: z.object({ members: z.array(member), ...pagingFields }),
             ...refusals('admin', 'role_required', 'organization_not_found'),
           },
         },
@@ -105,7 +96,7 @@ export const adminMemberRoutes =
         const call = inOrganization(request, request.params.organization_id)
         const { role = 'MEMBER', ...person } = request.body
         const { userId, position } = await addMember({ ...person, role }, call)
-        await passed(position)
+        await waitForPosition(position)
         return reply.code(201).send(await getMember(call.organizationId, userId))
       },
     )
@@ -137,7 +128,7 @@ export const adminMemberRoutes =
         const call = inOrganization(request, organization_id)
         const change = { userId: user_id, role: request.body.role, by: standingOf(request) }
         const { position } = await changeMember(change, call)
-        await passed(position)
+        await waitForPosition(position)
         return getMember(organization_id, user_id)
       },
     )
@@ -166,7 +157,7 @@ export const adminMemberRoutes =
         const { organization_id, user_id } = request.params
         const call = inOrganization(request, organization_id)
         const { position } = await removeMember({ userId: user_id, by: standingOf(request) }, call)
-        await passed(position)
+        await waitForPosition(position)
         return reply.code(204).send()
       },
     )

@@ -5,28 +5,28 @@ import type { RenameOrganizationCommand } from '../../../commands/rename-organiz
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListOrganizations } from '../../../queries/list-organizations.ts'
 import { creditUnit } from '../../domain/account/account.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import { inOrganization } from '../checks/in-organization.ts'
+import { refusals } from '../errors/responses.ts'
 import {
   credits,
   email,
   id,
   name,
-  type Passed,
   pageQuery,
-  paging,
+  pagingFields,
   pathId,
   plan,
   timestamp,
-} from '../admin-wire.ts'
-import { inOrganization } from '../in-organization.ts'
-import { refusals } from '../refusals.ts'
-import { orAbsent } from '../wire.ts'
+} from '../wire/admin.ts'
+import { orAbsent } from '../wire/common.ts'
 
 type Uses = {
   createOrganization: CreateOrganizationCommand
   renameOrganization: RenameOrganizationCommand
   getOrganization: GetOrganization
   listOrganizations: ListOrganizations
-  passed: Passed
+  waitForPosition: WaitForPosition
 }
 
 const params = z.object({ organization_id: pathId })
@@ -54,13 +54,13 @@ const organization = z.object({
   updated_at: timestamp,
 })
 
-const organizationList = z.object({ organizations: z.array(organization), ...paging })
+const organizationList = z.object({ organizations: z.array(organization), ...pagingFields })
 
 /** Organizations (decisions, section 9): the platform makes them, their managers look after them. */
 export const adminOrganizationRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { createOrganization, renameOrganization, passed } = uses
+    const { createOrganization, renameOrganization, waitForPosition } = uses
     const { getOrganization, listOrganizations } = uses
     const tags = ['admin: organizations']
 
@@ -81,7 +81,7 @@ export const adminOrganizationRoutes =
       async ({ body, call }, reply) => {
         const micro = body.credits && Math.round(body.credits * creditUnit)
         const made = await createOrganization({ ...body, credits: micro }, call)
-        await passed(made.position)
+        await waitForPosition(made.position)
         return reply.code(201).send({
           organization_id: made.organizationId,
           owner_user_id: made.ownerUserId,
@@ -142,7 +142,7 @@ export const adminOrganizationRoutes =
       async (request) => {
         const call = inOrganization(request, request.params.organization_id)
         const { name } = request.body
-        if (name) await passed((await renameOrganization({ name }, call)).position)
+        if (name) await waitForPosition((await renameOrganization({ name }, call)).position)
         return getOrganization(call.organizationId)
       },
     )

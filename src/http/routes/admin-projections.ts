@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { Rebuilds } from '../../rebuilds.ts'
-import { refusals } from '../refusals.ts'
+import type { RebuildJobs } from '../../projector/rebuild-jobs.ts'
+import { refusals } from '../errors/responses.ts'
 
 const projection = z.object({
   name: z.string(),
@@ -14,7 +14,7 @@ const projection = z.object({
 
 /** The read models of this installation, for its operators. */
 export const adminProjectionRoutes =
-  ({ list, begin }: Rebuilds): FastifyPluginAsyncZod =>
+  ({ list, begin }: RebuildJobs): FastifyPluginAsyncZod =>
   async (http) => {
     const config = { platform: true } as const
     const tags = ['admin: projections']

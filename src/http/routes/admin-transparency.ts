@@ -6,12 +6,12 @@ import type { GetCheckpoint, GetLogKey } from '../../../queries/get-checkpoint.t
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ProveConsistency, ProveInclusion } from '../../../queries/prove-history.ts'
 import type { ExportLines, GetEntries, GetTile } from '../../../queries/read-leaves.ts'
-import { problem } from '../../problems.ts'
+import { problem } from '../../domain/problems.ts'
 import { parsedTilePath, type Tile, tileWidth } from '../../transparency/tile.ts'
-import { id } from '../admin-wire.ts'
-import { inOrganization } from '../in-organization.ts'
-import { refusals } from '../refusals.ts'
-import { integer } from '../wire.ts'
+import { inOrganization } from '../checks/in-organization.ts'
+import { refusals } from '../errors/responses.ts'
+import { id } from '../wire/admin.ts'
+import { integer } from '../wire/common.ts'
 
 type Uses = {
   getCheckpoint: GetCheckpoint

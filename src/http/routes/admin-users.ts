@@ -4,14 +4,15 @@ import type { GrantCreditsCommand } from '../../../commands/grant-credits.ts'
 import type { RecordLoginCommand } from '../../../commands/record-login.ts'
 import type { SetSubscriptionCommand } from '../../../commands/set-subscription.ts'
 import { creditUnit } from '../../domain/account/account.ts'
-import { credits, email, id, type Passed, pathId, plan } from '../admin-wire.ts'
-import { refusals } from '../refusals.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import { refusals } from '../errors/responses.ts'
+import { credits, email, id, pathId, plan } from '../wire/admin.ts'
 
 type Uses = {
   setSubscription: SetSubscriptionCommand
   grantCredits: GrantCreditsCommand
   recordLogin: RecordLoginCommand
-  passed: Passed
+  waitForPosition: WaitForPosition
 }
 
 const params = z.object({ user_id: pathId })
@@ -32,7 +33,7 @@ const login = z.object({
 
 /** What only the platform says of users: plan, credits, sign-ins (decisions, section 9). */
 export const adminUserRoutes =
-  ({ setSubscription, grantCredits, recordLogin, passed }: Uses): FastifyPluginAsyncZod =>
+  ({ setSubscription, grantCredits, recordLogin, waitForPosition }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const config = { platform: true } as const
     const tags = ['admin: users']
@@ -54,7 +55,7 @@ export const adminUserRoutes =
       },
       async ({ params: { user_id }, body: { plan }, call }) => {
         const { position } = await setSubscription({ userId: user_id, plan }, call)
-        await passed(position)
+        await waitForPosition(position)
         return { user_id, plan }
       },
     )
@@ -84,7 +85,7 @@ export const adminUserRoutes =
         const amount = Math.round(body.amount * creditUnit)
         const grant = { userId: user_id, amount, reason: body.reason }
         const { balance, effectiveBalance, position } = await grantCredits(grant, call)
-        await passed(position)
+        await waitForPosition(position)
         return {
           user_id,
           credit_balance: balance / creditUnit,
@@ -109,7 +110,7 @@ export const adminUserRoutes =
       },
       async ({ body, call }) => {
         const { userId, created, joined, ...login } = await recordLogin(body, call)
-        await passed(login.position)
+        await waitForPosition(login.position)
         return {
           user_id: userId,
           created,

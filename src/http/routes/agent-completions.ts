@@ -1,19 +1,19 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { FindSquad } from '../../../queries/find-squad.ts'
-import { problem } from '../../problems.ts'
+import type { FindAgents } from '../../../queries/find-agents.ts'
+import { problem } from '../../domain/problems.ts'
+import { requireScopes } from '../../security/scopes.ts'
+import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
-import { type AgentStream, agentFormat } from '../agent-stream.ts'
-import { doneOf, onGone, streamTurn } from '../answer-turn.ts'
-import { requireScopes } from '../authenticate.ts'
-import type { BeginTurn } from '../begin-turn.ts'
-import { refusals } from '../refusals.ts'
-import { repeatedOf } from '../repeats.ts'
-import { orAbsent, sessionId } from '../wire.ts'
+import { refusals } from '../errors/responses.ts'
+import { type AgentStream, agentFormat } from '../streams/agent.ts'
+import { doneOf, onGone, streamTurn } from '../streams/answer-turn.ts'
+import { orAbsent, sessionId } from '../wire/common.ts'
+import { repeatedOf } from '../wire/repeated.ts'
 
 type Uses = {
   beginTurn: BeginTurn
-  findSquad: FindSquad
+  findSquad: FindAgents
   /** What agents without a model of their own use. */
   defaultModel: string
 }

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ListAgents } from '../../../queries/list-agents.ts'
-import { agentItem, agentType } from '../agent-wire.ts'
-import { refusals } from '../refusals.ts'
-import { boolean } from '../wire.ts'
+import { refusals } from '../errors/responses.ts'
+import { agentItem, agentType } from '../wire/agents.ts'
+import { boolean } from '../wire/common.ts'
 
 const filter = z.object({ agent_type: agentType.optional(), is_active: boolean.optional() })
 

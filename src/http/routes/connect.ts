@@ -8,18 +8,18 @@ import type { FindConnectLink } from '../../../queries/find-connect-link.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListConnectItems } from '../../../queries/list-connect-items.ts'
 import { isCredentialValue } from '../../domain/credential/credential.ts'
+import { problems } from '../../domain/problems.ts'
 import { type Call, rootCall } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { problems } from '../../problems.ts'
-import { type Secrets, sameSecret } from '../../secrets.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import { type Secrets, sameSecret } from '../../security/secrets.ts'
+import { refusalOf } from '../errors/reply.ts'
 import {
   connectPage,
   contentPolicy,
   refusedFormPage,
   unknownLinkPage,
-} from '../../web/connect-page.ts'
-import type { Passed } from '../admin-wire.ts'
-import { refusalOf } from '../problem-reply.ts'
+} from '../pages/connect-page.ts'
 
 type Uses = {
   connectCredentials: ConnectCredentialsCommand
@@ -30,7 +30,7 @@ type Uses = {
   signForm: Secrets['signForm']
   requireHttps: onRequestHookHandler
   clock: Clock
-  passed: Passed
+  waitForPosition: WaitForPosition
 }
 
 /** A form with 40 values of the longest kind. */
@@ -68,7 +68,8 @@ export const connectRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { connectCredentials, findConnectLink, requireProvisionedUser } = uses
-    const { listConnectItems, getOrganization, signForm, requireHttps, clock, passed } = uses
+    const { listConnectItems, getOrganization, signForm, requireHttps, clock, waitForPosition } =
+      uses
 
     http.addHook('onRequest', requireHttps)
     http.removeAllContentTypeParsers()
@@ -136,7 +137,7 @@ export const connectRoutes =
         const { user_id: userId, link_id: linkId } = link
         const usable = values.filter(({ value }) => isCredentialValue(value))
         const { position } = await connectCredentials({ userId, linkId, values: usable }, call)
-        await passed(position)
+        await waitForPosition(position)
         const refused = values.filter((value) => !usable.includes(value)).map(({ name }) => name)
         if (refused.length > 0) return show(reply, token, link, refused)
         const complete = (await itemsOf(link)).every(({ connected }) => connected)

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { problem } from '../../problems.ts'
-import type { SignedLinks } from '../signed-links.ts'
+import { problem } from '../../domain/problems.ts'
+import type { SignedLinks } from '../wire/signed-links.ts'
 
 type Uses = {
   links: SignedLinks

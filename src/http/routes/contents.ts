@@ -4,12 +4,12 @@ import { z } from 'zod'
 import type { RetryContentCommand } from '../../../commands/retry-content.ts'
 import type { GetContent } from '../../../queries/get-content.ts'
 import type { ListContents } from '../../../queries/list-contents.ts'
-import type { Passed } from '../admin-wire.ts'
-import type { Delegate } from '../delegate.ts'
-import { refusals } from '../refusals.ts'
-import type { SignedLinks } from '../signed-links.ts'
-import type { RequireSubscription } from '../subscription.ts'
-import { integer } from '../wire.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import type { Delegate } from '../../security/delegate.ts'
+import type { RequireSubscription } from '../../turns/subscription.ts'
+import { refusals } from '../errors/responses.ts'
+import { integer } from '../wire/common.ts'
+import type { SignedLinks } from '../wire/signed-links.ts'
 
 type Uses = {
   listContents: ListContents
@@ -17,7 +17,7 @@ type Uses = {
   retryContent: RetryContentCommand
   delegate: Delegate
   requireSubscription: RequireSubscription
-  passed: Passed
+  waitForPosition: WaitForPosition
   links: SignedLinks
   /** The base of links; undefined: where the request came in. */
   publicUrl: string | undefined
@@ -70,7 +70,14 @@ export const contentRoutes =
       const base = uses.publicUrl ?? `${protocol}://${host}`
       return (id: string) => `${base}/files/${id}?${uses.links.queryFor('file', id)}`
     }
-    const { listContents, getContent, retryContent, delegate, requireSubscription, passed } = uses
+    const {
+      listContents,
+      getContent,
+      retryContent,
+      delegate,
+      requireSubscription,
+      waitForPosition,
+    } = uses
     const reads = { scopes: ['content:read'] }
     const tags = ['content']
 
@@ -171,7 +178,7 @@ export const contentRoutes =
         const payerId = await requireSubscription(request.access)
         const contentId = request.params.content_id
         const queued = await retryContent({ contentId, viewer, payerId }, call)
-        await passed(queued.position)
+        await waitForPosition(queued.position)
         const { attempt, maxRetries } = queued
         return {
           success: true,

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { FindContentFile } from '../../../queries/find-content-file.ts'
+import { problem } from '../../domain/problems.ts'
 import type { Blobs } from '../../ports/blobs.ts'
-import { problem } from '../../problems.ts'
-import { openRefusals } from '../refusals.ts'
-import type { SignedLinks } from '../signed-links.ts'
+import { openRefusals } from '../errors/responses.ts'
+import type { SignedLinks } from '../wire/signed-links.ts'
 
 type Uses = { links: SignedLinks; findFile: FindContentFile; blobs: Blobs }
 

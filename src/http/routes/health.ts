@@ -1,11 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { Clock } from '../../ports/clock.ts'
-import type { Readiness } from '../../readiness.ts'
-
-type Uses = { version: string; clock: Clock; readiness(): Promise<Readiness> }
 
 const check = z.object({ ok: z.boolean(), detail: z.string().optional() })
+export type Check = z.infer<typeof check>
+/** Whether the process can serve, and how each part fares. */
+export type Readiness = { ready: boolean; checks: Record<string, Check> }
+
+type Uses = { version: string; clock: Clock; readiness(): Promise<Readiness> }
 
 /** GET /api/health (external API), and whether the stores and projections can serve. */
 export const healthRoutes =

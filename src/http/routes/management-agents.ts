@@ -2,12 +2,13 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ChangeAgentCommand } from '../../../commands/change-agent.ts'
 import type { GetAgent } from '../../../queries/list-agents.ts'
-import type { ListSquads } from '../../../queries/list-squads.ts'
-import { id, type Passed, timestamp } from '../admin-wire.ts'
-import { agentType, instruction } from '../agent-wire.ts'
-import { refusals } from '../refusals.ts'
+import type { ListManagementAgents } from '../../../queries/list-management-agents.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import { refusals } from '../errors/responses.ts'
+import { id, timestamp } from '../wire/admin.ts'
+import { agentType, instruction } from '../wire/agents.ts'
 
-const squads = z.object({
+const managementAgentList = z.object({
   agents: z.array(
     z.object({
       agent_id: id,
@@ -23,8 +24,8 @@ const squads = z.object({
 })
 
 /** GET /management/agents: the squads that connect links are made for. */
-export const squadRoutes =
-  ({ listSquads }: { listSquads: ListSquads }): FastifyPluginAsyncZod =>
+export const managementAgentRoutes =
+  ({ listSquads }: { listSquads: ListManagementAgents }): FastifyPluginAsyncZod =>
   async (http) => {
     http.get(
       '/management/agents',
@@ -33,18 +34,22 @@ export const squadRoutes =
         schema: {
           tags: ['management'],
           summary: 'List agents with the roots of their squads and the credentials they need',
-          response: { 200: squads, ...refusals('detail') },
+          response: { 200: managementAgentList, ...refusals('detail') },
         },
       },
       ({ access }) => listSquads(access.organizationId),
     )
   }
 
-type Uses = { changeAgent: ChangeAgentCommand; getAgent: GetAgent; passed: Passed }
+type Uses = {
+  changeAgent: ChangeAgentCommand
+  getAgent: GetAgent
+  waitForPosition: WaitForPosition
+}
 
 /** PUT /management/agents/{agent_id}/instruction (decisions, section 7). */
 export const instructionRoutes =
-  ({ changeAgent, getAgent, passed }: Uses): FastifyPluginAsyncZod =>
+  ({ changeAgent, getAgent, waitForPosition }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     http.put(
       '/management/agents/:agent_id/instruction',
@@ -63,7 +68,7 @@ export const instructionRoutes =
       },
       async ({ params: { agent_id }, body, call }) => {
         const { position } = await changeAgent({ agentId: agent_id, change: body }, call)
-        await passed(position)
+        await waitForPosition(position)
         const { updated_at } = await getAgent(call.organizationId, agent_id)
         return { agent_id, updated_at }
       },

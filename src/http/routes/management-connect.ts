@@ -7,10 +7,11 @@ import type {
 } from '../../../commands/create-connect-link.ts'
 import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
 import type { ListConnectItems } from '../../../queries/list-connect-items.ts'
-import { problem } from '../../problems.ts'
-import { id, type Passed, timestamp } from '../admin-wire.ts'
-import { refusals } from '../refusals.ts'
-import { provisionedUser } from '../wire.ts'
+import { problem } from '../../domain/problems.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import { refusals } from '../errors/responses.ts'
+import { id, timestamp } from '../wire/admin.ts'
+import { provisionedUser } from '../wire/common.ts'
 
 type Uses = {
   createConnectLink: CreateConnectLinkCommand
@@ -18,7 +19,7 @@ type Uses = {
   requireProvisionedUser: RequireProvisionedUser
   listConnectItems: ListConnectItems
   publicUrl: string | undefined
-  passed: Passed
+  waitForPosition: WaitForPosition
 }
 
 const items = {
@@ -63,7 +64,7 @@ export const managementConnectRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { createConnectLink, revokeConnectLinks, requireProvisionedUser } = uses
-    const { listConnectItems, publicUrl, passed } = uses
+    const { listConnectItems, publicUrl, waitForPosition } = uses
     const config = {
       group: 'management',
       scopes: ['users:credentials'],
@@ -103,7 +104,7 @@ export const managementConnectRoutes =
           throw problem('nothing_to_connect', { skipped: found.skipped })
         const link = { userId, agentId: body.agent_id, returnUrl: body.return_url }
         const { linkId, token, expiresAt, position } = await createConnectLink(link, call)
-        await passed(position)
+        await waitForPosition(position)
         return reply.code(201).send({
           link_id: linkId,
           url: `${baseOf(request)}/connect/${token}`,
@@ -151,7 +152,7 @@ export const managementConnectRoutes =
       async ({ params: { user_id }, call }) => {
         await requireProvisionedUser(user_id, call)
         const { revoked, position } = await revokeConnectLinks({ userId: user_id }, call)
-        await passed(position)
+        await waitForPosition(position)
         return { revoked }
       },
     )

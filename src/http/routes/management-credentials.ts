@@ -1,6 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
+import { refusals } from '../errors/responses.ts'
+import { provisionedUser } from '../wire/common.ts'
 import {
   type CredentialUses,
   credentialAnswers,
@@ -8,9 +10,7 @@ import {
   credentialList,
   named,
   storedCredential,
-} from '../credential-answers.ts'
-import { refusals } from '../refusals.ts'
-import { provisionedUser } from '../wire.ts'
+} from '../wire/credentials.ts'
 
 type Uses = CredentialUses & { requireProvisionedUser: RequireProvisionedUser }
 

@@ -3,19 +3,19 @@ import { z } from 'zod'
 import type { EraseSessionCommand } from '../../../commands/erase-session.ts'
 import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
 import type { ListSessionIds } from '../../../queries/list-sessions.ts'
+import { Problem } from '../../domain/problems.ts'
 import type { Call } from '../../ports/call.ts'
-import { Problem } from '../../problems.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
 import type { Turns } from '../../turns/turns.ts'
-import type { Passed } from '../admin-wire.ts'
-import { refusals } from '../refusals.ts'
-import { provisionedUser, sessionId } from '../wire.ts'
+import { refusals } from '../errors/responses.ts'
+import { provisionedUser, sessionId } from '../wire/common.ts'
 
 type Uses = {
   eraseSession: EraseSessionCommand
   requireProvisionedUser: RequireProvisionedUser
   listSessionIds: ListSessionIds
   turns: Pick<Turns, 'cancel' | 'forget'>
-  passed: Passed
+  waitForPosition: WaitForPosition
   /** The last position of the log. */
   head(): Promise<number>
 }
@@ -26,7 +26,8 @@ const deleted = z.object({ deleted: z.int() })
 export const managementSessionRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { eraseSession, requireProvisionedUser, listSessionIds, turns, passed, head } = uses
+    const { eraseSession, requireProvisionedUser, listSessionIds, turns, waitForPosition, head } =
+      uses
     const config = { group: 'management', scopes: ['sessions:delete'] } as const
     const tags = ['management']
     const refused = ['user_not_found', 'not_provisioned'] as const
@@ -59,13 +60,13 @@ export const managementSessionRoutes =
       },
       async ({ params: { user_id }, call }) => {
         await requireProvisionedUser(user_id, call)
-        await passed(await head())
+        await waitForPosition(await head())
         let count = 0
         for (const sessionId of await listSessionIds(call.organizationId, user_id)) {
           const done = await erased(user_id, sessionId, call)
           if (done) count++
         }
-        await passed(await head())
+        await waitForPosition(await head())
         return { deleted: count }
       },
     )
@@ -87,7 +88,7 @@ export const managementSessionRoutes =
       async ({ params: { user_id, session_id }, call }) => {
         await requireProvisionedUser(user_id, call)
         const { position } = await erase(user_id, session_id, call)
-        await passed(position)
+        await waitForPosition(position)
         return { deleted: 1 }
       },
     )

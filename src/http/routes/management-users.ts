@@ -2,16 +2,17 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ProvisionUserCommand } from '../../../commands/provision-user.ts'
 import type { ListProvisionedUsers } from '../../../queries/list-provisioned-users.ts'
-import { problem } from '../../problems.ts'
-import { email, id, name, type Passed, pageQuery, paging, timestamp } from '../admin-wire.ts'
-import { standingOf } from '../in-organization.ts'
-import { refusals } from '../refusals.ts'
-import { orAbsent } from '../wire.ts'
+import { problem } from '../../domain/problems.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import { standingOf } from '../checks/in-organization.ts'
+import { refusals } from '../errors/responses.ts'
+import { email, id, name, pageQuery, pagingFields, timestamp } from '../wire/admin.ts'
+import { orAbsent } from '../wire/common.ts'
 
 type Uses = {
   provisionUser: ProvisionUserCommand
   listProvisionedUsers: ListProvisionedUsers
-  passed: Passed
+  waitForPosition: WaitForPosition
 }
 
 const membership_status = z.enum(['pending', 'active'])
@@ -41,7 +42,7 @@ const addressOf = (text: string): string => {
 
 /** Accounts that a partner makes, and acts for (decisions, section 7). */
 export const managementUserRoutes =
-  ({ provisionUser, listProvisionedUsers, passed }: Uses): FastifyPluginAsyncZod =>
+  ({ provisionUser, listProvisionedUsers, waitForPosition }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const config = { group: 'management', scopes: ['users:provision'] } as const
     const tags = ['management']
@@ -75,7 +76,7 @@ export const managementUserRoutes =
         if (access.organizationId !== body.organization_id || !standingOf(request).asManager)
           throw problem('organization_access_denied')
         const made = await provisionUser({ email: address, name: body.name }, call)
-        await passed(made.position)
+        await waitForPosition(made.position)
         return {
           user_id: made.userId,
           email: address,
@@ -94,7 +95,7 @@ export const managementUserRoutes =
           summary: 'List the accounts that the organization provisioned, the oldest first',
           querystring: pageQuery.extend({ email: z.string().min(1).optional() }),
           response: {
-            200: z.object({ users: z.array(listed), ...paging }),
+            200: z.object({ users: z.array(listed), ...pagingFields }),
             ...refusals('management'),
           },
         },

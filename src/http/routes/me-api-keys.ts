@@ -4,17 +4,18 @@ import { z } from 'zod'
 import type { CreateApiKeyCommand } from '../../../commands/create-api-key.ts'
 import type { RevokeUserKeyCommand } from '../../../commands/revoke-user-key.ts'
 import type { ListUserKeys } from '../../../queries/list-api-keys.ts'
-import { problem } from '../../problems.ts'
-import { createdKey, keyList, newKey, type Passed, pageQuery, pathId } from '../admin-wire.ts'
-import { standingOf } from '../in-organization.ts'
-import { answerOf, settingsOf } from '../new-key.ts'
-import { refusals } from '../refusals.ts'
+import { problem } from '../../domain/problems.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import { standingOf } from '../checks/in-organization.ts'
+import { refusals } from '../errors/responses.ts'
+import { createdKey, keyList, newKey, pageQuery, pathId } from '../wire/admin.ts'
+import { createdKeyAnswer, settingsOf } from '../wire/api-keys.ts'
 
 type Uses = {
   createApiKey: CreateApiKeyCommand
   revokeUserKey: RevokeUserKeyCommand
   listUserKeys: ListUserKeys
-  passed: Passed
+  waitForPosition: WaitForPosition
 }
 
 /** @throws user_not_found for the platform's key, behind which there is no user */
@@ -25,7 +26,7 @@ const userOf = ({ access }: FastifyRequest): string => {
 
 /** A user's own user keys, at most five (decisions, section 9). */
 export const meApiKeyRoutes =
-  ({ createApiKey, revokeUserKey, listUserKeys, passed }: Uses): FastifyPluginAsyncZod =>
+  ({ createApiKey, revokeUserKey, listUserKeys, waitForPosition }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const reads = { scopes: ['admin:read'] }
     const writes = { scopes: ['admin:write'] }
@@ -73,8 +74,8 @@ export const meApiKeyRoutes =
         const by = standingOf(request)
         const input = { ...settingsOf(request.body), type: 'user', userId, by } as const
         const created = await createApiKey(input, request.call)
-        await passed(created.position)
-        return reply.code(201).send(answerOf(created))
+        await waitForPosition(created.position)
+        return reply.code(201).send(createdKeyAnswer(created))
       },
     )
 
@@ -93,7 +94,7 @@ export const meApiKeyRoutes =
         const keyId = request.params.key_id
         const userId = userOf(request)
         const { position } = await revokeUserKey({ keyId, userId }, request.call)
-        await passed(position)
+        await waitForPosition(position)
         return reply.code(204).send()
       },
     )

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { problem } from '../../problems.ts'
+import { problem } from '../../domain/problems.ts'
+import { refusals } from '../errors/responses.ts'
 import {
   type CredentialUses,
   credentialAnswers,
@@ -9,8 +10,7 @@ import {
   credentialList,
   named,
   storedCredential,
-} from '../credential-answers.ts'
-import { refusals } from '../refusals.ts'
+} from '../wire/credentials.ts'
 
 /** @throws user_key_required */
 const userOf = ({ access }: FastifyRequest): string => {

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { Metrics } from '../metrics.ts'
+import type { Metrics } from '../server/metrics.ts'
 
 /** GET /metrics, in Prometheus' text format. */
 export const metricsRoutes =

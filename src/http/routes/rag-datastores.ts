@@ -6,10 +6,11 @@ import type { DeleteFileCommand } from '../../../commands/delete-file.ts'
 import type { GetDatastore, ListDatastores } from '../../../queries/list-datastores.ts'
 import type { CountUnfinished, ListFiles } from '../../../queries/list-uploads.ts'
 import type { Knowledge } from '../../ports/knowledge.ts'
-import { type Passed, timestamp } from '../admin-wire.ts'
-import { fileItem } from '../rag-wire.ts'
-import { refusals } from '../refusals.ts'
-import { boolean, orAbsent } from '../wire.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import { refusals } from '../errors/responses.ts'
+import { timestamp } from '../wire/admin.ts'
+import { boolean, orAbsent } from '../wire/common.ts'
+import { fileItem } from '../wire/knowledge.ts'
 
 type Uses = {
   createDatastore: CreateDatastoreCommand
@@ -24,7 +25,7 @@ type Uses = {
   clear(organizationId: string, datastoreId: string): Promise<number>
   /** There is something to be done about these uploads. */
   toDo(uploadIds: readonly string[]): void
-  passed: Passed
+  waitForPosition: WaitForPosition
 }
 
 const params = z.object({ datastore_id: z.string().min(1).max(128) })
@@ -95,7 +96,7 @@ const counted = (files: number): string => (files === 1 ? '1 file' : `${files} f
 export const ragDatastoreRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { createDatastore, deleteDatastore, deleteFile, passed } = uses
+    const { createDatastore, deleteDatastore, deleteFile, waitForPosition } = uses
     const { listDatastores, getDatastore, listFiles, countUnfinished, knowledge } = uses
     const group = 'rag'
     const reads = { group, scopes: ['rag:read'] } as const
@@ -122,7 +123,7 @@ export const ragDatastoreRoutes =
           { displayName: display_name, description },
           call,
         )
-        await passed(position)
+        await waitForPosition(position)
         const message = `DataStore '${display_name}' was created`
         return { success: true, datastore_id: datastoreId, display_name, description, message }
       },
@@ -205,7 +206,7 @@ export const ragDatastoreRoutes =
         const unfinished = await countUnfinished(organizationId, datastore_id)
         const asked = { datastoreId: datastore_id, force, unfinished }
         const { position } = await deleteDatastore(asked, call)
-        await passed(position)
+        await waitForPosition(position)
         const files = await uses.clear(organizationId, datastore_id)
         return {
           success: true,
@@ -234,7 +235,7 @@ export const ragDatastoreRoutes =
         const filename = asked.normalize('NFC')
         const place = { datastoreId: datastore_id, filename }
         const { uploadIds, position } = await deleteFile(place, call)
-        await passed(position)
+        await waitForPosition(position)
         uses.toDo(uploadIds)
         return { success: true, datastore_id, filename, message: `'${filename}' was deleted` }
       },

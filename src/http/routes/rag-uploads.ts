@@ -2,12 +2,12 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { UploadFilesCommand } from '../../../commands/upload-files.ts'
 import type { GetUpload, ListUploads } from '../../../queries/list-uploads.ts'
-import type { Passed } from '../admin-wire.ts'
-import { decodedFiles } from '../arrived-files.ts'
-import { multipartFiles } from '../multipart-files.ts'
-import { filename, uploadItem, uploadStatus } from '../rag-wire.ts'
-import { refusals } from '../refusals.ts'
-import { integer, orAbsent } from '../wire.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import { decodedFiles } from '../checks/arrived-files.ts'
+import { refusals } from '../errors/responses.ts'
+import { integer, orAbsent } from '../wire/common.ts'
+import { filename, uploadItem, uploadStatus } from '../wire/knowledge.ts'
+import { multipartFiles } from '../wire/multipart-files.ts'
 
 type Uses = {
   uploadFiles: UploadFilesCommand
@@ -15,7 +15,7 @@ type Uses = {
   getUpload: GetUpload
   /** There is something to be done about these uploads. */
   toDo(uploadIds: readonly string[]): void
-  passed: Passed
+  waitForPosition: WaitForPosition
   /** Where the files of forms wait until they are taken in. */
   spoolDir: string
 }
@@ -52,7 +52,7 @@ const list = z.object({
 export const ragUploadRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { uploadFiles, listUploads, getUpload, passed } = uses
+    const { uploadFiles, listUploads, getUpload, waitForPosition } = uses
     const group = 'rag'
     const reads = { group, scopes: ['rag:read'] } as const
     const tags = ['knowledge']
@@ -89,7 +89,7 @@ export const ragUploadRoutes =
         }))
         const files = spooled ?? decodedFiles(sent)
         const taken = await uploadFiles({ datastoreId: datastore_id, files }, call)
-        await passed(taken.position)
+        await waitForPosition(taken.position)
         uses.toDo(taken.uploads.map(({ uploadId }) => uploadId))
         const { length } = taken.uploads
         return {

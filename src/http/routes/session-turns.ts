@@ -1,33 +1,33 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import type { FindAgents } from '../../../queries/find-agents.ts'
 import type { FindSession } from '../../../queries/find-session.ts'
-import type { FindSquad } from '../../../queries/find-squad.ts'
+import { problem } from '../../domain/problems.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { problem } from '../../problems.ts'
+import type { Delegate } from '../../security/delegate.ts'
 import type { PastTurn } from '../../turns/past-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import type { Turns } from '../../turns/turns.ts'
-import { agentFormat } from '../agent-stream.ts'
-import { agentEventsFor } from '../answer-turn.ts'
-import { type ChatStream, chatFormat } from '../chat-stream.ts'
-import type { Delegate } from '../delegate.ts'
-import { refusals } from '../refusals.ts'
-import { goneSignal, sendStream } from '../sse.ts'
+import { refusals } from '../errors/responses.ts'
+import { agentFormat } from '../streams/agent.ts'
+import { agentEventsFor } from '../streams/answer-turn.ts'
+import { type ChatStream, chatFormat } from '../streams/chat.ts'
+import { goneSignal, sendStream } from '../streams/sse.ts'
 import {
   beginning,
-  type Place,
-  placeOf,
   resumed,
   type StreamFormat,
+  type StreamPlace,
+  streamPlaceOf,
   turnFrames,
-} from '../turn-frames.ts'
-import { boolean, sessionId } from '../wire.ts'
+} from '../streams/turn-frames.ts'
+import { boolean, sessionId } from '../wire/common.ts'
 
 type Uses = {
   turns: Turns
   pastTurn: PastTurn
   findSession: FindSession
-  findSquad: FindSquad
+  findSquad: FindAgents
   /** What agents without a model of their own use. */
   defaultModel: string
   delegate: Delegate
@@ -37,7 +37,7 @@ type Uses = {
 const params = z.object({ session_id: sessionId })
 const on_behalf_of = z.string().min(1).optional()
 /** A turn, and the place from which it is told. */
-type Telling = { turn: LiveTurn; from: Place }
+type Telling = { turn: LiveTurn; from: StreamPlace }
 
 /** How long after its end a turn can be read again (decisions, section 3). */
 const readableMs = 600_000
@@ -98,7 +98,7 @@ export const sessionTurnRoutes =
         const readable = clock.now().getTime() - Date.parse(last_update_time) < readableMs
         const running = turns.current(one)
 
-        const told = async (runId: string, place: Place): Promise<Telling | undefined> => {
+        const told = async (runId: string, place: StreamPlace): Promise<Telling | undefined> => {
           const live = turns.find(runId)
           if (live) return { turn: live, from: place }
           const { had, from } = resumed(place)
@@ -108,7 +108,7 @@ export const sessionTurnRoutes =
         const isHere = ({ turn }: Telling) =>
           turn.sessionId === sessionId && turn.organizationId === organizationId
         const again = async (): Promise<Telling | undefined> => {
-          const named = placeOf(request.headers['last-event-id'])
+          const named = streamPlaceOf(request.headers['last-event-id'])
           const continued = named && (await told(named.runId, named.place))
           if (continued && isHere(continued)) return continued
           if (running) return { turn: running, from: beginning }

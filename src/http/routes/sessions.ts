@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import type { SessionStatus } from '../../../queries/get-session-status.ts'
 import type { GetMessage, ListMessages } from '../../../queries/list-messages.ts'
 import type { ListSessions } from '../../../queries/list-sessions.ts'
-import type { SessionStatus } from '../../../queries/session-status.ts'
-import type { Delegate } from '../delegate.ts'
-import { refusals } from '../refusals.ts'
-import { boolean, integer, sessionId } from '../wire.ts'
+import type { Delegate } from '../../security/delegate.ts'
+import { refusals } from '../errors/responses.ts'
+import { boolean, integer, sessionId } from '../wire/common.ts'
 
 type Uses = {
   listSessions: ListSessions

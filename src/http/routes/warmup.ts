@@ -1,17 +1,17 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { FindSquad } from '../../../queries/find-squad.ts'
-import { problem } from '../../problems.ts'
+import type { FindAgents } from '../../../queries/find-agents.ts'
+import { problem } from '../../domain/problems.ts'
+import type { Delegate } from '../../security/delegate.ts'
+import { requireScopes } from '../../security/scopes.ts'
+import type { RequireSubscription } from '../../turns/subscription.ts'
 import type { WarmAgents } from '../../turns/warm-agents.ts'
-import { requireScopes } from '../authenticate.ts'
-import type { Delegate } from '../delegate.ts'
-import { refusals } from '../refusals.ts'
-import type { RequireSubscription } from '../subscription.ts'
-import { orAbsent } from '../wire.ts'
+import { refusals } from '../errors/responses.ts'
+import { orAbsent } from '../wire/common.ts'
 
 type Uses = {
   warmAgents: WarmAgents
-  findSquad: FindSquad
+  findSquad: FindAgents
   delegate: Delegate
   requireSubscription: RequireSubscription
 }

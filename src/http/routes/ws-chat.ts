@@ -3,12 +3,12 @@ import websocket from '@fastify/websocket'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { problem } from '../../problems.ts'
-import { authenticate, credentialsOf } from '../authenticate.ts'
-import { refusals } from '../refusals.ts'
-import { upgradesAt } from '../upgrades.ts'
-import { type ConversationUses, conversation } from '../ws-conversation.ts'
-import { heartbeat, lineOver, listen, type SocketTimes } from '../ws-line.ts'
+import { problem } from '../../domain/problems.ts'
+import { authenticate, credentialsOf } from '../checks/authenticate.ts'
+import { refusals } from '../errors/responses.ts'
+import { connectionOver, heartbeat, listen, type SocketTimes } from '../ws/connection.ts'
+import { type ConversationUses, conversation } from '../ws/conversation.ts'
+import { upgradesAt } from '../ws/upgrades.ts'
 
 type Uses = Omit<ConversationUses, 'log'> & {
   requireHttps: onRequestHookHandler
@@ -55,7 +55,7 @@ export const wsChatRoutes =
       const { log, access } = request
       const credentials = credentialsOf(request)
       const opened = performance.now()
-      const line = lineOver(socket, within)
+      const line = connectionOver(socket, within)
       const talk = conversation({ ...uses, log }, line, { credentials, access })
       const goodbye = async () => {
         await talk.stop()

@@ -27,7 +27,7 @@ const parsed = (text: string, where: string): unknown => {
 }
 
 /** One block for each member of the outermost array, which are records, or object. @throws Unreadable */
-export const parseJson = (bytes: Uint8Array): Block[] => {
+export const parseJsonDocument = (bytes: Uint8Array): Block[] => {
   if (bytes.length > largest)
     throw new Unreadable('A JSON document is read up to 8 MB: split it, or upload it as .jsonl')
   const value = parsed(decodedText(bytes).replace(/^\uFEFF/, ''), '')

@@ -12,7 +12,7 @@ const parsers: Readonly<Record<FileType, () => Promise<Parse>>> = {
     (await import('./pptx.ts')).parsePptx,
   'text/plain': async () => (await import('./text.ts')).parseText,
   'text/html': async () => (await import('./html.ts')).parseHtml,
-  'application/json': async () => (await import('./json.ts')).parseJson,
+  'application/json': async () => (await import('./json.ts')).parseJsonDocument,
   'application/x-ndjson': async () => (await import('./json.ts')).parseJsonLines,
   'text/markdown': async () => (await import('./markdown.ts')).parseMarkdown,
 }

@@ -56,7 +56,7 @@ const read = (part: Uint8Array): Element[] => {
 }
 
 /** The slides in the order in which they are shown; those the order leaves out come last. */
-const inOrder = (parts: Record<string, Uint8Array>): Uint8Array[] => {
+const slidesOf = (parts: Record<string, Uint8Array>): Uint8Array[] => {
   const part = (name: string) => (parts[name] ? read(parts[name]) : [])
   const targets = new Map(
     all(part('ppt/_rels/presentation.xml.rels'), 'Relationship').map((one) => [
@@ -95,7 +95,7 @@ const blocksOf = (slide: Uint8Array, number: number): Block[] => {
 
 /** The text of every slide, its title as a heading. @throws Unreadable */
 export const parsePptx = (bytes: Uint8Array): Block[] => {
-  const slides = inOrder(unzipped(bytes, wanted))
+  const slides = slidesOf(unzipped(bytes, wanted))
   if (slides.length === 0) throw new Unreadable('The file is not a presentation, or has no slides')
   return slides.flatMap((slide, n) => blocksOf(slide, n + 1))
 }

@@ -1,0 +1,67 @@
+import type { RecordedEvent } from '../src/ports/event-store.ts'
+import type { AnyProjection, StoredFold } from './projection.ts'
+
+/** How many positions a document stands for, and a part of it. */
+export const stretchSize = 16_384
+export const partSize = 64
+
+const minute = 60_000
+
+/**
+ * Where in the log an organization's events are, by stretches of positions: its history is read
+ * without reading anybody else's. Told by parts and minutes, so that few events change a document.
+ */
+export type EventIndexView = {
+  organization_id: string
+  /** Positions from `stretch * stretchSize` on. */
+  stretch: number
+  /** Which parts of the stretch hold events of the organization, counted from its beginning. */
+  parts: readonly number[]
+  /** Milliseconds since 1970, whole minutes: no event of the stretch is from before or after. */
+  since: number
+  until: number
+}
+
+const stretchOf = ({ position }: RecordedEvent) => Math.floor(position / stretchSize)
+
+const begun = (event: RecordedEvent): EventIndexView => ({
+  organization_id: event.metadata.organization_id,
+  stretch: stretchOf(event),
+  parts: [],
+  since: Number.POSITIVE_INFINITY,
+  until: 0,
+})
+
+const continued = (view: EventIndexView, { position, metadata }: RecordedEvent): EventIndexView => {
+  const at = Date.parse(metadata.at)
+  const part = Math.floor((position % stretchSize) / partSize)
+  const known = view.parts.at(-1) === part
+  if (known && at >= view.since && at <= view.until) return view
+  return {
+    ...view,
+    parts: known ? view.parts : [...view.parts, part],
+    since: Math.min(view.since, Math.floor(at / minute) * minute),
+    until: Math.max(view.until, Math.ceil(at / minute) * minute),
+  }
+}
+
+const stored: StoredFold<EventIndexView> = {
+  id: (event) => `${event.metadata.organization_id}/${stretchOf(event)}`,
+  fold(view, events) {
+    const [first] = events
+    const before = view ?? (first && begun(first))
+    if (!before) throw new TypeError('a fold without events')
+    return { view: events.reduce(continued, before), others: [] }
+  },
+}
+
+export const eventIndex: AnyProjection = {
+  name: 'histories',
+  categories: [],
+  events: {},
+  indexes: { by_organization: { equals: ['organization_id'], orderBy: 'stretch' } },
+  id: () => [],
+  creates: {},
+  changes: {},
+  stored,
+}

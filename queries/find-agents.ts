@@ -1,0 +1,77 @@
+import { LRUCache } from 'lru-cache'
+import type { Observable } from 'rxjs'
+import type { AgentView } from '../projections/agents.ts'
+import type { OrganizationView } from '../projections/organizations.ts'
+import type { AgentConfig } from '../src/agents/agent.ts'
+import { problem } from '../src/domain/problems.ts'
+import type { View } from '../src/ports/views.ts'
+
+/** The agents of an organization as they are now, and the one its turns are given to. */
+export type RunnableAgents = { orchestrator: AgentConfig; agents: ReadonlyMap<string, AgentConfig> }
+
+type Uses = {
+  agents: View<AgentView>
+  organizations: View<OrganizationView>
+  /** Changed documents of any read model, as this node sees them. */
+  changes: Observable<{ view: string }>
+}
+
+/** What another node's projecting may leave stale here. */
+const ttlMs = 5_000
+const most = 10_000
+
+const configOf = (view: AgentView): AgentConfig => ({
+  agentId: view.agent_id,
+  name: view.name,
+  description: view.description,
+  agentType: view.agent_type,
+  model: view.model,
+  instruction: view.instruction,
+  isActive: view.is_active,
+  tools: view.tools,
+  mcpServers: view.mcp_servers,
+  subAgents: [...view.sub_agents],
+  datastoreIds: [...view.datastore_ids],
+  temperature: view.temperature,
+  maxTokens: view.max_tokens,
+  outputKey: view.output_key,
+  maxIterations: view.max_iterations,
+  exitCondition: view.exit_condition,
+})
+
+/**
+ * The squad of an organization, kept until an agent or organization changes. A turn holds on to the
+ * squad it started with. @throws agent_not_found where there is no orchestrator
+ */
+export const findAgents = ({ agents, organizations, changes }: Uses) => {
+  const known = new LRUCache<string, RunnableAgents>({ max: 1_000, ttl: ttlMs })
+  let version = 0
+  const watching = changes.subscribe(({ view }) => {
+    if (view !== 'agents' && view !== 'organizations') return
+    version++
+    known.clear()
+  })
+
+  const read = async (organizationId: string): Promise<RunnableAgents> => {
+    const before = version
+    const organization = await organizations.get(organizationId)
+    const { items } = await agents.find({
+      index: 'by_organization',
+      equals: [organizationId],
+      limit: most,
+    })
+    const all = new Map(items.map((view) => [view.agent_id, configOf(view)]))
+    const orchestrator = all.get(organization?.orchestrator_agent_id ?? '')
+    if (!orchestrator) throw problem('agent_not_found')
+    const squad = { orchestrator, agents: all }
+    if (version === before) known.set(organizationId, squad)
+    return squad
+  }
+
+  return {
+    find: (organizationId: string): RunnableAgents | Promise<RunnableAgents> =>
+      known.get(organizationId) ?? read(organizationId),
+    close: () => watching.unsubscribe(),
+  }
+}
+export type FindAgents = ReturnType<typeof findAgents>['find']

@@ -1,0 +1,39 @@
+import { concat, defer, EMPTY, type Observable, of } from 'rxjs'
+import type { AgentConfig } from './agent.ts'
+import type { AgentAnswer, AgentOutput } from './agent-event.ts'
+import type { AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
+import { answered, answerOf } from './hand-over.ts'
+import { following, paragraphs } from './paragraphs.ts'
+
+/**
+ * Runs agents one after another, each seeing the outputs of those before it, until one's answer
+ * ends it. The container's answer is all of theirs, as paragraphs.
+ */
+export const inBranchOrder = (
+  container: AgentConfig,
+  agents: readonly AgentConfig[],
+  step: AgentStep,
+  runtime: Runtime,
+  ends: (answer: AgentAnswer) => boolean = () => false,
+): Observable<BodyEvent> =>
+  defer(() => {
+    let text = ''
+    let ended = false
+    const outputs: AgentOutput[] = []
+    const take = (answer: AgentAnswer) => {
+      text = paragraphs(text, answer.text)
+      outputs.push(...answer.outputs)
+      ended = ends(answer)
+    }
+    const runs = agents.map((agent) =>
+      defer(() => {
+        if (ended) return EMPTY
+        const place = { ...step, outputs: [...step.outputs, ...outputs] }
+        return following(text, answerOf(agent, container, place, runtime, take))
+      }),
+    )
+    return concat(
+      ...runs,
+      defer(() => of(answered(container, { text }, outputs))),
+    )
+  })

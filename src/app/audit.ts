@@ -1,0 +1,87 @@
+import { eventIndex } from '../../projections/event-index.ts'
+import { findPosition } from '../../queries/find-position.ts'
+import { findState } from '../../queries/find-state.ts'
+import { getCheckpoint, getLogKey } from '../../queries/get-checkpoint.ts'
+import { getOrganization } from '../../queries/get-organization.ts'
+import { getUsage } from '../../queries/get-usage.ts'
+import { listEvents } from '../../queries/list-events.ts'
+import { opener } from '../../queries/opened.ts'
+import { proveConsistency, proveInclusion } from '../../queries/prove-history.ts'
+import { readHistory } from '../../queries/read-history.ts'
+import { exportLines, getEntries, getTile } from '../../queries/read-leaves.ts'
+import { readTree } from '../../queries/read-tree.ts'
+import { feeds } from '../feeds/feeds.ts'
+import { adminAuditRoutes } from '../http/routes/admin-audit.ts'
+import { adminFeedRoutes } from '../http/routes/admin-feeds.ts'
+import { adminHistoryRoutes } from '../http/routes/admin-history.ts'
+import { adminTransparencyRoutes } from '../http/routes/admin-transparency.ts'
+import type { Log } from '../ports/log.ts'
+import type { Projector } from '../projector/projector.ts'
+import { temporalQuery } from '../projector/temporal-query.ts'
+import type { FindAccess } from '../security/access.ts'
+import type { Secrets } from '../security/secrets.ts'
+import type { Vault } from '../security/vault.ts'
+import { type AllViews, projectionsVersion } from './read-models.ts'
+import type { Stores } from './stores.ts'
+
+type Uses = AllViews & {
+  stores: Pick<Stores, 'events' | 'views' | 'snapshots'>
+  projecting: Projector
+  secrets: Pick<Secrets, 'logKeySeed'>
+  open: Vault['open']
+  findAccess: FindAccess
+  log: Log
+}
+
+/** What auditors read of an organization's history, and analysts of its read models. */
+export const auditOf = (uses: Uses) => {
+  const { stores, projecting, secrets, open, findAccess, log } = uses
+  const { events, snapshots } = stores
+  const indexed = () => projecting.at(eventIndex.name)
+  const history = readHistory({ ...uses, store: events, indexed })
+  const states = temporalQuery({ readHistory: history, snapshots, version: projectionsVersion() })
+  const tree = readTree(uses.transparency)
+  const leaves = { readTree: tree, history: events.history }
+  const organization = { getOrganization: getOrganization(uses.organizations) }
+  const following = feeds({
+    store: events,
+    views: stores.views,
+    at: projecting.at,
+    waitForPosition: projecting.waitForPosition,
+    readHistory: history,
+    stateAt: states,
+    head: events.head,
+    opened: opener(open),
+    log,
+  })
+  return {
+    routes: [
+      adminAuditRoutes({
+        ...organization,
+        listEvents: listEvents({ readHistory: history, read: events.read, open }),
+      }),
+      adminTransparencyRoutes({
+        ...organization,
+        getCheckpoint: getCheckpoint({ readTree: tree, ...secrets }),
+        getLogKey: getLogKey(secrets),
+        getTile: getTile(tree),
+        getEntries: getEntries(leaves),
+        proveInclusion: proveInclusion(tree),
+        proveConsistency: proveConsistency(tree),
+        exportLines: exportLines(leaves),
+      }),
+      adminHistoryRoutes({
+        ...organization,
+        findState: findState({
+          stateAt: states,
+          findPosition: findPosition({ ...uses, readHistory: history, indexed }),
+          head: events.head,
+          open,
+        }),
+        getUsage: getUsage(uses.usage),
+      }),
+      adminFeedRoutes({ ...organization, feeds: following, findAccess }),
+    ],
+    close: following.close,
+  }
+}

@@ -1,0 +1,118 @@
+import { addMember } from '../../commands/add-member.ts'
+import { changeAgent } from '../../commands/change-agent.ts'
+import { changeApiKey } from '../../commands/change-api-key.ts'
+import { changeMember } from '../../commands/change-member.ts'
+import { clearDatastore } from '../../commands/clear-datastore.ts'
+import { connectCredentials } from '../../commands/connect-credentials.ts'
+import { createAgent } from '../../commands/create-agent.ts'
+import { createApiKey } from '../../commands/create-api-key.ts'
+import { createConnectLink, revokeConnectLinks } from '../../commands/create-connect-link.ts'
+import { createDatastore } from '../../commands/create-datastore.ts'
+import { createOrganization } from '../../commands/create-organization.ts'
+import { deleteAgent } from '../../commands/delete-agent.ts'
+import { deleteCredential } from '../../commands/delete-credential.ts'
+import { deleteDatastore } from '../../commands/delete-datastore.ts'
+import { deleteFile } from '../../commands/delete-file.ts'
+import { endRun } from '../../commands/end-run.ts'
+import { eraseSession } from '../../commands/erase-session.ts'
+import { finishContent } from '../../commands/finish-content.ts'
+import { followUpload } from '../../commands/follow-upload.ts'
+import { grantCredits } from '../../commands/grant-credits.ts'
+import { provisionUser, requireProvisionedUser } from '../../commands/provision-user.ts'
+import { recordKeyUsage } from '../../commands/record-key-usage.ts'
+import { recordLogin } from '../../commands/record-login.ts'
+import { recordRefusal } from '../../commands/record-refusal.ts'
+import { recordSteps } from '../../commands/record-steps.ts'
+import { registerUser } from '../../commands/register-user.ts'
+import { remember } from '../../commands/remember.ts'
+import { removeMember } from '../../commands/remove-member.ts'
+import { renameOrganization } from '../../commands/rename-organization.ts'
+import { requestContent } from '../../commands/request-content.ts'
+import { retryContent } from '../../commands/retry-content.ts'
+import { revokeApiKey } from '../../commands/revoke-api-key.ts'
+import { revokeUserKey } from '../../commands/revoke-user-key.ts'
+import { sendMessage } from '../../commands/send-message.ts'
+import { setSubscription } from '../../commands/set-subscription.ts'
+import { settleReservation } from '../../commands/settle-reservation.ts'
+import { startContent } from '../../commands/start-content.ts'
+import { storeCredential } from '../../commands/store-credential.ts'
+import type { Transactor } from '../event-sourcing/transactor.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Secrets } from '../security/secrets.ts'
+import type { Vault } from '../security/vault.ts'
+
+type Uses = {
+  transactor: Transactor
+  clock: Clock
+  secrets: Secrets
+  vault: Vault
+  /** What new LLM agents are given. */
+  defaultModel: string
+}
+
+/** Every command, with what it needs. */
+export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: Uses) => {
+  const { transact } = transactor
+  const { hashApiKey, hashEmail, hashLinkToken, hashSubject } = secrets
+  const register = registerUser({ transact, clock, hashEmail, seal: vault.seal })
+  const agent = createAgent({ transact, clock, defaultModel })
+  const subscribe = setSubscription(transact)
+  const grant = grantCredits({ transact, clock })
+  const store = storeCredential({ transact, seal: vault.seal })
+  const provisioned = requireProvisionedUser(transact)
+  return {
+    addMember: addMember({ transact, registerUser: register }),
+    changeAgent: changeAgent({ transact, defaultModel }),
+    changeApiKey: changeApiKey(transact),
+    changeMember: changeMember(transact),
+    clearDatastore: clearDatastore(transact),
+    connectCredentials: connectCredentials({
+      transact,
+      requireProvisionedUser: provisioned,
+      storeCredential: store,
+    }),
+    createAgent: agent,
+    createApiKey: createApiKey({ transact, clock, hashApiKey }),
+    createDatastore: createDatastore({ transact, clock }),
+    createConnectLink: createConnectLink({ transact, clock, hashLinkToken }),
+    createOrganization: createOrganization({
+      transact,
+      clock,
+      registerUser: register,
+      createAgent: agent,
+      setSubscription: subscribe,
+      grantCredits: grant,
+    }),
+    deleteAgent: deleteAgent(transact),
+    deleteCredential: deleteCredential(transact),
+    deleteDatastore: deleteDatastore(transact),
+    deleteFile: deleteFile(transact),
+    endRun: endRun(transactor),
+    eraseSession: eraseSession({ transact, destroy: vault.destroy }),
+    finishContent: finishContent(transact),
+    followUpload: followUpload(transact),
+    grantCredits: grant,
+    provisionUser: provisionUser({ transact, registerUser: register }),
+    recordKeyUsage: recordKeyUsage(transact),
+    recordLogin: recordLogin({ transact, registerUser: register, hashSubject }),
+    recordRefusal: recordRefusal(transact),
+    recordSteps: recordSteps(transact),
+    registerUser: register,
+    remember: remember({ transact, clock, keyed: vault.keyed }),
+    removeMember: removeMember(transact),
+    renameOrganization: renameOrganization(transact),
+    requestContent: requestContent(transact),
+    requireProvisionedUser: provisioned,
+    retryContent: retryContent(transact),
+    revokeApiKey: revokeApiKey(transact),
+    revokeConnectLinks: revokeConnectLinks(transact),
+    revokeUserKey: revokeUserKey(transact),
+    sendMessage: sendMessage(transactor),
+    setSubscription: subscribe,
+    settleReservation: settleReservation(transact),
+    startContent: startContent(transact),
+    storeCredential: store,
+  }
+}
+
+export type Commands = ReturnType<typeof commandsOf>

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { accounts } from '../../projections/accounts.ts'
+import { agents } from '../../projections/agents.ts'
+import { apiKeys } from '../../projections/api-keys.ts'
+import { connectLinks } from '../../projections/connect-links.ts'
+import { contents } from '../../projections/contents.ts'
+import { credentials } from '../../projections/credentials.ts'
+import { datastores } from '../../projections/datastores.ts'
+import { type EventIndexView, eventIndex } from '../../projections/event-index.ts'
+import { members } from '../../projections/members.ts'
+import { memories } from '../../projections/memories.ts'
+import { messages } from '../../projections/messages.ts'
+import { organizations } from '../../projections/organizations.ts'
+import type { AnyProjection, Projection } from '../../projections/projection.ts'
+import { runs } from '../../projections/runs.ts'
+import { sessions } from '../../projections/sessions.ts'
+import { type NodesView, type TreeView, transparency } from '../../projections/transparency.ts'
+import { uploads } from '../../projections/uploads.ts'
+import { usage } from '../../projections/usage.ts'
+import { users } from '../../projections/users.ts'
+import type { EventTable } from '../domain/aggregate.ts'
+import type { View, Views } from '../ports/views.ts'
+
+/** The right to fold events into views that several processes read. */
+export const projectorLease = 'projector'
+
+/** Every read model. */
+export const projections: readonly AnyProjection[] = [
+  accounts,
+  agents,
+  apiKeys,
+  connectLinks,
+  contents,
+  credentials,
+  datastores,
+  eventIndex,
+  members,
+  memories,
+  messages,
+  organizations,
+  runs,
+  sessions,
+  transparency,
+  uploads,
+  usage,
+  users,
+]
+
+/**
+ * Which code folds: another number whenever one of its files is another, so that what older code
+ * has folded aside is not taken for what this would.
+ */
+export const projectionsVersion = (): number => {
+  const folder = new URL('../../projections/', import.meta.url)
+  const hash = createHash('sha256')
+  for (const name of readdirSync(folder).toSorted())
+    if (/\.[jt]s$/.test(name)) hash.update(readFileSync(new URL(name, folder)))
+  return hash.digest().readUIntBE(0, 6)
+}
+
+/** The reading side of every read model. */
+export const viewsOf = async (views: Views) => {
+  const of = <Doc, Table extends EventTable>(projection: Projection<Doc, Table>) =>
+    views.view<Doc>(projection) as Promise<View<Doc>>
+  return {
+    accounts: await of(accounts),
+    agents: await of(agents),
+    apiKeys: await of(apiKeys),
+    connectLinks: await of(connectLinks),
+    contents: await of(contents),
+    credentials: await of(credentials),
+    datastores: await of(datastores),
+    histories: await views.view<EventIndexView>(eventIndex),
+    members: await of(members),
+    memories: await of(memories),
+    messages: await of(messages),
+    organizations: await of(organizations),
+    runs: await of(runs),
+    sessions: await of(sessions),
+    transparency: await views.view<TreeView | NodesView>(transparency),
+    uploads: await of(uploads),
+    usage: await of(usage),
+    users: await of(users),
+  }
+}
+
+export type AllViews = Awaited<ReturnType<typeof viewsOf>>

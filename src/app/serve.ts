@@ -1,0 +1,122 @@
+import { pino } from 'pino'
+import { type Config, configFrom, type Environment } from '../config.ts'
+import { schedule } from '../jobs/schedule.ts'
+import { type App, app } from './app.ts'
+
+const stopWithinMs = 10_000
+/** Log lines are written when a page is full, or this often. */
+const flushMs = 500
+
+/** What a newcomer can paste: a request whole, one streamed, and what became of them. */
+const welcome = (url: string, { key, organizationId }: { key: string; organizationId: string }) => `
+  A demo organization was made. Its key, shown this once: ${key}
+
+  curl ${url}/api/external/v1/chat/completions \\
+    -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' \\
+    -d '{"messages":[{"role":"user","content":"Hello, what can you do?"}]}'
+
+  The same, streamed:
+
+  curl -N ${url}/api/external/v1/chat/completions \\
+    -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' \\
+    -d '{"stream":true,"messages":[{"role":"user","content":"Hello, what can you do?"}]}'
+
+  What was recorded of it:
+
+  curl ${url}/api/admin/organizations/${organizationId}/audit/events -H 'X-API-Key: ${key}'
+
+  Reference: ${url}/docs
+`
+
+const logTo = (level: string) => {
+  const destination = pino.destination({
+    dest: 1,
+    sync: false,
+    minLength: 4096,
+    periodicFlush: flushMs,
+  })
+  const log = pino({ level, base: null }, destination)
+  /** Ends the process, its last lines written. */
+  const exit = (code: number): never => {
+    destination.flushSync()
+    process.exit(code)
+  }
+  return { log, exit }
+}
+
+/** On the first signal stops in order, in bounded time; a second one does not wait for that. */
+const stopOnSignals = (
+  { log, exit }: ReturnType<typeof logTo>,
+  stop: () => Promise<unknown>,
+): void => {
+  let stopping = false
+  const onSignal = (signal: string) => {
+    log.info({ signal }, stopping ? 'stopping at once' : 'stopping')
+    if (stopping) exit(1)
+    stopping = true
+    setTimeout(() => {
+      log.fatal('did not stop in time')
+      exit(1)
+    }, stopWithinMs).unref()
+    stop().then(
+      () => {
+        log.info('stopped')
+        exit(0)
+      },
+      (err) => {
+        log.fatal({ err }, 'could not stop in order')
+        exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+}
+
+/**
+ * Ends what an earlier life left behind before anybody is let in: its sessions would refuse them.
+ * Listens before the demo's key is made: one that nobody saw would be lost.
+ */
+const opened = async ({ http, demo, visible, recover }: App, config: Config) => {
+  await recover()
+  const url = await http.listen({ host: config.HOST, port: config.PORT })
+  const made = config.DEMO ? await demo() : undefined
+  if (made) await visible(made.position)
+  return { url, made }
+}
+
+/**
+ * The server as a process: ends what an earlier life left behind, listens, makes the demo
+ * organization in an empty store, and stops in order on SIGTERM and SIGINT, which then exit with 0.
+ * Resolves when it is ready. @throws ConfigInvalid, StoreInUse, StoreDamaged, what listening throws
+ */
+export const serve = async (env: Environment): Promise<void> => {
+  const config = configFrom(env)
+  const out = logTo(config.LOG_LEVEL)
+  const { log, exit } = out
+  process.on('uncaughtException', (err) => {
+    log.fatal({ err }, 'this should not have happened')
+    exit(1)
+  })
+  const running = await app(config, { log })
+  const jobs = schedule({ tick: running.tick, log })
+  const end = async () => {
+    await jobs.stop()
+    await running.close()
+  }
+  let ending: Promise<void> | undefined
+  const stop = () => {
+    ending ??= end()
+    return ending
+  }
+  stopOnSignals(out, stop)
+  try {
+    const { url, made } = await opened(running, config)
+    await jobs.start()
+    log.info({ url }, 'ready')
+    if (made) process.stdout.write(welcome(config.PUBLIC_URL ?? url, made))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}

@@ -1,0 +1,68 @@
+import type { FastifyRequest, onRequestHookHandler } from 'fastify'
+import { problem } from '../../domain/problems.ts'
+import { rootCall } from '../../ports/call.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Access, FindAccess } from '../../security/access.ts'
+import { requireScopes } from '../../security/scopes.ts'
+
+const headerOf = (request: FastifyRequest, name: string): string | undefined => {
+  const value = request.headers[name]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+const bearer = /^Bearer +(\S+) *$/i
+
+/** `X-API-Key`, or `Authorization: Bearer` so that stock SDKs work with `apiKey` alone. */
+const apiKeyOf = (request: FastifyRequest): string | undefined =>
+  headerOf(request, 'x-api-key') ?? headerOf(request, 'authorization')?.match(bearer)?.[1]
+
+/** What a client says of itself. */
+export type RequestCredentials = { apiKey: string | undefined; organizationId: string | undefined }
+
+export const credentialsOf = (request: FastifyRequest): RequestCredentials => ({
+  apiKey: apiKeyOf(request),
+  organizationId: headerOf(request, 'x-organization-id'),
+})
+
+/** Authentication and organization (decisions, section 1, steps 2 and 3). */
+export const authenticate =
+  (findAccess: FindAccess, clock: Clock): onRequestHookHandler =>
+  (request, _reply, done) => {
+    const accept = (access: Access) => {
+      request.access = access
+      request.call = rootCall(access, request.id, clock.now())
+      done()
+    }
+    try {
+      const { apiKey, organizationId } = credentialsOf(request)
+      const found = findAccess(apiKey, organizationId)
+      if (found instanceof Promise) found.then(accept, done)
+      else accept(found)
+    } catch (error) {
+      done(error as Error)
+    }
+  }
+
+/** Asked in a query, where it is known before anything is validated. */
+const delegates = (query: unknown): boolean =>
+  typeof query === 'object' && query !== null && 'on_behalf_of' in query
+
+/** What the route says it needs: scopes (step 5), kind of key, role. */
+export const authorize: onRequestHookHandler = ({ access, routeOptions, query }, _reply, done) => {
+  const { scopes, managers, platform, userKey } = routeOptions.config
+  try {
+    if (platform && access.kind !== 'platform') throw problem('platform_only')
+    if (scopes) requireScopes(access, delegates(query) ? [...scopes, 'users:delegate'] : scopes)
+    if (userKey && access.kind !== 'user') throw problem('user_key_required')
+    if (
+      managers &&
+      access.kind !== 'platform' &&
+      access.role !== 'OWNER' &&
+      access.role !== 'ADMIN'
+    )
+      throw problem('role_required')
+    done()
+  } catch (error) {
+    done(error as Error)
+  }
+}

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as after } from 'node:timers/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { problem } from '../../domain/problems.ts'
+import { sealed } from '../../domain/sealed.ts'
+import type { Answers, Claim } from '../../ports/answers.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { KeyDestroyed } from '../../ports/keys.ts'
+import { organizationKey, sessionKey, type Vault } from '../../security/vault.ts'
+
+/** How often a request looks whether the first one with its key has been answered. */
+const pollMs = 50
+const saneKey = /^[\x21-\x7e]{1,255}$/
+
+export type IdempotencyUses = {
+  answers: Answers
+  vault: Vault
+  clock: Clock
+  /** This process's life. */
+  node: string
+}
+
+/** What is kept of an answer: its body, or the run whose stream it was. */
+const kept = z.union([z.object({ body: z.string() }), z.object({ run: z.string() })])
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The session that an answer's text belongs to, whose key seals what is kept of it. */
+    answersFor: string | undefined
+    /** The run that this request is answered with a stream of. */
+    streamedRun: string | undefined
+    /** Set while this request is the first with its idempotency key. */
+    claimed: string | undefined
+  }
+}
+
+const digest = (...parts: readonly (string | Buffer)[]): string => {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part).update('\n')
+  return hash.digest('base64url')
+}
+
+const answerKeyOf = ({ method, headers, access }: FastifyRequest): string | undefined => {
+  const key = headers['idempotency-key']
+  if (method !== 'POST' || typeof key !== 'string' || !access?.keyId) return undefined
+  if (!saneKey.test(key))
+    throw problem('invalid_input', {
+      param: 'Idempotency-Key',
+      message: 'Idempotency-Key has 1 to 255 printable ASCII characters',
+    })
+  return digest(access.keyId, access.organizationId, key)
+}
+
+/**
+ * `Idempotency-Key` on any POST (decisions, section 3): the first answer is kept for 24 hours and
+ * given again, also across a restart; refusals and failures are not kept, so that a request can be
+ * repeated until it succeeds. Bodies are sealed; a session's erasure erases its answers too.
+ */
+export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void => {
+  const { answers, vault, clock, node } = uses
+
+  const settled = async (
+    scope: string,
+    fingerprint: string,
+    request: FastifyRequest,
+  ): Promise<Claim> => {
+    for (;;) {
+      const claim = await answers.claim(scope, fingerprint, node, clock.now())
+      if (claim.state !== 'running') return claim
+      if (request.raw.socket.destroyed) throw problem('service_unavailable')
+      await after(pollMs)
+    }
+  }
+
+  const replay = async (request: FastifyRequest, reply: FastifyReply, claim: Claim) => {
+    if (claim.state !== 'answered') return undefined
+    const { status, headers, body } = claim.answer
+    const text = await vault.open(sealed.parse(JSON.parse(body)))
+    if (text === undefined) throw problem('session_not_found')
+    const answer = kept.parse(JSON.parse(text))
+    reply.header('idempotency-replayed', 'true')
+    if ('body' in answer) return reply.code(status).headers(headers).send(answer.body)
+    request.streamedRun = answer.run
+    return undefined
+  }
+
+  http.decorateRequest('claimed', undefined)
+  http.decorateRequest('answersFor', undefined)
+  http.decorateRequest('streamedRun', undefined)
+
+  http.addHook('preHandler', async (request, reply) => {
+    const scope = answerKeyOf(request)
+    if (!scope) return
+    const fingerprint = digest(request.method, request.url, request.rawBody ?? '')
+    const claim = await settled(scope, fingerprint, request)
+    if (claim.state === 'reused') throw problem('idempotency_key_reused')
+    if (claim.state === 'claimed') request.claimed = scope
+    // Of the body too: once a failure has freed the key, another body makes other things.
+    request.call = { ...request.call, scope: digest(scope, fingerprint) }
+    return replay(request, reply, claim)
+  })
+
+  http.addHook('onSend', async (request, reply, payload) => {
+    const { claimed, answersFor, streamedRun, access } = request
+    if (!claimed) return payload
+    request.claimed = undefined
+    const ok = reply.statusCode < 300
+    if (!ok || (typeof payload !== 'string' && !streamedRun)) {
+      await answers.release(claimed)
+      return payload
+    }
+    const { organizationId } = access
+    const name = answersFor
+      ? sessionKey(organizationId, answersFor)
+      : organizationKey(organizationId)
+    const answer = streamedRun ? { run: streamedRun } : { body: payload }
+    const headers = { 'content-type': String(reply.getHeader('content-type')) }
+    try {
+      const body = JSON.stringify(await vault.seal(name, JSON.stringify(answer)))
+      await answers.complete(claimed, { status: reply.statusCode, headers, body }, clock.now())
+    } catch (error) {
+      // Else whoever repeats the request waits for good.
+      await answers.release(claimed)
+      if (!(error instanceof KeyDestroyed)) throw error
+    }
+    return payload
+  })
+}

@@ -1,0 +1,21 @@
+import type { FastifyRequest } from 'fastify'
+import { problem } from '../../domain/problems.ts'
+import type { Call } from '../../ports/call.ts'
+import './route-rules.ts'
+
+/**
+ * The call as one in the organization that the path names: the platform's key works in any, all
+ * others in their own. @throws organization_access_denied
+ */
+export const inOrganization = ({ access, call }: FastifyRequest, organizationId: string): Call => {
+  if (access.kind === 'platform') return { ...call, organizationId }
+  if (access.organizationId !== organizationId) throw problem('organization_access_denied')
+  return call
+}
+
+/** How far the caller's word goes: only owners, and the platform, decide about owners. */
+export const standingOf = ({ access }: FastifyRequest) => {
+  const platform = access.kind === 'platform'
+  const asOwner = platform || access.role === 'OWNER'
+  return { platform, asOwner, asManager: asOwner || access.role === 'ADMIN' }
+}

@@ -1,0 +1,110 @@
+import type { z } from 'zod'
+import { hasStrayCredential } from '../../domain/agent/credential-names.ts'
+import { builtInTools } from '../../domain/agent/events.ts'
+import { problem } from '../../domain/problems.ts'
+import { schemaFault } from '../wire/json-schema.ts'
+import type { mcpServer, tool } from '../wire/tools.ts'
+
+type Tool = z.infer<typeof tool>
+type ApiCall = Extract<Tool, { type: 'api_call' }>
+type Server = z.infer<typeof mcpServer>
+
+/** What the runtime calls by these names itself. */
+const reserved: ReadonlySet<string> = new Set([...builtInTools, 'transfer_to_agent', 'exit_loop'])
+
+const headerName = /^[\w!#$%&'*+.^`|~-]{1,100}$/
+const headerValue = /^[\t\x20-\x7e\xa0-\xff]*$/
+/** Set by HTTP itself, or meant for the connection. */
+const ownHeaders =
+  /^(?:host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|proxy-.*)$/i
+
+/** Scheme and host in plain letters: what is called is never the arguments' choice. */
+const fixedHost = /^https?:\/\/[^/?#\\{}\s]+(?:[/?#]|$)/i
+const placeholder = /\{([A-Za-z_][\w-]*)\}/g
+/** In characters of JSON. */
+const longestSchema = 32_000
+
+type Fault = { at: string; message: string }
+
+const headerFault = (headers: Readonly<Record<string, string>>): Fault | undefined => {
+  for (const [name, value] of Object.entries(headers)) {
+    if (!headerName.test(name)) return { at: 'headers', message: `${name} is no header name` }
+    if (ownHeaders.test(name)) return { at: 'headers', message: `${name} cannot be set` }
+    const at = `headers.${name}`
+    if (!headerValue.test(value)) return { at, message: 'A header value is one line of text' }
+    if (hasStrayCredential(value))
+      return {
+        at,
+        message: 'A credential is named {{credential:NAME}}, in capitals, digits and _',
+      }
+  }
+  return undefined
+}
+
+/** Http is for hosts on the allow-list, which is looked at when the call is made. */
+const urlFault = (template: string): Fault | undefined => {
+  const at = 'url'
+  const text = template.replace(placeholder, 'x')
+  if (!URL.canParse(text)) return { at, message: 'An absolute https URL is expected' }
+  if (!fixedHost.test(template))
+    return { at, message: 'It begins with https:// and a host without parameters' }
+  const { username, password } = new URL(text)
+  return username || password ? { at, message: 'It holds a user name or password' } : undefined
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+const parametersFault = ({ url, parameters }: ApiCall): Fault | undefined => {
+  const at = 'parameters'
+  const { type = 'object', properties = {} } = parameters
+  if (type !== 'object') return { at, message: 'Arguments are an object: the type must be object' }
+  if (JSON.stringify(parameters).length > longestSchema)
+    return { at, message: `A schema has at most ${longestSchema} characters` }
+  const fault = schemaFault(parameters)
+  if (fault) return { at, message: `This is not a usable JSON Schema: ${fault}` }
+  const undeclared = [...url.matchAll(placeholder)].find(
+    ([, name = '']) => !(isObject(properties) && Object.hasOwn(properties, name)),
+  )
+  return undeclared && { at: 'url', message: `${undeclared[0]} is not among the parameters` }
+}
+
+const apiCallFault = (call: ApiCall): Fault | undefined =>
+  reserved.has(call.name)
+    ? { at: 'name', message: `${call.name} is the name of a built-in tool` }
+    : (urlFault(call.url) ?? headerFault(call.headers) ?? parametersFault(call))
+
+const nameOf = (one: Tool): string => (one.type === 'api_call' ? one.name : one.type)
+
+const repeated = (names: readonly string[]): number =>
+  names.findIndex((name, n) => names.indexOf(name) < n)
+
+/** Makes sure that tools can be called as they are configured. @throws invalid_tool */
+export const requireTools = (tools: readonly Tool[]): void => {
+  for (const [n, one] of tools.entries()) {
+    const fault = one.type === 'api_call' ? apiCallFault(one) : undefined
+    if (!fault) continue
+    const param = `tools.${n}.${fault.at}`
+    throw problem('invalid_tool', { param, message: `${param}: ${fault.message}` })
+  }
+  const names = tools.map(nameOf)
+  const n = repeated(names)
+  if (n !== -1)
+    throw problem('invalid_tool', { param: `tools.${n}`, message: `Two tools are ${names[n]}` })
+}
+
+/** @throws invalid_tool */
+export const requireServers = (servers: readonly Server[]): void => {
+  for (const [n, { url, headers }] of servers.entries()) {
+    const fault = urlFault(url) ?? headerFault(headers)
+    if (!fault) continue
+    const param = `mcp_servers.${n}.${fault.at}`
+    throw problem('invalid_tool', { param, message: `${param}: ${fault.message}` })
+  }
+  const names = servers.map(({ name }) => name)
+  const n = repeated(names)
+  if (n !== -1)
+    throw problem('invalid_tool', {
+      param: `mcp_servers.${n}`,
+      message: `Two servers are called ${names[n]}`,
+    })
+}

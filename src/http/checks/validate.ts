@@ -1,0 +1,60 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance, FastifySchemaCompiler } from 'fastify'
+import type { z } from 'zod'
+import { problem } from '../../domain/problems.ts'
+
+/** A request that does not fit its route's schema; problem-reply gives it the route's shape. */
+export class InvalidRequest extends Error {
+  override readonly name = 'InvalidRequest'
+  readonly part: string
+  readonly issues: readonly z.core.$ZodIssue[]
+  constructor(part: string, issues: readonly z.core.$ZodIssue[]) {
+    super(`The ${part} does not fit`)
+    this.part = part
+    this.issues = issues
+  }
+}
+
+/**
+ * zod parses every part of a request once; what handlers get is the parsed value. A body that is
+ * not there lacks every field.
+ */
+export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
+  ({ schema, httpPart = 'body' }) =>
+  (value: unknown) => {
+    const parsed = schema.safeParse(value)
+    if (parsed.success) return { value: parsed.data }
+    const { issues } = (value === null && schema.safeParse({}).error) || parsed.error
+    return { error: new InvalidRequest(httpPart, issues) }
+  }
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it came, for fingerprints; undefined where there was none. */
+    rawBody: Buffer | undefined
+  }
+}
+
+/** JSON bodies: valid UTF-8, no `__proto__`; an empty body is no body, whatever its type is. */
+export const parseJson = (http: FastifyInstance): void => {
+  http.decorateRequest('rawBody', undefined)
+  const parse = http.getDefaultJsonParser('error', 'error')
+  http.removeAllContentTypeParsers()
+  http.addContentTypeParser(
+    /^application\/(?:[\w.!#$&^-]+\+)?json(?:$|[ ;])/i,
+    { parseAs: 'buffer' },
+    (request, body: Buffer, done) => {
+      request.rawBody = body
+      if (body.length === 0) return done(null, undefined)
+      if (!isUtf8(body)) return done(problem('invalid_json'))
+      void parse(request, body.toString(), (error, value) =>
+        done(error && problem('invalid_json'), value),
+      )
+    },
+  )
+  http.addContentTypeParser('*', ({ headers, is404 }, _body, done) => {
+    const { 'content-length': length = '0', 'transfer-encoding': coding } = headers
+    const none = length === '0' && coding === undefined
+    done(none || is404 ? null : problem('unsupported_media_type'), undefined)
+  })
+}

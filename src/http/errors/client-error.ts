@@ -1,0 +1,33 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { type ProblemCode, problem, problems } from '../../domain/problems.ts'
+import { bodyOf } from './reply.ts'
+
+const codes: Readonly<Record<string, ProblemCode>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'payload_too_large',
+}
+
+/** Refuses what never became a request; the connection cannot be understood any further. */
+export const refuseConnection =
+  (newId: () => string) =>
+  (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    const code = codes[error.code ?? ''] ?? 'malformed_request'
+    const { status } = problems[code]
+    const body = JSON.stringify(bodyOf(problem(code), 'admin'))
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${newId()}`,
+      `X-Error-Code: ${code}`,
+      'X-Content-Type-Options: nosniff',
+      'Connection: close',
+    ]
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  }

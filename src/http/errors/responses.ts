@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { type ProblemCode, problems, type Shape } from '../../domain/problems.ts'
+import { alwaysError, type Group, shapeIn } from './reply.ts'
+
+const error = z.looseObject({
+  message: z.string(),
+  type: z.string(),
+  code: z.string(),
+  param: z.string().optional(),
+})
+
+const issue = z.object({
+  loc: z.array(z.union([z.string(), z.int()])),
+  msg: z.string(),
+  type: z.string(),
+})
+
+const shapes = {
+  detail: z.looseObject({ detail: z.string() }),
+  error: z.looseObject({ error }),
+  flat: z.looseObject({ error: z.string(), message: z.string() }),
+  list: z.object({ detail: z.array(issue) }),
+  fields: z.object({ detail: z.record(z.string(), z.array(z.string())) }),
+  rag: z.object({ detail: z.object({ error }) }),
+} as const satisfies Record<Shape, z.ZodObject>
+
+const withError = z.object({ error })
+
+/** The body of a refusal; where the group says `error` to all, the other shapes have it too. */
+const schemaOf = (shape: Shape, group: Group): z.ZodObject => {
+  const schema: z.ZodObject = shapes[shape]
+  return alwaysError(group) && shape !== 'flat' ? schema.extend(withError.shape) : schema
+}
+
+/** What any route under a key may answer besides its own refusals. */
+const everywhere: readonly ProblemCode[] = [
+  'missing_api_key',
+  'invalid_api_key',
+  'https_required',
+  'organization_access_denied',
+  'insufficient_scopes',
+  'rate_limit_exceeded',
+  'invalid_query',
+  'invalid_json',
+  'payload_too_large',
+  'unsupported_media_type',
+  'internal_error',
+  'service_unavailable',
+]
+
+/** What any route may answer that needs no key. */
+const inTheOpen: readonly ProblemCode[] = ['invalid_query', 'internal_error', 'service_unavailable']
+
+const ofBodies = (group: Group): readonly ProblemCode[] => [
+  alwaysError(group) ? 'missing_required_field' : 'invalid_body',
+  'invalid_input',
+]
+
+const described = (group: Group, codes: readonly ProblemCode[]) => {
+  const byStatus = new Map<number, Map<Shape, ProblemCode[]>>()
+  for (const code of new Set(codes)) {
+    const { status } = problems[code]
+    const shape = shapeIn(group, code)
+    const found = byStatus.get(status) ?? new Map<Shape, ProblemCode[]>()
+    found.set(shape, [...(found.get(shape) ?? []), code])
+    byStatus.set(status, found)
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, found]) => {
+      const [first = shapes.error, ...rest] = [...found.keys()].map((one) => schemaOf(one, group))
+      const schema = rest.length > 0 ? z.union([first, ...rest]) : first
+      return [status, schema.describe([...found.values()].flat().join(', '))]
+    }),
+  )
+}
+
+/** The error answers of a route for the OpenAPI document, by status, from the problem table. */
+export const refusals = (group: Group, ...codes: readonly ProblemCode[]) =>
+  described(group, [...everywhere, ...ofBodies(group), ...codes])
+
+/** Those of a route that needs no key, and is of no group. */
+export const openRefusals = (...codes: readonly ProblemCode[]) =>
+  described('admin', [...inTheOpen, ...codes])

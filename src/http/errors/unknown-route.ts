@@ -1,0 +1,26 @@
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
+import { problem } from '../../domain/problems.ts'
+import { replyWith } from './reply.ts'
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** Remembers every path, to tell an unknown path (404) from an unknown method on one (405). */
+export const unknownRoute = (http: FastifyInstance): RouteHandlerMethod => {
+  const patterns = new Map<string, RegExp>()
+  http.addHook('onRoute', ({ url }) => {
+    const pattern = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')
+    patterns.set(url, new RegExp(`^${pattern.replace(/\*/g, '.*')}/?$`))
+  })
+  const methodsOf = (path: string): string[] =>
+    [...patterns]
+      .filter(([, pattern]) => pattern.test(path))
+      .flatMap(([url]) => methods.filter((method) => http.hasRoute({ method, url })))
+
+  return (request, reply) => {
+    const allowed = methodsOf(request.url.split('?', 1)[0] ?? '')
+    if (allowed.length === 0 || allowed.includes(request.method))
+      return replyWith(request, reply, problem('not_found'))
+    reply.header('allow', [...new Set(allowed)].join(', '))
+    return replyWith(request, reply, problem('method_not_allowed'))
+  }
+}

@@ -1,0 +1,87 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { RouteRules } from '../checks/route-rules.ts'
+
+/** Everything that /docs loads is served from here, and it is shown in no one's frame. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>
+
+/**
+ * Defaults of values that are read from text are said; what says nothing is left out; an answer that
+ * is nothing has no content.
+ */
+const override: Override = ({ zodSchema, jsonSchema }) => {
+  const { def } = zodSchema._zod
+  if (def.type === 'default') jsonSchema.default = def.defaultValue
+  if (def.type === 'undefined') jsonSchema.type = 'null'
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (jsonSchema.format) delete jsonSchema.pattern
+}
+
+const transform = createJsonSchemaTransform({ zodToJsonConfig: { override } })
+
+const stream = { schema: { type: 'string', description: 'id: and data: lines, then [DONE]' } }
+
+const lines = { schema: { type: 'string', description: 'One JSON document a line' } }
+
+const answers = z.record(z.string(), z.looseObject({ description: z.string().default('') }))
+type Answers = z.infer<typeof answers>
+
+/** A route's 200 as the stream that it is, always or when it is asked for. */
+const streaming = (all: Answers, rules: Pick<RouteRules, 'streams' | 'lines'>): Answers => {
+  const { '200': whole, ...others } = all
+  const { description = '', ...schema } = whole ?? {}
+  const content = {
+    ...(rules.streams === 'always' ? {} : { 'application/json': { schema } }),
+    ...(rules.lines ? { 'application/x-ndjson': lines } : {}),
+    ...(rules.streams ? { 'text/event-stream': stream } : {}),
+  }
+  return { ...others, '200': { description, content } }
+}
+
+/** The contract in the open: `/api/openapi.json` (3.1, from the routes' schemas) and `/docs`. */
+export const openApi = async (http: FastifyInstance, version: string): Promise<void> => {
+  await http.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Reprise',
+        version,
+        description: 'A multi-tenant multi-agent AI platform whose every fact is an event.',
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      security: [{ apiKey: [] }, { bearer: [] }],
+      components: {
+        securitySchemes: {
+          apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+          bearer: { type: 'http', scheme: 'bearer' },
+        },
+      },
+    },
+    transform: (document) => {
+      const { schema, url } = transform(document)
+      const { config = {} } = document.route
+      if (!config.streams && !config.lines) return { schema, url }
+      return {
+        schema: { ...schema, response: streaming(answers.parse(schema.response), config) },
+        url,
+      }
+    },
+  })
+  await http.register(swaggerUi, { routePrefix: '/docs', staticCSP: policy })
+  http.get('/api/openapi.json', { schema: { hide: true } }, async () => http.swagger())
+}

@@ -1,0 +1,155 @@
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyPluginAsync,
+  LogController,
+  type onRequestHookHandler,
+} from 'fastify'
+import type { Config } from '../../config.ts'
+import { problem } from '../../domain/problems.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Access, FindAccess } from '../../security/access.ts'
+import { authenticate, authorize } from '../checks/authenticate.ts'
+import '../checks/route-rules.ts'
+import { requireHttps, tlsFrom } from '../checks/https.ts'
+import { type IdempotencyUses, idempotency } from '../checks/idempotency.ts'
+import { type Admit, limit } from '../checks/limit.ts'
+import { noteRefused, type Refusing } from '../checks/refused-access.ts'
+import { parseJson, validatorCompiler } from '../checks/validate.ts'
+import { refuseConnection } from '../errors/client-error.ts'
+import { replyWith } from '../errors/reply.ts'
+import { unknownRoute } from '../errors/unknown-route.ts'
+import type { Metrics } from './metrics.ts'
+import { openApi } from './open-api.ts'
+import { decodable } from './url.ts'
+
+/** Request payload limit (Limits), in bytes. */
+const bodyLimit = 10 * 1024 * 1024
+/** How long a request may take to arrive; its answer may take longer. */
+const requestTimeout = 300_000
+/** An address is as long as node takes it; what is too long for an id is refused as one. */
+const maxParamLength = 16_384
+
+type Options = {
+  config: Pick<Config, 'TRUST_PROXY' | 'REQUIRE_HTTPS' | 'TLS_CERT' | 'TLS_KEY'>
+  clock: Clock
+  log: FastifyBaseLogger
+  version: string
+  findAccess: FindAccess
+  metrics: Metrics
+  admit: Admit
+  /** Told of every request that passed authentication and limits. */
+  counted(access: Access): void
+  /** Told of every refusal to a known key. */
+  refused: Refusing['refused']
+  idempotency: IdempotencyUses
+  keepAliveMs: number
+  /** Routes under a key, by the path they are mounted at. */
+  routes: Readonly<Record<string, readonly FastifyPluginAsync[]>>
+  /** Routes that need no key. */
+  open: Readonly<Record<string, readonly FastifyPluginAsync[]>>
+}
+
+/** A request that names no host is refused by us, like any other, and not by node. */
+const lenient = { requireHostHeader: false }
+
+const saneId = /^[\w.:-]{1,128}$/
+
+const requestId = (clock: Clock) => (raw: { headers: Record<string, unknown> }) => {
+  const own = raw.headers['x-request-id']
+  return typeof own === 'string' && saneId.test(own) ? own : clock.id()
+}
+
+/**
+ * The HTTP server: one order of checks for every route under a key (decisions, section 1), one
+ * place where refusals become answers. What it serves is given to it.
+ */
+export const server = async (options: Options): Promise<FastifyInstance> => {
+  const { config, clock, log, findAccess, metrics, routes, open, version } = options
+  const { TRUST_PROXY, REQUIRE_HTTPS } = config
+  const https = tlsFrom(config)
+  const http: FastifyInstance = Fastify({
+    ...(https ? { https: { ...https, ...lenient } } : { http: lenient }),
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: TRUST_PROXY,
+    bodyLimit,
+    requestTimeout,
+    genReqId: requestId(clock),
+    rewriteUrl: decodable,
+    clientErrorHandler: refuseConnection(clock.id),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+  })
+  http.setValidatorCompiler(validatorCompiler)
+  http.setSerializerCompiler(() => JSON.stringify)
+  http.setErrorHandler((error, request, reply) =>
+    replyWith(request, reply, error, (refusal) => noteRefused(options, request, refusal)),
+  )
+  http.decorate('keepAliveMs', options.keepAliveMs)
+  http.decorateRequest('call')
+  http.decorateRequest('access')
+  parseJson(http)
+  const notFound = unknownRoute(http)
+
+  let closing = false
+  http.addHook('preClose', (done) => {
+    closing = true
+    done()
+  })
+  http.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    reply.header('x-content-type-options', 'nosniff')
+    reply.header('cache-control', 'no-store')
+    const hostless = request.raw.httpVersion === '1.1' && !('host' in request.headers)
+    if (closing) done(problem('service_unavailable'))
+    else done(hostless ? problem('malformed_request') : undefined)
+  })
+  http.addHook('onResponse', (request, reply, done) => {
+    const { method, routeOptions, log, call } = request
+    const route = routeOptions.url ?? 'unknown'
+    const ms = reply.elapsedTime
+    metrics.observe(method, route, reply.statusCode, ms / 1000)
+    const { organizationId, keyId } = call ?? {}
+    const fields = { method, route, status: reply.statusCode, ms, organizationId, keyId }
+    log.info(fields, 'request')
+    done()
+  })
+  http.setNotFoundHandler(notFound)
+
+  const secure = requireHttps(REQUIRE_HTTPS)
+  const checks: onRequestHookHandler[] = [
+    secure,
+    authenticate(findAccess, clock),
+    limit(options.admit),
+    ({ access }, _reply, done) => {
+      options.counted(access)
+      done()
+    },
+  ]
+
+  await openApi(http, version)
+  http.register(async (keyless) => {
+    keyless.addHook('onRoute', ({ schema }) => {
+      if (schema) schema.security = []
+    })
+    for (const [prefix, plugins] of Object.entries(open))
+      for (const plugin of plugins) keyless.register(plugin, { prefix })
+  })
+  http.register(async (keyed) => {
+    for (const check of [...checks, authorize]) keyed.addHook('onRequest', check)
+    idempotency(keyed, options.idempotency)
+    for (const [prefix, plugins] of Object.entries(routes))
+      for (const plugin of plugins) keyed.register(plugin, { prefix })
+  })
+  // An unknown path under a key is refused like any other for want of one.
+  http.register(
+    async (external) => {
+      for (const check of checks) external.addHook('onRequest', check)
+      external.setNotFoundHandler(notFound)
+    },
+    { prefix: '/api/external' },
+  )
+  return http
+}

@@ -1,0 +1,28 @@
+import type { LiveTurn } from '../../turns/turn.ts'
+import type { StreamFormat } from './turn-frames.ts'
+
+export type AgentStream = { agentId: string; agentName: string; model: string }
+
+/** The agent completion stream (external API, Events): no lifecycle events, session_id once. */
+export const agentFormat = (turn: LiveTurn, agent: AgentStream): StreamFormat => {
+  const { runId, sessionId, created } = turn
+  const common = JSON.stringify({
+    id: `agentcmpl-${runId}`,
+    object: 'agent.completion.chunk',
+    created,
+    agent_id: agent.agentId,
+    agent_name: agent.agentName,
+    model: agent.model,
+  }).slice(0, -1)
+
+  const chunk = (delta: object, finishReason: string | null = null): string =>
+    `${common},"choices":${JSON.stringify([{ index: 0, delta, finish_reason: finishReason }])}`
+
+  return {
+    opening: `${chunk({ role: 'assistant', content: '' })},"session_id":${JSON.stringify(sessionId)}}`,
+    token: (text) => `${chunk({ content: text })}}`,
+    // In the places of a chat's end: an orchestrator's turn is gone on with as a chat.
+    end: () => [undefined, `${chunk({}, 'stop')}}`, undefined],
+    lifecycle: () => undefined,
+  }
+}

@@ -1,0 +1,58 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { TurnDone } from '../../agents/agent-event.ts'
+import { deferred } from '../../support/deferred.ts'
+import type { LiveTurn } from '../../turns/turn.ts'
+import type { AgentEvents } from './chat.ts'
+import { goneSignal, sendStream } from './sse.ts'
+import { beginning, type StreamFormat, turnFrames } from './turn-frames.ts'
+
+/** How long a stream waits for its turn to begin, so that a refusal still has its own status. */
+const beginMs = 150
+
+/** Stock SDKs stumble over objects without `choices`; they get carriers unless they say otherwise. */
+export const agentEventsFor = ({ headers }: FastifyRequest, asked?: AgentEvents): AgentEvents => {
+  if (asked) return asked
+  const sdk = headers['x-stainless-lang'] || headers['user-agent']?.includes('ai-sdk/')
+  return sdk ? 'chunk' : 'plain'
+}
+
+/** Cancels a turn whose client goes away and asked for that; any other run goes on. */
+export const onGone = (reply: FastifyReply, turn: LiveTurn, cancels: boolean): AbortSignal => {
+  const gone = goneSignal(reply)
+  if (!cancels) return gone
+  if (gone.aborted) turn.cancel()
+  else gone.addEventListener('abort', () => turn.cancel())
+  return gone
+}
+
+/** The end of a turn, once it is stored. @throws the problem that it failed with */
+export const doneOf = async (turn: LiveTurn): Promise<TurnDone> => {
+  const outcome = await turn.outcome
+  if (outcome.status === 'failed') throw outcome.problem
+  return outcome.done
+}
+
+type Streamed = {
+  turn: LiveTurn
+  formatOf(turn: LiveTurn): StreamFormat
+  /** The client wants the turn cancelled when it goes away. */
+  cancels: boolean
+}
+
+/**
+ * Streams a turn. A refusal that comes at once keeps its own status; while the turn waits in line
+ * the headers go out, and what comes later is told inside the stream.
+ */
+export const streamTurn = async (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { turn, formatOf, cancels }: Streamed,
+) => {
+  const gone = onGone(reply, turn, cancels)
+  const soon = deferred<undefined>()
+  const timer = setTimeout(soon.resolve, beginMs, undefined)
+  const begun = (await Promise.race([turn.started, soon.promise])) ?? turn
+  clearTimeout(timer)
+  request.streamedRun = begun.runId
+  return sendStream(reply, turnFrames(begun, formatOf(begun))(beginning, gone))
+}

@@ -1,0 +1,55 @@
+import type { TurnDone } from '../../agents/agent-event.ts'
+import type { LiveTurn } from '../../turns/turn.ts'
+import type { StreamFormat } from './turn-frames.ts'
+
+/**
+ * How lifecycle events are shown: `plain` as documented (an object with `event`, no `choices`),
+ * `chunk` as a carrier that stock SDKs can read, `none` not at all (decisions, section 3).
+ */
+export type AgentEvents = 'plain' | 'chunk' | 'none'
+
+export type ChatStream = { model: string; agentEvents: AgentEvents; includeUsage: boolean }
+
+export const usageOf = ({ usage: { promptTokens, completionTokens } }: TurnDone) => ({
+  prompt_tokens: promptTokens,
+  completion_tokens: completionTokens,
+  total_tokens: promptTokens + completionTokens,
+})
+
+/** OpenAI's shape of the keyword tools that an answer called. */
+export const toolCallsOf = ({ tool_calls }: TurnDone) =>
+  tool_calls?.map(({ id, name, arguments: text }) => ({
+    id,
+    type: 'function' as const,
+    function: { name, arguments: text },
+  }))
+
+/** The chat completion stream (external API, Events). Tokens are written without a serializer. */
+export const chatFormat = (turn: LiveTurn, options: ChatStream): StreamFormat => {
+  const { runId, sessionId, created } = turn
+  const { model, agentEvents, includeUsage } = options
+  const head = `{"id":"chatcmpl-${runId}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":`
+  const tail = `,"session_id":${JSON.stringify(sessionId)}}`
+
+  const chunk = (delta: object, finishReason: string | null = null): string =>
+    `${head}${JSON.stringify([{ index: 0, delta, finish_reason: finishReason }])}${tail}`
+
+  return {
+    opening: chunk({ role: 'assistant', content: '' }),
+    token: (text) =>
+      `${head}[{"index":0,"delta":{"content":${JSON.stringify(text)}},"finish_reason":null}]${tail}`,
+    end: (done) => {
+      const calls = toolCallsOf(done)?.map((call, index) => ({ index, ...call }))
+      return [
+        calls && chunk({ tool_calls: calls }),
+        chunk({}, done.finish_reason),
+        includeUsage ? `${head}[],"usage":${JSON.stringify(usageOf(done))}${tail}` : undefined,
+      ]
+    },
+    lifecycle: (event) => {
+      if (agentEvents === 'none') return undefined
+      const text = JSON.stringify(event)
+      return agentEvents === 'plain' ? text : `${head}[],"agent_event":${text}${tail}`
+    },
+  }
+}

@@ -1,0 +1,114 @@
+import type { TurnDone } from '../../agents/agent-event.ts'
+import { type ProblemCode, problems } from '../../domain/problems.ts'
+import type { Had } from '../../turns/past-turn.ts'
+import type { LiveTurn } from '../../turns/turn.ts'
+import type { TurnItem } from '../../turns/turn-log.ts'
+import { frame } from './sse.ts'
+
+/** Where a client is in a stream: item, part of that item, and characters of the answer so far. */
+export type StreamPlace = { item: number; part: number; characters: number }
+
+export const beginning: StreamPlace = { item: 0, part: -1, characters: 0 }
+
+const placePattern = /^(?<run>[\w-]+):(?<item>\d{1,9})\.(?<part>\d):(?<characters>\d{1,9})$/
+
+/** The run and the place in it that a `Last-Event-ID` names; undefined where it names none. */
+export const streamPlaceOf = (
+  lastEventId: unknown,
+): { runId: string; place: StreamPlace } | undefined => {
+  const { run, item, part, characters } = String(lastEventId).match(placePattern)?.groups ?? {}
+  if (!run) return undefined
+  const place = { item: Number(item), part: Number(part), characters: Number(characters) }
+  return { runId: run, place }
+}
+
+/**
+ * What a client at a place has of a turn that is told again from the log, where all but the text
+ * and the end is left out, and where the telling goes on.
+ */
+export const resumed = (place: StreamPlace): { had: Had; from: StreamPlace } => {
+  const { item, part, characters } = place
+  if (part > 0)
+    return { had: { items: item - 1, characters: Number.MAX_SAFE_INTEGER }, from: place }
+  const from = part < 0 ? place : { ...place, item: item + 1, part: -1 }
+  return { had: { items: item, characters }, from }
+}
+
+/** How one kind of stream writes a turn; what it does not show is undefined, and keeps its place. */
+export type StreamFormat = {
+  /** Sent before anything has happened. */
+  opening: string
+  token(text: string): string
+  /** At most 8 items. */
+  end(done: TurnDone): readonly (string | undefined)[]
+  lifecycle(event: Readonly<Record<string, unknown>>): string | undefined
+}
+
+/** What of an event the documented table shows. */
+export const lifecycleOf = (item: TurnItem): Record<string, unknown> | undefined => {
+  switch (item.event) {
+    case 'agent_started': {
+      const { event, agent, agent_type, depth, parent_agent, timestamp } = item
+      return { event, agent, agent_type, depth, parent_agent, timestamp }
+    }
+    case 'agent_completed': {
+      const { event, agent, duration_ms, timestamp } = item
+      return { event, agent, duration_ms, timestamp }
+    }
+    case 'tool_started':
+    case 'tool_completed': {
+      const { event, tool_name, tool_id, agent_name } = item
+      return { event, tool_name, tool_id, agent_name }
+    }
+    case 'agent_routing':
+    case 'token_agent':
+    case 'payment_required':
+      return item
+    default:
+      return undefined
+  }
+}
+
+const done = '[DONE]'
+
+const failure = (code: string, message: string): string => {
+  const type = problems[code as ProblemCode]?.type ?? 'server_error'
+  return JSON.stringify({ error: { message, type, code } })
+}
+
+const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undefined)[] => {
+  if (item.event === 'token') return [format.token(item.text)]
+  // Part 0 belongs to what happens on the way, so that a place tells whether it is in the end.
+  if (item.event === 'done') return [undefined, ...format.end(item), done]
+  if (item.event === 'failed') return [undefined, failure(item.code, item.message), done]
+  const shown = lifecycleOf(item)
+  return [shown && format.lifecycle(shown)]
+}
+
+/**
+ * A turn as SSE frames. Every frame's id names its place, and the same turn gives the same frames
+ * to whoever asks, so that a client continues exactly where it was.
+ */
+export const turnFrames = ({ runId, log }: LiveTurn, format: StreamFormat) =>
+  async function* (from: StreamPlace, signal?: AbortSignal): AsyncGenerator<string> {
+    let { item: n, part: after, characters } = from
+    // Place 0 is the opening; the turn's items follow it.
+    if (n === 0) {
+      if (after < 0) yield frame(`${runId}:0.0:0`, format.opening)
+      n = 1
+      after = -1
+    }
+    for await (const items of log.follow(n - 1, signal)) {
+      let text = ''
+      for (const item of items) {
+        const repeated = after >= 0
+        if (item.event === 'token' && !repeated) characters += item.text.length
+        partsOf(item, format).forEach((data, part) => {
+          if (data && part > after) text += frame(`${runId}:${n}.${part}:${characters}`, data)
+        })
+        after = -1
+        n++
+      }
+      if (text !== '') yield text
+    }
+  }

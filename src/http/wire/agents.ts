@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { type AgentConfiguration, agentTypes, builtInTools } from '../../domain/agent/events.ts'
+import type { Change } from '../../domain/changes.ts'
+import { requireServers, requireTools } from '../checks/tools.ts'
+import { id, name, timestamp } from './admin.ts'
+import { headers, mcpServer, tool } from './tools.ts'
+
+export const agentType = z.enum(agentTypes)
+
+const settings = {
+  description: z.string().max(4_000),
+  agent_type: agentType,
+  model: z.string().trim().min(1).max(200).nullable().describe('provider/model'),
+  instruction: z.string().max(64_000),
+  is_active: z.boolean(),
+  tools: z.array(tool).max(64),
+  mcp_servers: z.array(mcpServer).max(20),
+  sub_agents: z.array(z.string().min(1).max(64)).max(100).describe('Agent ids, in order'),
+  datastore_ids: z.array(id).max(100),
+  temperature: z.number().min(0).max(2).nullable(),
+  max_tokens: z.int().min(1).max(1_000_000).nullable(),
+  output_key: z
+    .string()
+    .regex(/^[A-Za-z_]\w{0,63}$/, 'A key has 1 to 64 letters, digits and _, a digit not first')
+    .nullable(),
+  max_iterations: z.int().min(1).max(100).nullable(),
+  exit_condition: z.string().trim().min(1).max(200).nullable(),
+}
+
+export const agentChange = z.object({ name, ...settings }).partial()
+export const newAgent = z.object(settings).partial().extend({ name })
+
+export const instruction = settings.instruction
+
+const listed = {
+  agent_id: id,
+  name: z.string(),
+  agent_type: agentType,
+  description: z.string(),
+  is_active: z.boolean(),
+  model: z.string().nullable().describe('Null for agents that only run others'),
+  has_tools: z.boolean(),
+  has_mcp: z.boolean(),
+}
+
+/** The contract's list item. */
+export const agentItem = z.object(listed)
+
+/** An agent with all that it is configured by. */
+export const wholeAgent = agentItem.extend({
+  instruction: z.string(),
+  tools: z.array(z.union([z.enum(builtInTools), z.looseObject({ type: z.literal('api_call') })])),
+  mcp_servers: z.array(z.object({ name: z.string(), url: z.string(), headers })),
+  sub_agents: z.array(id),
+  datastore_ids: z.array(id),
+  temperature: z.number().nullable(),
+  max_tokens: z.int().nullable(),
+  output_key: z.string().nullable(),
+  max_iterations: z.int().nullable(),
+  exit_condition: z.string().nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+
+/** What a body says of an agent, as the commands take it. @throws invalid_tool */
+export const configurationOf = (body: z.infer<typeof agentChange>): Change<AgentConfiguration> => {
+  requireTools(body.tools ?? [])
+  requireServers(body.mcp_servers ?? [])
+  return {
+    name: body.name,
+    description: body.description,
+    agentType: body.agent_type,
+    model: body.model,
+    instruction: body.instruction,
+    isActive: body.is_active,
+    tools: body.tools?.map((one) => (one.type === 'api_call' ? one : one.type)),
+    mcpServers: body.mcp_servers,
+    subAgents: body.sub_agents,
+    datastoreIds: body.datastore_ids,
+    temperature: body.temperature,
+    maxTokens: body.max_tokens,
+    outputKey: body.output_key,
+    maxIterations: body.max_iterations,
+    exitCondition: body.exit_condition,
+  }
+}

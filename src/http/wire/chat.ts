@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { problem } from '../../domain/problems.ts'
+import type { ChatMessage } from '../../ports/model.ts'
+import { orAbsent, sessionId } from './common.ts'
+
+const text = z.object({ type: z.literal('text'), text: z.string() })
+
+/** OpenAI's assistants refuse in a part of its own. */
+const refusal = z
+  .object({ type: z.literal('refusal'), refusal: z.string() })
+  .transform((part) => ({ text: part.refusal }))
+
+const contentOf = (part: z.ZodType<{ text: string }>) =>
+  z
+    .union([z.string(), z.array(part)], 'A string, or an array of {type: "text", text} is expected')
+    .transform((parts) =>
+      typeof parts === 'string' ? parts : parts.map(({ text }) => text).join('\n'),
+    )
+
+const content = contentOf(text)
+
+const message = z.discriminatedUnion(
+  'role',
+  [
+    z.object({ role: z.enum(['system', 'developer', 'user', 'tool']), content }),
+    // An assistant that only called tools said nothing.
+    z.object({
+      role: z.literal('assistant'),
+      content: contentOf(z.union([text, refusal])).nullish(),
+    }),
+  ],
+  'role is one of system, user, assistant, tool',
+)
+
+/** Body of POST /v1/chat/completions. Unknown parameters are tolerated (decisions, section 3). */
+export const chatBody = z.object({
+  messages: z.array(message),
+  model: orAbsent(z.string()),
+  stream: z.boolean().nullish(),
+  session_id: orAbsent(sessionId),
+  on_behalf_of: orAbsent(z.string().min(1)),
+  session_hidden: orAbsent(z.boolean()),
+  target_agent_id: orAbsent(z.uuid()),
+  stream_options: orAbsent(
+    z.object({
+      include_usage: z.boolean().nullish(),
+      on_disconnect: z.enum(['continue', 'cancel']).nullish(),
+      agent_events: orAbsent(z.enum(['plain', 'chunk', 'none'])),
+    }),
+  ),
+  // OpenAI's own, honoured where they make sense and otherwise ignored like any unknown one.
+  temperature: z.number().min(0).max(2).optional().catch(undefined),
+  max_tokens: z.int().min(1).optional().catch(undefined),
+  max_completion_tokens: z.int().min(1).optional().catch(undefined),
+})
+
+export type ChatBody = z.infer<typeof chatBody>
+
+/** The turn is the last user message; system messages apply to it, earlier ones came before. */
+export type Conversation = { message: string; system: ChatMessage[]; before: ChatMessage[] }
+
+/** @throws missing_required_field where no user message is there to answer. */
+export const conversationOf = ({ messages }: ChatBody): Conversation => {
+  const last = messages.findLastIndex(({ role }) => role === 'user')
+  const turn = messages[last]
+  if (!turn)
+    throw problem('missing_required_field', {
+      param: 'messages',
+      message: 'messages needs at least one with role user',
+    })
+  const conversation: Conversation = { message: turn.content ?? '', system: [], before: [] }
+  messages.forEach(({ role, content }, n) => {
+    if (role === 'system' || role === 'developer')
+      conversation.system.push({ role: 'system', content })
+    else if (n < last && (role === 'user' || role === 'assistant'))
+      conversation.before.push({ role, content: content ?? '' })
+  })
+  return conversation
+}

@@ -1,0 +1,139 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import multipart, { type MultipartFile } from '@fastify/multipart'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { ArrivedFile } from '../../../commands/upload-files.ts'
+import { baseName, type FileType } from '../../domain/file/types.ts'
+import { Problem, problem } from '../../domain/problems.ts'
+import {
+  largestFile,
+  requireFileSize,
+  requireFileType,
+  requireUploadSize,
+} from '../checks/arrived-files.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The files of a form, on disk; undefined where the body was JSON. */
+    spooled: ArrivedFile[] | undefined
+  }
+}
+
+/** Clients say this of what they do not know. */
+const unsaid = 'application/octet-stream'
+
+/** Of one request (Limits). */
+const mostFiles = 10
+
+const tooMany = {
+  loc: ['body', 'files'],
+  msg: `Too big: expected array to have <=${mostFiles} items`,
+  type: 'too_big',
+}
+
+const limits = {
+  fileSize: largestFile + 1,
+  files: mostFiles,
+  fields: 10,
+  fieldSize: 1_000,
+  fieldNameSize: 100,
+  headerPairs: 20,
+}
+
+type Form = { fields: Record<string, unknown>; files: (ArrivedFile & { sentAs: string })[] }
+
+/**
+ * `multipart/form-data` with a field `datastore_id` and files, as the body that JSON would be. The
+ * files go to disk as they come, and are removed once the request is answered; a file is refused
+ * only when all are read, so that the client is still listening.
+ */
+export const multipartFiles = async (http: FastifyInstance, directory: string) => {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  for (const left of await readdir(directory)) await rm(join(directory, left))
+  await http.register(multipart, { limits })
+  http.decorateRequest('spooled', undefined)
+
+  const paths = new WeakMap<FastifyRequest, string[]>()
+  const cleared = async (request: FastifyRequest): Promise<void> => {
+    for (const path of paths.get(request) ?? []) await rm(path, { force: true })
+  }
+
+  const spool = async (request: FastifyRequest, part: MultipartFile) => {
+    const path = join(directory, randomUUID())
+    paths.set(request, [...(paths.get(request) ?? []), path])
+    const file = await open(path, 'wx', 0o600)
+    const hash = createHash('sha256')
+    let size = 0
+    try {
+      for await (const bytes of part.file) {
+        size += bytes.length
+        hash.update(bytes)
+        await file.writeFile(bytes)
+      }
+    } finally {
+      await file.close()
+    }
+    return { path, size, hash: hash.digest('hex') }
+  }
+
+  const read = async (request: FastifyRequest): Promise<Form> => {
+    const form: Form = { fields: {}, files: [] }
+    const refused: unknown[] = []
+    const typeOf = (name: string, declared: string | undefined): FileType => {
+      try {
+        return requireFileType(name, declared)
+      } catch (error) {
+        refused.push(error)
+        return 'text/plain'
+      }
+    }
+    let total = 0
+    for await (const part of request.parts()) {
+      if (part.type === 'field') {
+        form.fields[part.fieldname] = part.value
+        continue
+      }
+      const sentAs = part.filename ?? ''
+      const filename = baseName(sentAs)
+      const declared = part.mimetype === unsaid ? undefined : part.mimetype
+      const fileType = typeOf(filename, declared)
+      const { path, size, hash } = await spool(request, part)
+      requireFileSize(filename, size)
+      total += size
+      requireUploadSize(total)
+      const bytes = () => createReadStream(path)
+      form.files.push({ filename, fileType, size, hash, bytes, sentAs })
+    }
+    if (refused.length > 0) throw refused[0]
+    return form
+  }
+
+  const wordsFor = (error: unknown): Problem => {
+    if (error instanceof Problem) return error
+    const { code = '' } = error as { code?: string }
+    if (code === 'FST_FILES_LIMIT') return problem('invalid_body', { issues: [tooMany] })
+    return /_(?:LIMIT|TOO_LARGE)$/.test(code)
+      ? problem('payload_too_large', { message: 'The form has too many parts, or too large ones' })
+      : problem('invalid_input', { message: 'The body is not a valid multipart form' })
+  }
+
+  http.addHook('preValidation', async (request) => {
+    if (!request.isMultipart()) return
+    try {
+      const { fields, files } = await read(request)
+      const said = files.map(({ sentAs, hash }) => [sentAs, hash])
+      request.rawBody = Buffer.from(JSON.stringify([fields, said]))
+      request.spooled = files
+      request.body = {
+        datastore_id: fields.datastore_id,
+        files: files.map(({ sentAs }) => ({ filename: sentAs, content: '' })),
+      }
+    } catch (error) {
+      await cleared(request)
+      throw wordsFor(error)
+    }
+  })
+  http.addHook('onResponse', cleared)
+}

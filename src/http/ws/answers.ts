@@ -1,0 +1,58 @@
+import type { Asker } from '../../security/delegate.ts'
+import type { LiveTurn } from '../../turns/turn.ts'
+import { type About, completeFrame, encode, stepFrame } from './codec.ts'
+import type { SocketConnection } from './connection.ts'
+import type { Outgoing } from './frames.ts'
+
+/** A file as it came: its content in base64, unchecked. */
+export type SentFile = {
+  datastoreId: string
+  filename: string
+  content: string
+  contentType: string | undefined
+  onBehalfOf: string | undefined
+}
+
+/**
+ * Takes a file in: resolves when it is stored, or rejects with the refusal. What it resolves with
+ * tells the file's status from then on, and ends when it is completed or failed.
+ */
+export type Upload = (
+  asker: Asker,
+  file: SentFile,
+) => Promise<AsyncIterable<Outgoing<'file_status'>>>
+
+/**
+ * Follows a turn to its end, as fast as the client takes it; the run goes on without the client.
+ * @throws what the turn was refused or failed with
+ */
+export const sendTurn = async (
+  line: SocketConnection,
+  begun: LiveTurn,
+  about: About,
+): Promise<void> => {
+  const turn = await begun.started
+  for await (const items of turn.log.follow(0, line.gone))
+    for (const item of items) {
+      const frame = stepFrame(item, about)
+      if (frame) line.send(frame)
+      await line.room()
+      if (line.gone.aborted) return
+    }
+  if (line.gone.aborted) return
+  const ended = await turn.outcome
+  if (ended.status === 'failed') throw ended.problem
+  line.send(completeFrame(ended.done, about))
+}
+
+export const sendUpload = async (
+  line: SocketConnection,
+  steps: AsyncIterable<Outgoing<'file_status'>>,
+  about: About,
+): Promise<void> => {
+  for await (const step of steps) {
+    if (line.gone.aborted) return
+    line.send(encode('file_status', step, about))
+    await line.room()
+  }
+}

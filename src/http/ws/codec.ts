@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import type { TurnDone } from '../../agents/agent-event.ts'
+import { type Problem, problem, problems } from '../../domain/problems.ts'
+import type { TurnItem } from '../../turns/turn-log.ts'
+import { InvalidRequest } from '../checks/validate.ts'
+import { toolCallsOf, usageOf } from '../streams/chat.ts'
+import { lifecycleOf } from '../streams/turn-frames.ts'
+import { sessionId } from '../wire/common.ts'
+import { type IncomingType, incoming, type Outgoing, type OutgoingType } from './frames.ts'
+
+const types = Object.keys(incoming) as [IncomingType, ...IncomingType[]]
+const envelope = z.object({ type: z.enum(types, `type is one of ${types.join(', ')}`) })
+
+/** What tells frames apart: the client's own id of the frame that is answered, and the session. */
+export type About = { id?: string | number; session_id?: string }
+
+const id = z.object({ id: z.union([z.string().max(128), z.int()]) })
+const session = z.object({ session_id: sessionId })
+
+/** As much of it as a frame has, also where the rest of the frame is wrong. */
+export const aboutOf = (frame: unknown): About => ({
+  ...session.safeParse(frame).data,
+  ...id.safeParse(frame).data,
+})
+
+/** @throws InvalidRequest */
+export const fieldsOf = <Schema extends z.ZodType>(
+  schema: Schema,
+  frame: unknown,
+): z.infer<Schema> => {
+  const found = schema.safeParse(frame)
+  if (!found.success) throw new InvalidRequest('body', found.error.issues)
+  return found.data
+}
+
+/** @throws invalid_json */
+export const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw problem('invalid_json', { message: 'The frame is not valid JSON' })
+  }
+}
+
+/** @throws InvalidRequest */
+export const typeOf = (frame: unknown): IncomingType => fieldsOf(envelope, frame).type
+
+export const encode = <Type extends OutgoingType>(
+  type: Type,
+  fields: Outgoing<Type>,
+  about: About = {},
+): string => JSON.stringify({ type, ...fields, ...about })
+
+/** A refusal with its documented fields (`limit`, `retry_after`, …) beside message, type, code. */
+export const errorFrame = ({ code, message, extra }: Problem, about: About): string =>
+  encode('error', { error: { message, type: problems[code].type, code, ...extra } }, about)
+
+/** One step of a turn; undefined: not for the wire. */
+export const stepFrame = (item: TurnItem, about: About): string | undefined => {
+  if (item.event === 'token') return encode('stream_token', { token: item.text }, about)
+  if (item.event === 'agent_routing') {
+    const { from_agent: from, to_agent: to, timestamp } = item
+    return encode('agent_routing', { from, to, timestamp }, about)
+  }
+  const shown = lifecycleOf(item)
+  if (!shown) return undefined
+  const { event: type, ...fields } = shown
+  return JSON.stringify({ type, ...fields, ...about })
+}
+
+/** The end of a turn: the whole answer as recorded, and what it used. */
+export const completeFrame = (done: TurnDone, about: About): string => {
+  const tool_calls = toolCallsOf(done)
+  const { text: content, finish_reason } = done
+  const calls = tool_calls ? { tool_calls } : {}
+  return encode(
+    'stream_complete',
+    { content, finish_reason, ...calls, usage: usageOf(done) },
+    about,
+  )
+}

@@ -1,0 +1,106 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { problem } from '../../domain/problems.ts'
+import type { Access, FindAccess } from '../../security/access.ts'
+import type { RequestCredentials } from '../checks/authenticate.ts'
+import { noteRefusedFrame, type Refusing } from '../checks/refused-access.ts'
+import { refusalOf } from '../errors/reply.ts'
+import { type About, aboutOf, encode, errorFrame, fieldsOf, jsonOf, typeOf } from './codec.ts'
+import type { SocketConnection } from './connection.ts'
+import { type IncomingType, incoming } from './frames.ts'
+import { type RequestUses, requests } from './requests.ts'
+
+export type ConversationUses = RequestUses &
+  Refusing & {
+    findAccess: FindAccess
+    log: Pick<FastifyBaseLogger, 'error'>
+  }
+
+/** What a client said of itself when it connected, and what that came to. */
+type Opening = { credentials: RequestCredentials; access: Access | undefined }
+
+/** Close code: there is no key, or it is not valid (4000 to 4999 are an application's own). */
+const unauthorized = 4401
+const ofTheKey: ReadonlySet<string> = new Set(['invalid_api_key', 'organization_access_denied'])
+
+/**
+ * One client's side of the channel: frames are taken in one after the other, and what they set off
+ * is answered side by side. The key is looked up for every frame that needs one, and ends the
+ * channel when it is refused; any other refusal is an error frame and nothing more.
+ */
+export const conversation = (uses: ConversationUses, line: SocketConnection, opening: Opening) => {
+  const { findAccess, log } = uses
+  let { credentials, access: last } = opening
+  let taken: Promise<void> = Promise.resolve()
+
+  const refuse = (error: unknown, about: About, frame?: unknown): void => {
+    const refusal = refusalOf(error, 'chat') ?? problem('internal_error')
+    if (refusal.code === 'internal_error') log.error({ err: error }, 'a frame failed')
+    line.send(errorFrame(refusal, about))
+    noteRefusedFrame(uses, refusal, last, frame)
+    if (ofTheKey.has(refusal.code)) line.close(unauthorized, 'The API key is not valid')
+  }
+
+  const access = async (): Promise<Access> => {
+    last = await findAccess(credentials.apiKey, credentials.organizationId)
+    return last
+  }
+
+  const welcome = ({ organizationId }: Access, about?: About): void =>
+    line.send(encode('authenticated', { organization_id: organizationId }, about))
+
+  const asked = requests(uses, { line, access, refuse })
+
+  const handlers: Record<IncomingType, (frame: unknown, about: About) => Promise<void>> = {
+    async auth(frame, about) {
+      const { api_key: apiKey, organization_id } = fieldsOf(incoming.auth, frame)
+      const organizationId = organization_id ?? opening.credentials.organizationId
+      credentials = { apiKey, organizationId }
+      welcome(await access(), about)
+    },
+    message: asked.message,
+    cancel: asked.cancel,
+    file: asked.file,
+    ping: async (_frame, about) => line.send(encode('pong', {}, about)),
+  }
+
+  const handle = async (text: string | undefined): Promise<void> => {
+    let about: About = {}
+    let frame: unknown
+    try {
+      if (text === undefined) throw problem('invalid_input', { message: 'A frame is JSON text' })
+      frame = jsonOf(text)
+      about = aboutOf(frame)
+      await handlers[typeOf(frame)](frame, about)
+    } catch (error) {
+      refuse(error, about, frame)
+    }
+  }
+
+  if (last) welcome(last)
+
+  return {
+    /** Takes a frame in, in order; undefined: it was not text. Never rejects. */
+    take(text: string | undefined): Promise<void> {
+      taken = taken.then(() => (line.gone.aborted ? undefined : handle(text)))
+      return taken
+    },
+    /** Whose key was last in use, for the log. */
+    get speaker() {
+      return { organizationId: last?.organizationId, keyId: last?.keyId }
+    },
+    /** Ends the channel unless the client has authenticated by now. */
+    expire(): void {
+      if (credentials.apiKey) return
+      refuse(problem('missing_api_key', { message: 'No API key was sent in time' }), {})
+      line.close(unauthorized, 'No API key')
+    },
+    /** Takes no more messages; resolves when the turns that were begun here have ended. */
+    async stop(): Promise<void> {
+      asked.stop()
+      await taken
+      await asked.ended()
+    },
+    /** Resolves when all that was asked has been answered. */
+    answered: asked.answered,
+  }
+}

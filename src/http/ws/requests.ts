@@ -1,0 +1,131 @@
+import { problem } from '../../domain/problems.ts'
+import { rootCall } from '../../ports/call.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Access } from '../../security/access.ts'
+import type { Asker } from '../../security/delegate.ts'
+import { requireScopes } from '../../security/scopes.ts'
+import type { BeginTurn } from '../../turns/begin-turn.ts'
+import type { LiveTurn } from '../../turns/turn.ts'
+import type { Admit } from '../checks/limit.ts'
+import { sendTurn, sendUpload, type Upload } from './answers.ts'
+import { type About, encode, fieldsOf } from './codec.ts'
+import type { SocketConnection } from './connection.ts'
+import { incoming } from './frames.ts'
+
+export type RequestUses = {
+  admit: Admit
+  /** Told of every message and file that passed authentication and limits. */
+  counted(access: Access): void
+  beginTurn: BeginTurn
+  /** Undefined where files are not taken in. */
+  upload?: Upload
+  clock: Clock
+}
+
+type Channel = {
+  line: SocketConnection
+  /** What the client's key may do by now. @throws Problem */
+  access(): Promise<Access>
+  refuse(error: unknown, about: About): void
+}
+
+/** What has begun: its answer is on its way. */
+type Begun = { about: About; answer: Promise<void> }
+
+/**
+ * What a client asks for on its channel. A message or file meets the checks of a request over HTTP,
+ * in the same order (decisions, section 1), resolves when it has begun, and rejects when refused.
+ */
+export const requests = (uses: RequestUses, { line, access, refuse }: Channel) => {
+  const { admit, counted, beginTurn, upload, clock } = uses
+  let stopping = false
+  /** Turns that were begun here and have not ended, oldest first. */
+  const live = new Set<LiveTurn>()
+  const answers = new Set<Promise<void>>()
+
+  /** Counts as running until it is answered. */
+  const request = async (
+    scopes: readonly string[],
+    begin: (asker: Asker) => Promise<Begun>,
+  ): Promise<void> => {
+    const found = await access()
+    const admitted = admit(found)
+    try {
+      if (admitted?.refusal) throw admitted.refusal
+      counted(found)
+      requireScopes(found, scopes)
+      if (stopping) throw problem('service_unavailable')
+      const { about, answer } = await begin({
+        access: found,
+        call: rootCall(found, clock.id(), clock.now()),
+      })
+      const answered = answer
+        .catch((error) => refuse(error, about))
+        .finally(() => {
+          answers.delete(answered)
+          admitted?.leave()
+        })
+      answers.add(answered)
+    } catch (error) {
+      admitted?.leave()
+      throw error
+    }
+  }
+
+  return {
+    message: (frame: unknown, about: About): Promise<void> =>
+      request(['orchestrator:invoke', 'orchestrator:stream'], async (asker) => {
+        const asked = fieldsOf(incoming.message, frame)
+        const turn = await beginTurn(asker, {
+          message: asked.content,
+          sessionId: asked.session_id,
+          hidden: asked.session_hidden,
+          onBehalfOf: asked.on_behalf_of,
+          targetAgentId: asked.target_agent_id,
+          keep: true,
+        })
+        live.add(turn)
+        void turn.outcome.then(() => live.delete(turn))
+        const own = { ...about, session_id: turn.sessionId }
+        return { about: own, answer: sendTurn(line, turn, own) }
+      }),
+
+    file: (frame: unknown, about: About): Promise<void> =>
+      request(['rag:upload'], async (asker) => {
+        if (!upload) throw problem('not_available', { message: 'Files are not taken in here' })
+        const asked = fieldsOf(incoming.file, frame)
+        const steps = await upload(asker, {
+          datastoreId: asked.datastore_id,
+          filename: asked.filename,
+          content: asked.content,
+          contentType: asked.content_type,
+          onBehalfOf: asked.on_behalf_of,
+        })
+        return { about, answer: sendUpload(line, steps, about) }
+      }),
+
+    /** Cancels the turns of one session that were begun here; unnamed: of the latest. */
+    async cancel(frame: unknown, about: About): Promise<void> {
+      requireScopes(await access(), ['orchestrator:invoke'])
+      const turns = [...live]
+      const sessionId = fieldsOf(incoming.cancel, frame).session_id ?? turns.at(-1)?.sessionId
+      const named = turns.filter((turn) => turn.sessionId === sessionId)
+      for (const turn of named) turn.cancel()
+      const session = sessionId === undefined ? {} : { session_id: sessionId }
+      line.send(encode('cancelled', { cancelled: named.length > 0 }, { ...about, ...session }))
+    },
+
+    /** From now on messages and files are refused. */
+    stop(): void {
+      stopping = true
+    },
+    /** Resolves when the turns that were begun here have ended. */
+    ended: async (): Promise<void> => {
+      await Promise.all([...live].map(({ outcome }) => outcome))
+    },
+    /** Resolves when all that was asked has been answered. */
+    answered: async (): Promise<void> => {
+      await Promise.all(answers)
+    },
+  }
+}

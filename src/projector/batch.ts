@@ -1,0 +1,98 @@
+import type { AnyProjection } from '../../projections/projection.ts'
+import { type RecordedEvent, START, StoreUnavailable } from '../ports/event-store.ts'
+import type { Commit, Document, DocumentChange, Views } from '../ports/views.ts'
+import { folded } from './fold.ts'
+import { batchRouter, type Cursor, type RoutedBatch, type RoutedEvent } from './router.ts'
+
+/** Where a projection's documents are read and written: one generation of the views, or memory. */
+export type ProjectionStore = {
+  load(view: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>>
+  idsOf: (...find: Parameters<Views['idsOf']>) => Promise<readonly string[]>
+  commit(commits: readonly Commit[]): Promise<void>
+}
+
+/** What a batch changed in one read model, up to `position`. An error stopped it there. */
+export type FoldedBatch = {
+  cursor: Cursor
+  changes: readonly DocumentChange[]
+  position: number
+  error?: unknown
+}
+
+const fetched = async (
+  projectionStore: ProjectionStore,
+  { name }: AnyProjection,
+  steps: readonly RoutedEvent[],
+): Promise<ReadonlyMap<string, Document>> => {
+  const ids = new Set<string>()
+  const finds: Promise<void>[] = []
+  for (const { ids: own, clear } of steps) {
+    for (const id of own) ids.add(id)
+    if (clear)
+      finds.push(
+        projectionStore.idsOf(name, clear.index, clear.equals).then((stored) => {
+          clear.stored = stored
+        }),
+      )
+  }
+  await Promise.all(finds)
+  return ids.size > 0 ? projectionStore.load(name, [...ids]) : new Map()
+}
+
+const outcome = async (
+  projectionStore: ProjectionStore,
+  cursor: Cursor,
+  { steps, ...routed }: RoutedBatch,
+  batch: readonly RecordedEvent[],
+): Promise<FoldedBatch> => {
+  const { projection, position } = cursor
+  try {
+    const stored = await fetched(projectionStore, projection, steps)
+    const { changes, done, error = routed.error } = folded(projection, steps, stored)
+    if (!error) return { cursor, changes, position: batch.at(-1)?.position ?? position }
+    const failed = steps[done]?.event.position ?? routed.failed
+    const before = batch.findLast((event) => event.position < failed)?.position ?? position
+    return { cursor, changes, position: Math.max(position, before), error }
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error
+    return { cursor, changes: [], position, error }
+  }
+}
+
+/**
+ * Folds batches for a fixed list of projections, each with its own cursor. Returns what is to be
+ * committed and writes nothing. Skips cursors that have stopped or are past the batch. A projection
+ * whose documents cannot be loaded (damaged, an impossible id) stops alone.
+ * @throws StoreUnavailable
+ */
+export const batchFolder = (projections: readonly AnyProjection[]) => {
+  const route = batchRouter(projections)
+  return async (
+    projectionStore: ProjectionStore,
+    cursors: readonly Cursor[],
+    batch: readonly RecordedEvent[],
+  ): Promise<FoldedBatch[]> => {
+    const end = batch.at(-1)?.position ?? START
+    const routedBatches = route(batch, cursors)
+    const outcomes: (FoldedBatch | Promise<FoldedBatch>)[] = []
+    for (const [n, cursor] of cursors.entries()) {
+      const routed = routedBatches[n]
+      if (!routed || cursor.error || end <= cursor.position) continue
+      const idle = routed.steps.length === 0 && !routed.error
+      outcomes.push(
+        idle
+          ? { cursor, changes: [], position: end }
+          : outcome(projectionStore, cursor, routed, batch),
+      )
+    }
+    return Promise.all(outcomes)
+  }
+}
+
+/** The commits that store folded batches. */
+export const commitsOf = (outcomes: readonly FoldedBatch[]): Commit[] =>
+  outcomes.map(({ cursor, changes, position }) => ({
+    view: cursor.projection.name,
+    changes,
+    position,
+  }))

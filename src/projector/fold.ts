@@ -1,0 +1,89 @@
+import { type AnyProjection, type Projection, projected } from '../../projections/projection.ts'
+import type { EventTable } from '../domain/aggregate.ts'
+import type { RecordedEvent } from '../ports/event-store.ts'
+import type { Document, DocumentChange, Scalar } from '../ports/views.ts'
+import type { RoutedEvent } from './router.ts'
+
+const valueAt = (document: Document, path: string): unknown =>
+  path
+    .split('.')
+    .reduce<unknown>(
+      (value, key) =>
+        typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined,
+      document,
+    )
+
+/** Whether a document is found under these values of an index. */
+export const matchesIndex = (
+  document: Document,
+  paths: readonly string[],
+  values: readonly Scalar[],
+) => paths.every((path, n) => valueAt(document, path) === values[n])
+
+type Folded = { changes: DocumentChange[]; error?: unknown; done: number }
+
+/** All of a batch or, where it throws, nothing. */
+const foldedWhole = (
+  { fold }: NonNullable<AnyProjection['stored']>,
+  steps: readonly RoutedEvent[],
+  stored: ReadonlyMap<string, Document>,
+): Folded => {
+  const batches = new Map<string, RecordedEvent[]>()
+  for (const { event, ids } of steps)
+    for (const id of ids) {
+      const batch = batches.get(id)
+      if (batch) batch.push(event)
+      else batches.set(id, [event])
+    }
+  try {
+    const changes: DocumentChange[] = []
+    for (const [id, events] of batches) {
+      const before = stored.get(id)
+      const { view, others } = fold(before, events, id)
+      if (view !== before) changes.push({ id, document: view })
+      changes.push(...others)
+    }
+    return { changes, done: steps.length }
+  } catch (error) {
+    return { changes: [], error, done: 0 }
+  }
+}
+
+/**
+ * The documents after some steps, in the order of their events, each changed document once.
+ * `stored` holds the documents of all the steps' ids that are there, and is left as it is.
+ * When a handler throws, this is the outcome of the `done` steps before that event.
+ */
+export const folded = (
+  projection: AnyProjection,
+  steps: readonly RoutedEvent[],
+  stored: ReadonlyMap<string, Document>,
+): Folded => {
+  if (projection.stored) return foldedWhole(projection.stored, steps, stored)
+  const one = projection as Projection<Document, EventTable>
+  const views = new Map<string, Document | undefined>()
+  const cleared = new Set<string>()
+  for (const [n, { event, clear, ids }] of steps.entries())
+    try {
+      if (clear) {
+        const paths = projection.indexes[clear.index]?.equals ?? []
+        for (const [id, view] of views)
+          if (view && matchesIndex(view, paths, clear.equals)) views.set(id, undefined)
+        for (const id of clear.stored)
+          if (!views.has(id)) {
+            views.set(id, undefined)
+            cleared.add(id)
+          }
+      }
+      for (const id of ids) {
+        const view = views.get(id) ?? (views.has(id) ? undefined : stored.get(id))
+        views.set(id, projected(one, view, event, id))
+      }
+    } catch (error) {
+      return { ...folded(projection, steps.slice(0, n), stored), error }
+    }
+  const changes: DocumentChange[] = []
+  for (const [id, document] of views)
+    if (document !== stored.get(id) || cleared.has(id)) changes.push({ id, document })
+  return { changes, done: steps.length }
+}

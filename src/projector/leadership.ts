@@ -1,0 +1,71 @@
+import {
+  catchError,
+  defer,
+  EMPTY,
+  exhaustMap,
+  filter,
+  type Observable,
+  of,
+  repeat,
+  switchMap,
+  takeUntil,
+  tap,
+  timer,
+} from 'rxjs'
+import type { Leases } from '../ports/leases.ts'
+import type { Log } from '../ports/log.ts'
+
+export type Lease = {
+  leases: Leases
+  /** What the right is called, and who holds it: a new name for each life of a process. */
+  name: string
+  holder: string
+  /** With these, another node takes over within 9 s of a holder's death. */
+  ttlMs?: number
+  renewMs?: number
+  retryMs?: number
+}
+
+/** How much of a lease's time is counted on: clocks drift, and a write begun must end within it. */
+const counted = 0.75
+
+/**
+ * Runs some work whenever, and only as long as, this process holds a lease. `held` turns false
+ * before anyone else can have the lease, also when the lease store is out of reach: ask it before
+ * every write. Never completes; unsubscribing ends the work but leaves the lease to its owner,
+ * who releases it once the last write is done.
+ */
+export const whileLeading = <T>(
+  lease: Lease,
+  { now, log }: { now: () => number; log: Log },
+  work: (leading: () => boolean) => Observable<T>,
+): Observable<T> => {
+  const { leases, name, holder, ttlMs = 8_000, renewMs = 3_000, retryMs = 1_000 } = lease
+  let until = Number.NEGATIVE_INFINITY
+  const leading = () => now() < until
+
+  const acquired = defer(async () => {
+    const asked = now()
+    const ours = await leases.acquire(name, holder, ttlMs)
+    until = ours ? asked + ttlMs * counted : Number.NEGATIVE_INFINITY
+    return leading()
+  }).pipe(
+    catchError((err) => {
+      log.warn({ err, lease: name }, 'the lease store did not answer')
+      return of(leading())
+    }),
+  )
+  const lost = timer(renewMs, renewMs).pipe(
+    exhaustMap(() => acquired),
+    filter((ours) => !ours),
+    tap(() => log.warn({ lease: name, holder }, 'lost a lease')),
+  )
+  const ledWork = defer(() => {
+    log.info({ lease: name, holder }, 'took a lease')
+    return work(leading).pipe(takeUntil(lost))
+  })
+  return acquired.pipe(
+    switchMap((ours) => (ours ? ledWork : EMPTY)),
+    repeat({ delay: retryMs }),
+  )
+}

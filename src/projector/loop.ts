@@ -1,0 +1,96 @@
+import {
+  concatMap,
+  defer,
+  EMPTY,
+  finalize,
+  type Observable,
+  of,
+  repeat,
+  retry,
+  switchMap,
+  takeWhile,
+  timer,
+} from 'rxjs'
+import type { EventStore, RecordedEvent } from '../ports/event-store.ts'
+import type { SerialQueue } from '../support/serial-queue.ts'
+import type { batchFolder, FoldedBatch } from './batch.ts'
+import { backOff, committed, type Leadership, retryingStore } from './retrying-store.ts'
+import type { Cursor } from './router.ts'
+
+/** A view is further on than its log: it was folded from another one. Rebuild it. */
+class ViewAhead extends Error {
+  override readonly name = 'ViewAhead'
+  constructor(view: string, position: number, head: number) {
+    super(`${view} stands at position ${position}, but the log ends at ${head}: rebuild it`)
+  }
+}
+
+type LoopOptions = Leadership & {
+  store: EventStore
+  cursors: readonly Cursor[]
+  fold: ReturnType<typeof batchFolder>
+  serially: SerialQueue
+  /** Called with the position of every cursor when the loop begins, and after every commit. */
+  done: (outcomes: readonly FoldedBatch[]) => void
+}
+
+/**
+ * The loop of a leading projector: reads the checkpoints, then feed → batch → fold → commit while
+ * this process leads. The next batch is pulled when the last is stored. An error of the feed starts
+ * the loop over from the stored checkpoints.
+ */
+export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
+  const { store, views, cursors, fold, serially, leading, done, log, signal } = options
+  const projectionStore = retryingStore(options)
+
+  const settled = (outcomes: readonly FoldedBatch[]) => {
+    for (const { cursor, position, error } of outcomes) Object.assign(cursor, { position, error })
+    done(outcomes)
+  }
+
+  const begin = async () => {
+    const head = await store.head()
+    const outcomes = cursors.map(async (cursor): Promise<FoldedBatch> => {
+      const { name } = cursor.projection
+      const position = await views.checkpoint(name)
+      const ahead = position > head ? { error: new ViewAhead(name, position, head) } : {}
+      return { cursor, changes: [], position, ...ahead }
+    })
+    settled(await Promise.all(outcomes))
+    return Math.min(...cursors.map(({ position }) => position))
+  }
+
+  const step = async (batch: readonly RecordedEvent[]) => {
+    if (signal.aborted) return
+    settled(await committed(projectionStore, await fold(projectionStore, cursors, batch)))
+  }
+
+  return defer(() => {
+    const ending = new AbortController()
+    return defer(() => serially(begin)).pipe(
+      switchMap((after) => {
+        const feed = store.feed(after, ending.signal)[Symbol.asyncIterator]()
+        return defer(() => feed.next()).pipe(
+          concatMap(({ done, value }) =>
+            done ? of(false) : serially(() => step(value)).then(() => true),
+          ),
+          repeat(),
+          takeWhile(Boolean),
+        )
+      }),
+      finalize(() => ending.abort()),
+    )
+  }).pipe(
+    retry({
+      delay: (err, attempt) => {
+        if (signal.aborted || !leading()) return EMPTY
+        log.error(
+          { err, attempt },
+          'projecting was interrupted, starting over from the checkpoints',
+        )
+        return timer(backOff(attempt))
+      },
+      resetOnSuccess: true,
+    }),
+  )
+}

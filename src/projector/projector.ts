@@ -1,0 +1,180 @@
+import { defer, EMPTY, exhaustMap, retry, Subject, type Subscription, timer } from 'rxjs'
+import type { AnyProjection } from '../../projections/projection.ts'
+import { type EventStore, START } from '../ports/event-store.ts'
+import { type Log, silent } from '../ports/log.ts'
+import type { DocumentChange, Views } from '../ports/views.ts'
+import { serialQueue } from '../support/serial-queue.ts'
+import { batchFolder, type FoldedBatch } from './batch.ts'
+import { type Lease, whileLeading } from './leadership.ts'
+import { projectorLoop } from './loop.ts'
+import { type Progress, rebuild } from './rebuild.ts'
+import type { Cursor } from './router.ts'
+import { watermarks } from './watermarks.ts'
+
+/** A document as a batch left it (undefined when it is gone), and the position of that batch. */
+export type ViewChange = DocumentChange & { view: string; position: number }
+
+/** How one projection fares; `position` is what it has folded, `error` what stopped it. */
+export type ProjectionState = {
+  name: string
+  position: number
+  state: 'running' | 'stopped'
+  error?: unknown
+}
+
+type Options = {
+  store: EventStore
+  views: Views
+  projections: readonly AnyProjection[]
+  /** Where several nodes share the views, only the holder projects. */
+  lease?: Lease
+  log?: Log
+  /** Milliseconds that only ever grow. */
+  now?: () => number
+}
+
+const pollMs = 20
+/** A node that does not project looks at the checkpoints this often when nobody waits for them. */
+const idlePolls = 50
+
+/**
+ * Feed → batch → fold → views and checkpoint, one batch at a time, all views of a batch in one
+ * commit: each event is folded once into each view, also across crashes. What comes in while a
+ * batch is under way makes up the next one. A projection that cannot go on stops alone, its
+ * checkpoint before the event that stopped it, and is tried again by the next start.
+ */
+export const projector = (options: Options) => {
+  const { store, views, projections, lease, log = silent, now = () => performance.now() } = options
+  const cursors = projections.map((projection): Cursor => ({ projection, position: START }))
+  const marks = watermarks(
+    projections.map(({ name }) => name),
+    now,
+  )
+  const fold = batchFolder(projections)
+  const serially = serialQueue()
+  const changes = new Subject<ViewChange>()
+  const stopping = new AbortController()
+  const rebuilding = new Set<string>()
+  let running: Subscription | undefined
+  let leading = () => false
+
+  const done = (outcomes: readonly FoldedBatch[]) => {
+    marks.moved(outcomes.map(({ cursor, position }) => [cursor.projection.name, position]))
+    for (const { cursor, position, error } of outcomes) {
+      if (!error) continue
+      const { name } = cursor.projection
+      log.error({ err: error, projection: name, position }, 'a projection has stopped')
+      marks.stopped(name)
+    }
+    if (!changes.observed) return
+    for (const { cursor, changes: changed, position } of outcomes)
+      for (const { id, document } of changed)
+        changes.next({ id, document, view: cursor.projection.name, position })
+  }
+
+  const project = (right: () => boolean) => {
+    leading = right
+    const { signal } = stopping
+    return projectorLoop({ store, views, cursors, fold, serially, leading, done, log, signal })
+  }
+
+  /** What the holder, wherever it is, has stored. */
+  const look = async () => {
+    const names = projections.map(({ name }) => name)
+    const stored = names.map(async (name) => [name, await views.checkpoint(name)] as const)
+    marks.moved(await Promise.all(stored))
+  }
+  const looks = timer(0, pollMs).pipe(
+    exhaustMap((n) => (leading() || (n % idlePolls > 0 && !marks.waiting()) ? EMPTY : defer(look))),
+    retry({ delay: pollMs * idlePolls }),
+  )
+
+  return {
+    /** What batches do to documents, as it is stored here; nothing of the time before. */
+    changes: changes.asObservable(),
+
+    /** Declares the read models and begins; resolves before anything is folded. */
+    async start() {
+      for (const projection of projections) await views.view(projection)
+      running = (
+        lease ? whileLeading(lease, { now, log }, project) : project(() => true)
+      ).subscribe()
+      if (lease) running.add(looks.subscribe())
+    },
+
+    /**
+     * Read your own writes: true as soon as the named views (all, unless named) have folded a
+     * position, false when that takes longer. Views that have stopped are not waited for.
+     */
+    waitForPosition: marks.waitForPosition,
+
+    /** The position that a view has folded at least, here or where it is projected. */
+    at: marks.at,
+
+    /** The position that every view has folded, save those that have stopped. */
+    checkpoint: marks.lowest,
+
+    /** From there to the end of the log, in positions. */
+    lag: async () => Math.max(0, (await store.head()) - marks.lowest()),
+
+    /** Whether it is this process that projects. */
+    holds: () => leading(),
+
+    state: (): ProjectionState[] =>
+      cursors.map(({ projection: { name }, position, error }) =>
+        error ? { name, position, state: 'stopped', error } : { name, position, state: 'running' },
+      ),
+
+    /**
+     * Builds one read model anew beside the live one and swaps; one that had stopped goes on.
+     * @throws where this process does not project, and what stops the projection
+     */
+    async rebuild(name: string, progress: (progress: Progress) => void = () => undefined) {
+      const cursor = cursors.find(({ projection }) => projection.name === name)
+      if (!cursor) throw new TypeError(`no projection is called ${name}`)
+      if (rebuilding.has(name)) throw new Error(`${name} is being rebuilt`)
+      const ours = () => {
+        if (!leading()) throw new Error('another process projects: rebuild there')
+      }
+      ours()
+      rebuilding.add(name)
+      try {
+        await rebuild({
+          store,
+          views,
+          projection: cursor.projection,
+          signal: stopping.signal,
+          serially: (work) =>
+            serially(() => {
+              ours()
+              return work()
+            }),
+          progress: (step) => {
+            ours()
+            progress(step)
+          },
+          swapped: (position) => {
+            Object.assign(cursor, { position, error: undefined })
+            marks.renewed(name, position)
+          },
+        })
+      } finally {
+        rebuilding.delete(name)
+      }
+    },
+
+    /** Finishes the batch in hand, then ends; whoever still waits gets false. */
+    async stop() {
+      stopping.abort()
+      running?.unsubscribe()
+      await serially(async () => undefined)
+      marks.end()
+      changes.complete()
+      await lease?.leases.release(lease.name, lease.holder).catch((err) => {
+        log.warn({ err, lease: lease.name }, 'a lease was not released and has to run out')
+      })
+    },
+  }
+}
+
+export type Projector = ReturnType<typeof projector>

@@ -1,0 +1,67 @@
+import type { AnyProjection } from '../../projections/projection.ts'
+import { type EventStore, START } from '../ports/event-store.ts'
+import type { Views } from '../ports/views.ts'
+import type { SerialQueue } from '../support/serial-queue.ts'
+import type { ProjectionStore } from './batch.ts'
+import { replay } from './replay.ts'
+
+/** Passes over what came in during the one before; the last one holds the live projector up. */
+const maxPasses = 10
+const fewEvents = 2_000
+
+/** How far a rebuild is; `percent` is of the log as it was when the rebuild began. */
+export type Progress = { events: number; percent: number }
+
+type Rebuild = {
+  store: EventStore
+  views: Views
+  projection: AnyProjection
+  /** The live projector's order; without one, nothing else may write views meanwhile. */
+  serially?: SerialQueue
+  progress?: (progress: Progress) => void
+  /** Called in the same turn with the position that the new live read model stands at. */
+  swapped?: (position: number) => void
+  signal?: AbortSignal
+}
+
+const beside = (views: Views): ProjectionStore => ({
+  load: (view, ids) => views.load(view, ids, 'rebuild'),
+  idsOf: (view, index, equals) => views.idsOf(view, index, equals, 'rebuild'),
+  commit: (commits) => views.commit(commits, 'rebuild'),
+})
+
+/**
+ * Builds a read model anew from the log, beside the live one, which answers until the new one is
+ * swapped in. The last events are folded and the swap is done while no batch is under way, so that
+ * none is lost or folded twice. A rebuild that fails or is aborted leaves the live one as it was.
+ */
+export const rebuild = async (options: Rebuild): Promise<void> => {
+  const { store, views, projection, progress, swapped, signal } = options
+  const { serially = (work) => work() } = options
+  const { name } = projection
+  const projectionStore = beside(views)
+  const head = await store.head()
+  let folded = 0
+  let position = START
+  const pass = async (): Promise<number> => {
+    const before = folded
+    const report = (events: number, at: number) => {
+      const percent = head > 0 ? Math.min(100, Math.floor((at / head) * 100)) : 100
+      progress?.({ events: before + events, percent })
+    }
+    const options = { store, projection, projectionStore, after: position, progress: report }
+    const { events, ...reached } = await replay(signal ? { ...options, signal } : options)
+    folded += events
+    position = reached.position
+    return events
+  }
+
+  await views.beginRebuild(name)
+  for (let n = 0; n < maxPasses; n++) if ((await pass()) < fewEvents) break
+  await serially(async () => {
+    await pass()
+    signal?.throwIfAborted()
+    await views.swap(name)
+    swapped?.(position)
+  })
+}

@@ -1,0 +1,103 @@
+import { START } from '../ports/event-store.ts'
+
+/** How often waits are looked at for having lasted too long: one timer for all of them. */
+const tickMs = 50
+
+type Wait = {
+  position: number
+  views: readonly string[]
+  until: number
+  settle: (passed: boolean) => void
+}
+
+const yes = Promise.resolve(true)
+
+/**
+ * How far each view is, and who waits for it. A view that is behind when the others have long
+ * passed is left aside until it moves again: it has stopped, here or on another node, and is waited
+ * for once, not by every caller.
+ */
+export const watermarks = (names: readonly string[], now: () => number) => {
+  const positions = new Map<string, number>(names.map((name) => [name, START]))
+  const aside = new Set<string>()
+  let lowest = START
+  let waits: Wait[] = []
+  let timer: NodeJS.Timeout | undefined
+
+  const behind = (name: string, position: number) =>
+    !aside.has(name) && (positions.get(name) ?? START) < position
+
+  const reached = ({ position, views }: Pick<Wait, 'position' | 'views'>) =>
+    views === names ? lowest >= position : !views.some((name) => behind(name, position))
+
+  const settle = () => {
+    lowest = Number.POSITIVE_INFINITY
+    for (const [name, position] of positions)
+      if (!aside.has(name) && position < lowest) lowest = position
+    if (waits.length === 0) return
+    const waiting = waits
+    waits = []
+    for (const wait of waiting)
+      if (reached(wait)) wait.settle(true)
+      else waits.push(wait)
+  }
+
+  const expire = () => {
+    const time = now()
+    const late = waits.filter(({ until }) => until <= time)
+    waits = waits.filter(({ until }) => until > time)
+    const furthest = Math.max(...positions.values())
+    for (const { position, views, settle: answer } of late) {
+      if (furthest >= position)
+        for (const name of views) if (behind(name, position)) aside.add(name)
+      answer(false)
+    }
+    if (late.length > 0) settle()
+    if (waits.length > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  settle()
+  return {
+    /** How far every view is that has not stopped. */
+    lowest: () => (lowest === Number.POSITIVE_INFINITY ? START : lowest),
+    /** How far one view is known to be. */
+    at: (name: string) => positions.get(name) ?? START,
+    waiting: () => waits.length > 0,
+    /** True as soon as the views have passed a position; false when that takes too long. */
+    waitForPosition(position: number, timeoutMs: number, views: readonly string[] = names) {
+      if (reached({ position, views })) return yes
+      timer ??= setInterval(expire, tickMs)
+      return new Promise<boolean>((settle) => {
+        waits.push({ position, views, until: now() + timeoutMs, settle })
+      })
+    },
+    /** Where views stand now; a view that went on is waited for again. */
+    moved(marks: Iterable<readonly [string, number]>) {
+      for (const [name, position] of marks) {
+        if (position <= (positions.get(name) ?? START)) continue
+        positions.set(name, position)
+        aside.delete(name)
+      }
+      settle()
+    },
+    /** A view that was made anew stands wherever it stands, and is waited for again. */
+    renewed(name: string, position: number) {
+      positions.set(name, position)
+      aside.delete(name)
+      settle()
+    },
+    /** Nobody waits for a view that has stopped. */
+    stopped(name: string) {
+      aside.add(name)
+      settle()
+    },
+    /** Answers everyone who still waits: it will not come to pass here. */
+    end() {
+      clearInterval(timer)
+      timer = undefined
+      for (const { settle: answer } of waits.splice(0)) answer(false)
+    },
+  }
+}

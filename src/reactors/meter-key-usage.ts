@@ -1,0 +1,105 @@
+import type { KeyUsage, RecordKeyUsageCommand } from '../../commands/record-key-usage.ts'
+import { rootCall } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import { type Log, silent } from '../ports/log.ts'
+import type { Access } from '../security/access.ts'
+
+type Options = {
+  record: RecordKeyUsageCommand
+  clock: Clock
+  everyMs?: number
+  /** Does some work again and again until it is told to stop. */
+  every?: (work: () => void, ms: number) => () => void
+  log?: Log
+}
+
+const onTimer = (work: () => void, ms: number) => {
+  const timer = setInterval(work, ms).unref()
+  return () => clearInterval(timer)
+}
+
+/** Keys written at once: requests are answered between one handful and the next. */
+const atOnce = 5
+/** Into so many moments the keys are spread that were first used together. */
+const moments = 100
+
+/** Requests of one key since they were last written. */
+type Count = { access: Access; requests: number; since: Date; last: Date }
+
+/**
+ * Counts requests by key in memory and writes the counts now and then (decisions, section 8): a
+ * busy key costs an event every few seconds, not one a request, and many keys not all at the same
+ * time. A crash loses what was not written.
+ */
+export const keyUsageMeter = ({
+  record,
+  clock,
+  everyMs = 5_000,
+  every = onTimer,
+  log = silent,
+}: Options) => {
+  const counts = new Map<string, Count>()
+  let flushing: Promise<void> = Promise.resolve()
+
+  const add = (keyId: string, count: Count): void => {
+    const known = counts.get(keyId)
+    if (!known) counts.set(keyId, count)
+    else {
+      known.requests += count.requests
+      if (count.last > known.last) known.last = count.last
+    }
+  }
+
+  const writeOne = async (keyId: string, count: Count): Promise<void> => {
+    const { access, requests, last } = count
+    const type: KeyUsage['type'] = access.kind === 'user' ? 'user' : 'organization'
+    const call = rootCall(access, clock.id(), clock.now())
+    try {
+      await record({ keyId, type, requests, lastUsedAt: last.toISOString() }, call)
+    } catch (error) {
+      log.error({ err: error, key_id: keyId }, 'key usage could not be written')
+      add(keyId, count)
+    }
+  }
+
+  const write = async (due: readonly [keyId: string, count: Count][]): Promise<void> => {
+    for (const [keyId] of due) counts.delete(keyId)
+    for (let n = 0; n < due.length; n += atOnce)
+      await Promise.all(due.slice(n, n + atOnce).map((one) => writeOne(...one)))
+  }
+
+  /** Writes what was counted so far; what cannot be written is kept for the next time. */
+  const flush = (): Promise<void> => {
+    flushing = flushing.then(() => write([...counts]))
+    return flushing
+  }
+
+  /** The oldest of those that have waited long enough; they stand in the order of their first use. */
+  const due = (): [string, Count][] => {
+    const before = clock.now().getTime() - everyMs
+    const most = Math.max(atOnce, Math.ceil(counts.size / moments))
+    const found: [string, Count][] = []
+    for (const one of counts) {
+      if (found.length === most || one[1].since.getTime() > before) break
+      found.push(one)
+    }
+    return found
+  }
+
+  const stop = every(() => {
+    flushing = flushing.then(() => write(due()))
+  }, everyMs / moments)
+  return {
+    /** The platform's key is not metered. */
+    count(access: Access): void {
+      const now = clock.now()
+      if (access.keyId) add(access.keyId, { access, requests: 1, since: now, last: now })
+    },
+    flush,
+    /** Writes the rest and stops. */
+    close(): Promise<void> {
+      stop()
+      return flush()
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import type { RecordRefusalCommand } from '../../commands/record-refusal.ts'
+import type { RefusalEvent } from '../domain/access-refusals/events.ts'
+import { type Problem, type ProblemCode, problems } from '../domain/problems.ts'
+import type { Call } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import { type Log, silent } from '../ports/log.ts'
+
+type Options = {
+  record: RecordRefusalCommand
+  clock: Clock
+  log?: Log
+  sweepMs?: number
+  /** How many kinds are told apart at once, and how many may be waiting to be stored. */
+  maxKinds?: number
+  maxWriting?: number
+}
+
+/** What was refused to whom. `route` is the path as routed. */
+export type Refused = {
+  refusal: Problem
+  call: Call
+  method: string
+  route: string
+  askedFor: string | undefined
+}
+
+/** Refusals of one kind since its minute began, save the one that was recorded by itself. */
+type Kind = { minute: number; refused: Refused; more: number; from: string; to: string }
+
+const minuteMs = 60_000
+
+const told = ({ refusal: { code }, method, route }: Refused) => ({
+  code,
+  status: problems[code].status,
+  method,
+  route,
+})
+
+/** Refusals of access: no credits, no right, too much. Who has no key is nobody that can be named. */
+const isAccess = (code: ProblemCode): boolean => [402, 403, 429].includes(problems[code].status)
+
+/**
+ * Refused access as events: the first of a kind (code and route) per key and minute by itself, the
+ * rest of that minute as one count. A flood costs two events a minute, kind and key; what goes
+ * beyond the bounds of memory is counted and logged. Nobody waits for any of it, and a crash loses
+ * the counts of its last minute.
+ */
+export const refusalMeter = (options: Options) => {
+  const { record, clock, log = silent, sweepMs = 5_000 } = options
+  const { maxKinds = 10_000, maxWriting = 500 } = options
+  const kinds = new Map<string, Kind>()
+  const writing = new Set<Promise<void>>()
+  let unnoted = 0
+
+  const write = (event: RefusalEvent, call: Call): void => {
+    const written = record(event, call)
+      .catch((err) => log.error({ err, ...event.data }, 'a refusal could not be recorded'))
+      .finally(() => writing.delete(written))
+    writing.add(written)
+  }
+
+  /** Ends a kind's minute. */
+  const settle = (name: string, { refused, more, from, to }: Kind): void => {
+    kinds.delete(name)
+    if (more === 0) return
+    const data = { ...told(refused), count: more, from, to }
+    write({ type: 'AccessRefusedAgain', data }, refused.call)
+  }
+
+  const settleBefore = (minute: number): void => {
+    for (const [name, kind] of kinds) if (kind.minute < minute) settle(name, kind)
+    if (unnoted > 0) log.warn({ refusals: unnoted }, 'more refusals than are told apart')
+    unnoted = 0
+  }
+
+  const minuteNow = () => Math.floor(clock.now().getTime() / minuteMs)
+
+  const timer = setInterval(() => settleBefore(minuteNow()), sweepMs).unref()
+
+  return {
+    refused(refused: Refused): void {
+      const { refusal, call, method, route, askedFor } = refused
+      if (!isAccess(refusal.code)) return
+      const name = `${call.organizationId} ${call.keyId} ${refusal.code} ${method} ${route}`
+      const minute = minuteNow()
+      const known = kinds.get(name)
+      if (known?.minute === minute) {
+        if (known.more === 0) known.from = call.at
+        known.more++
+        known.refused = refused
+        known.to = call.at
+        return
+      }
+      if (known) settle(name, known)
+      if (kinds.size >= maxKinds) {
+        unnoted++
+        return
+      }
+      const busy = writing.size >= maxWriting
+      kinds.set(name, { minute, refused, more: busy ? 1 : 0, from: call.at, to: call.at })
+      if (busy) return
+      const data = { ...told(refused), ...(askedFor === undefined ? {} : { askedFor }) }
+      write({ type: 'AccessRefused', data }, call)
+    },
+
+    /** Writes the counts so far and stops; resolves when all is stored. */
+    async close(): Promise<void> {
+      clearInterval(timer)
+      settleBefore(Number.POSITIVE_INFINITY)
+      await Promise.all(writing)
+    },
+  }
+}
+
+export type RefusalMeter = ReturnType<typeof refusalMeter>

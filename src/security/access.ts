@@ -1,0 +1,25 @@
+/** Who a request comes from, once its key is known: what every check after that looks at. */
+export type Access = {
+  kind: 'organization' | 'user' | 'platform'
+  /** Null for the platform key. */
+  keyId: string | null
+  /** The organization the request works in; `platform` for the platform key. */
+  organizationId: string
+  /** The key's backing user; null for the platform key. */
+  userId: string | null
+  /** The backing user's role in the organization; null when not an active member. */
+  role: Role | null
+  scopes: ReadonlySet<string>
+  /** The key's own limits. */
+  limits: { minute: number; hour: number }
+  /** The backing user's plan. */
+  plan: string | null
+}
+
+export type Role = 'OWNER' | 'ADMIN' | 'MEMBER'
+
+/** The key's access in the organization that the header names. @throws Problem */
+export type FindAccess = (
+  apiKey: string | undefined,
+  organizationHeader: string | undefined,
+) => Access | Promise<Access>

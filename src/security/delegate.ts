@@ -1,0 +1,48 @@
+import { problem } from '../domain/problems.ts'
+import type { Viewer } from '../domain/session/session.ts'
+import type { Call } from '../ports/call.ts'
+import type { Access } from './access.ts'
+import { requireScopes } from './scopes.ts'
+
+/** Whether a user is a member; undefined: the organization does not know the user. */
+export type FindMembership = (
+  organizationId: string,
+  userId: string,
+) => Promise<{ status: string } | undefined>
+
+/** Who asks: a request, or a message on a socket. */
+export type Asker = { access: Access; call: Call }
+
+/** A call for whom it is made, and whose sessions it sees. */
+export type Delegated = { call: Call; viewer: Viewer }
+
+/** Whose sessions a call sees (decisions, section 3: ownership). @throws delegation_not_allowed */
+const viewerOf = ({ access, call }: Asker): Viewer => {
+  const userId = call.onBehalfOf ?? access.userId
+  if (!userId) throw problem('delegation_not_allowed', { message: 'The platform key owns nothing' })
+  const own = access.kind === 'organization' && !call.onBehalfOf
+  return { userId, onlyKeyId: own ? access.keyId : null }
+}
+
+/** Longer than any user's id; a target is the client's to make up. */
+const longestId = 64
+
+/**
+ * `on_behalf_of` (decisions, section 1, step 7): the target must be an active or pending member of
+ * the key's organization. @throws insufficient_scopes, user_not_found, delegation_not_allowed
+ */
+export const delegation =
+  (findMembership: FindMembership) =>
+  async (asker: Asker, target: string | null | undefined): Promise<Delegated> => {
+    const { access, call } = asker
+    if (!target) return { call, viewer: viewerOf(asker) }
+    requireScopes(access, ['users:delegate'])
+    const possible = target.length <= longestId
+    const member = possible && (await findMembership(access.organizationId, target))
+    if (!member) throw problem('user_not_found')
+    if (member.status !== 'active' && member.status !== 'pending')
+      throw problem('delegation_not_allowed')
+    const delegated = { ...call, onBehalfOf: target }
+    return { call: delegated, viewer: viewerOf({ access, call: delegated }) }
+  }
+export type Delegate = ReturnType<typeof delegation>

@@ -1,0 +1,110 @@
+import type { FindAgents } from '../../queries/find-agents.ts'
+import type { AgentConfig } from '../agents/agent.ts'
+import { problem } from '../domain/problems.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { ChatMessage } from '../ports/model.ts'
+import type { Asker, Delegate } from '../security/delegate.ts'
+import { idFor } from '../support/ids.ts'
+import type { PastTurn } from './past-turn.ts'
+import type { Repeated, Repeats } from './repeats.ts'
+import type { RequireSubscription } from './subscription.ts'
+import type { LiveTurn } from './turn.ts'
+import type { Turns } from './turns.ts'
+import type { WarmAgents } from './warm-agents.ts'
+
+export type BeginTurnUses = {
+  turns: Turns
+  pastTurn: PastTurn
+  findSquad: FindAgents
+  delegate: Delegate
+  requireSubscription: RequireSubscription
+  repeats: Repeats
+  warmAgents: WarmAgents
+  clock: Clock
+}
+
+/** A message to the orchestrator, or to one agent, however it came in. */
+export type TurnAsked = {
+  message: string
+  system?: readonly ChatMessage[]
+  before?: readonly ChatMessage[]
+  sessionId: string | undefined
+  hidden: boolean | undefined
+  onBehalfOf: string | undefined
+  /** The orchestrator hands the turn straight to this agent. */
+  targetAgentId?: string | undefined
+  /** This agent is given the turn, in the orchestrator's place. */
+  agentId?: string
+  temperature?: number | undefined
+  maxTokens?: number | undefined
+  /** The turn may be asked for again after its end. */
+  keep: boolean
+}
+
+const bounds = ({ temperature, maxTokens }: TurnAsked) => ({
+  ...(temperature === undefined ? {} : { temperature }),
+  ...(maxTokens === undefined ? {} : { maxTokens }),
+})
+
+/**
+ * Steps 7 to 9 of the order of checks, then the turn: for whom, who pays, which agent. A repeated
+ * request is answered by the turn that the first one began. @throws Problem
+ */
+export const turnBeginner = (uses: BeginTurnUses) => {
+  const { turns, pastTurn, findSquad, delegate, requireSubscription, repeats, warmAgents, clock } =
+    uses
+
+  const agentOf = (agents: ReadonlyMap<string, AgentConfig>, agentId: string): AgentConfig => {
+    const agent = agents.get(agentId)
+    if (!agent) throw problem('agent_not_found')
+    if (!agent.isActive) throw problem('agent_inactive')
+    return agent
+  }
+
+  const earlier = async ({ run, fingerprint, retried }: Repeated) => {
+    const runId = run ?? (retried && fingerprint ? await repeats.before(fingerprint) : undefined)
+    if (!runId) return undefined
+    const turn = turns.find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 }))
+    if (!turn) throw problem('service_unavailable')
+    const ended = await Promise.race([turn.outcome, undefined])
+    return ended?.status === 'failed' ? undefined : turn
+  }
+
+  return async (asker: Asker, asked: TurnAsked, repeated: Repeated = {}): Promise<LiveTurn> => {
+    const { access } = asker
+    const { message, system = [], before = [], hidden, keep } = asked
+    const { fingerprint } = repeated
+    const { call, viewer } = await delegate(asker, asked.onBehalfOf)
+    const payerId = await requireSubscription(access)
+    const begun = await earlier(repeated)
+    if (begun) return begun
+    const { orchestrator, agents } = await findSquad(access.organizationId)
+    const agent = asked.agentId ? agentOf(agents, asked.agentId) : orchestrator
+    if (asked.agentId && agent.agentType !== 'LLM_AGENT') throw problem('invalid_agent_type')
+    const target = asked.targetAgentId ? agentOf(agents, asked.targetAgentId) : undefined
+    for (const { agentId } of target ? [agent, target] : [agent])
+      warmAgents.used(access.organizationId, viewer.userId, agentId)
+    const turn = turns.send(
+      {
+        call,
+        viewer,
+        payerId,
+        sessionId: asked.sessionId ?? idFor(clock, call, 'session'),
+        hidden,
+        messageId: idFor(clock, call, 'message'),
+        agent,
+        agents,
+        message,
+        system,
+        before,
+        ...(target ? { target } : {}),
+        ...(fingerprint ? { fingerprint } : {}),
+        ...bounds(asked),
+      },
+      { keep: keep || fingerprint !== undefined },
+    )
+    if (fingerprint) repeats.note(fingerprint, turn)
+    return turn
+  }
+}
+export type BeginTurn = ReturnType<typeof turnBeginner>

@@ -1,0 +1,72 @@
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { embeddedAnswers } from '../../../src/adapters/embedded/answers.ts'
+import { embeddedKeyStore } from '../../../src/adapters/embedded/key-store.ts'
+import { embeddedLeases } from '../../../src/adapters/embedded/leases.ts'
+import { type EventLog, openLog } from '../../../src/adapters/embedded/log.ts'
+import { answersContract } from '../../contracts/answers.ts'
+import { keyStoreContract } from '../../contracts/key-store.ts'
+
+/** A store over a log of its own, which can be opened again. */
+const opening = async <Store>(t: Test, over: (log: EventLog) => Store) => {
+  const path = join(t.testdir(), 'log')
+  let log = await openLog({ path })
+  t.teardown(() => log.close())
+  const reopen = async () => {
+    await log.close()
+    log = await openLog({ path })
+    return over(log)
+  }
+  return { store: over(log), reopen }
+}
+
+t.test('the embedded key store', async (t) =>
+  keyStoreContract(t, async (t) => {
+    const { store, reopen } = await opening(t, embeddedKeyStore)
+    return { keys: store, reopen }
+  }),
+)
+
+t.test('the embedded answers', async (t) => {
+  answersContract(t, async (t) => {
+    const { store, reopen } = await opening(t, embeddedAnswers)
+    return { answers: store, reopen }
+  })
+
+  t.test('a claim of a dead process is taken over', async (t) => {
+    const { store } = await opening(t, embeddedAnswers)
+    const noon = new Date('2026-01-01T12:00:00.000Z')
+    await store.claim('scope', 'body', 'before', noon)
+    t.strictSame(await store.claim('scope', 'other', 'now', noon), { state: 'reused' })
+    t.strictSame(await store.claim('scope', 'body', 'now', noon), { state: 'claimed' })
+    t.strictSame(await store.claim('scope', 'body', 'now', noon), { state: 'running' })
+  })
+
+  t.test('a sweep goes through more than one page', async (t) => {
+    const { store } = await opening(t, embeddedAnswers)
+    const day = (n: number) => new Date(Date.UTC(2026, 0, n))
+    const scopes = Array.from({ length: 900 }, (_, n) => `scope-${n}`)
+    await Promise.all(scopes.map((scope, n) => store.claim(scope, 'body', 'me', day(1 + (n % 3)))))
+    t.equal(await store.sweep(day(3)), 600)
+    t.equal(await store.sweep(day(3)), 0)
+    t.equal(await store.sweep(day(4)), 300)
+  })
+})
+
+t.test('the embedded leases', async (t) => {
+  let now = 0
+  const leases = embeddedLeases(() => now)
+  t.ok(await leases.acquire('project', 'a', 100))
+  t.notOk(await leases.acquire('project', 'b', 100))
+  now = 99
+  t.ok(await leases.acquire('project', 'a', 100), 'renewed')
+  now = 198
+  t.equal(await leases.holder('project'), 'a')
+  now = 199
+  t.equal(await leases.holder('project'), undefined)
+  t.ok(await leases.acquire('project', 'b', 100), 'run out')
+  await leases.release('project', 'a')
+  t.equal(await leases.holder('project'), 'b')
+  await leases.release('project', 'b')
+  t.equal(await leases.holder('project'), undefined)
+})

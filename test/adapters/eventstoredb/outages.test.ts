@@ -1,0 +1,174 @@
+import { EventEmitter, once } from 'node:events'
+import t, { type Test } from 'tap'
+import { eventStoreDbEventStore } from '../../../src/adapters/eventstoredb/event-store.ts'
+import {
+  type EventStore,
+  type RecordedEvent,
+  START,
+  StoreUnavailable,
+} from '../../../src/ports/event-store.ts'
+import { eventStoreDbDouble } from '../../support/eventstoredb-double/double.ts'
+import { gathered, noted, streamName } from '../../support/noted.ts'
+
+const opened = async (t: Test, timeoutMs = 30_000) => {
+  const double = await eventStoreDbDouble()
+  const drops: Error[] = []
+  const said = new EventEmitter()
+  const store = eventStoreDbEventStore({
+    url: double.url,
+    timeoutMs,
+    onDropped: (error) => {
+      drops.push(error)
+      said.emit('dropped')
+    },
+  })
+  t.teardown(async () => {
+    await store.close()
+    double.stop()
+  })
+  return { double, store, drops, nextDrop: () => once(said, 'dropped') }
+}
+
+/** Reads a feed until it has handed over `count` events. */
+const fed = async (
+  store: EventStore,
+  count: number,
+  seen: (events: readonly RecordedEvent[]) => unknown = () => undefined,
+) => {
+  const events: RecordedEvent[] = []
+  for await (const batch of store.feed(START)) {
+    events.push(...batch)
+    await seen(events)
+    if (events.length >= count) break
+  }
+  return events
+}
+
+/** Appends until the server takes it: gRPC itself waits before it connects again. */
+const persistently = async (store: EventStore, stream: string) => {
+  const event = noted('again')
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await store.append(stream, 'any', [event])
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || attempt === 200) throw error
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+}
+
+t.test('a feed whose subscription is dropped again and again', async (t) => {
+  const { double, store, drops } = await opened(t)
+  const streams = Array.from({ length: 5 }, streamName)
+  let dropped = 0
+  const reader = fed(store, 5 * 60, ({ length }) => {
+    if (length >= 40 * (dropped + 1)) dropped += double.dropSubscriptions()
+  })
+  await Promise.all(
+    streams.map(async (stream) => {
+      for (let n = 0; n < 60; n++) await store.append(stream, n - 1, [noted(`${n}`)])
+    }),
+  )
+  const events = await reader
+  t.ok(dropped >= 3, 'it was')
+  t.equal(drops.length, dropped)
+  for (const error of drops) t.type(error, StoreUnavailable)
+  t.strictSame(events, await gathered(store.history(START)), 'no gap, no double')
+})
+
+t.test('a server that is down', async (t) => {
+  const { double, store } = await opened(t)
+  const stream = streamName()
+  await store.append(stream, START, [noted('a')])
+  double.stop()
+  await t.rejects(store.append(stream, 0, [noted('b')]), StoreUnavailable)
+  await t.rejects(gathered(store.read(stream)), StoreUnavailable)
+  await t.rejects(gathered(store.history(START)), StoreUnavailable)
+  await t.rejects(store.head(), StoreUnavailable)
+  await double.start()
+  t.equal((await persistently(store, stream)).revision, 1)
+  t.equal((await gathered(store.read(stream))).length, 2)
+})
+
+t.test('a server that was never there', async (t) => {
+  const { double, store, nextDrop } = await opened(t)
+  double.stop()
+  const stream = streamName()
+  await t.rejects(store.append(stream, START, [noted('a')]), StoreUnavailable)
+  const reader = fed(store, 1)
+  await nextDrop()
+  await nextDrop()
+  await double.start()
+  await persistently(store, stream)
+  t.equal((await reader).length, 1, 'a feed waits for it')
+})
+
+t.test('a feed outlives a server', async (t) => {
+  const { double, store, drops } = await opened(t)
+  const stream = streamName()
+  await store.append(stream, START, [noted('a'), noted('b')])
+  const reader = fed(store, 4, async ({ length }) => {
+    if (length !== 2) return
+    double.stop()
+    await t.rejects(store.append(stream, 1, [noted('c')]), StoreUnavailable)
+    await double.start()
+    await persistently(store, stream)
+    await store.append(stream, 2, [noted('d')])
+  })
+  t.strictSame(
+    (await reader).map(({ revision }) => revision),
+    [0, 1, 2, 3],
+  )
+  t.ok(drops.length > 0)
+})
+
+t.test('a server that goes down under many appends', async (t) => {
+  const { double, store } = await opened(t)
+  const text = 'x'.repeat(20_000)
+  const ids = new Set<string>()
+  const sending = Array.from({ length: 400 }, async (_, n) => {
+    const event = noted(`${n}`, { data: { text } })
+    await store.append(streamName(), START, [event])
+    if (ids.add(event.id).size === 100) double.stop()
+  })
+  const refused = (await Promise.allSettled(sending)).filter(({ status }) => status === 'rejected')
+  t.ok(refused.length > 0)
+  for (const outcome of refused) t.match(outcome, { reason: { name: 'StoreUnavailable' } })
+  const stored = new Set(double.log.all.map(({ id }) => id))
+  t.ok(
+    [...ids].every((id) => stored.has(id)),
+    'what was acknowledged is stored',
+  )
+  await double.start()
+  t.equal((await persistently(store, streamName())).revision, 0)
+})
+
+t.test('an append whose answer is lost is stored once', async (t) => {
+  const { double, store } = await opened(t)
+  const stream = streamName()
+  double.loseAnswers(1, 'cut')
+  t.equal((await store.append(stream, START, [noted('a'), noted('b')])).revision, 1)
+  double.loseAnswers(1, 'cut')
+  t.equal((await store.append(stream, 'any', [noted('c')])).revision, 2)
+  t.equal((await gathered(store.read(stream))).length, 3)
+})
+
+t.test('an append without an answer is given up', async (t) => {
+  const { double, store } = await opened(t, 100)
+  const stream = streamName()
+  const event = noted('a')
+  double.loseAnswers(1, 'silent')
+  await t.rejects(store.append(stream, START, [event]), StoreUnavailable)
+  t.equal((await store.append(stream, START, [event])).revision, 0, 'and settled by another')
+})
+
+t.test('a closed store', async (t) => {
+  const { store } = await opened(t)
+  const stream = streamName()
+  await store.append(stream, START, [noted('a')])
+  await store.close()
+  await t.rejects(store.append(stream, 0, [noted('b')]), StoreUnavailable)
+  await t.rejects(gathered(store.read(stream)), StoreUnavailable)
+  await t.rejects(store.head(), StoreUnavailable)
+  t.strictSame(await gathered(store.feed(START)), [])
+})

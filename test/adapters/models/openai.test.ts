@@ -1,0 +1,302 @@
+import { firstValueFrom, lastValueFrom, take, tap, toArray } from 'rxjs'
+import t, { type Test } from 'tap'
+import { type OpenAiOptions, openAiModel } from '../../../src/adapters/models/openai.ts'
+import { sseData } from '../../../src/adapters/models/sse-data.ts'
+import {
+  type Model,
+  type ModelEvent,
+  ModelFault,
+  type ModelRequest,
+  ModelTimeout,
+  ModelUnavailable,
+} from '../../../src/ports/model.ts'
+import { providerDouble, type Reply } from '../../support/provider-double.ts'
+
+const apiKey = 'sk-very-secret'
+const request: ModelRequest = {
+  model: 'gpt-test',
+  messages: [
+    { role: 'system', content: 'Be kind.' },
+    { role: 'user', content: 'Hi' },
+  ],
+}
+
+const setUp = async (t: Test, options: Partial<OpenAiOptions> = {}) => {
+  const provider = await providerDouble()
+  const model = openAiModel({ baseUrl: provider.url, apiKey, backOffMs: 1, ...options })
+  t.teardown(async () => {
+    await model.close()
+    await provider.close()
+  })
+  return { provider, model }
+}
+
+const all = (model: Model, asked = request) => lastValueFrom(model.stream(asked).pipe(toArray()))
+
+const textOf = (events: readonly ModelEvent[]) =>
+  events.map((event) => (event.type === 'text' ? event.text : '')).join('')
+
+/** The error a call ends with, and what was said before it. */
+const failing = async (model: Model) => {
+  const said: ModelEvent[] = []
+  const error = await lastValueFrom(
+    model.stream(request).pipe(tap((event) => said.push(event))),
+  ).then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  return { error, said: textOf(said) }
+}
+
+t.test('text comes as it is streamed, with the usage of the provider', async (t) => {
+  const { provider, model } = await setUp(t)
+  provider.next({ text: 'Hello big world', usage: { prompt_tokens: 7, completion_tokens: 3 } })
+  t.strictSame(await all(model), [
+    { type: 'text', text: 'Hello ' },
+    { type: 'text', text: 'big ' },
+    { type: 'text', text: 'world' },
+    { type: 'done', finishReason: 'stop', usage: { promptTokens: 7, completionTokens: 3 } },
+  ])
+  const [received] = provider.requests
+  t.equal(received?.path, '/v1/chat/completions')
+  t.equal(received?.headers.authorization, `Bearer ${apiKey}`)
+  t.strictSame(received?.body, {
+    ...request,
+    stream: true,
+    stream_options: { include_usage: true },
+  })
+})
+
+t.test('a conversation with tools is sent in the form of the protocol', async (t) => {
+  const { provider, model } = await setUp(t)
+  const spec = { name: 'add', description: 'Adds', parameters: { type: 'object' } }
+  await all(model, {
+    model: 'm',
+    temperature: 0.5,
+    maxTokens: 9,
+    tools: [spec],
+    messages: [
+      { role: 'user', content: 'Add' },
+      { role: 'assistant', content: '', toolCalls: [{ id: 'c1', name: 'add', arguments: '{}' }] },
+      { role: 'tool', toolCallId: 'c1', name: 'add', content: '3' },
+    ],
+  })
+  t.match(provider.requests[0]?.body, {
+    temperature: 0.5,
+    max_tokens: 9,
+    tools: [{ type: 'function', function: spec }],
+    messages: [
+      { role: 'user', content: 'Add' },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'add', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'c1', content: '3' },
+    ],
+  })
+})
+
+t.test('parallel tool calls are put together by index', async (t) => {
+  const { provider, model } = await setUp(t)
+  provider.next({
+    calls: [
+      { name: 'weather', arguments: { city: 'Zürich' } },
+      { name: 'time', arguments: { zone: 'UTC' } },
+    ],
+    usage: { prompt_tokens: 1, completion_tokens: 1 },
+  })
+  t.match(await all(model), [
+    { type: 'tool_call', call: { name: 'weather', arguments: '{"city":"Zürich"}' } },
+    { type: 'tool_call', call: { name: 'time', arguments: '{"zone":"UTC"}' } },
+    { type: 'done', finishReason: 'tool_calls' },
+  ])
+})
+
+t.test('a provider that numbers every call 0 is understood by their ids', async (t) => {
+  const { provider, model } = await setUp(t)
+  const call = (id: string, name: string) => ({
+    choices: [
+      { index: 0, delta: { tool_calls: [{ index: 0, id, function: { name, arguments: '{}' } }] } },
+    ],
+  })
+  const end = { choices: [{ delta: {}, finish_reason: 'tool_calls' }] }
+  const raw = [call('a', 'one'), call('b', 'two'), end]
+    .map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`)
+    .join('')
+  provider.next({ raw })
+  t.match(await all(model), [
+    { call: { id: 'a', name: 'one', arguments: '{}' } },
+    { call: { id: 'b', name: 'two', arguments: '{}' } },
+    { type: 'done' },
+  ])
+})
+
+t.test('characters split between packets are put together', async (t) => {
+  const { provider, model } = await setUp(t)
+  const text = 'Grüße, 日本語 🦊 ende'
+  provider.next({ text, pieceBytes: 3 })
+  t.equal(textOf(await all(model)), text)
+})
+
+t.test('an event stream can be split anywhere', async (t) => {
+  const data: string[] = []
+  const read = sseData((one) => data.push(one))
+  for (const byte of Buffer.from('data: ü🦊\r\n\r\n: note\ndata:b\n')) read(Buffer.from([byte]))
+  t.strictSame(data, ['ü🦊', 'b'])
+})
+
+t.test('comments, CRLF, unknown fields and empty choices are passed over', async (t) => {
+  const { provider, model } = await setUp(t)
+  const raw = [
+    ': keep-alive',
+    'event: message',
+    'data: {"choices":[]}',
+    'data:{"choices":[{"delta":{"content":"Yes","mood":1},"finish_reason":"length"}],"x":1}',
+    'data: [DONE]',
+    '',
+  ].join('\r\n')
+  provider.next({ raw })
+  t.match(await all(model), [{ text: 'Yes' }, { type: 'done', finishReason: 'length' }])
+})
+
+t.test('usage is counted where the provider reports none', async (t) => {
+  const { provider, model } = await setUp(t)
+  provider.next({ text: 'Hello world, again' })
+  const [done] = (await all(model)).slice(-1)
+  t.strictSame(done, {
+    type: 'done',
+    finishReason: 'stop',
+    usage: { promptTokens: 4 + 3 + 4 + 1, completionTokens: 4 },
+  })
+})
+
+t.test('a text without spaces is counted without waiting for it', async (t) => {
+  const { provider, model } = await setUp(t)
+  provider.next({ text: `${'a'.repeat(50_000)} <|endoftext|>` })
+  t.match((await all(model)).at(-1), { usage: { completionTokens: 50_000 / 8 + 6 } })
+})
+
+t.test('connections are used again', async (t) => {
+  const { provider, model } = await setUp(t, { connections: 1 })
+  for (const _ of [1, 2, 3]) await all(model)
+  t.equal(provider.connections(), 1)
+})
+
+t.test('failures that pass are tried again', async (t) => {
+  const passing: Record<string, Reply> = {
+    'a 500': { status: 500 },
+    'a 503': { status: 503 },
+    'a 429': { status: 429, headers: { 'retry-after': '0' } },
+    'a cut before the first word': { cutAfter: 1 },
+    'an error frame': { raw: 'data: {"error":{"message":"x","type":"overloaded_error"}}\n\n' },
+    'an empty stream': { raw: '\n' },
+  }
+  for (const [name, reply] of Object.entries(passing))
+    t.test(name, async (t) => {
+      const { provider, model } = await setUp(t)
+      provider.next(reply, reply, { text: 'At last' })
+      t.equal(textOf(await all(model)), 'At last')
+      t.equal(provider.requests.length, 3)
+
+      provider.next(reply, reply, reply)
+      const { error } = await failing(model)
+      t.ok(error instanceof ModelUnavailable, `${error}`)
+      t.equal(provider.requests.length, 6)
+    })
+})
+
+t.test('a provider that asks for a long pause is not asked again', async (t) => {
+  const { provider, model } = await setUp(t)
+  provider.next({ status: 429, headers: { 'retry-after': '60' } })
+  const { error } = await failing(model)
+  t.match(error, { name: 'ModelUnavailable', retryAfterMs: 60_000 })
+  t.equal(provider.requests.length, 1)
+})
+
+t.test('a provider that is not there', async (t) => {
+  const { provider, model } = await setUp(t)
+  await provider.close()
+  const { error } = await failing(model)
+  t.ok(error instanceof ModelUnavailable)
+  t.match(error, { message: /ECONNREFUSED/ })
+})
+
+t.test('a model that was closed', async (t) => {
+  const { model } = await setUp(t)
+  await model.close()
+  const { error } = await failing(model)
+  t.ok(error instanceof ModelUnavailable, `${error}`)
+})
+
+t.test('cut off in mid-stream: said once, not tried again', async (t) => {
+  for (const reply of [
+    { text: 'One two three', cutAfter: 3 },
+    { raw: 'data: {"choices":[{"delta":{"content":"One two "}}]}\n\n' },
+  ])
+    t.test(JSON.stringify(reply), async (t) => {
+      const { provider, model } = await setUp(t)
+      provider.next(reply)
+      const { error, said } = await failing(model)
+      t.ok(error instanceof ModelUnavailable, `${error}`)
+      t.equal(said, 'One two ')
+      t.equal(provider.requests.length, 1)
+    })
+})
+
+t.test('garbage', async (t) => {
+  const garbage: Record<string, Reply> = {
+    'not JSON': { raw: 'data: {"choi\n\n' },
+    'JSON of another shape': { raw: 'data: {"choices":[{"delta":{"content":7}}]}\n\n' },
+    'a page': { raw: '<html>', headers: { 'content-type': 'text/html' } },
+    'an endless line': { raw: `data: ${'x'.repeat(2_000_000)}` },
+    'a call without a name': {
+      raw: 'data: {"choices":[{"delta":{"tool_calls":[{"index":0}]},"finish_reason":"stop"}]}\n\n',
+    },
+    'a redirect': { status: 302, headers: { location: 'http://127.0.0.1/' } },
+    'a 400': { status: 400 },
+    'a 401': { status: 401, raw: JSON.stringify({ error: { code: `bad key ${apiKey}` } }) },
+    'a 404 without a body': { status: 404, raw: '' },
+    'an error frame that says 400': { raw: 'data: {"error":{"message":"x","code":400}}\n\n' },
+  }
+  for (const [name, reply] of Object.entries(garbage))
+    t.test(name, async (t) => {
+      const { provider, model } = await setUp(t)
+      provider.next(reply)
+      const { error } = await failing(model)
+      t.ok(error instanceof ModelFault, `${error}`)
+      t.notMatch(String(error instanceof Error ? error.stack : ''), apiKey)
+      t.equal(provider.requests.length, 1)
+    })
+})
+
+t.test('time-outs', async (t) => {
+  const late: Record<string, [Partial<OpenAiOptions>, Reply]> = {
+    'never answering': [{ firstMs: 300 }, { silent: true }],
+    'silent after the headers': [{ firstMs: 300 }, { stallAfter: 0 }],
+    'silent in mid-stream': [{ idleMs: 300 }, { text: 'One two', stallAfter: 2 }],
+    'dripping for ever': [{ totalMs: 400 }, { text: 'word '.repeat(1000), pauseMs: 5 }],
+  }
+  for (const [name, [options, reply]] of Object.entries(late))
+    t.test(name, async (t) => {
+      const { provider, model } = await setUp(t, options)
+      provider.next(reply)
+      const { error } = await failing(model)
+      t.ok(error instanceof ModelTimeout, `${error}`)
+      t.equal(provider.requests.length, 1)
+      await provider.requests[0]?.aborted
+    })
+})
+
+t.test('unsubscribing aborts the request', async (t) => {
+  const { provider, model } = await setUp(t)
+  provider.next({ text: 'One two three', stallAfter: 3 }, { silent: true })
+  const first = await firstValueFrom(model.stream(request).pipe(take(1)))
+  t.strictSame(first, { type: 'text', text: 'One ' })
+  await provider.requests[0]?.aborted
+
+  const waiting = model.stream(request).subscribe()
+  await provider.received(2)
+  waiting.unsubscribe()
+  await provider.requests[1]?.aborted
+})

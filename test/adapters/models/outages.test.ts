@@ -1,0 +1,108 @@
+import {
+  concat,
+  EMPTY,
+  lastValueFrom,
+  type Observable,
+  of,
+  Subject,
+  throwError,
+  toArray,
+} from 'rxjs'
+import t from 'tap'
+import { withCircuit } from '../../../src/adapters/models/circuit.ts'
+import { withFallback } from '../../../src/adapters/models/fallback.ts'
+import { modelsFrom } from '../../../src/adapters/models/registry.ts'
+import {
+  type Model,
+  type ModelEvent,
+  ModelFault,
+  ModelUnavailable,
+  type ResolvedModel,
+} from '../../../src/ports/model.ts'
+import { providerDouble } from '../../support/provider-double.ts'
+
+const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] }
+const usage = { promptTokens: 1, completionTokens: 1 }
+const done: ModelEvent = { type: 'done', finishReason: 'stop', usage }
+const down = () => throwError(() => new ModelUnavailable('down'))
+const wrong = () => throwError(() => new ModelFault('wrong'))
+
+const ask = (model: Model) => lastValueFrom(model.stream(request).pipe(toArray()))
+
+const answering = (answers: (() => Observable<ModelEvent>)[]) => {
+  let calls = 0
+  const model: Model = { stream: () => answers[Math.min(calls++, answers.length - 1)]?.() ?? EMPTY }
+  return { model, calls: () => calls }
+}
+
+t.test('a provider that keeps failing is left alone, then tried by one call', async (t) => {
+  let time = 0
+  const trial = new Subject<ModelEvent>()
+  const { model, calls } = answering([down, down, () => trial, () => of(done)])
+  const guarded = withCircuit(model, { failures: 2, openMs: 100, now: () => time })
+  await t.rejects(ask(guarded), ModelUnavailable)
+  await t.rejects(ask(guarded), ModelUnavailable)
+  await t.rejects(ask(guarded), /keeps failing/)
+  t.equal(calls(), 2, 'not asked while open')
+  time = 100
+  const tried = ask(guarded)
+  await t.rejects(ask(guarded), /keeps failing/, 'only one call tries')
+  trial.next(done)
+  trial.complete()
+  t.strictSame(await tried, [done])
+  t.strictSame(await ask(guarded), [done])
+  t.equal(calls(), 4)
+})
+
+t.test('a trial that fails opens it again; a wrong request never does', async (t) => {
+  let time = 0
+  const { model, calls } = answering([down, down, wrong])
+  const guarded = withCircuit(model, { failures: 1, openMs: 100, now: () => time })
+  await t.rejects(ask(guarded), ModelUnavailable)
+  time = 100
+  await t.rejects(ask(guarded), ModelUnavailable)
+  time = 150
+  await t.rejects(ask(guarded), /keeps failing/)
+  time = 200
+  await t.rejects(ask(guarded), ModelFault)
+  await t.rejects(ask(guarded), ModelFault)
+  t.equal(calls(), 4)
+})
+
+t.test('fallbacks are asked in order, before anything is said', async (t) => {
+  const price = { prompt: 1, completion: 2 }
+  const named = (name: string, model: Model): ResolvedModel => ({ model, name, id: name, price })
+  const first = answering([down])
+  const text: ModelEvent = { type: 'text', text: 'Hello' }
+  const second = answering([() => of(text, done)])
+  const model = withFallback(named('a', first.model), [named('b', second.model)])
+  t.strictSame(await ask(model), [text, { ...done, by: { name: 'b', price } }])
+
+  const cut = answering([() => concat(of(text), down())])
+  await t.rejects(
+    ask(withFallback(named('a', cut.model), [named('b', second.model)])),
+    ModelUnavailable,
+    'not after output',
+  )
+  const bad = answering([wrong])
+  await t.rejects(ask(withFallback(named('a', bad.model), [named('b', second.model)])), ModelFault)
+})
+
+t.test('several providers by name, and the configured order of fallbacks', async (t) => {
+  const up = await providerDouble()
+  t.teardown(up.close)
+  const models = modelsFrom({
+    baseUrl: 'http://127.0.0.1:1/v1',
+    model: 'main/large',
+    providers: [{ name: 'spare', baseUrl: up.url, apiKey: 'k' }],
+    fallbacks: ['spare/small'],
+    transport: { retries: 0 },
+  })
+  t.teardown(models.close)
+  const { model, id, name } = models.resolve(null)
+  t.equal(name, 'main/large')
+  const events = await lastValueFrom(model.stream({ ...request, model: id }).pipe(toArray()))
+  t.match(events.at(-1), { type: 'done', by: { name: 'spare/small' } })
+  t.equal(up.requests[0]?.body.model, 'small')
+  t.throws(() => modelsFrom({ fallbacks: ['nobody/x'] }), ModelFault)
+})

@@ -1,0 +1,171 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { deferred } from '../../src/support/deferred.ts'
+
+const main = new URL('../../src/main.js', import.meta.url).pathname
+const run = promisify(execFile)
+
+const newFolder = (t: Test): string => {
+  const path = mkdtempSync(join(tmpdir(), 'reprise-'))
+  t.teardown(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+/** The process on a folder of its own; `said` resolves with all output once it holds the text. */
+const life = (t: Test, env: Record<string, string> = {}) => {
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env.PATH ?? '', DATA_DIR: newFolder(t), PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  let out = ''
+  let err = ''
+  child.stdout.on('data', (bytes) => {
+    out += bytes
+  })
+  child.stderr.on('data', (bytes) => {
+    err += bytes
+  })
+  const closed = once(child, 'close')
+  return {
+    kill: (signal: NodeJS.Signals) => child.kill(signal),
+    async said(text: string): Promise<string> {
+      while (!out.includes(text)) {
+        const ended = await Promise.race([once(child.stdout, 'data').then(() => false), closed])
+        if (ended) throw new Error(`${text} was never said:\n${out}\n${err}`)
+      }
+      return out
+    },
+    async ended() {
+      const [code, signal] = await closed
+      return { code, signal, out, err }
+    },
+  }
+}
+
+const portOf = (server: Server): string => {
+  const address = server.address()
+  return typeof address === 'object' ? String(address?.port) : ''
+}
+
+const takenPort = async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return server
+}
+
+/** The curl commands in a greeting, as a newcomer would copy them. */
+const curls = (greeting: string): string[] =>
+  [...greeting.matchAll(/^ {2}curl (?:.*\\\n)*.*$/gm)].map(([command]) => command)
+
+t.test('the greeting works as it is printed', async (t) => {
+  const server = life(t)
+  const commands = curls(await server.said('Reference: '))
+  t.equal(commands.length, 3)
+  const [whole, streamed, events] = await Promise.all(
+    commands.map(async (command) => (await run('sh', ['-c', command])).stdout),
+  )
+  t.match(JSON.parse(whole ?? ''), { object: 'chat.completion', usage: { total_tokens: Number } })
+  t.match(streamed, /^id: .*\ndata: \{"id":"chatcmpl-/)
+  t.match(streamed, /data: \[DONE\]\n\n$/)
+  t.match(JSON.parse(events ?? ''), { events: [{ type: String }] })
+  server.kill('SIGTERM')
+  t.match(await server.ended(), { code: 0, err: '' })
+})
+
+t.test('the next start greets nobody', async (t) => {
+  const DATA_DIR = newFolder(t)
+  const first = life(t, { DATA_DIR })
+  const greeting = await first.said('Reference: ')
+  first.kill('SIGINT')
+  t.match(await first.ended(), { code: 0 })
+  const second = life(t, { DATA_DIR })
+  await second.said('"msg":"ready"')
+  second.kill('SIGTERM')
+  const { code, out } = await second.ended()
+  t.equal(code, 0)
+  t.notMatch(out, 'svc_live_')
+  t.match(greeting, 'svc_live_')
+})
+
+/** A model provider that takes requests and never answers. */
+const silentProvider = async (t: Test) => {
+  const asked = deferred<undefined>()
+  const server = createHttpServer((request) => {
+    request.resume()
+    asked.resolve(undefined)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${portOf(server)}`, asked: asked.promise }
+}
+
+t.test(
+  'a run under way keeps an orderly stop waiting; a second signal does not wait',
+  async (t) => {
+    const provider = await silentProvider(t)
+    const server = life(t, { LLM_BASE_URL: provider.url, LLM_MODEL: 'mute' })
+    const [whole = ''] = curls(await server.said('Reference: '))
+    const answer = run('sh', ['-c', whole]).catch(() => undefined)
+    await provider.asked
+    server.kill('SIGTERM')
+    await server.said('"msg":"stopping"')
+    server.kill('SIGINT')
+    await server.said('"msg":"stopping at once"')
+    const { code, out } = await server.ended()
+    t.equal(code, 1)
+    t.notMatch(out, '"msg":"stopped"')
+    await answer
+  },
+)
+
+t.test('what stops a start is one line on stderr', async (t) => {
+  const failing = async (env: Record<string, string>) => {
+    const { code, out, err } = await life(t, { DEMO: 'off', LOG_LEVEL: 'silent', ...env }).ended()
+    t.equal(code, 1)
+    t.equal(out, '')
+    t.equal(err.trimEnd().split('\n').length, 1, err)
+    return err
+  }
+  const taken = await takenPort()
+  t.match(await failing({ PORT: portOf(taken) }), /EADDRINUSE.*127\.0\.0\.1/)
+  taken.close()
+
+  const DATA_DIR = newFolder(t)
+  const holder = life(t, { DATA_DIR, DEMO: 'off' })
+  await holder.said('"msg":"ready"')
+  t.match(await failing({ DATA_DIR }), /^StoreInUse: .* is in use by process \d+/)
+  holder.kill('SIGTERM')
+  await holder.ended()
+
+  const log = join(DATA_DIR, 'log')
+  const [data = ''] = readdirSync(log).filter((name) => name.endsWith('data.mdb'))
+  writeSync(openSync(join(log, data), 'r+'), Buffer.alloc(16_384, 7), 0, 16_384, 0)
+  t.match(await failing({ DATA_DIR }), /^StoreDamaged: /)
+
+  const pem = join(newFolder(t), 'pem')
+  writeFileSync(pem, 'not a certificate')
+  t.match(await failing({ TLS_CERT: pem, TLS_KEY: pem }), /^ConfigInvalid: TLS_CERT, TLS_KEY: /)
+  t.match(await failing({ TLS_CERT: '/nowhere', TLS_KEY: pem }), /ENOENT/)
+})
+
+t.test('a taken port costs nobody the key', async (t) => {
+  const DATA_DIR = newFolder(t)
+  const taken = await takenPort()
+  t.match(await life(t, { DATA_DIR, PORT: portOf(taken) }).ended(), { code: 1 })
+  taken.close()
+  const server = life(t, { DATA_DIR })
+  t.match(await server.said('Reference: '), 'svc_live_')
+  server.kill('SIGTERM')
+  t.match(await server.ended(), { code: 0 })
+})

@@ -1,0 +1,157 @@
+import t, { type Test } from 'tap'
+import { z } from 'zod'
+import { embeddedEventStore } from '../../src/adapters/embedded/event-store.ts'
+import { openLog } from '../../src/adapters/embedded/log.ts'
+import { type Aggregate, type EventOf, streamOf } from '../../src/domain/aggregate.ts'
+import { transactor } from '../../src/event-sourcing/transactor.ts'
+import type { EventStore } from '../../src/ports/event-store.ts'
+import type { Snapshot } from '../../src/ports/snapshots.ts'
+import { clockFrom } from '../support/ticking.ts'
+
+const events = { Added: z.object({ n: z.int(), padding: z.string().optional() }) }
+type Added = EventOf<typeof events>
+
+const sum: Aggregate<{ total: number; count: number }, typeof events> = {
+  category: 'sum',
+  events,
+  initial: { total: 0, count: 0 },
+  evolve: { Added: ({ total, count }, { n }) => ({ total: total + n, count: count + 1 }) },
+}
+
+const call = {
+  organizationId: 'org-1',
+  keyId: null,
+  userId: 'user-1',
+  onBehalfOf: null,
+  requestId: 'r',
+  correlationId: 'r',
+  causationId: 'r',
+  at: '2026-01-01T00:00:00.000Z',
+}
+
+const add = (n: number, padding?: string) => (): Added[] => [
+  { type: 'Added', data: { n, ...(padding ? { padding } : {}) } },
+]
+
+const snapshotsInMemory = () => {
+  const kept = new Map<string, Snapshot>()
+  return {
+    kept,
+    get: async (stream: string) => kept.get(stream),
+    put: async (stream: string, snapshot: Snapshot) => void kept.set(stream, snapshot),
+  }
+}
+
+const opened = async (t: Test) => {
+  const store = embeddedEventStore(await openLog({ path: t.testdir() }))
+  t.teardown(() => store.close())
+  return store
+}
+
+/** Counts appends, and can let another writer in before one of them. */
+const watched = (store: EventStore) => {
+  const seen = { appends: 0, before: async () => {} }
+  const watching: EventStore = {
+    ...store,
+    async append(...sent) {
+      seen.appends++
+      const { before } = seen
+      seen.before = async () => {}
+      await before()
+      return store.append(...sent)
+    },
+  }
+  return { store: watching, seen }
+}
+
+const stream = streamOf(sum, 'org-1', 'a')
+const clock = () => clockFrom(call.at)
+
+t.test('decisions that wait on a busy stream share an append, in order', async (t) => {
+  const { store, seen } = watched(await opened(t))
+  const { transact } = transactor({ store, snapshots: snapshotsInMemory(), clock: clock() })
+  const all = await Promise.all(
+    Array.from({ length: 50 }, (_, n) => transact(stream, add(n), call)),
+  )
+  t.strictSame(
+    all.map(({ state }) => state.count),
+    Array.from({ length: 50 }, (_, n) => n + 1),
+  )
+  t.ok(seen.appends <= 3, `${seen.appends} appends`)
+})
+
+t.test('a refusal goes out alone', async (t) => {
+  const store = await opened(t)
+  const { transact } = transactor({ store, snapshots: snapshotsInMemory(), clock: clock() })
+  const refuse = (): Added[] => {
+    throw new Error('no')
+  }
+  const results = await Promise.allSettled([
+    transact(stream, add(1), call),
+    transact(stream, refuse, call),
+    transact(stream, add(2), call),
+  ])
+  t.strictSame(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+})
+
+t.test('an outrun decision is made again on what the other wrote', async (t) => {
+  const { store, seen } = watched(await opened(t))
+  const shared = { store, snapshots: snapshotsInMemory(), clock: clock(), shared: true }
+  const one = transactor(shared)
+  const other = transactor(shared)
+  await one.transact(stream, add(1), call)
+  seen.before = async () => {
+    await other.transact(stream, add(10), call)
+  }
+  const { state } = await one.transact(stream, add(100), call)
+  t.strictSame(state, { total: 111, count: 3 })
+})
+
+t.test('nothing is refused on a state that another process has moved on', async (t) => {
+  const store = await opened(t)
+  const shared = { store, snapshots: snapshotsInMemory(), clock: clock(), shared: true }
+  const one = transactor(shared)
+  const other = transactor(shared)
+  const onlyTwice = ({ count }: { count: number }): Added[] => {
+    if (count < 2) throw new Error('too early')
+    return [{ type: 'Added', data: { n: 1 } }]
+  }
+  await one.transact(stream, add(1), call)
+  await other.transact(stream, add(1), call)
+  t.match(await one.transact(stream, onlyTwice, call), { state: { count: 3 } })
+})
+
+t.test('what is too large together is stored one by one', async (t) => {
+  const store = await opened(t)
+  const { transact } = transactor({ store, snapshots: snapshotsInMemory(), clock: clock() })
+  const half = 'x'.repeat(600_000)
+  const all = await Promise.allSettled([
+    transact(stream, add(1), call),
+    transact(stream, add(2, half), call),
+    transact(stream, add(3, half), call),
+    transact(stream, add(4, half + half), call),
+  ])
+  t.strictSame(
+    all.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'fulfilled', 'rejected'],
+  )
+  t.match(await transact(stream, add(5), call), { state: { total: 11, count: 4 } })
+})
+
+t.test('a long stream is read from its snapshot', async (t) => {
+  const store = await opened(t)
+  const snapshots = snapshotsInMemory()
+  const { transact } = transactor({ store, snapshots, clock: clock() })
+  const many = (): Added[] =>
+    Array.from({ length: 600 }, () => ({ type: 'Added' as const, data: { n: 1 } }))
+  await transact(stream, many, call)
+  t.equal(snapshots.kept.size, 0, 'not for what was written here')
+  const cold = transactor({ store, snapshots, clock: clock() })
+  await cold.transact(stream, add(1), call)
+  t.match(snapshots.kept.get(stream.name), { revision: 599, state: { total: 600 } })
+  const colder = transactor({ store, snapshots, clock: clock() })
+  t.match(await colder.transact(stream, add(1), call), { state: { total: 602, count: 602 } })
+})

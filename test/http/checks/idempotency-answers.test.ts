@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import { fastify } from 'fastify'
+import t, { type Test } from 'tap'
+import { embeddedAnswers } from '../../../src/adapters/embedded/answers.ts'
+import { embeddedKeyStore } from '../../../src/adapters/embedded/key-store.ts'
+import { openLog } from '../../../src/adapters/embedded/log.ts'
+import { idempotency } from '../../../src/http/checks/idempotency.ts'
+import type { Access } from '../../../src/security/access.ts'
+import { secretsOf } from '../../../src/security/secrets.ts'
+import { sessionKey, vault } from '../../../src/security/vault.ts'
+import { fixedClock } from '../../support/agents.ts'
+import { call } from '../../support/recorded.ts'
+
+const access = { keyId: 'key-1', organizationId: 'org-1' } as Access
+
+/** Answers of sessions that are kept; during a request, what is to happen happens. */
+const keeping = async (t: Test, during: (session: string) => Promise<void>) => {
+  const log = await openLog({ path: join(t.testdir(), 'log') })
+  const keys = embeddedKeyStore(log)
+  const { wrap } = secretsOf(Buffer.alloc(32, 1))
+  const uses = { vault: vault({ keys, wrap }), answers: embeddedAnswers(log), clock: fixedClock() }
+  const http = fastify()
+  t.teardown(async () => {
+    await http.close()
+    await log.close()
+  })
+  http.decorateRequest('access')
+  http.decorateRequest('call')
+  http.addHook('onRequest', async (request) => {
+    request.access = access
+    request.call = call
+  })
+  idempotency(http, { ...uses, node: 'me' })
+  let runs = 0
+  http.post<{ Params: { session: string } }>('/:session', async (request) => {
+    const { session } = request.params
+    request.answersFor = session
+    await during(session)
+    return { runs: ++runs }
+  })
+  const ask = async (session: string) => {
+    const headers = { 'idempotency-key': session }
+    const { statusCode, body } = await http.inject({ method: 'POST', url: `/${session}`, headers })
+    return { status: statusCode, body: JSON.parse(body) }
+  }
+  return { ...uses, ask }
+}
+
+t.test('an answer whose session is erased before it can be kept frees its key', async (t) => {
+  const erased = new Set<string>()
+  const { ask, vault } = await keeping(t, async (session) => {
+    if (!erased.has(session)) await vault.seal(sessionKey('org-1', session), 'a text')
+    await vault.destroy(sessionKey('org-1', session))
+    erased.add(session)
+  })
+  t.strictSame(await ask('one'), { status: 200, body: { runs: 1 } })
+  t.strictSame(await ask('one'), { status: 200, body: { runs: 2 } }, 'and nobody waits for it')
+})
+
+t.test('an answer that cannot be kept frees its key', async (t) => {
+  const { ask, answers } = await keeping(t, async () => undefined)
+  const { complete } = answers
+  answers.complete = async () => {
+    throw new Error('the disk is full')
+  }
+  t.match(await ask('one'), { status: 500 })
+  answers.complete = complete
+  t.strictSame(await ask('one'), { status: 200, body: { runs: 2 } })
+  t.strictSame(await ask('one'), { status: 200, body: { runs: 2 } })
+})

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto'
+import t from 'tap'
+import { contents, isToken, textOf, user } from '../../support/client.ts'
+import { held } from '../../support/held.ts'
+import { startChat } from '../../support/server.ts'
+
+const messages = user('Hi')
+const keyed = (key: string = randomUUID()) => ({ headers: { 'idempotency-key': key } })
+
+t.test('the same key with the same body returns the first answer', async (t) => {
+  const { key, provider, organization } = await startChat(t)
+  const again = keyed()
+  const first = await key.chat({ messages }, again)
+  t.equal(first.headers.get('idempotency-replayed'), null)
+  const balance = await organization.balance()
+  const second = await key.chat({ messages }, again)
+  t.equal(second.status, 200)
+  t.equal(second.headers.get('idempotency-replayed'), 'true')
+  t.match(second.headers.get('content-type'), /^application\/json/)
+  t.strictSame(second.body, first.body)
+  t.equal(provider.requests.length, 1)
+  t.equal((await key.messages(first.body.session_id)).body.total, 2, 'and does nothing twice')
+  t.strictSame(await organization.balance(), balance)
+})
+
+t.test('with another body: 409 idempotency_key_reused', async (t) => {
+  const { key, organization } = await startChat(t)
+  const again = keyed()
+  await key.chat({ messages }, again)
+  const other = await key.chat({ messages: user('Other') }, again)
+  t.match(other, { status: 409, body: { error: { code: 'idempotency_key_reused' } } })
+  const elsewhere = await organization.key()
+  t.equal((await elsewhere.chat({ messages: user('Other') }, again)).status, 200, 'per API key')
+})
+
+t.test('while the first still runs: it waits', async (t) => {
+  const { key, provider } = await startChat(t)
+  const turn = held()
+  provider.next(turn.reply)
+  const again = keyed()
+  const first = key.chat({ messages }, again)
+  await provider.received(1)
+  const more = [key.chat({ messages }, again), key.chat({ messages }, again)]
+  const gone = new AbortController()
+  const leaving = key.chat({ messages }, { ...again, signal: gone.signal })
+  const other = await key.chat({ messages: user('Other') }, again)
+  t.equal(other.code, 'idempotency_key_reused')
+  gone.abort()
+  await leaving.catch(() => undefined)
+  await key.sessions()
+  t.equal(provider.requests.length, 1)
+  turn.go()
+  const { body } = await first
+  for (const reply of await Promise.all(more)) {
+    t.strictSame(reply.body, body)
+    t.equal(reply.headers.get('idempotency-replayed'), 'true')
+  }
+  t.equal(provider.requests.length, 1)
+})
+
+t.test('a stream is answered by the stream of the first', async (t) => {
+  const { key, provider, server } = await startChat(t)
+  const turn = held()
+  provider.next(turn.reply)
+  const again = keyed()
+  const first = await key.stream({ messages }, again)
+  await first.until(isToken)
+  const joined = await key.stream({ messages }, again)
+  t.equal(joined.headers.get('idempotency-replayed'), 'true')
+  turn.go()
+  const rest = await first.all()
+  const all = await joined.all()
+  t.strictSame(all.slice(-rest.length), rest, 'joined while it runs')
+  t.equal(textOf(all.slice(0, -1)), turn.text)
+  const later = await (await key.stream({ messages }, again)).all()
+  t.strictSame(later, all, 'and after its end')
+  await server.restart()
+  const stream = await server.as(key.key).stream({ messages }, again)
+  t.equal(stream.headers.get('idempotency-replayed'), 'true')
+  t.equal(textOf((await stream.all()).slice(0, -1)), turn.text, 'and after a restart')
+  t.equal(provider.requests.length, 1)
+})
+
+t.test('also across a restart', async (t) => {
+  const { key, provider, server } = await startChat(t)
+  const again = keyed()
+  const first = await key.chat({ messages }, again)
+  await server.restart()
+  const second = await server.as(key.key).chat({ messages }, again)
+  t.equal(second.headers.get('idempotency-replayed'), 'true')
+  t.strictSame(second.body, first.body)
+  t.equal(provider.requests.length, 1)
+})
+
+t.test('a client that went away finds its answer', async (t) => {
+  const { key, provider } = await startChat(t)
+  const turn = held()
+  provider.next(turn.reply)
+  const again = keyed()
+  const leaving = new AbortController()
+  const first = key.chat({ messages }, { ...again, signal: leaving.signal })
+  await provider.received(1)
+  leaving.abort()
+  await first.catch(() => undefined)
+  const second = key.chat({ messages }, again)
+  turn.go()
+  t.equal((await second).body.choices[0].message.content, turn.text)
+  t.equal(provider.requests.length, 1)
+  const third = await key.chat({ messages }, again)
+  t.equal(third.body.choices[0].message.content, turn.text)
+})
+
+t.test('failures are not kept: the same message runs again', async (t) => {
+  const { key, provider } = await startChat(t, { text: 'Better now.' })
+  const session_id = 'again'
+  for (const stream of [false, true]) {
+    const again = keyed()
+    provider.next({ status: 400 })
+    const body = { messages: user(`stream: ${stream}`), session_id }
+    if (stream) {
+      const failed = await (await key.stream(body, again)).all()
+      t.match(failed.at(-2)?.data, { error: { code: 'orchestrator_error' } })
+      const second = await (await key.stream(body, again)).all()
+      t.equal(textOf(second.slice(0, -1)), 'Better now.')
+      const third = await (await key.stream(body, again)).all()
+      t.equal(textOf(third.slice(0, -1)), 'Better now.')
+    } else {
+      t.equal((await key.chat(body, again)).status, 500)
+      t.equal((await key.chat(body, again)).body.choices[0].message.content, 'Better now.')
+    }
+  }
+  t.strictSame(
+    await contents(key, session_id),
+    ['stream: false', 'Better now.', 'stream: true', 'Better now.'],
+    'and is recorded once',
+  )
+  t.equal(provider.requests.length, 4)
+})
+
+t.test('after a failure the key may be used with another body', async (t) => {
+  const { key, provider } = await startChat(t, { text: 'Fine.' })
+  const session_id = 'other'
+  const again = keyed()
+  provider.next({ status: 400 })
+  t.equal((await key.chat({ messages: user('One'), session_id }, again)).status, 500)
+  t.equal((await key.chat({ messages: user('Two'), session_id }, again)).status, 200)
+  t.strictSame(await contents(key, session_id), ['One', 'Two', 'Fine.'])
+})
+
+t.test('refused keys', async (t) => {
+  const { key } = await startChat(t)
+  const reply = await key.chat({ messages }, keyed('x'.repeat(256)))
+  t.match(reply, { status: 400, body: { error: { param: 'Idempotency-Key' } } })
+})

@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { rateLimiter, slidingWindow } from '../../../src/http/checks/rate-limit.ts'
+
+const minuteMs = 60_000
+const hourMs = 3_600_000
+
+/** Every request that was ever counted, looked through each time. */
+const naive = () => {
+  const hits: number[] = []
+  const within = (now: number, length: number) => hits.filter((at) => at > now - length)
+  return {
+    hits,
+    within,
+    check(limits: { minute: number; hour: number }, now: number, count: boolean) {
+      const [minute, hour] = [within(now, minuteMs), within(now, hourMs)]
+      const full = minute.length >= limits.minute || hour.length >= limits.hour
+      if (!full && count) hits.push(now)
+      return full
+    },
+  }
+}
+
+const step = fc.record({
+  wait: fc.oneof(
+    fc.integer({ min: 0, max: 2_000 }),
+    fc.constantFrom(0, 1, minuteMs - 1, minuteMs, minuteMs + 1, hourMs - 1, hourMs),
+  ),
+  minute: fc.integer({ min: 1, max: 6 }),
+  hour: fc.integer({ min: 1, max: 12 }),
+  count: fc.boolean(),
+})
+
+t.test('two windows are what looking at every request says', async (t) => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+      const model = naive()
+      const limiter = rateLimiter()
+      let now = 1_700_000_000_000
+      for (const { wait, minute, hour, count } of steps) {
+        now += wait
+        const limits = { minute, hour }
+        const full = model.check(limits, now, count)
+        const standing = limiter.check('key', limits, now, count)
+        const oneMinute = model.within(now, minuteMs)
+        const oneHour = model.within(now, hourMs)
+        if (full !== (standing.refused !== undefined)) return false
+        if (standing.minute.remaining !== Math.max(0, minute - oneMinute.length)) return false
+        if (standing.hour.remaining !== Math.max(0, hour - oneHour.length)) return false
+        const reset = Math.ceil(((oneMinute[0] ?? now) + minuteMs) / 1000)
+        if (standing.minute.reset !== reset) return false
+        if (standing.hour.reset !== Math.ceil(((oneHour[0] ?? now) + hourMs) / 1000)) return false
+        const after = standing.refused?.retryAfter
+        if (after === undefined) continue
+        // Who waits so long gets through that window; a second less is too short.
+        const length = standing.refused?.window === 'minute' ? minuteMs : hourMs
+        const limit = limits[standing.refused?.window ?? 'minute']
+        if (model.within(now + after * 1000, length).length >= limit) return false
+        if (after > 1 && model.within(now + (after - 1) * 1000, length).length < limit) return false
+      }
+      return true
+    }),
+    { numRuns: 300 },
+  )
+  t.pass()
+})
+
+t.test('a window grows with what it holds and keeps the order', async (t) => {
+  const window = slidingWindow(1_000)
+  for (let n = 0; n < 500; n++) window.hit(n)
+  t.equal(window.used(500), 500)
+  t.equal(window.resetsAt(500), 1_000)
+  t.equal(window.used(1_249), 250)
+  for (let n = 0; n < 500; n++) window.hit(1_300 + n)
+  t.equal(window.used(1_800), 500)
+  t.equal(window.freeAt(1_800, 500), 2_300)
+  t.equal(window.freeAt(1_800, 1), 2_799)
+})
+
+t.test('keys do not count for each other', async (t) => {
+  const limiter = rateLimiter()
+  const limits = { minute: 1, hour: 1 }
+  t.equal(limiter.check('a', limits, 0, true).refused, undefined)
+  t.equal(limiter.check('b', limits, 0, true).refused, undefined)
+  t.match(limiter.check('a', limits, 0, true), { refused: { window: 'minute', retryAfter: 60 } })
+})

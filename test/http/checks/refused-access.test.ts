@@ -1,0 +1,81 @@
+import { setTimeout as after } from 'node:timers/promises'
+import t from 'tap'
+import type { Client } from '../../support/client.ts'
+import { startApp } from '../../support/server.ts'
+import { connect } from '../../support/socket.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: what a server sends is what a test looks into
+type Event = any
+
+/** The refusals in an organization's history, once there are so many. */
+const refusalsOf = async (admin: Client, organizationId: string, count: number) => {
+  const url = `/api/admin/organizations/${organizationId}/audit/events?type=AccessRefused`
+  for (;;) {
+    const { events } = (await admin.ask('GET', url)).body
+    if (events.length >= count) return events as Event[]
+    await after(100)
+  }
+}
+
+t.test('refused access is in the history of the organization, with who was refused', async (t) => {
+  const { url, platform } = await startApp(t)
+  const organization = await platform.organization({ credits: 0 })
+  const other = await platform.organization()
+  const { organizationId, ownerId } = organization
+  await platform.ask('POST', `/users/${ownerId}/credits`, { amount: -1, reason: 'debt' })
+  const admin = await organization.key({ scopes: ['admin:read'], type: 'user' })
+  const asked = { messages: [{ role: 'user', content: 'Hi' }] }
+
+  const few = await organization.key({ scopes: ['agents:list'], rate_limit_minute: 4 })
+  const member = await organization.member()
+  t.equal((await few.chat({ ...asked, on_behalf_of: member })).status, 403)
+  t.equal((await few.chat(asked)).status, 403)
+  const theirs = `/api/admin/organizations/${other.organizationId}/audit/events`
+  t.equal((await admin.ask('GET', theirs)).code, 'organization_access_denied')
+  const elsewhere = { headers: { 'x-organization-id': other.organizationId } }
+  t.equal((await few.ask('GET', '/api/external/agents', undefined, elsewhere)).status, 403)
+  const poor = await organization.key()
+  t.equal((await poor.chat(asked, { headers: { 'x-request-id': 'poor-1' } })).status, 402)
+  for (let n = 0; n < 4; n++) await few.ask('GET', '/api/external/agents')
+  t.equal((await few.ask('GET', '/api/external/agents')).status, 429)
+  const ws = await connect(url, { 'x-api-key': few.key })
+  ws.send({ type: 'message', content: 'Hi', on_behalf_of: member })
+  await ws.until('error')
+  ws.ws.close()
+
+  const events = await refusalsOf(admin, organizationId, 6)
+  t.strictSame(
+    events.map(({ data }) => [data.code, data.method, data.route, data.askedFor]).sort(),
+    [
+      ['insufficient_credits', 'POST', '/api/external/v1/chat/completions', undefined],
+      ['insufficient_scopes', 'POST', '/api/external/v1/chat/completions', undefined],
+      [
+        'organization_access_denied',
+        'GET',
+        '/api/admin/organizations/:organization_id/audit/events',
+        undefined,
+      ],
+      ['organization_access_denied', 'GET', '/api/external/agents', undefined],
+      ['rate_limit_exceeded', 'GET', '/api/external/agents', undefined],
+      ['rate_limit_exceeded', 'WS', '/ws/chat', member],
+    ],
+  )
+  for (const { metadata } of events)
+    t.match(metadata, {
+      organization_id: organizationId,
+      actor: { key_id: String, user_id: ownerId },
+      request_id: String,
+    })
+  t.ok(events.some(({ metadata }) => metadata.request_id === 'poor-1'))
+  const others = await platform.ask('GET', `/organizations/${other.organizationId}/audit/events`)
+  t.notMatch(JSON.stringify(others), /AccessRefused/, 'nobody writes into the history of others')
+})
+
+t.test('who has no valid key is not recorded', async (t) => {
+  const { as, platform } = await startApp(t)
+  const { organizationId, key } = await platform.organization()
+  t.equal((await as('svc_live_unknown').ask('GET', '/api/external/agents')).status, 401)
+  await (await key()).ask('DELETE', `/api/admin/organizations/${organizationId}`)
+  const { events } = await platform.ask('GET', `/organizations/${organizationId}/audit/events`)
+  t.notMatch(JSON.stringify(events), /AccessRefused/)
+})

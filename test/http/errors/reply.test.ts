@@ -1,0 +1,173 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import fc from 'fast-check'
+import t from 'tap'
+import { z } from 'zod'
+import { type ProblemCode, problem, problems, type Shape } from '../../../src/domain/problems.ts'
+import { bodyOf, type Group, shapeIn } from '../../../src/http/errors/reply.ts'
+import { startApp } from '../../support/server.ts'
+
+const codes = Object.keys(problems) as ProblemCode[]
+const groups: readonly Group[] = ['chat', 'agents', 'admin', 'rag', 'detail']
+
+const error = (code: ProblemCode) =>
+  z.looseObject({
+    message: z.string().min(1),
+    type: z.literal(problems[code].type),
+    code: z.literal(code),
+    param: z.string().optional(),
+  })
+const issue = z.strictObject({
+  loc: z.array(z.union([z.string(), z.int()])),
+  msg: z.string(),
+  type: z.string(),
+})
+
+/** The shapes of decisions, section 2, written down once more. */
+const documented: Record<Shape, (code: ProblemCode) => z.ZodType> = {
+  detail: () => z.looseObject({ detail: z.string().min(1) }),
+  error: (code) => z.looseObject({ error: error(code), detail: z.undefined().optional() }),
+  flat: (code) => z.looseObject({ error: z.literal(code), message: z.string().min(1) }),
+  list: () => z.looseObject({ detail: z.array(issue) }),
+  fields: () => z.looseObject({ detail: z.record(z.string(), z.array(z.string())) }),
+  rag: (code) => z.looseObject({ detail: z.strictObject({ error: error(code) }) }),
+}
+
+const shapeOf: Record<Group, Shape> = {
+  chat: 'error',
+  agents: 'error',
+  admin: 'error',
+  rag: 'rag',
+  detail: 'detail',
+  management: 'detail',
+}
+
+t.test('every refusal has its documented shape in every group', async (t) => {
+  const extra = fc.record(
+    {
+      message: fc.string({ minLength: 1 }),
+      param: fc.string(),
+      issues: fc.constant([{ loc: ['body', 'files', 0], msg: 'Field required', type: 'missing' }]),
+      fields: fc.dictionary(fc.string(), fc.array(fc.string())),
+      credit_balance: fc.double({ noNaN: true }),
+      agents: fc.array(fc.uuid()),
+    },
+    { requiredKeys: ['issues', 'fields'] },
+  )
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...codes),
+      fc.constantFrom(...groups),
+      extra,
+      (code, group, more) => {
+        const told = problem(code, more)
+        const body = JSON.parse(JSON.stringify(bodyOf(told, group)))
+        const own: Shape | 'route' = problems[code].shape
+        const nested = group === 'chat' && code === 'rate_limit_exceeded'
+        const shape = nested ? 'error' : own === 'route' ? shapeOf[group] : own
+        if (shape !== shapeIn(group, code)) return false
+        documented[shape](code).parse(body)
+        // What the groups of SDKs never go without.
+        if (shapeOf[group] === 'error' && shape !== 'flat') error(code).parse(body.error)
+        if (
+          more.credit_balance !== undefined &&
+          ['detail', 'error', 'flat'].includes(shape) &&
+          !nested
+        )
+          return 'credit_balance' in body
+        return true
+      },
+    ),
+    { numRuns: 2_000 },
+  )
+  t.pass()
+})
+
+t.test('statuses are those of the contract', async (t) => {
+  const contract = [400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 416, 422, 426, 429, 431]
+  const server = [500, 501, 502, 503, 504]
+  for (const code of codes) {
+    const { status, message } = problems[code]
+    t.ok([...contract, ...server].includes(status), `${code}: ${status}`)
+    t.match(code, /^[a-z0-9]+(_[a-z0-9]+)*$/)
+    t.match(message, /^[A-Z].*[^.]$/, `${code} begins as a sentence and has no full stop`)
+  }
+})
+
+t.test('docs/errors.md has every refusal, and no other', async (t) => {
+  const path = new URL('../../../../docs/errors.md', import.meta.url)
+  const shapes: Record<Shape | 'route', string> = {
+    detail: '`{detail}`',
+    error: '`{error:{…}}`',
+    flat: '`{error, message, …}`',
+    list: '`{detail:[…]}`',
+    fields: '`{detail:{field:[…]}}`',
+    rag: '`{detail:{error:{…}}}`',
+    route: 'of the route',
+  }
+  const rows = codes.toSorted().map((code) => {
+    const { status, type, shape, message } = problems[code]
+    return `| \`${code}\` | ${status} | ${type} | ${shapes[shape]} | ${message} |`
+  })
+  const head = '| code | status | type | shape | words |\n|---|---|---|---|---|\n'
+  const [before = '', table = ''] = readFileSync(path, 'utf8').split(head)
+  if (process.env.UPDATE_DOCS) writeFileSync(path, `${before}${head}${rows.join('\n')}\n`)
+  else t.strictSame(table.trimEnd().split('\n'), rows, 'UPDATE_DOCS=1 writes the table anew')
+})
+
+t.test('what every refusal has', async (t) => {
+  const { url, platform, as } = await startApp(t)
+  const organization = await platform.organization()
+  const key = await organization.key({ scopes: ['orchestrator:invoke'] })
+  const unasked = await as('').sessions()
+  t.match(unasked, {
+    status: 401,
+    code: 'missing_api_key',
+    body: { detail: /X-API-Key/ },
+  })
+  t.equal(unasked.headers.get('www-authenticate'), 'ApiKey')
+  const unknown = await as('svc_live_unknown').sessions()
+  t.match(unknown, {
+    status: 401,
+    code: 'invalid_api_key',
+    body: { detail: /invalid or expired/i },
+  })
+  t.equal(unknown.headers.get('www-authenticate'), 'ApiKey')
+  t.match((await key.sessions()).body, {
+    error: 'insufficient_scopes',
+    message: String,
+    required_scopes: ['sessions:read'],
+    missing_scopes: ['sessions:read'],
+    available_scopes: ['orchestrator:invoke'],
+  })
+  const sdk = await as('').chat({})
+  t.match(sdk.body, { detail: String, error: { code: 'missing_api_key', message: String } })
+
+  await platform.ask('POST', `/users/${organization.ownerId}/credits`, {
+    amount: -101.5,
+    reason: 'spent',
+  })
+  const poor = await key.chat({ messages: [{ role: 'user', content: 'Hello' }] })
+  t.match(poor, {
+    status: 402,
+    body: {
+      error: { code: 'insufficient_credits', type: 'insufficient_credits', message: String },
+      credit_balance: -1.5,
+      effective_balance: -1.5,
+      can_use_api: false,
+    },
+  })
+  t.equal(poor.headers.get('x-should-retry'), 'false')
+  await platform.ask('PUT', `/users/${organization.ownerId}/subscription`, { plan: null })
+  t.match((await key.chat({ messages: [{ role: 'user', content: 'Hello' }] })).body, {
+    error: { code: 'no_subscription', type: 'subscription_required' },
+    has_subscription: false,
+    required_plans: ['basic_monthly', 'pro_monthly'],
+  })
+
+  const asking = (id: string) =>
+    fetch(new URL('/api/external/sessions', url), { headers: { 'x-request-id': id } })
+  for (const id of ['a', 'trace.1:2_3-4', 'x'.repeat(128)])
+    t.equal((await asking(id)).headers.get('x-request-id'), id)
+  for (const id of ['', 'a b', '<script>', 'x'.repeat(129), 'ü', '{"a":1}'])
+    t.match((await asking(encodeURI(id))).headers.get('x-request-id'), /^[0-9a-f]{8}-/, id)
+})

@@ -1,0 +1,297 @@
+import t from 'tap'
+import { served, withOrganization } from '../../support/served.ts'
+
+const unknown = '0198c0de-0000-7000-8000-000000000001'
+
+/** An organization, and its owner asking for agents. */
+const staged = async (t: Parameters<typeof served>[0]) => {
+  const all = await served(t)
+  const organization = await withOrganization(all)
+  const { at, owner, created } = organization
+  const agents = `${at}/agents`
+  return {
+    ...all,
+    ...organization,
+    agents,
+    orchestrator: `${agents}/${created.body.orchestrator_agent_id}`,
+    create: (body: object) => owner('POST', agents, body),
+    async created(body: object): Promise<string> {
+      const { body: agent } = await owner('POST', agents, body)
+      return agent.agent_id
+    },
+  }
+}
+
+const apiCall = {
+  type: 'api_call',
+  name: 'get_order',
+  description: 'Reads an order',
+  method: 'get',
+  url: 'https://shop.example/orders/{id}?full={full}',
+  headers: { Authorization: 'Bearer {{credential:SHOP}}' },
+  parameters: {
+    type: 'object',
+    properties: { id: { type: 'string' }, full: { type: 'boolean' } },
+    required: ['id'],
+  },
+}
+
+t.test('an agent with all that it is configured by', async (t) => {
+  const { agents, create, created, owner } = await staged(t)
+  const helper = await created({ name: 'Helper' })
+  const settings = {
+    name: 'Librarian',
+    description: 'Answers from documents',
+    agent_type: 'LLM_AGENT',
+    model: 'openai/gpt-5',
+    instruction: 'Quote the documents.',
+    is_active: false,
+    mcp_servers: [{ name: 'calendar', url: 'https://mcp.example/', headers: { 'X-Team': 'a' } }],
+    sub_agents: [helper],
+    datastore_ids: [unknown],
+    temperature: 0.5,
+    max_tokens: 512,
+    output_key: 'facts',
+    max_iterations: 4,
+    exit_condition: 'DONE',
+  }
+  const sent = {
+    ...settings,
+    tools: ['recall', { type: 'search_knowledge', note: 'dropped' }, apiCall],
+  }
+  const made = await create(sent)
+  const { agent_id, created_at, ...shown } = made.body
+  t.equal(made.status, 201)
+  t.match(agent_id, /^[\w-]{36}$/)
+  t.strictSame(shown, {
+    ...settings,
+    tools: ['recall', 'search_knowledge', { ...apiCall, method: 'GET' }],
+    has_tools: true,
+    has_mcp: true,
+    updated_at: created_at,
+  })
+  t.strictSame((await owner('GET', `${agents}/${agent_id}`)).body, made.body)
+
+  const change = { tools: [], mcp_servers: [], is_active: true, temperature: null }
+  t.match(await owner('PATCH', `${agents}/${agent_id}`, change), {
+    status: 200,
+    body: { ...settings, ...change, has_tools: false, has_mcp: false },
+  })
+  t.match(await owner('PATCH', `${agents}/${agent_id}`, {}), { status: 200, body: change })
+  const again = { ...sent, name: 'Again', tools: shown.tools }
+  t.match(await create(again), { status: 201, body: again }, 'what is shown can be sent')
+
+  t.match(await owner('GET', `${agents}?page_size=2`), {
+    status: 200,
+    body: { agents: [{ name: 'Orchestrator' }, { name: 'Helper' }], total: 4, has_next: true },
+  })
+  t.match(await owner('DELETE', `${agents}/${agent_id}`), { status: 204 })
+  t.match(await owner('GET', `${agents}/${agent_id}`), { status: 404, code: 'agent_not_found' })
+})
+
+t.test('only the name must be given', async (t) => {
+  const { create } = await staged(t)
+  t.match(await create({ name: ' Plain ' }), {
+    status: 201,
+    body: {
+      name: 'Plain',
+      description: '',
+      agent_type: 'LLM_AGENT',
+      model: 'offline/extractive',
+      instruction: '',
+      is_active: true,
+      tools: [],
+      sub_agents: [],
+      temperature: null,
+    },
+  })
+  for (const agent_type of ['SEQUENTIAL_AGENT', 'PARALLEL_AGENT', 'LOOP_AGENT'])
+    t.match(await create({ name: agent_type, agent_type, model: 'openai/gpt-5' }), {
+      status: 201,
+      body: { agent_type, model: null, sub_agents: [] },
+    })
+  const { parameters: _, headers: __, description: ___, ...bare } = apiCall
+  t.match(await create({ name: 'A', tools: [{ ...bare, url: 'https://shop.example' }] }), {
+    status: 201,
+    body: { tools: [{ headers: {}, description: '', parameters: { type: 'object' } }] },
+  })
+})
+
+t.test('what is missing or wrong in a field is named', async (t) => {
+  const { create, created, agents, owner } = await staged(t)
+  t.match(await create({}), {
+    status: 400,
+    body: { error: { code: 'missing_required_field', param: 'name' } },
+  })
+  const agent = `${agents}/${await created({ name: 'A' })}`
+  const wrong: readonly (readonly [object, string])[] = [
+    [{ name: '' }, 'name'],
+    [{ agent_type: 'ROBOT' }, 'agent_type'],
+    [{ model: '' }, 'model'],
+    [{ is_active: 'yes' }, 'is_active'],
+    [{ instruction: 'x'.repeat(64_001) }, 'instruction'],
+    [{ temperature: 2.1 }, 'temperature'],
+    [{ temperature: -0.1 }, 'temperature'],
+    [{ max_tokens: 0 }, 'max_tokens'],
+    [{ max_tokens: 1.5 }, 'max_tokens'],
+    [{ max_iterations: 0 }, 'max_iterations'],
+    [{ output_key: 'two words' }, 'output_key'],
+    [{ sub_agents: 'all' }, 'sub_agents'],
+    [{ datastore_ids: ['mine'] }, 'datastore_ids.0'],
+    [{ tools: ['fly'] }, 'tools.0.type'],
+    [{ tools: [{ type: 'api_call' }] }, 'tools.0.name'],
+    [{ tools: [{ ...apiCall, name: 'get order' }] }, 'tools.0.name'],
+    [{ tools: [{ ...apiCall, method: 'FETCH' }] }, 'tools.0.method'],
+    [{ tools: [{ ...apiCall, parameters: 'any' }] }, 'tools.0.parameters'],
+    [{ mcp_servers: [{ name: 'calendar' }] }, 'mcp_servers.0.url'],
+  ]
+  for (const [body, param] of wrong) {
+    const expected = { status: 400, body: { error: { type: 'invalid_request_error', param } } }
+    t.match(await create({ name: 'B', ...body }), expected, param)
+    t.match(await owner('PATCH', agent, body), expected, param)
+  }
+  const large = Array.from({ length: 30 }, (_, n) => ({
+    ...apiCall,
+    name: `tool_${n}`,
+    headers: { 'X-Long': 'x'.repeat(4_000) },
+  }))
+  t.match(await create({ name: 'B', tools: large }), { status: 400, code: 'invalid_input' })
+})
+
+t.test('tools that could not be called are refused', async (t) => {
+  const { create } = await staged(t)
+  const tool = (change: object) => ({ tools: [{ ...apiCall, ...change }] })
+  const headers = (headers: object) => tool({ headers })
+  const parameters = (parameters: object) => tool({ url: 'https://shop.example', parameters })
+  const server = (change: object) => ({
+    mcp_servers: [{ name: 'calendar', url: 'https://mcp.example', ...change }],
+  })
+  const wrong: readonly (readonly [object, string])[] = [
+    [tool({ name: 'recall' }), 'tools.0.name'],
+    [tool({ name: 'transfer_to_agent' }), 'tools.0.name'],
+    [tool({ url: '/orders' }), 'tools.0.url'],
+    [tool({ url: 'ftp://shop.example/' }), 'tools.0.url'],
+    [tool({ url: 'https://{id}/orders' }), 'tools.0.url'],
+    [tool({ url: 'https://user:secret@shop.example/' }), 'tools.0.url'],
+    [tool({ url: 'https://shop.example/{other}' }), 'tools.0.url'],
+    [headers({ 'X Team': 'a' }), 'tools.0.headers'],
+    [headers({ Host: 'metadata' }), 'tools.0.headers'],
+    [headers({ 'X-Team': 'a\r\nX-Admin: yes' }), 'tools.0.headers.X-Team'],
+    [headers({ 'X-Team': '{{credential:shop}}' }), 'tools.0.headers.X-Team'],
+    [parameters({ type: 'string' }), 'tools.0.parameters'],
+    [parameters({ type: 'object', properties: { id: { type: 'text' } } }), 'tools.0.parameters'],
+    [parameters({ properties: { id: { $ref: 'https://else.example/' } } }), 'tools.0.parameters'],
+    [parameters({ properties: { id: { pattern: '(' } } }), 'tools.0.parameters'],
+    [parameters({ title: 'x'.repeat(32_000) }), 'tools.0.parameters'],
+    [{ tools: ['recall', 'recall'] }, 'tools.1'],
+    [{ tools: [apiCall, apiCall] }, 'tools.1'],
+    [server({ url: 'mcp.example' }), 'mcp_servers.0.url'],
+    [server({ headers: { Connection: 'close' } }), 'mcp_servers.0.headers'],
+    [{ mcp_servers: [server({}), server({})].flatMap((one) => one.mcp_servers) }, 'mcp_servers.1'],
+  ]
+  for (const [body, param] of wrong)
+    t.match(
+      await create({ name: 'B', ...body }),
+      { status: 400, body: { error: { code: 'invalid_tool', param } } },
+      `${param}: ${JSON.stringify(body).slice(0, 200)}`,
+    )
+  const fine = [
+    { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }] },
+    { $schema: 'https://json-schema.org/draft/2020-12/schema', $defs: { id: { type: 'string' } } },
+    { properties: { id: { type: 'string', format: 'anything' } }, 'x-own': true },
+  ]
+  for (const [n, schema] of fine.entries())
+    t.equal((await create({ name: `Fine ${n}`, ...parameters(schema) })).status, 201)
+})
+
+t.test('who runs whom', async (t) => {
+  const { create, created, agents, orchestrator, owner } = await staged(t)
+  t.match(await create({ name: 'A', sub_agents: [unknown] }), {
+    status: 400,
+    body: {
+      error: { code: 'unknown_sub_agent', param: 'sub_agents.0', type: 'invalid_request_error' },
+    },
+  })
+  let top = await created({ name: 'Level 8' })
+  const low = top
+  for (let level = 7; level >= 1; level--)
+    top = await created({
+      name: `Level ${level}`,
+      agent_type: 'SEQUENTIAL_AGENT',
+      sub_agents: [top],
+    })
+  t.match(await create({ name: 'Level 0', sub_agents: [top] }), {
+    status: 400,
+    body: { error: { code: 'agent_depth', param: 'sub_agents' } },
+  })
+  t.match(await owner('PATCH', orchestrator, { sub_agents: [top] }), { status: 200 })
+  t.match(await owner('PATCH', `${agents}/${low}`, { sub_agents: [top] }), {
+    status: 400,
+    body: { error: { code: 'agent_cycle', param: 'sub_agents', message: /Level 8 → Level 1 → / } },
+  })
+  const twin = await created({ name: 'level 1' })
+  t.match(await owner('PATCH', orchestrator, { sub_agents: [top, twin] }), {
+    status: 409,
+    body: { error: { code: 'agent_name_taken', param: 'sub_agents.1', type: 'conflict_error' } },
+  })
+  const refused = await owner('DELETE', `${agents}/${top}`)
+  t.match(refused, { status: 409, body: { error: { code: 'agent_in_use' } } })
+  t.match(refused.body.agents, [{ name: 'Orchestrator' }])
+  t.match(await owner('PATCH', orchestrator, { sub_agents: [] }), { status: 200 })
+  t.match(await owner('DELETE', `${agents}/${top}`), { status: 204 })
+})
+
+t.test('the orchestrator can be changed, and stays', async (t) => {
+  const { orchestrator, owner } = await staged(t)
+  t.match(await owner('PATCH', orchestrator, { instruction: 'Route.', name: 'Front desk' }), {
+    status: 200,
+    body: { instruction: 'Route.', name: 'Front desk' },
+  })
+  const stays = { status: 409, body: { error: { code: 'orchestrator_required' } } }
+  t.match(await owner('PATCH', orchestrator, { is_active: false }), stays)
+  t.match(await owner('PATCH', orchestrator, { agent_type: 'LOOP_AGENT' }), stays)
+  t.match(await owner('DELETE', orchestrator), stays)
+})
+
+t.test('who may', async (t) => {
+  const { agents, at, owner, owner_user_id, platform, asking, created } = await staged(t)
+  const agent = `${agents}/${await created({ name: 'A' })}`
+  t.match(await platform('PATCH', agent, { name: 'B' }), { status: 200, body: { name: 'B' } })
+  const nowhere = `/api/admin/organizations/${unknown}/agents`
+  t.match(await platform('GET', nowhere), { status: 404, code: 'organization_not_found' })
+  t.match(await platform('POST', nowhere, { name: 'A' }), { code: 'organization_not_found' })
+  t.match(await platform('PATCH', `${nowhere}/${unknown}`, {}), { code: 'organization_not_found' })
+  t.match(await platform('DELETE', `${nowhere}/${unknown}`), { code: 'organization_not_found' })
+  t.match(await owner('GET', nowhere), { status: 403, code: 'organization_access_denied' })
+  t.match(await owner('PATCH', `${agents}/${unknown}`, {}), { code: 'agent_not_found' })
+  t.match(await owner('DELETE', `${agents}/nobody`), { status: 404, code: 'agent_not_found' })
+
+  const reads = { name: 'Reads', scopes: ['admin:read'] }
+  const key = await owner('POST', `${at}/api-keys`, { ...reads, user_id: owner_user_id })
+  const reader = asking(key.body.key)
+  t.match(await reader('GET', agent), { status: 200 })
+  t.match(await reader('PATCH', agent, {}), { status: 403, code: 'insufficient_scopes' })
+
+  const other = await platform('POST', '/api/admin/organizations', {
+    name: 'Other',
+    owner: { email: 'other@example.com' },
+  })
+  const theirs = `/api/admin/organizations/${other.body.organization_id}/agents`
+  const id = agent.slice(agent.lastIndexOf('/') + 1)
+  t.match(await platform('GET', `${theirs}/${id}`), { status: 404, code: 'agent_not_found' })
+  t.match(await platform('POST', theirs, { name: 'A', sub_agents: [id] }), {
+    code: 'unknown_sub_agent',
+  })
+})
+
+t.test('an idempotency key creates one agent', async (t) => {
+  const { agents, owner, asking, at } = await staged(t)
+  const key = await owner('POST', `${at}/api-keys`, { name: 'Own', type: 'user' })
+  const once = asking(key.body.key, { 'idempotency-key': 'one' })
+  const [first, second] = [
+    await once('POST', agents, { name: 'A' }),
+    await once('POST', agents, { name: 'A' }),
+  ]
+  t.strictSame(first.body, second.body)
+  t.match(await owner('GET', agents), { body: { total: 2 } })
+})

@@ -1,0 +1,93 @@
+import t from 'tap'
+import { served, superAdminKey, withOrganization } from '../../support/served.ts'
+
+t.test('managers see the events of their organization, and of no other', async (t) => {
+  const all = await served(t)
+  const { platform, asking } = all
+  const { at, owner, organization_id, owner_user_id } = await withOrganization(all)
+  const events = `${at}/audit/events`
+
+  const seen = await owner('GET', events)
+  t.match(seen, { status: 200, body: { has_more: false } })
+  const types = seen.body.events.map(({ type }: { type: string }) => type)
+  for (const type of ['UserRegistered', 'OrganizationCreated', 'AgentCreated', 'ApiKeyCreated'])
+    t.ok(types.includes(type), type)
+  for (const { metadata } of seen.body.events)
+    t.match(metadata, { organization_id, schema_version: 1, actor: {}, request_id: String })
+  const registered = await owner('GET', `${events}?type=UserRegistered`)
+  t.match(registered.body.events, [
+    {
+      stream: `user-${owner_user_id}`,
+      revision: 0,
+      data: { email: 'owner@example.com', name: 'Olga' },
+    },
+  ])
+  const stream = `organization-${organization_id}_${organization_id}`
+  t.match((await owner('GET', `${events}?stream=${stream}&limit=1`)).body, {
+    events: [{ stream, type: 'OrganizationCreated' }],
+  })
+
+  const other = await platform('POST', '/api/admin/organizations', {
+    name: 'Other',
+    owner: { email: 'other@example.com' },
+  })
+  const theirs = `/api/admin/organizations/${other.body.organization_id}/audit/events`
+  t.match(await owner('GET', theirs), { status: 403, code: 'organization_access_denied' })
+  t.ok((await platform('GET', theirs)).body.events.length > 0)
+  const now = (await owner('GET', events)).body.events.filter(
+    ({ type }: { type: string }) => type !== 'AccessRefused',
+  )
+  t.strictSame(now, seen.body.events, 'as it was, but for the refusal')
+  const others = await owner('GET', `${events}?stream=user-${other.body.owner_user_id}`)
+  t.strictSame(others.body.events, [])
+
+  const limited = await platform('POST', `${at}/api-keys`, { name: 'No admin' })
+  t.match(await asking(limited.body.key)('GET', events), { code: 'insufficient_scopes' })
+  t.match(await owner('GET', `${events}?limit=501`), { status: 400, code: 'invalid_query' })
+  t.match(await owner('GET', `${events}?after=x`), { status: 400, code: 'invalid_query' })
+  const unknown = at.replace(/.$/, at.endsWith('0') ? '1' : '0')
+  t.match(await platform('GET', `${unknown}/audit/events`), { code: 'organization_not_found' })
+})
+
+t.test('a page goes on where the last one ended', async (t) => {
+  const all = await served(t)
+  const { at, owner } = await withOrganization(all)
+  const whole = (await owner('GET', `${at}/audit/events`)).body.events
+  const seen: unknown[] = []
+  for (let after = -1, more = true; more && seen.length < whole.length; ) {
+    const { body } = await owner('GET', `${at}/audit/events?limit=2&after=${after}`)
+    seen.push(...body.events)
+    after = body.next_after
+    more = body.has_more
+  }
+  t.strictSame(seen, whole)
+})
+
+t.test('a whole history comes as lines, filtered like pages', async (t) => {
+  const all = await served(t)
+  const { at, owner, owner_user_id } = await withOrganization(all)
+  const events = `${at}/audit/events`
+  const { http } = all
+  const lines = async (query: string) => {
+    const reply = await http.inject({
+      url: `${events}?${query}`,
+      headers: { 'x-api-key': superAdminKey, accept: 'application/x-ndjson' },
+    })
+    t.match(reply.headers['content-type'], /^application\/x-ndjson/)
+    return reply.body
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line))
+  }
+  for (const query of [
+    'limit=500',
+    'limit=3',
+    'type=AgentCreated',
+    `actor=${owner_user_id}`,
+    'from=2020-01-01&to=2020-01-02T00:00:00%2B01:00',
+    `from=${new Date(Date.now() - 60_000).toISOString()}`,
+  ])
+    t.strictSame(await lines(query), (await owner('GET', `${events}?${query}`)).body.events, query)
+  t.strictSame(await lines('limit=100000'), await lines(''))
+  t.match(await owner('GET', `${events}?from=yesterday`), { status: 400, code: 'invalid_query' })
+})

@@ -1,0 +1,91 @@
+import t from 'tap'
+import { served, withOrganization } from '../../support/served.ts'
+
+t.test('organizations', async (t) => {
+  const all = await served(t)
+  const { platform, asking } = all
+  const { at, created, owner, organization_id, owner_user_id } = await withOrganization(all)
+  t.equal(created.status, 201)
+  t.strictSame(Object.keys(created.body), [
+    'organization_id',
+    'owner_user_id',
+    'orchestrator_agent_id',
+  ])
+
+  const shown = { organization_id, name: 'Acme', owner_user_id, owner_user_ids: [owner_user_id] }
+  t.match(await platform('GET', at), { status: 200, body: shown })
+  t.match(await owner('GET', at), { status: 200, body: shown })
+  t.match(await owner('PATCH', at, { name: ' Apex ' }), { status: 200, body: { name: 'Apex' } })
+  t.match(await owner('PATCH', at, { name: '' }), {
+    status: 400,
+    body: { error: { code: 'invalid_input', type: 'invalid_request_error', param: 'name' } },
+  })
+  t.match(await platform('GET', '/api/admin/organizations?page_size=1'), {
+    status: 200,
+    body: { organizations: [{ name: 'Apex' }], total: 1, page: 1, page_size: 1, has_next: false },
+  })
+
+  const unknown = '/api/admin/organizations/0198c0de-0000-7000-8000-000000000001'
+  t.match(await platform('GET', unknown), { status: 404, code: 'organization_not_found' })
+  t.match(await platform('PATCH', unknown, { name: 'A' }), { code: 'organization_not_found' })
+  t.match(await owner('GET', unknown), { status: 403, code: 'organization_access_denied' })
+  t.match(await owner('GET', '/api/admin/organizations'), { status: 403, code: 'platform_only' })
+  t.match(await owner('POST', '/api/admin/organizations', {}), { code: 'platform_only' })
+  t.match(await asking('nothing')('GET', at), { status: 401, code: 'invalid_api_key' })
+})
+
+t.test('what is missing or wrong in a creation is named', async (t) => {
+  const { platform } = await served(t)
+  const create = (body: object) => platform('POST', '/api/admin/organizations', body)
+  const owner = { email: 'a@example.com' }
+  t.match(await create({ owner }), {
+    status: 400,
+    body: { error: { code: 'missing_required_field', param: 'name' } },
+  })
+  for (const [body, param] of [
+    [{ name: 'A', owner: { email: 'nobody' } }, 'owner.email'],
+    [{ name: 'A', owner, plan: 'gold' }, 'plan'],
+    [{ name: 'A', owner, credits: -1 }, 'credits'],
+  ] as const)
+    t.match(await create(body), { status: 400, body: { error: { code: 'invalid_input', param } } })
+  const unset = { name: 'A', owner: { ...owner, name: null }, plan: null, credits: null }
+  t.match(await create(unset), { status: 201 }, 'null is as if it were not there')
+})
+
+t.test('plans, credits and sign-ins', async (t) => {
+  const all = await served(t)
+  const { platform } = all
+  const { owner, owner_user_id, organization_id } = await withOrganization(all)
+  const user = `/api/admin/users/${owner_user_id}`
+  t.match(await platform('PUT', `${user}/subscription`, { plan: null }), {
+    status: 200,
+    body: { user_id: owner_user_id, plan: null },
+  })
+  t.match(await platform('PUT', `${user}/subscription`, { plan: 'gold' }), { status: 400 })
+  t.match(await platform('POST', `${user}/credits`, { amount: -12.345678, reason: 'test' }), {
+    status: 200,
+    body: { credit_balance: -2.345678, effective_balance: -2.345678 },
+  })
+  const nobody = '/api/admin/users/0198c0de-0000-7000-8000-000000000001'
+  t.match(await platform('POST', `${nobody}/credits`, { amount: 1, reason: 'test' }), {
+    status: 404,
+    code: 'user_not_found',
+  })
+  t.match(await owner('POST', `${user}/credits`, { amount: 1, reason: 'mine' }), {
+    code: 'platform_only',
+  })
+  const login = { email: 'owner@example.com', provider: 'google', subject: 's-1' }
+  t.match(await platform('POST', '/api/admin/identity/logins', login), {
+    status: 200,
+    body: {
+      user_id: owner_user_id,
+      created: false,
+      activated_organization_ids: [],
+      current_organization_id: organization_id,
+    },
+  })
+  t.match(await platform('POST', '/api/admin/identity/logins', { ...login, subject: 's-2' }), {
+    status: 409,
+    code: 'identity_conflict',
+  })
+})

@@ -1,0 +1,164 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import Fastify from 'fastify'
+import t from 'tap'
+import { systemClock } from '../../../src/app/app.ts'
+import { readiness } from '../../../src/app/readiness.ts'
+import { healthRoutes } from '../../../src/http/routes/health.ts'
+import { raw } from '../../support/raw.ts'
+import { served } from '../../support/served.ts'
+import { startApp } from '../../support/server.ts'
+
+type Uses = Parameters<typeof readiness>[0]
+
+const fine: Uses = {
+  events: { head: async () => 7 },
+  views: { checkpoint: async () => 7 },
+  projecting: {
+    state: () => [{ name: 'sessions', position: 7, state: 'running' }],
+    lag: async () => 0,
+  },
+  patienceMs: 20,
+}
+
+const asked = async (uses: Partial<Uses>) => {
+  const http = Fastify()
+  http.setSerializerCompiler(() => JSON.stringify)
+  http.register(
+    healthRoutes({ version: '1', clock: systemClock, readiness: readiness({ ...fine, ...uses }) }),
+  )
+  const reply = await http.inject('/health/ready')
+  await http.close()
+  return { status: reply.statusCode, code: reply.headers['x-error-code'], body: reply.json() }
+}
+
+t.test('GET /api/health: the process answers, and so do its stores', async (t) => {
+  const { url } = await startApp(t)
+  const ask = raw(url)
+  t.match(await ask('/api/health'), {
+    status: 200,
+    headers: { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' },
+    body: {
+      status: 'ok',
+      version: /^\d+\.\d+\.\d+/,
+      timestamp: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
+    },
+  })
+  t.match(await ask('/api/health/ready'), {
+    status: 200,
+    body: {
+      status: 'ok',
+      checks: {
+        event_store: { ok: true },
+        read_models: { ok: true },
+        projections: { ok: true, detail: 'lag 0' },
+      },
+    },
+  })
+})
+
+t.test('what is not ready', async (t) => {
+  t.match(await asked({}), { status: 200, code: undefined })
+  const failing = async () => {
+    throw Object.assign(new Error('mongodb://user:password@host'), { name: 'StoreUnavailable' })
+  }
+  const never = () => new Promise<never>(() => undefined)
+  for (const [uses, check, detail] of [
+    [{ events: { head: failing } }, 'event_store', 'StoreUnavailable'],
+    [{ events: { head: never } }, 'event_store', 'no answer in time'],
+    [{ views: { checkpoint: failing } }, 'read_models', 'StoreUnavailable'],
+    [{ views: { checkpoint: never } }, 'read_models', 'no answer in time'],
+    [
+      {
+        projecting: {
+          ...fine.projecting,
+          state: () => [
+            {
+              name: 'sessions',
+              position: 3,
+              state: 'stopped' as const,
+              error: new Error('secret'),
+            },
+          ],
+        },
+      },
+      'projections',
+      'stopped: sessions',
+    ],
+  ] as const) {
+    const { status, code, body } = await asked(uses)
+    t.match(
+      { status, code, body },
+      {
+        status: 503,
+        code: 'service_unavailable',
+        body: { status: 'unavailable', checks: { [check]: { ok: false, detail } } },
+      },
+    )
+    t.notMatch(JSON.stringify(body), /password|secret/)
+  }
+})
+
+/** The value of a metric with labels, as /metrics writes it. */
+const metricOf = (text: string, name: string): number =>
+  Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length + 1) ?? 0,
+  )
+
+t.test('metrics move', async (t) => {
+  const { url, platform } = await startApp(t)
+  const ask = raw(url)
+  const read = async () => {
+    const { status, headers, text } = await ask('/metrics')
+    t.equal(status, 200)
+    t.match(headers['content-type'], /^text\/plain; version=0\.0\.4/)
+    return text
+  }
+  const sessions = (status: number) =>
+    `reprise_http_request_duration_seconds_count{method="GET",route="/api/external/sessions",status="${status}"}`
+  const before = await read()
+  t.equal(metricOf(before, sessions(200)), 0)
+  const organization = await platform.organization()
+  const key = await organization.key()
+  for (let n = 0; n < 3; n++) await key.sessions()
+  await key.sessions('?page=0')
+  await key.messages('unknown')
+  await ask('/nothing/at/all')
+  const after = await read()
+  t.equal(metricOf(after, sessions(200)), 3)
+  t.equal(metricOf(after, sessions(400)), 1)
+  t.match(after, 'route="/api/external/sessions/:session_id/messages",status="404"', 'no ids')
+  t.match(after, 'route="unknown",status="404"')
+  const position = 'reprise_event_store_position'
+  t.ok(metricOf(after, position) > metricOf(before, position))
+  t.equal(metricOf(after, 'reprise_projection_lag'), 0)
+  for (const name of [
+    'reprise_runs_in_flight',
+    'process_cpu_seconds_total',
+    'nodejs_eventloop_lag_seconds',
+  ])
+    t.match(after, new RegExp(`^${name} `, 'm'))
+  t.notMatch(after, key.key)
+})
+
+t.test('a server that stops refuses what still comes in, as a problem', async (t) => {
+  const { http } = await served(t)
+  const { hostname, port } = new URL(await http.listen({ host: '127.0.0.1', port: 0 }))
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  socket.write('GET /api/health HTTP/1.1\r\nHost: a\r\n\r\nGET /api/health HTTP/1.1\r\n')
+  const [first] = await once(socket, 'data')
+  t.match(String(first), /^HTTP\/1\.1 200 /)
+  const closing = http.close()
+  while (http.server.listening) await new Promise(setImmediate)
+  socket.write('Host: a\r\n\r\n')
+  const said = await text(socket)
+  t.match(said, /^HTTP\/1\.1 503 /)
+  t.match(said, /^x-error-code: service_unavailable\r$/m)
+  t.match(said, /^connection: close\r$/im)
+  await closing
+})

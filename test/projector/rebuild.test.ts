@@ -1,0 +1,114 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { START } from '../../src/ports/event-store.ts'
+import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
+import { projector } from '../../src/projector/projector.ts'
+import { rebuild } from '../../src/projector/rebuild.ts'
+import { replay } from '../../src/projector/replay.ts'
+import { boxHistory, put, say } from '../support/box-history.ts'
+import { gathered } from '../support/noted.ts'
+import { opened } from '../support/opened.ts'
+import { asStraight, foldedOneByOne } from '../support/sequential-feed.ts'
+import { boxes, tallies, things, toys } from '../support/toys.ts'
+
+const patience = 10_000
+
+t.test('rebuilt while events keep coming, a view loses none and counts none twice', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(boxHistory, boxHistory, boxHistory, async (before, during, after) => {
+      const { store, views, close } = await opened(t)
+      const one = projector({ store, views, projections: toys })
+      await one.start()
+      await say(store, before)
+      const writing = say(store, during)
+      await Promise.all([one.rebuild('boxes'), one.rebuild('tallies'), one.rebuild('things')])
+      await writing
+      await say(store, after)
+      t.ok(await one.waitForPosition(await store.head(), patience))
+      await one.stop()
+      await asStraight(t, store, views, toys)
+      await close()
+    }),
+    { numRuns: 40 },
+  )
+})
+
+t.test('a rebuild tells how far it is, and queries are answered meanwhile', async (t) => {
+  const { store, views } = await opened(t)
+  const one = projector({ store, views, projections: [things] })
+  await one.start()
+  await say(store, [put('b-1', 'cup'), put('b-1', 'hat')])
+  await one.waitForPosition(1, patience)
+  const view = await views.view<{ put: number }>(things)
+  const answers: Promise<{ put: number } | undefined>[] = []
+  const steps: unknown[] = []
+  await one.rebuild('things', (step) => {
+    steps.push(step)
+    answers.push(view.get('cup'))
+  })
+  t.strictSame(steps, [{ events: 2, percent: 100 }])
+  t.match(await Promise.all(answers), [{ put: 1 }])
+  await one.stop()
+})
+
+t.test('a rebuild that fails leaves the live view as it was', async (t) => {
+  const { store, views } = await opened(t)
+  const one = projector({ store, views, projections: [things] })
+  await one.start()
+  await say(store, [put('b-1', 'cup')])
+  await one.waitForPosition(0, patience)
+  await say(store, [{ stream: 'b-1', type: 'ThingPut', data: { thing: 7 } }])
+  await t.rejects(one.rebuild('things'), { name: 'UnreadableEvent' })
+  await t.rejects(one.rebuild('nothing'), { message: /no projection is called nothing/ })
+  await one.stop()
+  await t.rejects(one.rebuild('things'))
+  t.equal(await views.checkpoint('things'), 0)
+  t.match(await (await views.view(things)).get('cup'), { put: 1 })
+})
+
+t.test('with nothing else running, a changed projection is rebuilt and then goes on', async (t) => {
+  const { store, views } = await opened(t)
+  await say(store, [
+    put('b-1', 'cup'),
+    { stream: 'b-1', type: 'BoxOpened', data: { owner: 'ann' } },
+  ])
+  const one = projector({ store, views, projections: [boxes, tallies] })
+  await one.start()
+  t.ok(await one.waitForPosition(1, patience))
+  await one.stop()
+  const changed = { ...tallies, changes: {} }
+  await views.view(changed)
+  await rebuild({ store, views, projection: changed })
+  t.equal(await views.checkpoint('tallies'), 1)
+  const two = projector({ store, views, projections: [boxes, changed] })
+  await two.start()
+  await say(store, [put('b-1', 'hat')])
+  t.ok(await two.waitForPosition(2, patience))
+  await two.stop()
+  await asStraight(t, store, views, [boxes, changed])
+})
+
+t.test('a replay may end anywhere and go on from there', async (t) => {
+  const { store } = await opened(t)
+  await fc.assert(
+    fc.asyncProperty(
+      boxHistory,
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      async (history, part) => {
+        await say(store, history)
+        const log = await gathered(store.history(START))
+        const upTo = Math.floor(part * (log.length - 1))
+        for (const projection of toys) {
+          const projectionStore = memoryProjectionStore(projection)
+          const first = await replay({ store, projection, projectionStore, upTo })
+          t.equal(first.position, upTo)
+          const documents = () => Object.fromEntries([...projectionStore.documents].sort())
+          t.strictSame(documents(), foldedOneByOne(projection, log.slice(0, upTo + 1)))
+          await replay({ store, projection, projectionStore, after: upTo })
+          t.strictSame(documents(), foldedOneByOne(projection, log))
+        }
+      },
+    ),
+    { numRuns: 10 },
+  )
+})

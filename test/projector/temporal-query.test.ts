@@ -1,0 +1,158 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { AnyProjection } from '../../projections/projection.ts'
+import { findPosition } from '../../queries/find-position.ts'
+import { readModels } from '../../queries/read-models.ts'
+import { eventsByCategory } from '../../src/domain/categories.ts'
+import type { RecordedEvent } from '../../src/ports/event-store.ts'
+import type { Snapshot, Snapshots } from '../../src/ports/snapshots.ts'
+import { temporalQuery } from '../../src/projector/temporal-query.ts'
+import { sample } from '../support/events.ts'
+import { heldLog, historiesOf, historyOn } from '../support/held-log.ts'
+import { metadata, recorded } from '../support/recorded.ts'
+import { foldedOneByOne } from '../support/sequential-feed.ts'
+
+const types = Object.entries(eventsByCategory).flatMap(([category, table]) =>
+  Object.keys(table).map((type) => ({ category, type })),
+)
+
+type Made = {
+  kind: { category: string; type: string }
+  organization: number
+  stream: number
+  gap: number
+  seconds: number
+}
+
+/** Events of every type in three organizations, in few streams, so that they meet. */
+const arbitrary: fc.Arbitrary<Made[]> = fc.array(
+  fc.record({
+    kind: fc.constantFrom(...types),
+    organization: fc.integer({ min: 1, max: 3 }),
+    stream: fc.integer({ min: 1, max: 2 }),
+    gap: fc.oneof(
+      { weight: 5, arbitrary: fc.constant(1) },
+      fc.nat({ max: 20_000 }).map((n) => n + 1),
+    ),
+    seconds: fc.integer({ min: -90, max: 90 }),
+  }),
+  { minLength: 1, maxLength: 120 },
+)
+
+const eventsOf = (made: readonly Made[]) => {
+  let position = -1
+  return recorded(
+    made.map(({ kind: { category, type }, organization, stream, gap, seconds }, n) => {
+      position += gap
+      const organization_id = `org-${organization}`
+      const at = new Date(Date.UTC(2026, 0, 1) + (n * 20 + seconds) * 1_000).toISOString()
+      return {
+        stream: `${category}-${organization_id}_${stream}`,
+        position,
+        type,
+        data: sample(type).data,
+        metadata: { ...metadata, organization_id, at },
+      }
+    }),
+  )
+}
+
+const inMemory = (): Snapshots & { kept: Map<string, Snapshot> } => {
+  const kept = new Map<string, Snapshot>()
+  return {
+    kept,
+    get: async (name) => kept.get(name),
+    put: async (name, snapshot) => {
+      kept.set(name, structuredClone(snapshot))
+    },
+  }
+}
+
+/** In the plainest way: the log up to there, of that organization alone. */
+const plainly = (projection: AnyProjection, log: readonly RecordedEvent[], upTo: number) => {
+  const own = log.filter(
+    (event) => event.position <= upTo && event.metadata.organization_id === 'org-1',
+  )
+  return foldedOneByOne(projection, own)
+}
+
+t.test('a state is what the history comes to, whatever was kept of it before', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      arbitrary,
+      fc.integer({ min: 1, max: 30 }),
+      fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 4 }),
+      async (made, every, places) => {
+        const log = eventsOf(made)
+        const store = heldLog(log)
+        const readHistory = await historyOn(store)
+        const snapshots = inMemory()
+        const state = temporalQuery({ readHistory, snapshots, version: 1, every })
+        const other = temporalQuery({ readHistory, snapshots, version: 2, every: every + 3 })
+        const end = log.at(-1)?.position ?? 0
+        for (const { projection } of readModels.values())
+          for (const [n, place] of places.entries()) {
+            const upTo = Math.floor(end * place)
+            const at = n === 2 ? other : state
+            const { documents } = await at('org-1', projection, upTo)
+            t.strictSame(
+              Object.fromEntries([...documents].sort()),
+              plainly(projection, log, upTo),
+              projection.name,
+            )
+          }
+      },
+    ),
+    { numRuns: 40 },
+  )
+})
+
+t.test('what was kept is not folded again', async (t) => {
+  const made = Array.from({ length: 400 }, () => ({
+    kind: { category: 'session', type: 'SessionCreated' },
+    organization: 1,
+    stream: 1,
+    gap: 1,
+    seconds: 0,
+  }))
+  const log = eventsOf(made)
+  const store = heldLog(log)
+  const readHistory = await historyOn(store)
+  const snapshots = inMemory()
+  const state = temporalQuery({ readHistory, snapshots, version: 1, every: 50 })
+  const sessions = readModels.get('sessions')?.projection
+  if (!sessions) throw new Error('no sessions')
+  const first = await state('org-1', sessions, 390)
+  t.ok(snapshots.kept.size >= 7)
+  store.log.read = 0
+  t.strictSame(await state('org-1', sessions, 390), first)
+  t.ok(store.log.read <= 50 + 64, `${store.log.read} events read again`)
+  const few = temporalQuery({ readHistory, snapshots: inMemory(), version: 1, most: 0 })
+  await t.rejects(few('org-1', sessions, 390), { code: 'state_too_large' })
+  t.equal((await few('org-2', sessions, 390)).documents.size, 0)
+})
+
+t.test('a time is the place of the last event by then', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      arbitrary,
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      fc.integer({ min: -100, max: 2_600 }),
+      async (made, part, seconds) => {
+        const log = eventsOf(made)
+        const store = heldLog(log)
+        const indexed = Math.floor((log.at(-1)?.position ?? 0) * part)
+        const readHistory = await historyOn(store, indexed)
+        const histories = await historiesOf(store, indexed)
+        const time = Date.UTC(2026, 0, 1) + seconds * 1_000
+        const find = findPosition({ readHistory, histories, indexed: () => indexed })
+        const own = log.filter(
+          (event) =>
+            event.metadata.organization_id === 'org-1' && Date.parse(event.metadata.at) <= time,
+        )
+        t.equal(await find('org-1', time), own.at(-1)?.position ?? -1)
+      },
+    ),
+    { numRuns: 150 },
+  )
+})

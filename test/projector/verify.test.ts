@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { readModels } from '../../queries/read-models.ts'
+import { embeddedViews } from '../../src/adapters/embedded/views.ts'
+import { openViewsEnv } from '../../src/adapters/embedded/views-env.ts'
+import { projections } from '../../src/app/read-models.ts'
+import { eventsByCategory } from '../../src/domain/categories.ts'
+import type { Document } from '../../src/ports/views.ts'
+import { platform as platformOf, superAdminKey } from '../support/platform.ts'
+import { reprise } from '../support/reprise.ts'
+import { startServer } from '../support/server.ts'
+import { workload } from '../support/workload.ts'
+
+/** What a short, healthy life has no occasion for, or tells the platform alone. */
+const rare = [
+  'AccessRefusedAgain',
+  'AgentRouted',
+  'IdentityLinked',
+  'InvitationsSettled',
+  'MemoryForgotten',
+  'RunCancelled',
+  'RunFailed',
+  'RunTimedOut',
+  'UploadEmbedded',
+  'UploadFailed',
+  'UploadProcessingStarted',
+  'UploadRequeued',
+]
+
+t.test('live views are what the log comes to, after something of everything', async (t) => {
+  const DATA_DIR = await mkdtemp(join(tmpdir(), 'reprise-'))
+  t.teardown(() => rm(DATA_DIR, { recursive: true, force: true }))
+  const server = await startServer(t, { DATA_DIR })
+  const platform = platformOf(server.url)
+  const [one, two] = [await workload(platform), await workload(platform)]
+  t.not(one.organizationId, two.organizationId)
+
+  const admin = server.as(superAdminKey)
+  const types = new Set<string>()
+  for (const organizationId of [one.organizationId, two.organizationId]) {
+    const path = `/api/admin/organizations/${organizationId}/audit/events?limit=500`
+    for (const { type } of (await admin.ask('GET', path)).body.events) types.add(type)
+    for (const view of readModels.keys()) {
+      const at = `/api/admin/organizations/${organizationId}/audit/state?view=${view}&limit=500`
+      const { status, body } = await admin.ask('GET', at)
+      t.equal(status, 200, view)
+      for (const { document } of body.documents)
+        t.ok(readModels.get(view)?.schema.safeParse(document).success, `${view} keeps its schema`)
+    }
+  }
+  const known = Object.values(eventsByCategory).flatMap((table) => Object.keys(table))
+  const unseen = known.filter((type) => !types.has(type) && !rare.includes(type))
+  t.strictSame(unseen, [])
+
+  t.match(await reprise('projections verify', { DATA_DIR }), { code: 1, err: /in use by process/ })
+  await server.stop()
+  const sound = await reprise('projections verify', { DATA_DIR })
+  t.match(sound, { code: 0, err: '' }, sound.out)
+  for (const { name } of projections) t.match(sound.out, `${name}: `)
+  t.match(await reprise('projections verify nothing', { DATA_DIR }), { code: 2 })
+
+  const views = embeddedViews(await openViewsEnv({ path: join(DATA_DIR, 'views') }))
+  const agents = projections.find(({ name }) => name === 'agents')
+  if (!agents) throw new Error('no agents')
+  const view = await views.view<Document>(agents)
+  const all: { id: string; document: Document }[] = []
+  for await (const batch of view.all()) all.push(...batch)
+  const [first, second] = all
+  const position = (await views.checkpoint('agents')) + 1
+  const changes = [
+    { id: first?.id ?? '', document: { ...first?.document, name: 'Forged' } },
+    { id: second?.id ?? '', document: undefined },
+    { id: 'made-up', document: { agent_id: 'made-up' } },
+  ]
+  await views.commit([{ view: 'agents', changes, position }])
+  await views.close()
+  const forged = await reprise('projections verify agents', { DATA_DIR })
+  t.match(forged, { code: 1, err: '3 documents differ' })
+  t.match(forged.out, `agents: ${first?.id} is not what the log makes of it`)
+  t.match(forged.out, `agents: ${second?.id} is missing`)
+  t.match(forged.out, 'agents: made-up is not in the log')
+})

@@ -1,0 +1,111 @@
+import t from 'tap'
+import type { RefusalEvent } from '../../src/domain/access-refusals/events.ts'
+import { type ProblemCode, problem } from '../../src/domain/problems.ts'
+import type { Call } from '../../src/ports/call.ts'
+import { refusalMeter } from '../../src/reactors/meter-refusals.ts'
+import { call } from '../support/recorded.ts'
+
+type Setting = Partial<Parameters<typeof refusalMeter>[0]>
+
+/** A meter, what it has recorded, and a clock in seconds. */
+const metering = (setting: Setting = {}) => {
+  const recorded: (RefusalEvent & { call: Call })[] = []
+  let seconds = 0
+  const now = () => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000)
+  const meter = refusalMeter({
+    record: async (event, call) => void recorded.push({ ...event, call }),
+    clock: { now, id: () => 'id' },
+    sweepMs: 3_600_000,
+    ...setting,
+  })
+  return {
+    ...meter,
+    recorded,
+    refuse(at: number, code: ProblemCode = 'insufficient_scopes', more: Partial<Call> = {}) {
+      seconds = at
+      meter.refused({
+        refusal: problem(code),
+        call: { ...call, ...more, at: now().toISOString() },
+        method: 'GET',
+        route: '/api/external/agents',
+        askedFor: undefined,
+      })
+    },
+  }
+}
+
+const kind = { status: 403, method: 'GET', route: '/api/external/agents' }
+
+t.test('the first of a kind is told, then how many more there were', async (t) => {
+  const { refuse, recorded, close } = metering()
+  for (const at of [0, 10, 20, 59]) refuse(at)
+  refuse(30, 'no_subscription')
+  t.strictSame(
+    recorded.map(({ type, data }) => [type, data.code]),
+    [
+      ['AccessRefused', 'insufficient_scopes'],
+      ['AccessRefused', 'no_subscription'],
+    ],
+  )
+  refuse(61)
+  t.strictSame(recorded.slice(2), [
+    {
+      type: 'AccessRefusedAgain',
+      data: {
+        code: 'insufficient_scopes',
+        ...kind,
+        count: 3,
+        from: '2026-01-01T00:00:10.000Z',
+        to: '2026-01-01T00:00:59.000Z',
+      },
+      call: { ...call, at: '2026-01-01T00:00:59.000Z' },
+    },
+    {
+      type: 'AccessRefused',
+      data: { code: 'insufficient_scopes', ...kind },
+      call: { ...call, at: '2026-01-01T00:01:01.000Z' },
+    },
+  ])
+  refuse(62)
+  await close()
+  t.match(recorded.slice(4), [{ type: 'AccessRefusedAgain', data: { count: 1 } }])
+})
+
+t.test('only refusals of access are told', async (t) => {
+  const { refuse, recorded, close } = metering()
+  for (const code of ['invalid_api_key', 'session_not_found', 'internal_error'] as const)
+    refuse(0, code)
+  for (const code of ['insufficient_credits', 'no_subscription', 'rate_limit_exceeded'] as const)
+    refuse(0, code)
+  await close()
+  t.strictSame(
+    recorded.map(({ data }) => data.status),
+    [402, 403, 429],
+  )
+})
+
+t.test('a flood costs neither memory nor events without bound', async (t) => {
+  const { refuse, recorded, close } = metering({ maxKinds: 5 })
+  for (let n = 0; n < 10_000; n++) refuse(0, 'rate_limit_exceeded', { keyId: `key-${n % 50}` })
+  t.equal(recorded.length, 5)
+  await close()
+  t.equal(recorded.length, 10)
+})
+
+t.test('where storing is slow, refusals are counted', async (t) => {
+  const waiting: (() => void)[] = []
+  const recorded: RefusalEvent[] = []
+  const { refuse, close } = metering({
+    maxWriting: 2,
+    record: (event) => {
+      recorded.push(event)
+      return new Promise((resolve) => waiting.push(resolve))
+    },
+  })
+  for (let n = 0; n < 5; n++) refuse(0, 'no_subscription', { keyId: `key-${n}` })
+  t.equal(recorded.length, 2)
+  const closed = close()
+  t.equal(recorded.length, 5, 'each of the others as a count')
+  for (const resolve of waiting) resolve()
+  await closed
+})

@@ -1,0 +1,41 @@
+import t from 'tap'
+import { newApiKey, normalizedEmail, sameSecret, secretsOf } from '../../src/security/secrets.ts'
+
+t.test('new keys', async (t) => {
+  const keys = Array.from({ length: 2_000 }, () => newApiKey('live'))
+  t.ok(keys.every((key) => /^svc_live_[A-Za-z0-9]{32}$/.test(key)))
+  t.equal(new Set(keys).size, keys.length)
+  t.match(newApiKey('user'), /^svc_user_[A-Za-z0-9]{32}$/)
+  const counts = new Map<string, number>()
+  for (const letter of keys.join('').replaceAll('svc_live_', ''))
+    counts.set(letter, (counts.get(letter) ?? 0) + 1)
+  t.equal(counts.size, 62)
+  const expected = (2_000 * 32) / 62
+  const chi = [...counts.values()].reduce((sum, n) => sum + (n - expected) ** 2 / expected, 0)
+  t.ok(chi < 140, `every letter is as likely as any other (chi² ${chi.toFixed(0)} of 61)`)
+})
+
+t.test('each purpose has its own hash, each master key its own', async (t) => {
+  const one = secretsOf(Buffer.alloc(32, 1))
+  const two = secretsOf(Buffer.alloc(32, 2))
+  const hashes = [one, two].flatMap(({ hashApiKey, hashEmail, hashSubject }) => [
+    hashApiKey('a'),
+    hashEmail('a'),
+    hashSubject('a'),
+  ])
+  t.equal(new Set(hashes).size, 6)
+  t.ok(hashes.every((hash) => /^[0-9a-f]{64}$/.test(hash)))
+  t.equal(one.hashApiKey('a'), secretsOf(Buffer.alloc(32, 1)).hashApiKey('a'))
+  t.not(one.wrap.export().toString('hex'), one.links.export().toString('hex'))
+})
+
+t.test('comparing', async (t) => {
+  t.ok(sameSecret('abc', 'abc'))
+  t.notOk(sameSecret('abc', 'abd'))
+  t.notOk(sameSecret('abc', 'abcd'))
+  t.notOk(sameSecret('ä', 'a'))
+})
+
+t.test('emails are compared without blanks and case', async (t) => {
+  t.equal(normalizedEmail('  Ann@Example.COM '), 'ann@example.com')
+})
