@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { scopes } from '../../src/domain/api-key/scopes.ts'
 import type { Client } from './client.ts'
-import type { platform as platformOf } from './platform.ts'
+import type { Organization, platform as platformOf } from './platform.ts'
 
 type Platform = ReturnType<typeof platformOf>
 type Body = Awaited<ReturnType<Client['ask']>>['body']
@@ -9,8 +9,8 @@ type Body = Awaited<ReturnType<Client['ask']>>['body']
 const wanted = ['image', 'video']
 
 /** Something of everything that an organization and its partner can do, through the API. */
-export const workload = async (platform: Platform) => {
-  const organization = await platform.organization()
+export const workload = async (platform: Platform, begun?: Organization) => {
+  const organization = begun ?? (await platform.organization())
   const { organizationId, ownerId } = organization
   const at = `/organizations/${organizationId}`
   const key = await organization.key({ scopes })
@@ -44,7 +44,7 @@ export const workload = async (platform: Platform) => {
   await ok(own, 'DELETE', `/api/me/api-keys/${spare.key_id}`)
 
   const store = await ok(key, 'POST', '/api/external/rag/datastores', { display_name: 'Papers' })
-  const datastore_id = store.datastore_id ?? store.datastore?.datastore_id
+  const datastore_id = store.datastore_id
   const tools = ['generate_content', 'remember', 'recall']
   const agentId = await organization.agent({ name: 'Studio', tools })
   const shop = {
@@ -66,13 +66,18 @@ export const workload = async (platform: Platform) => {
     content: Buffer.from(`What ${filename} says of herons.`).toString('base64'),
     content_type: 'text/plain',
   }))
-  await ok(key, 'POST', '/api/external/rag/upload', { datastore_id, files })
-  const filesAt = `/api/external/rag/datastores/${datastore_id}/files`
-  await until(async () => {
-    const { files } = await ok(key, 'GET', filesAt)
-    return files.every(({ status }: { status: string }) => status === 'completed')
-  })
-  await ok(key, 'DELETE', `${filesAt}/one.txt`)
+  const filesAt = (id: string) => `/api/external/rag/datastores/${id}/files`
+  const uploaded = async (datastore_id: string) => {
+    await ok(key, 'POST', '/api/external/rag/upload', { datastore_id, files })
+    await until(async () => {
+      const { files } = await ok(key, 'GET', filesAt(datastore_id))
+      return files.every(({ status }: { status: string }) => status === 'completed')
+    })
+    await ok(key, 'DELETE', `${filesAt(datastore_id)}/one.txt`)
+  }
+  await uploaded(datastore_id)
+  const lasting = { display_name: 'Lasting' }
+  await uploaded((await ok(key, 'POST', '/api/external/rag/datastores', lasting)).datastore_id)
 
   const completions = `/api/external/agents/${agentId}/completions`
   for (const message of ['remember that herons fish', ...wanted.map((one) => `Draw a ${one}`)])
