@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { served } from '../support/served.ts'
 
-t.test('docs/admin-api.md has every admin route, and no other', async (t) => {
+t.test('docs/contract/admin-api.md has every admin route, and no other', async (t) => {
   const { http } = await served(t)
   await http.ready()
   const contract = (await http.inject('/api/openapi.json')).json()
@@ -11,7 +11,7 @@ t.test('docs/admin-api.md has every admin route, and no other', async (t) => {
     .flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
-  const text = readFileSync('docs/admin-api.md', 'utf8')
+  const text = readFileSync('docs/contract/admin-api.md', 'utf8')
   const documented = [...text.matchAll(/^\| `([A-Z]+ \/api\/\S+)`/gm)].map(([, route]) => route)
   t.strictSame(documented.toSorted(), routes.toSorted())
 })

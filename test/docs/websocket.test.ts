@@ -3,7 +3,7 @@ import t from 'tap'
 import type { z } from 'zod'
 import { incoming, outgoing } from '../../src/http/ws/frames.ts'
 
-const text = readFileSync(new URL('../../../docs/websocket.md', import.meta.url), 'utf8')
+const text = readFileSync(new URL('../../../docs/contract/websocket.md', import.meta.url), 'utf8')
 
 const section = (title: string): string => text.split(`## ${title}\n`)[1]?.split('\n## ')[0] ?? ''
 
@@ -24,7 +24,7 @@ const fieldsOf = (schemas: Record<string, z.ZodObject>) =>
 
 const byType = (rows: unknown[][]) => Object.fromEntries(rows)
 
-t.test('docs/websocket.md has every frame with its fields, and no other', async (t) => {
+t.test('docs/contract/websocket.md has every frame with its fields, and no other', async (t) => {
   t.strictSame(byType(documented('Frames you send')), byType(fieldsOf(incoming)))
   t.strictSame(byType(documented('Frames you are sent')), byType(fieldsOf(outgoing)))
 })
