@@ -27,7 +27,7 @@ export type CreateApiKey = {
   type: 'organization' | 'user'
   name: string
   description: string
-  /** Default: those of its type (Authentication, rule 6). */
+  /** Default: those of its type (docs/contract/requests.md#scopes). */
   scopes?: readonly Scope[] | undefined
   rateLimitMinute: number
   rateLimitHour: number

@@ -52,7 +52,7 @@ const organizationOf = (key: ApiKeyView, user: UserView, asked: string | undefin
 }
 
 /**
- * Who a request comes from (decisions, section 1, steps 2 and 3). A key works while it is neither
+ * Who a request comes from (docs/contract/requests.md#authentication). A key works while it is neither
  * revoked nor expired and its backing user is an active member of the organization: what was
  * given to a person ends with that person's membership. What was found is answered at once, without
  * a promise, until anything it rests on changes.

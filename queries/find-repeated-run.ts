@@ -1,7 +1,7 @@
 import type { RunView } from '../projections/runs.ts'
 import type { View } from '../src/ports/views.ts'
 
-/** How long a stock SDK's repetition is recognised (decisions, section 3). */
+/** How long a stock SDK's repetition is recognised (docs/contract/requests.md#retries-of-sdks). */
 const recognisedMs = 600_000
 
 const failed: readonly RunView['status'][] = ['failed', 'timed_out']

@@ -1,6 +1,6 @@
 import type { FindSession, OneSession } from './find-session.ts'
 
-/** Session processing time-out (Limits); the run itself is ended by the next tick. */
+/** Session processing time-out (docs/contract/limits.md#times); the run itself is ended by the next tick. */
 const timeOutMs = 30 * 60_000
 const timedOut = 'The request was cancelled automatically after 30 minutes of processing'
 

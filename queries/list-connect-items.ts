@@ -21,7 +21,7 @@ type Reason =
 type Skipped = { name: string; reason: Reason }
 type Source = { name: string; kind: Kind; headers: Readonly<Record<string, string>> }
 
-/** Items of one kind on a connect page (Limits). */
+/** Items of one kind on a connect page (docs/contract/limits.md#sizes). */
 const mostOfKind = 20
 
 const sourcesOf = ({ tools, mcp_servers }: AgentView): Source[] => [

@@ -67,7 +67,7 @@ export type TurnDone = {
 }
 
 /**
- * What happens in a turn, in order. Names and fields are those of the external API's event table,
+ * What happens in a turn, in order. Names and fields are those of docs/contract/streaming.md#agent-events,
  * with more for the recorder and the meter; `token`, `model_called`, `model_answered` and `done`
  * are ours alone. A turn that fails ends with an error instead of `done`.
  */

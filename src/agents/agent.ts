@@ -2,7 +2,7 @@ import type { AgentConfiguration } from '../domain/agent/events.ts'
 
 export type AgentType = AgentConfiguration['agentType']
 
-/** What an agent is made of (decisions, section 4). The orchestrator is an LLM agent. */
+/** What an agent is made of (docs/contract/agents.md#types). The orchestrator is an LLM agent. */
 export type AgentConfig = AgentConfiguration & { agentId: string }
 
 /** The agents cannot be run as they are configured (500 orchestrator_error). */

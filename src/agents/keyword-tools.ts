@@ -3,7 +3,7 @@ import { phrasePattern } from './phrases.ts'
 
 export type KeywordTable = Readonly<Record<string, readonly string[]>>
 
-/** Phrases in an answer that stand for a tool call (external API, "Tool calling"). */
+/** Phrases in an answer that stand for a tool call (docs/contract/chat.md#keyword-tools). */
 export const keywordPhrases: KeywordTable = {
   end_call: [
     'goodbye',

@@ -1,7 +1,7 @@
 import type { EventOf, EventTable } from './aggregate.ts'
 
 /**
- * Who did it, for whom, under which request: stored beside every event (decisions, section 10).
+ * Who did it, for whom, under which request: stored beside every event (docs/contract/history.md#events).
  * `organization_id` is `platform` for what belongs to no organization.
  */
 export type Metadata = {

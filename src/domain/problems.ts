@@ -1,5 +1,5 @@
 /**
- * The shapes of error bodies (decisions, section 2):
+ * The shapes of error bodies (docs/contract/errors.md#shapes):
  * - detail `{detail}` · error `{error:{message,type,code,param?}}` · flat `{error:code,message}`
  * - list `{detail:[{loc,msg,type}]}` · fields `{detail:{field:[…]}}` · rag `{detail:{error:{…}}}`
  */

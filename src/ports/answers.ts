@@ -1,4 +1,4 @@
-/** The first answer to a request with an idempotency key, kept 24 hours (decisions, section 3). */
+/** The first answer to a request with an idempotency key, kept 24 hours (docs/contract/requests.md#idempotency-keys). */
 export type StoredAnswer = { status: number; headers: Record<string, string>; body: string }
 
 export type Claim =

@@ -13,7 +13,7 @@ import type { View } from '../ports/views.ts'
 /** The lease by which a process shows that it lives; its runs are its own as long as it holds it. */
 export const nodeLease = (node: string): string => `node:${node}`
 
-/** Session processing time-out (Limits). */
+/** Session processing time-out (docs/contract/limits.md#times). */
 const timeOutMs = 30 * 60_000
 const page = 1_000
 

@@ -27,7 +27,7 @@ const moments = 100
 type Count = { access: Access; requests: number; since: Date; last: Date }
 
 /**
- * Counts requests by key in memory and writes the counts now and then (decisions, section 8): a
+ * Counts requests by key in memory and writes the counts now and then (docs/contract/limits.md#key-usage): a
  * busy key costs an event every few seconds, not one a request, and many keys not all at the same
  * time. A crash loses what was not written.
  */

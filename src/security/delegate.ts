@@ -16,7 +16,7 @@ export type Asker = { access: Access; call: Call }
 /** A call for whom it is made, and whose sessions it sees. */
 export type Delegated = { call: Call; viewer: Viewer }
 
-/** Whose sessions a call sees (decisions, section 3: ownership). @throws delegation_not_allowed */
+/** Whose sessions a call sees (docs/contract/sessions.md#ownership). @throws delegation_not_allowed */
 const viewerOf = ({ access, call }: Asker): Viewer => {
   const userId = call.onBehalfOf ?? access.userId
   if (!userId) throw problem('delegation_not_allowed', { message: 'The platform key owns nothing' })
@@ -28,7 +28,7 @@ const viewerOf = ({ access, call }: Asker): Viewer => {
 const longestId = 64
 
 /**
- * `on_behalf_of` (decisions, section 1, step 7): the target must be an active or pending member of
+ * `on_behalf_of` (docs/contract/requests.md#acting-for-a-user): the target must be an active or pending member of
  * the key's organization. @throws insufficient_scopes, user_not_found, delegation_not_allowed
  */
 export const delegation =

@@ -13,7 +13,7 @@ type Uses = {
   outbound: Outbound
   credentialHeaders: CredentialHeaders
   clock: Clock
-  /** One call with its redirects, and how much of its answer is read (decisions, section 4). */
+  /** One call with its redirects, and how much of its answer is read (docs/contract/agents.md#api-calls). */
   totalMs?: number
   maxBytes?: number
 }
@@ -65,7 +65,7 @@ const redirected = (request: Request, { status, headers }: Response): Request | 
 }
 
 /**
- * A custom HTTP call as an agent's tool (decisions, section 4). Arguments fill the address, what is
+ * A custom HTTP call as an agent's tool (docs/contract/agents.md#api-calls). Arguments fill the address, what is
  * left of them goes into the query or, as JSON, into the body. Whatever fails is a result; nothing
  * that was in a header is ever told.
  */

@@ -7,7 +7,7 @@ import type { ContentProvider } from '../ports/content-provider.ts'
 import { sessionKey, type Vault } from '../security/vault.ts'
 import { idFor } from '../support/ids.ts'
 
-/** How often a failed item can be queued again (Limits). */
+/** How often a failed item can be queued again (docs/contract/limits.md#sizes). */
 const maxRetries = 3
 
 /** What one generation costs, in micro-credits. */
@@ -25,7 +25,7 @@ type Uses = {
   clock: Clock
 }
 
-/** Takes in what agents want to have made; the reactor makes it (decisions, section 5). */
+/** Takes in what agents want to have made; the reactor makes it (docs/contract/content.md#status). */
 export const contentGeneration = (uses: Uses): ContentGeneration => {
   const { provider, requestContent, vault, clock } = uses
   return {

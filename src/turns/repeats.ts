@@ -20,7 +20,7 @@ type Uses = { turns: Turns; findRepeatedRun: FindRepeatedRun; clock: Clock }
 
 /**
  * A stock SDK repeats a failed request as it was, with a retry count: the repetition is answered by
- * the turn that the first one began, unless that turn failed (decisions, section 3).
+ * the turn that the first one began, unless that turn failed (docs/contract/requests.md#retries-of-sdks).
  */
 export const repeats = ({ turns, findRepeatedRun, clock }: Uses) => {
   const recent = new LRUCache<string, { runId: string; at: number }>({ max: 50_000 })

@@ -11,7 +11,7 @@ export type FindBalance = (
 const credits = (micro: number): number => micro / 1_000_000
 
 /**
- * Subscription, then credits, of the key's backing user (decisions, section 1, step 8). Answers the
+ * Subscription, then credits, of the key's backing user (docs/contract/requests.md#subscription-and-credits). Answers the
  * user who pays. @throws no_subscription, invalid_plan, insufficient_credits
  */
 export const subscription =

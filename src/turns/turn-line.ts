@@ -1,6 +1,6 @@
 import { problem } from '../domain/problems.ts'
 
-/** How many turns of one session may wait behind the running one (decisions, section 3). */
+/** How many turns of one session may wait behind the running one (docs/contract/sessions.md#one-turn-at-a-time). */
 const longest = 8
 
 type Place = { enter(): void; leave(): void }

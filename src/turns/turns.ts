@@ -8,7 +8,7 @@ import type { LiveTurn, Outcome, TurnRequest } from './turn.ts'
 import { turnLine } from './turn-line.ts'
 import { type TurnLog, turnLog } from './turn-log.ts'
 
-/** How long an ended turn can be read again from memory (decisions, section 3), and how much. */
+/** How long an ended turn can be read again from memory (docs/contract/streaming.md#following-a-turn-again), and how much. */
 const keptMs = 600_000
 const keptCharacters = 64_000_000
 

@@ -6,7 +6,7 @@ import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
 
-/** Warmed instances are released after about an hour of inactivity (Limits). */
+/** Warmed instances are released after about an hour of inactivity (docs/contract/limits.md#times). */
 const idleMs = 3_600_000
 
 export type Warmed = {

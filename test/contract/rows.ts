@@ -1,5 +1,5 @@
 /**
- * The rows of the contract's tables (external API: endpoints, scopes, errors, limits), each with what
+ * The rows of the contract's tables (docs/contract/README.md), each with what
  * it says. A row is the name of the tests that hold the server to it; `docs/api-coverage.md` is made
  * of both.
  */

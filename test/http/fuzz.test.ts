@@ -88,7 +88,7 @@ const inTime = <T>(promise: Promise<T>): Promise<T> => {
 }
 
 t.test(
-  'whatever a socket is sent, it answers as docs/websocket.md says, and goes on',
+  'whatever a socket is sent, it answers as docs/contract/websocket.md says, and goes on',
   async (t) => {
     const clock = movableClock()
     const { url, platform } = await startApp(t, {}, { clock })

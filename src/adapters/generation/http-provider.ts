@@ -78,7 +78,7 @@ const predictionIn = (body: unknown): Prediction => {
 
 const isPassing = (status: number): boolean => status >= 500 || status === 429 || status === 408
 
-/** A generation provider over HTTP in the style of prediction APIs (decisions, section 5). */
+/** A generation provider over HTTP in the style of prediction APIs (docs/contract/content.md#providers). */
 export const httpContentProvider = ({
   baseUrl,
   apiKey,

@@ -32,7 +32,7 @@ const predictionOf = (id: string, { contentType }: GenerationInput): Prediction 
 
 /**
  * Makes things without a network, the same from the same words: an SVG card, a WAV tone, a small
- * GLB. There is no video, so that a failure and its retry can be seen (decisions, section 5): it is
+ * GLB. There is no video, so that a failure and its retry can be seen (docs/contract/content.md#without-a-provider): it is
  * taken, and fails when it is asked for, so that of two retries at once the second comes too early.
  */
 export const offlineContentProvider = (): ContentProvider => ({

@@ -37,7 +37,7 @@ const eventsOf = ({ messages, tools = [] }: ModelRequest): ModelEvent[] => {
 }
 
 /**
- * `offline/extractive`: deterministic, no network, no waiting (decisions, section 4). It sees what
+ * `offline/extractive`: deterministic, no network, no waiting (docs/contract/agents.md#the-offline-model). It sees what
  * any model sees and decides by the tools it is offered. All it says comes in one synchronous
  * burst, word by word, that stops when nobody listens any more.
  */

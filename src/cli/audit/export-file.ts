@@ -3,7 +3,7 @@ import { nodeHash, packedHashes, rootOf, unpackedHashes } from '../../transparen
 import { tileWidth } from '../../transparency/tile.ts'
 
 /**
- * The lines of an export (docs/auditors.md): a header; then, before the first event that it is over,
+ * The lines of an export (docs/contract/history.md#export-files): a header; then, before the first event that it is over,
  * every tile of hashes, the higher ones first; and the events. All hashes come to the checkpoint's root.
  */
 const header = z.object({

@@ -29,7 +29,7 @@ const apiCall = z.object({
   parameters: z.record(z.string(), z.unknown()),
 })
 
-/** All that an agent is configured by (decisions, section 4). */
+/** All that an agent is configured by (docs/contract/admin-api.md#agents). */
 const configuration = z.object({
   name: text,
   description: text,

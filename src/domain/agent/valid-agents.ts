@@ -2,7 +2,7 @@ import { problem } from '../problems.ts'
 import { levelCounter, wayBack } from './graph.ts'
 import { type Agents, agentIn } from './organization-agents.ts'
 
-/** How many agents may run one below the other, under the orchestrator (decisions, section 4). */
+/** How many agents may run one below the other, under the orchestrator (docs/contract/agents.md#types). */
 export const levelLimit = 8
 
 type Changed = { agentId: string; orchestratorAgentId: string }

@@ -1,4 +1,4 @@
-/** Every scope there is (Authentication). */
+/** Every scope there is (docs/contract/requests.md#scopes). */
 export const scopes = [
   'orchestrator:invoke',
   'orchestrator:stream',
@@ -46,7 +46,7 @@ export const optInScopes: readonly Scope[] = [
   'users:credentials',
 ]
 
-/** What a key may do when nobody said (Authentication, rule 6; decisions, section 9). */
+/** What a key may do when nobody said (docs/contract/requests.md#scopes). */
 export const defaultScopes: Readonly<Record<'organization' | 'user', readonly Scope[]>> = {
   organization: organizationDefaults,
   user: scopes.filter((scope) => !optInScopes.includes(scope)),

@@ -2,7 +2,7 @@ import { type Aggregate, streamOf } from '../aggregate.ts'
 import { problem } from '../problems.ts'
 import { type ConnectEvent, connectEvents } from './events.ts'
 
-/** Connect link lifetime (Limits). */
+/** Connect link lifetime (docs/contract/limits.md#times). */
 export const linkMs = 30 * 60_000
 
 type Link = { linkId: string; expiresAt: string }

@@ -2,7 +2,7 @@ import { type Aggregate, platformStreamOf } from '../aggregate.ts'
 import { problem } from '../problems.ts'
 import { type KeyringEvent, keyringEvents } from './events.ts'
 
-/** User keys per user (Limits). */
+/** User keys per user (docs/contract/limits.md#sizes). */
 export const userKeyLimit = 5
 
 /** A user's user keys: one stream, so that two sixth keys at once cannot both be the fifth. */

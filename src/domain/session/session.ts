@@ -100,7 +100,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
 export const sessionStream = (organizationId: string, sessionId: string) =>
   streamOf(session, organizationId, sessionId)
 
-/** Who looks at a session (decisions, section 3: ownership). */
+/** Who looks at a session (docs/contract/sessions.md#ownership). */
 export type Viewer = {
   /** The user acted for, else the key's backing user. */
   userId: string

@@ -3,7 +3,7 @@ import type { ArrivedFile } from '../../../commands/upload-files.ts'
 import { type FileType, fileTypeOf, supportedExtensions } from '../../domain/file/types.ts'
 import { problem } from '../../domain/problems.ts'
 
-/** In bytes: one file, and all files of a request together (Limits). */
+/** In bytes: one file, and all files of a request together (docs/contract/limits.md#sizes). */
 export const largestFile = 10 * 1024 * 1024
 export const largestUpload = 10 * 1024 * 1024
 

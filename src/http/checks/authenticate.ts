@@ -24,7 +24,7 @@ export const credentialsOf = (request: FastifyRequest): RequestCredentials => ({
   organizationId: headerOf(request, 'x-organization-id'),
 })
 
-/** Authentication and organization (decisions, section 1, steps 2 and 3). */
+/** Authentication and organization (docs/contract/requests.md#authentication). */
 export const authenticate =
   (findAccess: FindAccess, clock: Clock): onRequestHookHandler =>
   (request, _reply, done) => {

@@ -27,7 +27,7 @@ const isSecure = (request: FastifyRequest, always: boolean): boolean =>
 
 /**
  * Refuses plain HTTP unless the peer is loopback, or a trusted proxy says that it was https there
- * (decisions, section 1, step 1). `always` refuses loopback too.
+ * (docs/contract/requests.md#https). `always` refuses loopback too.
  */
 export const requireHttps =
   (mode: 'on' | 'off' | 'always'): onRequestHookHandler =>

@@ -53,7 +53,7 @@ const answerKeyOf = ({ method, headers, access }: FastifyRequest): string | unde
 }
 
 /**
- * `Idempotency-Key` on any POST (decisions, section 3): the first answer is kept for 24 hours and
+ * `Idempotency-Key` on any POST (docs/contract/requests.md#idempotency-keys): the first answer is kept for 24 hours and
  * given again, also across a restart; refusals and failures are not kept, so that a request can be
  * repeated until it succeeds. Bodies are sealed; a session's erasure erases its answers too.
  */

@@ -4,13 +4,13 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Access } from '../../security/access.ts'
 import { concurrency, type KeyLimits, rateLimiter, type WindowStanding } from './rate-limit.ts'
 
-/** Plan limits (Limits): requests per minute, and requests at once. */
+/** Plan limits (docs/contract/limits.md#plan-limits): requests per minute, and requests at once. */
 const plans: Readonly<Record<string, { minute: number; concurrent: number }>> = {
   basic_monthly: { minute: 60, concurrent: 5 },
   pro_monthly: { minute: 300, concurrent: 20 },
 }
 
-/** The smaller of the key's limit and the plan's (decisions, section 8). */
+/** The smaller of the key's limit and the plan's (docs/contract/limits.md#plan-limits). */
 const limitsOf = ({ limits, plan }: Access): KeyLimits => ({
   minute: Math.min(limits.minute, (plan && plans[plan]?.minute) || Number.POSITIVE_INFINITY),
   hour: limits.hour,
@@ -56,7 +56,7 @@ const tooManyAtOnce = (limit: number, now: number) =>
 export type Admitted = { standing: WindowStanding; refusal: Problem | undefined; leave(): unknown }
 
 /**
- * Rate limit and concurrency of a key (decisions, sections 1 and 8), for whatever comes in by it:
+ * Rate limit and concurrency of a key (docs/contract/limits.md#rate-limits), for whatever comes in by it:
  * requests, and messages on a socket. A refused one is not counted. The platform's key has no
  * limits: undefined.
  */

@@ -54,8 +54,8 @@ export type WindowStanding = {
 const seconds = (ms: number): number => Math.ceil(ms / 1000)
 
 /**
- * Two exact sliding windows per key (Limits, rules 1 to 4). A refused request is not counted.
- * What is remembered does not survive a restart, by design (decisions, section 8).
+ * Two exact sliding windows per key (docs/contract/limits.md#rate-limits). A refused request is not counted.
+ * What is remembered does not survive a restart, by design (docs/contract/limits.md#rate-limits).
  */
 export const rateLimiter = (keys = 50_000) => {
   const windows = new LRUCache<

@@ -1,7 +1,7 @@
 import type { Call } from '../../ports/call.ts'
 import type { Access } from '../../security/access.ts'
 
-/** What a route says about itself; the checks of decisions section 1 read it. */
+/** What a route says about itself; the checks of docs/contract/requests.md#order-of-checks read it. */
 export type RouteRules = {
   /** Scopes the key needs. */
   scopes?: readonly string[]

@@ -55,7 +55,7 @@ const bodies: Record<Shape, (refusal: Problem) => Body> = {
 }
 
 /**
- * The documented body of a refusal in a route group (decisions, section 2). Stock SDKs read nothing
+ * The documented body of a refusal in a route group (docs/contract/errors.md#shapes). Stock SDKs read nothing
  * but `error`: where that is the group's shape, it is added to every other.
  */
 export const bodyOf = (refusal: Problem, group: Group): Body => {

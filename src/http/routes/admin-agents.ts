@@ -36,7 +36,7 @@ const unfit = [
   'agent_name_taken',
 ] as const
 
-/** The agents of an organization (decisions, sections 4 and 9). */
+/** The agents of an organization (docs/contract/admin-api.md#agents). */
 export const adminAgentRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

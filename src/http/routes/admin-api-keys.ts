@@ -44,7 +44,7 @@ const creation = newKey.extend({
 const reads = { scopes: ['admin:read'], managers: true } as const
 const writes = { scopes: ['admin:write'], managers: true } as const
 
-/** The keys of an organization (decisions, section 9). */
+/** The keys of an organization (docs/contract/admin-api.md#keys). */
 export const adminApiKeyRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

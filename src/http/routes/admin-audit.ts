@@ -31,7 +31,7 @@ const event = z.object({
   metadata: z.looseObject({}),
 })
 
-/** What happened in an organization (decisions, section 10). */
+/** What happened in an organization (docs/contract/history.md#events). */
 export const adminAuditRoutes =
   ({ listEvents, getOrganization }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -51,7 +51,7 @@ const afterOf = ({ headers }: FastifyRequest, after: number | undefined): number
   return data
 }
 
-/** Read models as they change (decisions, section 11). */
+/** Read models as they change (docs/contract/feeds.md#a-stream). */
 export const adminFeedRoutes =
   ({ feeds, getOrganization, findAccess }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -66,7 +66,7 @@ const usage = z.object({
 const rules = { scopes: ['admin:read'], managers: true } as const
 const params = z.object({ organization_id: id })
 
-/** How an organization was, and what it has used (decisions, sections 9 and 10). */
+/** How an organization was, and what it has used (docs/contract/history.md#states). */
 export const adminHistoryRoutes =
   ({ findState, getUsage, getOrganization }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

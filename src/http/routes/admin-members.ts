@@ -36,7 +36,7 @@ const member = z.object({
 const reads = { scopes: ['admin:read'], managers: true } as const
 const writes = { scopes: ['admin:write'], managers: true } as const
 
-/** Who belongs to an organization, and as what (decisions, section 9). */
+/** Who belongs to an organization, and as what (docs/contract/admin-api.md#members). */
 export const adminMemberRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -56,7 +56,7 @@ const organization = z.object({
 
 const organizationList = z.object({ organizations: z.array(organization), ...pagingFields })
 
-/** Organizations (decisions, section 9): the platform makes them, their managers look after them. */
+/** Organizations (docs/contract/admin-api.md#an-organization): the platform makes them, their managers look after them. */
 export const adminOrganizationRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -49,7 +49,7 @@ const plain = (reply: FastifyReply, text: string) =>
 const ndjson = (reply: FastifyReply, lines: AsyncIterable<string>) =>
   reply.type('application/x-ndjson').send(Readable.from(lines))
 
-/** An organization's history as a transparency log (C2SP tlog-tiles; docs/auditors.md). */
+/** An organization's history as a transparency log (C2SP tlog-tiles; docs/contract/history.md#the-transparency-log). */
 export const adminTransparencyRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

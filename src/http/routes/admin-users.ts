@@ -31,7 +31,7 @@ const login = z.object({
   current_organization_id: id.nullable(),
 })
 
-/** What only the platform says of users: plan, credits, sign-ins (decisions, section 9). */
+/** What only the platform says of users: plan, credits, sign-ins (docs/contract/admin-api.md#platform-only). */
 export const adminUserRoutes =
   ({ setSubscription, grantCredits, recordLogin, waitForPosition }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

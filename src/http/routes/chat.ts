@@ -69,7 +69,7 @@ const answered = async (turn: LiveTurn, model: string) => {
   }
 }
 
-/** Scopes that only the body tells: checked before the body is validated (section 1, step 5). */
+/** Scopes that only the body tells: checked before the body is validated (docs/contract/requests.md#scopes). */
 const scopesIn = (body: unknown): string[] => {
   const { stream, on_behalf_of } = (body ?? {}) as Partial<ChatBody>
   return [

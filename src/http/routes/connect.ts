@@ -63,7 +63,7 @@ const connectedUrl = (returnUrl: string): string => {
   return url.href
 }
 
-/** The page that a connect link opens (decisions, section 7): plain HTML over GET and POST. */
+/** The page that a connect link opens (docs/contract/provisioned-users.md#the-connect-page): plain HTML over GET and POST. */
 export const connectRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

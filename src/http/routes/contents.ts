@@ -62,7 +62,7 @@ const detail = item.extend({
   started_at: z.iso.datetime().nullable(),
 })
 
-/** Generated content (external API: GET content, GET content/{id}, POST content/{id}/retry). */
+/** Generated content (docs/contract/content.md#reading-content). */
 export const contentRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -9,7 +9,7 @@ export type Readiness = { ready: boolean; checks: Record<string, Check> }
 
 type Uses = { version: string; clock: Clock; readiness(): Promise<Readiness> }
 
-/** GET /api/health (external API), and whether the stores and projections can serve. */
+/** GET /api/health (docs/contract/requests.md#versions), and whether the stores and projections can serve. */
 export const healthRoutes =
   ({ version, clock, readiness }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -47,7 +47,7 @@ type Uses = {
   waitForPosition: WaitForPosition
 }
 
-/** PUT /management/agents/{agent_id}/instruction (decisions, section 7). */
+/** PUT /management/agents/{agent_id}/instruction (docs/contract/provisioned-users.md#replacing-an-instruction). */
 export const instructionRoutes =
   ({ changeAgent, getAgent, waitForPosition }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -14,7 +14,7 @@ import {
 
 type Uses = CredentialUses & { requireProvisionedUser: RequireProvisionedUser }
 
-/** Credentials of users that the organization provisioned (decisions, section 7). */
+/** Credentials of users that the organization provisioned (docs/contract/provisioned-users.md#credentials). */
 export const managementCredentialRoutes =
   ({ requireProvisionedUser, ...uses }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -22,7 +22,7 @@ type Uses = {
 
 const deleted = z.object({ deleted: z.int() })
 
-/** Deleting the conversations of users that the organization provisioned (decisions, section 7). */
+/** Deleting the conversations of users that the organization provisioned (docs/contract/provisioned-users.md#deleting-conversations). */
 export const managementSessionRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

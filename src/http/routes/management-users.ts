@@ -40,7 +40,7 @@ const addressOf = (text: string): string => {
   throw problem('invalid_email', { issues: [issue] })
 }
 
-/** Accounts that a partner makes, and acts for (decisions, section 7). */
+/** Accounts that a partner makes, and acts for (docs/contract/provisioned-users.md#accounts). */
 export const managementUserRoutes =
   ({ provisionUser, listProvisionedUsers, waitForPosition }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

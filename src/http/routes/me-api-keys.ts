@@ -24,7 +24,7 @@ const userOf = ({ access }: FastifyRequest): string => {
   throw problem('user_not_found', { message: 'The platform key has no user' })
 }
 
-/** A user's own user keys, at most five (decisions, section 9). */
+/** A user's own user keys, at most five (docs/contract/admin-api.md#keys). */
 export const meApiKeyRoutes =
   ({ createApiKey, revokeUserKey, listUserKeys, waitForPosition }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -18,7 +18,7 @@ const userOf = ({ access }: FastifyRequest): string => {
   throw problem('user_key_required')
 }
 
-/** A member's own credentials in one organization (decisions, section 7). */
+/** A member's own credentials in one organization (docs/contract/provisioned-users.md#credentials). */
 export const meCredentialRoutes =
   (uses: CredentialUses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -92,7 +92,7 @@ const passages = z.object({
 
 const counted = (files: number): string => (files === 1 ? '1 file' : `${files} files`)
 
-/** DataStores, their files, and what is found in them (external API, RAG). */
+/** DataStores, their files, and what is found in them (docs/contract/knowledge.md#datastores). */
 export const ragDatastoreRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

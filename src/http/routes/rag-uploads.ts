@@ -48,7 +48,7 @@ const list = z.object({
   datastore_id: z.string().min(1).optional(),
 })
 
-/** Uploads and what becomes of them (external API, RAG). */
+/** Uploads and what becomes of them (docs/contract/knowledge.md#uploads). */
 export const ragUploadRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -39,7 +39,7 @@ const on_behalf_of = z.string().min(1).optional()
 /** A turn, and the place from which it is told. */
 type Telling = { turn: LiveTurn; from: StreamPlace }
 
-/** How long after its end a turn can be read again (decisions, section 3). */
+/** How long after its end a turn can be read again (docs/contract/streaming.md#following-a-turn-again). */
 const readableMs = 600_000
 
 const reattach = z.object({
@@ -49,7 +49,7 @@ const reattach = z.object({
   model: z.string().default('svc-orchestrator'),
 })
 
-/** The running turn of a session: following it again, and stopping it (decisions, section 3). */
+/** The running turn of a session: following it again, and stopping it (docs/contract/streaming.md#following-a-turn-again). */
 export const sessionTurnRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

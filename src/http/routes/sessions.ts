@@ -75,7 +75,7 @@ const sessionState = z.object({
   message: z.string().optional(),
 })
 
-/** Reading sessions (external API: GET sessions, messages, status), and one message alone. */
+/** Reading sessions (docs/contract/sessions.md#listing-sessions), and one message alone. */
 export const sessionRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

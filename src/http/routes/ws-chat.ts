@@ -24,7 +24,7 @@ const goingAway = 1001
 const unexpected = 1011
 
 /**
- * The WebSocket channel (external API, Events; docs/websocket.md). A key in the headers is checked
+ * The WebSocket channel (docs/contract/websocket.md). A key in the headers is checked
  * before the upgrade, and refused like any other; without one, the client sends it in a frame.
  */
 export const wsChatRoutes =
@@ -80,7 +80,7 @@ export const wsChatRoutes =
       onRequest: [requireHttps, authenticatedEarly],
       schema: {
         tags: ['chat'],
-        summary: 'Upgrade to the WebSocket channel (docs/websocket.md)',
+        summary: 'Upgrade to the WebSocket channel (docs/contract/websocket.md)',
         response: {
           101: z.null().describe('The channel is open'),
           ...refusals('chat', 'upgrade_required'),

@@ -23,7 +23,7 @@ import type { Metrics } from './metrics.ts'
 import { openApi } from './open-api.ts'
 import { decodable } from './url.ts'
 
-/** Request payload limit (Limits), in bytes. */
+/** Request payload limit (docs/contract/limits.md#sizes), in bytes. */
 const bodyLimit = 10 * 1024 * 1024
 /** How long a request may take to arrive; its answer may take longer. */
 const requestTimeout = 300_000
@@ -61,7 +61,7 @@ const requestId = (clock: Clock) => (raw: { headers: Record<string, unknown> }) 
 }
 
 /**
- * The HTTP server: one order of checks for every route under a key (decisions, section 1), one
+ * The HTTP server: one order of checks for every route under a key (docs/contract/requests.md#order-of-checks), one
  * place where refusals become answers. What it serves is given to it.
  */
 export const server = async (options: Options): Promise<FastifyInstance> => {

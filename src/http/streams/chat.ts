@@ -4,7 +4,7 @@ import type { StreamFormat } from './turn-frames.ts'
 
 /**
  * How lifecycle events are shown: `plain` as documented (an object with `event`, no `choices`),
- * `chunk` as a carrier that stock SDKs can read, `none` not at all (decisions, section 3).
+ * `chunk` as a carrier that stock SDKs can read, `none` not at all (docs/contract/streaming.md#agent-events).
  */
 export type AgentEvents = 'plain' | 'chunk' | 'none'
 
@@ -24,7 +24,7 @@ export const toolCallsOf = ({ tool_calls }: TurnDone) =>
     function: { name, arguments: text },
   }))
 
-/** The chat completion stream (external API, Events). Tokens are written without a serializer. */
+/** The chat completion stream (docs/contract/streaming.md#chat-streams). Tokens are written without a serializer. */
 export const chatFormat = (turn: LiveTurn, options: ChatStream): StreamFormat => {
   const { runId, sessionId, created } = turn
   const { model, agentEvents, includeUsage } = options

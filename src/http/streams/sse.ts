@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
 const keepAlive = ': keep-alive\n\n'
-/** How long a stream is silent before a comment line shows that it lives (decisions, section 3). */
+/** How long a stream is silent before a comment line shows that it lives (docs/contract/streaming.md#keep-alive). */
 export const keepAliveMs = 15_000
 
 /** Frames with a comment line after every silence. */

@@ -54,7 +54,7 @@ const keySettings = {
     .nullable(),
 }
 
-/** What is said of a new key; the rest is as Limits and Authentication have it. */
+/** What is said of a new key; the rest is as docs/contract/requests.md#scopes and docs/contract/limits.md#rate-limits say. */
 export const newKey = z.object({
   name: keySettings.name,
   description: orAbsent(keySettings.description),

@@ -32,7 +32,7 @@ const message = z.discriminatedUnion(
   'role is one of system, user, assistant, tool',
 )
 
-/** Body of POST /v1/chat/completions. Unknown parameters are tolerated (decisions, section 3). */
+/** Body of POST /v1/chat/completions. Unknown parameters are tolerated (docs/contract/chat.md#request). */
 export const chatBody = z.object({
   messages: z.array(message),
   model: orAbsent(z.string()),

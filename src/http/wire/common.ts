@@ -36,7 +36,7 @@ export const boolean = z.preprocess(
   z.boolean('true or false is expected'),
 )
 
-/** A session id, the client's own or ours (decisions, section 3). */
+/** A session id, the client's own or ours (docs/contract/sessions.md#session-ids). */
 export const sessionId = z
   .string()
   .regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'A session id has 1 to 128 of A-Z a-z 0-9 _ . : -')

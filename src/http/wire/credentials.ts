@@ -31,7 +31,7 @@ export const storedCredential = credential.extend({
 
 export const credentialList = z.object({ credentials: z.array(credential), total: z.int() })
 
-/** Answers on a user's credentials: names and times, never a value (decisions, section 7). */
+/** Answers on a user's credentials: names and times, never a value (docs/contract/provisioned-users.md#credentials). */
 export const credentialAnswers = (uses: CredentialUses) => {
   const { storeCredential, deleteCredential, listCredentials, getCredential, waitForPosition } =
     uses

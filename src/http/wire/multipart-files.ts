@@ -24,7 +24,7 @@ declare module 'fastify' {
 /** Clients say this of what they do not know. */
 const unsaid = 'application/octet-stream'
 
-/** Of one request (Limits). */
+/** Of one request (docs/contract/limits.md#sizes). */
 const mostFiles = 10
 
 const tooMany = {

@@ -3,7 +3,7 @@ import { orAbsent, sessionId } from '../wire/common.ts'
 
 const onBehalfOf = orAbsent(z.string().min(1))
 
-/** What a client sends, by `type` (docs/websocket.md). Unknown fields are tolerated, as on HTTP. */
+/** What a client sends, by `type` (docs/contract/websocket.md). Unknown fields are tolerated, as on HTTP. */
 export const incoming = {
   auth: z.object({ api_key: z.string().min(1), organization_id: orAbsent(z.string()) }),
   message: z.object({

@@ -34,7 +34,7 @@ type Begun = { about: About; answer: Promise<void> }
 
 /**
  * What a client asks for on its channel. A message or file meets the checks of a request over HTTP,
- * in the same order (decisions, section 1), resolves when it has begun, and rejects when refused.
+ * in the same order (docs/contract/requests.md#order-of-checks), resolves when it has begun, and rejects when refused.
  */
 export const requests = (uses: RequestUses, { line, access, refuse }: Channel) => {
   const { admit, counted, beginTurn, upload, clock } = uses

@@ -6,7 +6,7 @@ const chat = '/api/external/v1/chat/completions'
 const unknownId = '0198c0de-0000-7000-8000-000000000001'
 const invoke = ['orchestrator:invoke']
 
-/** Decisions, section 1: of everything that is wrong with a request, the first is told. */
+/** docs/contract/requests.md#order-of-checks: of everything that is wrong with a request, the first is told. */
 t.test('each check comes before the next', async (t) => {
   const { url, platform } = await startApp(t, { TRUST_PROXY: 'on' })
   const ask = raw(url)

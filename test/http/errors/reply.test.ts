@@ -22,7 +22,7 @@ const issue = z.strictObject({
   type: z.string(),
 })
 
-/** The shapes of decisions, section 2, written down once more. */
+/** The shapes of docs/contract/errors.md#shapes, written down once more. */
 const documented: Record<Shape, (code: ProblemCode) => z.ZodType> = {
   detail: () => z.looseObject({ detail: z.string().min(1) }),
   error: (code) => z.looseObject({ error: error(code), detail: z.undefined().optional() }),
@@ -93,8 +93,8 @@ t.test('statuses are those of the contract', async (t) => {
   }
 })
 
-t.test('docs/errors.md has every refusal, and no other', async (t) => {
-  const path = new URL('../../../../docs/errors.md', import.meta.url)
+t.test('docs/contract/errors.md has every refusal, and no other', async (t) => {
+  const path = new URL('../../../../docs/contract/errors.md', import.meta.url)
   const shapes: Record<Shape | 'route', string> = {
     detail: '`{detail}`',
     error: '`{error:{…}}`',
