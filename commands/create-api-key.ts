@@ -14,7 +14,7 @@ import {
 import { decideAddKey, keyringStream } from '../src/domain/keyring/keyring.ts'
 import { type By, memberStream, requireBacking } from '../src/domain/member/member.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
@@ -75,12 +75,12 @@ export const createApiKey = ({ transact, clock, hashApiKey }: Uses) => {
     const { type, provisioning, scopes: asked = defaultScopes[type], ...settings } = input
     const scopes = [...new Set([...asked, ...(provisioning ? provisioningScopes : [])])]
     const refused = by.asManager ? [] : scopes.filter((scope) => optInScopes.includes(scope))
-    if (refused.length > 0) throw problem('scope_not_allowed', { scopes: refused })
+    if (refused.length > 0) throw refusal('scope_not_allowed', { scopes: refused })
     const { organizationId } = call
     const found = await transact(organizationStream(organizationId), requireOrganization, call)
     const userId = named ?? call.userId ?? found.state.owners[0] ?? ''
     const own = userId === call.userId
-    if (type === 'user' && !own && !by.platform) throw problem('not_own_user_key')
+    if (type === 'user' && !own && !by.platform) throw refusal('not_own_user_key')
     const backing = requireBacking({ asOwner: own || by.asOwner })
     await transact(memberStream(organizationId, userId), backing, call)
     const key = newApiKey(type === 'user' ? 'user' : 'live')

@@ -5,7 +5,7 @@ import {
   decideDelete,
   requireDataStore,
 } from '../src/domain/datastore/datastore.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { checked } from './checked.ts'
@@ -36,7 +36,7 @@ export const deleteDatastore =
     const { state } = await transact(squad, () => [], call)
     const agents = agentsWith(state, datastoreId)
     if (!force && (agents.length > 0 || unfinished > 0))
-      throw problem('datastore_in_use', { message: inUse(agents, unfinished), agents })
+      throw refusal('datastore_in_use', { message: inUse(agents, unfinished), agents })
     const detached = await transact(squad, decideDetach(datastoreId), call)
     const deleted = await transact(own, decideDelete(datastoreId), call)
     return { position: Math.max(detached.position, deleted.position) }

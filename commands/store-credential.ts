@@ -3,7 +3,7 @@ import {
   decideStore,
   isCredentialValue,
 } from '../src/domain/credential/credential.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { credentialsKey, type Vault } from '../src/security/vault.ts'
@@ -18,9 +18,9 @@ export const storeCredential =
   ({ transact, seal }: { transact: Transact; seal: Vault['seal'] }) =>
   async ({ userId, name, value: text }: StoreCredential, call: Call) => {
     if (!isCredentialValue(text))
-      throw problem('invalid_input', {
+      throw refusal('invalid_input', {
         message: 'A credential is 1 to 8192 printable ASCII characters, none of the ends a space',
-        param: 'value',
+        field: 'value',
       })
     const sealed = await seal(credentialsKey(call.organizationId, userId), text)
     const stream = credentialsStream(call.organizationId, userId)

@@ -2,7 +2,7 @@ import type { Observable } from 'rxjs'
 import type { ApiKeyView } from '../projections/api-keys.ts'
 import { type MemberView, memberDocumentId } from '../projections/members.ts'
 import type { UserView } from '../projections/users.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { DocumentChange, View } from '../src/ports/views.ts'
 import type { Access } from '../src/security/access.ts'
 import { type Secrets, sameSecret } from '../src/security/secrets.ts'
@@ -37,7 +37,7 @@ const longestId = 64
 
 /** What a key was refused is told where the key belongs: a user key to the platform. */
 const denied = ({ key_id, user_id, organization_id }: ApiKeyView) =>
-  problem(
+  refusal(
     'organization_access_denied',
     {},
     { organizationId: organization_id ?? 'platform', keyId: key_id, userId: user_id },
@@ -66,7 +66,7 @@ export const findAccess = (uses: Uses) => {
   const findKey = async (hash: string): Promise<ApiKeyView> => {
     const { items } = await apiKeys.find({ index: 'by_hash', equals: [hash], limit: 1 })
     const [key] = items
-    if (!key || !sameSecret(key.hash, hash)) throw problem('invalid_api_key')
+    if (!key || !sameSecret(key.hash, hash)) throw refusal('invalid_api_key')
     return key
   }
 
@@ -75,12 +75,12 @@ export const findAccess = (uses: Uses) => {
     const key = await findKey(hash)
     const until = key.expires_at ? Date.parse(key.expires_at) : Number.POSITIVE_INFINITY
     const user = await users.get(key.user_id)
-    if (until <= readAt || !user) throw problem('invalid_api_key')
+    if (until <= readAt || !user) throw refusal('invalid_api_key')
     const organizationId = organizationOf(key, user, asked)
     const memberId = memberDocumentId(organizationId, user.user_id)
     const member = await members.get(memberId)
     if (member?.status !== 'active')
-      throw key.type === 'user' ? denied(key) : problem('invalid_api_key')
+      throw key.type === 'user' ? denied(key) : refusal('invalid_api_key')
     const access: Access = {
       kind: key.type,
       keyId: key.key_id,
@@ -99,13 +99,13 @@ export const findAccess = (uses: Uses) => {
     apiKey: string | undefined,
     organizationHeader: string | undefined,
   ): Access | Promise<Access> => {
-    if (!apiKey) throw problem('missing_api_key')
+    if (!apiKey) throw refusal('missing_api_key')
     const hash = hashApiKey(apiKey)
     const asked = organizationHeader || undefined
     const cacheKey = asked ? `${hash} ${asked}` : hash
     const at = now()
     const known = cache.get(cacheKey, at)
-    if (known && known.until <= at) throw problem('invalid_api_key')
+    if (known && known.until <= at) throw refusal('invalid_api_key')
     if (known) return known.access
     if (superAdminHash && sameSecret(hash, superAdminHash)) return platformAccess
     return cache.fill(cacheKey, () => read(hash, asked))

@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs'
 import type { AgentView } from '../projections/agents.ts'
 import type { OrganizationView } from '../projections/organizations.ts'
 import type { AgentConfig } from '../src/agents/agent.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
 
 /** The agents of an organization as they are now, and the one its turns are given to. */
@@ -62,7 +62,7 @@ export const findAgents = ({ agents, organizations, changes }: Uses) => {
     })
     const all = new Map(items.map((view) => [view.agent_id, configOf(view)]))
     const orchestrator = all.get(organization?.orchestrator_agent_id ?? '')
-    if (!orchestrator) throw problem('agent_not_found')
+    if (!orchestrator) throw refusal('agent_not_found')
     const squad = { orchestrator, agents: all }
     if (version === before) known.set(organizationId, squad)
     return squad

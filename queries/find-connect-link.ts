@@ -1,5 +1,5 @@
 import type { ConnectLinkView } from '../projections/connect-links.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
 import type { Secrets } from '../src/security/secrets.ts'
 
@@ -14,7 +14,7 @@ export const findConnectLink =
   ({ connectLinks, hashLinkToken, now }: Uses) =>
   async (token: string): Promise<ConnectLinkView> => {
     const found = await connectLinks.get(hashLinkToken(token))
-    if (!found || found.expires_at <= now().toISOString()) throw problem('connect_link_not_found')
+    if (!found || found.expires_at <= now().toISOString()) throw refusal('connect_link_not_found')
     return found
   }
 export type FindConnectLink = ReturnType<typeof findConnectLink>

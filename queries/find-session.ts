@@ -1,5 +1,5 @@
 import { type SessionView, sessionDocumentId } from '../projections/sessions.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import { isOwn, type Viewer } from '../src/domain/session/session.ts'
 import type { View } from '../src/ports/views.ts'
 
@@ -11,7 +11,7 @@ export const findSession =
   async ({ organizationId, viewer, sessionId }: OneSession): Promise<SessionView> => {
     const found = await sessions.get(sessionDocumentId(organizationId, sessionId))
     if (!found || !isOwn(viewer, { ownerId: found.user_id, keyId: found.key_id }))
-      throw problem('session_not_found')
+      throw refusal('session_not_found')
     return found
   }
 export type FindSession = ReturnType<typeof findSession>

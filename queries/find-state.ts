@@ -1,5 +1,5 @@
 import type { AnyProjection } from '../projections/projection.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import { START } from '../src/ports/event-store.ts'
 import type { Document } from '../src/ports/views.ts'
 import type { Vault } from '../src/security/vault.ts'
@@ -30,7 +30,7 @@ export const readModelOf = (name: string): ReadModel => {
   const model = readModels.get(name)
   if (model) return model
   const names = [...readModels.keys()].join(', ')
-  throw problem('read_model_not_found', { message: `${name} is none of: ${names}` })
+  throw refusal('read_model_not_found', { message: `${name} is none of: ${names}` })
 }
 
 /**

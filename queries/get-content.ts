@@ -1,5 +1,5 @@
 import type { ContentView } from '../projections/contents.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { Sealed } from '../src/domain/sealed.ts'
 import { isOwn, type Viewer } from '../src/domain/session/session.ts'
 import type { View } from '../src/ports/views.ts'
@@ -38,7 +38,7 @@ export const getContent =
   async ({ organizationId, viewer, contentId, linkOf }: Ask) => {
     const view = await contents.get(contentId)
     const own = view && isOwn(viewer, { ownerId: view.user_id, keyId: view.key_id })
-    if (!own || view.organization_id !== organizationId) throw problem('content_not_found')
+    if (!own || view.organization_id !== organizationId) throw refusal('content_not_found')
     const input = await open(view.input)
     return {
       ...shownContent(view, (await open(view.prompt)) ?? '', linkOf),

@@ -1,5 +1,5 @@
 import type { OrganizationView } from '../projections/organizations.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
 
 /** @throws organization_not_found */
@@ -7,7 +7,7 @@ export const getOrganization =
   (organizations: View<OrganizationView>) =>
   async (organizationId: string): Promise<OrganizationView> => {
     const found = await organizations.get(organizationId)
-    if (!found) throw problem('organization_not_found')
+    if (!found) throw refusal('organization_not_found')
     return found
   }
 export type GetOrganization = ReturnType<typeof getOrganization>

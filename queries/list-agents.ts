@@ -1,6 +1,6 @@
 import type { AgentView } from '../projections/agents.ts'
 import { agentLimit } from '../src/domain/agent/agent.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
 import { type Page, paging, skipTo } from './page.ts'
 
@@ -59,7 +59,7 @@ export type ListWholeAgents = ReturnType<typeof listWholeAgents>
 export const getAgent =
   (agents: View<AgentView>) => async (organizationId: string, agentId: string) => {
     const found = await agents.get(agentId)
-    if (found?.organization_id !== organizationId) throw problem('agent_not_found')
+    if (found?.organization_id !== organizationId) throw refusal('agent_not_found')
     return wholeOf(found)
   }
 export type GetAgent = ReturnType<typeof getAgent>

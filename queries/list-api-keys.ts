@@ -1,6 +1,6 @@
 import type { ApiKeyView } from '../projections/api-keys.ts'
 import { type MemberView, memberDocumentId } from '../projections/members.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { Find, View } from '../src/ports/views.ts'
 import { type Page, paging, skipTo } from './page.ts'
 
@@ -37,13 +37,13 @@ export const getApiKey =
   (apiKeys: View<ApiKeyView>, members: View<MemberView>) =>
   async (organizationId: string, keyId: string, { platform, userId }: Asker) => {
     const key = await apiKeys.get(keyId)
-    if (!key) throw problem('key_not_found')
+    if (!key) throw refusal('key_not_found')
     const own = platform || key.user_id === userId
     const reached =
       key.type === 'user'
         ? own && (await members.get(memberDocumentId(organizationId, key.user_id)))
         : key.organization_id === organizationId
-    if (!reached) throw problem('key_not_found')
+    if (!reached) throw refusal('key_not_found')
     return shown(key)
   }
 export type GetApiKey = ReturnType<typeof getApiKey>

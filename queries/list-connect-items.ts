@@ -2,7 +2,7 @@ import type { AgentView } from '../projections/agents.ts'
 import type { CredentialView } from '../projections/credentials.ts'
 import { agentLimit } from '../src/domain/agent/agent.ts'
 import { credentialNamesIn } from '../src/domain/agent/credential-names.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
 import { listCredentials } from './list-credentials.ts'
 import { reached } from './list-management-agents.ts'
@@ -53,7 +53,7 @@ export const listConnectItems =
       limit: agentLimit,
     })
     const views = new Map(found.items.map((view) => [view.agent_id, view]))
-    if (!views.has(agentId)) throw problem('agent_not_found')
+    if (!views.has(agentId)) throw refusal('agent_not_found')
     const stored = await listCredentials(credentials)(organizationId, userId)
     const connected = new Set(stored.credentials.map(({ name }) => name))
     const squad = [...reached(agentId, (id) => views.get(id)?.sub_agents ?? [])]

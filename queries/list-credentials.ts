@@ -1,5 +1,5 @@
 import { type CredentialView, credentialDocumentId } from '../projections/credentials.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
 
 /** No user has more. */
@@ -31,7 +31,7 @@ export const getCredential =
   (credentials: View<CredentialView>) =>
   async (organizationId: string, userId: string, name: string) => {
     const found = await credentials.get(credentialDocumentId(organizationId, userId, name))
-    if (!found) throw problem('credential_not_found')
+    if (!found) throw refusal('credential_not_found')
     return shown(found)
   }
 export type GetCredential = ReturnType<typeof getCredential>

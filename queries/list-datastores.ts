@@ -1,5 +1,5 @@
 import type { DataStoreView } from '../projections/datastores.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
 
 const most = 100_000
@@ -30,7 +30,7 @@ export const getDatastore =
   (datastores: View<DataStoreView>) => async (organizationId: string, datastoreId: string) => {
     const found = await datastores.get(datastoreId)
     if (found?.organization_id !== organizationId || !found.shown)
-      throw problem('datastore_not_found')
+      throw refusal('datastore_not_found')
     return found
   }
 export type GetDatastore = ReturnType<typeof getDatastore>

@@ -1,6 +1,6 @@
 import { type MemberView, memberDocumentId } from '../projections/members.ts'
 import type { UserView } from '../projections/users.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
 import type { Vault } from '../src/security/vault.ts'
 import { type Page, paging, skipTo } from './page.ts'
@@ -31,7 +31,7 @@ export type ListMembers = ReturnType<typeof listMembers>
 /** @throws member_not_found */
 export const getMember = (uses: Uses) => async (organizationId: string, userId: string) => {
   const found = await uses.members.get(memberDocumentId(organizationId, userId))
-  if (!found) throw problem('member_not_found')
+  if (!found) throw refusal('member_not_found')
   return personOf(uses)(found)
 }
 export type GetMember = ReturnType<typeof getMember>

@@ -1,5 +1,5 @@
 import type { MessageView } from '../projections/messages.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { Sealed } from '../src/domain/sealed.ts'
 import type { View } from '../src/ports/views.ts'
 import type { FindSession, OneSession } from './find-session.ts'
@@ -45,7 +45,7 @@ export const getMessage =
     const found = await messages.get(messageId)
     const { organizationId, sessionId } = one
     if (found?.organization_id !== organizationId || found.session_id !== sessionId)
-      throw problem('message_not_found')
+      throw refusal('message_not_found')
     return shownMessage(found, open)
   }
 export type GetMessage = ReturnType<typeof getMessage>

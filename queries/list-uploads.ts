@@ -1,6 +1,6 @@
 import type { DataStoreView } from '../projections/datastores.ts'
 import type { UploadView } from '../projections/uploads.ts'
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
 
 type Reads = { uploads: View<UploadView>; datastores: View<DataStoreView> }
@@ -73,7 +73,7 @@ export const getUpload =
     const view = await uploads.get(uploadId)
     const datastore = await datastores.get(view?.datastore_id ?? '')
     if (view?.organization_id !== organizationId || !view.shown || !datastore?.shown)
-      throw problem('upload_not_found')
+      throw refusal('upload_not_found')
     return { ...itemOf(view, datastore), ready: view.status === 'completed' }
   }
 export type GetUpload = ReturnType<typeof getUpload>

@@ -1,9 +1,9 @@
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import { consistencyProof, inclusionProof } from '../src/transparency/proofs.ts'
 import type { ReadTree } from './read-tree.ts'
 
 const outside = (field: string, size: number) =>
-  problem('invalid_query', { fields: { [field]: [`The history has ${size} events`] } })
+  refusal('invalid_query', { fields: { [field]: [`The history has ${size} events`] } })
 
 const inBase64 = (hashes: readonly Buffer[]) => hashes.map((hash) => hash.toString('base64'))
 

@@ -1,4 +1,4 @@
-import { problem } from '../src/domain/problems.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import { type EventStore, type RecordedEvent, StoreDamaged } from '../src/ports/event-store.ts'
 import { leafOf, lineOf } from '../src/transparency/leaf.ts'
 import { type Tile, tileWidth } from '../src/transparency/tile.ts'
@@ -45,7 +45,7 @@ export const getTile =
     const tree = await readTree(organizationId)
     const from = n * tileWidth
     const to = from + width
-    if (to > Math.floor(tree.size / tileWidth ** level)) throw problem('tile_not_found')
+    if (to > Math.floor(tree.size / tileWidth ** level)) throw refusal('tile_not_found')
     return Buffer.concat(await tree.hashes(level, { from, to }))
   }
 export type GetTile = ReturnType<typeof getTile>
@@ -57,7 +57,7 @@ export const getEntries =
     const tree = await readTree(organizationId)
     const from = n * tileWidth
     const to = from + width
-    if (to > tree.size) throw problem('tile_not_found')
+    if (to > tree.size) throw refusal('tile_not_found')
     const parts: Buffer[] = []
     for await (const event of eventsAt(history, positionsOf(tree, from, to))) {
       const leaf = Buffer.from(leafOf(event))
@@ -79,7 +79,7 @@ export const exportLines =
     const tree = await readTree(organizationId)
     const to = upTo ?? tree.size
     if (to > tree.size || from > to)
-      throw problem('invalid_query', { fields: { to: [`The history has ${tree.size} events`] } })
+      throw refusal('invalid_query', { fields: { to: [`The history has ${tree.size} events`] } })
     return (async function* lines() {
       let held = ''
       for await (const event of eventsAt(history, positionsOf(tree, from, to))) {

@@ -13,6 +13,6 @@ export type GenerationRequest = {
 export type Requested = { id: string; content_type: Generatable; status: string }
 
 export type ContentGeneration = {
-  /** Resolves when the request is stored; it is made afterwards. @throws Problem */
+  /** Resolves when the request is stored; it is made afterwards. @throws Refusal */
   request(request: GenerationRequest, call: Call): Promise<Requested>
 }

@@ -1,5 +1,5 @@
 import type { AnyProjection } from '../../projections/projection.ts'
-import { problem } from '../domain/problems.ts'
+import { refusal } from '../domain/refusal.ts'
 import type { EventStore } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { Views } from '../ports/views.ts'
@@ -74,8 +74,8 @@ export const rebuildJobs = ({ projecting, log, ...kept }: Uses) => {
      * @throws projection_not_found, projects_elsewhere
      */
     begin(name: string): void {
-      if (!kept.projections.some((one) => one.name === name)) throw problem('projection_not_found')
-      if (!projecting.holds()) throw problem('projects_elsewhere')
+      if (!kept.projections.some((one) => one.name === name)) throw refusal('projection_not_found')
+      if (!projecting.holds()) throw refusal('projects_elsewhere')
       if (under.has(name)) return
       failures.delete(name)
       under.set(name, { events: 0, percent: 0 })

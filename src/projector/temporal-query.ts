@@ -1,5 +1,5 @@
 import type { AnyProjection } from '../../projections/projection.ts'
-import { problem } from '../domain/problems.ts'
+import { refusal } from '../domain/refusal.ts'
 import { type RecordedEvent, START } from '../ports/event-store.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
 import type { Document } from '../ports/views.ts'
@@ -63,7 +63,7 @@ export const temporalQuery = (options: Options) => {
     const commit = async (changes: Changes): Promise<void> => {
       const documents = changes.map(([id, document]) => ({ id, document: document ?? undefined }))
       await projectionStore.commit([{ view: name, changes: documents, position }])
-      if (projectionStore.documents.size > most) throw problem('state_too_large')
+      if (projectionStore.documents.size > most) throw refusal('state_too_large')
     }
 
     for (; ; kept++) {

@@ -4,7 +4,7 @@ import type { StartContentCommand, Taken } from '../../commands/start-content.ts
 import type { ContentView } from '../../projections/contents.ts'
 import type { ContentEvent } from '../domain/content/events.ts'
 import { reservationOf } from '../domain/content/reservation.ts'
-import { Problem } from '../domain/problems.ts'
+import { Refusal } from '../domain/refusal.ts'
 import { type Blobs, BlobTooLarge } from '../ports/blobs.ts'
 import { type Call, systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -148,7 +148,7 @@ export const generateContent = (uses: Uses) => {
 
   /** What the user is told; undefined: it may succeed yet. */
   const wordsFor = (error: unknown): string | undefined => {
-    if (error instanceof ProviderFault || error instanceof Problem) return error.message
+    if (error instanceof ProviderFault || error instanceof Refusal) return error.message
     if (error instanceof BlobTooLarge) return 'The output is too large'
     return undefined
   }

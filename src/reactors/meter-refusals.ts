@@ -1,6 +1,5 @@
 import type { RecordRefusalCommand } from '../../commands/record-refusal.ts'
 import type { RefusalEvent } from '../domain/access-refusals/events.ts'
-import { type Problem, type ProblemCode, problems } from '../domain/problems.ts'
 import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type Log, silent } from '../ports/log.ts'
@@ -17,7 +16,9 @@ type Options = {
 
 /** What was refused to whom. `route` is the path as routed. */
 export type Refused = {
-  refusal: Problem
+  code: string
+  /** The HTTP status that the client was told. */
+  status: number
   call: Call
   method: string
   route: string
@@ -29,15 +30,7 @@ type Kind = { minute: number; refused: Refused; more: number; from: string; to: 
 
 const minuteMs = 60_000
 
-const told = ({ refusal: { code }, method, route }: Refused) => ({
-  code,
-  status: problems[code].status,
-  method,
-  route,
-})
-
-/** Refusals of access: no credits, no right, too much. Who has no key is nobody that can be named. */
-const isAccess = (code: ProblemCode): boolean => [402, 403, 429].includes(problems[code].status)
+const told = ({ code, status, method, route }: Refused) => ({ code, status, method, route })
 
 /**
  * Refused access as events: the first of a kind (code and route) per key and minute by itself, the
@@ -79,9 +72,8 @@ export const refusalMeter = (options: Options) => {
 
   return {
     refused(refused: Refused): void {
-      const { refusal, call, method, route, askedFor } = refused
-      if (!isAccess(refusal.code)) return
-      const name = `${call.organizationId} ${call.keyId} ${refusal.code} ${method} ${route}`
+      const { code, call, method, route, askedFor } = refused
+      const name = `${call.organizationId} ${call.keyId} ${code} ${method} ${route}`
       const minute = minuteNow()
       const known = kinds.get(name)
       if (known?.minute === minute) {

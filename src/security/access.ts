@@ -18,7 +18,7 @@ export type Access = {
 
 export type Role = 'OWNER' | 'ADMIN' | 'MEMBER'
 
-/** The key's access in the organization that the header names. @throws Problem */
+/** The key's access in the organization that the header names. @throws Refusal */
 export type FindAccess = (
   apiKey: string | undefined,
   organizationHeader: string | undefined,

@@ -1,4 +1,4 @@
-import { problem } from '../domain/problems.ts'
+import { refusal } from '../domain/refusal.ts'
 import type { Viewer } from '../domain/session/session.ts'
 import type { Call } from '../ports/call.ts'
 import type { Access } from './access.ts'
@@ -19,7 +19,7 @@ export type Delegated = { call: Call; viewer: Viewer }
 /** Whose sessions a call sees (docs/contract/sessions.md#ownership). @throws delegation_not_allowed */
 const viewerOf = ({ access, call }: Asker): Viewer => {
   const userId = call.onBehalfOf ?? access.userId
-  if (!userId) throw problem('delegation_not_allowed', { message: 'The platform key owns nothing' })
+  if (!userId) throw refusal('delegation_not_allowed', { message: 'The platform key owns nothing' })
   const own = access.kind === 'organization' && !call.onBehalfOf
   return { userId, onlyKeyId: own ? access.keyId : null }
 }
@@ -39,9 +39,9 @@ export const delegation =
     requireScopes(access, ['users:delegate'])
     const possible = target.length <= longestId
     const member = possible && (await findMembership(access.organizationId, target))
-    if (!member) throw problem('user_not_found')
+    if (!member) throw refusal('user_not_found')
     if (member.status !== 'active' && member.status !== 'pending')
-      throw problem('delegation_not_allowed')
+      throw refusal('delegation_not_allowed')
     const delegated = { ...call, onBehalfOf: target }
     return { call: delegated, viewer: viewerOf({ access, call: delegated }) }
   }

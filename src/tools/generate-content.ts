@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Tool } from '../agents/tool.ts'
-import { Problem } from '../domain/problems.ts'
+import { Refusal } from '../domain/refusal.ts'
 import type { ContentGeneration } from '../ports/content-generation.ts'
 import { failed, said } from './results.ts'
 import { typedTool } from './typed-tool.ts'
@@ -25,7 +25,7 @@ export const generateContentTool = (generation: ContentGeneration): Tool =>
         )
         return said(JSON.stringify({ id, content_type, status }))
       } catch (error) {
-        if (error instanceof Problem) return failed(error.message)
+        if (error instanceof Refusal) return failed(error.message)
         throw error
       }
     },

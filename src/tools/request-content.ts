@@ -1,5 +1,5 @@
 import type { RequestContentCommand } from '../../commands/request-content.ts'
-import { problem } from '../domain/problems.ts'
+import { refusal } from '../domain/refusal.ts'
 import { actingUser } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ContentGeneration, Generatable } from '../ports/content-generation.ts'
@@ -32,7 +32,7 @@ export const contentGeneration = (uses: Uses): ContentGeneration => {
     async request({ prompt, contentType, sessionId }, call) {
       const userId = actingUser(call)
       const payerId = call.userId
-      if (!userId || !payerId) throw problem('delegation_not_allowed')
+      if (!userId || !payerId) throw refusal('delegation_not_allowed')
       const contentId = idFor(clock, call, `content/${contentType}/${prompt}`)
       const key = await vault.keyed(sessionKey(call.organizationId, sessionId))
       await requestContent(

@@ -1,6 +1,6 @@
 import type { FindAgents } from '../../queries/find-agents.ts'
 import type { AgentConfig } from '../agents/agent.ts'
-import { problem } from '../domain/problems.ts'
+import { refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ChatMessage } from '../ports/model.ts'
 import type { Asker, Delegate } from '../security/delegate.ts'
@@ -48,7 +48,7 @@ const bounds = ({ temperature, maxTokens }: TurnAsked) => ({
 
 /**
  * Steps 7 to 9 of the order of checks, then the turn: for whom, who pays, which agent. A repeated
- * request is answered by the turn that the first one began. @throws Problem
+ * request is answered by the turn that the first one began. @throws Refusal
  */
 export const turnBeginner = (uses: BeginTurnUses) => {
   const { turns, pastTurn, findSquad, delegate, requireSubscription, repeats, warmAgents, clock } =
@@ -56,8 +56,8 @@ export const turnBeginner = (uses: BeginTurnUses) => {
 
   const agentOf = (agents: ReadonlyMap<string, AgentConfig>, agentId: string): AgentConfig => {
     const agent = agents.get(agentId)
-    if (!agent) throw problem('agent_not_found')
-    if (!agent.isActive) throw problem('agent_inactive')
+    if (!agent) throw refusal('agent_not_found')
+    if (!agent.isActive) throw refusal('agent_inactive')
     return agent
   }
 
@@ -65,7 +65,7 @@ export const turnBeginner = (uses: BeginTurnUses) => {
     const runId = run ?? (retried && fingerprint ? await repeats.before(fingerprint) : undefined)
     if (!runId) return undefined
     const turn = turns.find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 }))
-    if (!turn) throw problem('service_unavailable')
+    if (!turn) throw refusal('service_unavailable')
     const ended = await Promise.race([turn.outcome, undefined])
     return ended?.status === 'failed' ? undefined : turn
   }
@@ -80,7 +80,7 @@ export const turnBeginner = (uses: BeginTurnUses) => {
     if (begun) return begun
     const { orchestrator, agents } = await findSquad(access.organizationId)
     const agent = asked.agentId ? agentOf(agents, asked.agentId) : orchestrator
-    if (asked.agentId && agent.agentType !== 'LLM_AGENT') throw problem('invalid_agent_type')
+    if (asked.agentId && agent.agentType !== 'LLM_AGENT') throw refusal('invalid_agent_type')
     const target = asked.targetAgentId ? agentOf(agents, asked.targetAgentId) : undefined
     for (const { agentId } of target ? [agent, target] : [agent])
       warmAgents.used(access.organizationId, viewer.userId, agentId)

@@ -2,15 +2,15 @@ import { connectable, type Observable, Subject } from 'rxjs'
 import { TurnTimeout } from '../agents/agent.ts'
 import type { AgentEvent, TurnDone } from '../agents/agent-event.ts'
 import { tokenMeter } from '../agents/token-meter.ts'
-import { type Problem, problem } from '../domain/problems.ts'
+import { type Refusal, refusal } from '../domain/refusal.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import { ModelTimeout, ModelUnavailable } from '../ports/model.ts'
 import type { TurnLog } from './turn-log.ts'
 
 /** How the agents' part of a turn ended. `done` holds what was said and used until then. */
 export type Driven = { done: TurnDone } & (
-  | { ended: 'done' | 'cancelled'; problem?: never }
-  | { ended: 'failed' | 'timed_out'; problem: Problem }
+  | { ended: 'done' | 'cancelled'; refusal?: never }
+  | { ended: 'failed' | 'timed_out'; refusal: Refusal }
 )
 
 type Uses = {
@@ -27,11 +27,11 @@ type Uses = {
 /** Steps of a turn that goes on are stored after this long, so that its status can be read. */
 const recordAfterMs = 250
 
-const problemOf = (error: unknown): Problem => {
-  if (error instanceof ModelUnavailable) return problem('llm_service_unavailable')
+const refusalOf = (error: unknown): Refusal => {
+  if (error instanceof ModelUnavailable) return refusal('llm_service_unavailable')
   if (error instanceof ModelTimeout || error instanceof TurnTimeout)
-    return problem('llm_service_timeout')
-  return problem('orchestrator_error')
+    return refusal('llm_service_timeout')
+  return refusal('orchestrator_error')
 }
 
 /**
@@ -83,13 +83,13 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
     error: (error: unknown) => {
       onFault(error)
       const ended = error instanceof TurnTimeout ? 'timed_out' : 'failed'
-      ending.next({ ended, done: soFar(), problem: problemOf(error) })
+      ending.next({ ended, done: soFar(), refusal: refusalOf(error) })
     },
     complete: () =>
       ending.next(
         finished
           ? { ended: 'done', done: finished }
-          : { ended: 'failed', done: soFar(), problem: problem('orchestrator_error') },
+          : { ended: 'failed', done: soFar(), refusal: refusal('orchestrator_error') },
       ),
   })
 

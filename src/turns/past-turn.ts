@@ -1,13 +1,12 @@
 import type { FindAnswer } from '../../queries/find-answer.ts'
 import type { TurnDone } from '../agents/agent-event.ts'
-import { type ProblemCode, problem, problems } from '../domain/problems.ts'
+import { refusal } from '../domain/refusal.ts'
+import { isRefusalCode } from '../domain/refusal-words.ts'
 import type { LiveTurn, Outcome } from './turn.ts'
 import { turnLog } from './turn-log.ts'
 
 /** What a client has of a turn already: items, and characters of the answer. */
 export type Had = { items: number; characters: number }
-
-const isProblem = (code: string): code is ProblemCode => Object.hasOwn(problems, code)
 
 /**
  * A turn that is no longer in memory, from what was stored of it: the rest of the answer in one
@@ -31,8 +30,8 @@ export const pastTurn =
       usage: { promptTokens: run.prompt_tokens, completionTokens: run.completion_tokens },
       charges: [],
     }
-    const code = error_code && isProblem(error_code) ? error_code : 'orchestrator_error'
-    const failure = problem(status === 'timed_out' ? 'llm_service_timeout' : code)
+    const code = error_code && isRefusalCode(error_code) ? error_code : 'orchestrator_error'
+    const failure = refusal(status === 'timed_out' ? 'llm_service_timeout' : code)
     const failed = status === 'failed' || status === 'timed_out'
     const log = turnLog(had.items)
     const rest = text.slice(had.characters)
@@ -40,7 +39,7 @@ export const pastTurn =
     log.push(failed ? { event: 'failed', code: failure.code, message: failure.message } : done)
     log.close()
     const outcome: Outcome = failed
-      ? { status: 'failed', problem: failure }
+      ? { status: 'failed', refusal: failure }
       : { status: status === 'cancelled' ? 'cancelled' : 'completed', done }
     const turn: LiveTurn = {
       runId,

@@ -6,7 +6,7 @@ import type { AgentConfig } from '../agents/agent.ts'
 import type { AgentEvent, TurnDone } from '../agents/agent-event.ts'
 import { piecesIn } from '../agents/tokens.ts'
 import type { AgentTurn } from '../agents/turn.ts'
-import { problem } from '../domain/problems.ts'
+import { refusal } from '../domain/refusal.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -59,13 +59,13 @@ type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTime
 const endOf = (
   request: TurnRequest,
   runId: string,
-  { ended, done, problem }: Driven,
+  { ended, done, refusal: refused }: Driven,
   durationMs: number,
 ): End => {
   const cost = costOf(request, done)
   if (ended === 'timed_out') return { type: 'RunTimedOut', data: { runId, ...cost, charge: 0 } }
   if (ended === 'failed') {
-    const code = problem?.code ?? 'orchestrator_error'
+    const code = refused?.code ?? 'orchestrator_error'
     return { type: 'RunFailed', data: { runId, code, ...cost, charge: 0 } }
   }
   if (ended === 'cancelled') return { type: 'RunCancelled', data: { runId, ...cost } }
@@ -88,7 +88,7 @@ export const runTurn = (uses: RunTurnUses) => {
       return models.resolve(model).price
     } catch (err) {
       uses.log.error({ err, agent_id: agentId }, 'a run cannot begin')
-      throw problem('orchestrator_error')
+      throw refusal('orchestrator_error')
     }
   }
 
@@ -110,11 +110,11 @@ export const runTurn = (uses: RunTurnUses) => {
     try {
       return await vault.keyed(sessionKey(call.organizationId, sessionId))
     } catch (error) {
-      throw error instanceof KeyDestroyed ? problem('session_not_found') : error
+      throw error instanceof KeyDestroyed ? refusal('session_not_found') : error
     }
   }
 
-  /** Reserves, and stores the message and the beginning of its run. @throws Problem */
+  /** Reserves, and stores the message and the beginning of its run. @throws Refusal */
   const start = async (request: TurnRequest, runId: string): Promise<Sent> => {
     const { call, viewer, sessionId, hidden, message, agent, messageId, payerId } = request
     const { fingerprint } = request
@@ -204,9 +204,9 @@ export const runTurn = (uses: RunTurnUses) => {
     })
     const outcome = driven.ended.then(async (result): Promise<Outcome> => {
       const { ended, position } = await store(request, runId, result, startedAt, key)
-      if (!ended) return { status: 'failed', problem: problem('llm_service_timeout') }
+      if (!ended) return { status: 'failed', refusal: refusal('llm_service_timeout') }
       await uses.waitForPosition(position)
-      if (result.problem) return { status: 'failed', problem: result.problem }
+      if (result.refusal) return { status: 'failed', refusal: result.refusal }
       return { status: result.ended === 'done' ? 'completed' : 'cancelled', done: result.done }
     })
     if (cancelled) driven.cancel()

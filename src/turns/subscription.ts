@@ -1,7 +1,7 @@
-import { problem } from '../domain/problems.ts'
+import { refusal } from '../domain/refusal.ts'
 import type { Access } from '../security/access.ts'
 
-const required_plans = ['basic_monthly', 'pro_monthly']
+const requiredPlans = ['basic_monthly', 'pro_monthly']
 
 /** In micro-credits; undefined: the user never had credits. */
 export type FindBalance = (
@@ -18,15 +18,15 @@ export const subscription =
   (findBalance: FindBalance) =>
   async ({ plan, userId }: Access): Promise<string> => {
     if (!plan || !userId)
-      throw problem('no_subscription', { has_subscription: false, required_plans })
-    if (!required_plans.includes(plan))
-      throw problem('invalid_plan', { current_plan: plan, required_plans })
+      throw refusal('no_subscription', { hasSubscription: false, requiredPlans })
+    if (!requiredPlans.includes(plan))
+      throw refusal('invalid_plan', { currentPlan: plan, requiredPlans })
     const account = await findBalance(userId)
     if (account && account.effective < 0)
-      throw problem('insufficient_credits', {
-        credit_balance: credits(account.balance),
-        effective_balance: credits(account.effective),
-        can_use_api: false,
+      throw refusal('insufficient_credits', {
+        creditBalance: credits(account.balance),
+        effectiveBalance: credits(account.effective),
+        canUseApi: false,
       })
     return userId
   }

@@ -1,4 +1,4 @@
-import { problem } from '../domain/problems.ts'
+import { refusal } from '../domain/refusal.ts'
 
 /** How many turns of one session may wait behind the running one (docs/contract/sessions.md#one-turn-at-a-time). */
 const longest = 8
@@ -28,7 +28,7 @@ export const turnLine = () => {
         lines.set(session, [place])
         return place.leave
       }
-      if (line.length > longest) throw problem('session_busy')
+      if (line.length > longest) throw refusal('session_busy')
       return new Promise((resolve) => {
         const place: Place = {
           enter: () => resolve(place.leave),

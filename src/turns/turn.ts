@@ -1,6 +1,6 @@
 import type { AgentConfig } from '../agents/agent.ts'
 import type { TurnDone } from '../agents/agent-event.ts'
-import type { Problem } from '../domain/problems.ts'
+import type { Refusal } from '../domain/refusal.ts'
 import type { Viewer } from '../domain/session/session.ts'
 import type { Call } from '../ports/call.ts'
 import type { ChatMessage } from '../ports/model.ts'
@@ -37,7 +37,7 @@ export type TurnRequest = {
 /** How a turn ended for its client. */
 export type Outcome =
   | { status: 'completed' | 'cancelled'; done: TurnDone }
-  | { status: 'failed'; problem: Problem }
+  | { status: 'failed'; refusal: Refusal }
 
 /** A turn under way, or ended and kept to be read again. */
 export type LiveTurn = {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { Problem, problem } from '../domain/problems.ts'
+import { Refusal, refusal } from '../domain/refusal.ts'
 import { isOwn } from '../domain/session/session.ts'
 import { deferred } from '../support/deferred.ts'
 import type { PastTurn } from './past-turn.ts'
@@ -61,7 +61,7 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
   /** The turn that a repeated message began before; it runs, or its answer is stored. */
   const earlier = async (runId: string | undefined): Promise<LiveTurn> => {
     const turn = runId && (find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 })))
-    if (!turn) throw problem('session_busy')
+    if (!turn) throw refusal('session_busy')
     return turn
   }
 
@@ -89,7 +89,7 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
 
     const run = async (): Promise<Outcome> => {
       const owner = current(place)?.begun
-      if (owner && !isOwn(viewer, owner)) throw problem('session_not_found')
+      if (owner && !isOwn(viewer, owner)) throw refusal('session_not_found')
       const leave = await line.enter(sessionName(place))
       try {
         const sent = await start(request, runId)
@@ -113,13 +113,13 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
     const outcome = run()
       .catch((error: unknown): Outcome => {
         started.reject(error)
-        if (error instanceof Problem) return { status: 'failed', problem: error }
+        if (error instanceof Refusal) return { status: 'failed', refusal: error }
         logger.error({ err: error, run_id: runId }, 'a turn could not be stored')
-        return { status: 'failed', problem: problem('service_unavailable') }
+        return { status: 'failed', refusal: refusal('service_unavailable') }
       })
       .then((ended) => {
         if (ended.status === 'failed') {
-          const { code, message } = ended.problem
+          const { code, message } = ended.refusal
           log.push({ event: 'failed', code, message })
         } else log.push(ended.done)
         log.close()

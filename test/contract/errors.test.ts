@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { scopes } from '../../src/domain/api-key/scopes.ts'
-import { Problem } from '../../src/domain/problems.ts'
-import { bodyOf } from '../../src/http/errors/reply.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
+import { bodyOf } from '../../src/http/errors/bodies.ts'
 import type { Access } from '../../src/security/access.ts'
 import { subscription } from '../../src/turns/subscription.ts'
 import { type Client, user } from '../support/client.ts'
@@ -124,7 +124,7 @@ covering(t, 'errors', {
       plan: 'starter_monthly',
     }
     const told = await subscription(async () => undefined)(access).catch((error) => error)
-    t.ok(told instanceof Problem)
+    t.ok(told instanceof Refusal)
     t.match(bodyOf(told, 'chat'), {
       ...inError('invalid_plan', 'invalid_subscription_plan'),
       current_plan: 'starter_monthly',

@@ -9,7 +9,7 @@ import {
 } from '../../src/domain/account/account.ts'
 import type { AccountEvent } from '../../src/domain/account/events.ts'
 import { evolved } from '../../src/domain/aggregate.ts'
-import { Problem } from '../../src/domain/problems.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
 import { deciding } from '../support/given.ts'
 
 const granted = (amount: number, grantId = 'grant-1'): AccountEvent => ({
@@ -52,10 +52,10 @@ t.test('reserving for a run', async (t) => {
 t.test('a refusal says what is left', async (t) => {
   const state = evolved(account, account.initial, [granted(1_000_000), reserved('r', 2_500_000)])
   t.equal(effectiveBalance(state), -1_500_000)
-  const extra = { credit_balance: 1, effective_balance: -1.5, can_use_api: false }
+  const facts = { creditBalance: 1, effectiveBalance: -1.5, canUseApi: false }
   t.throws(
     () => decideReserve({ runId: 'run-1', amount: 1 })(state),
-    new Problem('insufficient_credits', extra),
+    new Refusal('insufficient_credits', facts),
   )
 })
 

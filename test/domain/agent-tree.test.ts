@@ -9,7 +9,7 @@ import {
 } from '../../src/domain/agent/organization-agents.ts'
 import { levelLimit } from '../../src/domain/agent/valid-agents.ts'
 import { evolved } from '../../src/domain/aggregate.ts'
-import { Problem } from '../../src/domain/problems.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
 import { transactor } from '../../src/event-sourcing/transactor.ts'
 import { configured } from '../support/configured.ts'
 import { opened } from '../support/opened.ts'
@@ -61,7 +61,7 @@ const isSound = (state: OrganizationAgents): boolean =>
   )
 
 const refusalsAside = (error: unknown): void => {
-  if (!(error instanceof Problem)) throw error
+  if (!(error instanceof Refusal)) throw error
 }
 
 t.test('whatever is decided, in whatever order, squads stay sound', async () => {

@@ -8,7 +8,7 @@ import {
 import type { AgentConfigEvent, AgentConfiguration } from '../../src/domain/agent/events.ts'
 import { organizationAgents } from '../../src/domain/agent/organization-agents.ts'
 import type { Change } from '../../src/domain/changes.ts'
-import { Problem } from '../../src/domain/problems.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
 import { configured, created } from '../support/configured.ts'
 import { deciding } from '../support/given.ts'
 
@@ -112,15 +112,15 @@ t.test('a refusal names the way round', async (t) => {
   )
   t.throws(
     () => change('c', { subAgents: ['a'] })(state),
-    new Problem('agent_cycle', {
-      param: 'sub_agents',
+    new Refusal('agent_cycle', {
+      field: 'subAgents',
       message: 'An agent cannot run itself: c → a → b → c',
     }),
   )
   t.throws(
     () => change('c', { subAgents: ['b', 'nobody'] })(state),
-    new Problem('unknown_sub_agent', {
-      param: 'sub_agents.1',
+    new Refusal('unknown_sub_agent', {
+      field: 'subAgents.1',
       message: 'The organization has no agent nobody',
     }),
   )

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { evolved } from '../../src/domain/aggregate.ts'
-import { Problem } from '../../src/domain/problems.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
 import type { SessionEvent } from '../../src/domain/session/events.ts'
 import {
   decideErase,
@@ -228,7 +228,7 @@ t.test(
           try {
             events = decide(state)
           } catch (error) {
-            if (!(error instanceof Problem)) throw error
+            if (!(error instanceof Refusal)) throw error
           }
           log.push(...events)
           state = evolved(session, state, events)

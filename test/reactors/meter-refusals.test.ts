@@ -1,6 +1,5 @@
 import t from 'tap'
 import type { RefusalEvent } from '../../src/domain/access-refusals/events.ts'
-import { type ProblemCode, problem } from '../../src/domain/problems.ts'
 import type { Call } from '../../src/ports/call.ts'
 import { refusalMeter } from '../../src/reactors/meter-refusals.ts'
 import { call } from '../support/recorded.ts'
@@ -21,10 +20,11 @@ const metering = (setting: Setting = {}) => {
   return {
     ...meter,
     recorded,
-    refuse(at: number, code: ProblemCode = 'insufficient_scopes', more: Partial<Call> = {}) {
+    refuse(at: number, code = 'insufficient_scopes', more: Partial<Call> = {}) {
       seconds = at
       meter.refused({
-        refusal: problem(code),
+        code,
+        status: 403,
         call: { ...call, ...more, at: now().toISOString() },
         method: 'GET',
         route: '/api/external/agents',
@@ -69,19 +69,6 @@ t.test('the first of a kind is told, then how many more there were', async (t) =
   refuse(62)
   await close()
   t.match(recorded.slice(4), [{ type: 'AccessRefusedAgain', data: { count: 1 } }])
-})
-
-t.test('only refusals of access are told', async (t) => {
-  const { refuse, recorded, close } = metering()
-  for (const code of ['invalid_api_key', 'session_not_found', 'internal_error'] as const)
-    refuse(0, code)
-  for (const code of ['insufficient_credits', 'no_subscription', 'rate_limit_exceeded'] as const)
-    refuse(0, code)
-  await close()
-  t.strictSame(
-    recorded.map(({ data }) => data.status),
-    [402, 403, 429],
-  )
 })
 
 t.test('a flood costs neither memory nor events without bound', async (t) => {

@@ -6,7 +6,8 @@ import {
   type EventTable,
   evolved,
 } from '../../src/domain/aggregate.ts'
-import { Problem, type ProblemCode } from '../../src/domain/problems.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
+import type { RefusalCode } from '../../src/domain/refusal-words.ts'
 import { START } from '../../src/ports/event-store.ts'
 import { folded } from '../../src/projector/fold.ts'
 import { batchRouter } from '../../src/projector/router.ts'
@@ -32,10 +33,10 @@ export const deciding =
           try {
             t.strictSame(decide(after), [])
           } catch (error) {
-            if (!(error instanceof Problem)) throw error
+            if (!(error instanceof Refusal)) throw error
           }
         },
-        refuses: (code: ProblemCode) => t.throws(() => decide(state), { name: 'Problem', code }),
+        refuses: (code: RefusalCode) => t.throws(() => decide(state), { name: 'Refusal', code }),
         changesNothing: () => t.strictSame(decide(state), []),
       }
     },

@@ -4,7 +4,7 @@ import { recallMemories } from '../../queries/recall-memories.ts'
 import { guardedOutbound } from '../../src/adapters/outbound/guarded.ts'
 import type { AgentConfig } from '../../src/agents/agent.ts'
 import type { Tool } from '../../src/agents/tool.ts'
-import { problem } from '../../src/domain/problems.ts'
+import { refusal } from '../../src/domain/refusal.ts'
 import type { Call } from '../../src/ports/call.ts'
 import type { ContentGeneration } from '../../src/ports/content-generation.ts'
 import type { Knowledge } from '../../src/ports/knowledge.ts'
@@ -138,7 +138,7 @@ t.test("the knowledge of the agent's own DataStores", async (t) => {
 t.test('content is asked for', async (t) => {
   const contentGeneration: ContentGeneration = {
     request: async ({ contentType }) => {
-      if (contentType === 'video') throw problem('insufficient_credits')
+      if (contentType === 'video') throw refusal('insufficient_credits')
       return { id: 'content-1', content_type: contentType, status: 'pending' }
     },
   }

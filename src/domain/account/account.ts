@@ -1,5 +1,5 @@
 import { type Aggregate, platformStreamOf } from '../aggregate.ts'
-import { problem } from '../problems.ts'
+import { refusal } from '../refusal.ts'
 import { type AccountEvent, accountEvents } from './events.ts'
 
 /** Micro-credits in one credit, the unit on the wire. */
@@ -80,10 +80,10 @@ export const decideReserve =
     if (isOpen(state, runId) || state.ended.includes(runId)) return []
     const effective = effectiveBalance(state)
     if (effective < 0)
-      throw problem('insufficient_credits', {
-        credit_balance: state.balance / creditUnit,
-        effective_balance: effective / creditUnit,
-        can_use_api: false,
+      throw refusal('insufficient_credits', {
+        creditBalance: state.balance / creditUnit,
+        effectiveBalance: effective / creditUnit,
+        canUseApi: false,
       })
     return [{ type: 'CreditsReserved', data: { runId, amount } }]
   }

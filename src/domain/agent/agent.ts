@@ -1,5 +1,5 @@
 import { type Change, changed, differing } from '../changes.ts'
-import { problem } from '../problems.ts'
+import { refusal } from '../refusal.ts'
 import type { AgentConfigEvent, AgentConfiguration } from './events.ts'
 import { agentIn, type OrganizationAgents, requireAgent } from './organization-agents.ts'
 import { requireSound } from './valid-agents.ts'
@@ -29,7 +29,7 @@ const requireFit = (
   { orchestratorAgentId }: Rules,
 ): void => {
   if (JSON.stringify(configuration).length > sizeLimit)
-    throw problem('invalid_input', {
+    throw refusal('invalid_input', {
       message: `An agent's configuration has at most ${sizeLimit} characters in all`,
     })
   requireSound({ ...agents, [agentId]: configuration }, { agentId, orchestratorAgentId })
@@ -40,7 +40,7 @@ export const decideCreate =
   (agentId: string, asked: AgentConfiguration, rules: Rules) =>
   (state: OrganizationAgents): AgentConfigEvent<'AgentCreated'>[] => {
     if (agentIn(state.agents, agentId)) return []
-    if (Object.keys(state.agents).length >= agentLimit) throw problem('agent_limit_reached')
+    if (Object.keys(state.agents).length >= agentLimit) throw refusal('agent_limit_reached')
     const configuration = withModel(asked, rules)
     requireFit(state, agentId, configuration, rules)
     return [{ type: 'AgentCreated', data: { agentId, ...configuration } }]
@@ -59,7 +59,7 @@ export const decideChange =
       agentId === rules.orchestratorAgentId &&
       (!after.isActive || after.agentType !== 'LLM_AGENT')
     )
-      throw problem('orchestrator_required')
+      throw refusal('orchestrator_required')
     const data = differing(before, after)
     if (Object.keys(data).length === 0) return []
     requireFit(state, agentId, after, rules)
@@ -71,13 +71,13 @@ export const decideDelete =
   (agentId: string, { orchestratorAgentId }: Pick<Rules, 'orchestratorAgentId'>) =>
   ({ agents }: OrganizationAgents): AgentConfigEvent<'AgentDeleted'>[] => {
     requireAgent(agents, agentId)
-    if (agentId === orchestratorAgentId) throw problem('orchestrator_required')
+    if (agentId === orchestratorAgentId) throw refusal('orchestrator_required')
     const above = Object.entries(agents)
       .filter(([, { subAgents }]) => subAgents.includes(agentId))
-      .map(([id, { name }]) => ({ agent_id: id, name }))
+      .map(([id, { name }]) => ({ agentId: id, name }))
     if (above.length > 0) {
       const names = above.map(({ name }) => name).join(', ')
-      throw problem('agent_in_use', { message: `The agent is run by: ${names}`, agents: above })
+      throw refusal('agent_in_use', { message: `The agent is run by: ${names}`, agents: above })
     }
     return [{ type: 'AgentDeleted', data: { agentId } }]
   }

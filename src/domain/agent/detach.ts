@@ -5,7 +5,7 @@ import type { OrganizationAgents } from './organization-agents.ts'
 export const agentsWith = ({ agents }: OrganizationAgents, datastoreId: string) =>
   Object.entries(agents)
     .filter(([, { isActive, datastoreIds }]) => isActive && datastoreIds.includes(datastoreId))
-    .map(([agentId, { name }]) => ({ agent_id: agentId, name }))
+    .map(([agentId, { name }]) => ({ agentId, name }))
 
 /** Takes a DataStore from every agent that names it. */
 export const decideDetach =

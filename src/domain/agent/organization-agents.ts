@@ -1,6 +1,6 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
 import { changed } from '../changes.ts'
-import { problem } from '../problems.ts'
+import { refusal } from '../refusal.ts'
 import { type AgentConfiguration, agentEvents } from './events.ts'
 
 /** Agents by id, in the order in which they were created. */
@@ -51,6 +51,6 @@ export const agentIn = (agents: Agents, agentId: string): AgentConfiguration | u
 /** @throws agent_not_found */
 export const requireAgent = (agents: Agents, agentId: string): AgentConfiguration => {
   const found = agentIn(agents, agentId)
-  if (!found) throw problem('agent_not_found')
+  if (!found) throw refusal('agent_not_found')
   return found
 }

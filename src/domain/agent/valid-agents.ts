@@ -1,4 +1,4 @@
-import { problem } from '../problems.ts'
+import { refusal } from '../refusal.ts'
 import { levelCounter, wayBack } from './graph.ts'
 import { type Agents, agentIn } from './organization-agents.ts'
 
@@ -27,15 +27,15 @@ export const requireSound = (agents: Agents, { agentId, orchestratorAgentId }: C
 
   const unknown = subAgents.findIndex((id) => !agentIn(agents, id))
   if (unknown !== -1)
-    throw problem('unknown_sub_agent', {
-      param: `sub_agents.${unknown}`,
+    throw refusal('unknown_sub_agent', {
+      field: `subAgents.${unknown}`,
       message: `The organization has no agent ${subAgents[unknown]}`,
     })
 
   const way = wayBack(agentId, below)
   if (way)
-    throw problem('agent_cycle', {
-      param: 'sub_agents',
+    throw refusal('agent_cycle', {
+      field: 'subAgents',
       message: `An agent cannot run itself: ${way.map(nameOf).join(' → ')}`,
     })
 
@@ -44,8 +44,8 @@ export const requireSound = (agents: Agents, { agentId, orchestratorAgentId }: C
     (id) => id !== orchestratorAgentId && levels(id) > levelLimit,
   )
   if (tall)
-    throw problem('agent_depth', {
-      param: 'sub_agents',
+    throw refusal('agent_depth', {
+      field: 'subAgents',
       message: `${nameOf(tall)} would begin a chain of ${levels(tall)} agents; ${levelLimit} is the most`,
     })
 
@@ -53,8 +53,8 @@ export const requireSound = (agents: Agents, { agentId, orchestratorAgentId }: C
     if (id !== agentId && !subAgents.includes(agentId)) continue
     const twice = sameName(agents, subAgents)
     if (twice === -1) continue
-    throw problem('agent_name_taken', {
-      param: id === agentId ? `sub_agents.${twice}` : 'name',
+    throw refusal('agent_name_taken', {
+      field: id === agentId ? `subAgents.${twice}` : 'name',
       message: `${name} has two sub-agents called ${nameOf(subAgents[twice] ?? '')}`,
     })
   }

@@ -1,6 +1,6 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
 import { type Change, changed, differing } from '../changes.ts'
-import { problem } from '../problems.ts'
+import { refusal } from '../refusal.ts'
 import { type ApiKeyEvent, type ApiKeySettings, apiKeyEvents } from './events.ts'
 
 export type ApiKey =
@@ -33,7 +33,7 @@ export const userKeyStream = (keyId: string) => streamOf(apiKey, 'user', keyId)
 
 const requireFuture = (expiresAt: string | null | undefined, at: string): void => {
   if (expiresAt && expiresAt <= at)
-    throw problem('invalid_input', { param: 'expires_at', message: 'expires_at is in the past' })
+    throw refusal('invalid_input', { field: 'expiresAt', fault: 'is in the past' })
 }
 
 /** `at` is now. @throws invalid_input for a key that has expired already */
@@ -48,7 +48,7 @@ export const decideCreate =
 export const decideChange =
   (change: Change<ApiKeySettings>, at: string) =>
   (state: ApiKey): ApiKeyEvent<'ApiKeyChanged'>[] => {
-    if (state.status !== 'live') throw problem('key_not_found')
+    if (state.status !== 'live') throw refusal('key_not_found')
     requireFuture(change.expiresAt, at)
     const data = differing(state.settings, change)
     return Object.keys(data).length > 0 ? [{ type: 'ApiKeyChanged', data }] : []
@@ -56,7 +56,7 @@ export const decideChange =
 
 /** @throws key_not_found */
 export const decideRevoke = ({ status }: ApiKey): ApiKeyEvent<'ApiKeyRevoked'>[] => {
-  if (status !== 'live') throw problem('key_not_found')
+  if (status !== 'live') throw refusal('key_not_found')
   return [{ type: 'ApiKeyRevoked', data: {} }]
 }
 
@@ -64,7 +64,7 @@ export const decideRevoke = ({ status }: ApiKey): ApiKeyEvent<'ApiKeyRevoked'>[]
 export const decideRevokeOwn =
   (userId: string | null) =>
   (state: ApiKey): ApiKeyEvent<'ApiKeyRevoked'>[] => {
-    if (state.status === 'live' && state.userId !== userId) throw problem('key_not_found')
+    if (state.status === 'live' && state.userId !== userId) throw refusal('key_not_found')
     return decideRevoke(state)
   }
 

@@ -1,5 +1,5 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
-import { problem } from '../problems.ts'
+import { refusal } from '../refusal.ts'
 import { type ConnectEvent, connectEvents } from './events.ts'
 
 /** Connect link lifetime (docs/contract/limits.md#times). */
@@ -49,5 +49,5 @@ export const requireLink =
   (linkId: string, at: string) =>
   ({ links }: Connect): [] => {
     if (links.some((link) => link.linkId === linkId && link.expiresAt > at)) return []
-    throw problem('connect_link_not_found')
+    throw refusal('connect_link_not_found')
   }

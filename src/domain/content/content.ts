@@ -1,5 +1,5 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
-import { problem } from '../problems.ts'
+import { refusal } from '../refusal.ts'
 import { isOwn, type Viewer } from '../session/session.ts'
 import { type ContentEvent, contentEvents } from './events.ts'
 
@@ -95,8 +95,8 @@ export const decideRetry =
   (viewer: Viewer, payerId: string) =>
   (state: Content): [ContentEvent<'ContentRetryQueued'>] => {
     const { status, attempt, maxRetries } = state
-    if (status === 'unknown' || !isOwn(viewer, state)) throw problem('content_not_found')
-    if (status !== 'failed') throw problem('content_not_failed')
-    if (attempt >= maxRetries) throw problem('max_retries_reached')
+    if (status === 'unknown' || !isOwn(viewer, state)) throw refusal('content_not_found')
+    if (status !== 'failed') throw refusal('content_not_failed')
+    if (attempt >= maxRetries) throw refusal('max_retries_reached')
     return [{ type: 'ContentRetryQueued', data: { attempt: attempt + 1, maxRetries, payerId } }]
   }

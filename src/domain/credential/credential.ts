@@ -1,5 +1,5 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
-import { problem } from '../problems.ts'
+import { refusal } from '../refusal.ts'
 import type { Sealed } from '../sealed.ts'
 import { type CredentialEvent, credentialEvents } from './events.ts'
 
@@ -36,13 +36,13 @@ export const decideStore =
   (data: { name: string; value: Sealed }) =>
   ({ names }: UserCredentials): CredentialEvent<'CredentialStored' | 'CredentialRotated'>[] => {
     if (!credentialName.test(data.name))
-      throw problem('invalid_input', {
+      throw refusal('invalid_input', {
         message: 'A credential is named in capitals, digits and _, beginning with a letter',
-        param: 'name',
+        field: 'name',
       })
     if (names.includes(data.name)) return [{ type: 'CredentialRotated', data }]
     if (names.length >= credentialLimit)
-      throw problem('invalid_input', {
+      throw refusal('invalid_input', {
         message: `A user has at most ${credentialLimit} credentials`,
       })
     return [{ type: 'CredentialStored', data }]
@@ -52,6 +52,6 @@ export const decideStore =
 export const decideDelete =
   (name: string) =>
   ({ names }: UserCredentials): CredentialEvent<'CredentialDeleted'>[] => {
-    if (!names.includes(name)) throw problem('credential_not_found')
+    if (!names.includes(name)) throw refusal('credential_not_found')
     return [{ type: 'CredentialDeleted', data: { name } }]
   }

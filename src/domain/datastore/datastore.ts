@@ -1,5 +1,5 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
-import { problem } from '../problems.ts'
+import { refusal } from '../refusal.ts'
 import { type DataStoreEvent, dataStoreEvents } from './events.ts'
 
 type DataStore = { displayName: string; deleted: boolean }
@@ -41,7 +41,7 @@ export const requireDataStore =
   (datastoreId: string) =>
   (state: DataStores): DataStore => {
     const found = dataStoreIn(state, datastoreId)
-    if (!found || found.deleted) throw problem('datastore_not_found')
+    if (!found || found.deleted) throw refusal('datastore_not_found')
     return found
   }
 
@@ -58,9 +58,9 @@ export const decideCreate =
       ([, one]) => !one.deleted && normalized(one.displayName) === normalized(displayName),
     )
     if (taken)
-      throw problem('datastore_exists', {
+      throw refusal('datastore_exists', {
         message: `A DataStore with the display name '${displayName}' already exists`,
-        existing_datastore_id: taken[0],
+        existingDatastoreId: taken[0],
       })
     return [{ type: 'DataStoreCreated', data }]
   }

@@ -1,5 +1,5 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
-import { problem } from '../problems.ts'
+import { refusal } from '../refusal.ts'
 import { type FileEvent, fileEvents } from './events.ts'
 
 type Status = 'pending' | 'processing' | 'indexing' | 'completed' | 'failed' | 'removed'
@@ -146,7 +146,7 @@ export const decideRemoveAll =
 /** @throws file_not_found */
 export const decideDelete = (state: File): FileEvent<'UploadRemoved'>[] => {
   const events = decideRemoveAll('deleted')(state)
-  if (events.length === 0) throw problem('file_not_found')
+  if (events.length === 0) throw refusal('file_not_found')
   return events
 }
 

@@ -1,5 +1,5 @@
 import { type Aggregate, platformStreamOf } from '../aggregate.ts'
-import { problem } from '../problems.ts'
+import { refusal } from '../refusal.ts'
 import { type KeyringEvent, keyringEvents } from './events.ts'
 
 /** User keys per user (docs/contract/limits.md#sizes). */
@@ -26,7 +26,7 @@ export const decideAddKey =
   ({ keys }: Keyring): KeyringEvent[] => {
     if (keys.some(({ keyId }) => keyId === key.keyId)) return []
     const expired = keys.filter(({ expiresAt }) => expiresAt !== null && expiresAt <= at)
-    if (keys.length - expired.length >= userKeyLimit) throw problem('key_limit_reached')
+    if (keys.length - expired.length >= userKeyLimit) throw refusal('key_limit_reached')
     return [
       ...expired.map(({ keyId }) => ({ type: 'UserKeyDropped', data: { keyId } }) as const),
       { type: 'UserKeyAdded', data: key },

@@ -1,5 +1,5 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
-import { problem } from '../problems.ts'
+import { refusal } from '../refusal.ts'
 import { type MemberEvent, type MemberRole, memberEvents } from './events.ts'
 
 export type Member = {
@@ -31,14 +31,14 @@ export type By = { asOwner: boolean }
 const isPresent = ({ status }: Member): boolean => status === 'pending' || status === 'active'
 
 const present = (state: Member): void => {
-  if (!isPresent(state)) throw problem('member_not_found')
+  if (!isPresent(state)) throw refusal('member_not_found')
 }
 
 /** @throws member_exists */
 export const decideAdd =
   (data: MemberEvent<'MemberAdded'>['data']) =>
   (state: Member): MemberEvent<'MemberAdded'>[] => {
-    if (isPresent(state)) throw problem('member_exists')
+    if (isPresent(state)) throw refusal('member_exists')
     return [{ type: 'MemberAdded', data }]
   }
 
@@ -50,8 +50,8 @@ export const decideProvision = (state: Member): MemberEvent<'MemberAdded'>[] =>
 
 /** Whose credentials and sessions a partner manages. @throws user_not_found, not_provisioned */
 export const requireProvisioned = (state: Member): [] => {
-  if (!isPresent(state)) throw problem('user_not_found')
-  if (!state.provisioned) throw problem('not_provisioned')
+  if (!isPresent(state)) throw refusal('user_not_found')
+  if (!state.provisioned) throw refusal('not_provisioned')
   return []
 }
 
@@ -69,8 +69,8 @@ export const decideChangeRole =
   (state: Member): MemberEvent<'MemberRoleChanged'>[] => {
     present(state)
     if (state.role === role) return []
-    if (!asOwner && (role === 'OWNER' || state.role === 'OWNER')) throw problem('owner_required')
-    if (role === 'OWNER' && state.status === 'pending') throw problem('member_pending')
+    if (!asOwner && (role === 'OWNER' || state.role === 'OWNER')) throw refusal('owner_required')
+    if (role === 'OWNER' && state.status === 'pending') throw refusal('member_pending')
     return [{ type: 'MemberRoleChanged', data: { role } }]
   }
 
@@ -79,7 +79,7 @@ export const decideRemove =
   ({ asOwner }: By) =>
   (state: Member): MemberEvent<'MemberRemoved'>[] => {
     present(state)
-    if (state.role === 'OWNER' && !asOwner) throw problem('owner_required')
+    if (state.role === 'OWNER' && !asOwner) throw refusal('owner_required')
     return [{ type: 'MemberRemoved', data: {} }]
   }
 
@@ -91,7 +91,7 @@ export const requireBacking =
   ({ asOwner }: By) =>
   (state: Member): [] => {
     present(state)
-    if (state.status === 'pending') throw problem('member_pending')
-    if (state.role === 'OWNER' && !asOwner) throw problem('owner_required')
+    if (state.status === 'pending') throw refusal('member_pending')
+    if (state.role === 'OWNER' && !asOwner) throw refusal('owner_required')
     return []
   }

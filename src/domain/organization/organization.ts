@@ -1,5 +1,5 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
-import { problem } from '../problems.ts'
+import { refusal } from '../refusal.ts'
 import { type OrganizationEvent, organizationEvents } from './events.ts'
 
 export type Organization = {
@@ -44,7 +44,7 @@ export const decideCreate =
 
 /** @throws organization_not_found */
 export const requireOrganization = ({ status }: Organization): [] => {
-  if (status === 'unknown') throw problem('organization_not_found')
+  if (status === 'unknown') throw refusal('organization_not_found')
   return []
 }
 
@@ -66,6 +66,6 @@ export const decideRemoveOwner =
   (userId: string) =>
   ({ owners }: Organization): OrganizationEvent<'OwnerRemoved'>[] => {
     if (!owners.includes(userId)) return []
-    if (owners.length === 1) throw problem('last_owner')
+    if (owners.length === 1) throw refusal('last_owner')
     return [{ type: 'OwnerRemoved', data: { userId } }]
   }

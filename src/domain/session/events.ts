@@ -87,7 +87,7 @@ export const sessionEvents = {
     durationMs: z.number().min(0),
     ...cost,
   }),
-  /** `code` is the problem the client was given; `interrupted` where the server died in mid-run. */
+  /** `code` is that of the refusal the client was given; `interrupted` where the server died in mid-run. */
   RunFailed: z.object({ runId: id, code: z.string(), ...cost }),
   RunCancelled: z.object({ runId: id, ...cost }),
   RunTimedOut: z.object({ runId: id, ...cost }),

@@ -1,5 +1,5 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
-import { problem } from '../problems.ts'
+import { refusal } from '../refusal.ts'
 import type { Sealed } from '../sealed.ts'
 import { type SessionEvent, sessionEvents } from './events.ts'
 
@@ -140,13 +140,13 @@ export const decideSend =
   (send: Send) =>
   (state: Session): SessionEvent[] => {
     const { viewer, keyId, hidden, messageId, runId, content, ...run } = send
-    if (state.status === 'erased') throw problem('session_not_found')
+    if (state.status === 'erased') throw refusal('session_not_found')
     if (state.running?.runId === runId) return []
     const left = state.running?.node === run.node ? state.running : null
-    if (state.status === 'open' && !isOwn(viewer, state)) throw problem('session_not_found')
+    if (state.status === 'open' && !isOwn(viewer, state)) throw refusal('session_not_found')
     const before = state.turns.find((turn) => turn.messageId === messageId)
     if (before && before.outcome !== 'failed' && before.runId !== left?.runId) return []
-    if (state.running && !left) throw problem('session_busy')
+    if (state.running && !left) throw refusal('session_busy')
     const events: SessionEvent[] = []
     if (left) events.push({ type: 'RunFailed', data: { runId: left.runId, ...interrupted } })
     if (state.status === 'unknown')
@@ -174,7 +174,7 @@ export const decideRecord =
 export const decideErase =
   ({ sessionOwner, deletedBy }: { sessionOwner: string; deletedBy: string | null }) =>
   ({ status, ownerId, running }: Session): SessionEvent<'RunCancelled' | 'SessionErased'>[] => {
-    if (status !== 'open' || ownerId !== sessionOwner) throw problem('session_not_found')
+    if (status !== 'open' || ownerId !== sessionOwner) throw refusal('session_not_found')
     const delegated = deletedBy !== sessionOwner
     const erased = {
       type: 'SessionErased',

@@ -1,5 +1,5 @@
 import { type Aggregate, platformStreamOf } from '../aggregate.ts'
-import { problem } from '../problems.ts'
+import { refusal } from '../refusal.ts'
 import { type UserEvent, userEvents } from './events.ts'
 
 export type User = {
@@ -58,7 +58,7 @@ export const userStream = (userId: string) => platformStreamOf(user, userId)
 
 /** @throws user_not_found */
 export const requireUser = ({ status }: User): [] => {
-  if (status === 'unknown') throw problem('user_not_found', { message: 'User not found' })
+  if (status === 'unknown') throw refusal('user_not_found', { message: 'User not found' })
   return []
 }
 
@@ -79,7 +79,7 @@ export const decideLinkIdentity =
     requireUser(state)
     const linked = state.identities[identity.provider]
     if (linked === identity.subjectHash) return []
-    if (linked) throw problem('identity_conflict')
+    if (linked) throw refusal('identity_conflict')
     return [{ type: 'IdentityLinked', data: identity }]
   }
 
@@ -100,7 +100,7 @@ export const decideInviteProvisioned =
   (organizationId: string) =>
   (state: User): UserEvent<'UserInvited'>[] => {
     const own = state.origin === 'self' || state.origin === 'owner'
-    if (own || Object.keys(state.identities).length > 0) throw problem('account_not_provisionable')
+    if (own || Object.keys(state.identities).length > 0) throw refusal('account_not_provisionable')
     return decideInvite(organizationId)(state)
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ArrivedFile } from '../../../commands/upload-files.ts'
 import { type FileType, fileTypeOf, supportedExtensions } from '../../domain/file/types.ts'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 
 /** In bytes: one file, and all files of a request together (docs/contract/limits.md#sizes). */
 export const largestFile = 10 * 1024 * 1024
@@ -15,7 +15,7 @@ export const requireFileType = (filename: string, declared?: string): FileType =
   const type = fileTypeOf(filename, declared)
   if (type) return type
   const own = fileTypeOf(filename)
-  throw problem('unsupported_file_type', {
+  throw refusal('unsupported_file_type', {
     message: own
       ? `${filename}: ${declared} is not the type of such a file, ${own} is`
       : `${filename}: the file type is not supported. Supported: ${supportedExtensions.join(', ')}`,
@@ -26,13 +26,13 @@ export const requireFileType = (filename: string, declared?: string): FileType =
 /** @throws file_too_large */
 export const requireFileSize = (filename: string, size: number): void => {
   if (size > largestFile)
-    throw problem('file_too_large', { message: `${filename} is larger than 10 MB`, filename })
+    throw refusal('file_too_large', { message: `${filename} is larger than 10 MB`, filename })
 }
 
 /** @throws payload_too_large */
 export const requireUploadSize = (size: number): void => {
   if (size > largestUpload)
-    throw problem('payload_too_large', { message: 'The files are larger than 10 MB in all' })
+    throw refusal('payload_too_large', { message: 'The files are larger than 10 MB in all' })
 }
 
 const lineBreaks = /[\r\n]+/g
@@ -43,7 +43,7 @@ const decoded = ({ filename, content }: EncodedFile): Buffer => {
   const text = content.replace(lineBreaks, '')
   requireFileSize(filename, Math.floor((text.length * 3) / 4) - 2)
   if (text.length % 4 !== 0 || !alphabet.test(text))
-    throw problem('invalid_base64', {
+    throw refusal('invalid_base64', {
       message: `${filename}: the content is not valid base64`,
       filename,
     })

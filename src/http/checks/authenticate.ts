@@ -1,5 +1,5 @@
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import { rootCall } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Access, FindAccess } from '../../security/access.ts'
@@ -51,16 +51,16 @@ const delegates = (query: unknown): boolean =>
 export const authorize: onRequestHookHandler = ({ access, routeOptions, query }, _reply, done) => {
   const { scopes, managers, platform, userKey } = routeOptions.config
   try {
-    if (platform && access.kind !== 'platform') throw problem('platform_only')
+    if (platform && access.kind !== 'platform') throw refusal('platform_only')
     if (scopes) requireScopes(access, delegates(query) ? [...scopes, 'users:delegate'] : scopes)
-    if (userKey && access.kind !== 'user') throw problem('user_key_required')
+    if (userKey && access.kind !== 'user') throw refusal('user_key_required')
     if (
       managers &&
       access.kind !== 'platform' &&
       access.role !== 'OWNER' &&
       access.role !== 'ADMIN'
     )
-      throw problem('role_required')
+      throw refusal('role_required')
     done()
   } catch (error) {
     done(error as Error)

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { type Config, ConfigInvalid } from '../../config.ts'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 
 /** Certificate and key, where the server ends TLS itself. @throws ConfigInvalid */
 export const tlsFrom = ({ TLS_CERT, TLS_KEY }: Pick<Config, 'TLS_CERT' | 'TLS_KEY'>) => {
@@ -33,5 +33,5 @@ export const requireHttps =
   (mode: 'on' | 'off' | 'always'): onRequestHookHandler =>
   (request, _reply, done) => {
     const secure = mode === 'off' || isSecure(request, mode === 'always')
-    done(secure ? undefined : problem('https_required'))
+    done(secure ? undefined : refusal('https_required'))
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as after } from 'node:timers/promises'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import { sealed } from '../../domain/sealed.ts'
 import type { Answers, Claim } from '../../ports/answers.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -45,8 +45,8 @@ const answerKeyOf = ({ method, headers, access }: FastifyRequest): string | unde
   const key = headers['idempotency-key']
   if (method !== 'POST' || typeof key !== 'string' || !access?.keyId) return undefined
   if (!saneKey.test(key))
-    throw problem('invalid_input', {
-      param: 'Idempotency-Key',
+    throw refusal('invalid_input', {
+      field: 'Idempotency-Key',
       message: 'Idempotency-Key has 1 to 255 printable ASCII characters',
     })
   return digest(access.keyId, access.organizationId, key)
@@ -68,7 +68,7 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     for (;;) {
       const claim = await answers.claim(scope, fingerprint, node, clock.now())
       if (claim.state !== 'running') return claim
-      if (request.raw.socket.destroyed) throw problem('service_unavailable')
+      if (request.raw.socket.destroyed) throw refusal('service_unavailable')
       await after(pollMs)
     }
   }
@@ -77,7 +77,7 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     if (claim.state !== 'answered') return undefined
     const { status, headers, body } = claim.answer
     const text = await vault.open(sealed.parse(JSON.parse(body)))
-    if (text === undefined) throw problem('session_not_found')
+    if (text === undefined) throw refusal('session_not_found')
     const answer = kept.parse(JSON.parse(text))
     reply.header('idempotency-replayed', 'true')
     if ('body' in answer) return reply.code(status).headers(headers).send(answer.body)
@@ -94,7 +94,7 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     if (!scope) return
     const fingerprint = digest(request.method, request.url, request.rawBody ?? '')
     const claim = await settled(scope, fingerprint, request)
-    if (claim.state === 'reused') throw problem('idempotency_key_reused')
+    if (claim.state === 'reused') throw refusal('idempotency_key_reused')
     if (claim.state === 'claimed') request.claimed = scope
     // Of the body too: once a failure has freed the key, another body makes other things.
     request.call = { ...request.call, scope: digest(scope, fingerprint) }

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import type { Call } from '../../ports/call.ts'
 import './route-rules.ts'
 
@@ -9,7 +9,7 @@ import './route-rules.ts'
  */
 export const inOrganization = ({ access, call }: FastifyRequest, organizationId: string): Call => {
   if (access.kind === 'platform') return { ...call, organizationId }
-  if (access.organizationId !== organizationId) throw problem('organization_access_denied')
+  if (access.organizationId !== organizationId) throw refusal('organization_access_denied')
   return call
 }
 

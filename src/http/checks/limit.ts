@@ -1,5 +1,5 @@
 import type { FastifyReply, onRequestHookHandler } from 'fastify'
-import { type Problem, problem } from '../../domain/problems.ts'
+import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Access } from '../../security/access.ts'
 import { concurrency, type KeyLimits, rateLimiter, type WindowStanding } from './rate-limit.ts'
@@ -34,26 +34,26 @@ const writeHeaders = (reply: FastifyReply, { minute, hour }: WindowStanding): vo
 const tooMany = ({ minute, hour, refused }: WindowStanding) => {
   if (!refused) return undefined
   const { limit, reset } = refused.window === 'minute' ? minute : hour
-  return problem('rate_limit_exceeded', {
+  return refusal('rate_limit_exceeded', {
     message: `Rate limit exceeded: ${limit} requests per ${refused.window}`,
     limit,
     window: refused.window,
-    reset_at: reset,
-    retry_after: refused.retryAfter,
+    resetAt: reset,
+    retryAfter: refused.retryAfter,
   })
 }
 
 const tooManyAtOnce = (limit: number, now: number) =>
-  problem('rate_limit_exceeded', {
+  refusal('rate_limit_exceeded', {
     message: `Too many requests at once: the plan allows ${limit}`,
     limit,
     window: 'concurrent',
-    reset_at: Math.ceil(now / 1000) + 1,
-    retry_after: 1,
+    resetAt: Math.ceil(now / 1000) + 1,
+    retryAfter: 1,
   })
 
 /** How a request stands; `refusal` says why it goes no further. `leave` once it has ended. */
-export type Admitted = { standing: WindowStanding; refusal: Problem | undefined; leave(): unknown }
+export type Admitted = { standing: WindowStanding; refusal: Refusal | undefined; leave(): unknown }
 
 /**
  * Rate limit and concurrency of a key (docs/contract/limits.md#rate-limits), for whatever comes in by it:

@@ -1,10 +1,14 @@
 import type { FastifyRequest } from 'fastify'
-import type { Problem } from '../../domain/problems.ts'
+import type { Refusal } from '../../domain/refusal.ts'
 import { rootCall } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RefusalMeter } from '../../reactors/meter-refusals.ts'
+import { refusalTable } from '../errors/refusal-table.ts'
 
 export type Refusing = { refused: RefusalMeter['refused']; clock: Clock }
+
+/** Refusals of access: no credits, no right, too much. A request without a valid key has no actor. */
+const accessStatuses: ReadonlySet<number> = new Set([402, 403, 429])
 
 const anId = /^[\w-]{1,64}$/
 
@@ -18,28 +22,39 @@ const askedForIn = (...parts: readonly unknown[]): string | undefined => {
   return undefined
 }
 
-/** Notes a refused request, if its key is known. */
-export const noteRefused = (
-  { refused, clock }: Refusing,
-  request: FastifyRequest,
-  refusal: Problem,
+/** Passes a refusal of access on; all others are of no interest to auditors. */
+const note = (
+  { refused }: Pick<Refusing, 'refused'>,
+  { code }: Refusal,
+  where: Omit<Parameters<Refusing['refused']>[0], 'code' | 'status'>,
 ): void => {
-  const { id, method, routeOptions, query, body } = request
-  const call = request.call ?? (refusal.by ? rootCall(refusal.by, id, clock.now()) : undefined)
-  if (!call) return
-  const route = routeOptions.url ?? 'unknown'
-  refused({ refusal, call, method, route, askedFor: askedForIn(query, body) })
+  const { status } = refusalTable[code]
+  if (accessStatuses.has(status)) refused({ code, status, ...where })
 }
 
-/** Notes a refused frame of a socket. */
+/** Notes that a request was refused access, if its key is known. */
+export const noteRefused = (
+  refusing: Refusing,
+  request: FastifyRequest,
+  refusal: Refusal,
+): void => {
+  const { id, method, routeOptions, query, body } = request
+  const call =
+    request.call ?? (refusal.by ? rootCall(refusal.by, id, refusing.clock.now()) : undefined)
+  if (!call) return
+  const route = routeOptions.url ?? 'unknown'
+  note(refusing, refusal, { call, method, route, askedFor: askedForIn(query, body) })
+}
+
+/** Notes that a frame of a socket was refused access. */
 export const noteRefusedFrame = (
-  { refused, clock }: Refusing,
-  refusal: Problem,
+  refusing: Refusing,
+  refusal: Refusal,
   who: Parameters<typeof rootCall>[0] | undefined,
   frame: unknown,
 ): void => {
   const by = refusal.by ?? who
   if (!by) return
-  const call = rootCall(by, clock.id(), clock.now())
-  refused({ refusal, call, method: 'WS', route: '/ws/chat', askedFor: askedForIn(frame) })
+  const call = rootCall(by, refusing.clock.id(), refusing.clock.now())
+  note(refusing, refusal, { call, method: 'WS', route: '/ws/chat', askedFor: askedForIn(frame) })
 }

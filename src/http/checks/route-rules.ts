@@ -5,7 +5,7 @@ import type { Access } from '../../security/access.ts'
 export type RouteRules = {
   /** Scopes the key needs. */
   scopes?: readonly string[]
-  /** The shape of refusals whose problem leaves it to the route group. */
+  /** The shape of refusals that have none of their own. */
   group?: 'chat' | 'agents' | 'detail' | 'management' | 'rag' | 'admin'
   /** Needs an owner or admin of the organization (or the platform key). */
   managers?: true

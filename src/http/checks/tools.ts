@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { hasStrayCredential } from '../../domain/agent/credential-names.ts'
 import { builtInTools } from '../../domain/agent/events.ts'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import { schemaFault } from '../wire/json-schema.ts'
 import type { mcpServer, tool } from '../wire/tools.ts'
 
@@ -84,12 +84,12 @@ export const requireTools = (tools: readonly Tool[]): void => {
     const fault = one.type === 'api_call' ? apiCallFault(one) : undefined
     if (!fault) continue
     const param = `tools.${n}.${fault.at}`
-    throw problem('invalid_tool', { param, message: `${param}: ${fault.message}` })
+    throw refusal('invalid_tool', { field: param, message: `${param}: ${fault.message}` })
   }
   const names = tools.map(nameOf)
   const n = repeated(names)
   if (n !== -1)
-    throw problem('invalid_tool', { param: `tools.${n}`, message: `Two tools are ${names[n]}` })
+    throw refusal('invalid_tool', { field: `tools.${n}`, message: `Two tools are ${names[n]}` })
 }
 
 /** @throws invalid_tool */
@@ -98,13 +98,13 @@ export const requireServers = (servers: readonly Server[]): void => {
     const fault = urlFault(url) ?? headerFault(headers)
     if (!fault) continue
     const param = `mcp_servers.${n}.${fault.at}`
-    throw problem('invalid_tool', { param, message: `${param}: ${fault.message}` })
+    throw refusal('invalid_tool', { field: param, message: `${param}: ${fault.message}` })
   }
   const names = servers.map(({ name }) => name)
   const n = repeated(names)
   if (n !== -1)
-    throw problem('invalid_tool', {
-      param: `mcp_servers.${n}`,
+    throw refusal('invalid_tool', {
+      field: `mcp_servers.${n}`,
       message: `Two servers are called ${names[n]}`,
     })
 }

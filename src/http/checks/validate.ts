@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifySchemaCompiler } from 'fastify'
 import type { z } from 'zod'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 
-/** A request that does not fit its route's schema; problem-reply gives it the route's shape. */
+/** A request that does not fit its route's schema; the reply gives it the route's shape. */
 export class InvalidRequest extends Error {
   override readonly name = 'InvalidRequest'
   readonly part: string
@@ -46,15 +46,15 @@ export const parseJson = (http: FastifyInstance): void => {
     (request, body: Buffer, done) => {
       request.rawBody = body
       if (body.length === 0) return done(null, undefined)
-      if (!isUtf8(body)) return done(problem('invalid_json'))
+      if (!isUtf8(body)) return done(refusal('invalid_json'))
       void parse(request, body.toString(), (error, value) =>
-        done(error && problem('invalid_json'), value),
+        done(error && refusal('invalid_json'), value),
       )
     },
   )
   http.addContentTypeParser('*', ({ headers, is404 }, _body, done) => {
     const { 'content-length': length = '0', 'transfer-encoding': coding } = headers
     const none = length === '0' && coding === undefined
-    done(none || is404 ? null : problem('unsupported_media_type'), undefined)
+    done(none || is404 ? null : refusal('unsupported_media_type'), undefined)
   })
 }

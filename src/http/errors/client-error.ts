@@ -1,9 +1,11 @@
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { type ProblemCode, problem, problems } from '../../domain/problems.ts'
-import { bodyOf } from './reply.ts'
+import { refusal } from '../../domain/refusal.ts'
+import type { RefusalCode } from '../../domain/refusal-words.ts'
+import { bodyOf } from './bodies.ts'
+import { refusalTable } from './refusal-table.ts'
 
-const codes: Readonly<Record<string, ProblemCode>> = {
+const codes: Readonly<Record<string, RefusalCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'payload_too_large',
@@ -18,8 +20,8 @@ export const refuseConnection =
       return
     }
     const code = codes[error.code ?? ''] ?? 'malformed_request'
-    const { status } = problems[code]
-    const body = JSON.stringify(bodyOf(problem(code), 'admin'))
+    const { status } = refusalTable[code]
+    const body = JSON.stringify(bodyOf(refusal(code), 'admin'))
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       'Content-Type: application/json; charset=utf-8',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { type ProblemCode, problems, type Shape } from '../../domain/problems.ts'
-import { alwaysError, type Group, shapeIn } from './reply.ts'
+import type { RefusalCode } from '../../domain/refusal-words.ts'
+import { alwaysError, type Group, shapeIn } from './bodies.ts'
+import { refusalTable, type Shape } from './refusal-table.ts'
 
 const error = z.looseObject({
   message: z.string(),
@@ -33,7 +34,7 @@ const schemaOf = (shape: Shape, group: Group): z.ZodObject => {
 }
 
 /** What any route under a key may answer besides its own refusals. */
-const everywhere: readonly ProblemCode[] = [
+const everywhere: readonly RefusalCode[] = [
   'missing_api_key',
   'invalid_api_key',
   'https_required',
@@ -49,19 +50,19 @@ const everywhere: readonly ProblemCode[] = [
 ]
 
 /** What any route may answer that needs no key. */
-const inTheOpen: readonly ProblemCode[] = ['invalid_query', 'internal_error', 'service_unavailable']
+const inTheOpen: readonly RefusalCode[] = ['invalid_query', 'internal_error', 'service_unavailable']
 
-const ofBodies = (group: Group): readonly ProblemCode[] => [
+const ofBodies = (group: Group): readonly RefusalCode[] => [
   alwaysError(group) ? 'missing_required_field' : 'invalid_body',
   'invalid_input',
 ]
 
-const described = (group: Group, codes: readonly ProblemCode[]) => {
-  const byStatus = new Map<number, Map<Shape, ProblemCode[]>>()
+const described = (group: Group, codes: readonly RefusalCode[]) => {
+  const byStatus = new Map<number, Map<Shape, RefusalCode[]>>()
   for (const code of new Set(codes)) {
-    const { status } = problems[code]
+    const { status } = refusalTable[code]
     const shape = shapeIn(group, code)
-    const found = byStatus.get(status) ?? new Map<Shape, ProblemCode[]>()
+    const found = byStatus.get(status) ?? new Map<Shape, RefusalCode[]>()
     found.set(shape, [...(found.get(shape) ?? []), code])
     byStatus.set(status, found)
   }
@@ -74,10 +75,10 @@ const described = (group: Group, codes: readonly ProblemCode[]) => {
   )
 }
 
-/** The error answers of a route for the OpenAPI document, by status, from the problem table. */
-export const refusals = (group: Group, ...codes: readonly ProblemCode[]) =>
+/** The error answers of a route for the OpenAPI document, by status, from the table of refusals. */
+export const refusals = (group: Group, ...codes: readonly RefusalCode[]) =>
   described(group, [...everywhere, ...ofBodies(group), ...codes])
 
 /** Those of a route that needs no key, and is of no group. */
-export const openRefusals = (...codes: readonly ProblemCode[]) =>
+export const openRefusals = (...codes: readonly RefusalCode[]) =>
   described('admin', [...inTheOpen, ...codes])

@@ -1,5 +1,5 @@
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import { replyWith } from './reply.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -19,8 +19,8 @@ export const unknownRoute = (http: FastifyInstance): RouteHandlerMethod => {
   return (request, reply) => {
     const allowed = methodsOf(request.url.split('?', 1)[0] ?? '')
     if (allowed.length === 0 || allowed.includes(request.method))
-      return replyWith(request, reply, problem('not_found'))
+      return replyWith(request, reply, refusal('not_found'))
     reply.header('allow', [...new Set(allowed)].join(', '))
-    return replyWith(request, reply, problem('method_not_allowed'))
+    return replyWith(request, reply, refusal('method_not_allowed'))
   }
 }

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { readModelOf } from '../../../queries/find-state.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import type { FeedRequest, Feeds } from '../../feeds/feeds.ts'
 import { sseOf } from '../../feeds/item.ts'
 import { START } from '../../ports/event-store.ts'
@@ -47,7 +47,7 @@ const afterOf = ({ headers }: FastifyRequest, after: number | undefined): number
   const header = headers['last-event-id']
   if (header === undefined || header === '') return after
   const { success, data } = place.safeParse(header)
-  if (!success) throw problem('invalid_query', { fields: { 'Last-Event-ID': ['not a position'] } })
+  if (!success) throw refusal('invalid_query', { fields: { 'Last-Event-ID': ['not a position'] } })
   return data
 }
 
@@ -139,7 +139,7 @@ export const adminFeedRoutes =
         const model = readModelOf(read_model)
         const after = afterOf(request, request.query.after)
         if (after !== undefined && after > (await feeds.head()))
-          throw problem('invalid_query', { fields: { after: ['The log is not that long'] } })
+          throw refusal('invalid_query', { fields: { after: ['The log is not that long'] } })
         const asked = { organizationId, model, after, snapshot: request.query.snapshot }
         return wantsLines(request)
           ? sendLines(reply, lines(asked))

@@ -6,7 +6,7 @@ import type { GetCheckpoint, GetLogKey } from '../../../queries/get-checkpoint.t
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ProveConsistency, ProveInclusion } from '../../../queries/prove-history.ts'
 import type { ExportLines, GetEntries, GetTile } from '../../../queries/read-leaves.ts'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import { parsedTilePath, type Tile, tileWidth } from '../../transparency/tile.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
@@ -180,7 +180,7 @@ export const adminTransparencyRoutes =
         const { organization_id, level, '*': path } = request.params
         const organizationId = await organizationOf(request, organization_id)
         const tile = parsedTilePath(path)
-        if (!tile) throw problem('tile_not_found')
+        if (!tile) throw refusal('tile_not_found')
         const read = (tile: Tile) =>
           level === 'entries'
             ? uses.getEntries(organizationId, tile)

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { FindAgents } from '../../../queries/find-agents.ts'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import { requireScopes } from '../../security/scopes.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
@@ -112,7 +112,7 @@ export const agentCompletionRoutes =
         request.answersFor = turn.sessionId
         const { agents } = await findSquad(request.access.organizationId)
         const agent = agents.get(agentId)
-        if (!agent) throw problem('agent_not_found')
+        if (!agent) throw refusal('agent_not_found')
         const named = { agentId, agentName: agent.name, model: agent.model ?? defaultModel }
         if (stream) {
           const formatOf = (one: LiveTurn) => agentFormat(one, named)

@@ -8,11 +8,11 @@ import type { FindConnectLink } from '../../../queries/find-connect-link.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListConnectItems } from '../../../queries/list-connect-items.ts'
 import { isCredentialValue } from '../../domain/credential/credential.ts'
-import { problems } from '../../domain/problems.ts'
 import { type Call, rootCall } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { type Secrets, sameSecret } from '../../security/secrets.ts'
+import { refusalTable } from '../errors/refusal-table.ts'
 import { refusalOf } from '../errors/reply.ts'
 import {
   connectPage,
@@ -80,7 +80,7 @@ export const connectRoutes =
     )
     http.setErrorHandler((error, request, reply) => {
       const code = refusalOf(error, 'management')?.code ?? 'internal_error'
-      const { status } = problems[code]
+      const { status } = refusalTable[code]
       if (status >= 500) request.log.error({ err: error }, 'request failed')
       if (status === 404 || code === 'not_provisioned') return send(reply, 404, unknownLinkPage())
       return send(reply, status, refusedFormPage())

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import type { SignedLinks } from '../wire/signed-links.ts'
 
 type Uses = {
@@ -22,7 +22,7 @@ export const contentWebhookRoutes =
       async (request, reply) => {
         const { expires, signature } = request.query
         const id = request.params.content_id
-        if (!links.isValid('webhook', id, expires, signature)) throw problem('file_link_invalid')
+        if (!links.isValid('webhook', id, expires, signature)) throw refusal('file_link_invalid')
         wake(id)
         return reply.code(204).send()
       },

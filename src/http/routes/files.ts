@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { FindContentFile } from '../../../queries/find-content-file.ts'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import type { Blobs } from '../../ports/blobs.ts'
 import { openRefusals } from '../errors/responses.ts'
 import type { SignedLinks } from '../wire/signed-links.ts'
@@ -53,16 +53,16 @@ export const fileRoutes =
       async (request, reply) => {
         const id = request.params.content_id
         const { expires, signature } = request.query
-        if (!links.isValid('file', id, expires, signature)) throw problem('file_link_invalid')
+        if (!links.isValid('file', id, expires, signature)) throw refusal('file_link_invalid')
         const file = await findFile(id)
         const size = file && (await blobs.size(file.hash))
-        if (!file || size === undefined) throw problem('file_link_invalid')
+        if (!file || size === undefined) throw refusal('file_link_invalid')
         const tag = `"${file.hash}"`
         const { 'if-none-match': known, 'if-range': ifRange, range: asked } = request.headers
         const range = ifRange === undefined || ifRange === tag ? rangeOf(asked, size) : undefined
         if (range === 'none') {
           reply.header('content-range', `bytes */${size}`)
-          throw problem('range_not_satisfiable')
+          throw refusal('range_not_satisfiable')
         }
         reply.headers({
           'content-type': file.mediaType,
@@ -75,7 +75,7 @@ export const fileRoutes =
         })
         if (known && isAmong(known, tag)) return reply.code(304).send()
         const bytes = await blobs.get(file.hash, range)
-        if (!bytes) throw problem('file_link_invalid')
+        if (!bytes) throw refusal('file_link_invalid')
         if (range) {
           const { start, end } = range
           reply.code(206).headers({

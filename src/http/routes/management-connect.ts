@@ -7,7 +7,7 @@ import type {
 } from '../../../commands/create-connect-link.ts'
 import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
 import type { ListConnectItems } from '../../../queries/list-connect-items.ts'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
 import { id, timestamp } from '../wire/admin.ts'
@@ -101,7 +101,7 @@ export const managementConnectRoutes =
         await requireProvisionedUser(userId, call)
         const found = await listConnectItems(call.organizationId, userId, body.agent_id)
         if (found.items.length === 0)
-          throw problem('nothing_to_connect', { skipped: found.skipped })
+          throw refusal('nothing_to_connect', { skipped: found.skipped })
         const link = { userId, agentId: body.agent_id, returnUrl: body.return_url }
         const { linkId, token, expiresAt, position } = await createConnectLink(link, call)
         await waitForPosition(position)

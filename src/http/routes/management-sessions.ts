@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { EraseSessionCommand } from '../../../commands/erase-session.ts'
 import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
 import type { ListSessionIds } from '../../../queries/list-sessions.ts'
-import { Problem } from '../../domain/problems.ts'
+import { Refusal } from '../../domain/refusal.ts'
 import type { Call } from '../../ports/call.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import type { Turns } from '../../turns/turns.ts'
@@ -43,7 +43,7 @@ export const managementSessionRoutes =
     /** Of two that delete at once, each counts what it deleted. */
     const erased = (userId: string, sessionId: string, call: Call) =>
       erase(userId, sessionId, call).catch((error: unknown) => {
-        if (error instanceof Problem && error.code === 'session_not_found') return undefined
+        if (error instanceof Refusal && error.code === 'session_not_found') return undefined
         throw error
       })
 

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ProvisionUserCommand } from '../../../commands/provision-user.ts'
 import type { ListProvisionedUsers } from '../../../queries/list-provisioned-users.ts'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { standingOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
@@ -36,8 +36,12 @@ const listed = z.object({
 const addressOf = (text: string): string => {
   const parsed = email.safeParse(text)
   if (parsed.success) return parsed.data
-  const issue = { loc: ['body', 'email'], msg: 'not an email address', type: 'value_error.email' }
-  throw problem('invalid_email', { issues: [issue] })
+  const issue = {
+    path: ['body', 'email'],
+    message: 'not an email address',
+    kind: 'value_error.email',
+  }
+  throw refusal('invalid_email', { issues: [issue] })
 }
 
 /** Accounts that a partner makes, and acts for (docs/contract/provisioned-users.md#accounts). */
@@ -74,7 +78,7 @@ export const managementUserRoutes =
         const { access, body, call } = request
         const address = addressOf(body.email)
         if (access.organizationId !== body.organization_id || !standingOf(request).asManager)
-          throw problem('organization_access_denied')
+          throw refusal('organization_access_denied')
         const made = await provisionUser({ email: address, name: body.name }, call)
         await waitForPosition(made.position)
         return {

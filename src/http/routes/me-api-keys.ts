@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { CreateApiKeyCommand } from '../../../commands/create-api-key.ts'
 import type { RevokeUserKeyCommand } from '../../../commands/revoke-user-key.ts'
 import type { ListUserKeys } from '../../../queries/list-api-keys.ts'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { standingOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
@@ -21,7 +21,7 @@ type Uses = {
 /** @throws user_not_found for the platform's key, behind which there is no user */
 const userOf = ({ access }: FastifyRequest): string => {
   if (access.userId) return access.userId
-  throw problem('user_not_found', { message: 'The platform key has no user' })
+  throw refusal('user_not_found', { message: 'The platform key has no user' })
 }
 
 /** A user's own user keys, at most five (docs/contract/admin-api.md#keys). */

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import { refusals } from '../errors/responses.ts'
 import {
   type CredentialUses,
@@ -15,7 +15,7 @@ import {
 /** @throws user_key_required */
 const userOf = ({ access }: FastifyRequest): string => {
   if (access.userId) return access.userId
-  throw problem('user_key_required')
+  throw refusal('user_key_required')
 }
 
 /** A member's own credentials in one organization (docs/contract/provisioned-users.md#credentials). */

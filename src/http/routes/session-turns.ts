@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { FindAgents } from '../../../queries/find-agents.ts'
 import type { FindSession } from '../../../queries/find-session.ts'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import type { PastTurn } from '../../turns/past-turn.ts'
@@ -116,7 +116,7 @@ export const sessionTurnRoutes =
         }
 
         const telling = running || readable ? await again() : undefined
-        if (!telling) throw problem('stream_not_found')
+        if (!telling) throw refusal('stream_not_found')
         const options = {
           model,
           agentEvents: agentEventsFor(request, agent_events),

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { FindAgents } from '../../../queries/find-agents.ts'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { requireScopes } from '../../security/scopes.ts'
 import type { RequireSubscription } from '../../turns/subscription.ts'
@@ -78,8 +78,8 @@ export const warmupRoutes =
         await requireSubscription(request.access)
         const { agents } = await findSquad(call.organizationId)
         const agent = agent_id ? agents.get(agent_id) : undefined
-        if (agent_id && !agent) throw problem('agent_not_found')
-        if (agent && !agent.isActive) throw problem('agent_inactive')
+        if (agent_id && !agent) throw refusal('agent_not_found')
+        if (agent && !agent.isActive) throw refusal('agent_inactive')
         const { status, tookMs, subAgents, tools } = await warmAgents.warm(
           call,
           viewer.userId,

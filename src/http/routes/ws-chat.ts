@@ -3,7 +3,7 @@ import websocket from '@fastify/websocket'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import { authenticate, credentialsOf } from '../checks/authenticate.ts'
 import { refusals } from '../errors/responses.ts'
 import { connectionOver, heartbeat, listen, type SocketTimes } from '../ws/connection.ts'
@@ -88,7 +88,7 @@ export const wsChatRoutes =
       },
       handler(_request, reply) {
         reply.headers({ connection: 'upgrade', upgrade: 'websocket' })
-        throw problem('upgrade_required')
+        throw refusal('upgrade_required')
       },
       wsHandler: serve,
     })

@@ -6,7 +6,7 @@ import Fastify, {
   type onRequestHookHandler,
 } from 'fastify'
 import type { Config } from '../../config.ts'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Access, FindAccess } from '../../security/access.ts'
 import { authenticate, authorize } from '../checks/authenticate.ts'
@@ -103,8 +103,8 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     reply.header('x-content-type-options', 'nosniff')
     reply.header('cache-control', 'no-store')
     const hostless = request.raw.httpVersion === '1.1' && !('host' in request.headers)
-    if (closing) done(problem('service_unavailable'))
-    else done(hostless ? problem('malformed_request') : undefined)
+    if (closing) done(refusal('service_unavailable'))
+    else done(hostless ? refusal('malformed_request') : undefined)
   })
   http.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions, log, call } = request

@@ -25,10 +25,10 @@ export const onGone = (reply: FastifyReply, turn: LiveTurn, cancels: boolean): A
   return gone
 }
 
-/** The end of a turn, once it is stored. @throws the problem that it failed with */
+/** The end of a turn, once it is stored. @throws the refusal that it failed with */
 export const doneOf = async (turn: LiveTurn): Promise<TurnDone> => {
   const outcome = await turn.outcome
-  if (outcome.status === 'failed') throw outcome.problem
+  if (outcome.status === 'failed') throw outcome.refusal
   return outcome.done
 }
 

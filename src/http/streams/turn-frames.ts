@@ -1,8 +1,8 @@
 import type { TurnDone } from '../../agents/agent-event.ts'
-import { type ProblemCode, problems } from '../../domain/problems.ts'
 import type { Had } from '../../turns/past-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import type { TurnItem } from '../../turns/turn-log.ts'
+import { typeOf } from '../errors/refusal-table.ts'
 import { frame } from './sse.ts'
 
 /** Where a client is in a stream: item, part of that item, and characters of the answer so far. */
@@ -72,8 +72,7 @@ export const lifecycleOf = (item: TurnItem): Record<string, unknown> | undefined
 const done = '[DONE]'
 
 const failure = (code: string, message: string): string => {
-  const type = problems[code as ProblemCode]?.type ?? 'server_error'
-  return JSON.stringify({ error: { message, type, code } })
+  return JSON.stringify({ error: { message, type: typeOf(code), code } })
 }
 
 const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undefined)[] => {

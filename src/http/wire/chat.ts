@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import type { ChatMessage } from '../../ports/model.ts'
 import { orAbsent, sessionId } from './common.ts'
 
 const text = z.object({ type: z.literal('text'), text: z.string() })
 
 /** OpenAI's assistants refuse in a part of its own. */
-const refusal = z
+const refusalPart = z
   .object({ type: z.literal('refusal'), refusal: z.string() })
   .transform((part) => ({ text: part.refusal }))
 
@@ -26,7 +26,7 @@ const message = z.discriminatedUnion(
     // An assistant that only called tools said nothing.
     z.object({
       role: z.literal('assistant'),
-      content: contentOf(z.union([text, refusal])).nullish(),
+      content: contentOf(z.union([text, refusalPart])).nullish(),
     }),
   ],
   'role is one of system, user, assistant, tool',
@@ -64,8 +64,8 @@ export const conversationOf = ({ messages }: ChatBody): Conversation => {
   const last = messages.findLastIndex(({ role }) => role === 'user')
   const turn = messages[last]
   if (!turn)
-    throw problem('missing_required_field', {
-      param: 'messages',
+    throw refusal('missing_required_field', {
+      field: 'messages',
       message: 'messages needs at least one with role user',
     })
   const conversation: Conversation = { message: turn.content ?? '', system: [], before: [] }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 
 const decimal = /^-?\d{1,16}$/
 
@@ -20,7 +20,7 @@ const usualPage = 100
 export const pageOf = (limit = usualPage): number => {
   if (limit <= largestPage) return limit
   const expected = `A whole number from 1 to ${largestPage} is expected`
-  throw problem('invalid_query', { fields: { limit: [expected] } })
+  throw refusal('invalid_query', { fields: { limit: [expected] } })
 }
 
 /** A time in a query string, as milliseconds since 1970; a day is its beginning (UTC). */

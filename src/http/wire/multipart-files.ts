@@ -6,7 +6,7 @@ import multipart, { type MultipartFile } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ArrivedFile } from '../../../commands/upload-files.ts'
 import { baseName, type FileType } from '../../domain/file/types.ts'
-import { Problem, problem } from '../../domain/problems.ts'
+import { Refusal, refusal } from '../../domain/refusal.ts'
 import {
   largestFile,
   requireFileSize,
@@ -28,9 +28,9 @@ const unsaid = 'application/octet-stream'
 const mostFiles = 10
 
 const tooMany = {
-  loc: ['body', 'files'],
-  msg: `Too big: expected array to have <=${mostFiles} items`,
-  type: 'too_big',
+  path: ['body', 'files'],
+  message: `Too big: expected array to have <=${mostFiles} items`,
+  kind: 'too_big',
 }
 
 const limits = {
@@ -110,13 +110,13 @@ export const multipartFiles = async (http: FastifyInstance, directory: string) =
     return form
   }
 
-  const wordsFor = (error: unknown): Problem => {
-    if (error instanceof Problem) return error
+  const wordsFor = (error: unknown): Refusal => {
+    if (error instanceof Refusal) return error
     const { code = '' } = error as { code?: string }
-    if (code === 'FST_FILES_LIMIT') return problem('invalid_body', { issues: [tooMany] })
+    if (code === 'FST_FILES_LIMIT') return refusal('invalid_body', { issues: [tooMany] })
     return /_(?:LIMIT|TOO_LARGE)$/.test(code)
-      ? problem('payload_too_large', { message: 'The form has too many parts, or too large ones' })
-      : problem('invalid_input', { message: 'The body is not a valid multipart form' })
+      ? refusal('payload_too_large', { message: 'The form has too many parts, or too large ones' })
+      : refusal('invalid_input', { message: 'The body is not a valid multipart form' })
   }
 
   http.addHook('preValidation', async (request) => {

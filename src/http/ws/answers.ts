@@ -41,7 +41,7 @@ export const sendTurn = async (
     }
   if (line.gone.aborted) return
   const ended = await turn.outcome
-  if (ended.status === 'failed') throw ended.problem
+  if (ended.status === 'failed') throw ended.refusal
   line.send(completeFrame(ended.done, about))
 }
 

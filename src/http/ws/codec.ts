@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { TurnDone } from '../../agents/agent-event.ts'
-import { type Problem, problem, problems } from '../../domain/problems.ts'
+import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { TurnItem } from '../../turns/turn-log.ts'
 import { InvalidRequest } from '../checks/validate.ts'
+import { wholeErrorOf } from '../errors/bodies.ts'
 import { toolCallsOf, usageOf } from '../streams/chat.ts'
 import { lifecycleOf } from '../streams/turn-frames.ts'
 import { sessionId } from '../wire/common.ts'
@@ -38,7 +39,7 @@ export const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    throw problem('invalid_json', { message: 'The frame is not valid JSON' })
+    throw refusal('invalid_json', { message: 'The frame is not valid JSON' })
   }
 }
 
@@ -52,8 +53,8 @@ export const encode = <Type extends OutgoingType>(
 ): string => JSON.stringify({ type, ...fields, ...about })
 
 /** A refusal with its documented fields (`limit`, `retry_after`, …) beside message, type, code. */
-export const errorFrame = ({ code, message, extra }: Problem, about: About): string =>
-  encode('error', { error: { message, type: problems[code].type, code, ...extra } }, about)
+export const errorFrame = (refusal: Refusal, about: About): string =>
+  encode('error', { error: wholeErrorOf(refusal) }, about)
 
 /** One step of a turn; undefined: not for the wire. */
 export const stepFrame = (item: TurnItem, about: About): string | undefined => {

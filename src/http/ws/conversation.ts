@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import type { Access, FindAccess } from '../../security/access.ts'
 import type { RequestCredentials } from '../checks/authenticate.ts'
 import { noteRefusedFrame, type Refusing } from '../checks/refused-access.ts'
@@ -33,11 +33,11 @@ export const conversation = (uses: ConversationUses, line: SocketConnection, ope
   let taken: Promise<void> = Promise.resolve()
 
   const refuse = (error: unknown, about: About, frame?: unknown): void => {
-    const refusal = refusalOf(error, 'chat') ?? problem('internal_error')
-    if (refusal.code === 'internal_error') log.error({ err: error }, 'a frame failed')
-    line.send(errorFrame(refusal, about))
-    noteRefusedFrame(uses, refusal, last, frame)
-    if (ofTheKey.has(refusal.code)) line.close(unauthorized, 'The API key is not valid')
+    const told = refusalOf(error, 'chat') ?? refusal('internal_error')
+    if (told.code === 'internal_error') log.error({ err: error }, 'a frame failed')
+    line.send(errorFrame(told, about))
+    noteRefusedFrame(uses, told, last, frame)
+    if (ofTheKey.has(told.code)) line.close(unauthorized, 'The API key is not valid')
   }
 
   const access = async (): Promise<Access> => {
@@ -67,7 +67,7 @@ export const conversation = (uses: ConversationUses, line: SocketConnection, ope
     let about: About = {}
     let frame: unknown
     try {
-      if (text === undefined) throw problem('invalid_input', { message: 'A frame is JSON text' })
+      if (text === undefined) throw refusal('invalid_input', { message: 'A frame is JSON text' })
       frame = jsonOf(text)
       about = aboutOf(frame)
       await handlers[typeOf(frame)](frame, about)
@@ -91,7 +91,7 @@ export const conversation = (uses: ConversationUses, line: SocketConnection, ope
     /** Ends the channel unless the client has authenticated by now. */
     expire(): void {
       if (credentials.apiKey) return
-      refuse(problem('missing_api_key', { message: 'No API key was sent in time' }), {})
+      refuse(refusal('missing_api_key', { message: 'No API key was sent in time' }), {})
       line.close(unauthorized, 'No API key')
     },
     /** Takes no more messages; resolves when the turns that were begun here have ended. */

@@ -1,4 +1,4 @@
-import { problem } from '../../domain/problems.ts'
+import { refusal } from '../../domain/refusal.ts'
 import { rootCall } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Access } from '../../security/access.ts'
@@ -24,7 +24,7 @@ export type RequestUses = {
 
 type Channel = {
   line: SocketConnection
-  /** What the client's key may do by now. @throws Problem */
+  /** What the client's key may do by now. @throws Refusal */
   access(): Promise<Access>
   refuse(error: unknown, about: About): void
 }
@@ -54,7 +54,7 @@ export const requests = (uses: RequestUses, { line, access, refuse }: Channel) =
       if (admitted?.refusal) throw admitted.refusal
       counted(found)
       requireScopes(found, scopes)
-      if (stopping) throw problem('service_unavailable')
+      if (stopping) throw refusal('service_unavailable')
       const { about, answer } = await begin({
         access: found,
         call: rootCall(found, clock.id(), clock.now()),
@@ -92,7 +92,7 @@ export const requests = (uses: RequestUses, { line, access, refuse }: Channel) =
 
     file: (frame: unknown, about: About): Promise<void> =>
       request(['rag:upload'], async (asker) => {
-        if (!upload) throw problem('not_available', { message: 'Files are not taken in here' })
+        if (!upload) throw refusal('not_available', { message: 'Files are not taken in here' })
         const asked = fieldsOf(incoming.file, frame)
         const steps = await upload(asker, {
           datastoreId: asked.datastore_id,

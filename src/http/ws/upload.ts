@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { UploadFilesCommand } from '../../../commands/upload-files.ts'
 import type { GetUpload } from '../../../queries/list-uploads.ts'
-import { Problem, problem } from '../../domain/problems.ts'
+import { Refusal, refusal } from '../../domain/refusal.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { decodedFiles } from '../checks/arrived-files.ts'
@@ -27,8 +27,8 @@ export const socketUpload =
   async (asker, { datastoreId, onBehalfOf, ...sent }) => {
     const name = filename.safeParse(sent.filename)
     if (!name.success)
-      throw problem('invalid_input', {
-        param: 'filename',
+      throw refusal('invalid_input', {
+        field: 'filename',
         message: `filename: ${name.error.issues[0]?.message}`,
       })
     const files = decodedFiles([{ ...sent, filename: name.data }])
@@ -42,7 +42,7 @@ export const socketUpload =
       try {
         return await getUpload(call.organizationId, ids[0] ?? '')
       } catch (error) {
-        if (error instanceof Problem) return undefined
+        if (error instanceof Refusal) return undefined
         throw error
       }
     }

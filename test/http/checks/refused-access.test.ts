@@ -1,5 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import t from 'tap'
+import { Refusal } from '../../../src/domain/refusal.ts'
+import { noteRefusedFrame } from '../../../src/http/checks/refused-access.ts'
 import type { Client } from '../../support/client.ts'
 import { startApp } from '../../support/server.ts'
 import { connect } from '../../support/socket.ts'
@@ -78,4 +80,21 @@ t.test('who has no valid key is not recorded', async (t) => {
   await (await key()).ask('DELETE', `/api/admin/organizations/${organizationId}`)
   const { events } = await platform.ask('GET', `/organizations/${organizationId}/audit/events`)
   t.notMatch(JSON.stringify(events), /AccessRefused/)
+})
+
+t.test('only refusals of access are told, with the status that the client was given', async (t) => {
+  const noted: unknown[] = []
+  const clock = { now: () => new Date(0), id: () => 'id' }
+  const refusing = { refused: (one: object) => void noted.push(one), clock }
+  const who = { organizationId: 'organization-1', keyId: 'key-1', userId: 'user-1' }
+  for (const code of ['invalid_api_key', 'session_not_found', 'internal_error'] as const)
+    noteRefusedFrame(refusing, new Refusal(code), who, {})
+  for (const code of ['insufficient_credits', 'no_subscription', 'rate_limit_exceeded'] as const)
+    noteRefusedFrame(refusing, new Refusal(code), who, {})
+  t.match(noted, [
+    { code: 'insufficient_credits', status: 402 },
+    { code: 'no_subscription', status: 403 },
+    { code: 'rate_limit_exceeded', status: 429 },
+  ])
+  t.equal(noted.length, 3)
 })

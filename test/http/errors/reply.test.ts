@@ -2,17 +2,19 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
 import { z } from 'zod'
-import { type ProblemCode, problem, problems, type Shape } from '../../../src/domain/problems.ts'
-import { bodyOf, type Group, shapeIn } from '../../../src/http/errors/reply.ts'
+import { refusal } from '../../../src/domain/refusal.ts'
+import { type RefusalCode, refusalWords } from '../../../src/domain/refusal-words.ts'
+import { bodyOf, type Group, shapeIn } from '../../../src/http/errors/bodies.ts'
+import { refusalTable, type Shape } from '../../../src/http/errors/refusal-table.ts'
 import { startApp } from '../../support/server.ts'
 
-const codes = Object.keys(problems) as ProblemCode[]
+const codes = Object.keys(refusalWords) as RefusalCode[]
 const groups: readonly Group[] = ['chat', 'agents', 'admin', 'rag', 'detail']
 
-const error = (code: ProblemCode) =>
+const error = (code: RefusalCode) =>
   z.looseObject({
     message: z.string().min(1),
-    type: z.literal(problems[code].type),
+    type: z.literal(refusalTable[code].type),
     code: z.literal(code),
     param: z.string().optional(),
   })
@@ -23,7 +25,7 @@ const issue = z.strictObject({
 })
 
 /** The shapes of docs/contract/errors.md#shapes, written down once more. */
-const documented: Record<Shape, (code: ProblemCode) => z.ZodType> = {
+const documented: Record<Shape, (code: RefusalCode) => z.ZodType> = {
   detail: () => z.looseObject({ detail: z.string().min(1) }),
   error: (code) => z.looseObject({ error: error(code), detail: z.undefined().optional() }),
   flat: (code) => z.looseObject({ error: z.literal(code), message: z.string().min(1) }),
@@ -45,11 +47,13 @@ t.test('every refusal has its documented shape in every group', async (t) => {
   const extra = fc.record(
     {
       message: fc.string({ minLength: 1 }),
-      param: fc.string(),
-      issues: fc.constant([{ loc: ['body', 'files', 0], msg: 'Field required', type: 'missing' }]),
+      field: fc.string(),
+      issues: fc.constant([
+        { path: ['body', 'files', 0], message: 'Field required', kind: 'missing' },
+      ]),
       fields: fc.dictionary(fc.string(), fc.array(fc.string())),
-      credit_balance: fc.double({ noNaN: true }),
-      agents: fc.array(fc.uuid()),
+      creditBalance: fc.double({ noNaN: true }),
+      agents: fc.array(fc.record({ agentId: fc.uuid(), name: fc.string() })),
     },
     { requiredKeys: ['issues', 'fields'] },
   )
@@ -59,9 +63,9 @@ t.test('every refusal has its documented shape in every group', async (t) => {
       fc.constantFrom(...groups),
       extra,
       (code, group, more) => {
-        const told = problem(code, more)
+        const told = refusal(code, more)
         const body = JSON.parse(JSON.stringify(bodyOf(told, group)))
-        const own: Shape | 'route' = problems[code].shape
+        const own: Shape | 'route' = refusalTable[code].shape
         const nested = group === 'chat' && code === 'rate_limit_exceeded'
         const shape = nested ? 'error' : own === 'route' ? shapeOf[group] : own
         if (shape !== shapeIn(group, code)) return false
@@ -69,7 +73,7 @@ t.test('every refusal has its documented shape in every group', async (t) => {
         // What the groups of SDKs never go without.
         if (shapeOf[group] === 'error' && shape !== 'flat') error(code).parse(body.error)
         if (
-          more.credit_balance !== undefined &&
+          more.creditBalance !== undefined &&
           ['detail', 'error', 'flat'].includes(shape) &&
           !nested
         )
@@ -86,7 +90,8 @@ t.test('statuses are those of the contract', async (t) => {
   const contract = [400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 416, 422, 426, 429, 431]
   const server = [500, 501, 502, 503, 504]
   for (const code of codes) {
-    const { status, message } = problems[code]
+    const { status } = refusalTable[code]
+    const message = refusalWords[code]
     t.ok([...contract, ...server].includes(status), `${code}: ${status}`)
     t.match(code, /^[a-z0-9]+(_[a-z0-9]+)*$/)
     t.match(message, /^[A-Z].*[^.]$/, `${code} begins as a sentence and has no full stop`)
@@ -105,7 +110,8 @@ t.test('docs/contract/errors.md has every refusal, and no other', async (t) => {
     route: 'of the route',
   }
   const rows = codes.toSorted().map((code) => {
-    const { status, type, shape, message } = problems[code]
+    const { status, type, shape } = refusalTable[code]
+    const message = refusalWords[code]
     return `| \`${code}\` | ${status} | ${type} | ${shapes[shape]} | ${message} |`
   })
   const head = '| code | status | type | shape | words |\n|---|---|---|---|---|\n'

@@ -6,7 +6,7 @@ import Fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { v7 as uuid } from 'uuid'
 import type { AgentEvent, TurnDone } from '../../../src/agents/agent-event.ts'
-import { problem } from '../../../src/domain/problems.ts'
+import { refusal } from '../../../src/domain/refusal.ts'
 import { wsChatRoutes } from '../../../src/http/routes/ws-chat.ts'
 import type { Upload } from '../../../src/http/ws/answers.ts'
 import type { SocketTimes } from '../../../src/http/ws/connection.ts'
@@ -250,7 +250,7 @@ t.test('every step of a turn that the API document names', async (t) => {
 t.test('a file: what became of it, or why not', async (t) => {
   const taken: unknown[] = []
   const upload: Upload = async ({ call }, file) => {
-    if (file.filename === 'a.exe') throw problem('invalid_input', { param: 'filename' })
+    if (file.filename === 'a.exe') throw refusal('invalid_input', { field: 'filename' })
     taken.push({ organizationId: call.organizationId, ...file })
     const { filename, datastoreId: datastore_id } = file
     const base = { upload_id: 'upload-1', filename, datastore_id, error_message: null }

@@ -1,0 +1,64 @@
+import type { Refusal } from '../../domain/refusal.ts'
+import type { RefusalCode } from '../../domain/refusal-words.ts'
+import type { RouteRules } from '../checks/route-rules.ts'
+import { type Body, extraOf, messageOf, paramOf } from './facts.ts'
+import { refusalTable, type Shape } from './refusal-table.ts'
+
+export type Group = NonNullable<RouteRules['group']>
+
+const shapeOfGroup: Record<Group, Shape> = {
+  chat: 'error',
+  agents: 'error',
+  admin: 'error',
+  rag: 'rag',
+  detail: 'detail',
+  management: 'detail',
+}
+
+/**
+ * How a refusal is told in a route group; stock SDKs need the nested 429 of /v1, and what is done to
+ * provisioned users is never refused with an `error`, once it came over HTTPS.
+ */
+export const shapeIn = (group: Group, code: RefusalCode): Shape => {
+  if (group === 'chat' && code === 'rate_limit_exceeded') return 'error'
+  const shape: Shape | 'route' = refusalTable[code].shape
+  if (group === 'management' && shape === 'error' && code !== 'https_required') return 'detail'
+  return shape === 'route' ? shapeOfGroup[group] : shape
+}
+
+/** Whether every refusal in the group has an `error`, also where another shape is documented. */
+export const alwaysError = (group: Group): boolean => shapeOfGroup[group] === 'error'
+
+const errorOf = (refusal: Refusal) => {
+  const { code } = refusal
+  const param = paramOf(refusal)
+  const error = { message: messageOf(refusal), type: refusalTable[code].type, code }
+  return param === undefined ? error : { ...error, param }
+}
+
+/** All that a refusal says, in one object. */
+export const wholeErrorOf = (refusal: Refusal) => ({ ...errorOf(refusal), ...extraOf(refusal) })
+
+const bodies: Record<Shape, (refusal: Refusal) => Body> = {
+  detail: (refusal) => ({ detail: messageOf(refusal), ...extraOf(refusal) }),
+  error: (refusal) => ({ error: errorOf(refusal), ...extraOf(refusal) }),
+  flat: (refusal) => ({
+    error: refusal.code,
+    message: messageOf(refusal),
+    ...extraOf(refusal),
+  }),
+  list: (refusal) => ({ detail: extraOf(refusal).issues }),
+  fields: (refusal) => ({ detail: extraOf(refusal).fields }),
+  rag: (refusal) => ({ detail: { error: wholeErrorOf(refusal) } }),
+}
+
+/**
+ * The documented body of a refusal in a route group (docs/contract/errors.md#shapes). Stock SDKs
+ * read nothing but `error`: where that is the group's shape, it is added to every other.
+ */
+export const bodyOf = (refusal: Refusal, group: Group): Body => {
+  const body = bodies[shapeIn(group, refusal.code)](refusal)
+  if (group === 'chat' && refusal.code === 'rate_limit_exceeded')
+    return { error: wholeErrorOf(refusal) }
+  return alwaysError(group) && !('error' in body) ? { ...body, error: errorOf(refusal) } : body
+}
