@@ -1,4 +1,4 @@
-import { systemClock as clock } from '../src/app/app.ts'
+import { systemClock as clock } from '../src/app/system-clock.ts'
 import type { SessionEvent } from '../src/domain/session/events.ts'
 import { sessionStream } from '../src/domain/session/session.ts'
 import { metadataOf, rootCall } from '../src/ports/call.ts'

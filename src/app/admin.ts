@@ -16,34 +16,89 @@ import type { Vault } from '../security/vault.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 
-type Uses = Commands &
-  AllViews & {
-    open: Vault['open']
-    waitForPosition: WaitForPosition
-    rebuilding: RebuildJobs
-  }
+type Uses = {
+  commands: Pick<
+    Commands,
+    | 'addMember'
+    | 'changeAgent'
+    | 'changeApiKey'
+    | 'changeMember'
+    | 'createAgent'
+    | 'createApiKey'
+    | 'createOrganization'
+    | 'deleteAgent'
+    | 'grantCredits'
+    | 'recordLogin'
+    | 'removeMember'
+    | 'renameOrganization'
+    | 'revokeApiKey'
+    | 'revokeUserKey'
+    | 'setSubscription'
+  >
+  views: Pick<AllViews, 'agents' | 'apiKeys' | 'members' | 'organizations' | 'users'>
+  open: Vault['open']
+  waitForPosition: WaitForPosition
+  rebuilding: RebuildJobs
+}
 
 /** What operators and an organization's managers do, and users with their own keys. */
-export const adminOf = (uses: Uses) => {
-  const { organizations, agents, apiKeys, members, rebuilding } = uses
-  const all = { ...uses, getOrganization: getOrganization(organizations) }
+export const adminPart = ({ commands, views, open, waitForPosition, rebuilding }: Uses) => {
+  const { organizations, agents, apiKeys, members, users } = views
+  const oneOrganization = getOrganization(organizations)
   return {
+    /** Under /api/admin. */
     routes: [
-      adminOrganizationRoutes({ ...all, listOrganizations: listOrganizations(organizations) }),
-      adminMemberRoutes({ ...all, getMember: getMember(uses), listMembers: listMembers(uses) }),
+      adminOrganizationRoutes({
+        createOrganization: commands.createOrganization,
+        renameOrganization: commands.renameOrganization,
+        getOrganization: oneOrganization,
+        listOrganizations: listOrganizations(organizations),
+        waitForPosition,
+      }),
+      adminMemberRoutes({
+        addMember: commands.addMember,
+        changeMember: commands.changeMember,
+        removeMember: commands.removeMember,
+        getOrganization: oneOrganization,
+        getMember: getMember({ members, users, open }),
+        listMembers: listMembers({ members, users, open }),
+        waitForPosition,
+      }),
       adminAgentRoutes({
-        ...all,
+        createAgent: commands.createAgent,
+        changeAgent: commands.changeAgent,
+        deleteAgent: commands.deleteAgent,
+        getOrganization: oneOrganization,
         getAgent: getAgent(agents),
         listWholeAgents: listWholeAgents(agents),
+        waitForPosition,
       }),
       adminApiKeyRoutes({
-        ...all,
+        createApiKey: commands.createApiKey,
+        changeApiKey: commands.changeApiKey,
+        revokeApiKey: commands.revokeApiKey,
+        revokeUserKey: commands.revokeUserKey,
+        getOrganization: oneOrganization,
         getApiKey: getApiKey(apiKeys, members),
         listApiKeys: listApiKeys(apiKeys),
+        waitForPosition,
       }),
       adminProjectionRoutes(rebuilding),
-      adminUserRoutes(uses),
+      adminUserRoutes({
+        setSubscription: commands.setSubscription,
+        grantCredits: commands.grantCredits,
+        recordLogin: commands.recordLogin,
+        waitForPosition,
+      }),
     ],
-    own: [meApiKeyRoutes({ ...uses, listUserKeys: listUserKeys(apiKeys) })],
+    /** Under /api/me. */
+    ownRoutes: [
+      meApiKeyRoutes({
+        createApiKey: commands.createApiKey,
+        revokeUserKey: commands.revokeUserKey,
+        listUserKeys: listUserKeys(apiKeys),
+        waitForPosition,
+      }),
+    ],
   }
 }

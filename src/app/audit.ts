@@ -24,64 +24,67 @@ import type { Vault } from '../security/vault.ts'
 import { type AllViews, projectionsVersion } from './read-models.ts'
 import type { Stores } from './stores.ts'
 
-type Uses = AllViews & {
+type Uses = {
   stores: Pick<Stores, 'events' | 'views' | 'snapshots'>
-  projecting: Projector
-  secrets: Pick<Secrets, 'logKeySeed'>
+  views: Pick<AllViews, 'histories' | 'organizations' | 'transparency' | 'usage'>
+  projecting: Pick<Projector, 'at' | 'waitForPosition'>
+  logKeySeed: Secrets['logKeySeed']
   open: Vault['open']
   findAccess: FindAccess
   log: Log
 }
 
 /** What auditors read of an organization's history, and analysts of its read models. */
-export const auditOf = (uses: Uses) => {
-  const { stores, projecting, secrets, open, findAccess, log } = uses
+export const auditPart = (uses: Uses) => {
+  const { stores, views, projecting, logKeySeed, open, findAccess, log } = uses
   const { events, snapshots } = stores
+  const { histories, organizations, transparency, usage } = views
   const indexed = () => projecting.at(eventIndex.name)
-  const history = readHistory({ ...uses, store: events, indexed })
-  const states = temporalQuery({ readHistory: history, snapshots, version: projectionsVersion() })
-  const tree = readTree(uses.transparency)
-  const leaves = { readTree: tree, history: events.history }
-  const organization = { getOrganization: getOrganization(uses.organizations) }
+  const history = readHistory({ store: events, histories, indexed })
+  const stateAt = temporalQuery({ readHistory: history, snapshots, version: projectionsVersion() })
+  const tree = readTree(transparency)
+  const oneOrganization = getOrganization(organizations)
   const following = feeds({
     store: events,
     views: stores.views,
     at: projecting.at,
     waitForPosition: projecting.waitForPosition,
     readHistory: history,
-    stateAt: states,
+    stateAt,
     head: events.head,
     opened: opener(open),
     log,
   })
   return {
+    /** Under /api/admin. */
     routes: [
       adminAuditRoutes({
-        ...organization,
+        getOrganization: oneOrganization,
         listEvents: listEvents({ readHistory: history, read: events.read, open }),
       }),
       adminTransparencyRoutes({
-        ...organization,
-        getCheckpoint: getCheckpoint({ readTree: tree, ...secrets }),
-        getLogKey: getLogKey(secrets),
+        getOrganization: oneOrganization,
+        getCheckpoint: getCheckpoint({ readTree: tree, logKeySeed }),
+        getLogKey: getLogKey({ logKeySeed }),
         getTile: getTile(tree),
-        getEntries: getEntries(leaves),
+        getEntries: getEntries({ readTree: tree, history: events.history }),
         proveInclusion: proveInclusion(tree),
         proveConsistency: proveConsistency(tree),
-        exportLines: exportLines(leaves),
+        exportLines: exportLines({ readTree: tree, history: events.history }),
       }),
       adminHistoryRoutes({
-        ...organization,
+        getOrganization: oneOrganization,
         findState: findState({
-          stateAt: states,
-          findPosition: findPosition({ ...uses, readHistory: history, indexed }),
+          stateAt,
+          findPosition: findPosition({ readHistory: history, histories, indexed }),
           head: events.head,
           open,
         }),
-        getUsage: getUsage(uses.usage),
+        getUsage: getUsage(usage),
       }),
-      adminFeedRoutes({ ...organization, feeds: following, findAccess }),
+      adminFeedRoutes({ getOrganization: oneOrganization, feeds: following, findAccess }),
     ],
-    close: following.close,
+    /** Ends every feed that is followed. */
+    endFeeds: following.close,
   }
 }

@@ -1,9 +1,7 @@
 import { findAgents } from '../../queries/find-agents.ts'
 import { findAnswer } from '../../queries/find-answer.ts'
-import { findBalance } from '../../queries/find-balance.ts'
-import { findMember } from '../../queries/find-member.ts'
 import { findRepeatedRun } from '../../queries/find-repeated-run.ts'
-import { type FindSession, findSession } from '../../queries/find-session.ts'
+import { findSession } from '../../queries/find-session.ts'
 import { sessionStatus } from '../../queries/get-session-status.ts'
 import { getAgent, listAgents } from '../../queries/list-agents.ts'
 import { listManagementAgents } from '../../queries/list-management-agents.ts'
@@ -23,86 +21,116 @@ import type { Log } from '../ports/log.ts'
 import type { Models } from '../ports/model.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { Projector } from '../projector/projector.ts'
-import { delegation } from '../security/delegate.ts'
+import type { Delegate } from '../security/delegate.ts'
 import type { Vault } from '../security/vault.ts'
 import { turnBeginner } from '../turns/begin-turn.ts'
+import { findCurrentSession } from '../turns/find-current-session.ts'
 import { pastTurn as pastTurnOf } from '../turns/past-turn.ts'
-import { repeats } from '../turns/repeats.ts'
-import { subscription } from '../turns/subscription.ts'
+import { repeats as repeatsOf } from '../turns/repeats.ts'
+import type { RequireSubscription } from '../turns/subscription.ts'
 import { turns as turnsOf } from '../turns/turns.ts'
 import { warmAgents as warmAgentsOf } from '../turns/warm-agents.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 
-type Uses = Commands &
-  AllViews & {
-    changes: Projector['changes']
-    models: Models
-    toolsOf: RuntimePorts['toolsOf']
-    vault: Vault
-    waitForPosition: WaitForPosition
-    clock: Clock
-    node: string
-    log: Log
-  }
+type Uses = {
+  commands: Pick<Commands, 'changeAgent' | 'endRun' | 'recordSteps' | 'sendMessage'>
+  views: Pick<AllViews, 'agents' | 'messages' | 'organizations' | 'runs' | 'sessions'>
+  changes: Projector['changes']
+  delegate: Delegate
+  requireSubscription: RequireSubscription
+  models: Models
+  toolsOf: RuntimePorts['toolsOf']
+  vault: Vault
+  waitForPosition: WaitForPosition
+  clock: Clock
+  /** This process's life. */
+  node: string
+  log: Log
+}
 
 /** Turns of sessions, the agents that make them, and what is read of both. */
-export const chatOf = (uses: Uses) => {
-  const { models, toolsOf, vault, waitForPosition, clock } = uses
+export const chatPart = (uses: Uses) => {
+  const { commands, views, delegate, requireSubscription, models, toolsOf, vault } = uses
+  const { waitForPosition, clock, node, log } = uses
+  const { agents, messages, organizations, runs, sessions } = views
   const { open } = vault
   const defaultModel = models.resolve(null).name
-  const squads = findAgents(uses)
-  const pastTurn = pastTurnOf(findAnswer({ ...uses, open }))
-  const warmAgents = warmAgentsOf({ ...uses, findSquad: squads.find })
-  const runAgent = agentRuntime({ models, clock, toolsOf })
-  const turns = turnsOf({ ...uses, runAgent, pastTurn })
-  const session: FindSession = async (one) => {
-    await turns.shown(one)
-    return findSession(uses.sessions)(one)
-  }
-  const all = {
-    ...uses,
+
+  const organizationAgents = findAgents({ agents, organizations, changes: uses.changes })
+  const findSquad = organizationAgents.find
+  const pastTurn = pastTurnOf(findAnswer({ runs, messages, open }))
+  const warmAgents = warmAgentsOf({ findSquad, toolsOf, models, clock })
+  const turns = turnsOf({
+    sendMessage: commands.sendMessage,
+    recordSteps: commands.recordSteps,
+    endRun: commands.endRun,
+    runAgent: agentRuntime({ models, clock, toolsOf }),
+    models,
+    vault,
+    pastTurn,
+    waitForPosition,
+    clock,
+    node,
+    log,
+  })
+  const repeats = repeatsOf({ turns, findRepeatedRun: findRepeatedRun(runs), clock })
+  const beginTurn = turnBeginner({
     turns,
     pastTurn,
+    findSquad,
+    delegate,
+    requireSubscription,
+    repeats,
     warmAgents,
-    findSquad: squads.find,
-    findSession: session,
-    open,
-    defaultModel,
-    delegate: delegation(findMember(uses.members)),
-    requireSubscription: subscription(findBalance(uses.accounts)),
-  }
-  const findRepeated = findRepeatedRun(uses.runs)
-  const beginTurn = turnBeginner({
-    ...all,
-    repeats: repeats({ turns, findRepeatedRun: findRepeated, clock }),
+    clock,
   })
-  const squadList = managementAgentRoutes({ listSquads: listManagementAgents(uses) })
+  const currentSession = findCurrentSession({
+    waitUntilShown: turns.waitUntilShown,
+    findSession: findSession(sessions),
+  })
+  const managementAgents = managementAgentRoutes({
+    listSquads: listManagementAgents({ agents, organizations }),
+  })
+
   return {
     turns,
-    warmAgents,
     beginTurn,
-    delegate: all.delegate,
-    requireSubscription: all.requireSubscription,
+    warmAgents,
     /** By the path they are mounted at. */
     routes: {
-      '/api/external/v1': [chatRoutes(beginTurn), warmupRoutes(all)],
-      '': [squadList],
+      '/api/external/v1': [
+        chatRoutes(beginTurn),
+        warmupRoutes({ warmAgents, findSquad, delegate, requireSubscription }),
+      ],
+      '': [managementAgents],
       '/api/external': [
-        agentRoutes({ listAgents: listAgents(uses.agents) }),
-        squadList,
-        instructionRoutes({ ...all, getAgent: getAgent(uses.agents), waitForPosition }),
-        agentCompletionRoutes({ ...all, beginTurn }),
-        sessionRoutes({
-          ...all,
-          listSessions: listSessions(uses.sessions),
-          listMessages: listMessages(all),
-          getMessage: getMessage(all),
-          sessionStatus: sessionStatus({ findSession: session, now: clock.now }),
+        agentRoutes({ listAgents: listAgents(agents) }),
+        managementAgents,
+        instructionRoutes({
+          changeAgent: commands.changeAgent,
+          getAgent: getAgent(agents),
+          waitForPosition,
         }),
-        sessionTurnRoutes(all),
+        agentCompletionRoutes({ beginTurn, findSquad, defaultModel }),
+        sessionRoutes({
+          listSessions: listSessions(sessions),
+          listMessages: listMessages({ messages, findSession: currentSession, open }),
+          getMessage: getMessage({ messages, findSession: currentSession, open }),
+          sessionStatus: sessionStatus({ findSession: currentSession, now: clock.now }),
+          delegate,
+        }),
+        sessionTurnRoutes({
+          turns,
+          pastTurn,
+          findSession: currentSession,
+          findSquad,
+          defaultModel,
+          delegate,
+          clock,
+        }),
       ],
     },
-    close: squads.close,
+    close: organizationAgents.close,
   }
 }

@@ -1,9 +1,3 @@
-import type { Observable } from 'rxjs'
-import type { FinishContentCommand } from '../../commands/finish-content.ts'
-import type { RequestContentCommand } from '../../commands/request-content.ts'
-import type { RetryContentCommand } from '../../commands/retry-content.ts'
-import type { StartContentCommand } from '../../commands/start-content.ts'
-import type { ContentView } from '../../projections/contents.ts'
 import { findContentFile } from '../../queries/find-content-file.ts'
 import { getContent } from '../../queries/get-content.ts'
 import { listContents } from '../../queries/list-contents.ts'
@@ -18,33 +12,35 @@ import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
-import type { View } from '../ports/views.ts'
-import type { ViewChange } from '../projector/projector.ts'
+import type { WaitForPosition } from '../ports/views.ts'
+import type { Projector } from '../projector/projector.ts'
 import { generateContent } from '../reactors/generate-content.ts'
 import type { Delegate } from '../security/delegate.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
 import { contentGeneration } from '../tools/request-content.ts'
 import type { RequireSubscription } from '../turns/subscription.ts'
+import type { Commands } from './commands.ts'
+import type { AllViews } from './read-models.ts'
 
 type Uses = {
   config: Pick<Config, 'GENERATION_BASE_URL' | 'GENERATION_API_KEY' | 'PUBLIC_URL'>
-  commands: {
-    requestContent: RequestContentCommand
-    retryContent: RetryContentCommand
-    startContent: StartContentCommand
-    finishContent: FinishContentCommand
-  }
-  contents: View<ContentView>
-  changes: Observable<ViewChange>
+  commands: Pick<Commands, 'finishContent' | 'requestContent' | 'retryContent' | 'startContent'>
+  views: Pick<AllViews, 'contents'>
+  changes: Projector['changes']
+  delegate: Delegate
+  requireSubscription: RequireSubscription
+  waitForPosition: WaitForPosition
   blobs: Blobs
   vault: Vault
-  secrets: Secrets
+  /** Signs links to files and webhooks. */
+  linkKey: Secrets['links']
   leases: Leases
   clock: Clock
+  /** This process's life. */
   node: string
   log: Log
-  limits?: GenerationLimits | undefined
+  limits: GenerationLimits
 }
 
 export type GenerationLimits = {
@@ -56,46 +52,61 @@ export type GenerationLimits = {
   maxBytes?: number
 }
 
-type Edge = {
-  delegate: Delegate
-  requireSubscription: RequireSubscription
-  waitForPosition(position: number): Promise<unknown>
-}
-
 /** Generated content: what takes requests in, what makes them, and what shows them. */
-export const contentOf = (uses: Uses) => {
-  const { config, commands, contents, vault, secrets, clock, blobs } = uses
+export const contentPart = (uses: Uses) => {
+  const { config, commands, views, blobs, vault, clock, limits } = uses
   const { GENERATION_BASE_URL: baseUrl, GENERATION_API_KEY: apiKey, PUBLIC_URL: publicUrl } = config
-  const { timeoutMs, ...limits } = uses.limits ?? {}
+  const { contents } = views
   const provider = baseUrl
-    ? httpContentProvider({ baseUrl, apiKey, ...(timeoutMs === undefined ? {} : { timeoutMs }) })
+    ? httpContentProvider({ baseUrl, apiKey, timeoutMs: limits.timeoutMs })
     : offlineContentProvider()
-  const links = signedLinks({ key: secrets.links, clock })
+  const links = signedLinks({ key: uses.linkKey, clock })
   const reactor = generateContent({
-    ...uses,
-    ...commands,
-    ...limits,
+    contents,
+    changes: uses.changes,
     provider,
+    blobs,
+    vault,
+    startContent: commands.startContent,
+    finishContent: commands.finishContent,
+    leases: uses.leases,
+    clock,
+    node: uses.node,
+    log: uses.log,
     webhookOf: (id) =>
       publicUrl && `${publicUrl}/webhooks/content/${id}?${links.queryFor('webhook', id)}`,
+    pollMs: limits.pollMs,
+    maxBytes: limits.maxBytes,
   })
-  const reads = { contents, open: vault.open }
+  const shown = { contents, open: vault.open }
   return {
-    generation: contentGeneration({ ...commands, provider, vault, clock }),
-    reactor,
-    keyed: (edge: Edge) => [
+    /** What agents ask for content with. */
+    generation: contentGeneration({
+      requestContent: commands.requestContent,
+      provider,
+      vault,
+      clock,
+    }),
+    /** Under /api/external. */
+    routes: [
       contentRoutes({
-        ...edge,
-        ...commands,
-        listContents: listContents(reads),
-        getContent: getContent(reads),
+        listContents: listContents(shown),
+        getContent: getContent(shown),
+        retryContent: commands.retryContent,
+        delegate: uses.delegate,
+        requireSubscription: uses.requireSubscription,
+        waitForPosition: uses.waitForPosition,
         links,
         publicUrl,
       }),
     ],
-    open: [
+    /** Behind signed links, without a key. */
+    openRoutes: [
       fileRoutes({ links, findFile: findContentFile(contents), blobs }),
       contentWebhookRoutes({ links, wake: reactor.wake }),
     ],
+    /** Takes up what waits. */
+    sweep: reactor.sweep,
+    close: () => reactor.stop(),
   }
 }

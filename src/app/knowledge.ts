@@ -1,13 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import type { ClearDatastoreCommands } from '../../commands/clear-datastore.ts'
-import type { CreateDatastoreCommand } from '../../commands/create-datastore.ts'
-import type { DeleteDatastoreCommand } from '../../commands/delete-datastore.ts'
-import type { DeleteFileCommand } from '../../commands/delete-file.ts'
-import type { FollowUploadCommands } from '../../commands/follow-upload.ts'
-import { uploadFiles } from '../../commands/upload-files.ts'
-import type { DataStoreView } from '../../projections/datastores.ts'
-import type { UploadView } from '../../projections/uploads.ts'
+import { uploadFiles as uploadFilesOf } from '../../commands/upload-files.ts'
 import { getDatastore, listDatastores } from '../../queries/list-datastores.ts'
 import {
   countUnfinished,
@@ -26,31 +19,31 @@ import type { Clock } from '../ports/clock.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
-import type { View } from '../ports/views.ts'
+import type { WaitForPosition } from '../ports/views.ts'
 import { documentReader } from '../rag/document-reader.ts'
 import { knowledgeIn } from '../rag/knowledge.ts'
 import { embedUploads } from '../reactors/embed-uploads.ts'
 import { indexUploads } from '../reactors/index-uploads.ts'
 import type { Delegate } from '../security/delegate.ts'
+import type { Commands } from './commands.ts'
+import type { AllViews } from './read-models.ts'
 
 type Uses = {
   config: Pick<Config, 'DATA_DIR'>
   transact: Transact
-  commands: {
-    createDatastore: CreateDatastoreCommand
-    deleteDatastore: DeleteDatastoreCommand
-    deleteFile: DeleteFileCommand
-    clearDatastore: ClearDatastoreCommands
-    followUpload: FollowUploadCommands
-  }
-  datastores: View<DataStoreView>
-  uploads: View<UploadView>
+  commands: Pick<
+    Commands,
+    'clearDatastore' | 'createDatastore' | 'deleteDatastore' | 'deleteFile' | 'followUpload'
+  >
+  views: Pick<AllViews, 'datastores' | 'uploads'>
+  delegate: Delegate
   blobs: Blobs
-  waitForPosition(position: number): Promise<void>
+  waitForPosition: WaitForPosition
   head(): Promise<number>
   embedder: Embedder | undefined
   leases: Leases
   clock: Clock
+  /** This process's life. */
   node: string
   log: Log
 }
@@ -59,78 +52,101 @@ type Uses = {
 const threads = Math.min(4, Math.max(1, availableParallelism() - 1))
 
 /** Knowledge: what takes documents in, what reads them, and what finds them again. */
-export const knowledgeFrom = (uses: Uses) => {
-  const { config, commands, datastores, uploads, blobs, waitForPosition, embedder } = uses
+export const knowledgePart = (uses: Uses) => {
+  const { config, transact, commands, views, delegate, blobs, waitForPosition, head } = uses
+  const { embedder, leases, clock, node, log } = uses
+  const { datastores, uploads } = views
   const files = uploadsIn(uploads)
-  const embedding = embedder && {
-    embedder,
-    ...embedUploads({
-      ...uses,
-      ...commands,
+  const { followUpload } = commands
+
+  /** An upload that one reactor has worked on may be due in the other. */
+  const embedding =
+    embedder &&
+    embedUploads({
+      uploads,
+      blobs,
       embedder,
+      followUpload,
+      waitForPosition,
       worked: (id) => indexing.add([id]),
-    }),
-  }
+      leases,
+      clock,
+      node,
+      log,
+    })
   const indexing = indexUploads({
-    ...uses,
-    ...commands,
+    uploads,
+    datastores,
     uploadsIn: files,
+    blobs,
     reader: documentReader(),
     threads,
+    followUpload,
+    clearDatastore: commands.clearDatastore,
+    waitForPosition,
+    head,
     worked: (id) => embedding?.add([id]),
+    leases,
+    clock,
+    node,
+    log,
   })
-  const reactor = {
-    ...indexing,
-    async sweep(): Promise<void> {
-      await indexing.sweep()
-      await embedding?.sweep()
-    },
-    async stop(): Promise<void> {
-      await Promise.all([indexing.stop(), embedding?.stop()])
-    },
-  }
+
   const search = knowledgeIn({
     datastores,
     uploadsIn: files,
     blobs,
-    embedding: embedding && { embedder: embedding.embedder, lacking: embedding.add },
+    embedding: embedder && embedding && { embedder, lacking: embedding.add },
   })
-  const upload = uploadFiles(uses)
-  const oneDatastore = getDatastore(datastores)
+  const uploadFiles = uploadFilesOf({ transact, clock, blobs })
   const oneUpload = getUpload({ uploads, datastores })
+
   return {
     search,
-    uploadFiles: upload,
-    reactor,
+    uploadFiles,
     /** Files over sockets. */
-    upload: (delegate: Delegate) =>
-      socketUpload({
-        uploadFiles: upload,
-        getUpload: oneUpload,
-        delegate,
-        toDo: reactor.add,
-        waitForPosition,
-      }),
+    socketUpload: socketUpload({
+      uploadFiles,
+      getUpload: oneUpload,
+      delegate,
+      toDo: indexing.add,
+      waitForPosition,
+    }),
+    /** Under /api/external. */
     routes: [
       ragDatastoreRoutes({
-        ...commands,
+        createDatastore: commands.createDatastore,
+        deleteDatastore: commands.deleteDatastore,
+        deleteFile: commands.deleteFile,
         listDatastores: listDatastores(datastores),
-        getDatastore: oneDatastore,
+        getDatastore: getDatastore(datastores),
         listFiles: listFiles(uploads),
         countUnfinished: countUnfinished(uploads),
         knowledge: search,
-        clear: reactor.clear,
-        toDo: reactor.add,
+        clear: indexing.clear,
+        toDo: indexing.add,
         waitForPosition,
       }),
       ragUploadRoutes({
-        uploadFiles: upload,
+        uploadFiles,
         listUploads: listUploads({ uploads, datastores }),
         getUpload: oneUpload,
-        toDo: reactor.add,
+        toDo: indexing.add,
         waitForPosition,
         spoolDir: join(config.DATA_DIR, 'incoming'),
       }),
     ],
+    /** There is something to be done about these uploads, and the views show it. */
+    toDo: indexing.add,
+    /** Takes up what waits. */
+    async sweep(): Promise<void> {
+      await indexing.sweep()
+      await embedding?.sweep()
+    },
+    /** The same at the start, when no other process can be at work. */
+    recover: indexing.recover,
+    async close(): Promise<void> {
+      await Promise.all([indexing.stop(), embedding?.stop()])
+    },
   }
 }

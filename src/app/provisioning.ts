@@ -20,51 +20,92 @@ import type { Turns } from '../turns/turns.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 
-type Uses = Commands &
-  AllViews & {
-    open: Vault['open']
-    secrets: Secrets
-    turns: Pick<Turns, 'cancel' | 'forget'>
-    waitForPosition: WaitForPosition
-    /** The last position of the log. */
-    head(): Promise<number>
-    clock: Clock
-    config: Pick<Config, 'PUBLIC_URL' | 'REQUIRE_HTTPS'>
-  }
+type Uses = {
+  config: Pick<Config, 'PUBLIC_URL' | 'REQUIRE_HTTPS'>
+  commands: Pick<
+    Commands,
+    | 'connectCredentials'
+    | 'createConnectLink'
+    | 'deleteCredential'
+    | 'eraseSession'
+    | 'provisionUser'
+    | 'requireProvisionedUser'
+    | 'revokeConnectLinks'
+    | 'storeCredential'
+  >
+  views: Pick<
+    AllViews,
+    'agents' | 'connectLinks' | 'credentials' | 'members' | 'organizations' | 'sessions' | 'users'
+  >
+  secrets: Pick<Secrets, 'hashEmail' | 'hashLinkToken' | 'signForm'>
+  open: Vault['open']
+  turns: Pick<Turns, 'cancel' | 'forget'>
+  waitForPosition: WaitForPosition
+  /** The last position of the log. */
+  head(): Promise<number>
+  clock: Clock
+}
 
 /** What partners do for the accounts that they make, and what users do for themselves. */
-export const provisioningOf = (uses: Uses) => {
-  const { credentials } = uses
-  const { hashEmail, hashLinkToken, signForm } = uses.secrets
-  const { clock, config } = uses
-  const connectItems = listConnectItems(uses)
+export const provisioningPart = (uses: Uses) => {
+  const { config, commands, views, secrets, open, turns, waitForPosition, head, clock } = uses
+  const { agents, connectLinks, credentials, members, organizations, sessions, users } = views
+  const { requireProvisionedUser } = commands
+  const connectItems = listConnectItems({ agents, credentials })
   const credentialUses = {
-    ...uses,
+    storeCredential: commands.storeCredential,
+    deleteCredential: commands.deleteCredential,
     listCredentials: listCredentials(credentials),
     getCredential: getCredential(credentials),
+    waitForPosition,
   }
   return {
-    open: [
+    /** The page of a connect link, without a key. */
+    openRoutes: [
       connectRoutes({
-        ...uses,
-        findConnectLink: findConnectLink({ ...uses, hashLinkToken, now: clock.now }),
+        connectCredentials: commands.connectCredentials,
+        findConnectLink: findConnectLink({
+          connectLinks,
+          hashLinkToken: secrets.hashLinkToken,
+          now: clock.now,
+        }),
+        requireProvisionedUser,
         listConnectItems: connectItems,
-        getOrganization: getOrganization(uses.organizations),
-        signForm,
+        getOrganization: getOrganization(organizations),
+        signForm: secrets.signForm,
         requireHttps: requireHttps(config.REQUIRE_HTTPS),
+        clock,
+        waitForPosition,
       }),
     ],
-    keyed: [
+    /** Under /api/external. */
+    routes: [
       managementUserRoutes({
-        ...uses,
-        listProvisionedUsers: listProvisionedUsers({ ...uses, hashEmail }),
+        provisionUser: commands.provisionUser,
+        listProvisionedUsers: listProvisionedUsers({
+          members,
+          users,
+          open,
+          hashEmail: secrets.hashEmail,
+        }),
+        waitForPosition,
       }),
-      managementCredentialRoutes(credentialUses),
-      managementSessionRoutes({ ...uses, listSessionIds: listSessionIds(uses.sessions) }),
+      managementCredentialRoutes({ requireProvisionedUser, credentials: credentialUses }),
+      managementSessionRoutes({
+        eraseSession: commands.eraseSession,
+        requireProvisionedUser,
+        listSessionIds: listSessionIds(sessions),
+        turns,
+        waitForPosition,
+        head,
+      }),
       managementConnectRoutes({
-        ...uses,
+        createConnectLink: commands.createConnectLink,
+        revokeConnectLinks: commands.revokeConnectLinks,
+        requireProvisionedUser,
         listConnectItems: connectItems,
         publicUrl: config.PUBLIC_URL,
+        waitForPosition,
       }),
       meCredentialRoutes(credentialUses),
     ],

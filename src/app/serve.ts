@@ -77,11 +77,10 @@ const stopOnSignals = (
  * Ends what an earlier life left behind before anybody is let in: its sessions would refuse them.
  * Listens before the demo's key is made: one that nobody saw would be lost.
  */
-const opened = async ({ http, demo, visible, recover }: App, config: Config) => {
+const opened = async ({ http, demo, recover }: App, config: Config) => {
   await recover()
   const url = await http.listen({ host: config.HOST, port: config.PORT })
   const made = config.DEMO ? await demo() : undefined
-  if (made) await visible(made.position)
   return { url, made }
 }
 

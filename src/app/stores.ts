@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { embeddedAnswers } from '../adapters/embedded/answers.ts'
 import { embeddedBlobs } from '../adapters/embedded/blobs.ts'
@@ -19,6 +18,7 @@ import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
 import type { Views } from '../ports/views.ts'
+import { opening } from '../support/disposal.ts'
 
 /** Everything that outlives the process, behind its ports. */
 export type Stores = {
@@ -63,60 +63,43 @@ const embeddedReads = async (path: string, log: Log) => {
   }
 }
 
-/** Opens what the configuration names; clients of databases are loaded only where one is. */
-export const openStores = async (config: Where, log: Log): Promise<Stores> => {
-  const { DATA_DIR, EVENTSTORE_URL, MONGODB_URL } = config
-  await mkdir(DATA_DIR, { recursive: true, mode: 0o700 })
-  const closing: (() => Promise<void>)[] = []
-  const opened = <Part extends { close(): Promise<void> }>(part: Part): Part => {
-    closing.unshift(() => part.close())
-    return part
-  }
-  const mongo = MONGODB_URL
-    ? opened(await (await import('../adapters/mongodb/stores.ts')).mongoStores(MONGODB_URL))
-    : undefined
-  const local =
-    EVENTSTORE_URL && mongo ? undefined : opened(await embeddedLog(join(DATA_DIR, 'log')))
-  const remote = EVENTSTORE_URL
-    ? opened(
-        (await import('../adapters/eventstoredb/event-store.ts')).eventStoreDbEventStore({
-          url: EVENTSTORE_URL,
-          onDropped: (err) => log.warn({ err }, 'the subscription to EventStoreDB was dropped'),
-        }),
-      )
-    : undefined
-  const reads = mongo ?? opened(await embeddedReads(join(DATA_DIR, 'views'), log))
-  const blobs = mongo?.blobs ?? (await embeddedBlobs(join(DATA_DIR, 'blobs')))
-  const own = mongo ?? local
-  const events = remote ?? local?.events
-  if (!own || !events) throw new TypeError('no event store is configured')
-  return {
-    events,
-    keys: own.keys,
-    answers: own.answers,
-    blobs,
-    views: reads.views,
-    snapshots: reads.snapshots,
-    leases: reads.leases,
-    sharedEvents: remote !== undefined,
-    sharedViews: mongo !== undefined,
-    async close() {
-      for (const close of closing) await close()
-    },
-  }
+/** All but the events; the client is loaded only where it is configured. */
+const mongoDb = async (url: string) => {
+  const { mongoStores } = await import('../adapters/mongodb/stores.ts')
+  return mongoStores(url)
 }
 
-/** MASTER_KEY, else the one in DATA_DIR, made at the first start and readable by its owner only. */
-export const masterKeyOf = async ({ MASTER_KEY, DATA_DIR }: Config): Promise<Uint8Array> => {
-  if (MASTER_KEY) return MASTER_KEY
-  const path = join(DATA_DIR, 'master.key')
-  await mkdir(DATA_DIR, { recursive: true, mode: 0o700 })
-  try {
-    const made = randomBytes(32)
-    await writeFile(path, made.toString('base64'), { flag: 'wx', mode: 0o600, flush: true })
-    return made
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    return Buffer.from(await readFile(path, 'utf8'), 'base64')
-  }
+/** The events alone; the client is loaded only where it is configured. */
+const eventStoreDb = async (url: string, log: Log): Promise<EventStore> => {
+  const { eventStoreDbEventStore } = await import('../adapters/eventstoredb/event-store.ts')
+  return eventStoreDbEventStore({
+    url,
+    onDropped: (err) => log.warn({ err }, 'the subscription to EventStoreDB was dropped'),
+  })
 }
+
+/** Opens what the configuration names. @throws StoreInUse, StoreDamaged */
+export const openStores = (config: Where, log: Log): Promise<Stores> =>
+  opening(async (opened) => {
+    const { DATA_DIR, EVENTSTORE_URL, MONGODB_URL } = config
+    await mkdir(DATA_DIR, { recursive: true, mode: 0o700 })
+    const mongo = MONGODB_URL ? opened.use(await mongoDb(MONGODB_URL)) : undefined
+    const local =
+      EVENTSTORE_URL && mongo ? undefined : opened.use(await embeddedLog(join(DATA_DIR, 'log')))
+    const remote = EVENTSTORE_URL ? opened.use(await eventStoreDb(EVENTSTORE_URL, log)) : undefined
+    const reads = mongo ?? opened.use(await embeddedReads(join(DATA_DIR, 'views'), log))
+    const own = mongo ?? local
+    const events = remote ?? local?.events
+    if (!own || !events) throw new TypeError('no event store is configured')
+    return {
+      events,
+      keys: own.keys,
+      answers: own.answers,
+      blobs: mongo?.blobs ?? (await embeddedBlobs(join(DATA_DIR, 'blobs'))),
+      views: reads.views,
+      snapshots: reads.snapshots,
+      leases: reads.leases,
+      sharedEvents: remote !== undefined,
+      sharedViews: mongo !== undefined,
+    }
+  })

@@ -1,6 +1,3 @@
-import type { RememberCommand } from '../../commands/remember.ts'
-import type { CredentialView } from '../../projections/credentials.ts'
-import type { MemoryView } from '../../projections/memories.ts'
 import { findCredential } from '../../queries/find-credential.ts'
 import { recallMemories } from '../../queries/recall-memories.ts'
 import { guardedOutbound } from '../adapters/outbound/guarded.ts'
@@ -8,36 +5,38 @@ import type { Config } from '../config.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ContentGeneration } from '../ports/content-generation.ts'
 import type { Knowledge } from '../ports/knowledge.ts'
-import type { View } from '../ports/views.ts'
 import type { Vault } from '../security/vault.ts'
+import { opening } from '../support/disposal.ts'
 import { toolbox } from '../tools/toolbox.ts'
+import type { Commands } from './commands.ts'
+import type { AllViews } from './read-models.ts'
 
 type Uses = {
   config: Pick<Config, 'API_CALL_ALLOW_HOSTS'>
-  remember: RememberCommand
-  credentials: View<CredentialView>
-  memories: View<MemoryView>
+  remember: Commands['remember']
+  views: Pick<AllViews, 'credentials' | 'memories'>
   open: Vault['open']
   clock: Clock
-  knowledge?: Knowledge
-  contentGeneration?: ContentGeneration
+  knowledge: Knowledge
+  contentGeneration: ContentGeneration
 }
 
 /** What agents can call, and what they call it over. */
-export const toolsFrom = ({ config, credentials, memories, open, ...uses }: Uses) => {
-  const outbound = guardedOutbound({ allowHosts: config.API_CALL_ALLOW_HOSTS })
-  const tools = toolbox({
-    ...uses,
-    outbound,
-    findCredential: findCredential({ credentials, open }),
-    recallMemories: recallMemories({ memories, open }),
+export const openTools = (uses: Uses) =>
+  opening(async (opened) => {
+    const { config, remember, views, open, clock, knowledge, contentGeneration } = uses
+    const { credentials, memories } = views
+    const outbound = opened.use(guardedOutbound({ allowHosts: config.API_CALL_ALLOW_HOSTS }))
+    const { toolsOf } = opened.use(
+      toolbox({
+        outbound,
+        findCredential: findCredential({ credentials, open }),
+        remember,
+        recallMemories: recallMemories({ memories, open }),
+        clock,
+        knowledge,
+        contentGeneration,
+      }),
+    )
+    return { toolsOf }
   })
-  return {
-    toolsOf: tools.toolsOf,
-    /** Ends what is under way. */
-    async close(): Promise<void> {
-      await tools.close()
-      await outbound.close()
-    },
-  }
-}

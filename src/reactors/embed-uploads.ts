@@ -9,7 +9,7 @@ import type { Embedder } from '../ports/embedder.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import { ModelFault, ModelTimeout, ModelUnavailable } from '../ports/model.ts'
-import type { View } from '../ports/views.ts'
+import type { View, WaitForPosition } from '../ports/views.ts'
 import { chunkIn, linesOf, saidIn } from '../rag/stored-chunks.ts'
 import { quantized, vectorBlob } from '../rag/vectors.ts'
 import { holding } from './holding.ts'
@@ -29,8 +29,7 @@ type Uses = {
   blobs: Blobs
   embedder: Embedder
   followUpload: FollowUploadCommands
-  /** Resolves when the views show a position, or after a bounded wait. */
-  waitForPosition(position: number): Promise<void>
+  waitForPosition: WaitForPosition
   /** An upload is let go of: others may have waited to work on it. */
   worked(uploadId: string): void
   leases: Leases

@@ -40,8 +40,8 @@ type Uses = {
   log: Log
   /** Where a provider tells that an item is over; undefined: it is polled only. */
   webhookOf?: (contentId: string) => string | undefined
-  pollMs?: number
-  maxBytes?: number
+  pollMs?: number | undefined
+  maxBytes?: number | undefined
 }
 
 type Completed = ContentEvent<'ContentCompleted'>['data']

@@ -8,7 +8,7 @@ import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
-import type { View } from '../ports/views.ts'
+import type { View, WaitForPosition } from '../ports/views.ts'
 import { type DocumentReader, ReaderClosed } from '../rag/document-reader.ts'
 import { holding } from './holding.ts'
 import { workers } from './workers.ts'
@@ -28,8 +28,7 @@ type Uses = {
   threads: number
   followUpload: FollowUploadCommands
   clearDatastore: ClearDatastoreCommands
-  /** Resolves when the views show a position, or after a bounded wait. */
-  waitForPosition(position: number): Promise<void>
+  waitForPosition: WaitForPosition
   /** The position of the last event. */
   head(): Promise<number>
   /** What there was to be done about an upload is done. */

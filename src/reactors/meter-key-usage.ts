@@ -103,3 +103,5 @@ export const keyUsageMeter = ({
     },
   }
 }
+
+export type KeyUsageMeter = ReturnType<typeof keyUsageMeter>

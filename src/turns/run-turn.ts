@@ -12,6 +12,7 @@ import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import { KeyDestroyed } from '../ports/keys.ts'
 import type { ChatMessage, Models, Price } from '../ports/model.ts'
+import type { WaitForPosition } from '../ports/views.ts'
 import { type Keyed, sessionKey, type Vault } from '../security/vault.ts'
 import { type Driven, drive } from './drive.ts'
 import { stepsOf } from './recorder.ts'
@@ -31,8 +32,7 @@ export type RunTurnUses = {
   clock: Clock
   /** This process's life, so that another knows whose runs died with it. */
   node: string
-  /** Resolves when the views show everything up to a position, or after a bounded wait. */
-  waitForPosition(position: number): Promise<unknown>
+  waitForPosition: WaitForPosition
   log: { error(fields: object, text: string): void }
 }
 

@@ -152,7 +152,7 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
     isRunning: (runId: string): boolean => byId.has(runId),
     current,
     /** Resolves when the views show the beginning of the session's running turn. */
-    async shown(place: Place): Promise<void> {
+    async waitUntilShown(place: Place): Promise<void> {
       const position = current(place)?.begun?.position
       if (position !== undefined) await uses.waitForPosition(position)
     },

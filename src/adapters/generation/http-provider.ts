@@ -14,7 +14,7 @@ type Options = {
   baseUrl: string
   apiKey?: string | undefined
   /** For one answer; of an output, for its next bytes. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
 }
 
 /** Answers say little; nothing of a longer one is kept. */

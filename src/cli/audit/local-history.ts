@@ -2,7 +2,7 @@ import { type NodesView, type TreeView, transparency } from '../../../projection
 import { getCheckpoint, getLogKey } from '../../../queries/get-checkpoint.ts'
 import { exportLines } from '../../../queries/read-leaves.ts'
 import { readTree } from '../../../queries/read-tree.ts'
-import { masterKeyOf } from '../../app/stores.ts'
+import { masterKeyOf } from '../../app/master-key.ts'
 import { configFrom, type Environment } from '../../config.ts'
 import { secretsOf } from '../../security/secrets.ts'
 import { consistencyProof } from '../../transparency/proofs.ts'

@@ -12,13 +12,13 @@ import {
   storedCredential,
 } from '../wire/credentials.ts'
 
-type Uses = CredentialUses & { requireProvisionedUser: RequireProvisionedUser }
+type Uses = { requireProvisionedUser: RequireProvisionedUser; credentials: CredentialUses }
 
 /** Credentials of users that the organization provisioned (docs/contract/provisioned-users.md#credentials). */
 export const managementCredentialRoutes =
-  ({ requireProvisionedUser, ...uses }: Uses): FastifyPluginAsyncZod =>
+  ({ requireProvisionedUser, credentials }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { list, store, remove } = credentialAnswers(uses)
+    const { list, store, remove } = credentialAnswers(credentials)
     const config = {
       group: 'management',
       scopes: ['users:credentials'],

@@ -1,0 +1,40 @@
+import { findAccess } from '../../queries/find-access.ts'
+import { findBalance } from '../../queries/find-balance.ts'
+import { findMember } from '../../queries/find-member.ts'
+import type { Config } from '../config.ts'
+import { admission } from '../http/checks/limit.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Projector } from '../projector/projector.ts'
+import { delegation } from '../security/delegate.ts'
+import type { Secrets } from '../security/secrets.ts'
+import { subscription } from '../turns/subscription.ts'
+import type { AllViews } from './read-models.ts'
+
+type Uses = {
+  config: Pick<Config, 'SUPER_ADMIN_KEY'>
+  views: Pick<AllViews, 'accounts' | 'apiKeys' | 'members' | 'users'>
+  changes: Projector['changes']
+  hashApiKey: Secrets['hashApiKey']
+  clock: Clock
+}
+
+/** Who asks, for whom, within which limits, and who pays: the order of checks has them all. */
+export const accessPart = ({ config, views, changes, hashApiKey, clock }: Uses) => {
+  const { accounts, apiKeys, members, users } = views
+  const access = findAccess({
+    apiKeys,
+    members,
+    users,
+    changes,
+    hashApiKey,
+    superAdminKey: config.SUPER_ADMIN_KEY,
+    now: () => clock.now().getTime(),
+  })
+  return {
+    findAccess: access.find,
+    admit: admission(clock),
+    delegate: delegation(findMember(members)),
+    requireSubscription: subscription(findBalance(accounts)),
+    close: access.close,
+  }
+}

@@ -1,0 +1,70 @@
+import type { Answers } from '../ports/answers.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Leases } from '../ports/leases.ts'
+import type { Log } from '../ports/log.ts'
+import type { Projector } from '../projector/projector.ts'
+import { closeOrphans } from '../reactors/close-orphans.ts'
+import type { Turns } from '../turns/turns.ts'
+import type { WarmAgents } from '../turns/warm-agents.ts'
+import type { Commands } from './commands.ts'
+import type { AllViews } from './read-models.ts'
+import type { Stores } from './stores.ts'
+
+type Uses = {
+  commands: Pick<Commands, 'endRun' | 'settleReservation'>
+  views: Pick<AllViews, 'accounts' | 'contents' | 'runs'>
+  stores: Pick<Stores, 'events' | 'sharedEvents'>
+  projecting: Pick<Projector, 'waitForPosition'>
+  turns: Pick<Turns, 'find' | 'isRunning'>
+  warmAgents: Pick<WarmAgents, 'release'>
+  answers: Pick<Answers, 'sweep'>
+  content: { sweep(): Promise<void> }
+  knowledge: { sweep(): Promise<void>; recover(): Promise<void> }
+  leases: Leases
+  clock: Clock
+  /** This process's life. */
+  node: string
+  log: Log
+}
+
+/** How long the start waits for the views to show what was there before. */
+const caughtUpWithinMs = 60_000
+
+/** What is done by the clock and at the start, so that nothing stays half done. */
+export const housekeeping = (uses: Uses) => {
+  const { commands, views, stores, projecting, turns, warmAgents, answers } = uses
+  const { content, knowledge, leases, clock, node, log } = uses
+  const orphans = closeOrphans({
+    runs: views.runs,
+    contents: views.contents,
+    accounts: views.accounts,
+    endRun: commands.endRun,
+    settleReservation: commands.settleReservation,
+    isLive: turns.isRunning,
+    stop: (runId) => turns.find(runId)?.cancel(),
+    leases,
+    clock,
+    node,
+    log,
+  })
+
+  /** `certain`: no other process can be at work on anything. */
+  const sweep = async ({ certain }: { certain: boolean }): Promise<void> => {
+    await orphans({ certain })
+    await answers.sweep(clock.now())
+    warmAgents.release()
+    await content.sweep()
+    await knowledge.sweep()
+  }
+
+  return {
+    /** Ends runs whose process has died, forgets old answers, and takes up work that waits. */
+    tick: (): Promise<void> => sweep({ certain: false }),
+    /** Once, before requests are let in: takes up what a dead process left. */
+    async recover(): Promise<void> {
+      await projecting.waitForPosition(await stores.events.head(), caughtUpWithinMs)
+      await knowledge.recover()
+      await sweep({ certain: !stores.sharedEvents })
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as after } from 'node:timers/promises'
+import type { FastifyBaseLogger, FastifyPluginAsync } from 'fastify'
+import type { Config } from '../config.ts'
+import { requireHttps } from '../http/checks/https.ts'
+import type { IdempotencyUses } from '../http/checks/idempotency.ts'
+import type { Admit } from '../http/checks/limit.ts'
+import { healthRoutes } from '../http/routes/health.ts'
+import { metricsRoutes } from '../http/routes/metrics.ts'
+import { wsChatRoutes } from '../http/routes/ws-chat.ts'
+import { processMetrics } from '../http/server/metrics.ts'
+import { server } from '../http/server/server.ts'
+import type { Upload } from '../http/ws/answers.ts'
+import type { SocketTimes } from '../http/ws/connection.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Projector } from '../projector/projector.ts'
+import type { KeyUsageMeter } from '../reactors/meter-key-usage.ts'
+import type { RefusalMeter } from '../reactors/meter-refusals.ts'
+import type { FindAccess } from '../security/access.ts'
+import type { BeginTurn } from '../turns/begin-turn.ts'
+import type { Turns } from '../turns/turns.ts'
+import { readiness } from './readiness.ts'
+import type { Stores } from './stores.ts'
+
+const { version } = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+)
+
+/** How long runs may go on once the process is to stop, and how long their answers may take. */
+const drainMs = 7_000
+const flushMs = 1_000
+
+/** Routes by the path that they are mounted at. */
+type Routes = Readonly<Record<string, readonly FastifyPluginAsync[]>>
+
+type Uses = {
+  config: Pick<Config, 'TRUST_PROXY' | 'REQUIRE_HTTPS' | 'TLS_CERT' | 'TLS_KEY'>
+  stores: Pick<Stores, 'events' | 'views'>
+  projecting: Pick<Projector, 'state' | 'lag'>
+  findAccess: FindAccess
+  admit: Admit
+  counted: KeyUsageMeter['count']
+  refused: RefusalMeter['refused']
+  idempotency: IdempotencyUses
+  keepAliveMs: number
+  turns: Pick<Turns, 'drain' | 'running'>
+  beginTurn: BeginTurn
+  socketUpload: Upload
+  socketTimes: Partial<SocketTimes> | undefined
+  endFeeds(): void
+  /** Under a key. */
+  routes: Routes
+  /** Without a key. */
+  openRoutes: readonly FastifyPluginAsync[]
+  clock: Clock
+  log: FastifyBaseLogger
+}
+
+/** The HTTP server with all its routes. It does not listen yet. @throws ConfigInvalid */
+export const openHttp = async (uses: Uses) => {
+  const { config, stores, projecting, findAccess, admit, counted, refused, turns } = uses
+  const { clock, log } = uses
+  const { events, views } = stores
+  const metrics = processMetrics({
+    head: events.head,
+    lag: projecting.lag,
+    running: () => turns.running,
+  })
+  const http = await server({
+    config,
+    clock,
+    log,
+    version,
+    findAccess,
+    metrics,
+    keepAliveMs: uses.keepAliveMs,
+    admit,
+    counted,
+    refused,
+    idempotency: uses.idempotency,
+    open: {
+      '/api': [
+        healthRoutes({ version, clock, readiness: readiness({ events, views, projecting }) }),
+      ],
+      '': [
+        metricsRoutes(metrics),
+        ...uses.openRoutes,
+        wsChatRoutes({
+          findAccess,
+          admit,
+          counted,
+          refused,
+          beginTurn: uses.beginTurn,
+          upload: uses.socketUpload,
+          requireHttps: requireHttps(config.REQUIRE_HTTPS),
+          times: uses.socketTimes,
+          clock,
+        }),
+      ],
+    },
+    routes: uses.routes,
+  })
+  return {
+    http,
+    /** Lets nobody in, lets runs end or records them as cancelled, and sends what is due of them. */
+    async close(): Promise<void> {
+      uses.endFeeds()
+      const closing = http.close()
+      await turns.drain(drainMs)
+      await Promise.race([closing, after(flushMs, undefined, { ref: false })])
+      http.server.closeAllConnections()
+      await closing
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import type { Leases } from '../ports/leases.ts'
+import type { Log } from '../ports/log.ts'
+import { nodeLease } from '../reactors/close-orphans.ts'
+import { opening } from '../support/disposal.ts'
+
+type Uses = {
+  leases: Leases
+  /** This process's life. */
+  node: string
+  log: Log
+}
+
+/** How long a life sign lasts, and how often it is renewed. */
+const ttlMs = 10_000
+const renewMs = 3_000
+
+/** Shows other nodes that this one lives: they end the runs of one that does not. */
+export const openLifeSign = ({ leases, node, log }: Uses) =>
+  opening(async (opened) => {
+    const name = nodeLease(node)
+    const renew = () =>
+      leases.acquire(name, node, ttlMs).catch((err) => {
+        log.warn({ err }, 'a life sign could not be given')
+      })
+    opened.add(() => leases.release(name, node))
+    await renew()
+    const renewing = setInterval(renew, renewMs).unref()
+    opened.add(() => clearInterval(renewing))
+    return {}
+  })

@@ -1,0 +1,38 @@
+import { embedderFrom, type ModelsConfig, modelsFrom } from '../adapters/models/registry.ts'
+import type { Config } from '../config.ts'
+import { opening } from '../support/disposal.ts'
+
+type Uses = {
+  config: Pick<
+    Config,
+    | 'LLM_BASE_URL'
+    | 'LLM_API_KEY'
+    | 'LLM_MODEL'
+    | 'LLM_PROVIDERS'
+    | 'LLM_FALLBACKS'
+    | 'LLM_PRICES'
+    | 'EMBEDDING_MODEL'
+  >
+  /** How long model providers are waited for. */
+  transport: ModelsConfig['transport']
+}
+
+/** The configured language models, and the embedding model if there is one. @throws ModelFault */
+export const openModels = ({ config, transport }: Uses) =>
+  opening(async (opened) => {
+    const providers = {
+      baseUrl: config.LLM_BASE_URL,
+      apiKey: config.LLM_API_KEY,
+      model: config.LLM_MODEL,
+      providers: config.LLM_PROVIDERS,
+      fallbacks: config.LLM_FALLBACKS,
+      prices: config.LLM_PRICES,
+      ...(transport ? { transport } : {}),
+    }
+    const models = opened.use(modelsFrom(providers))
+    const { EMBEDDING_MODEL } = config
+    const embedder = EMBEDDING_MODEL
+      ? opened.use(embedderFrom(providers, EMBEDDING_MODEL))
+      : undefined
+    return { models, embedder }
+  })

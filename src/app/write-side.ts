@@ -1,0 +1,24 @@
+import { transactor as transactorOf } from '../event-sourcing/transactor.ts'
+import type { Clock } from '../ports/clock.ts'
+import { secretsOf } from '../security/secrets.ts'
+import { vault as vaultOf } from '../security/vault.ts'
+import { commandsOf } from './commands.ts'
+import type { Stores } from './stores.ts'
+
+type Uses = {
+  stores: Pick<Stores, 'events' | 'keys' | 'snapshots' | 'sharedEvents'>
+  masterKey: Uint8Array
+  clock: Clock
+  /** What new LLM agents are given. */
+  defaultModel: string
+}
+
+/** What decides and appends events: every command, and the keys that it seals texts with. */
+export const writeSide = ({ stores, masterKey, clock, defaultModel }: Uses) => {
+  const { events, keys, snapshots, sharedEvents } = stores
+  const secrets = secretsOf(masterKey)
+  const vault = vaultOf({ keys, wrap: secrets.wrap })
+  const transactor = transactorOf({ store: events, snapshots, clock, shared: sharedEvents })
+  const commands = commandsOf({ transactor, clock, secrets, vault, defaultModel })
+  return { secrets, vault, transact: transactor.transact, commands }
+}
