@@ -5,9 +5,9 @@ import type { Config } from '../config.ts'
 import { admission } from '../http/checks/limit.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Projector } from '../projector/projector.ts'
-import { delegation } from '../security/delegate.ts'
+import { delegate } from '../security/delegate.ts'
 import type { Secrets } from '../security/secrets.ts'
-import { subscription } from '../turns/subscription.ts'
+import { requireSubscription } from '../turns/require-subscription.ts'
 import type { AllViews } from './read-models.ts'
 
 type Uses = {
@@ -33,8 +33,8 @@ export const accessPart = ({ config, views, changes, hashApiKey, clock }: Uses) 
   return {
     findAccess: access.find,
     admit: admission(clock),
-    delegate: delegation(findMember(members)),
-    requireSubscription: subscription(findBalance(accounts)),
+    delegate: delegate(findMember(members)),
+    requireSubscription: requireSubscription(findBalance(accounts)),
     close: access.close,
   }
 }

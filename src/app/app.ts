@@ -131,21 +131,21 @@ export const app = (config: Config, options: Options) =>
         toolsOf,
         vault,
         waitForPosition,
+        head,
         clock,
         node,
         log,
       }),
     )
-    const { turns, beginTurn, warmAgents } = chat
+    const { turns, beginTurn, warmAgents, eraseSessions } = chat
     const provisioning = provisioningPart({
       config,
       commands,
       views,
       secrets,
       open,
-      turns,
+      eraseSessions,
       waitForPosition,
-      head,
       clock,
     })
     const admin = adminPart({ commands, views, open, waitForPosition, rebuilding })
@@ -226,9 +226,7 @@ export const app = (config: Config, options: Options) =>
           createDatastore: commands.createDatastore,
           uploadFiles: knowledge.uploadFiles,
         })
-        if (!made) return undefined
-        await waitForPosition(made.position)
-        knowledge.toDo(made.uploadIds)
+        if (made) await waitForPosition(made.position)
         return made
       },
       recover,

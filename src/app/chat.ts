@@ -1,4 +1,4 @@
-import { findAgents } from '../../queries/find-agents.ts'
+import { findAgents as findAgentsOf } from '../../queries/find-agents.ts'
 import { findAnswer } from '../../queries/find-answer.ts'
 import { findRepeatedRun } from '../../queries/find-repeated-run.ts'
 import { findSession } from '../../queries/find-session.ts'
@@ -6,7 +6,7 @@ import { sessionStatus } from '../../queries/get-session-status.ts'
 import { getAgent, listAgents } from '../../queries/list-agents.ts'
 import { listManagementAgents } from '../../queries/list-management-agents.ts'
 import { getMessage, listMessages } from '../../queries/list-messages.ts'
-import { listSessions } from '../../queries/list-sessions.ts'
+import { listSessionIds, listSessions } from '../../queries/list-sessions.ts'
 import type { RuntimePorts } from '../agents/agent-kind.ts'
 import { agentRuntime } from '../agents/agent-runtime.ts'
 import { agentCompletionRoutes } from '../http/routes/agent-completions.ts'
@@ -23,18 +23,22 @@ import type { WaitForPosition } from '../ports/views.ts'
 import type { Projector } from '../projector/projector.ts'
 import type { Delegate } from '../security/delegate.ts'
 import type { Vault } from '../security/vault.ts'
-import { turnBeginner } from '../turns/begin-turn.ts'
+import { beginTurn as beginTurnOf } from '../turns/begin-turn.ts'
+import { eraseSessions } from '../turns/erase-sessions.ts'
 import { findCurrentSession } from '../turns/find-current-session.ts'
 import { pastTurn as pastTurnOf } from '../turns/past-turn.ts'
-import { repeats as repeatsOf } from '../turns/repeats.ts'
-import type { RequireSubscription } from '../turns/subscription.ts'
+import { repeatedRequests } from '../turns/repeated-requests.ts'
+import type { RequireSubscription } from '../turns/require-subscription.ts'
 import { turns as turnsOf } from '../turns/turns.ts'
 import { warmAgents as warmAgentsOf } from '../turns/warm-agents.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 
 type Uses = {
-  commands: Pick<Commands, 'changeAgent' | 'endRun' | 'recordSteps' | 'sendMessage'>
+  commands: Pick<
+    Commands,
+    'changeAgent' | 'endRun' | 'eraseSession' | 'recordSteps' | 'sendMessage'
+  >
   views: Pick<AllViews, 'agents' | 'messages' | 'organizations' | 'runs' | 'sessions'>
   changes: Projector['changes']
   delegate: Delegate
@@ -43,6 +47,8 @@ type Uses = {
   toolsOf: RuntimePorts['toolsOf']
   vault: Vault
   waitForPosition: WaitForPosition
+  /** The last position of the log. */
+  head(): Promise<number>
   clock: Clock
   /** This process's life. */
   node: string
@@ -52,15 +58,15 @@ type Uses = {
 /** Turns of sessions, the agents that make them, and what is read of both. */
 export const chatPart = (uses: Uses) => {
   const { commands, views, delegate, requireSubscription, models, toolsOf, vault } = uses
-  const { waitForPosition, clock, node, log } = uses
+  const { waitForPosition, head, clock, node, log } = uses
   const { agents, messages, organizations, runs, sessions } = views
   const { open } = vault
   const defaultModel = models.resolve(null).name
 
-  const organizationAgents = findAgents({ agents, organizations, changes: uses.changes })
-  const findSquad = organizationAgents.find
+  const organizationAgents = findAgentsOf({ agents, organizations, changes: uses.changes })
+  const findAgents = organizationAgents.find
   const pastTurn = pastTurnOf(findAnswer({ runs, messages, open }))
-  const warmAgents = warmAgentsOf({ findSquad, toolsOf, models, clock })
+  const warmAgents = warmAgentsOf({ findAgents, toolsOf, models, clock })
   const turns = turnsOf({
     sendMessage: commands.sendMessage,
     recordSteps: commands.recordSteps,
@@ -74,11 +80,11 @@ export const chatPart = (uses: Uses) => {
     node,
     log,
   })
-  const repeats = repeatsOf({ turns, findRepeatedRun: findRepeatedRun(runs), clock })
-  const beginTurn = turnBeginner({
+  const repeats = repeatedRequests({ turns, findRepeatedRun: findRepeatedRun(runs), clock })
+  const beginTurn = beginTurnOf({
     turns,
     pastTurn,
-    findSquad,
+    findAgents,
     delegate,
     requireSubscription,
     repeats,
@@ -97,11 +103,18 @@ export const chatPart = (uses: Uses) => {
     turns,
     beginTurn,
     warmAgents,
+    eraseSessions: eraseSessions({
+      eraseSession: commands.eraseSession,
+      listSessionIds: listSessionIds(sessions),
+      turns,
+      waitForPosition,
+      head,
+    }),
     /** By the path they are mounted at. */
     routes: {
       '/api/external/v1': [
         chatRoutes(beginTurn),
-        warmupRoutes({ warmAgents, findSquad, delegate, requireSubscription }),
+        warmupRoutes({ warmAgents, findAgents, delegate, requireSubscription }),
       ],
       '': [managementAgents],
       '/api/external': [
@@ -112,7 +125,7 @@ export const chatPart = (uses: Uses) => {
           getAgent: getAgent(agents),
           waitForPosition,
         }),
-        agentCompletionRoutes({ beginTurn, findSquad, defaultModel }),
+        agentCompletionRoutes({ beginTurn, findAgents, defaultModel }),
         sessionRoutes({
           listSessions: listSessions(sessions),
           listMessages: listMessages({ messages, findSession: currentSession, open }),
@@ -124,7 +137,7 @@ export const chatPart = (uses: Uses) => {
           turns,
           pastTurn,
           findSession: currentSession,
-          findSquad,
+          findAgents,
           defaultModel,
           delegate,
           clock,

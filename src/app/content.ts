@@ -19,7 +19,7 @@ import type { Delegate } from '../security/delegate.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
 import { contentGeneration } from '../tools/request-content.ts'
-import type { RequireSubscription } from '../turns/subscription.ts'
+import type { RequireSubscription } from '../turns/require-subscription.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 

@@ -105,7 +105,7 @@ export const seedDemo = async (uses: Uses) => {
     call,
   )
   const { datastoreId } = await createDatastore(library, inside)
-  const { uploads } = await uploadFiles({ datastoreId, files: [handbook()] }, inside)
+  await uploadFiles({ datastoreId, files: [handbook()] }, inside)
   for (const agent of team) {
     const datastoreIds = agent.name === 'Librarian' ? [datastoreId] : []
     await createAgent({ ...agent, datastoreIds }, inside)
@@ -127,6 +127,5 @@ export const seedDemo = async (uses: Uses) => {
     },
     inside,
   )
-  const uploadIds = uploads.map(({ uploadId }) => uploadId)
-  return { organizationId, key, uploadIds, position }
+  return { organizationId, key, position }
 }

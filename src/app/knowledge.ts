@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { uploadFiles as uploadFilesOf } from '../../commands/upload-files.ts'
+import { uploadFiles as uploadFilesCommand } from '../../commands/upload-files.ts'
 import { getDatastore, listDatastores } from '../../queries/list-datastores.ts'
 import {
   countUnfinished,
@@ -24,6 +24,7 @@ import { documentReader } from '../rag/document-reader.ts'
 import { knowledgeIn } from '../rag/knowledge.ts'
 import { embedUploads } from '../reactors/embed-uploads.ts'
 import { indexUploads } from '../reactors/index-uploads.ts'
+import { uploadAndIndex } from '../reactors/upload-and-index.ts'
 import type { Delegate } from '../security/delegate.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
@@ -59,7 +60,7 @@ export const knowledgePart = (uses: Uses) => {
   const files = uploadsIn(uploads)
   const { followUpload } = commands
 
-  /** An upload that one reactor has worked on may be due in the other. */
+  // When one reactor has worked on an upload, the other looks whether there is work for it.
   const embedding =
     embedder &&
     embedUploads({
@@ -98,20 +99,18 @@ export const knowledgePart = (uses: Uses) => {
     blobs,
     embedding: embedder && embedding && { embedder, lacking: embedding.add },
   })
-  const uploadFiles = uploadFilesOf({ transact, clock, blobs })
+  const uploadFiles = uploadAndIndex({
+    uploadFiles: uploadFilesCommand({ transact, clock, blobs }),
+    waitForPosition,
+    index: indexing.add,
+  })
   const oneUpload = getUpload({ uploads, datastores })
 
   return {
     search,
     uploadFiles,
-    /** Files over sockets. */
-    socketUpload: socketUpload({
-      uploadFiles,
-      getUpload: oneUpload,
-      delegate,
-      toDo: indexing.add,
-      waitForPosition,
-    }),
+    /** For files that come over sockets. */
+    socketUpload: socketUpload({ uploadFiles, getUpload: oneUpload, delegate }),
     /** Under /api/external. */
     routes: [
       ragDatastoreRoutes({
@@ -124,20 +123,16 @@ export const knowledgePart = (uses: Uses) => {
         countUnfinished: countUnfinished(uploads),
         knowledge: search,
         clear: indexing.clear,
-        toDo: indexing.add,
+        eraseUploads: indexing.add,
         waitForPosition,
       }),
       ragUploadRoutes({
         uploadFiles,
         listUploads: listUploads({ uploads, datastores }),
         getUpload: oneUpload,
-        toDo: indexing.add,
-        waitForPosition,
         spoolDir: join(config.DATA_DIR, 'incoming'),
       }),
     ],
-    /** There is something to be done about these uploads, and the views show it. */
-    toDo: indexing.add,
     /** Takes up what waits. */
     async sweep(): Promise<void> {
       await indexing.sweep()

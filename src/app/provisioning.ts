@@ -3,7 +3,6 @@ import { getOrganization } from '../../queries/get-organization.ts'
 import { listConnectItems } from '../../queries/list-connect-items.ts'
 import { getCredential, listCredentials } from '../../queries/list-credentials.ts'
 import { listProvisionedUsers } from '../../queries/list-provisioned-users.ts'
-import { listSessionIds } from '../../queries/list-sessions.ts'
 import type { Config } from '../config.ts'
 import { requireHttps } from '../http/checks/https.ts'
 import { connectRoutes } from '../http/routes/connect.ts'
@@ -16,7 +15,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
-import type { Turns } from '../turns/turns.ts'
+import type { EraseSessions } from '../turns/erase-sessions.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 
@@ -27,7 +26,6 @@ type Uses = {
     | 'connectCredentials'
     | 'createConnectLink'
     | 'deleteCredential'
-    | 'eraseSession'
     | 'provisionUser'
     | 'requireProvisionedUser'
     | 'revokeConnectLinks'
@@ -35,21 +33,19 @@ type Uses = {
   >
   views: Pick<
     AllViews,
-    'agents' | 'connectLinks' | 'credentials' | 'members' | 'organizations' | 'sessions' | 'users'
+    'agents' | 'connectLinks' | 'credentials' | 'members' | 'organizations' | 'users'
   >
   secrets: Pick<Secrets, 'hashEmail' | 'hashLinkToken' | 'signForm'>
   open: Vault['open']
-  turns: Pick<Turns, 'cancel' | 'forget'>
+  eraseSessions: EraseSessions
   waitForPosition: WaitForPosition
-  /** The last position of the log. */
-  head(): Promise<number>
   clock: Clock
 }
 
 /** What partners do for the accounts that they make, and what users do for themselves. */
 export const provisioningPart = (uses: Uses) => {
-  const { config, commands, views, secrets, open, turns, waitForPosition, head, clock } = uses
-  const { agents, connectLinks, credentials, members, organizations, sessions, users } = views
+  const { config, commands, views, secrets, open, waitForPosition, clock } = uses
+  const { agents, connectLinks, credentials, members, organizations, users } = views
   const { requireProvisionedUser } = commands
   const connectItems = listConnectItems({ agents, credentials })
   const credentialUses = {
@@ -91,14 +87,7 @@ export const provisioningPart = (uses: Uses) => {
         waitForPosition,
       }),
       managementCredentialRoutes({ requireProvisionedUser, credentials: credentialUses }),
-      managementSessionRoutes({
-        eraseSession: commands.eraseSession,
-        requireProvisionedUser,
-        listSessionIds: listSessionIds(sessions),
-        turns,
-        waitForPosition,
-        head,
-      }),
+      managementSessionRoutes({ requireProvisionedUser, eraseSessions: uses.eraseSessions }),
       managementConnectRoutes({
         createConnectLink: commands.createConnectLink,
         revokeConnectLinks: commands.revokeConnectLinks,

@@ -31,7 +31,7 @@ const longestId = 64
  * `on_behalf_of` (docs/contract/requests.md#acting-for-a-user): the target must be an active or pending member of
  * the key's organization. @throws insufficient_scopes, user_not_found, delegation_not_allowed
  */
-export const delegation =
+export const delegate =
   (findMembership: FindMembership) =>
   async (asker: Asker, target: string | null | undefined): Promise<Delegated> => {
     const { access, call } = asker
@@ -45,4 +45,4 @@ export const delegation =
     const delegated = { ...call, onBehalfOf: target }
     return { call: delegated, viewer: viewerOf({ access, call: delegated }) }
   }
-export type Delegate = ReturnType<typeof delegation>
+export type Delegate = ReturnType<typeof delegate>

@@ -6,8 +6,8 @@ import type { ChatMessage } from '../ports/model.ts'
 import type { Asker, Delegate } from '../security/delegate.ts'
 import { idFor } from '../support/ids.ts'
 import type { PastTurn } from './past-turn.ts'
-import type { Repeated, Repeats } from './repeats.ts'
-import type { RequireSubscription } from './subscription.ts'
+import type { RepeatedRequests, Repetition } from './repeated-requests.ts'
+import type { RequireSubscription } from './require-subscription.ts'
 import type { LiveTurn } from './turn.ts'
 import type { Turns } from './turns.ts'
 import type { WarmAgents } from './warm-agents.ts'
@@ -15,15 +15,15 @@ import type { WarmAgents } from './warm-agents.ts'
 export type BeginTurnUses = {
   turns: Turns
   pastTurn: PastTurn
-  findSquad: FindAgents
+  findAgents: FindAgents
   delegate: Delegate
   requireSubscription: RequireSubscription
-  repeats: Repeats
+  repeats: RepeatedRequests
   warmAgents: WarmAgents
   clock: Clock
 }
 
-/** A message to the orchestrator, or to one agent, however it came in. */
+/** A message to the orchestrator or to one agent, over HTTP or a socket. */
 export type TurnAsked = {
   message: string
   system?: readonly ChatMessage[]
@@ -33,11 +33,11 @@ export type TurnAsked = {
   onBehalfOf: string | undefined
   /** The orchestrator hands the turn straight to this agent. */
   targetAgentId?: string | undefined
-  /** This agent is given the turn, in the orchestrator's place. */
+  /** This agent is given the turn instead of the orchestrator. */
   agentId?: string
   temperature?: number | undefined
   maxTokens?: number | undefined
-  /** The turn may be asked for again after its end. */
+  /** The turn can be read again after its end. */
   keep: boolean
 }
 
@@ -50,8 +50,8 @@ const bounds = ({ temperature, maxTokens }: TurnAsked) => ({
  * Steps 7 to 9 of the order of checks, then the turn: for whom, who pays, which agent. A repeated
  * request is answered by the turn that the first one began. @throws Refusal
  */
-export const turnBeginner = (uses: BeginTurnUses) => {
-  const { turns, pastTurn, findSquad, delegate, requireSubscription, repeats, warmAgents, clock } =
+export const beginTurn = (uses: BeginTurnUses) => {
+  const { turns, pastTurn, findAgents, delegate, requireSubscription, repeats, warmAgents, clock } =
     uses
 
   const agentOf = (agents: ReadonlyMap<string, AgentConfig>, agentId: string): AgentConfig => {
@@ -61,8 +61,8 @@ export const turnBeginner = (uses: BeginTurnUses) => {
     return agent
   }
 
-  const earlier = async ({ run, fingerprint, retried }: Repeated) => {
-    const runId = run ?? (retried && fingerprint ? await repeats.before(fingerprint) : undefined)
+  const earlier = async ({ run, fingerprint, retried }: Repetition) => {
+    const runId = run ?? (retried && fingerprint ? await repeats.runFor(fingerprint) : undefined)
     if (!runId) return undefined
     const turn = turns.find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 }))
     if (!turn) throw refusal('service_unavailable')
@@ -70,7 +70,7 @@ export const turnBeginner = (uses: BeginTurnUses) => {
     return ended?.status === 'failed' ? undefined : turn
   }
 
-  return async (asker: Asker, asked: TurnAsked, repeated: Repeated = {}): Promise<LiveTurn> => {
+  return async (asker: Asker, asked: TurnAsked, repeated: Repetition = {}): Promise<LiveTurn> => {
     const { access } = asker
     const { message, system = [], before = [], hidden, keep } = asked
     const { fingerprint } = repeated
@@ -78,7 +78,7 @@ export const turnBeginner = (uses: BeginTurnUses) => {
     const payerId = await requireSubscription(access)
     const begun = await earlier(repeated)
     if (begun) return begun
-    const { orchestrator, agents } = await findSquad(access.organizationId)
+    const { orchestrator, agents } = await findAgents(access.organizationId)
     const agent = asked.agentId ? agentOf(agents, asked.agentId) : orchestrator
     if (asked.agentId && agent.agentType !== 'LLM_AGENT') throw refusal('invalid_agent_type')
     const target = asked.targetAgentId ? agentOf(agents, asked.targetAgentId) : undefined
@@ -107,4 +107,4 @@ export const turnBeginner = (uses: BeginTurnUses) => {
     return turn
   }
 }
-export type BeginTurn = ReturnType<typeof turnBeginner>
+export type BeginTurn = ReturnType<typeof beginTurn>

@@ -7,7 +7,7 @@ import type { SessionEvent } from '../domain/session/events.ts'
 import { ModelTimeout, ModelUnavailable } from '../ports/model.ts'
 import type { TurnLog } from './turn-log.ts'
 
-/** How the agents' part of a turn ended. `done` holds what was said and used until then. */
+/** How the agents' part of a turn ended. `done` holds the answer and the usage until then. */
 export type Driven = { done: TurnDone } & (
   | { ended: 'done' | 'cancelled'; refusal?: never }
   | { ended: 'failed' | 'timed_out'; refusal: Refusal }
@@ -15,16 +15,16 @@ export type Driven = { done: TurnDone } & (
 
 type Uses = {
   log: TurnLog
-  /** What of an event is stored. */
+  /** The event that is stored for it, if any. */
   stepOf(event: AgentEvent): SessionEvent | undefined
-  /** Stores steps while the turn goes on; what it is not given is in `steps` at the end. */
+  /** Stores steps while the turn runs; the last ones are not given to it but are in `ended`. */
   record(steps: readonly SessionEvent[]): Promise<unknown>
-  /** Where the orchestrator's name stands for an answer that never came. */
+  /** The name that stands in `done` when no agent answered. */
   agent: string
   onFault(error: unknown): void
 }
 
-/** Steps of a turn that goes on are stored after this long, so that its status can be read. */
+/** Steps of a running turn are stored after this long, so that its status can be read. */
 const recordAfterMs = 250
 
 const refusalOf = (error: unknown): Refusal => {
@@ -35,9 +35,9 @@ const refusalOf = (error: unknown): Refusal => {
 }
 
 /**
- * Subscribes once to a turn's events for everyone who wants them: the log that clients follow, the
- * recorder and the usage meter, each on its own. `done` is not logged: it is told to clients when
- * it is stored. Unsubscribing from the agents tears down every branch.
+ * Subscribes once to a turn's events for all who need them: the log that clients follow, the
+ * recorder and the usage meter, each on its own. `done` is not logged: clients are sent the end
+ * once it is stored. Unsubscribing from the agents tears down every branch.
  */
 export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   const { log, stepOf, record, agent, onFault } = uses
@@ -97,7 +97,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   const connection = shared.connect()
 
   return {
-    /** What it came to, with the steps that are not stored yet. */
+    /** How it ended, with the steps that are not stored yet. */
     ended: result.then(async (driven) => {
       clearTimeout(timer)
       await recording

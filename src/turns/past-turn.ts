@@ -5,13 +5,13 @@ import { isRefusalCode } from '../domain/refusal-words.ts'
 import type { LiveTurn, Outcome } from './turn.ts'
 import { turnLog } from './turn-log.ts'
 
-/** What a client has of a turn already: items, and characters of the answer. */
+/** What a client already has of a turn: items, and characters of the answer. */
 export type Had = { items: number; characters: number }
 
 /**
- * A turn that is no longer in memory, from what was stored of it: the rest of the answer in one
- * piece, then its end. What agents did on the way is in the log for auditors and not told again.
- * Undefined while it runs elsewhere, and for a run that is not known.
+ * A turn that is no longer in memory, from what is stored of it: the rest of the answer in one
+ * piece, then its end. What agents did on the way is in the event log and not sent again.
+ * Undefined while it runs in another process, and for an unknown run.
  */
 export const pastTurn =
   (findAnswer: FindAnswer) =>

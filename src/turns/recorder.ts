@@ -9,7 +9,7 @@ type Tellers = {
 
 const nothing = () => undefined
 
-/** What of a turn is stored, step by step; its messages and its end are the command's. */
+/** The stored event of each step of a turn, if it has one; messages and the end are the commands'. */
 export const stepsOf = (runId: string, seal: (text: string) => Sealed) => {
   const tellers: Tellers = {
     agent_started: ({ step_id, agent_id, agent, agent_type, depth, parent_agent }) => ({

@@ -19,7 +19,7 @@ import { stepsOf } from './recorder.ts'
 import type { Outcome, TurnRequest } from './turn.ts'
 import type { TurnLog } from './turn-log.ts'
 
-/** Completion tokens that credits are reserved for where nothing bounds the answer. */
+/** Completion tokens that credits are reserved for when no limit is set. */
 const expectedTokens = 1_024
 
 export type RunTurnUses = {
@@ -30,7 +30,7 @@ export type RunTurnUses = {
   models: Models
   vault: Vault
   clock: Clock
-  /** This process's life, so that another knows whose runs died with it. */
+  /** This process's life: another process ends the runs of a life that is over. */
   node: string
   waitForPosition: WaitForPosition
   log: { error(fields: object, text: string): void }
@@ -40,7 +40,7 @@ type Begun = { sent: Sent; key: Keyed; log: TurnLog; cancelled: boolean }
 
 type Cost = { promptTokens: number; completionTokens: number; charge: number; agentId: string }
 
-/** The agent that spoke last, found by its name: of several that are called the same, the first. */
+/** The agent that spoke last, found by its name; the first of several with one name. */
 const agentOf = ({ agent, agents }: TurnRequest, name: string): string => {
   if (name === agent.name) return agent.agentId
   for (const [agentId, one] of agents) if (one.name === name) return agentId
@@ -55,7 +55,7 @@ const costOf = (request: TurnRequest, { usage, charges, agent }: TurnDone): Cost
 
 type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
 
-/** A failed run costs nothing; what a cancelled one said so far is kept and charged. */
+/** A failed run costs nothing; what a cancelled run has answered so far is kept and charged. */
 const endOf = (
   request: TurnRequest,
   runId: string,
@@ -82,7 +82,7 @@ const endOf = (
 export const runTurn = (uses: RunTurnUses) => {
   const { sendMessage, recordSteps, endRun, runAgent, models, vault, clock, node } = uses
 
-  /** @throws orchestrator_error where the agent's model is none that is configured */
+  /** @throws orchestrator_error when the agent's model is not configured */
   const priceOf = ({ agentId, model }: AgentConfig): Price => {
     try {
       return models.resolve(model).price
@@ -105,7 +105,7 @@ export const runTurn = (uses: RunTurnUses) => {
     causationId,
   })
 
-  /** What seals the session's texts. @throws session_not_found where it was erased, key and all */
+  /** What seals the session's texts. @throws session_not_found once the session and its key are erased */
   const sessionKeyOf = async ({ call, sessionId }: TurnRequest): Promise<Keyed> => {
     try {
       return await vault.keyed(sessionKey(call.organizationId, sessionId))
@@ -178,7 +178,7 @@ export const runTurn = (uses: RunTurnUses) => {
 
   /**
    * Runs a turn that has begun; its outcome resolves when its end is stored and the views show it.
-   * One that was cancelled in line is only recorded.
+   * A turn that was cancelled while it waited is only recorded.
    */
   const finish = (request: TurnRequest, runId: string, begun: Begun) => {
     const { sent, key, log, cancelled } = begun

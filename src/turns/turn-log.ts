@@ -1,12 +1,12 @@
 import type { AgentEvent } from '../agents/agent-event.ts'
 
-/** What a client sees of a turn: its events in order, then how it ended. */
+/** One item that clients see of a turn: its events in order, then its end. */
 export type TurnItem = AgentEvent | { event: 'failed'; code: string; message: string }
 
 /**
- * The items of one turn, kept so that any number of clients can follow it from any place: each
- * holds its own place only and takes what is there, so that a slow one delays and buffers nothing.
- * `first` is the number of the first item, where those before it are not kept.
+ * The items of one turn, kept so that any number of clients can follow it from any place. Each
+ * client pulls from its own place, so a slow one delays no other and needs no buffer. `first` is
+ * the number of the first item, when those before it are not kept.
  */
 export const turnLog = (first = 0) => {
   const items: TurnItem[] = []

@@ -11,24 +11,24 @@ export type TurnRequest = {
   call: Call
   viewer: Viewer
   sessionId: string
-  /** Undefined: as the session is. */
+  /** Undefined: leave the session as it is. */
   hidden: boolean | undefined
   message: string
   /** System messages, which apply to this turn. */
   system: readonly ChatMessage[]
-  /** What the client says came before; used where the session has no stored history. */
+  /** Earlier messages as the client sends them; used when the session has no stored history. */
   before: readonly ChatMessage[]
   /** The agent the turn is given to. */
   agent: AgentConfig
-  /** The organization's agents, by id, as they are when the turn is taken in. */
+  /** The organization's agents by id, as they were when the turn was asked for. */
   agents: ReadonlyMap<string, AgentConfig>
-  /** Routes past the orchestrator's choice, straight to this agent. */
+  /** Routes straight to this agent, without the orchestrator's choice. */
   target?: AgentConfig
   temperature?: number
   maxTokens?: number
-  /** The same for a request that is repeated (idempotency key). */
+  /** A repeated request has the same (idempotency key). */
   messageId: string
-  /** Where a stock SDK may repeat the request. */
+  /** Set when a stock SDK may repeat the request. */
   fingerprint?: string
   /** The key's backing user, who is charged. */
   payerId: string
@@ -39,21 +39,21 @@ export type Outcome =
   | { status: 'completed' | 'cancelled'; done: TurnDone }
   | { status: 'failed'; refusal: Refusal }
 
-/** A turn under way, or ended and kept to be read again. */
+/** A turn that runs, or that has ended and is kept to be read again. */
 export type LiveTurn = {
   runId: string
   sessionId: string
   organizationId: string
-  /** The agent it was given to; undefined in what was stored before that was kept. */
+  /** The agent it was given to; undefined for runs stored before that was recorded. */
   agentId: string | undefined
   /** Unix seconds. */
   created: number
   log: TurnLog
-  /** Once its message is stored: whose session it is in, and where in the log it began. */
+  /** Set once its message is stored: the session's owner, and the position where the run began. */
   begun?: { ownerId: string; keyId: string | null; position: number }
   /**
-   * Settles when the message is stored and its run begins: with this turn, or with the earlier one
-   * where the message was sent before and its answer stands. Rejects with the refusal.
+   * Settles when the message is stored and its run begins: with this turn, or with the earlier turn
+   * when the same message was sent before. Rejects with the refusal.
    */
   started: Promise<LiveTurn>
   /** Settles when the turn's end is stored and can be read back; never rejects. */

@@ -5,8 +5,8 @@ import { deferred } from '../support/deferred.ts'
 import type { PastTurn } from './past-turn.ts'
 import { type RunTurnUses, runTurn } from './run-turn.ts'
 import type { LiveTurn, Outcome, TurnRequest } from './turn.ts'
-import { turnLine } from './turn-line.ts'
 import { type TurnLog, turnLog } from './turn-log.ts'
+import { turnQueue } from './turn-queue.ts'
 
 /** How long an ended turn can be read again from memory (docs/contract/streaming.md#following-a-turn-again), and how much. */
 const keptMs = 600_000
@@ -18,14 +18,14 @@ const sessionName = ({ organizationId, sessionId }: Place): string =>
   `${organizationId}/${sessionId}`
 
 /**
- * Turns of sessions: one at a time per session, each run once whoever listens. The flow of one:
- * line → reserve credits and store the message → agents → log, recorder, meter → store the end and
+ * Turns of sessions: one at a time per session, each run once however many follow it. Its flow:
+ * queue → reserve credits and store the message → agents → log, recorder, meter → store the end and
  * settle → the views have it → tell the client.
  */
 export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
   const { clock, pastTurn, log: logger } = uses
   const { start, sessionKeyOf: sealingKey, finish } = runTurn(uses)
-  const line = turnLine()
+  const queue = turnQueue()
   /** Running and waiting turns, by session, in the order they came. */
   const live = new Map<string, Set<LiveTurn>>()
   const byId = new Map<string, LiveTurn>()
@@ -50,7 +50,7 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
     if (keep && turn.begun) kept.set(turn.runId, turn)
   }
 
-  /** The session's turn under way; those in line have not begun. */
+  /** The session's running turn; those that wait have not begun. */
   const current = (place: Place): LiveTurn | undefined => {
     for (const turn of live.get(sessionName(place)) ?? []) if (turn.begun) return turn
     return undefined
@@ -58,14 +58,14 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
 
   const find = (runId: string): LiveTurn | undefined => byId.get(runId) ?? kept.get(runId)
 
-  /** The turn that a repeated message began before; it runs, or its answer is stored. */
+  /** The turn that the same message began before: it runs, or its answer is stored. */
   const earlier = async (runId: string | undefined): Promise<LiveTurn> => {
     const turn = runId && (find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 })))
     if (!turn) throw refusal('session_busy')
     return turn
   }
 
-  /** Tells what another turn's clients are told, but for its end. */
+  /** Copies what the clients of another turn are told, except its end. */
   const repeat = async (before: LiveTurn, log: TurnLog): Promise<Outcome> => {
     for await (const items of before.log.follow(0))
       for (const item of items) if (item.event !== 'done' && item.event !== 'failed') log.push(item)
@@ -73,8 +73,8 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
   }
 
   /**
-   * Takes a message in. `keep`: the turn may be asked for again after its end. What refuses it
-   * rejects `started`; `outcome` never rejects.
+   * Begins a turn. `keep`: it can be read again after its end. A refusal rejects `started`;
+   * `outcome` never rejects.
    */
   const send = (request: TurnRequest, { keep }: { keep: boolean }): LiveTurn => {
     const { sessionId, viewer } = request
@@ -90,7 +90,7 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
     const run = async (): Promise<Outcome> => {
       const owner = current(place)?.begun
       if (owner && !isOwn(viewer, owner)) throw refusal('session_not_found')
-      const leave = await line.enter(sessionName(place))
+      const leave = await queue.enter(sessionName(place))
       try {
         const sent = await start(request, runId)
         if (!sent.begun) {
@@ -157,7 +157,7 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
       if (position !== undefined) await uses.waitForPosition(position)
     },
     /**
-     * Stops the running turn of a session and those in line; false when there is none. Resolves
+     * Cancels the running turn of a session and those that wait; false when there is none. Resolves
      * when their ends are stored.
      */
     async cancel(place: Place): Promise<boolean> {
@@ -166,12 +166,12 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
       await Promise.all(stopped.map(({ outcome }) => outcome))
       return stopped.length > 0
     },
-    /** No ended turn of the session can be read again from here. */
+    /** Forgets the session's ended turns: they can no longer be read again from memory. */
     forget(place: Place): void {
       for (const [runId, turn] of [...kept.entries()])
         if (sessionName(turn) === sessionName(place)) kept.delete(runId)
     },
-    /** Lets what runs end, for a shutdown; what does not in time is cancelled, and recorded so. */
+    /** For a shutdown: lets turns end, and cancels those that take longer. Resolves when all are stored. */
     async drain(withinMs: number): Promise<void> {
       const running = [...byId.values()]
       const timer = setTimeout(() => {

@@ -10,7 +10,7 @@ import type { Models } from '../ports/model.ts'
 const idleMs = 3_600_000
 
 export type Warmed = {
-  /** `built`: now, or by joining a build in progress; `warm`: it was there. */
+  /** `built`: now, or by a build that was in progress; `warm`: it was built before. */
   status: 'built' | 'warm'
   tookMs: number
   subAgents: number
@@ -21,29 +21,29 @@ export type Warmed = {
 type Built = { ready: Promise<number>; done: boolean; configuration: string; usedAt: number }
 
 type Uses = {
-  findSquad: FindAgents
+  findAgents: FindAgents
   toolsOf: RuntimePorts['toolsOf']
   models: Models
   clock: Clock
 }
 
 /**
- * Agents made ready for a user before the first message: configuration read, model found, tools
- * listed (MCP servers asked), no model called. An instance is as old as its agent's configuration:
- * once that has changed it is built anew.
+ * Agents built for a user before the first message: the configuration is read, the model found and
+ * the tools listed (MCP servers are asked); no model is called. An agent whose configuration has
+ * changed is built again.
  */
-export const warmAgents = ({ findSquad, toolsOf, models, clock }: Uses) => {
+export const warmAgents = ({ findAgents, toolsOf, models, clock }: Uses) => {
   const built = new Map<string, Built>()
 
   const instanceKey = (organizationId: string, userId: string, agentId: string): string =>
     `${organizationId}/${userId}/${agentId}`
 
-  const build = async (agent: AgentConfig, squad: RunnableAgents, call: Call): Promise<number> => {
+  const build = async (agent: AgentConfig, all: RunnableAgents, call: Call): Promise<number> => {
     models.resolve(agent.model)
     const turn: AgentTurn = {
       call,
       agent,
-      agents: squad.agents,
+      agents: all.agents,
       sessionId: '',
       message: '',
       history: [],
@@ -51,7 +51,7 @@ export const warmAgents = ({ findSquad, toolsOf, models, clock }: Uses) => {
     return (await toolsOf(agent, turn)).length
   }
 
-  const instance = (agent: AgentConfig, squad: RunnableAgents, call: Call, userId: string) => {
+  const instance = (agent: AgentConfig, all: RunnableAgents, call: Call, userId: string) => {
     const key = instanceKey(call.organizationId, userId, agent.agentId)
     const usedAt = clock.now().getTime()
     const configuration = JSON.stringify(agent)
@@ -60,7 +60,7 @@ export const warmAgents = ({ findSquad, toolsOf, models, clock }: Uses) => {
       known.usedAt = usedAt
       return { entry: known, warm: known.done }
     }
-    const ready = build(agent, squad, call)
+    const ready = build(agent, all, call)
     const entry: Built = { ready, done: false, configuration, usedAt }
     built.set(key, entry)
     entry.ready.then(
@@ -73,13 +73,13 @@ export const warmAgents = ({ findSquad, toolsOf, models, clock }: Uses) => {
   }
 
   return {
-    /** @throws what building throws; the next message then builds it again */
+    /** @throws the error that building failed with; the next message builds it again */
     async warm(call: Call, userId: string, agent?: AgentConfig): Promise<Warmed> {
       const startedAt = clock.now().getTime()
-      const squad = await findSquad(call.organizationId)
-      const { orchestrator } = squad
+      const all = await findAgents(call.organizationId)
+      const { orchestrator } = all
       const wanted = agent ? [orchestrator, agent] : [orchestrator]
-      const instances = wanted.map((one) => instance(one, squad, call, userId))
+      const instances = wanted.map((one) => instance(one, all, call, userId))
       const [tools = 0] = await Promise.all(instances.map(({ entry }) => entry.ready))
       return {
         status: instances.every(({ warm }) => warm) ? 'warm' : 'built',
@@ -88,12 +88,12 @@ export const warmAgents = ({ findSquad, toolsOf, models, clock }: Uses) => {
         tools,
       }
     },
-    /** A turn is activity too: what it uses stays warm. */
+    /** A turn is activity too: it keeps its agents warm. */
     used(organizationId: string, userId: string, agentId: string): void {
       const known = built.get(instanceKey(organizationId, userId, agentId))
       if (known) known.usedAt = clock.now().getTime()
     },
-    /** Lets go of what nobody used for an hour; answers how many. */
+    /** Forgets agents that were not used for an hour; answers how many. */
     release(): number {
       const before = clock.now().getTime() - idleMs
       const idle = [...built].filter(([, { usedAt }]) => usedAt <= before)

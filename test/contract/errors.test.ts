@@ -3,7 +3,7 @@ import { scopes } from '../../src/domain/api-key/scopes.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { bodyOf } from '../../src/http/errors/bodies.ts'
 import type { Access } from '../../src/security/access.ts'
-import { subscription } from '../../src/turns/subscription.ts'
+import { requireSubscription } from '../../src/turns/require-subscription.ts'
 import { type Client, user } from '../support/client.ts'
 import { encoded } from '../support/library.ts'
 import { movableClock, startChat } from '../support/server.ts'
@@ -123,7 +123,7 @@ covering(t, 'errors', {
       limits: { minute: 1, hour: 1 },
       plan: 'starter_monthly',
     }
-    const told = await subscription(async () => undefined)(access).catch((error) => error)
+    const told = await requireSubscription(async () => undefined)(access).catch((error) => error)
     t.ok(told instanceof Refusal)
     t.match(bodyOf(told, 'chat'), {
       ...inError('invalid_plan', 'invalid_subscription_plan'),

@@ -17,7 +17,7 @@ const scene = () => {
   const builds: ((tools: readonly Tool[] | Error) => void)[] = []
   const warm = warmAgents({
     clock: { now: () => new Date(now), id: () => 'id' },
-    findSquad: async () => ({
+    findAgents: async () => ({
       orchestrator,
       agents: new Map([orchestrator, helper].map((agent) => [agent.agentId, agent])),
     }),

@@ -5,15 +5,15 @@ import { refusal } from '../../domain/refusal.ts'
 import { requireScopes } from '../../security/scopes.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
+import { repetitionOf } from '../checks/repetition.ts'
 import { refusals } from '../errors/responses.ts'
 import { type AgentStream, agentFormat } from '../streams/agent.ts'
 import { doneOf, onGone, streamTurn } from '../streams/answer-turn.ts'
 import { orAbsent, sessionId } from '../wire/common.ts'
-import { repeatedOf } from '../wire/repeated.ts'
 
 type Uses = {
   beginTurn: BeginTurn
-  findSquad: FindAgents
+  findAgents: FindAgents
   /** What agents without a model of their own use. */
   defaultModel: string
 }
@@ -57,7 +57,7 @@ const delegates = (sent: unknown): string[] =>
 
 /** POST /api/external/agents/{agent_id}/completions, whole and streamed. */
 export const agentCompletionRoutes =
-  ({ beginTurn, findSquad, defaultModel }: Uses): FastifyPluginAsyncZod =>
+  ({ beginTurn, findAgents, defaultModel }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     http.post(
       '/agents/:agent_id/completions',
@@ -108,9 +108,9 @@ export const agentCompletionRoutes =
           maxTokens: sent.max_tokens,
           keep: stream === true,
         }
-        const turn = await beginTurn(request, asked, repeatedOf(request))
+        const turn = await beginTurn(request, asked, repetitionOf(request))
         request.answersFor = turn.sessionId
-        const { agents } = await findSquad(request.access.organizationId)
+        const { agents } = await findAgents(request.access.organizationId)
         const agent = agents.get(agentId)
         if (!agent) throw refusal('agent_not_found')
         const named = { agentId, agentName: agent.name, model: agent.model ?? defaultModel }

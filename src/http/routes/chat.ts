@@ -3,11 +3,11 @@ import { z } from 'zod'
 import { requireScopes } from '../../security/scopes.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
+import { repetitionOf } from '../checks/repetition.ts'
 import { refusals } from '../errors/responses.ts'
 import { agentEventsFor, doneOf, onGone, streamTurn } from '../streams/answer-turn.ts'
 import { chatFormat, toolCallsOf, usageOf } from '../streams/chat.ts'
 import { type ChatBody, chatBody, conversationOf } from '../wire/chat.ts'
-import { repeatedOf } from '../wire/repeated.ts'
 
 const defaultModel = 'svc-orchestrator'
 
@@ -131,7 +131,7 @@ export const chatRoutes =
           maxTokens: body.max_completion_tokens ?? body.max_tokens,
           keep: stream === true,
         }
-        const turn = await beginTurn(request, asked, repeatedOf(request))
+        const turn = await beginTurn(request, asked, repetitionOf(request))
         request.answersFor = turn.sessionId
         if (stream) {
           const agentEvents = agentEventsFor(request, options?.agent_events)

@@ -23,8 +23,8 @@ type Uses = {
   knowledge: Knowledge
   /** Removes what is left of a deleted DataStore; answers how many files. */
   clear(organizationId: string, datastoreId: string): Promise<number>
-  /** There is something to be done about these uploads. */
-  toDo(uploadIds: readonly string[]): void
+  /** Has the stored bytes of removed uploads erased. */
+  eraseUploads(uploadIds: readonly string[]): void
   waitForPosition: WaitForPosition
 }
 
@@ -236,7 +236,7 @@ export const ragDatastoreRoutes =
         const place = { datastoreId: datastore_id, filename }
         const { uploadIds, position } = await deleteFile(place, call)
         await waitForPosition(position)
-        uses.toDo(uploadIds)
+        uses.eraseUploads(uploadIds)
         return { success: true, datastore_id, filename, message: `'${filename}' was deleted` }
       },
     )

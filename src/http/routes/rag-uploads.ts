@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { UploadFilesCommand } from '../../../commands/upload-files.ts'
 import type { GetUpload, ListUploads } from '../../../queries/list-uploads.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import { decodedFiles } from '../checks/arrived-files.ts'
 import { refusals } from '../errors/responses.ts'
 import { integer, orAbsent } from '../wire/common.ts'
@@ -10,12 +9,10 @@ import { filename, uploadItem, uploadStatus } from '../wire/knowledge.ts'
 import { multipartFiles } from '../wire/multipart-files.ts'
 
 type Uses = {
+  /** Resolves when the views show the uploads, which are indexed afterwards. */
   uploadFiles: UploadFilesCommand
   listUploads: ListUploads
   getUpload: GetUpload
-  /** There is something to be done about these uploads. */
-  toDo(uploadIds: readonly string[]): void
-  waitForPosition: WaitForPosition
   /** Where the files of forms wait until they are taken in. */
   spoolDir: string
 }
@@ -52,7 +49,7 @@ const list = z.object({
 export const ragUploadRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { uploadFiles, listUploads, getUpload, waitForPosition } = uses
+    const { uploadFiles, listUploads, getUpload } = uses
     const group = 'rag'
     const reads = { group, scopes: ['rag:read'] } as const
     const tags = ['knowledge']
@@ -89,8 +86,6 @@ export const ragUploadRoutes =
         }))
         const files = spooled ?? decodedFiles(sent)
         const taken = await uploadFiles({ datastoreId: datastore_id, files }, call)
-        await waitForPosition(taken.position)
-        uses.toDo(taken.uploads.map(({ uploadId }) => uploadId))
         const { length } = taken.uploads
         return {
           success: true,

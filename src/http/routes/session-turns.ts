@@ -27,7 +27,7 @@ type Uses = {
   turns: Turns
   pastTurn: PastTurn
   findSession: FindSession
-  findSquad: FindAgents
+  findAgents: FindAgents
   /** What agents without a model of their own use. */
   defaultModel: string
   delegate: Delegate
@@ -53,12 +53,12 @@ const reattach = z.object({
 export const sessionTurnRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { turns, pastTurn, findSession, findSquad, defaultModel, delegate, clock } = uses
+    const { turns, pastTurn, findSession, findAgents, defaultModel, delegate, clock } = uses
     const tags = ['sessions']
 
     /** As the turn was streamed at first: an agent's completion, or the orchestrator's chat. */
     const formatOf = async (turn: LiveTurn, chat: ChatStream): Promise<StreamFormat> => {
-      const { orchestrator, agents } = await findSquad(turn.organizationId)
+      const { orchestrator, agents } = await findAgents(turn.organizationId)
       const { agentId = orchestrator.agentId } = turn
       const agent = agentId === orchestrator.agentId ? undefined : agents.get(agentId)
       if (!agent) return chatFormat(turn, chat)

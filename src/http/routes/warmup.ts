@@ -4,14 +4,14 @@ import type { FindAgents } from '../../../queries/find-agents.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { requireScopes } from '../../security/scopes.ts'
-import type { RequireSubscription } from '../../turns/subscription.ts'
+import type { RequireSubscription } from '../../turns/require-subscription.ts'
 import type { WarmAgents } from '../../turns/warm-agents.ts'
 import { refusals } from '../errors/responses.ts'
 import { orAbsent } from '../wire/common.ts'
 
 type Uses = {
   warmAgents: WarmAgents
-  findSquad: FindAgents
+  findAgents: FindAgents
   delegate: Delegate
   requireSubscription: RequireSubscription
 }
@@ -44,7 +44,7 @@ const scopesIn = (sent: unknown): string[] => {
 
 /** POST /api/external/v1/warmup: no model is called, nothing is charged. */
 export const warmupRoutes =
-  ({ warmAgents, findSquad, delegate, requireSubscription }: Uses): FastifyPluginAsyncZod =>
+  ({ warmAgents, findAgents, delegate, requireSubscription }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     http.post(
       '/warmup',
@@ -76,7 +76,7 @@ export const warmupRoutes =
         const { on_behalf_of, agent_id } = request.body
         const { call, viewer } = await delegate(request, on_behalf_of)
         await requireSubscription(request.access)
-        const { agents } = await findSquad(call.organizationId)
+        const { agents } = await findAgents(call.organizationId)
         const agent = agent_id ? agents.get(agent_id) : undefined
         if (agent_id && !agent) throw refusal('agent_not_found')
         if (agent && !agent.isActive) throw refusal('agent_inactive')

@@ -2,28 +2,25 @@ import { setTimeout as after } from 'node:timers/promises'
 import type { UploadFilesCommand } from '../../../commands/upload-files.ts'
 import type { GetUpload } from '../../../queries/list-uploads.ts'
 import { Refusal, refusal } from '../../domain/refusal.ts'
-import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { decodedFiles } from '../checks/arrived-files.ts'
 import { filename } from '../wire/knowledge.ts'
 import type { Upload } from './answers.ts'
 
 type Uses = {
+  /** Resolves when the views show the upload, which is indexed afterwards. */
   uploadFiles: UploadFilesCommand
   getUpload: GetUpload
   delegate: Delegate
-  /** There is something to be done about these uploads. */
-  toDo(uploadIds: readonly string[]): void
-  waitForPosition: WaitForPosition
 }
 
 const lookMs = 200
-/** However long other documents take, a client is told of its own no longer than this. */
+/** A client is sent its file's status for 10 minutes at most. */
 const mostLooks = 3_000
 
 /** Takes in a file that came over a socket, by the rules of POST /rag/upload. */
 export const socketUpload =
-  ({ uploadFiles, getUpload, delegate, toDo, waitForPosition }: Uses): Upload =>
+  ({ uploadFiles, getUpload, delegate }: Uses): Upload =>
   async (asker, { datastoreId, onBehalfOf, ...sent }) => {
     const name = filename.safeParse(sent.filename)
     if (!name.success)
@@ -33,14 +30,12 @@ export const socketUpload =
       })
     const files = decodedFiles([{ ...sent, filename: name.data }])
     const { call } = await delegate(asker, onBehalfOf)
-    const { uploads, position } = await uploadFiles({ datastoreId, files }, call)
-    await waitForPosition(position)
-    const ids = uploads.map(({ uploadId }) => uploadId)
-    toDo(ids)
+    const { uploads } = await uploadFiles({ datastoreId, files }, call)
+    const [upload] = uploads
 
     const look = async () => {
       try {
-        return await getUpload(call.organizationId, ids[0] ?? '')
+        return await getUpload(call.organizationId, upload?.uploadId ?? '')
       } catch (error) {
         if (error instanceof Refusal) return undefined
         throw error

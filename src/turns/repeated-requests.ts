@@ -4,32 +4,33 @@ import type { Clock } from '../ports/clock.ts'
 import type { LiveTurn } from './turn.ts'
 import type { Turns } from './turns.ts'
 
+/** How long a turn in memory is recognised by its fingerprint. */
 const recognisedMs = 600_000
 
-/** What makes a request one that came before. */
-export type Repeated = {
-  /** The run that the first request with this idempotency key was answered by. */
+/** What shows that a request repeats an earlier one. */
+export type Repetition = {
+  /** The run that answered the first request with this idempotency key. */
   run?: string | undefined
-  /** What a stock SDK's repetition has in common with its first request. */
+  /** The same for a stock SDK's request and its repetitions. */
   fingerprint?: string | undefined
-  /** It says of itself that it is a repetition. */
+  /** The client says that it is a repetition. */
   retried?: boolean
 }
 
 type Uses = { turns: Turns; findRepeatedRun: FindRepeatedRun; clock: Clock }
 
 /**
- * A stock SDK repeats a failed request as it was, with a retry count: the repetition is answered by
- * the turn that the first one began, unless that turn failed (docs/contract/requests.md#retries-of-sdks).
+ * A stock SDK repeats a failed request unchanged, with a retry count: the repetition is answered by
+ * the turn that the first request began, unless that turn failed (docs/contract/requests.md#retries-of-sdks).
  */
-export const repeats = ({ turns, findRepeatedRun, clock }: Uses) => {
+export const repeatedRequests = ({ turns, findRepeatedRun, clock }: Uses) => {
   const recent = new LRUCache<string, { runId: string; at: number }>({ max: 50_000 })
   return {
     note(fingerprint: string, { runId }: LiveTurn): void {
       recent.set(fingerprint, { runId, at: clock.now().getTime() })
     },
-    /** The run that answers a request with this fingerprint already. */
-    async before(fingerprint: string): Promise<string | undefined> {
+    /** The run that answers requests with this fingerprint, if there is one. */
+    async runFor(fingerprint: string): Promise<string | undefined> {
       const now = clock.now()
       const noted = recent.get(fingerprint)
       const turn =
@@ -38,4 +39,4 @@ export const repeats = ({ turns, findRepeatedRun, clock }: Uses) => {
     },
   }
 }
-export type Repeats = ReturnType<typeof repeats>
+export type RepeatedRequests = ReturnType<typeof repeatedRequests>

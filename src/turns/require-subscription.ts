@@ -11,10 +11,10 @@ export type FindBalance = (
 const credits = (micro: number): number => micro / 1_000_000
 
 /**
- * Subscription, then credits, of the key's backing user (docs/contract/requests.md#subscription-and-credits). Answers the
- * user who pays. @throws no_subscription, invalid_plan, insufficient_credits
+ * Subscription, then credits, of the key's backing user (docs/contract/requests.md#subscription-and-credits). Answers
+ * who pays. @throws no_subscription, invalid_plan, insufficient_credits
  */
-export const subscription =
+export const requireSubscription =
   (findBalance: FindBalance) =>
   async ({ plan, userId }: Access): Promise<string> => {
     if (!plan || !userId)
@@ -30,4 +30,4 @@ export const subscription =
       })
     return userId
   }
-export type RequireSubscription = ReturnType<typeof subscription>
+export type RequireSubscription = ReturnType<typeof requireSubscription>

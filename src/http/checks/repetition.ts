@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import type { Repeated } from '../../turns/repeats.ts'
+import type { Repetition } from '../../turns/repeated-requests.ts'
 
 const header = 'x-stainless-retry-count'
 
-/** What is to be known of a request that a stock SDK may repeat; nothing of any other client's. */
-export const repeatedOf = (request: FastifyRequest): Repeated => {
+/** Whether a request repeats an earlier one; fingerprints are for clients that count their retries. */
+export const repetitionOf = (request: FastifyRequest): Repetition => {
   const { access, rawBody, url, headers, streamedRun: run } = request
   const attempt = headers[header]
   if (attempt === undefined) return { run }
