@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { projections, readModels } from '../projections/all.ts'
 import { opener } from '../queries/opened.ts'
 import { readHistory } from '../queries/read-history.ts'
-import { readModels } from '../queries/read-models.ts'
-import { projections, viewsOf } from '../src/app/read-models.ts'
+import { viewsOf } from '../src/app/read-models.ts'
 import { feeds } from '../src/feeds/feeds.ts'
 import { projector } from '../src/projector/projector.ts'
 import { temporalQuery } from '../src/projector/temporal-query.ts'
@@ -29,10 +29,10 @@ const opened = async (dataDir: string, sessions: number) => {
   await storeSessions(writing, [tenant], sessions, () => turns)
   const { events: store, views, snapshots, vault } = writing
   const projecting = projector({ store, views, projections })
-  const { histories } = await viewsOf(views)
+  const { eventIndex } = await viewsOf(views)
   await projecting.start()
   await projecting.waitForPosition(await store.head(), 600_000)
-  const history = readHistory({ store, histories, indexed: () => projecting.at('histories') })
+  const history = readHistory({ store, eventIndex, indexed: () => projecting.at('histories') })
   const states = temporalQuery({ readHistory: history, snapshots, version: 1 })
   const modelOf = (name: string) => {
     const model = readModels.get(name)
@@ -61,11 +61,11 @@ const opened = async (dataDir: string, sessions: number) => {
 const asOf = async (dataDir: string, size: number): Promise<Measured[]> => {
   const { tenant, states, modelOf, head, close } = await opened(dataDir, size / perSession)
   const upTo = await head()
-  const { projection } = modelOf('sessions')
+  const sessions = modelOf('sessions')
   const measured: Measured[] = []
   for (const how of ['first', 'again']) {
     const begun = performance.now()
-    await states(tenant.organizationId, projection, upTo)
+    await states(tenant.organizationId, sessions, upTo)
     const value = performance.now() - begun
     measured.push({ name: `sessions as of ${size} events, ${how}`, value, unit: 'ms' })
   }

@@ -1,4 +1,4 @@
-import { projections } from '../src/app/read-models.ts'
+import { projections } from '../projections/all.ts'
 import { openStores } from '../src/app/stores.ts'
 import { silent } from '../src/ports/log.ts'
 import { projector } from '../src/projector/projector.ts'

@@ -1,16 +1,19 @@
+import { z } from 'zod'
 import { accountEvents } from '../src/domain/account/events.ts'
+import { flag, id, micro, text, timestamp } from './fields.ts'
 import type { Projection } from './projection.ts'
 
 /** Amounts in micro-credits. What may be spent is `balance` less all of `reservations`. */
-export type AccountView = {
-  user_id: string
-  balance: number
+const accountView = z.object({
+  user_id: id,
+  balance: micro,
   /** What open runs hold back, by run id. */
-  reservations: Readonly<Record<string, number>>
-  /** Only while something is held back, so that its index has those accounts and no others. */
-  holding?: true
-  updated_at: string
-}
+  reservations: z.record(text, micro),
+  /** Only while something is held back. */
+  holding: flag,
+  updated_at: timestamp,
+})
+export type AccountView = z.infer<typeof accountView>
 
 const opened = (id: string, at: string): AccountView => ({
   user_id: id,
@@ -52,6 +55,7 @@ const closed = (
 /** An account begins with whatever is first said of it: nobody opens one. */
 export const accounts: Projection<AccountView, typeof accountEvents> = {
   name: 'accounts',
+  schema: accountView,
   categories: ['account'],
   events: accountEvents,
   indexes: { holding: { equals: ['holding'] } },

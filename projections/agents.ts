@@ -1,34 +1,35 @@
-import {
-  type AgentConfigEvent,
-  type AgentConfiguration,
-  agentEvents,
-} from '../src/domain/agent/events.ts'
+import { z } from 'zod'
+import { type AgentConfigEvent, agentEvents, agentTypes } from '../src/domain/agent/events.ts'
+import { count, id, text, timestamp } from './fields.ts'
 import type { Projection } from './projection.ts'
 
+const configuration = agentEvents.AgentCreated.shape
+
 /** The contract's list item, and below it what the agent is configured by. */
-export type AgentView = {
-  agent_id: string
-  name: string
-  agent_type: AgentConfiguration['agentType']
-  description: string
-  is_active: boolean
-  model: string | null
-  has_tools: boolean
-  has_mcp: boolean
-  organization_id: string
-  instruction: string
-  tools: AgentConfiguration['tools']
-  mcp_servers: AgentConfiguration['mcpServers']
-  sub_agents: string[]
-  datastore_ids: string[]
-  temperature: number | null
-  max_tokens: number | null
-  output_key: string | null
-  max_iterations: number | null
-  exit_condition: string | null
-  created_at: string
-  updated_at: string
-}
+export const agentView = z.object({
+  agent_id: id,
+  name: text,
+  agent_type: z.enum(agentTypes),
+  description: text,
+  is_active: z.boolean(),
+  model: text.nullable().describe('Null for agents that only run others'),
+  has_tools: z.boolean(),
+  has_mcp: z.boolean(),
+  organization_id: id,
+  instruction: text,
+  tools: configuration.tools,
+  mcp_servers: configuration.mcpServers,
+  sub_agents: z.array(id),
+  datastore_ids: z.array(id),
+  temperature: z.number().nullable(),
+  max_tokens: count.nullable(),
+  output_key: text.nullable(),
+  max_iterations: count.nullable(),
+  exit_condition: text.nullable(),
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+export type AgentView = z.infer<typeof agentView>
 
 type Change = AgentConfigEvent<'AgentChanged'>['data']
 
@@ -63,6 +64,8 @@ const changed = (view: AgentView, change: Change, at: string): AgentView => {
 
 export const agents: Projection<AgentView, typeof agentEvents> = {
   name: 'agents',
+  schema: agentView,
+  shown: { schema: agentView },
   categories: ['squad'],
   events: agentEvents,
   indexes: {

@@ -1,30 +1,36 @@
+import { z } from 'zod'
 import { apiKeyEvents } from '../src/domain/api-key/events.ts'
+import { count, id, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
 /** A live or expired key; one that is revoked is not here. */
-export type ApiKeyView = {
-  key_id: string
-  /** Null for a user key. */
-  organization_id: string | null
-  user_id: string
-  type: 'organization' | 'user'
-  hash: string
-  /** All that is shown of the key: its last four characters. */
-  key_hint: string
-  name: string
-  description: string
-  scopes: string[]
-  rate_limit_minute: number
-  rate_limit_hour: number
-  provisioning: boolean
-  expires_at: string | null
-  created_at: string
-  last_used_at: string | null
-  request_count: number
-}
+export const apiKeyView = z.object({
+  key_id: id,
+  organization_id: id.nullable().describe('Null for a user key'),
+  user_id: id,
+  type: z.enum(['organization', 'user']),
+  hash: text,
+  key_hint: text.describe('The last four characters of the key, after an ellipsis'),
+  name: text,
+  description: text,
+  scopes: z.array(text),
+  rate_limit_minute: count,
+  rate_limit_hour: count,
+  provisioning: z.boolean(),
+  expires_at: timestamp.nullable(),
+  created_at: timestamp,
+  last_used_at: timestamp.nullable(),
+  request_count: count,
+})
+export type ApiKeyView = z.infer<typeof apiKeyView>
 
 export const apiKeys: Projection<ApiKeyView, typeof apiKeyEvents> = {
   name: 'api_keys',
+  schema: apiKeyView,
+  shown: {
+    schema: apiKeyView.omit({ hash: true }).extend({ organization_id: id }),
+    document: ({ hash: _, ...key }) => key,
+  },
   categories: ['apikey'],
   events: apiKeyEvents,
   indexes: {

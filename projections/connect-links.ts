@@ -1,19 +1,24 @@
+import { z } from 'zod'
 import { connectEvents } from '../src/domain/connect/events.ts'
+import { id, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
 /** A link by the hash of its token; the token itself is nowhere but in the link. */
-export type ConnectLinkView = {
-  link_id: string
-  organization_id: string
-  user_id: string
-  agent_id: string
-  return_url: string
-  created_at: string
-  expires_at: string
-}
+export const connectLinkView = z.object({
+  link_id: id,
+  organization_id: id,
+  user_id: id,
+  agent_id: id,
+  return_url: text,
+  created_at: timestamp,
+  expires_at: timestamp,
+})
+export type ConnectLinkView = z.infer<typeof connectLinkView>
 
 export const connectLinks: Projection<ConnectLinkView, typeof connectEvents> = {
   name: 'connect_links',
+  schema: connectLinkView,
+  shown: { schema: connectLinkView },
   categories: ['connect'],
   events: connectEvents,
   indexes: { by_user: { equals: ['organization_id', 'user_id'], orderBy: 'expires_at' } },

@@ -1,37 +1,40 @@
+import { z } from 'zod'
 import { contentEvents } from '../src/domain/content/events.ts'
-import type { Sealed } from '../src/domain/sealed.ts'
+import { sealed } from '../src/domain/sealed.ts'
+import { count, flag, micro, opened, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
 /** A generated content item; prompt and input stay sealed, amounts are micro-credits. */
-export type ContentView = {
-  id: string
-  organization_id: string
-  user_id: string
-  key_id: string | null
-  payer_id: string
-  requested: 'image' | 'video' | 'audio' | 'glb'
+export const contentView = z.object({
+  id: text,
+  organization_id: text,
+  user_id: text,
+  key_id: text.nullable(),
+  payer_id: text,
+  requested: contentEvents.ContentRequested.shape.requested,
   /** Null until generation completes. */
-  content_type: 'image' | 'video' | 'audio' | 'glb' | 'other' | null
-  status: 'pending' | 'processing' | 'completed' | 'failed'
-  /** Only while it is not over, so that its index holds the work to be done and nothing else. */
-  open?: true
-  prompt: Sealed
-  input: Sealed
-  provider_version: string
-  provider_prediction_id: string | null
-  output_url: string | null
-  hash: string | null
-  media_type: string | null
-  error_message: string | null
-  processing_time_ms: number | null
-  charge: number
-  reserved: number
-  retry_count: number
-  max_retries: number
-  created_at: string
-  started_at: string | null
-  completed_at: string | null
-}
+  content_type: contentEvents.ContentCompleted.shape.contentType.nullable(),
+  status: z.enum(['pending', 'processing', 'completed', 'failed']),
+  /** Only while it is not over. */
+  open: flag,
+  prompt: sealed,
+  input: sealed,
+  provider_version: text,
+  provider_prediction_id: text.nullable(),
+  output_url: text.nullable(),
+  hash: text.nullable(),
+  media_type: text.nullable(),
+  error_message: text.nullable(),
+  processing_time_ms: z.int().nullable(),
+  charge: micro,
+  reserved: micro,
+  retry_count: count,
+  max_retries: count,
+  created_at: timestamp,
+  started_at: timestamp.nullable(),
+  completed_at: timestamp.nullable(),
+})
+export type ContentView = z.infer<typeof contentView>
 
 const owner = ['organization_id', 'user_id']
 const byKey = [...owner, 'key_id']
@@ -39,6 +42,8 @@ const newest = (equals: readonly string[]) => ({ equals, orderBy: 'created_at' }
 
 export const contents: Projection<ContentView, typeof contentEvents> = {
   name: 'contents',
+  schema: contentView,
+  shown: { schema: contentView.extend({ prompt: opened, input: opened }) },
   categories: ['content'],
   events: contentEvents,
   indexes: {

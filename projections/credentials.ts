@@ -1,16 +1,21 @@
+import { z } from 'zod'
 import { credentialEvents } from '../src/domain/credential/events.ts'
-import type { Sealed } from '../src/domain/sealed.ts'
+import { sealed } from '../src/domain/sealed.ts'
+import { id, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
 /** `value` is for the user's tools alone: no answer holds it, sealed or not. */
-export type CredentialView = {
-  name: string
-  organization_id: string
-  user_id: string
-  value: Sealed
-  created_at: string
-  updated_at: string
-}
+export const credentialView = z.object({
+  name: text,
+  organization_id: id,
+  user_id: id,
+  value: sealed,
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+export type CredentialView = z.infer<typeof credentialView>
+
+const withheld = z.object({ withheld: z.literal(true) })
 
 export const credentialDocumentId = (
   organizationId: string,
@@ -20,6 +25,8 @@ export const credentialDocumentId = (
 
 export const credentials: Projection<CredentialView, typeof credentialEvents> = {
   name: 'credentials',
+  schema: credentialView,
+  shown: { schema: credentialView.extend({ value: withheld }) },
   categories: ['credentials'],
   events: credentialEvents,
   indexes: { by_user: { equals: ['organization_id', 'user_id'], orderBy: 'name' } },

@@ -1,22 +1,25 @@
+import { z } from 'zod'
 import { dataStoreEvents } from '../src/domain/datastore/events.ts'
 import { fileEvents } from '../src/domain/file/events.ts'
+import { count, flag, text, timestamp } from './fields.ts'
 import type { Projection } from './projection.ts'
 
-export type DataStoreView = {
-  datastore_id: string
-  organization_id: string
-  display_name: string
-  description: string | null
-  document_count: number
-  created_at: string
-  is_active: boolean
+export const datastoreView = z.object({
+  datastore_id: text,
+  organization_id: text,
+  display_name: text,
+  description: text.nullable(),
+  document_count: count,
+  created_at: timestamp,
+  is_active: z.boolean(),
   /** Grows with every change of what can be searched in it. */
-  version: number
+  version: count,
   /** Only until it is deleted. */
-  shown?: true | undefined
+  shown: flag,
   /** Only while it is deleted and its files are not removed. */
-  deleting?: true | undefined
-}
+  deleting: flag,
+})
+export type DataStoreView = z.infer<typeof datastoreView>
 
 const events = { ...dataStoreEvents, ...fileEvents }
 
@@ -28,6 +31,8 @@ const counted = (view: DataStoreView, more: number): DataStoreView => ({
 
 export const datastores: Projection<DataStoreView, typeof events> = {
   name: 'datastores',
+  schema: datastoreView,
+  shown: { schema: datastoreView },
   categories: ['datastores', 'file'],
   events,
   indexes: {

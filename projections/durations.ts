@@ -1,8 +1,13 @@
+import { z } from 'zod'
+
 /**
  * How long things took: counts by bucket, each 10 % wider than the one before, so that a quantile
  * is at most 5 % off. Adding the counts of two gives that of both.
  */
-export type Durations = Readonly<Record<string, number>>
+export const durations = z
+  .record(z.string(), z.int())
+  .describe('Counts of completed runs: bucket n is from 1.1^(n-1) to 1.1^n ms; add to merge')
+export type Durations = Readonly<z.infer<typeof durations>>
 
 const growth = Math.log(1.1)
 

@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import type { RecordedEvent } from '../src/ports/event-store.ts'
-import type { AnyProjection, StoredFold } from './projection.ts'
+import { count, text } from './fields.ts'
+import type { LogProjection } from './projection.ts'
 
 /** How many positions a document stands for, and a part of it. */
 export const stretchSize = 16_384
@@ -11,16 +13,17 @@ const minute = 60_000
  * Where in the log an organization's events are, by stretches of positions: its history is read
  * without reading anybody else's. Told by parts and minutes, so that few events change a document.
  */
-export type EventIndexView = {
-  organization_id: string
+const eventIndexView = z.object({
+  organization_id: text,
   /** Positions from `stretch * stretchSize` on. */
-  stretch: number
+  stretch: count,
   /** Which parts of the stretch hold events of the organization, counted from its beginning. */
-  parts: readonly number[]
+  parts: z.array(count),
   /** Milliseconds since 1970, whole minutes: no event of the stretch is from before or after. */
-  since: number
-  until: number
-}
+  since: count,
+  until: count,
+})
+export type EventIndexView = z.infer<typeof eventIndexView>
 
 const stretchOf = ({ position }: RecordedEvent) => Math.floor(position / stretchSize)
 
@@ -45,23 +48,18 @@ const continued = (view: EventIndexView, { position, metadata }: RecordedEvent):
   }
 }
 
-const stored: StoredFold<EventIndexView> = {
-  id: (event) => `${event.metadata.organization_id}/${stretchOf(event)}`,
-  fold(view, events) {
-    const [first] = events
-    const before = view ?? (first && begun(first))
-    if (!before) throw new TypeError('a fold without events')
-    return { view: events.reduce(continued, before), others: [] }
-  },
-}
-
-export const eventIndex: AnyProjection = {
+/** An organization's event index; its documents are stored as `histories`. */
+export const eventIndex: LogProjection<EventIndexView> = {
   name: 'histories',
-  categories: [],
-  events: {},
+  schema: eventIndexView,
   indexes: { by_organization: { equals: ['organization_id'], orderBy: 'stretch' } },
-  id: () => [],
-  creates: {},
-  changes: {},
-  stored,
+  stored: {
+    id: (event) => `${event.metadata.organization_id}/${stretchOf(event)}`,
+    fold(view, events) {
+      const [first] = events
+      const before = view ?? (first && begun(first))
+      if (!before) throw new TypeError('a fold without events')
+      return { view: events.reduce(continued, before), others: [] }
+    },
+  },
 }

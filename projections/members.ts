@@ -1,15 +1,18 @@
-import { type MemberRole, memberEvents } from '../src/domain/member/events.ts'
+import { z } from 'zod'
+import { memberEvents } from '../src/domain/member/events.ts'
+import { flag, id, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
-export type MemberView = {
-  organization_id: string
-  user_id: string
-  role: MemberRole
-  status: 'pending' | 'active'
-  /** Only where a partner's key added the account, so that its index holds those and no others. */
-  provisioned?: true
-  created_at: string
-}
+export const memberView = z.object({
+  organization_id: id,
+  user_id: id,
+  role: memberEvents.MemberAdded.shape.role,
+  status: memberEvents.MemberAdded.shape.status,
+  /** Only where a partner's key added the account. */
+  provisioned: flag,
+  created_at: timestamp,
+})
+export type MemberView = z.infer<typeof memberView>
 
 /** One person may be a member of many organizations. */
 export const memberDocumentId = (organizationId: string, userId: string): string =>
@@ -17,6 +20,8 @@ export const memberDocumentId = (organizationId: string, userId: string): string
 
 export const members: Projection<MemberView, typeof memberEvents> = {
   name: 'members',
+  schema: memberView,
+  shown: { schema: memberView },
   categories: ['member'],
   events: memberEvents,
   indexes: {

@@ -1,24 +1,29 @@
-import type { Sealed } from '../src/domain/sealed.ts'
+import { z } from 'zod'
+import { sealed } from '../src/domain/sealed.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
+import { count, opened, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
 /** A message in its answer's shape; the text stays sealed and is opened when it is read. */
-export type MessageView = {
-  event_id: string
-  event_type: 'user_message' | 'assistant_message'
-  content: Sealed
-  agent: string | null
-  created_at: string
-  visibility: 'visible' | 'hidden'
-  organization_id: string
-  session_id: string
-  run_id: string
+export const messageView = z.object({
+  event_id: text,
+  event_type: z.enum(['user_message', 'assistant_message']),
+  content: sealed,
+  agent: text.nullable(),
+  created_at: timestamp,
+  visibility: z.enum(['visible', 'hidden']),
+  organization_id: text,
+  session_id: text,
+  run_id: text,
   /** Place in the global order: the order of a session's messages. */
-  position: number
-}
+  position: count,
+})
+export type MessageView = z.infer<typeof messageView>
 
 export const messages: Projection<MessageView, typeof sessionEvents> = {
   name: 'messages',
+  schema: messageView,
+  shown: { schema: messageView.extend({ content: opened }) },
   categories: ['session'],
   events: sessionEvents,
   indexes: {

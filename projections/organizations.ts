@@ -1,16 +1,19 @@
+import { z } from 'zod'
 import { organizationEvents } from '../src/domain/organization/events.ts'
+import { id, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
-export type OrganizationView = {
-  organization_id: string
-  name: string
+export const organizationView = z.object({
+  organization_id: id,
+  name: text,
   /** The owner of longest standing. */
-  owner_user_id: string | null
-  owner_user_ids: string[]
-  orchestrator_agent_id: string
-  created_at: string
-  updated_at: string
-}
+  owner_user_id: id.nullable(),
+  owner_user_ids: z.array(id),
+  orchestrator_agent_id: id,
+  created_at: timestamp,
+  updated_at: timestamp,
+})
+export type OrganizationView = z.infer<typeof organizationView>
 
 const owned = (view: OrganizationView, owners: string[], at: string) => ({
   ...view,
@@ -21,6 +24,8 @@ const owned = (view: OrganizationView, owners: string[], at: string) => ({
 
 export const organizations: Projection<OrganizationView, typeof organizationEvents> = {
   name: 'organizations',
+  schema: organizationView,
+  shown: { schema: organizationView },
   categories: ['organization'],
   events: organizationEvents,
   indexes: { all: { equals: [], orderBy: 'created_at' } },

@@ -1,30 +1,53 @@
+import type { z } from 'zod'
 import type { EventTable } from '../src/domain/aggregate.ts'
 import type { Seen } from '../src/domain/event.ts'
 import type { RecordedEvent } from '../src/ports/event-store.ts'
-import type { DocumentChange, Scalar, ViewSpec } from '../src/ports/views.ts'
-
-/** One read model: which event creates a view, which change it, which remove it. */
-export type Projection<View, Table extends EventTable> = ViewSpec & {
-  /** The streams it reads, by category. An event in them that `events` does not know stops it. */
-  categories: readonly string[]
-  events: Table
-  /** The document (or documents) that an event is about; an empty list: none. */
-  id(event: Seen<Table>): string | readonly string[]
-  /** For a document that is not there yet. */
-  creates: { [T in keyof Table]?: (event: Seen<Table, T>, id: string) => View }
-  /** For a document that is there. */
-  changes: { [T in keyof Table]?: (view: View, event: Seen<Table, T>, id: string) => View }
-  removes?: readonly (keyof Table & string)[]
-  /** Events that remove every document with these values in an index. */
-  clears?: {
-    [T in keyof Table]?: (event: Seen<Table, T>) => { index: string; equals: readonly Scalar[] }
-  }
-}
+import type { Document, DocumentChange, Scalar, ViewSpec } from '../src/ports/views.ts'
 
 /**
- * A read model of the events themselves, of every kind, as they are stored and not parsed: those of
- * a batch that go into one document are folded together.
+ * A handler gets what the `events` of its own projection have parsed. It is typed as a method, so
+ * that a projection of certain events is also one of any events, for what runs them all.
  */
+type Handler<Given extends readonly unknown[], Result> = { of(...given: Given): Result }['of']
+
+/** A read model as an organization's auditors and analysts see it, in states and feeds. */
+type Shown<View> = {
+  /** Of a document as it is shown, its sealed texts opened. */
+  schema: z.ZodType
+  /** Leaves out what is never shown and adds what is worked out; absent: shown as it is stored. */
+  document?(view: View): Document
+}
+
+type Schema<View> = {
+  /** Of a stored document. Gives its type; documents are not parsed when they are read. */
+  schema: z.ZodType<View>
+}
+
+/** One read model: which event creates a view, which change it, which remove it. */
+export type Projection<View extends Document, Table extends EventTable> = ViewSpec &
+  Schema<View> & {
+    /** Only where each document belongs to one organization, named in its `organization_id`. */
+    shown?: Shown<View>
+    /** The streams it reads, by category. An event in them that `events` does not know stops it. */
+    categories: readonly string[]
+    events: Table
+    /** The document (or documents) that an event is about; an empty list: none. */
+    id(event: Seen<Table>): string | readonly string[]
+    /** For a document that is not there yet. */
+    creates: { [T in keyof Table]?: Handler<[event: Seen<Table, T>, id: string], View> }
+    /** For a document that is there. */
+    changes: { [T in keyof Table]?: Handler<[view: View, event: Seen<Table, T>, id: string], View> }
+    removes?: readonly (keyof Table & string)[]
+    /** Events that remove every document with these values in an index. */
+    clears?: {
+      [T in keyof Table]?: Handler<
+        [event: Seen<Table, T>],
+        { index: string; equals: readonly Scalar[] }
+      >
+    }
+  }
+
+/** Those events of a batch that go into one document are folded together. */
 export type StoredFold<View> = {
   /** The document that an event goes into, if any. */
   id(event: RecordedEvent): string | undefined
@@ -36,33 +59,31 @@ export type StoredFold<View> = {
   ): { view: View; others: readonly DocumentChange[] }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: handlers of many tables have no common event type
-type Handler = (...given: any[]) => any
+/** A read model of the events themselves, of every kind, as they are stored and not parsed. */
+export type LogProjection<View> = ViewSpec & Schema<View> & { stored: StoredFold<View> }
 
-/** Any projection, for what runs them all. */
-export type AnyProjection = Omit<
-  Projection<never, EventTable>,
-  'id' | 'creates' | 'changes' | 'removes' | 'clears'
-> & {
-  id: Handler
-  creates: { [type: string]: Handler | undefined }
-  changes: { [type: string]: Handler | undefined }
-  removes?: readonly string[]
-  clears?: { [type: string]: Handler | undefined }
-  /** In place of all of these. */
-  stored?: { id: StoredFold<never>['id']; fold: Handler }
-}
+/** A projection of whatever events, for what runs them all. */
+export type EventProjection = Projection<Document, EventTable>
+
+export type AnyProjection = EventProjection | LogProjection<Document>
+
+/** A read model that is shown. */
+export type ReadModel = EventProjection & { shown: Shown<Document> }
+
+/** A document as it is shown; sealed texts are opened after. */
+export const shownDocument = ({ shown }: ReadModel, document: Document): Document =>
+  shown.document ? shown.document(document) : document
 
 /** The part of a stream name after its category and organization: the aggregate's own id. */
 export const idIn = (stream: string): string => stream.slice(stream.indexOf('_') + 1)
 
 /** One document after one event; undefined when it is not, or no longer, there. */
-export const projected = <View, Table extends EventTable>(
-  { creates, changes, removes }: Projection<View, Table>,
-  view: View | undefined,
-  event: Seen<Table>,
+export const projected = (
+  { creates, changes, removes }: EventProjection,
+  view: Document | undefined,
+  event: Seen<EventTable>,
   id: string,
-): View | undefined => {
+): Document | undefined => {
   if (removes?.includes(event.type)) return undefined
   return view ? (changes[event.type]?.(view, event, id) ?? view) : creates[event.type]?.(event, id)
 }

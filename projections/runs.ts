@@ -1,36 +1,38 @@
+import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
-import { type SessionEvent, sessionEvents } from '../src/domain/session/events.ts'
+import { sessionEvents } from '../src/domain/session/events.ts'
+import { count, flag, micro, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
 /** One run of a session: what recovery, time-outs and repeated requests are asked by. */
-export type RunView = {
-  run_id: string
-  session_id: string
-  message_id: string
-  organization_id: string
-  key_id: string | null
-  payer_id: string
+const runView = z.object({
+  run_id: text,
+  session_id: text,
+  message_id: text,
+  organization_id: text,
+  key_id: text.nullable(),
+  payer_id: text,
   /** The agent the turn was given to; not in documents from before it was kept. */
-  agent_id?: string
-  agent: string
-  node: string
-  status: 'running' | 'completed' | 'failed' | 'cancelled' | 'timed_out'
-  /** Only while running, so that its index holds the running ones and no others. */
-  open?: true
+  agent_id: text.optional(),
+  agent: text,
+  node: text,
+  status: z.enum(['running', 'completed', 'failed', 'cancelled', 'timed_out']),
+  /** Only while running. */
+  open: flag,
   /** Only where a stock SDK may repeat the request. */
-  fingerprint?: string
-  started_at: string
-  ended_at: string | null
-  error_code: string | null
-  finish_reason: SessionEvent<'RunCompleted'>['data']['finishReason'] | null
-  tool_calls: readonly { id: string; name: string }[]
+  fingerprint: text.optional(),
+  started_at: timestamp,
+  ended_at: timestamp.nullable(),
+  error_code: text.nullable(),
+  finish_reason: sessionEvents.RunCompleted.shape.finishReason.nullable(),
+  tool_calls: z.array(z.object({ id: text, name: text })),
   /** The message that answered, once there is one. */
-  answer_id: string | null
-  prompt_tokens: number
-  completion_tokens: number
-  /** Micro-credits. */
-  charge: number
-}
+  answer_id: text.nullable(),
+  prompt_tokens: count,
+  completion_tokens: count,
+  charge: micro,
+})
+export type RunView = z.infer<typeof runView>
 
 type Event = Seen<typeof sessionEvents>
 type Cost = { promptTokens: number; completionTokens: number; charge: number }
@@ -50,6 +52,8 @@ const ended = (
 
 export const runs: Projection<RunView, typeof sessionEvents> = {
   name: 'runs',
+  schema: runView,
+  shown: { schema: runView },
   categories: ['session'],
   events: sessionEvents,
   indexes: {

@@ -1,29 +1,33 @@
+import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
+import { count, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
-/** A session in its answer's shape, with what its lists and its status are asked by. */
-export type SessionView = {
-  session_id: string
-  organization_id: string
-  user_id: string
-  /** The key it was created through. */
-  key_id: string | null
-  hidden: boolean
-  created_at: string
-  last_update_time: string
-  is_active: boolean
-  message_count: number
-  /** The latest run, for the status answer. */
-  run: SessionRun | null
-}
+export const sessionRun = z.object({
+  run_id: text,
+  state: z.enum(['processing', 'ended', 'timed_out']),
+  started_at: timestamp,
+  current_agent: text,
+})
+export type SessionRun = z.infer<typeof sessionRun>
 
-export type SessionRun = {
-  run_id: string
-  state: 'processing' | 'ended' | 'timed_out'
-  started_at: string
-  current_agent: string
-}
+/** A session in its answer's shape, with what its lists and its status are asked by. */
+export const sessionView = z.object({
+  session_id: text,
+  organization_id: text,
+  user_id: text,
+  /** The key it was created through. */
+  key_id: text.nullable(),
+  hidden: z.boolean(),
+  created_at: timestamp,
+  last_update_time: timestamp,
+  is_active: z.boolean(),
+  message_count: count,
+  /** The latest run, for the status answer. */
+  run: sessionRun.nullable(),
+})
+export type SessionView = z.infer<typeof sessionView>
 
 type Event = Seen<typeof sessionEvents>
 
@@ -46,6 +50,8 @@ const ended =
 
 export const sessions: Projection<SessionView, typeof sessionEvents> = {
   name: 'sessions',
+  schema: sessionView,
+  shown: { schema: sessionView },
   categories: ['session'],
   events: sessionEvents,
   indexes: {

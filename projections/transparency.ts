@@ -1,29 +1,33 @@
+import { z } from 'zod'
 import type { DocumentChange } from '../src/ports/views.ts'
 import { leafOf } from '../src/transparency/leaf.ts'
 import { leafHash, packedHashes, rootOf, unpackedHashes } from '../src/transparency/merkle.ts'
-import type { AnyProjection, StoredFold } from './projection.ts'
+import { count, text } from './fields.ts'
+import type { LogProjection, StoredFold } from './projection.ts'
 
 /** So many nodes of one height are stored together; two such levels are one level of tiles. */
 export const nodesPerDocument = 16
 
 /** The right edge of an organization's tree. Its id is the organization's. */
-export type TreeView = {
-  organization_id: string
+const treeView = z.object({
+  organization_id: text,
   /** How many events, which are its leaves, it has. */
-  size: number
+  size: count,
   /** By level: the nodes that do not fill a run yet, packed. */
-  edge: readonly string[]
+  edge: z.array(text),
   /** Where in the log the leaves of the lowest of these are. */
-  positions: readonly number[]
-}
+  positions: z.array(count),
+})
+export type TreeView = z.infer<typeof treeView>
 
-/** `runLength` nodes of the height `4 * level`; written once. */
-export type NodesView = {
-  organization_id: string
-  hashes: string
+/** `nodesPerDocument` nodes of the height `4 * level`; written once. */
+const nodesView = z.object({
+  organization_id: text,
+  hashes: text,
   /** Where the events are, at level 0. */
-  positions?: readonly number[]
-}
+  positions: z.array(count).optional(),
+})
+export type NodesView = z.infer<typeof nodesView>
 
 export const nodesId = (organizationId: string, level: number, n: number): string =>
   `${organizationId}/${level}/${n}`
@@ -76,13 +80,9 @@ const stored: StoredFold<TreeView> = {
   },
 }
 
-export const transparency: AnyProjection = {
+export const transparency: LogProjection<TreeView | NodesView> = {
   name: 'transparency',
+  schema: z.union([treeView, nodesView]),
   indexes: {},
-  categories: [],
-  events: {},
-  id: () => [],
-  creates: {},
-  changes: {},
   stored,
 }

@@ -1,32 +1,35 @@
+import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
 import { type FileEvent, fileEvents } from '../src/domain/file/events.ts'
+import { count, flag, text, timestamp } from './fields.ts'
 import type { Projection } from './projection.ts'
 
 /** An upload; one that is removed is kept, unseen, until its blobs are removed too. */
-export type UploadView = {
-  upload_id: string
-  organization_id: string
-  datastore_id: string
-  filename: string
-  file_size: number
-  file_type: FileEvent<'UploadReceived'>['data']['fileType']
-  status: 'pending' | 'processing' | 'indexing' | 'completed' | 'failed'
-  uploaded_at: string
-  indexed_at: string | null
-  error_message: string | null
+export const uploadView = z.object({
+  upload_id: text,
+  organization_id: text,
+  datastore_id: text,
+  filename: text,
+  file_size: count,
+  file_type: fileEvents.UploadReceived.shape.fileType,
+  status: z.enum(['pending', 'processing', 'indexing', 'completed', 'failed']),
+  uploaded_at: timestamp,
+  indexed_at: timestamp.nullable(),
+  error_message: text.nullable(),
   /** The document's bytes, and the chunks made of it, in the blob store. */
-  blob: string
-  chunks_blob: string | null
+  blob: text,
+  chunks_blob: text.nullable(),
   /** What the chunks mean, and the model that says so. */
-  vectors_blob?: string | undefined
-  vectors_model?: string | undefined
+  vectors_blob: text.optional(),
+  vectors_model: text.optional(),
   /** Only while it can be searched and has no vectors. */
-  unembedded?: true | undefined
+  unembedded: flag,
   /** Only until it is removed. */
-  shown?: true | undefined
+  shown: flag,
   /** Only while there is something to be done about it: reading, indexing, erasing. */
-  open?: true | undefined
-}
+  open: flag,
+})
+export type UploadView = z.infer<typeof uploadView>
 
 const over = (
   { open: _, ...view }: UploadView,
@@ -59,6 +62,8 @@ const received = (
 
 export const uploads: Projection<UploadView, typeof fileEvents> = {
   name: 'uploads',
+  schema: uploadView,
+  shown: { schema: uploadView },
   categories: ['file'],
   events: fileEvents,
   indexes: {

@@ -1,30 +1,44 @@
+import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
-import { type Durations, withDuration } from './durations.ts'
+import { type Durations, durations, quantile, withDuration } from './durations.ts'
+import { count, micro, text } from './fields.ts'
 import type { Projection } from './projection.ts'
 
 /** What one agent did for one user through one key on one day; null: not known. */
-export type UsageView = {
-  organization_id: string
+export const usageView = z.object({
+  organization_id: text,
   /** UTC, of the runs' ends. */
-  day: string
+  day: z.iso.date(),
   /** The agent that answered. */
-  agent_id: string | null
+  agent_id: text.nullable(),
   /** The user acted for, else the key's backing user. */
-  user_id: string | null
-  key_id: string | null
-  runs: number
-  completed: number
-  failed: number
-  cancelled: number
-  timed_out: number
-  prompt_tokens: number
-  completion_tokens: number
-  /** Micro-credits. */
-  charge: number
-  /** Of completed runs. */
-  durations: Durations
-}
+  user_id: text.nullable(),
+  key_id: text.nullable(),
+  runs: count,
+  completed: count,
+  failed: count,
+  cancelled: count,
+  timed_out: count,
+  prompt_tokens: count,
+  completion_tokens: count,
+  charge: micro,
+  durations,
+})
+export type UsageView = z.infer<typeof usageView>
+
+/** What is worked out of the counts of one document, or of many. */
+export const usageFigures = z.object({
+  credits: z.number(),
+  duration_p50_ms: count.nullable(),
+  duration_p95_ms: count.nullable(),
+})
+
+export const figuresOf = (charge: number, durations: Durations): z.infer<typeof usageFigures> => ({
+  credits: charge / 1_000_000,
+  duration_p50_ms: quantile(durations, 0.5),
+  duration_p95_ms: quantile(durations, 0.95),
+})
 
 type Ended = 'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'
 type End = Seen<typeof sessionEvents, Ended>
@@ -79,6 +93,13 @@ const first = (event: End): UsageView => counted(begun(event), event)
 /** Usage stays when a session is erased: it holds nothing of what was said. */
 export const usage: Projection<UsageView, typeof sessionEvents> = {
   name: 'usage',
+  schema: usageView,
+  shown: {
+    schema: usageView
+      .extend({ day: usageView.shape.day.describe('UTC') })
+      .extend(usageFigures.shape),
+    document: (view) => ({ ...view, ...figuresOf(view.charge, view.durations) }),
+  },
   categories: ['session'],
   events: sessionEvents,
   indexes: { by_organization: { equals: ['organization_id'], orderBy: 'day' } },

@@ -1,26 +1,29 @@
-import { type UserEvent, userEvents } from '../src/domain/user/events.ts'
+import { z } from 'zod'
+import { sealed } from '../src/domain/sealed.ts'
+import { userEvents } from '../src/domain/user/events.ts'
+import { id, text, timestamp } from './fields.ts'
 import type { Projection } from './projection.ts'
 
-type Registered = UserEvent<'UserRegistered'>['data']
-
 /** Email and name stay sealed; queries open them. */
-export type UserView = {
-  user_id: string
-  email: Registered['email']
-  email_hash: string
-  name: Registered['name']
-  origin: Registered['origin']
+const userView = z.object({
+  user_id: id,
+  email: sealed,
+  email_hash: text,
+  name: sealed,
+  origin: userEvents.UserRegistered.shape.origin,
   /** The organization that provisioned the account. */
-  provisioned_by: string | null
+  provisioned_by: id.nullable(),
   /** Whether the person ever signed in. */
-  signed_in: boolean
-  current_organization_id: string | null
-  plan: string | null
-  created_at: string
-}
+  signed_in: z.boolean(),
+  current_organization_id: id.nullable(),
+  plan: text.nullable(),
+  created_at: timestamp,
+})
+export type UserView = z.infer<typeof userView>
 
 export const users: Projection<UserView, typeof userEvents> = {
   name: 'users',
+  schema: userView,
   categories: ['user'],
   events: userEvents,
   indexes: {

@@ -7,13 +7,13 @@ const page = 64
 
 type Uses = {
   readHistory: ReadHistory
-  histories: View<EventIndexView>
-  /** Up to where `histories` is folded. */
+  eventIndex: View<EventIndexView>
+  /** Up to where it is folded. */
   indexed(): number
 }
 
 /** The position of an organization's last event up to a time (milliseconds since 1970); else START. */
-export const findPosition = ({ readHistory, histories, indexed }: Uses) => {
+export const findPosition = ({ readHistory, eventIndex, indexed }: Uses) => {
   const lastIn = async (organizationId: string, time: number, after: number, upTo?: number) => {
     let last = START
     for await (const { events } of readHistory({ organizationId, after, upTo, to: time + 1 }))
@@ -26,7 +26,7 @@ export const findPosition = ({ readHistory, histories, indexed }: Uses) => {
     const recent = await lastIn(organizationId, time, reach)
     if (recent > START) return recent
     for (let skip = 0; ; skip += page) {
-      const { items } = await histories.find({
+      const { items } = await eventIndex.find({
         index: 'by_organization',
         equals: [organizationId],
         descending: true,

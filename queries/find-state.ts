@@ -1,11 +1,11 @@
-import type { AnyProjection } from '../projections/projection.ts'
+import { readModels } from '../projections/all.ts'
+import { type ReadModel, shownDocument } from '../projections/projection.ts'
 import { refusal } from '../src/domain/refusal.ts'
 import { START } from '../src/ports/event-store.ts'
 import type { Document } from '../src/ports/views.ts'
 import type { Vault } from '../src/security/vault.ts'
 import type { FindPosition } from './find-position.ts'
 import { opener } from './opened.ts'
-import { type ReadModel, readModels } from './read-models.ts'
 
 /** How many documents are opened at once. */
 const some = 200
@@ -19,7 +19,7 @@ type Shown = { id: string; document: Document }
 
 type Uses = {
   /** A read model folded from an organization's events up to a position. */
-  stateAt(organizationId: string, projection: AnyProjection, upTo: number): Promise<State>
+  stateAt(organizationId: string, projection: ReadModel, upTo: number): Promise<State>
   findPosition: FindPosition
   head(): Promise<number>
   open: Vault['open']
@@ -41,13 +41,13 @@ export const readModelOf = (name: string): ReadModel => {
 export const findState = ({ stateAt, findPosition, head, open }: Uses) => {
   const opened = opener(open)
   return async (organizationId: string, view: string, { position, time }: Moment) => {
-    const { projection, shown } = readModelOf(view)
+    const model = readModelOf(view)
     const upTo =
       time === undefined ? (position ?? (await head())) : await findPosition(organizationId, time)
     const state =
       upTo <= START
         ? { documents: new Map<string, Document>(), position: START }
-        : await stateAt(organizationId, projection, upTo)
+        : await stateAt(organizationId, model, upTo)
     const ids = [...state.documents]
       .filter(([, document]) => document.organization_id === organizationId)
       .map(([id]) => id)
@@ -61,7 +61,7 @@ export const findState = ({ stateAt, findPosition, head, open }: Uses) => {
       for (let n = 0; n < asked.length; n += some)
         yield Promise.all(
           asked.slice(n, n + some).map(async (id) => {
-            const document = shown(state.documents.get(id) ?? {})
+            const document = shownDocument(model, state.documents.get(id) ?? {})
             return { id, document: (await opened(document)) as Document }
           }),
         )

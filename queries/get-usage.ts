@@ -1,7 +1,6 @@
 import { together } from '../projections/durations.ts'
-import type { UsageView } from '../projections/usage.ts'
+import { figuresOf, type UsageView } from '../projections/usage.ts'
 import type { View } from '../src/ports/views.ts'
-import { usageFigures } from './read-models.ts'
 
 const page = 500
 
@@ -27,7 +26,7 @@ const summed = (views: readonly UsageView[]) => {
     timed_out: sum(({ timed_out }) => timed_out),
     prompt_tokens: sum(({ prompt_tokens }) => prompt_tokens),
     completion_tokens: sum(({ completion_tokens }) => completion_tokens),
-    ...usageFigures(
+    ...figuresOf(
       sum(({ charge }) => charge),
       together(views.map(({ durations }) => durations)),
     ),

@@ -23,8 +23,8 @@ export type Looked = { events: readonly RecordedEvent[]; position: number; looke
 
 type Uses = {
   store: Pick<EventStore, 'history' | 'head'>
-  histories: View<EventIndexView>
-  /** Up to where `histories` is folded. */
+  eventIndex: View<EventIndexView>
+  /** Up to where it is folded. */
   indexed(): number
 }
 
@@ -48,7 +48,7 @@ const rangesOf = ({ stretch, parts }: EventIndexView): Range[] => {
  * went. What is read besides is bounded by what the organization has itself; only what is not
  * indexed yet is looked for in everybody's. Pulled: it holds one batch.
  */
-export const readHistory = ({ store, histories, indexed }: Uses) =>
+export const readHistory = ({ store, eventIndex, indexed }: Uses) =>
   async function* (asked: AskedHistory): AsyncGenerator<Looked> {
     const { organizationId, after, from, to } = asked
     const head = Math.min(asked.upTo ?? Number.POSITIVE_INFINITY, await store.head())
@@ -72,7 +72,7 @@ export const readHistory = ({ store, histories, indexed }: Uses) =>
 
     let next = Math.floor((after + 1) / stretchSize)
     while (next * stretchSize <= reach) {
-      const { items } = await histories.find({
+      const { items } = await eventIndex.find({
         index: 'by_organization',
         equals: [organizationId],
         from: next,

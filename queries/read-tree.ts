@@ -9,7 +9,7 @@ import { rootOf, unpackedHashes } from '../src/transparency/merkle.ts'
 import { type Nodes, rootOver } from '../src/transparency/proofs.ts'
 import { tileWidth } from '../src/transparency/tile.ts'
 
-/** Levels of runs are this much apart: `runLength` is 2 to the power of it. */
+/** Levels of runs are this much apart: `nodesPerDocument` is 2 to the power of it. */
 const levelHeight = Math.log2(nodesPerDocument)
 const levelsPerTile = Math.log2(tileWidth) / levelHeight
 

@@ -26,7 +26,7 @@ import type { Stores } from './stores.ts'
 
 type Uses = {
   stores: Pick<Stores, 'events' | 'views' | 'snapshots'>
-  views: Pick<AllViews, 'histories' | 'organizations' | 'transparency' | 'usage'>
+  views: Pick<AllViews, 'eventIndex' | 'organizations' | 'transparency' | 'usage'>
   projecting: Pick<Projector, 'at' | 'waitForPosition'>
   logKeySeed: Secrets['logKeySeed']
   open: Vault['open']
@@ -38,9 +38,9 @@ type Uses = {
 export const auditPart = (uses: Uses) => {
   const { stores, views, projecting, logKeySeed, open, findAccess, log } = uses
   const { events, snapshots } = stores
-  const { histories, organizations, transparency, usage } = views
+  const { organizations, transparency, usage } = views
   const indexed = () => projecting.at(eventIndex.name)
-  const history = readHistory({ store: events, histories, indexed })
+  const history = readHistory({ store: events, eventIndex: views.eventIndex, indexed })
   const stateAt = temporalQuery({ readHistory: history, snapshots, version: projectionsVersion() })
   const tree = readTree(transparency)
   const oneOrganization = getOrganization(organizations)
@@ -76,7 +76,11 @@ export const auditPart = (uses: Uses) => {
         getOrganization: oneOrganization,
         findState: findState({
           stateAt,
-          findPosition: findPosition({ readHistory: history, histories, indexed }),
+          findPosition: findPosition({
+            readHistory: history,
+            eventIndex: views.eventIndex,
+            indexed,
+          }),
           head: events.head,
           open,
         }),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+import type { z } from 'zod'
 import { accounts } from '../../projections/accounts.ts'
 import { agents } from '../../projections/agents.ts'
 import { apiKeys } from '../../projections/api-keys.ts'
@@ -7,45 +8,21 @@ import { connectLinks } from '../../projections/connect-links.ts'
 import { contents } from '../../projections/contents.ts'
 import { credentials } from '../../projections/credentials.ts'
 import { datastores } from '../../projections/datastores.ts'
-import { type EventIndexView, eventIndex } from '../../projections/event-index.ts'
+import { eventIndex } from '../../projections/event-index.ts'
 import { members } from '../../projections/members.ts'
 import { memories } from '../../projections/memories.ts'
 import { messages } from '../../projections/messages.ts'
 import { organizations } from '../../projections/organizations.ts'
-import type { AnyProjection, Projection } from '../../projections/projection.ts'
 import { runs } from '../../projections/runs.ts'
 import { sessions } from '../../projections/sessions.ts'
-import { type NodesView, type TreeView, transparency } from '../../projections/transparency.ts'
+import { transparency } from '../../projections/transparency.ts'
 import { uploads } from '../../projections/uploads.ts'
 import { usage } from '../../projections/usage.ts'
 import { users } from '../../projections/users.ts'
-import type { EventTable } from '../domain/aggregate.ts'
-import type { View, Views } from '../ports/views.ts'
+import type { View, ViewSpec, Views } from '../ports/views.ts'
 
 /** The right to fold events into views that several processes read. */
 export const projectorLease = 'projector'
-
-/** Every read model. */
-export const projections: readonly AnyProjection[] = [
-  accounts,
-  agents,
-  apiKeys,
-  connectLinks,
-  contents,
-  credentials,
-  datastores,
-  eventIndex,
-  members,
-  memories,
-  messages,
-  organizations,
-  runs,
-  sessions,
-  transparency,
-  uploads,
-  usage,
-  users,
-]
 
 /**
  * Which code folds: another number whenever one of its files is another, so that what older code
@@ -61,8 +38,8 @@ export const projectionsVersion = (): number => {
 
 /** The reading side of every read model. */
 export const viewsOf = async (views: Views) => {
-  const of = <Doc, Table extends EventTable>(projection: Projection<Doc, Table>) =>
-    views.view<Doc>(projection) as Promise<View<Doc>>
+  const of = <Doc>(projection: ViewSpec & { schema: z.ZodType<Doc> }): Promise<View<Doc>> =>
+    views.view<Doc>(projection)
   return {
     accounts: await of(accounts),
     agents: await of(agents),
@@ -71,14 +48,14 @@ export const viewsOf = async (views: Views) => {
     contents: await of(contents),
     credentials: await of(credentials),
     datastores: await of(datastores),
-    histories: await views.view<EventIndexView>(eventIndex),
+    eventIndex: await of(eventIndex),
     members: await of(members),
     memories: await of(memories),
     messages: await of(messages),
     organizations: await of(organizations),
     runs: await of(runs),
     sessions: await of(sessions),
-    transparency: await views.view<TreeView | NodesView>(transparency),
+    transparency: await of(transparency),
     uploads: await of(uploads),
     usage: await of(usage),
     users: await of(users),

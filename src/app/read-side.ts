@@ -1,9 +1,10 @@
+import { projections } from '../../projections/all.ts'
 import type { Log } from '../ports/log.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import { projector } from '../projector/projector.ts'
 import { rebuildJobs } from '../projector/rebuild-jobs.ts'
 import { opening } from '../support/disposal.ts'
-import { projections, projectorLease, viewsOf } from './read-models.ts'
+import { projectorLease, viewsOf } from './read-models.ts'
 import type { Stores } from './stores.ts'
 
 type Uses = {

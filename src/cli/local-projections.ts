@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { projections, projectorLease } from '../app/read-models.ts'
+import { projections } from '../../projections/all.ts'
+import { projectorLease } from '../app/read-models.ts'
 import type { Stores } from '../app/stores.ts'
 import { configFrom, type Environment } from '../config.ts'
 import { rebuild } from '../projector/rebuild.ts'

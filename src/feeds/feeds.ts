@@ -1,5 +1,6 @@
+import { readModels } from '../../projections/all.ts'
+import { type ReadModel, shownDocument } from '../../projections/projection.ts'
 import type { ReadHistory } from '../../queries/read-history.ts'
-import { type ReadModel, readModels } from '../../queries/read-models.ts'
 import { START } from '../ports/event-store.ts'
 import type { TemporalQuery } from '../projector/temporal-query.ts'
 import { itemsOf, type Shown, type Told, upsert } from './item.ts'
@@ -43,17 +44,17 @@ export const feeds = (uses: Uses) => {
   const shared = new Map<string, Snapshot>()
 
   const shownBy =
-    ({ shown }: ReadModel): Shown =>
+    (model: ReadModel): Shown =>
     async (document) =>
-      (await opened(shown(document))) as typeof document
+      (await opened(shownDocument(model, document))) as typeof document
 
   /** One for all who ask within a second and follow: a thousand at once cost one replay. */
-  const snapshotOf = ({ organizationId, model: { projection } }: FeedRequest, follows: boolean) => {
-    const name = `${organizationId}/${projection.name}`
+  const snapshotOf = ({ organizationId, model }: FeedRequest, follows: boolean) => {
+    const name = `${organizationId}/${model.name}`
     const known = shared.get(name)
-    const position = at(projection.name)
+    const position = at(model.name)
     if (known && known.until > now() && (follows || known.position === position)) return known
-    const state = stateAt(organizationId, projection, position)
+    const state = stateAt(organizationId, model, position)
     const made: Snapshot = { position, state, until: Number.POSITIVE_INFINITY }
     shared.set(name, made)
     const forget = () => {
@@ -89,12 +90,11 @@ export const feeds = (uses: Uses) => {
     after: number,
     upTo: number,
   ): AsyncGenerator<Told> {
-    const { projection } = model
-    const changed = touched(projection, store.read)
+    const changed = touched(model, store.read)
     const shown = shownBy(model)
     let ids = new Map<string, number>()
     let looked = 0
-    const tell = () => itemsOf(views.load, projection.name, organizationId, ids, shown)
+    const tell = () => itemsOf(views.load, model.name, organizationId, ids, shown)
     for await (const { events, position } of readHistory({ organizationId, after, upTo })) {
       for (const [id, at] of await changed(events)) {
         ids.delete(id)
@@ -112,7 +112,7 @@ export const feeds = (uses: Uses) => {
   /** Where a feed that is asked for now is up to date, so that it can be resumed from there. */
   async function* upToNow(asked: FeedRequest, follows = false): AsyncGenerator<Told> {
     const { organizationId, model, after } = asked
-    const upTo = at(model.projection.name)
+    const upTo = at(model.name)
     if (after !== undefined) yield* changes(organizationId, model, after, Math.max(after, upTo))
     else if (asked.snapshot) yield* snapshot(asked, follows)
     else yield { items: [], reached: upTo }
@@ -125,16 +125,19 @@ export const feeds = (uses: Uses) => {
     cut: () => void,
   ): AsyncGenerator<Told> {
     const { organizationId, model } = asked
-    const { projection } = model
     let position = START
     for await (const told of upToNow(asked, true)) {
       position = told.reached ?? position
       yield told
     }
     // What was written meanwhile, while nothing is held for this consumer yet.
-    const now = Math.max(position, at(projection.name))
+    const now = Math.max(position, at(model.name))
     yield* changes(organizationId, model, position, now)
-    const joined = await following.join(organizationId, { projection, shown: shownBy(model) }, cut)
+    const joined = await following.join(
+      organizationId,
+      { projection: model, shown: shownBy(model) },
+      cut,
+    )
     if (!joined) return
     signal.addEventListener('abort', joined.end)
     try {
@@ -151,9 +154,9 @@ export const feeds = (uses: Uses) => {
     /** The read models, with how far each is folded and how far the log is ahead of that. */
     async list() {
       const end = await head()
-      return [...readModels].map(([read_model, { schema }]) => {
+      return [...readModels].map(([read_model, { shown }]) => {
         const position = at(read_model)
-        return { read_model, schema, position, lag: Math.max(0, end - position) }
+        return { read_model, schema: shown.schema, position, lag: Math.max(0, end - position) }
       })
     },
     head,

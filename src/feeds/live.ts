@@ -1,5 +1,5 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
-import type { AnyProjection } from '../../projections/projection.ts'
+import type { EventProjection } from '../../projections/projection.ts'
 import { type EventStore, type RecordedEvent, START } from '../ports/event-store.ts'
 import { type Log, silent } from '../ports/log.ts'
 import type { Views } from '../ports/views.ts'
@@ -98,7 +98,7 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
      */
     async join(
       organizationId: string,
-      { projection, shown }: { projection: AnyProjection; shown: Shown },
+      { projection, shown }: { projection: EventProjection; shown: Shown },
       cut: () => void,
     ) {
       const view = projection.name

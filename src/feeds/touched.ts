@@ -1,4 +1,4 @@
-import type { AnyProjection } from '../../projections/projection.ts'
+import type { EventProjection } from '../../projections/projection.ts'
 import { decoder } from '../event-sourcing/codec.ts'
 import type { EventStore, RecordedEvent } from '../ports/event-store.ts'
 
@@ -7,7 +7,7 @@ import type { EventStore, RecordedEvent } from '../ports/event-store.ts'
  * that did, in the order of these. What an event clears has been made by events of its own stream:
  * the documents are gone, but these still name them.
  */
-export const touched = (projection: AnyProjection, read: EventStore['read']) => {
+export const touched = (projection: EventProjection, read: EventStore['read']) => {
   const { categories, events, creates, changes, removes = [], clears = {} } = projection
   const decode = decoder(events)
   const isRead = ({ stream }: RecordedEvent) =>

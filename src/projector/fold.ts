@@ -1,5 +1,9 @@
-import { type AnyProjection, type Projection, projected } from '../../projections/projection.ts'
-import type { EventTable } from '../domain/aggregate.ts'
+import {
+  type AnyProjection,
+  type EventProjection,
+  type LogProjection,
+  projected,
+} from '../../projections/projection.ts'
 import type { RecordedEvent } from '../ports/event-store.ts'
 import type { Document, DocumentChange, Scalar } from '../ports/views.ts'
 import type { RoutedEvent } from './router.ts'
@@ -24,7 +28,7 @@ type Folded = { changes: DocumentChange[]; error?: unknown; done: number }
 
 /** All of a batch or, where it throws, nothing. */
 const foldedWhole = (
-  { fold }: NonNullable<AnyProjection['stored']>,
+  { stored: { fold } }: LogProjection<Document>,
   steps: readonly RoutedEvent[],
   stored: ReadonlyMap<string, Document>,
 ): Folded => {
@@ -49,18 +53,12 @@ const foldedWhole = (
   }
 }
 
-/**
- * The documents after some steps, in the order of their events, each changed document once.
- * `stored` holds the documents of all the steps' ids that are there, and is left as it is.
- * When a handler throws, this is the outcome of the `done` steps before that event.
- */
-export const folded = (
-  projection: AnyProjection,
+/** When a handler throws, this is the outcome of the `done` steps before that event. */
+const foldedOneByOne = (
+  projection: EventProjection,
   steps: readonly RoutedEvent[],
   stored: ReadonlyMap<string, Document>,
 ): Folded => {
-  if (projection.stored) return foldedWhole(projection.stored, steps, stored)
-  const one = projection as Projection<Document, EventTable>
   const views = new Map<string, Document | undefined>()
   const cleared = new Set<string>()
   for (const [n, { event, clear, ids }] of steps.entries())
@@ -77,13 +75,26 @@ export const folded = (
       }
       for (const id of ids) {
         const view = views.get(id) ?? (views.has(id) ? undefined : stored.get(id))
-        views.set(id, projected(one, view, event, id))
+        views.set(id, projected(projection, view, event, id))
       }
     } catch (error) {
-      return { ...folded(projection, steps.slice(0, n), stored), error }
+      return { ...foldedOneByOne(projection, steps.slice(0, n), stored), error }
     }
   const changes: DocumentChange[] = []
   for (const [id, document] of views)
     if (document !== stored.get(id) || cleared.has(id)) changes.push({ id, document })
   return { changes, done: steps.length }
 }
+
+/**
+ * The documents after some steps, in the order of their events, each changed document once.
+ * `stored` holds the documents of all the steps' ids that are there, and is left as it is.
+ */
+export const folded = (
+  projection: AnyProjection,
+  steps: readonly RoutedEvent[],
+  stored: ReadonlyMap<string, Document>,
+): Folded =>
+  'stored' in projection
+    ? foldedWhole(projection, steps, stored)
+    : foldedOneByOne(projection, steps, stored)

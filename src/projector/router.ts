@@ -1,9 +1,9 @@
-import type { AnyProjection } from '../../projections/projection.ts'
+import type { AnyProjection, EventProjection, LogProjection } from '../../projections/projection.ts'
 import type { EventTable } from '../domain/aggregate.ts'
 import type { Seen } from '../domain/event.ts'
 import { decoder } from '../event-sourcing/codec.ts'
 import { type RecordedEvent, START } from '../ports/event-store.ts'
-import type { Scalar } from '../ports/views.ts'
+import type { Document, Scalar } from '../ports/views.ts'
 
 /** Every document whose index has these values; `stored` are those of them in the store. */
 type Clear = { index: string; equals: readonly Scalar[]; stored: readonly string[] }
@@ -23,28 +23,29 @@ export type Cursor = { projection: AnyProjection; position: number; error?: unkn
 
 type Reader = {
   decode(recorded: RecordedEvent): Seen<EventTable>
-  cursors: { cursor: number; folds: boolean }[]
+  routes: { cursor: number; projection: EventProjection; folds: boolean }[]
 }
 
 /** The readers of an event type, one for each schema, so that an event is parsed once for each. */
 const readersOf = (projections: readonly AnyProjection[], category: string, type: string) => {
   const readers = new Map<unknown, Reader>()
   for (const [cursor, projection] of projections.entries()) {
+    if ('stored' in projection) continue
     const { categories, events, creates, changes, removes = [], clears = {} } = projection
     if (!categories.includes(category)) continue
     const known = Object.hasOwn(events, type)
     const folds = type in creates || type in changes || removes.includes(type)
     if (known && !folds && !(type in clears)) continue
     const schema = known ? events[type] : undefined
-    const reader: Reader = readers.get(schema) ?? { decode: decoder(events), cursors: [] }
-    reader.cursors.push({ cursor, folds })
+    const reader: Reader = readers.get(schema) ?? { decode: decoder(events), routes: [] }
+    reader.routes.push({ cursor, projection, folds })
     readers.set(schema, reader)
   }
   return [...readers.values()]
 }
 
 const routedEvent = (
-  projection: AnyProjection,
+  projection: EventProjection,
   event: Seen<EventTable>,
   folds: boolean,
 ): RoutedEvent => {
@@ -66,9 +67,16 @@ const routedEvent = (
  */
 export const batchRouter = (projections: readonly AnyProjection[]) => {
   const categories = new Map<string, Map<string, Reader[]>>()
-  for (const category of projections.flatMap(({ categories }) => categories)) {
-    if (category.includes('-')) throw new TypeError(`no stream is of category ${category}`)
-    categories.set(category, new Map())
+  const whole: { cursor: number; stored: LogProjection<Document>['stored'] }[] = []
+  for (const [cursor, projection] of projections.entries()) {
+    if ('stored' in projection) {
+      whole.push({ cursor, stored: projection.stored })
+      continue
+    }
+    for (const category of projection.categories) {
+      if (category.includes('-')) throw new TypeError(`no stream is of category ${category}`)
+      categories.set(category, new Map())
+    }
   }
 
   const readers = ({ stream, type }: RecordedEvent): readonly Reader[] => {
@@ -79,10 +87,6 @@ export const batchRouter = (projections: readonly AnyProjection[]) => {
     types.set(type, found)
     return found
   }
-
-  const whole = [...projections.entries()].flatMap(([cursor, { stored }]) =>
-    stored ? { cursor, stored } : [],
-  )
 
   return (batch: readonly RecordedEvent[], cursors: readonly Cursor[]): RoutedBatch[] => {
     const routedBatches: RoutedBatch[] = cursors.map(({ error }) => ({
@@ -99,13 +103,13 @@ export const batchRouter = (projections: readonly AnyProjection[]) => {
       }
       for (const reader of readers(recorded)) {
         let event: Seen<EventTable> | undefined
-        for (const { cursor: n, folds } of reader.cursors) {
+        for (const { cursor: n, projection, folds } of reader.routes) {
           const routed = routedBatches[n]
           const cursor = cursors[n]
           if (!routed || !cursor || routed.error || recorded.position <= cursor.position) continue
           try {
             event ??= reader.decode(recorded)
-            routed.steps.push(routedEvent(cursor.projection, event, folds))
+            routed.steps.push(routedEvent(projection, event, folds))
           } catch (error) {
             Object.assign(routed, { error, failed: recorded.position })
           }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
+import { projections, readModels } from '../../projections/all.ts'
 import { opener } from '../../queries/opened.ts'
 import { readHistory } from '../../queries/read-history.ts'
-import { readModels } from '../../queries/read-models.ts'
-import { projections, viewsOf } from '../../src/app/read-models.ts'
+import { viewsOf } from '../../src/app/read-models.ts'
 import { feeds } from '../../src/feeds/feeds.ts'
 import type { Told } from '../../src/feeds/item.ts'
 import { subscriber } from '../../src/feeds/subscriber.ts'
@@ -32,9 +32,9 @@ t.test('a consumer that does not read is cut off, and holds nothing', async (t) 
 t.test('a thousand follow one feed, and see the same', async (t) => {
   const { store, views } = await opened(t)
   const projecting = projector({ store, views, projections })
-  const { histories } = await viewsOf(views)
+  const { eventIndex } = await viewsOf(views)
   await projecting.start()
-  const history = readHistory({ store, histories, indexed: () => projecting.at('histories') })
+  const history = readHistory({ store, eventIndex, indexed: () => projecting.at('histories') })
   const snapshots = { get: async () => undefined, put: async () => undefined }
   const model = readModels.get('organizations')
   if (!model) throw new Error('no organizations')

@@ -77,7 +77,7 @@ t.test('a restart folds nothing again', async (t) => {
   const { store, views } = await opened(t)
   await say(store, [put('b-1', 'cup'), put('b-1', 'hat')])
   const seen: number[] = []
-  const watched: AnyProjection = {
+  const watched: typeof things = {
     ...things,
     id: (event) => {
       seen.push(event.position)

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { readModels } from '../../projections/all.ts'
 import type { AnyProjection } from '../../projections/projection.ts'
 import { findPosition } from '../../queries/find-position.ts'
-import { readModels } from '../../queries/read-models.ts'
 import { eventsByCategory } from '../../src/domain/categories.ts'
 import type { RecordedEvent } from '../../src/ports/event-store.ts'
 import type { Snapshot, Snapshots } from '../../src/ports/snapshots.ts'
 import { temporalQuery } from '../../src/projector/temporal-query.ts'
 import { sample } from '../support/events.ts'
-import { heldLog, historiesOf, historyOn } from '../support/held-log.ts'
+import { eventIndexOf, heldLog, historyOn } from '../support/held-log.ts'
 import { metadata, recorded } from '../support/recorded.ts'
 import { foldedOneByOne } from '../support/sequential-feed.ts'
 
@@ -90,7 +90,7 @@ t.test('a state is what the history comes to, whatever was kept of it before', a
         const state = temporalQuery({ readHistory, snapshots, version: 1, every })
         const other = temporalQuery({ readHistory, snapshots, version: 2, every: every + 3 })
         const end = log.at(-1)?.position ?? 0
-        for (const { projection } of readModels.values())
+        for (const projection of readModels.values())
           for (const [n, place] of places.entries()) {
             const upTo = Math.floor(end * place)
             const at = n === 2 ? other : state
@@ -120,7 +120,7 @@ t.test('what was kept is not folded again', async (t) => {
   const readHistory = await historyOn(store)
   const snapshots = inMemory()
   const state = temporalQuery({ readHistory, snapshots, version: 1, every: 50 })
-  const sessions = readModels.get('sessions')?.projection
+  const sessions = readModels.get('sessions')
   if (!sessions) throw new Error('no sessions')
   const first = await state('org-1', sessions, 390)
   t.ok(snapshots.kept.size >= 7)
@@ -143,9 +143,9 @@ t.test('a time is the place of the last event by then', async () => {
         const store = heldLog(log)
         const indexed = Math.floor((log.at(-1)?.position ?? 0) * part)
         const readHistory = await historyOn(store, indexed)
-        const histories = await historiesOf(store, indexed)
+        const eventIndex = await eventIndexOf(store, indexed)
         const time = Date.UTC(2026, 0, 1) + seconds * 1_000
-        const find = findPosition({ readHistory, histories, indexed: () => indexed })
+        const find = findPosition({ readHistory, eventIndex, indexed: () => indexed })
         const own = log.filter(
           (event) =>
             event.metadata.organization_id === 'org-1' && Date.parse(event.metadata.at) <= time,

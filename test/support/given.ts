@@ -9,6 +9,7 @@ import {
 import { Refusal } from '../../src/domain/refusal.ts'
 import type { RefusalCode } from '../../src/domain/refusal-words.ts'
 import { START } from '../../src/ports/event-store.ts'
+import type { Document } from '../../src/ports/views.ts'
 import { folded } from '../../src/projector/fold.ts'
 import { batchRouter } from '../../src/projector/router.ts'
 import { metadata, recorded } from './recorded.ts'
@@ -50,7 +51,11 @@ type Given<Table extends EventTable> = EventOf<Table> & { stream?: string; at?: 
  * id there must be exactly one document, or none at all.
  */
 export const projecting =
-  <View, Table extends EventTable>(t: Test, projection: Projection<View, Table>, stream: string) =>
+  <View extends Document, Table extends EventTable>(
+    t: Test,
+    projection: Projection<View, Table>,
+    stream: string,
+  ) =>
   (...events: Given<Table>[]) => {
     const batch = recorded(
       events.map(({ at = metadata.at, ...event }) => ({

@@ -32,7 +32,7 @@ export const heldLog = (events: readonly RecordedEvent[]) => {
 type Log = Pick<EventStore, 'history' | 'head'>
 
 /** Where organizations' events are, as far as a part of the log tells. */
-export const historiesOf = async (store: Log, upTo: number): Promise<View<EventIndexView>> => {
+export const eventIndexOf = async (store: Log, upTo: number): Promise<View<EventIndexView>> => {
   const projectionStore = memoryProjectionStore(eventIndex)
   await replay({ store, projection: eventIndex, projectionStore, upTo })
   const view: Pick<View<EventIndexView>, 'find'> = {
@@ -49,7 +49,7 @@ export const historiesOf = async (store: Log, upTo: number): Promise<View<EventI
 
 /** Reads organizations' histories off a log, of which the index knows a part. */
 export const historyOn = async (store: Log, upTo: number = Infinity) => {
-  const histories = await historiesOf(store, upTo)
+  const eventIndex = await eventIndexOf(store, upTo)
   const indexed = Math.min(upTo, await store.head())
-  return readHistory({ store, histories, indexed: () => indexed })
+  return readHistory({ store, eventIndex, indexed: () => indexed })
 }

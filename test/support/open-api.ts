@@ -30,7 +30,7 @@ export const operationsOf = ({ paths }: Contract) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   )
 
-const formats: Readonly<Record<string, RegExp>> = {
+export const formats: Readonly<Record<string, RegExp>> = {
   byte: /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
   date: /^\d{4}-\d\d-\d\d$/,
   'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/,

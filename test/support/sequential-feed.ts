@@ -1,6 +1,10 @@
 import type { Test } from 'tap'
-import { type AnyProjection, type Projection, projected } from '../../projections/projection.ts'
-import type { EventTable } from '../../src/domain/aggregate.ts'
+import {
+  type AnyProjection,
+  type EventProjection,
+  type LogProjection,
+  projected,
+} from '../../projections/projection.ts'
 import { decoder } from '../../src/event-sourcing/codec.ts'
 import { type EventStore, type RecordedEvent, START } from '../../src/ports/event-store.ts'
 import type { Document, Views } from '../../src/ports/views.ts'
@@ -11,17 +15,22 @@ type Documents = Record<string, Document>
 const at = (document: Document, path: string) =>
   path.split('.').reduce<unknown>((value, key) => Reflect.get(Object(value), key), document)
 
-/** What a projection comes to, one event after the other, in the plainest way. */
-export const foldedOneByOne = (any: AnyProjection, log: readonly RecordedEvent[]): Documents => {
-  const projection = any as Projection<Document, EventTable>
+const ofLog = ({ stored }: LogProjection<Document>, log: readonly RecordedEvent[]) => {
   const documents = new Map<string, Document>()
   for (const recorded of log) {
-    const id = any.stored?.id(recorded)
-    if (any.stored && id !== undefined) {
-      const { view, others } = any.stored.fold(documents.get(id), [recorded], id)
-      for (const { id: other, document } of [{ id, document: view }, ...others])
-        documents.set(other, document)
-    }
+    const id = stored.id(recorded)
+    if (id === undefined) continue
+    const { view, others } = stored.fold(documents.get(id), [recorded], id)
+    for (const { id: other, document } of [{ id, document: view }, ...others])
+      if (document) documents.set(other, document)
+      else documents.delete(other)
+  }
+  return documents
+}
+
+const ofEvents = (projection: EventProjection, log: readonly RecordedEvent[]) => {
+  const documents = new Map<string, Document>()
+  for (const recorded of log) {
     if (!projection.categories.includes(recorded.stream.split('-')[0] ?? '')) continue
     const event = decoder(projection.events)(recorded)
     const clear = projection.clears?.[event.type]?.(event)
@@ -36,6 +45,15 @@ export const foldedOneByOne = (any: AnyProjection, log: readonly RecordedEvent[]
       else documents.delete(id)
     }
   }
+  return documents
+}
+
+/** What a projection comes to, one event after the other, in the plainest way. */
+export const foldedOneByOne = (
+  projection: AnyProjection,
+  log: readonly RecordedEvent[],
+): Documents => {
+  const documents = 'stored' in projection ? ofLog(projection, log) : ofEvents(projection, log)
   return Object.fromEntries([...documents].sort())
 }
 

@@ -14,11 +14,13 @@ export const boxEvents = {
 
 type Table = typeof boxEvents
 
-type Box = { id: string; owner: string; weight: number; steps: number }
+const box = z.object({ id: z.string(), owner: z.string(), weight: z.number(), steps: z.int() })
+type Box = z.infer<typeof box>
 
 /** A document for each box; an owner who leaves takes all boxes along. */
 export const boxes: Projection<Box, Table> = {
   name: 'boxes',
+  schema: box,
   indexes: { of_owner: { equals: ['owner'] } },
   categories: ['box'],
   events: boxEvents,
@@ -35,11 +37,13 @@ export const boxes: Projection<Box, Table> = {
   clears: { OwnerLeft: ({ data }) => ({ index: 'of_owner', equals: [data.owner] }) },
 }
 
-type Thing = { thing: string; place: { box: string }; put: number }
+const thing = z.object({ thing: z.string(), place: z.object({ box: z.string() }), put: z.int() })
+type Thing = z.infer<typeof thing>
 
 /** A document for each thing, in the box it was put into last. */
 export const things: Projection<Thing, Table> = {
   name: 'things',
+  schema: thing,
   indexes: { in_box: { equals: ['place.box'], orderBy: 'thing' } },
   categories: ['box'],
   events: boxEvents,
@@ -58,11 +62,13 @@ export const things: Projection<Thing, Table> = {
   clears: { BoxBurnt: ({ stream }) => ({ index: 'in_box', equals: [idIn(stream)] }) },
 }
 
-type Count = { events: number; last: number }
+const count = z.object({ events: z.int(), last: z.int() })
+type Count = z.infer<typeof count>
 
 /** Two documents an event is about at once: the owner's tally and everybody's. */
 export const tallies: Projection<Count, Table> = {
   name: 'tallies',
+  schema: count,
   indexes: {},
   categories: ['box'],
   events: boxEvents,

@@ -1,4 +1,4 @@
-import { projections } from '../../app/read-models.ts'
+import { projections } from '../../../projections/all.ts'
 import { type RecordedEvent, START } from '../../ports/event-store.ts'
 import type { Document } from '../../ports/views.ts'
 import { memoryProjectionStore } from '../../projector/memory-store.ts'
@@ -7,7 +7,7 @@ import { CommandFailed } from '../command-failed.ts'
 import { eventsIn } from './events-in.ts'
 
 /** Read models that are folded from the organization's own events. */
-const replayed = projections.filter(({ stored }) => !stored)
+const replayed = projections.filter((projection) => !('stored' in projection))
 
 /** The position of the last event up to a time. */
 const positionAt = async (path: string, time: number): Promise<number> => {

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { usageFigures, usageView } from '../../../projections/usage.ts'
 import type { FindState, Moment } from '../../../queries/find-state.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import { type GetUsage, usageParts } from '../../../queries/get-usage.ts'
@@ -30,18 +31,17 @@ const state = z.object({
   next_after: z.string().nullable(),
 })
 
-const figures = {
-  runs: z.int(),
-  completed: z.int(),
-  failed: z.int(),
-  cancelled: z.int(),
-  timed_out: z.int(),
-  prompt_tokens: z.int(),
-  completion_tokens: z.int(),
-  credits: z.number(),
-  duration_p50_ms: z.int().nullable(),
-  duration_p95_ms: z.int().nullable(),
-}
+const figures = usageView
+  .pick({
+    runs: true,
+    completed: true,
+    failed: true,
+    cancelled: true,
+    timed_out: true,
+    prompt_tokens: true,
+    completion_tokens: true,
+  })
+  .extend(usageFigures.shape)
 
 const parts = z
   .string()
@@ -51,15 +51,12 @@ const parts = z
 const day = z.iso.date()
 
 const usage = z.object({
-  total: z.object(figures),
+  total: figures,
   usage: z.array(
-    z.object({
-      day: day.optional(),
-      agent_id: z.string().nullable().optional(),
-      user_id: z.string().nullable().optional(),
-      key_id: z.string().nullable().optional(),
-      ...figures,
-    }),
+    usageView
+      .pick({ day: true, agent_id: true, user_id: true, key_id: true })
+      .partial()
+      .extend(figures.shape),
   ),
 })
 

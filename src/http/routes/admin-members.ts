@@ -3,12 +3,13 @@ import { z } from 'zod'
 import type { AddMemberCommand } from '../../../commands/add-member.ts'
 import type { ChangeMemberCommand } from '../../../commands/change-member.ts'
 import type { RemoveMemberCommand } from '../../../commands/remove-member.ts'
+import { memberView } from '../../../projections/members.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { GetMember, ListMembers } from '../../../queries/list-members.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { inOrganization, standingOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
-import { email, id, name, pageQuery, pagingFields, pathId, role, timestamp } from '../wire/admin.ts'
+import { email, name, pageQuery, pagingFields, pathId, role } from '../wire/admin.ts'
 import { orAbsent } from '../wire/common.ts'
 
 type Uses = {
@@ -25,12 +26,10 @@ const params = z.object({ organization_id: pathId })
 const memberParams = params.extend({ user_id: pathId })
 
 const member = z.object({
-  user_id: id,
+  ...memberView.pick({ user_id: true }).shape,
   email: z.string().nullable(),
   name: z.string().nullable(),
-  role,
-  status: z.enum(['pending', 'active']),
-  created_at: timestamp,
+  ...memberView.pick({ role: true, status: true, created_at: true }).shape,
 })
 
 const reads = { scopes: ['admin:read'], managers: true } as const

@@ -2,23 +2,14 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { CreateOrganizationCommand } from '../../../commands/create-organization.ts'
 import type { RenameOrganizationCommand } from '../../../commands/rename-organization.ts'
+import { organizationView } from '../../../projections/organizations.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListOrganizations } from '../../../queries/list-organizations.ts'
 import { creditUnit } from '../../domain/account/account.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
-import {
-  credits,
-  email,
-  id,
-  name,
-  pageQuery,
-  pagingFields,
-  pathId,
-  plan,
-  timestamp,
-} from '../wire/admin.ts'
+import { credits, email, id, name, pageQuery, pagingFields, pathId, plan } from '../wire/admin.ts'
 import { orAbsent } from '../wire/common.ts'
 
 type Uses = {
@@ -44,17 +35,7 @@ const created = z.object({
   orchestrator_agent_id: id,
 })
 
-const organization = z.object({
-  organization_id: id,
-  name: z.string(),
-  owner_user_id: id.nullable(),
-  owner_user_ids: z.array(id),
-  orchestrator_agent_id: id,
-  created_at: timestamp,
-  updated_at: timestamp,
-})
-
-const organizationList = z.object({ organizations: z.array(organization), ...pagingFields })
+const organizationList = z.object({ organizations: z.array(organizationView), ...pagingFields })
 
 /** Organizations (docs/contract/admin-api.md#an-organization): the platform makes them, their managers look after them. */
 export const adminOrganizationRoutes =
@@ -113,7 +94,7 @@ export const adminOrganizationRoutes =
           summary: 'One organization',
           params,
           response: {
-            200: organization,
+            200: organizationView,
             ...refusals('admin', 'role_required', 'organization_not_found'),
           },
         },
@@ -134,7 +115,7 @@ export const adminOrganizationRoutes =
           params,
           body: z.object({ name: name.optional() }),
           response: {
-            200: organization,
+            200: organizationView,
             ...refusals('admin', 'role_required', 'organization_not_found', 'invalid_input'),
           },
         },

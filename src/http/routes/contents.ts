@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { RetryContentCommand } from '../../../commands/retry-content.ts'
+import { contentView } from '../../../projections/contents.ts'
 import type { GetContent } from '../../../queries/get-content.ts'
 import type { ListContents } from '../../../queries/list-contents.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
@@ -23,43 +24,34 @@ type Uses = {
   publicUrl: string | undefined
 }
 
-const types = ['image', 'video', 'audio', 'glb', 'other'] as const
-const statuses = ['pending', 'processing', 'completed', 'failed'] as const
 const on_behalf_of = z.string().min(1).optional()
 const params = z.object({ content_id: z.string().min(1).max(64) })
 
 const list = z.object({
   page: integer(1, 1_000_000).default(1),
   page_size: integer(1, 100).default(20),
-  content_type: z.enum(types).optional(),
-  status: z.enum(statuses).optional(),
+  content_type: contentView.shape.content_type.unwrap().optional(),
+  status: contentView.shape.status.optional(),
   on_behalf_of,
 })
 
 const item = z.object({
-  id: z.string(),
-  content_type: z.enum(types).nullable(),
-  status: z.enum(statuses),
+  ...contentView.pick({ id: true, content_type: true, status: true }).shape,
   prompt: z.string(),
-  provider_version: z.string(),
-  output_url: z.string().nullable(),
+  ...contentView.pick({ provider_version: true, output_url: true }).shape,
   storage_url: z.string().nullable(),
-  error_message: z.string().nullable(),
-  processing_time_ms: z.int().nullable(),
+  ...contentView.pick({ error_message: true, processing_time_ms: true }).shape,
   credit_cost: z.number(),
-  created_at: z.iso.datetime(),
-  completed_at: z.iso.datetime().nullable(),
+  ...contentView.pick({ created_at: true, completed_at: true }).shape,
 })
 
-const detail = item.extend({
-  organization_id: z.string(),
-  user_id: z.string(),
-  provider_prediction_id: z.string().nullable(),
+const detail = z.object({
+  ...item.shape,
+  ...contentView.pick({ organization_id: true, user_id: true }).shape,
+  provider_prediction_id: contentView.shape.provider_prediction_id,
   provider_input: z.record(z.string(), z.unknown()),
-  storage_path: z.string().nullable(),
-  retry_count: z.int(),
-  max_retries: z.int(),
-  started_at: z.iso.datetime().nullable(),
+  storage_path: contentView.shape.hash,
+  ...contentView.pick({ retry_count: true, max_retries: true, started_at: true }).shape,
 })
 
 /** Generated content (docs/contract/content.md#reading-content). */

@@ -1,20 +1,17 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ChangeAgentCommand } from '../../../commands/change-agent.ts'
+import { agentView } from '../../../projections/agents.ts'
 import type { GetAgent } from '../../../queries/list-agents.ts'
 import type { ListManagementAgents } from '../../../queries/list-management-agents.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
-import { id, timestamp } from '../wire/admin.ts'
-import { agentType, instruction } from '../wire/agents.ts'
+import { instruction } from '../wire/agents.ts'
 
 const managementAgentList = z.object({
   agents: z.array(
-    z.object({
-      agent_id: id,
-      name: z.string(),
-      agent_type: agentType,
-      root_agent_id: id,
+    agentView.pick({ agent_id: true, name: true, agent_type: true }).extend({
+      root_agent_id: agentView.shape.agent_id,
       is_root: z.boolean(),
       needs_credentials: z.array(z.string()),
     }),
@@ -61,7 +58,7 @@ export const instructionRoutes =
           params: z.object({ agent_id: z.string().min(1).max(64) }),
           body: z.object({ instruction }),
           response: {
-            200: z.object({ agent_id: id, updated_at: timestamp }),
+            200: agentView.pick({ agent_id: true, updated_at: true }),
             ...refusals('management', 'user_key_required', 'role_required', 'agent_not_found'),
           },
         },

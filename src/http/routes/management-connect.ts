@@ -6,11 +6,11 @@ import type {
   RevokeConnectLinksCommand,
 } from '../../../commands/create-connect-link.ts'
 import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
+import { connectLinkView } from '../../../projections/connect-links.ts'
 import type { ListConnectItems } from '../../../queries/list-connect-items.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
-import { id, timestamp } from '../wire/admin.ts'
 import { provisionedUser } from '../wire/common.ts'
 
 type Uses = {
@@ -84,7 +84,12 @@ export const managementConnectRoutes =
           params: provisionedUser,
           body: z.object({ agent_id, return_url }),
           response: {
-            201: z.object({ link_id: id, url: z.string(), expires_at: timestamp, ...items }),
+            201: z.object({
+              link_id: connectLinkView.shape.link_id,
+              url: z.string(),
+              expires_at: connectLinkView.shape.expires_at,
+              ...items,
+            }),
             ...refusals(
               'management',
               ...refused,

@@ -1,12 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ProvisionUserCommand } from '../../../commands/provision-user.ts'
+import { memberView } from '../../../projections/members.ts'
 import type { ListProvisionedUsers } from '../../../queries/list-provisioned-users.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { standingOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
-import { email, id, name, pageQuery, pagingFields, timestamp } from '../wire/admin.ts'
+import { email, id, name, pageQuery, pagingFields } from '../wire/admin.ts'
 import { orAbsent } from '../wire/common.ts'
 
 type Uses = {
@@ -15,7 +16,7 @@ type Uses = {
   waitForPosition: WaitForPosition
 }
 
-const membership_status = z.enum(['pending', 'active'])
+const membership_status = memberView.shape.status
 
 const provisioned = z.object({
   user_id: id,
@@ -25,11 +26,11 @@ const provisioned = z.object({
 })
 
 const listed = z.object({
-  user_id: id,
+  user_id: memberView.shape.user_id,
   email: z.string().nullable(),
   name: z.string().nullable(),
   membership_status,
-  created_at: timestamp,
+  created_at: memberView.shape.created_at,
 })
 
 /** @throws invalid_email */

@@ -3,12 +3,12 @@ import { z } from 'zod'
 import type { CreateDatastoreCommand } from '../../../commands/create-datastore.ts'
 import type { DeleteDatastoreCommand } from '../../../commands/delete-datastore.ts'
 import type { DeleteFileCommand } from '../../../commands/delete-file.ts'
+import { datastoreView } from '../../../projections/datastores.ts'
 import type { GetDatastore, ListDatastores } from '../../../queries/list-datastores.ts'
 import type { CountUnfinished, ListFiles } from '../../../queries/list-uploads.ts'
 import type { Knowledge } from '../../ports/knowledge.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
-import { timestamp } from '../wire/admin.ts'
 import { boolean, orAbsent } from '../wire/common.ts'
 import { fileItem } from '../wire/knowledge.ts'
 
@@ -37,21 +37,19 @@ const newDatastore = z.object({
 
 const created = z.object({
   success: z.boolean(),
-  datastore_id: z.string(),
-  display_name: z.string(),
-  description: z.string().nullable(),
+  ...datastoreView.pick({ datastore_id: true, display_name: true, description: true }).shape,
   message: z.string(),
 })
 
 const datastoreList = z.object({
   datastores: z.array(
-    z.object({
-      datastore_id: z.string(),
-      display_name: z.string(),
-      description: z.string().nullable(),
-      document_count: z.int(),
-      created_at: timestamp,
-      is_active: z.boolean(),
+    datastoreView.pick({
+      datastore_id: true,
+      display_name: true,
+      description: true,
+      document_count: true,
+      created_at: true,
+      is_active: true,
     }),
   ),
   total: z.int(),
@@ -59,7 +57,7 @@ const datastoreList = z.object({
 
 const fileList = z.object({
   datastore_id: z.string(),
-  files: z.array(z.object(fileItem)),
+  files: z.array(fileItem),
   total: z.int(),
 })
 

@@ -111,7 +111,7 @@ export const ragUploadRoutes =
           querystring: list,
           response: {
             200: z.object({
-              uploads: z.array(z.object(uploadItem)),
+              uploads: z.array(uploadItem),
               total: z.int(),
               limit: z.int(),
               offset: z.int(),
@@ -133,7 +133,7 @@ export const ragUploadRoutes =
           summary: 'One upload; it can be searched once it is ready',
           params: z.object({ upload_id: z.string().min(1).max(128) }),
           response: {
-            200: z.object({ ...uploadItem, ready: z.boolean() }),
+            200: uploadItem.extend({ ready: z.boolean() }),
             ...refusals(group, 'upload_not_found'),
           },
         },

@@ -1,5 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { messageView } from '../../../projections/messages.ts'
+import { sessionRun, sessionView } from '../../../projections/sessions.ts'
 import type { SessionStatus } from '../../../queries/get-session-status.ts'
 import type { GetMessage, ListMessages } from '../../../queries/list-messages.ts'
 import type { ListSessions } from '../../../queries/list-sessions.ts'
@@ -35,41 +37,40 @@ const paging = {
   has_next: z.boolean(),
 }
 
-const timestamp = z.iso.datetime()
-
 const sessionList = z.object({
   sessions: z.array(
-    z.object({
-      session_id: z.string(),
-      created_at: timestamp,
-      last_update_time: timestamp,
-      is_active: z.boolean(),
-      message_count: z.int(),
+    sessionView.pick({
+      session_id: true,
+      created_at: true,
+      last_update_time: true,
+      is_active: true,
+      message_count: true,
     }),
   ),
   ...paging,
 })
 
-const messageItem = z.object({
-  event_id: z.string(),
-  event_type: z.enum(['user_message', 'assistant_message']),
-  content: z.string(),
-  agent: z.string().nullable(),
-  created_at: timestamp,
-  visibility: z.enum(['visible', 'hidden']),
-})
+const messageItem = messageView
+  .pick({
+    event_id: true,
+    event_type: true,
+    content: true,
+    agent: true,
+    created_at: true,
+    visibility: true,
+  })
+  .extend({ content: z.string() })
 
 const messageList = z.object({
-  session_id: z.string(),
+  session_id: sessionView.shape.session_id,
   messages: z.array(messageItem),
   ...paging,
 })
 
 const sessionState = z.object({
-  session_id: z.string(),
+  session_id: sessionView.shape.session_id,
   is_processing: z.boolean(),
-  started_at: timestamp.optional(),
-  current_agent: z.string().optional(),
+  ...sessionRun.pick({ started_at: true, current_agent: true }).partial().shape,
   elapsed_seconds: z.number().optional(),
   timed_out: z.boolean().optional(),
   message: z.string().optional(),

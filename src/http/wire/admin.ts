@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { apiKeyView } from '../../../projections/api-keys.ts'
 import { scopes } from '../../domain/api-key/scopes.ts'
 import { integer, orAbsent } from './common.ts'
 
 export const id = z.uuid()
 export const name = z.string().trim().min(1).max(200)
-export const timestamp = z.iso.datetime()
 export const role = z.enum(['OWNER', 'ADMIN', 'MEMBER'])
 export const plan = z.enum(['basic_monthly', 'pro_monthly']).nullable()
 
@@ -68,22 +68,7 @@ export const newKey = z.object({
 export const keyChange = z.object(keySettings).partial()
 
 /** A key as lists show it. */
-export const keyItem = z.object({
-  key_id: id,
-  user_id: id,
-  type: z.enum(['organization', 'user']),
-  key_hint: z.string().describe('The last four characters of the key, after an ellipsis'),
-  name: z.string(),
-  description: z.string(),
-  scopes: z.array(z.string()),
-  rate_limit_minute: z.int(),
-  rate_limit_hour: z.int(),
-  provisioning: z.boolean(),
-  expires_at: timestamp.nullable(),
-  created_at: timestamp,
-  last_used_at: timestamp.nullable(),
-  request_count: z.int(),
-})
+export const keyItem = apiKeyView.omit({ organization_id: true, hash: true })
 
 export const keyList = z.object({ api_keys: z.array(keyItem), ...pagingFields })
 

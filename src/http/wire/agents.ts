@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { agentView } from '../../../projections/agents.ts'
 import { type AgentConfiguration, agentTypes, builtInTools } from '../../domain/agent/events.ts'
 import type { Change } from '../../domain/changes.ts'
 import { requireServers, requireTools } from '../checks/tools.ts'
-import { id, name, timestamp } from './admin.ts'
+import { id, name } from './admin.ts'
 import { headers, mcpServer, tool } from './tools.ts'
 
 export const agentType = z.enum(agentTypes)
@@ -32,34 +33,22 @@ export const newAgent = z.object(settings).partial().extend({ name })
 
 export const instruction = settings.instruction
 
-const listed = {
-  agent_id: id,
-  name: z.string(),
-  agent_type: agentType,
-  description: z.string(),
-  is_active: z.boolean(),
-  model: z.string().nullable().describe('Null for agents that only run others'),
-  has_tools: z.boolean(),
-  has_mcp: z.boolean(),
-}
-
 /** The contract's list item. */
-export const agentItem = z.object(listed)
+export const agentItem = agentView.pick({
+  agent_id: true,
+  name: true,
+  agent_type: true,
+  description: true,
+  is_active: true,
+  model: true,
+  has_tools: true,
+  has_mcp: true,
+})
 
-/** An agent with all that it is configured by. */
-export const wholeAgent = agentItem.extend({
-  instruction: z.string(),
+/** An agent with all that it is configured by. Tools and servers may get more fields. */
+export const wholeAgent = agentView.omit({ organization_id: true }).extend({
   tools: z.array(z.union([z.enum(builtInTools), z.looseObject({ type: z.literal('api_call') })])),
   mcp_servers: z.array(z.object({ name: z.string(), url: z.string(), headers })),
-  sub_agents: z.array(id),
-  datastore_ids: z.array(id),
-  temperature: z.number().nullable(),
-  max_tokens: z.int().nullable(),
-  output_key: z.string().nullable(),
-  max_iterations: z.int().nullable(),
-  exit_condition: z.string().nullable(),
-  created_at: timestamp,
-  updated_at: timestamp,
 })
 
 /** What a body says of an agent, as the commands take it. @throws invalid_tool */

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { DeleteCredentialCommand } from '../../../commands/delete-credential.ts'
 import type { StoreCredentialCommand } from '../../../commands/store-credential.ts'
+import { credentialView } from '../../../projections/credentials.ts'
 import type { GetCredential, ListCredentials } from '../../../queries/list-credentials.ts'
 import { credentialName } from '../../domain/credential/credential.ts'
 import type { Call } from '../../ports/call.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
-import { timestamp } from './admin.ts'
 
 export type CredentialUses = {
   storeCredential: StoreCredentialCommand
@@ -23,7 +23,7 @@ export const named = z.object({
 
 export const credentialBody = z.object({ value: z.string().min(1).max(8_192) })
 
-const credential = z.object({ name: z.string(), created_at: timestamp, updated_at: timestamp })
+const credential = credentialView.pick({ name: true, created_at: true, updated_at: true })
 
 export const storedCredential = credential.extend({
   created: z.boolean().describe('False: the value took the place of an earlier one'),

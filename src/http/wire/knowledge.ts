@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { datastoreView } from '../../../projections/datastores.ts'
+import { uploadView } from '../../../projections/uploads.ts'
 import { baseName } from '../../domain/file/types.ts'
-import { timestamp } from './admin.ts'
 
-export const uploadStatus = z.enum(['pending', 'processing', 'indexing', 'completed', 'failed'])
+export const uploadStatus = uploadView.shape.status
 
 const printable = /^[^\p{Cc}\p{Cs}]+$/u
 
@@ -18,21 +19,22 @@ export const filename = z
       .regex(printable, 'A file name has no control characters'),
   )
 
-/** A file of a DataStore, as its list has it. */
-export const fileItem = {
-  upload_id: z.string(),
-  filename: z.string(),
-  file_size: z.int(),
-  file_type: z.string(),
-  status: uploadStatus,
-  uploaded_at: timestamp,
-  indexed_at: timestamp.nullable(),
-  error_message: z.string().nullable(),
-}
+/** A file of a DataStore, as its list has it. There may be more types. */
+export const fileItem = uploadView
+  .pick({
+    upload_id: true,
+    filename: true,
+    file_size: true,
+    file_type: true,
+    status: true,
+    uploaded_at: true,
+    indexed_at: true,
+    error_message: true,
+  })
+  .extend({ file_type: z.string() })
 
 /** An upload, as the list of uploads has it. */
-export const uploadItem = {
-  ...fileItem,
-  datastore_id: z.string(),
-  datastore_name: z.string(),
-}
+export const uploadItem = fileItem.extend({
+  datastore_id: uploadView.shape.datastore_id,
+  datastore_name: datastoreView.shape.display_name,
+})

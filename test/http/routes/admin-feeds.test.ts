@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import t, { type Test } from 'tap'
-import { readModels } from '../../../queries/read-models.ts'
+import { readModels } from '../../../projections/all.ts'
 import { scopes } from '../../../src/domain/api-key/scopes.ts'
 import type { Document } from '../../../src/ports/views.ts'
 import { type Client, client } from '../../support/client.ts'
 import { consumer } from '../../support/consumer.ts'
 import { eventually } from '../../support/eventually.ts'
 import { allRag, encoded, library } from '../../support/library.ts'
+import { formats } from '../../support/open-api.ts'
 import { superAdminKey } from '../../support/platform.ts'
 import { startApp, startChat, startServer } from '../../support/server.ts'
 import { workload } from '../../support/workload.ts'
@@ -100,7 +101,7 @@ const followed = async (t: Test, url: string, organizationId: string, only?: str
   const admin = client(url, superAdminKey)
   const at = `/api/admin/organizations/${organizationId}/feeds`
   const { feeds } = (await admin.ask('GET', at)).body
-  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true })
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, formats })
   const all: { name: string; feed: ReturnType<typeof consumer>; fits: ValidateFunction }[] = []
   for (const { read_model, schema, position, lag } of feeds) {
     t.ok(position >= 0 && lag >= 0, read_model)

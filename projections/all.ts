@@ -1,0 +1,49 @@
+import { accounts } from './accounts.ts'
+import { agents } from './agents.ts'
+import { apiKeys } from './api-keys.ts'
+import { connectLinks } from './connect-links.ts'
+import { contents } from './contents.ts'
+import { credentials } from './credentials.ts'
+import { datastores } from './datastores.ts'
+import { eventIndex } from './event-index.ts'
+import { members } from './members.ts'
+import { memories } from './memories.ts'
+import { messages } from './messages.ts'
+import { organizations } from './organizations.ts'
+import type { AnyProjection, ReadModel } from './projection.ts'
+import { runs } from './runs.ts'
+import { sessions } from './sessions.ts'
+import { transparency } from './transparency.ts'
+import { uploads } from './uploads.ts'
+import { usage } from './usage.ts'
+import { users } from './users.ts'
+
+/** Every read model. */
+export const projections: readonly AnyProjection[] = [
+  accounts,
+  agents,
+  apiKeys,
+  connectLinks,
+  contents,
+  credentials,
+  datastores,
+  eventIndex,
+  members,
+  memories,
+  messages,
+  organizations,
+  runs,
+  sessions,
+  transparency,
+  uploads,
+  usage,
+  users,
+]
+
+const isShown = (projection: AnyProjection): projection is ReadModel =>
+  'shown' in projection && projection.shown !== undefined
+
+/** Those that an organization's auditors and analysts see, by name. */
+export const readModels: ReadonlyMap<string, ReadModel> = new Map(
+  projections.filter(isShown).map((projection) => [projection.name, projection]),
+)

@@ -1,0 +1,14 @@
+import { z } from 'zod'
+
+/** What the schemas of many read models are made of. */
+export const text = z.string()
+export const id = z.uuid()
+export const count = z.int()
+export const timestamp = z.iso.datetime()
+export const micro = z.int().describe('Micro-credits')
+
+/** True in some documents and absent in all others, so that an index holds only those. */
+export const flag = z.literal(true).optional()
+
+/** A sealed text as it is shown: opened, unless its key is destroyed. */
+export const opened = z.union([text, z.object({ erased: z.literal(true) })])
