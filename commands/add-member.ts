@@ -2,9 +2,8 @@ import type { MemberRole } from '../src/domain/member/events.ts'
 import { decideAdd, memberStream } from '../src/domain/member/member.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
 import { decideInvite, userStream } from '../src/domain/user/user.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import { checked } from './checked.ts'
 import type { RegisterUserCommand } from './register-user.ts'
 
 /** Nobody is invited as an owner: an active member is made one. */
@@ -21,14 +20,14 @@ export type AddMember = {
  * @throws organization_not_found, member_exists
  */
 export const addMember =
-  ({ transact, registerUser }: { transact: Transact; registerUser: RegisterUserCommand }) =>
+  ({ load, transact, registerUser }: Streams & { registerUser: RegisterUserCommand }) =>
   async ({ email, name, role }: AddMember, call: Call) => {
     const { organizationId } = call
-    await transact(organizationStream(organizationId), requireOrganization, call)
+    requireOrganization((await load(organizationStream(organizationId))).state)
     const { userId } = await registerUser({ email, name, origin: 'member' }, call)
     const membership = memberStream(organizationId, userId)
     const decide = decideAdd({ role, status: 'pending' })
-    await transact(membership, checked(decide), call)
+    decide((await load(membership)).state)
     const invited = await transact(userStream(userId), decideInvite(organizationId), call)
     const added = await transact(membership, decide, call)
     return { userId, position: Math.max(invited.position, added.position) }

@@ -3,11 +3,10 @@ import type { AgentConfiguration } from '../src/domain/agent/events.ts'
 import { organizationAgentsStream } from '../src/domain/agent/organization-agents.ts'
 import type { Change } from '../src/domain/changes.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 
-type Uses = {
-  transact: Transact
+type Uses = Streams & {
   /** `provider/model` of LLM agents whose model is taken away. */
   defaultModel: string
 }
@@ -21,11 +20,12 @@ export type ChangeAgent = { agentId: string; change: Change<AgentConfiguration> 
  * agent_cycle, agent_depth, agent_name_taken, invalid_input
  */
 export const changeAgent =
-  ({ transact, defaultModel }: Uses) =>
+  ({ load, transact, defaultModel }: Uses) =>
   async ({ agentId, change }: ChangeAgent, call: Call) => {
     const { organizationId } = call
-    const found = await transact(organizationStream(organizationId), requireOrganization, call)
-    const { orchestratorAgentId } = found.state
+    const organization = await load(organizationStream(organizationId))
+    requireOrganization(organization.state)
+    const { orchestratorAgentId } = organization.state
     const decide = decideChange(agentId, change, { orchestratorAgentId, defaultModel })
     return transact(organizationAgentsStream(organizationId), decide, call)
   }

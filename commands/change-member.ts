@@ -5,20 +5,19 @@ import {
   decideRemoveOwner,
   organizationStream,
 } from '../src/domain/organization/organization.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import { checked } from './checked.ts'
 
 export type ChangeMember = { userId: string; role: MemberRole; by: By }
 
 /** @throws member_not_found, member_pending, owner_required, last_owner */
 export const changeMember =
-  (transact: Transact) =>
+  ({ load, transact }: Streams) =>
   async ({ userId, role, by }: ChangeMember, call: Call) => {
     const membership = memberStream(call.organizationId, userId)
     const owners = organizationStream(call.organizationId)
     const decide = decideChangeRole(role, by)
-    await transact(membership, checked(decide), call)
+    decide((await load(membership)).state)
     if (role !== 'OWNER') await transact(owners, decideRemoveOwner(userId), call)
     const changed = await transact(membership, decide, call)
     if (role !== 'OWNER') return { position: changed.position }

@@ -1,12 +1,11 @@
 import { connectStream, requireLink } from '../src/domain/connect/connect.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Load } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import { checked } from './checked.ts'
 import type { RequireProvisionedUser } from './provision-user.ts'
 import type { StoreCredentialCommand } from './store-credential.ts'
 
 type Uses = {
-  transact: Transact
+  load: Load
   requireProvisionedUser: RequireProvisionedUser
   storeCredential: StoreCredentialCommand
 }
@@ -22,12 +21,12 @@ export type ConnectCredentials = {
  * @throws connect_link_not_found, user_not_found, not_provisioned, invalid_input
  */
 export const connectCredentials =
-  ({ transact, requireProvisionedUser, storeCredential }: Uses) =>
+  ({ load, requireProvisionedUser, storeCredential }: Uses) =>
   async ({ userId, linkId, values }: ConnectCredentials, call: Call) => {
-    const stream = connectStream(call.organizationId, userId)
-    const link = await transact(stream, checked(requireLink(linkId, call.at)), call)
+    const links = await load(connectStream(call.organizationId, userId))
+    requireLink(linkId, call.at)(links.state)
     await requireProvisionedUser(userId, call)
-    let { position } = link
+    let { position } = links
     for (const value of values) ({ position } = await storeCredential({ userId, ...value }, call))
     return { position }
   }

@@ -3,13 +3,12 @@ import type { AgentConfiguration } from '../src/domain/agent/events.ts'
 import { organizationAgentsStream } from '../src/domain/agent/organization-agents.ts'
 import { type Change, changed } from '../src/domain/changes.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
 import { idFor } from '../src/support/ids.ts'
 
-type Uses = {
-  transact: Transact
+type Uses = Streams & {
   clock: Clock
   /** `provider/model` of agents for which nothing else is said. */
   defaultModel: string
@@ -42,11 +41,12 @@ const unsaid: Omit<AgentConfiguration, 'name'> = {
  * agent_limit_reached, invalid_input
  */
 export const createAgent =
-  ({ transact, clock, defaultModel }: Uses) =>
+  ({ load, transact, clock, defaultModel }: Uses) =>
   async ({ agentId, ...said }: CreateAgent, call: Call) => {
     const { organizationId } = call
-    const found = await transact(organizationStream(organizationId), requireOrganization, call)
-    const { orchestratorAgentId } = found.state
+    const organization = await load(organizationStream(organizationId))
+    requireOrganization(organization.state)
+    const { orchestratorAgentId } = organization.state
     const id = agentId ?? idFor(clock, call, `agent/${said.name}`)
     const configuration = changed({ ...unsaid, name: said.name }, said)
     const decide = decideCreate(id, configuration, { orchestratorAgentId, defaultModel })

@@ -15,13 +15,12 @@ import { decideAddKey, keyringStream } from '../src/domain/keyring/keyring.ts'
 import { type By, memberStream, requireBacking } from '../src/domain/member/member.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
 import { refusal } from '../src/domain/refusal.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
 import { newApiKey, type Secrets } from '../src/security/secrets.ts'
-import { checked } from './checked.ts'
 
-type Uses = { transact: Transact; clock: Clock; hashApiKey: Secrets['hashApiKey'] }
+type Uses = Streams & { clock: Clock; hashApiKey: Secrets['hashApiKey'] }
 
 export type CreateApiKey = {
   type: 'organization' | 'user'
@@ -49,13 +48,13 @@ type Created = ApiKeyEvent<'ApiKeyCreated'>['data']
  * @throws organization_not_found, member_not_found, member_pending, owner_required,
  * not_own_user_key, scope_not_allowed, key_limit_reached, invalid_input
  */
-export const createApiKey = ({ transact, clock, hashApiKey }: Uses) => {
+export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
   /** The key first, then its place: a crash in between leaves a key that nobody was told. */
   const createUserKey = async (keyId: string, data: Created, call: Call) => {
     const { userId, expiresAt } = data
     const ring = keyringStream(userId)
     const decide = decideAddKey({ keyId, expiresAt }, call.at)
-    await transact(ring, checked(decide), call)
+    decide((await load(ring)).state)
     const { position } = await transact(userKeyStream(keyId), decideCreate(data, call.at), call)
     try {
       const added = await transact(ring, decide, call)
@@ -77,12 +76,13 @@ export const createApiKey = ({ transact, clock, hashApiKey }: Uses) => {
     const refused = by.asManager ? [] : scopes.filter((scope) => optInScopes.includes(scope))
     if (refused.length > 0) throw refusal('scope_not_allowed', { scopes: refused })
     const { organizationId } = call
-    const found = await transact(organizationStream(organizationId), requireOrganization, call)
+    const found = await load(organizationStream(organizationId))
+    requireOrganization(found.state)
     const userId = named ?? call.userId ?? found.state.owners[0] ?? ''
     const own = userId === call.userId
     if (type === 'user' && !own && !by.platform) throw refusal('not_own_user_key')
     const backing = requireBacking({ asOwner: own || by.asOwner })
-    await transact(memberStream(organizationId, userId), backing, call)
+    backing((await load(memberStream(organizationId, userId))).state)
     const key = newApiKey(type === 'user' ? 'user' : 'live')
     const data: Created = {
       ...settings,

@@ -5,13 +5,12 @@ import {
   linkMs,
 } from '../src/domain/connect/connect.ts'
 import { memberStream, requireProvisioned } from '../src/domain/member/member.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams, Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
 import { newLinkToken, type Secrets } from '../src/security/secrets.ts'
-import { checked } from './checked.ts'
 
-type Uses = { transact: Transact; clock: Clock; hashLinkToken: Secrets['hashLinkToken'] }
+type Uses = Streams & { clock: Clock; hashLinkToken: Secrets['hashLinkToken'] }
 
 export type CreateConnectLink = { userId: string; agentId: string; returnUrl: string }
 
@@ -20,10 +19,10 @@ export type CreateConnectLink = { userId: string; agentId: string; returnUrl: st
  * @throws user_not_found, not_provisioned
  */
 export const createConnectLink =
-  ({ transact, clock, hashLinkToken }: Uses) =>
+  ({ load, transact, clock, hashLinkToken }: Uses) =>
   async ({ userId, agentId, returnUrl }: CreateConnectLink, call: Call) => {
     const { organizationId } = call
-    await transact(memberStream(organizationId, userId), checked(requireProvisioned), call)
+    requireProvisioned((await load(memberStream(organizationId, userId))).state)
     const linkId = clock.id()
     const token = newLinkToken()
     const expiresAt = new Date(Date.parse(call.at) + linkMs).toISOString()

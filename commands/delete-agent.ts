@@ -1,19 +1,17 @@
 import { decideDelete } from '../src/domain/agent/agent.ts'
 import { organizationAgentsStream } from '../src/domain/agent/organization-agents.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 
 /** @throws organization_not_found, agent_not_found, orchestrator_required, agent_in_use */
 export const deleteAgent =
-  (transact: Transact) =>
+  ({ load, transact }: Streams) =>
   async ({ agentId }: { agentId: string }, call: Call) => {
     const { organizationId } = call
-    const found = await transact(organizationStream(organizationId), requireOrganization, call)
-    return transact(
-      organizationAgentsStream(organizationId),
-      decideDelete(agentId, found.state),
-      call,
-    )
+    const { state } = await load(organizationStream(organizationId))
+    requireOrganization(state)
+    const decide = decideDelete(agentId, state)
+    return transact(organizationAgentsStream(organizationId), decide, call)
   }
 export type DeleteAgentCommand = ReturnType<typeof deleteAgent>

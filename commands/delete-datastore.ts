@@ -6,9 +6,8 @@ import {
   requireDataStore,
 } from '../src/domain/datastore/datastore.ts'
 import { refusal } from '../src/domain/refusal.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import { checked } from './checked.ts'
 
 export type DeleteDatastore = {
   datastoreId: string
@@ -28,12 +27,12 @@ const inUse = (agents: readonly { name: string }[], unfinished: number): string 
  * @throws datastore_not_found, datastore_in_use
  */
 export const deleteDatastore =
-  (transact: Transact) =>
+  ({ load, transact }: Streams) =>
   async ({ datastoreId, force, unfinished }: DeleteDatastore, call: Call) => {
     const own = dataStoresStream(call.organizationId)
     const squad = organizationAgentsStream(call.organizationId)
-    await transact(own, checked(requireDataStore(datastoreId)), call)
-    const { state } = await transact(squad, () => [], call)
+    requireDataStore(datastoreId)((await load(own)).state)
+    const { state } = await load(squad)
     const agents = agentsWith(state, datastoreId)
     if (!force && (agents.length > 0 || unfinished > 0))
       throw refusal('datastore_in_use', { message: inUse(agents, unfinished), agents })

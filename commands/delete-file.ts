@@ -1,18 +1,17 @@
 import { dataStoresStream, requireDataStore } from '../src/domain/datastore/datastore.ts'
 import { decideDelete, fileStream } from '../src/domain/file/file.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { fileKey } from '../src/support/ids.ts'
-import { checked } from './checked.ts'
 
 export type DeleteFile = { datastoreId: string; filename: string }
 
 /** Deletes every upload of a file. @throws datastore_not_found, file_not_found */
 export const deleteFile =
-  (transact: Transact) =>
+  ({ load, transact }: Streams) =>
   async ({ datastoreId, filename }: DeleteFile, call: Call) => {
     const { organizationId } = call
-    await transact(dataStoresStream(organizationId), checked(requireDataStore(datastoreId)), call)
+    requireDataStore(datastoreId)((await load(dataStoresStream(organizationId))).state)
     const stream = fileStream(organizationId, fileKey(datastoreId, filename))
     const { events, position } = await transact(stream, decideDelete, call)
     return { uploadIds: events.map(({ data }) => data.uploadId), position }

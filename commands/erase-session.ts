@@ -1,8 +1,7 @@
 import { decideErase, sessionStream } from '../src/domain/session/session.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { sessionKey, type Vault } from '../src/security/vault.ts'
-import { checked } from './checked.ts'
 
 export type EraseSession = { sessionId: string; userId: string }
 
@@ -12,11 +11,11 @@ export type EraseSession = { sessionId: string; userId: string }
  * for again. @throws session_not_found
  */
 export const eraseSession =
-  ({ transact, destroy }: { transact: Transact; destroy: Vault['destroy'] }) =>
+  ({ load, transact, destroy }: Streams & { destroy: Vault['destroy'] }) =>
   async ({ sessionId, userId }: EraseSession, call: Call) => {
     const stream = sessionStream(call.organizationId, sessionId)
     const decide = decideErase({ sessionOwner: userId, deletedBy: call.userId })
-    await transact(stream, checked(decide), call)
+    decide((await load(stream)).state)
     await destroy(sessionKey(call.organizationId, sessionId))
     const { position } = await transact(stream, decide, call)
     return { position }

@@ -1,6 +1,6 @@
 import { accountStream, decideGrant, effectiveBalance } from '../src/domain/account/account.ts'
 import { requireUser, userStream } from '../src/domain/user/user.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
 import { idFor } from '../src/support/ids.ts'
@@ -10,9 +10,9 @@ export type GrantCredits = { userId: string; amount: number; reason: string }
 
 /** Adds to a user's balance; answers the balances in micro-credits. @throws user_not_found */
 export const grantCredits =
-  ({ transact, clock }: { transact: Transact; clock: Clock }) =>
+  ({ load, transact, clock }: Streams & { clock: Clock }) =>
   async ({ userId, amount, reason }: GrantCredits, call: Call) => {
-    await transact(userStream(userId), requireUser, call)
+    requireUser((await load(userStream(userId))).state)
     const grantId = idFor(clock, call, `grant/${userId}`)
     const decide = decideGrant({ grantId, amount, reason })
     const { state, position } = await transact(accountStream(userId), decide, call)

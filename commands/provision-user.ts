@@ -1,9 +1,8 @@
 import { decideProvision, memberStream, requireProvisioned } from '../src/domain/member/member.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
 import { decideInviteProvisioned, userStream } from '../src/domain/user/user.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Load, Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import { checked } from './checked.ts'
 import type { RegisterUserCommand } from './register-user.ts'
 
 export type ProvisionUser = { email: string; name?: string | undefined }
@@ -15,15 +14,15 @@ export type ProvisionUser = { email: string; name?: string | undefined }
  * @throws organization_not_found, account_not_provisionable
  */
 export const provisionUser =
-  ({ transact, registerUser }: { transact: Transact; registerUser: RegisterUserCommand }) =>
+  ({ load, transact, registerUser }: Streams & { registerUser: RegisterUserCommand }) =>
   async ({ email, name }: ProvisionUser, call: Call) => {
     const { organizationId } = call
-    await transact(organizationStream(organizationId), requireOrganization, call)
+    requireOrganization((await load(organizationStream(organizationId))).state)
     const origin = { origin: 'provisioned', provisionedBy: organizationId } as const
     const account = await registerUser({ email, name, ...origin }, call)
     const { userId, created } = account
     const membership = memberStream(organizationId, userId)
-    const found = await transact(membership, () => [], call)
+    const found = await load(membership)
     const answer = { userId, created }
     if (found.state.status === 'pending' || found.state.status === 'active')
       return { ...answer, status: found.state.status, position: found.position }
@@ -38,8 +37,8 @@ export type ProvisionUserCommand = ReturnType<typeof provisionUser>
 
 /** @throws user_not_found, not_provisioned */
 export const requireProvisionedUser =
-  (transact: Transact) =>
+  (load: Load) =>
   async (userId: string, call: Call): Promise<void> => {
-    await transact(memberStream(call.organizationId, userId), checked(requireProvisioned), call)
+    requireProvisioned((await load(memberStream(call.organizationId, userId))).state)
   }
 export type RequireProvisionedUser = ReturnType<typeof requireProvisionedUser>

@@ -1,15 +1,14 @@
 import { decideClaim, emailStream } from '../src/domain/email/email.ts'
 import type { UserEvent } from '../src/domain/user/events.ts'
 import { decideRegister, userStream } from '../src/domain/user/user.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
 import { normalizedEmail, type Secrets } from '../src/security/secrets.ts'
 import { userKey, type Vault } from '../src/security/vault.ts'
 import { idFor } from '../src/support/ids.ts'
 
-type Uses = {
-  transact: Transact
+type Uses = Streams & {
   clock: Clock
   hashEmail: Secrets['hashEmail']
   seal: Vault['seal']
@@ -26,7 +25,7 @@ export type RegisterUser = Pick<UserEvent<'UserRegistered'>['data'], 'origin' | 
  * of two at once, both get the same account. An existing account is left as it is.
  */
 export const registerUser =
-  ({ transact, clock, hashEmail, seal }: Uses) =>
+  ({ load, transact, clock, hashEmail, seal }: Uses) =>
   async ({ email, name, ...origin }: RegisterUser, call: Call) => {
     const address = normalizedEmail(email)
     const emailHash = hashEmail(address)
@@ -34,7 +33,7 @@ export const registerUser =
     const claim = await transact(emailStream(emailHash), decideClaim(offered), call)
     const userId = claim.state.userId ?? offered
     const stream = userStream(userId)
-    const found = await transact(stream, () => [], call)
+    const found = await load(stream)
     if (found.state.status === 'registered')
       return { userId, created: false, user: found.state, position: found.position }
     const [sealedEmail, sealedName] = await Promise.all([

@@ -1,20 +1,19 @@
 import { type By, decideRemove, memberStream } from '../src/domain/member/member.ts'
 import { decideRemoveOwner, organizationStream } from '../src/domain/organization/organization.ts'
 import { decideSettleInvitations, userStream } from '../src/domain/user/user.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import { checked } from './checked.ts'
 
 export type RemoveMember = { userId: string; by: By }
 
 /** Keys that the member backs stop working. @throws member_not_found, owner_required, last_owner */
 export const removeMember =
-  (transact: Transact) =>
+  ({ load, transact }: Streams) =>
   async ({ userId, by }: RemoveMember, call: Call) => {
     const { organizationId } = call
     const membership = memberStream(organizationId, userId)
     const decide = decideRemove(by)
-    await transact(membership, checked(decide), call)
+    decide((await load(membership)).state)
     await transact(organizationStream(organizationId), decideRemoveOwner(userId), call)
     const removed = await transact(membership, decide, call)
     const withdraw = decideSettleInvitations({ settled: [organizationId], joined: undefined })

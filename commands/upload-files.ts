@@ -1,12 +1,11 @@
 import { dataStoresStream, requireDataStore } from '../src/domain/datastore/datastore.ts'
 import { decideReceive, fileStream } from '../src/domain/file/file.ts'
 import type { FileType } from '../src/domain/file/types.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Blobs } from '../src/ports/blobs.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
 import { fileKey, idFor } from '../src/support/ids.ts'
-import { checked } from './checked.ts'
 
 /** A file whose bytes have arrived: `hash` is their SHA-256. */
 export type ArrivedFile = {
@@ -19,7 +18,7 @@ export type ArrivedFile = {
 
 export type UploadFiles = { datastoreId: string; files: readonly ArrivedFile[] }
 
-type Uses = { transact: Transact; clock: Clock; blobs: Blobs }
+type Uses = Streams & { clock: Clock; blobs: Blobs }
 
 /**
  * Takes files in: the event first, then the bytes, so that no bytes are ever stored that the
@@ -27,7 +26,7 @@ type Uses = { transact: Transact; clock: Clock; blobs: Blobs }
  * repeated. Files of one name are received in the order in which they are given.
  * @throws datastore_not_found, StoreUnavailable
  */
-export const uploadFiles = ({ transact, clock, blobs }: Uses) => {
+export const uploadFiles = ({ load, transact, clock, blobs }: Uses) => {
   const take = async (datastoreId: string, file: ArrivedFile, uploadId: string, call: Call) => {
     const { filename, fileType, size: fileSize, hash: blob, bytes } = file
     const stream = fileStream(call.organizationId, fileKey(datastoreId, filename))
@@ -38,14 +37,14 @@ export const uploadFiles = ({ transact, clock, blobs }: Uses) => {
   }
 
   return async ({ datastoreId, files }: UploadFiles, call: Call) => {
-    const datastores = dataStoresStream(call.organizationId)
-    const { state } = await transact(datastores, checked(requireDataStore(datastoreId)), call)
+    const { state } = await load(dataStoresStream(call.organizationId))
+    const { displayName } = requireDataStore(datastoreId)(state)
     const uploads = []
     for (const [n, file] of files.entries())
       uploads.push(await take(datastoreId, file, idFor(clock, call, `upload-${n}`), call))
     return {
       uploads: uploads.map(({ uploadId, filename }) => ({ uploadId, filename })),
-      datastoreName: requireDataStore(datastoreId)(state).displayName,
+      datastoreName: displayName,
       position: Math.max(...uploads.map(({ position }) => position)),
     }
   }

@@ -52,29 +52,30 @@ type Uses = {
 
 /** Every command, with what it needs. */
 export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: Uses) => {
-  const { transact } = transactor
+  const { load, transact } = transactor
+  const streams = { load, transact }
   const { hashApiKey, hashEmail, hashLinkToken, hashSubject } = secrets
-  const register = registerUser({ transact, clock, hashEmail, seal: vault.seal })
-  const agent = createAgent({ transact, clock, defaultModel })
+  const register = registerUser({ load, transact, clock, hashEmail, seal: vault.seal })
+  const agent = createAgent({ load, transact, clock, defaultModel })
   const subscribe = setSubscription(transact)
-  const grant = grantCredits({ transact, clock })
+  const grant = grantCredits({ load, transact, clock })
   const store = storeCredential({ transact, seal: vault.seal })
-  const provisioned = requireProvisionedUser(transact)
+  const provisioned = requireProvisionedUser(load)
   return {
-    addMember: addMember({ transact, registerUser: register }),
-    changeAgent: changeAgent({ transact, defaultModel }),
+    addMember: addMember({ load, transact, registerUser: register }),
+    changeAgent: changeAgent({ load, transact, defaultModel }),
     changeApiKey: changeApiKey(transact),
-    changeMember: changeMember(transact),
+    changeMember: changeMember(streams),
     clearDatastore: clearDatastore(transact),
     connectCredentials: connectCredentials({
-      transact,
+      load,
       requireProvisionedUser: provisioned,
       storeCredential: store,
     }),
     createAgent: agent,
-    createApiKey: createApiKey({ transact, clock, hashApiKey }),
+    createApiKey: createApiKey({ load, transact, clock, hashApiKey }),
     createDatastore: createDatastore({ transact, clock }),
-    createConnectLink: createConnectLink({ transact, clock, hashLinkToken }),
+    createConnectLink: createConnectLink({ load, transact, clock, hashLinkToken }),
     createOrganization: createOrganization({
       transact,
       clock,
@@ -83,23 +84,23 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
       setSubscription: subscribe,
       grantCredits: grant,
     }),
-    deleteAgent: deleteAgent(transact),
+    deleteAgent: deleteAgent(streams),
     deleteCredential: deleteCredential(transact),
-    deleteDatastore: deleteDatastore(transact),
-    deleteFile: deleteFile(transact),
+    deleteDatastore: deleteDatastore(streams),
+    deleteFile: deleteFile(streams),
     endRun: endRun(transactor),
-    eraseSession: eraseSession({ transact, destroy: vault.destroy }),
+    eraseSession: eraseSession({ load, transact, destroy: vault.destroy }),
     finishContent: finishContent(transact),
     followUpload: followUpload(transact),
     grantCredits: grant,
-    provisionUser: provisionUser({ transact, registerUser: register }),
+    provisionUser: provisionUser({ load, transact, registerUser: register }),
     recordKeyUsage: recordKeyUsage(transact),
     recordLogin: recordLogin({ transact, registerUser: register, hashSubject }),
     recordRefusal: recordRefusal(transact),
     recordSteps: recordSteps(transact),
     registerUser: register,
     remember: remember({ transact, clock, keyed: vault.keyed }),
-    removeMember: removeMember(transact),
+    removeMember: removeMember(streams),
     renameOrganization: renameOrganization(transact),
     requestContent: requestContent(transact),
     requireProvisionedUser: provisioned,

@@ -10,7 +10,7 @@ import type { AgentConfiguration } from '../domain/agent/events.ts'
 import { organizationKeyStream } from '../domain/api-key/api-key.ts'
 import { scopes } from '../domain/api-key/scopes.ts'
 import { emailStream } from '../domain/email/email.ts'
-import type { Transact } from '../event-sourcing/transactor.ts'
+import type { Load } from '../event-sourcing/transactor.ts'
 import { type Call, systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type EventStore, START } from '../ports/event-store.ts'
@@ -20,7 +20,7 @@ import { demoHandbook } from './demo-handbook.ts'
 
 type Uses = {
   store: EventStore
-  transact: Transact
+  load: Load
   clock: Clock
   hashEmail: Secrets['hashEmail']
   createOrganization: CreateOrganizationCommand
@@ -87,16 +87,16 @@ const callAt = (at: Date): Call => ({ ...systemCall('demo', at), scope: 'demo' }
  * begun otherwise is left alone. Undefined: nothing was left to do.
  */
 export const seedDemo = async (uses: Uses) => {
-  const { store, transact, clock, hashEmail } = uses
+  const { store, load, clock, hashEmail } = uses
   const { createOrganization, createAgent, changeAgent, createApiKey } = uses
   const { createDatastore, uploadFiles } = uses
   const call = callAt(clock.now())
   const keyId = idFor(clock, call, 'key')
   const organizationId = idFor(clock, call, 'organization')
-  const begun = await transact(emailStream(hashEmail(owner.email)), () => [], call)
+  const begun = await load(emailStream(hashEmail(owner.email)))
   if (!begun.state.userId && (await store.head()) !== START) return undefined
   const inside = { ...call, organizationId }
-  const made = await transact(organizationKeyStream(organizationId, keyId), () => [], inside)
+  const made = await load(organizationKeyStream(organizationId, keyId))
   if (made.state.status !== 'none') return undefined
 
   const team = agents.map((agent) => ({ ...agent, agentId: idFor(clock, call, agent.name) }))

@@ -20,12 +20,18 @@ export type PendingDecision = {
   refused(error: unknown): void
 }
 
-/** One stream as last read or written here (`revision` -1: not yet), and its pending decisions. */
-export type CachedStream = {
-  state: unknown
-  revision: number
-  position: number
+/** A stream as it is: its state, and the revision and position of its last event (-1: none). */
+export type Loaded<State> = { state: State; revision: number; position: number }
+
+/** A reader that waits for its stream. */
+export type PendingLoad = { loaded(stream: Loaded<unknown>): void; refused(error: unknown): void }
+
+/** A stream as last read or written here, and who waits for it. */
+export type CachedStream = Loaded<unknown> & {
+  /** False: not read yet, or what was read may be outdated. */
+  known: boolean
   waiting: PendingDecision[]
+  loads: PendingLoad[]
   busy: boolean
 }
 
@@ -50,44 +56,62 @@ export const streamCache = ({ store, snapshots, keep }: Options) => {
   const kept = new LRUCache<string, CachedStream>({ maxSize: keep })
   const active = new Map<string, CachedStream>()
 
+  const unread = ({ aggregate: { initial } }: AnyStream) => ({
+    state: initial,
+    revision: -1,
+    position: -1,
+    known: false,
+  })
+
+  const catchUp = async ({ aggregate, name }: AnyStream, cached: CachedStream): Promise<void> => {
+    const version = aggregate.stateVersion ?? 1
+    let { state, revision, position } = cached
+    if (!cached.known) {
+      const snapshot = await snapshots.get(name)
+      if (snapshot?.version === version) ({ state, revision } = snapshot)
+    }
+    const start = revision
+    const decode = decoder(aggregate.events)
+    // A snapshot has no position: its last event is read again for it.
+    const from = revision >= 0 && position < 0 ? revision : revision + 1
+    for await (const batch of store.read(name, from)) {
+      const later = batch.filter((event) => event.revision > start)
+      state = evolved(aggregate, state, later.map(decode) as readonly EventOf<EventTable>[])
+      const last = batch.at(-1)
+      if (last) ({ revision, position } = last)
+    }
+    Object.assign(cached, { state, revision, position, known: true })
+    if (revision - start > snapshotAfter) await snapshots.put(name, { revision, version, state })
+  }
+
   return {
-    of({ aggregate, name }: AnyStream): CachedStream {
-      const known = active.get(name) ?? kept.get(name)
-      const { initial: state } = aggregate
-      return known ?? { state, revision: -1, position: -1, waiting: [], busy: false }
+    of(stream: AnyStream): CachedStream {
+      const found = active.get(stream.name) ?? kept.get(stream.name)
+      return found ?? { ...unread(stream), waiting: [], loads: [], busy: false }
     },
 
-    /** Reads a stream to its end. A stream that is new here starts from its snapshot, if any. */
-    async catchUp({ aggregate, name }: AnyStream, cached: CachedStream): Promise<void> {
-      const version = aggregate.stateVersion ?? 1
-      let { state, revision, position } = cached
-      if (revision === -1) {
-        const snapshot = await snapshots.get(name)
-        if (snapshot?.version === version) ({ state, revision } = snapshot)
-      }
-      const start = revision
-      const decode = decoder(aggregate.events)
-      for await (const batch of store.read(name, revision + 1)) {
-        state = evolved(aggregate, state, batch.map(decode) as readonly EventOf<EventTable>[])
-        const last = batch.at(-1)
-        if (last) ({ revision, position } = last)
-      }
-      Object.assign(cached, { state, revision, position })
-      if (revision - start > snapshotAfter) await snapshots.put(name, { revision, version, state })
-    },
+    /**
+     * Reads a stream to its end; one that is not known starts from its snapshot, if any. Answers
+     * what went wrong.
+     */
+    caughtUp: (stream: AnyStream, cached: CachedStream): Promise<unknown> =>
+      catchUp(stream, cached).then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
 
     /** Drops a state that may be outdated: the stream is read again before it is used. */
-    forget({ aggregate }: AnyStream, cached: CachedStream): void {
-      Object.assign(cached, { state: aggregate.initial, revision: -1, position: -1 })
+    forget(stream: AnyStream, cached: CachedStream): void {
+      Object.assign(cached, unread(stream))
     },
 
-    /** Keeps a stream in the cache while decisions on it are under way. */
+    /** Keeps a stream in the cache while it is read or written. */
     activate({ name }: AnyStream, cached: CachedStream): void {
       cached.busy = true
       active.set(name, cached)
     },
 
-    /** No decision waits any more: the stream stays cached while there is room. */
+    /** Nothing waits for the stream any more: it stays cached while there is room. */
     release({ aggregate, name }: AnyStream, cached: CachedStream): void {
       cached.busy = false
       active.delete(name)
@@ -95,3 +119,5 @@ export const streamCache = ({ store, snapshots, keep }: Options) => {
     },
   }
 }
+
+export type StreamCache = ReturnType<typeof streamCache>

@@ -1,27 +1,19 @@
-import { v5 as uuidOf } from 'uuid'
-import { type EventOf, type EventTable, evolved, type Stream } from '../domain/aggregate.ts'
-import { schemaVersionOf } from '../domain/versions.ts'
-import { type Call, metadataOf } from '../ports/call.ts'
+import type { EventOf, EventTable, Stream } from '../domain/aggregate.ts'
+import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
-import {
-  AppendTooLarge,
-  type EventStore,
-  type NewEvent,
-  RevisionConflict,
-} from '../ports/event-store.ts'
+import type { EventStore } from '../ports/event-store.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
 import { deferred } from '../support/deferred.ts'
+import { appendDecisions } from './append-decisions.ts'
 import {
   type AnyStream,
   type CachedStream,
   type Decided,
-  type PendingDecision,
+  type Loaded,
+  type PendingLoad,
   streamCache,
   type Transacted,
 } from './stream-cache.ts'
-
-const maxAttempts = 8
-const namespace = '6f1d3c1e-55a1-4c0b-9a55-3d2f7f0c1b7e'
 
 /** A decision under way. `decided` settles once it is made, `stored` once it is on disk. */
 export type Begun<State, Events> = {
@@ -48,123 +40,43 @@ type Options = {
  */
 export const transactor = (options: Options) => {
   const { store, snapshots, clock, shared = false, keep = 64_000_000 } = options
-  const { of, catchUp, forget, activate, release } = streamCache({ store, snapshots, keep })
+  const cache = streamCache({ store, snapshots, keep })
+  const decideAndAppend = appendDecisions({ store, cache, clock, shared })
 
-  /** As catchUp; answers what went wrong. */
-  const caughtUp = (stream: AnyStream, cached: CachedStream): Promise<unknown> =>
-    catchUp(stream, cached).then(
-      () => undefined,
-      (error: unknown) => error,
-    )
-
-  const stamped = (name: string, revision: number, call: Call, events: Decided): NewEvent[] => {
-    const metadata = metadataOf(call, 1)
-    return events.map(({ type, data }, n) => {
-      const version = schemaVersionOf(type)
-      return {
-        id: call.scope
-          ? uuidOf(`${call.scope}/${name}/${revision + 1 + n}`, namespace)
-          : clock.id(),
-        type,
-        data,
-        metadata: version === 1 ? metadata : { ...metadata, schema_version: version },
-      }
-    })
-  }
-
-  /** Everyone's decision, each on the state that the ones before it leave; nothing is stored. */
-  const decideAll = (
-    { aggregate, name }: AnyStream,
-    cached: CachedStream,
-    batch: readonly PendingDecision[],
-  ) => {
-    let { state } = cached
-    const events: NewEvent[] = []
-    const accepted: { one: PendingDecision; events: Decided; state: unknown }[] = []
-    const refused: { one: PendingDecision; error: unknown }[] = []
-    for (const one of batch) {
-      try {
-        const decided = one.decide(state)
-        state = evolved(aggregate, state, decided as readonly EventOf<EventTable>[])
-        events.push(...stamped(name, cached.revision + events.length, one.call, decided))
-        accepted.push({ one, events: decided, state })
-      } catch (error) {
-        refused.push({ one, error })
-      }
-    }
-    return { state, events, accepted, refused }
-  }
-
-  /** Decides for everyone who waits, in order, and appends it all; a refusal goes out alone. */
-  const round = async (
+  /** `fresh`: the stream was read to its end after these loads were asked for. */
+  const answer = async (
     stream: AnyStream,
     cached: CachedStream,
-    waiting: PendingDecision[],
+    loads: readonly PendingLoad[],
     fresh: boolean,
   ): Promise<void> => {
-    let batch = waiting
-    let current = fresh || !shared
-    for (let attempt = 1; ; attempt++) {
-      const { state, events, accepted, refused } = decideAll(stream, cached, batch)
-      const idle = accepted.some(({ events }) => events.length === 0)
-      if (!current && (refused.length > 0 || idle)) {
-        const failure = await caughtUp(stream, cached)
-        if (failure) {
-          for (const one of batch) one.refused(failure)
-          return
-        }
-        current = true
-        continue
-      }
-      for (const { one, error } of refused) one.refused(error)
-      for (const { one, events } of accepted) one.decided(events)
-      batch = accepted.map(({ one }) => one)
-      try {
-        if (events.length > 0) {
-          const last = await store.append(stream.name, cached.revision, events)
-          Object.assign(cached, { state, ...last })
-        }
-      } catch (error) {
-        if (error instanceof AppendTooLarge && batch.length > 1) {
-          // Together they are too large for one append; one at a time they may not be.
-          for (const one of batch) await round(stream, cached, [one], true)
-          return
-        }
-        const outrun = error instanceof RevisionConflict && attempt < maxAttempts
-        const failure = outrun ? await caughtUp(stream, cached) : error
-        if (failure) {
-          forget(stream, cached)
-          for (const one of batch) one.refused(failure)
-          return
-        }
-        current = true
-        continue
-      }
-      const { position } = cached
-      for (const { one, events, state } of accepted) one.stored({ events, state, position })
-      return
-    }
+    const current = cached.known && (fresh || !shared)
+    const failure = current ? undefined : await cache.caughtUp(stream, cached)
+    const { state, revision, position } = cached
+    for (const one of loads)
+      if (failure) one.refused(failure)
+      else one.loaded({ state, revision, position })
   }
 
+  /** Decides and answers until nothing waits for the stream. */
   const serve = async (stream: AnyStream, cached: CachedStream): Promise<void> => {
-    activate(stream, cached)
-    while (cached.waiting.length > 0) {
-      const fresh = cached.revision === -1
-      try {
-        if (fresh) await catchUp(stream, cached)
-      } catch (error) {
-        forget(stream, cached)
-        for (const { refused } of cached.waiting.splice(0)) refused(error)
+    cache.activate(stream, cached)
+    while (cached.waiting.length > 0 || cached.loads.length > 0) {
+      const loads = cached.loads.splice(0)
+      const cold = !cached.known
+      const failure = cold ? await cache.caughtUp(stream, cached) : undefined
+      const decisions = cached.waiting.splice(0)
+      if (failure) {
+        for (const one of [...decisions, ...loads]) one.refused(failure)
         continue
       }
-      await round(stream, cached, cached.waiting.splice(0), fresh)
+      if (decisions.length > 0) await decideAndAppend(stream, cached, decisions, cold)
+      if (loads.length > 0) await answer(stream, cached, loads, cold)
     }
-    release(stream, cached)
+    cache.release(stream, cached)
   }
 
-  const enqueue = (stream: AnyStream, waiting: PendingDecision): void => {
-    const cached = of(stream)
-    cached.waiting.push(waiting)
+  const served = (stream: AnyStream, cached: CachedStream): void => {
     if (!cached.busy) void serve(stream, cached)
   }
 
@@ -178,7 +90,9 @@ export const transactor = (options: Options) => {
     const stored = deferred<Transacted<State, Events>>()
     decided.promise.catch(() => undefined)
     stored.promise.catch(() => undefined)
-    enqueue(stream as unknown as AnyStream, {
+    const any = stream as unknown as AnyStream
+    const cached = cache.of(any)
+    cached.waiting.push({
       decide: decide as (state: unknown) => Decided,
       call,
       decided: (events) => decided.resolve(events as unknown as Events),
@@ -188,6 +102,7 @@ export const transactor = (options: Options) => {
         stored.reject(error)
       },
     })
+    served(any, cached)
     return { decided: decided.promise, stored: stored.promise }
   }
 
@@ -201,8 +116,29 @@ export const transactor = (options: Options) => {
     call: Call,
   ): Promise<Transacted<State, Events>> => begin(stream, decide, call).stored
 
-  return { transact, begin }
+  /**
+   * The stream to its end, with what was decided on it before this call. Where other processes
+   * write too, what they had stored by the time of the call is in it. @throws StoreUnavailable
+   */
+  const load = <State, Table extends EventTable>(
+    stream: Stream<State, Table>,
+  ): Promise<Loaded<State>> => {
+    const loading = deferred<Loaded<State>>()
+    const any = stream as unknown as AnyStream
+    const cached = cache.of(any)
+    cached.loads.push({
+      loaded: (found) => loading.resolve(found as Loaded<State>),
+      refused: loading.reject,
+    })
+    served(any, cached)
+    return loading.promise
+  }
+
+  return { load, transact, begin }
 }
 
 export type Transactor = ReturnType<typeof transactor>
+export type Load = Transactor['load']
 export type Transact = Transactor['transact']
+/** For those that read streams and decide on them. */
+export type Streams = Pick<Transactor, 'load' | 'transact'>
