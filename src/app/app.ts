@@ -59,7 +59,7 @@ export const app = (config: Config, options: Options) =>
 
     const defaultModel = models.resolve(null).name
     const writing = writeSide({ stores, masterKey, clock, defaultModel })
-    const { secrets, vault, transact, commands } = writing
+    const { secrets, vault, load, transact, commands } = writing
     const { open } = vault
 
     const reading = opened.use(await openReadSide({ stores, node, log }))
@@ -95,6 +95,7 @@ export const app = (config: Config, options: Options) =>
     const knowledge = opened.use(
       knowledgePart({
         config,
+        load,
         transact,
         commands,
         views,
@@ -216,7 +217,7 @@ export const app = (config: Config, options: Options) =>
       async demo() {
         const made = await seedDemo({
           store: events,
-          transact,
+          load,
           clock,
           hashEmail: secrets.hashEmail,
           createOrganization: commands.createOrganization,

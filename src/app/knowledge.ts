@@ -10,7 +10,7 @@ import {
   uploadsIn,
 } from '../../queries/list-uploads.ts'
 import type { Config } from '../config.ts'
-import type { Transact } from '../event-sourcing/transactor.ts'
+import type { Load, Transact } from '../event-sourcing/transactor.ts'
 import { ragDatastoreRoutes } from '../http/routes/rag-datastores.ts'
 import { ragUploadRoutes } from '../http/routes/rag-uploads.ts'
 import { socketUpload } from '../http/ws/upload.ts'
@@ -31,6 +31,7 @@ import type { AllViews } from './read-models.ts'
 
 type Uses = {
   config: Pick<Config, 'DATA_DIR'>
+  load: Load
   transact: Transact
   commands: Pick<
     Commands,
@@ -54,7 +55,7 @@ const threads = Math.min(4, Math.max(1, availableParallelism() - 1))
 
 /** Knowledge: what takes documents in, what reads them, and what finds them again. */
 export const knowledgePart = (uses: Uses) => {
-  const { config, transact, commands, views, delegate, blobs, waitForPosition, head } = uses
+  const { config, load, transact, commands, views, delegate, blobs, waitForPosition, head } = uses
   const { embedder, leases, clock, node, log } = uses
   const { datastores, uploads } = views
   const files = uploadsIn(uploads)
@@ -100,7 +101,7 @@ export const knowledgePart = (uses: Uses) => {
     embedding: embedder && embedding && { embedder, lacking: embedding.add },
   })
   const uploadFiles = uploadAndIndex({
-    uploadFiles: uploadFilesCommand({ transact, clock, blobs }),
+    uploadFiles: uploadFilesCommand({ load, transact, clock, blobs }),
     waitForPosition,
     index: indexing.add,
   })

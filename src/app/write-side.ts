@@ -20,5 +20,6 @@ export const writeSide = ({ stores, masterKey, clock, defaultModel }: Uses) => {
   const vault = vaultOf({ keys, wrap: secrets.wrap })
   const transactor = transactorOf({ store: events, snapshots, clock, shared: sharedEvents })
   const commands = commandsOf({ transactor, clock, secrets, vault, defaultModel })
-  return { secrets, vault, transact: transactor.transact, commands }
+  const { load, transact } = transactor
+  return { secrets, vault, load, transact, commands }
 }

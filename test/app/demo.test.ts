@@ -59,7 +59,7 @@ t.test('wherever it was cut short, the next start completes it', async (t) => {
       vault,
       defaultModel: 'offline/extractive',
     })
-    const first = seed({ ...all, ...commands, transact: failing.transact })
+    const first = seed({ ...all, ...commands, load: failing.load })
     const done = await first.then(
       () => true,
       () => false,

@@ -155,3 +155,128 @@ t.test('a long stream is read from its snapshot', async (t) => {
   const colder = transactor({ store, snapshots, clock: clock() })
   t.match(await colder.transact(stream, add(1), call), { state: { total: 602, count: 602 } })
 })
+
+t.test('load answers a stream as it is, and stores nothing', async (t) => {
+  const { store, seen } = watched(await opened(t))
+  const { load, transact } = transactor({ store, snapshots: snapshotsInMemory(), clock: clock() })
+  t.strictSame(await load(stream), { state: sum.initial, revision: -1, position: -1 })
+  const { position } = await transact(stream, add(7), call)
+  t.strictSame(await load(stream), { state: { total: 7, count: 1 }, revision: 0, position })
+  t.equal(seen.appends, 1)
+  const cold = transactor({ store, snapshots: snapshotsInMemory(), clock: clock() })
+  t.strictSame(await cold.load(stream), { state: { total: 7, count: 1 }, revision: 0, position })
+})
+
+t.test('load sees what was decided before it, once that is stored', async (t) => {
+  const store = await opened(t)
+  const { load, transact } = transactor({ store, snapshots: snapshotsInMemory(), clock: clock() })
+  const first = transact(stream, add(1), call)
+  const early = load(stream)
+  const second = transact(stream, add(2), call)
+  const late = load(stream)
+  const refused = transact(
+    stream,
+    () => {
+      throw new Error('no')
+    },
+    call,
+  )
+  await t.rejects(refused, { message: 'no' })
+  t.ok((await early).revision >= 0)
+  t.match(await late, { state: { total: 3, count: 2 }, revision: 1 })
+  await Promise.all([first, second])
+})
+
+t.test('load is as fresh as a decision where other processes write too', async (t) => {
+  const store = await opened(t)
+  const shared = { store, snapshots: snapshotsInMemory(), clock: clock(), shared: true }
+  const one = transactor(shared)
+  const other = transactor(shared)
+  await one.transact(stream, add(1), call)
+  await other.transact(stream, add(10), call)
+  t.match(await one.load(stream), { state: { total: 11, count: 2 }, revision: 1 })
+  await other.transact(stream, add(100), call)
+  const [, loaded] = await Promise.all([one.transact(stream, add(1_000), call), one.load(stream)])
+  t.match(loaded, { state: { total: 1_111, count: 4 } })
+})
+
+t.test('a stream of its own process is read once', async (t) => {
+  const store = await opened(t)
+  let reads = 0
+  const counting: EventStore = {
+    ...store,
+    read(...asked) {
+      reads++
+      return store.read(...asked)
+    },
+  }
+  const { load, transact } = transactor({
+    store: counting,
+    snapshots: snapshotsInMemory(),
+    clock: clock(),
+  })
+  await Promise.all([load(stream), load(stream)])
+  await load(stream)
+  await transact(stream, add(1), call)
+  await load(stream)
+  t.equal(reads, 1)
+})
+
+t.test('what cannot be read is loaded later, or not at all', async (t) => {
+  const store = await opened(t)
+  let broken = true
+  const failing: EventStore = {
+    ...store,
+    read(...asked) {
+      if (broken) throw new Error('broken')
+      return store.read(...asked)
+    },
+  }
+  const { load, transact } = transactor({
+    store: failing,
+    snapshots: snapshotsInMemory(),
+    clock: clock(),
+  })
+  const [loading, deciding] = await Promise.allSettled([
+    load(stream),
+    transact(stream, add(1), call),
+  ])
+  t.match(loading, { status: 'rejected', reason: { message: 'broken' } })
+  t.match(deciding, { status: 'rejected', reason: { message: 'broken' } })
+  broken = false
+  t.match(await load(stream), { revision: -1 })
+})
+
+t.test('a snapshot knows where its stream ends', async (t) => {
+  const store = await opened(t)
+  const snapshots = snapshotsInMemory()
+  const { transact } = transactor({ store, snapshots, clock: clock() })
+  const many = (): Added[] =>
+    Array.from({ length: 600 }, () => ({ type: 'Added' as const, data: { n: 1 } }))
+  const { position } = await transact(stream, many, call)
+  const end = { state: { total: 600, count: 600 }, revision: 599, position }
+  t.strictSame(await transactor({ store, snapshots, clock: clock() }).load(stream), end)
+  t.equal(snapshots.kept.size, 1)
+  t.strictSame(await transactor({ store, snapshots, clock: clock() }).load(stream), end)
+})
+
+t.test('a decision after one that cannot be stored is made on the stream as it is', async (t) => {
+  const store = await opened(t)
+  const { load, transact } = transactor({ store, snapshots: snapshotsInMemory(), clock: clock() })
+  await transact(stream, add(1), call)
+  const half = 'x'.repeat(600_000)
+  const afterOne = ({ count }: { count: number }): Added[] => {
+    if (count < 1) throw new Error('too early')
+    return []
+  }
+  const all = await Promise.allSettled([
+    transact(stream, add(2), call),
+    transact(stream, add(3, half + half), call),
+    transact(stream, afterOne, call),
+  ])
+  t.strictSame(
+    all.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  )
+  t.match(await load(stream), { state: { total: 3, count: 2 } })
+})
