@@ -1,6 +1,6 @@
 import t from 'tap'
 import { validate, version } from 'uuid'
-import { newId } from '../../src/support/ids.ts'
+import { newId, timeOrderedIds } from '../../src/support/ids.ts'
 
 t.test('a new id is a UUIDv7 of its moment, like no other', async (t) => {
   const before = Date.now()
@@ -10,5 +10,18 @@ t.test('a new id is a UUIDv7 of its moment, like no other', async (t) => {
     const time = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
     if (!validate(id) || version(id) !== 7 || time < before || time > after) t.fail(id)
   }
+  t.equal(new Set(ids).size, ids.length)
+})
+
+t.test('ids made one after another are in order', async (t) => {
+  const ids = Array.from({ length: 200_000 }, newId)
+  t.equal(ids.filter((id, n) => n > 0 && id <= `${ids[n - 1]}`).length, 0)
+})
+
+t.test('ids stay in order when the clock stands still or is set back', async (t) => {
+  const times = [5_000, 5_000, 4_000, 4_999, 5_000, 5_001, 4_000]
+  const next = timeOrderedIds(() => times.shift() ?? 0)
+  const ids = Array.from({ length: times.length }, next)
+  t.strictSame(ids, ids.toSorted())
   t.equal(new Set(ids).size, ids.length)
 })
