@@ -51,7 +51,10 @@ export type Projection<View extends Document, Table extends EventTable> = ViewSp
 export type StoredFold<View> = {
   /** The document that an event goes into, if any. */
   id(event: RecordedEvent): string | undefined
-  /** The document after these events, and what other documents they leave: written, never read. */
+  /**
+   * The document after these events, and other documents that they leave. Those are written before
+   * it, and are not given to a later fold.
+   */
   fold(
     view: View | undefined,
     events: readonly RecordedEvent[],

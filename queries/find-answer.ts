@@ -9,13 +9,17 @@ type Uses = {
   open(text: Sealed): string | undefined | Promise<string | undefined>
 }
 
-/** A run and the text it was answered with, as stored; for turns that are no longer in memory. */
+/**
+ * A run and the text it was answered with, as stored; for turns that are no longer in memory.
+ * Undefined for an unknown run, and while the answer that it names is not stored yet.
+ */
 export const findAnswer =
   ({ runs, messages, open }: Uses) =>
   async (runId: string): Promise<{ run: RunView; text: string } | undefined> => {
     const run = await runs.get(runId)
     if (!run) return undefined
     const answer = run.answer_id ? await messages.get(run.answer_id) : undefined
+    if (run.answer_id && !answer) return undefined
     return { run, text: (answer && (await open(answer.content))) ?? '' }
   }
 export type FindAnswer = ReturnType<typeof findAnswer>

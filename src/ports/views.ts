@@ -29,7 +29,15 @@ export type Find = {
 /** `total` counts all that match, regardless of skip and limit. */
 export type Found<View> = { items: View[]; total: number }
 
-/** Reading side of one read model. Reads see whole commits only. */
+/**
+ * Reading side of one read model. A read that begins after a commit has resolved sees all of it.
+ * A read that runs during a commit may see some of its documents and not yet others:
+ * - a document is always whole, and never older than when it was read before;
+ * - documents appear in the order of their changes, so a document that names others comes last;
+ * - read models of one commit may appear in any order;
+ * - the items and the total of one answer, and the batches of `all`, may be of different moments.
+ * The embedded adapter shows a commit at once, and gives every answer as of one moment.
+ */
 export type View<Doc> = {
   get(id: string): Promise<Doc | undefined>
   find(query: Find): Promise<Found<Doc>>
@@ -40,15 +48,15 @@ export type View<Doc> = {
 /** A change of one document; `document` undefined removes it. */
 export type DocumentChange = { id: string; document: Document | undefined }
 
-/** Everything one batch of events did to one read model. */
+/** Everything that one batch of events changed in one read model. */
 export type Commit = { view: string; changes: readonly DocumentChange[]; position: number }
 
 /** A rebuild writes a generation of its own beside the live one and is swapped in whole. */
 export type Generation = 'live' | 'rebuild'
 
 /**
- * Another process has committed to this read model since this one asked for its checkpoint: what
- * it folded rests on documents that are no longer there. Nothing was stored; start over from there.
+ * Another process has committed to this read model since this one read its checkpoint, so this
+ * one folded from outdated documents. Nothing was stored; read the checkpoint and start over.
  */
 export class CheckpointMoved extends Error {
   override readonly name = 'CheckpointMoved'
@@ -76,9 +84,10 @@ export type Views = {
     generation?: Generation,
   ): Promise<string[]>
   /**
-   * Stores changes, index entries and checkpoint of every listed read model. Embedded: one
-   * transaction for all. MongoDB: idempotent by position. A commit at or below a read model's
-   * checkpoint changes nothing.
+   * Stores changes, index entries and checkpoint of every listed read model. A commit that a
+   * crash cuts off is either stored whole after the next opening, or not at all; each read model
+   * by itself on MongoDB, all of them together on the embedded adapter. A commit at or below a
+   * read model's checkpoint changes nothing.
    * @throws StoreUnavailable, CheckpointMoved
    */
   commit(commits: readonly Commit[], generation?: Generation): Promise<void>

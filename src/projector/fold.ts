@@ -44,8 +44,9 @@ const foldedWhole = (
     for (const [id, events] of batches) {
       const before = stored.get(id)
       const { view, others } = fold(before, events, id)
-      if (view !== before) changes.push({ id, document: view })
+      // Readers may see changes one by one, in this order: the view leads to the others.
       changes.push(...others)
+      if (view !== before) changes.push({ id, document: view })
     }
     return { changes, done: steps.length }
   } catch (error) {

@@ -33,8 +33,19 @@ const everything = async (view: View<Document>): Promise<Record<string, Document
   return found
 }
 
+/** What adapters differ in (src/ports/views.ts). */
+export type ViewsGuarantees = {
+  /** A commit is seen at once, and every answer is as of one moment. */
+  atomicReads: boolean
+}
+
 /** What every views adapter owes its callers. */
-export const viewsContract = (t: Test, place: (t: Test) => Promise<ViewsPlace>) => {
+export const viewsContract = (
+  t: Test,
+  place: (t: Test) => Promise<ViewsPlace>,
+  { atomicReads }: ViewsGuarantees,
+) => {
+  const ifAtomic = atomicReads ? {} : { skip: 'this adapter has no atomic reads' }
   const opened = async (t: Test) => {
     const views = await (await place(t)).open()
     t.teardown(() => views.close())
@@ -100,6 +111,71 @@ export const viewsContract = (t: Test, place: (t: Test) => Promise<ViewsPlace>) 
     ])
     t.strictSame(await other.get('a'), { owner: 'x' })
     t.strictSame([await views.checkpoint('notes'), await views.checkpoint('others')], [2, 2])
+  })
+
+  const ids = Array.from({ length: 12 }, (_, n) => `note ${String(n).padStart(2, '0')}`)
+  /** Commits that each change all of these notes; resolves when the last one has. */
+  const rounds = async ({ commit }: Awaited<ReturnType<typeof opened>>, count: number) => {
+    for (let rank = 1; rank <= count; rank++)
+      await commit(rank, ...ids.map((id) => note(id, { owner: 'o', rank, at: `${rank}` })))
+  }
+  const query = { index: 'by_owner', equals: ['o'], limit: 100 }
+
+  t.test('a reader during a commit sees whole documents, and none grow older', async (t) => {
+    const store = await opened(t)
+    let writing = true
+    const written = rounds(store, 6).then(() => {
+      writing = false
+    })
+    const latest = new Map<string, number>()
+    const newer = (id: string, document: Document | undefined) => {
+      const { rank = 0, at = '0' } = document ?? {}
+      if (at !== `${rank}`) t.fail(`${id} is of ${at} and ${rank}`)
+      if (Number(rank) < (latest.get(id) ?? 0)) t.fail(`${id} was newer`)
+      latest.set(id, Number(rank))
+      return Number(rank)
+    }
+    const [first = '', last = ''] = [ids[0], ids.at(-1)]
+    while (writing) {
+      const seen = newer(last, await store.view.get(last))
+      const before = newer(first, await store.view.get(first))
+      if (before < seen) t.fail('the last change of a commit was there before the first')
+      for (const { rank, at } of (await store.view.find(query)).items)
+        if (at !== `${rank}`) t.fail(`a note is of ${at} and ${rank}`)
+    }
+    await written
+    const { items, total } = await store.view.find(query)
+    t.equal(total, ids.length)
+    t.strictSame(new Set(items.map(({ rank }) => rank)), new Set([6]))
+  })
+
+  t.test('a reader sees all of a commit or nothing', ifAtomic, async (t) => {
+    const store = await opened(t)
+    let writing = true
+    const written = rounds(store, 6).then(() => {
+      writing = false
+    })
+    while (writing) {
+      const { items, total } = await store.view.find(query)
+      if (items.length !== total) t.fail(`${items.length} of ${total} items`)
+      if (new Set(items.map(({ rank }) => rank)).size > 1) t.fail('items of two commits')
+    }
+    await written
+    t.equal((await store.view.find(query)).total, ids.length)
+  })
+
+  t.test('all documents are as of one moment', ifAtomic, async (t) => {
+    const { view, commit } = await opened(t)
+    const many = Array.from({ length: 1_100 }, (_, n) => `note ${String(n).padStart(4, '0')}`)
+    await commit(1, ...many.map((id) => note(id, { rank: 1 })))
+    const ranks = new Set<unknown>()
+    let batches = 0
+    for await (const batch of view.all()) {
+      if (batches++ === 0) await commit(2, ...many.map((id) => note(id, { rank: 2 })))
+      for (const { document } of batch) ranks.add(document.rank)
+    }
+    t.ok(batches > 1)
+    t.strictSame(ranks, new Set([1]))
   })
 
   t.test('null is a value, a missing field is not', async (t) => {

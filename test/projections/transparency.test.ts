@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { nodesId } from '../../projections/transparency.ts'
+import { nodesId, transparency } from '../../projections/transparency.ts'
+import { START } from '../../src/ports/event-store.ts'
+import { batchFolder, commitsOf } from '../../src/projector/batch.ts'
+import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
 import { leafOf, lineOf } from '../../src/transparency/leaf.ts'
 import { inclusionProof } from '../../src/transparency/proofs.ts'
 import { folded, treesIn } from '../support/folded-trees.ts'
@@ -37,6 +40,23 @@ t.test('an organization has a tree of its own events, the platform has none', as
   t.notOk([...documents.keys()].some((id) => id.startsWith('platform')))
   t.equal((await treesIn(documents)('org-3')).size, 0)
   t.strictSame(await (await treesIn(documents)('org-3')).root(0), rootOfLeaves([]))
+})
+
+t.test('a tree can be read while a commit is being stored', async (t) => {
+  const events = log(60, 'org-1')
+  const store = memoryProjectionStore(transparency)
+  const fold = batchFolder([transparency])
+  const cursor = { projection: transparency, position: START }
+  await store.commit(commitsOf(await fold(store, [cursor], events.slice(0, 20))))
+  const shown = new Map(store.documents)
+  for (const { changes } of commitsOf(await fold(store, [cursor], events.slice(20))))
+    for (const { id, document } of changes) {
+      if (document) shown.set(id, document)
+      const tree = await treesIn(shown)('org-1')
+      const own = events.slice(0, tree.size).map(({ position }) => position)
+      t.strictSame(await tree.positions({ from: 0, to: tree.size }), own)
+    }
+  t.equal((await treesIn(shown)('org-1')).size, 60)
 })
 
 t.test('documents are bounded, and depend on the events alone', async (t) => {

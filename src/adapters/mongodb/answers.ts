@@ -6,11 +6,11 @@ import { isDuplicate, type Mongo, reaching } from './connect.ts'
 const keptMs = 24 * 60 * 60 * 1000
 const maxAttempts = 20
 
-/** The answer is JSON: names of headers are not fit to be names of fields. */
+/** The answer is JSON, as names of headers cannot all be names of fields. */
 type Entry = { _id: string; fingerprint: string; holder: string; at: number; answer?: string }
 
 type Options = {
-  /** Whether another process's life goes on; the claims of one that ended are taken over. */
+  /** Whether another process is alive; the claims of a dead one are taken over. */
   isAlive: (holder: string) => Promise<boolean>
 }
 
@@ -18,7 +18,7 @@ type Options = {
 export const mongoAnswers = ({ db }: Pick<Mongo, 'db'>, { isAlive }: Options): Answers => {
   const answers = db.collection<Entry>('reprise_answers')
 
-  /** Undefined when another claim came in between. */
+  /** Undefined when another claim came in between: try again. */
   const attempt = async (
     scope: string,
     fingerprint: string,

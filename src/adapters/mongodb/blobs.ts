@@ -5,12 +5,12 @@ import { type Mongo, reaching } from './connect.ts'
 
 const bucketName = 'reprise_blobs'
 
-/** What has no name of its own yet. */
+/** Begins the name of a blob whose hash is not known yet. */
 const unfinished = 'incoming:'
 
 /**
  * Blobs in GridFS, each under its hash once it is whole. Two nodes that store the same bytes at
- * once leave two equal files of one name; any of them is read, and all are removed.
+ * once leave two equal files of one name: one of them is read, and `remove` removes both.
  */
 export const mongoBlobs = ({ db }: Pick<Mongo, 'db'>): Blobs => {
   const bucket = new GridFSBucket(db, { bucketName, writeConcern: { w: 'majority' } })
@@ -23,7 +23,7 @@ export const mongoBlobs = ({ db }: Pick<Mongo, 'db'>): Blobs => {
       const upload = bucket.openUploadStream(`${unfinished}${randomUUID()}`)
       const hash = createHash('sha256')
       let size = 0
-      // Every failure also comes to whoever waits for the write.
+      // The pending write is rejected with the same error.
       upload.on('error', () => undefined)
       try {
         for await (const part of bytes) {

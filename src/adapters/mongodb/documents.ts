@@ -26,12 +26,12 @@ const renamed = (value: unknown, rename: (name: string) => string): unknown => {
 /** A document as MongoDB takes it. */
 export const toStored = (document: Document) => renamed(document, escaped) as Document
 
-/** And as it was; what the adapter put beside it is left out. */
+/** A stored document as it was given, without the fields that the adapter added. */
 export const fromStored = (stored: Document): Document =>
   renamed(
     Object.fromEntries(Object.entries(stored).filter(([name]) => !name.startsWith('_'))),
     unescaped,
   ) as Document
 
-/** The path of a field, as it is stored. */
+/** The stored form of a field's path. */
 export const storedPath = (path: string): string => path.split('.').map(escaped).join('.')

@@ -1,10 +1,10 @@
 import { KeyDestroyed, type KeyStore } from '../../ports/keys.ts'
 import { isDuplicate, type Mongo, reaching } from './connect.ts'
 
-/** A wrapped key in base64; a name without one is burnt. */
+/** A wrapped key in base64; a document without one marks a destroyed key. */
 type StoredKey = { _id: string; wrapped?: string }
 
-/** Data keys in MongoDB, each on a majority of its servers before it is used. */
+/** Data keys in MongoDB, each on a majority of the servers before it is used. */
 export const mongoKeyStore = ({ db }: Pick<Mongo, 'db'>): KeyStore => {
   const keys = db.collection<StoredKey>('reprise_keys')
   const read = ({ wrapped }: StoredKey): Uint8Array | undefined =>

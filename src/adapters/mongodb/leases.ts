@@ -4,9 +4,9 @@ import { isDuplicate, type Mongo, reaching } from './connect.ts'
 type StoredLease = { _id: string; holder: string; until: Date }
 
 /**
- * Leases among the processes that share a database. Time is the server's alone, asked for before
- * every step: the nodes' clocks may differ as they like, and what a message takes only makes a
- * lease end earlier. After a fail-over the new server's clock counts.
+ * Leases among the processes that share a database. The time is the server's, read before every
+ * step: the clocks of the nodes do not matter, and a slow message only makes a lease end earlier.
+ * After a fail-over the clock of the new server counts.
  */
 export const mongoLeases = ({ db }: Pick<Mongo, 'db'>): Leases => {
   const leases = db.collection<StoredLease>('reprise_leases')

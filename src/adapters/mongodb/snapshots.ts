@@ -4,10 +4,10 @@ import { type Mongo, reaching } from './connect.ts'
 
 type StoredSnapshot = { _id: string; revision: number; version: number; state: string }
 
-/** In UTF-8 still less than the 16 MiB that MongoDB takes in one document. */
+/** Even in UTF-8 less than the 16 MiB that MongoDB takes in one document. */
 const maxCharacters = 4 * 1024 * 1024
 
-/** Snapshots in MongoDB. They only save time: where it is out of reach there are none. */
+/** Snapshots in MongoDB. They only save time: while it is out of reach there are none. */
 export const mongoSnapshots = ({ db }: Pick<Mongo, 'db'>): Snapshots => {
   const snapshots = db.collection<StoredSnapshot>('reprise_snapshots')
   const ifReached = async <T>(work: () => Promise<T>): Promise<T | undefined> => {

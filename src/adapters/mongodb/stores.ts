@@ -14,7 +14,7 @@ export const mongoStores = async (url: string) => {
     keys: mongoKeyStore(mongo),
     blobs: mongoBlobs(mongo),
     leases,
-    /** A process lives as long as it holds the lease `node:<holder>`. */
+    /** A process is alive while it holds the lease `node:<holder>`. */
     answers: mongoAnswers(mongo, {
       isAlive: async (holder) => (await leases.holder(`node:${holder}`)) !== undefined,
     }),

@@ -3,8 +3,8 @@ import type { Find, Index, Scalar, ViewSpec } from '../../ports/views.ts'
 import { storedPath } from './documents.ts'
 
 /**
- * A stored document: its own fields, and the position it was folded up to. Where it was removed a
- * mark stays for some time, so that a writer who comes late does not bring it back.
+ * A stored document: its own fields, and the position it was folded up to. A removed document
+ * leaves a mark for some time, so that a late writer does not bring it back.
  */
 export type StoredDocument = {
   _id: string
@@ -14,10 +14,10 @@ export type StoredDocument = {
 }
 
 const prefix = 'reprise:'
-/** Removed documents are forgotten by it. */
+/** The index by which the marks of removed documents are found. */
 const removed = { _removed: 1 } as const
 
-/** All documents are in an index without `equals`; all but the removed ones. */
+/** An index without `equals` has all documents but the removed ones. */
 const equalsOf = ({ equals }: Index) => (equals.length > 0 ? equals.map(storedPath) : ['_live'])
 
 const indexKeysOf = (index: Index): Record<string, 1> => {
@@ -27,7 +27,7 @@ const indexKeysOf = (index: Index): Record<string, 1> => {
 
 const nameOf = (key: object) => `${prefix}${Object.keys(key).join(',')}`
 
-/** Creates what a read model declares, drops what it no longer does; others' indexes stay. */
+/** Creates the declared indexes and drops those no longer declared; indexes of others stay. */
 export const ensureIndexes = async (
   collection: Collection<StoredDocument>,
   { indexes }: ViewSpec,
@@ -41,7 +41,7 @@ export const ensureIndexes = async (
       await collection.dropIndex(name)
 }
 
-/** @throws TypeError for an index that is not declared, or asked with too few or too many values */
+/** @throws TypeError for an undeclared index, or a wrong number of values */
 export const indexOf = ({ indexes }: ViewSpec, name: string, equals: readonly Scalar[]): Index => {
   const index = indexes[name]
   if (!index) throw new TypeError(`no index is called ${name}`)
@@ -50,7 +50,7 @@ export const indexOf = ({ indexes }: ViewSpec, name: string, equals: readonly Sc
   return index
 }
 
-/** MongoDB takes a missing field for null; here only null is. */
+/** For MongoDB a missing field equals null; for us only null does. */
 const equal = (value: Scalar | undefined) =>
   value === null ? { $eq: null, $exists: true } : { $eq: value }
 

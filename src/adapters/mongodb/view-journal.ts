@@ -3,61 +3,61 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Collection, UpdateFilter } from 'mongodb'
 import { START } from '../../ports/event-store.ts'
 import { CheckpointMoved, type DocumentChange } from '../../ports/views.ts'
-import { bulkWrite, isDuplicate, type Mongo } from './connect.ts'
+import { isDuplicate, type Mongo } from './connect.ts'
 import { partsOf, type StoredChange } from './view-changes.ts'
 import type { StoredDocument } from './view-indexes.ts'
 
 /**
- * Where a generation of a read model stands. `position` is decided: with it goes everything that
- * is to be written, so that whoever finds it not `applied` can finish it.
+ * The journal's entry of one generation of a read model. `position` is the last commit decided on,
+ * and the entry holds all that this commit writes; `applied` is the last commit written. A process
+ * that finds them different can finish the commit.
  */
-export type JournalStanding = {
+export type JournalEntry = {
   _id: string
   position: number
   applied: number
-  /** Whose commit it was. */
+  /** The process that made the commit. */
   by?: string
   changes?: StoredChange[]
-  /** How many more documents of changes there are, where one would be too large. */
+  /** The number of further documents with changes, when they do not all fit in this one. */
   parts?: number
-  /** The rebuilt generation is decided to be the live one, but may not have its name yet. */
+  /** The rebuilt generation is to be the live one, but may not have been renamed yet. */
   swapping?: boolean
 }
 
 type Part = { _id: string; changes: StoredChange[] }
 
-/** A generation's changes up to a position. */
+/** The changes of one generation up to a position. */
 export type Due = { name: string; position: number; changes: readonly DocumentChange[] }
 
-/** Another process that has not finished a commit by then is taken not to. */
-const patienceMs = 1_000
+/** After so long, a commit that another process began is finished by this one. */
+const unfinishedMs = 1_000
 const lookMs = 25
 
 const partId = (name: string, position: number, n: number) => `${name}@${position}#${n}`
 
 /**
- * Commits to several collections without transactions: the decision, with all it holds, is one
- * write of one document; the documents follow and carry their position, so that writing them
- * again, or too late, does no harm.
+ * Commits to several collections without transactions. First the entry of each read model is
+ * written, with everything that the commit changes: that one write decides the commit. Then its
+ * documents are written, each with its position, so that writing one again, or late, is harmless.
  */
 export const viewJournal = (
-  { db, bulk }: Pick<Mongo, 'db' | 'bulk'>,
+  { db }: Pick<Mongo, 'db'>,
   collectionOf: (name: string) => Collection<StoredDocument>,
 ) => {
-  const standings = db.collection<JournalStanding>('reprise_views')
+  const entries = db.collection<JournalEntry>('reprise_views')
   const parts = db.collection<Part>('reprise_view_parts')
   const me = randomUUID()
   /** The position from which this process folds; a commit that does not follow it is refused. */
-  const stand = new Map<string, number>()
+  const folding = new Map<string, number>()
 
-  /** Writes documents, save those that are there in a later state. */
+  /** Writes documents in the order of their changes, but for those already there in a later state. */
   const apply = async (name: string, position: number, changes: readonly StoredChange[]) => {
     const collection = collectionOf(name)
     let left = changes
     while (left.length > 0)
       try {
-        await bulkWrite(
-          collection,
+        await collection.bulkWrite(
           left.map(({ id, document }) => ({
             replaceOne: {
               filter: { _id: id, _position: { $lte: position } },
@@ -67,7 +67,6 @@ export const viewJournal = (
               upsert: true,
             },
           })),
-          { bulk },
         )
         return
       } catch (error) {
@@ -87,27 +86,26 @@ export const viewJournal = (
     const ids = done.flatMap(({ name, position, parts }) =>
       Array.from({ length: parts }, (_, n) => partId(name, position, n)),
     )
-    await bulkWrite(
-      standings,
+    await entries.bulkWrite(
       done.map(({ name, position }) => ({
         updateOne: {
           filter: { _id: name, position },
           update: { $set: { applied: position }, $unset: { changes: true, parts: true } },
         },
       })),
-      { bulk },
+      { ordered: false },
     )
     if (ids.length > 0) await parts.deleteMany({ _id: { $in: ids } })
   }
 
   const look = async (name: string) =>
-    standings.findOne({ _id: name }, { projection: { position: 1, applied: 1, by: 1 } })
+    entries.findOne({ _id: name }, { projection: { position: 1, applied: 1, by: 1 } })
 
-  /** Finishes what another process, or a failed commit, has left. */
+  /** Finishes a commit that another process, or a failed call, left unfinished. */
   const finish = async (name: string): Promise<void> => {
-    const standing = await standings.findOne({ _id: name })
-    if (!standing || standing.applied === standing.position) return
-    const { position, changes = [], parts: more = 0 } = standing
+    const entry = await entries.findOne({ _id: name })
+    if (!entry || entry.applied === entry.position) return
+    const { position, changes = [], parts: more = 0 } = entry
     for (let n = 0; n < more; n++) {
       const part = await parts.findOne({ _id: partId(name, position, n) })
       if (part) changes.push(...part.changes)
@@ -116,11 +114,11 @@ export const viewJournal = (
     await applied([{ name, position, parts: more }])
   }
 
-  /** Where a generation stands with all its documents written; undefined when it is not there. */
+  /** The position of a generation whose documents are all written; undefined when there is none. */
   const settled = async (name: string): Promise<number | undefined> => {
     const first = await look(name)
     if (!first || first.applied === first.position) return first?.position
-    for (let waited = 0; waited < patienceMs; waited += lookMs) {
+    for (let waited = 0; waited < unfinishedMs; waited += lookMs) {
       await pause(lookMs)
       const now = await look(name)
       if (!now || now.applied >= first.position) return now?.applied
@@ -129,14 +127,14 @@ export const viewJournal = (
     return settled(name)
   }
 
-  /** Takes its stand: commits of this process must follow the answered position. */
+  /** From now on, commits of this process must follow the returned position. */
   const position = async (name: string): Promise<number | undefined> => {
     const now = await settled(name)
-    if (now !== undefined) stand.set(name, now)
+    if (now !== undefined) folding.set(name, now)
     return now
   }
 
-  /** Whether a commit whose decision was not taken is still to be applied. @throws CheckpointMoved */
+  /** Whether a commit whose entry was not written is still to be applied. @throws CheckpointMoved */
   const undecided = async ({ name, position }: Due): Promise<boolean> => {
     const now = await look(name)
     if (now && now.position === position && now.by === me) return now.applied !== position
@@ -150,7 +148,7 @@ export const viewJournal = (
     async commit(commits: readonly Due[]): Promise<void> {
       const due: (Due & { parts: StoredChange[][] })[] = []
       for (const commit of commits) {
-        const from = stand.get(commit.name) ?? (await position(commit.name)) ?? START
+        const from = folding.get(commit.name) ?? (await position(commit.name)) ?? START
         if (commit.position > from) due.push({ ...commit, parts: partsOf(commit.changes) })
       }
       if (due.length === 0) return
@@ -160,65 +158,64 @@ export const viewJournal = (
       for (const { _id, changes } of overflow)
         await parts.replaceOne({ _id }, { changes }, { upsert: true })
 
-      const matched = await bulkWrite(
-        standings,
+      const { matchedCount } = await entries.bulkWrite(
         due.map(({ name, position, parts: [changes = [], ...more] }) => {
-          const from = stand.get(name) ?? START
-          const decision: UpdateFilter<JournalStanding> =
+          const from = folding.get(name) ?? START
+          const decision: UpdateFilter<JournalEntry> =
             changes.length > 0
               ? { $set: { position, by: me, changes, parts: more.length } }
               : { $set: { position, by: me, applied: position } }
           const filter = { _id: name, position: from, applied: from }
           return { updateOne: { filter, update: decision } }
         }),
-        { bulk },
+        { ordered: false },
       )
       const open =
-        matched === due.length ? due.map(() => true) : await Promise.all(due.map(undecided))
-      const todo = due.filter(({ changes }, n) => open[n] && changes.length > 0)
+        matchedCount === due.length ? due.map(() => true) : await Promise.all(due.map(undecided))
+      const unapplied = due.filter(({ changes }, n) => open[n] && changes.length > 0)
       await Promise.all(
-        todo.map(({ name, position, parts }) => apply(name, position, parts.flat())),
+        unapplied.map(({ name, position, parts }) => apply(name, position, parts.flat())),
       )
       await applied(
-        todo.map(({ name, position, parts }) => ({ name, position, parts: parts.length - 1 })),
+        unapplied.map(({ name, position, parts }) => ({ name, position, parts: parts.length - 1 })),
       )
-      for (const { name, position } of due) stand.set(name, position)
+      for (const { name, position } of due) folding.set(name, position)
     },
 
-    /** Puts a generation at the start, unless it is there. */
+    /** Adds a generation at the start, unless it exists. */
     async begin(name: string) {
       const start = { position: START, applied: START }
       try {
-        await standings.updateOne({ _id: name }, { $setOnInsert: start }, { upsert: true })
+        await entries.updateOne({ _id: name }, { $setOnInsert: start }, { upsert: true })
       } catch (error) {
         if (!isDuplicate(error)) throw error
       }
     },
 
     async forget(name: string) {
-      stand.delete(name)
-      await standings.deleteOne({ _id: name })
+      folding.delete(name)
+      await entries.deleteOne({ _id: name })
     },
 
-    /** One generation's standing becomes that of another, whose documents are about to be. */
+    /** A generation takes over the position of another, whose documents it is about to get. */
     async succeed(name: string, from: string): Promise<void> {
       const position = await settled(from)
       if (position === undefined) throw new TypeError(`${name} is not being rebuilt`)
-      await standings.updateOne(
+      await entries.updateOne(
         { _id: name },
         {
           $set: { position, applied: position, by: me, swapping: true },
           $unset: { changes: true, parts: true },
         },
       )
-      stand.set(name, position)
+      folding.set(name, position)
     },
 
     isSwapping: async (name: string) =>
-      (await standings.findOne({ _id: name }, { projection: { swapping: 1 } }))?.swapping === true,
+      (await entries.findOne({ _id: name }, { projection: { swapping: 1 } }))?.swapping === true,
 
     async swapped(name: string) {
-      await standings.updateOne({ _id: name }, { $unset: { swapping: true } })
+      await entries.updateOne({ _id: name }, { $unset: { swapping: true } })
     },
   }
 }

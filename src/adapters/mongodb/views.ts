@@ -7,30 +7,26 @@ import { ensureIndexes, filterOf, indexOf, type StoredDocument, sortOf } from '.
 import { viewJournal } from './view-journal.ts'
 
 const pageSize = 500
-/** How long the mark of a removed document stays. */
+/** How long the mark of a removed document is kept. */
 const removedMs = 60 * 60 * 1000
 
 const nameOf = (view: string, generation: Generation = 'live') =>
   generation === 'live' ? view : `${view}~rebuild`
 
-/** What a server says that has no such thing: FerretDB 1 cannot rename over a collection. */
-const notImplemented = (error: unknown) => (error as { code?: unknown }).code === 238
-
-/** What a server says of a collection that is not there: another process has renamed it. */
+/** The collection does not exist: another process has renamed it. */
 const isMissing = (error: unknown) => (error as { code?: unknown }).code === 26
 
 const exists = async (db: Db, name: string): Promise<boolean> =>
   (await db.listCollections({ name }, { nameOnly: true }).toArray()).length > 0
 
 /**
- * Read models in MongoDB, a collection each under its own name, its fields as in the answers.
- * Needs no transactions. Any number of processes may read; one at a time should write, and where
- * two do, the one that comes late is refused. `checkpoint` is where a writer takes its stand:
- * its commits must follow the position it was answered last. Not as of one moment: the documents
- * of a commit until it resolves, the items and the total of one answer, and the batches of `all`.
+ * Read models in MongoDB, each in a collection of its own name, with the fields of the answers.
+ * Needs no transactions. Any number of processes may read; one at a time should write, and if two
+ * do, the later one is refused: the commits of a writer must follow the position that `checkpoint`
+ * gave it last.
  * @throws StoreUnavailable, CheckpointMoved
  */
-export const mongoViews = (mongo: Pick<Mongo, 'db' | 'bulk'>): Views => {
+export const mongoViews = (mongo: Pick<Mongo, 'db'>): Views => {
   const { db } = mongo
   const specs = new Map<string, ViewSpec>()
   const swaps = new Map<string, SerialQueue>()
@@ -51,17 +47,15 @@ export const mongoViews = (mongo: Pick<Mongo, 'db' | 'bulk'>): Views => {
         await collectionOf(rebuild).rename(view, { dropTarget: true })
       } catch (error) {
         if (isMissing(error)) return
-        if (!notImplemented(error)) throw error
-        await collectionOf(view).drop()
-        await collectionOf(rebuild).rename(view)
+        throw error
       }
     await journal.forget(rebuild)
     await journal.swapped(view)
   }
 
   /**
-   * Gives the rebuilt generation its name; again, where a process ended in between. One after
-   * another: where a rename cannot replace, a second one would drop the new collection.
+   * Renames the rebuilt generation, also when the process that swapped it in ended before. Runs one
+   * at a time: a second one could rename the collection of the next rebuild.
    */
   const finishSwap = async (view: string): Promise<void> => {
     if (!(await journal.isSwapping(view))) return

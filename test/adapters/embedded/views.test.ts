@@ -16,10 +16,11 @@ import { foldingSpec } from '../../support/folding.ts'
 t.test('embedded views', async (t) => {
   const dir = t.testdir()
   let places = 0
-  viewsContract(t, async () => {
+  const place = async () => {
     const path = join(dir, `${places++}`)
     return { open: async () => embeddedViews(await openViewsEnv({ path })) }
-  })
+  }
+  viewsContract(t, place, { atomicReads: true })
 })
 
 t.test('embedded snapshots', async (t) => {

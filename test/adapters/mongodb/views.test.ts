@@ -4,11 +4,11 @@ import { mongoViews } from '../../../src/adapters/mongodb/views.ts'
 import { StoreUnavailable } from '../../../src/ports/event-store.ts'
 import { CheckpointMoved, type Document, type DocumentChange } from '../../../src/ports/views.ts'
 import { viewsContract } from '../../contracts/views.ts'
-import { needsMongo, ownDatabase, ownMongo } from '../../support/mongo.ts'
+import { needsMongo, needsRealMongo, ownDatabase, ownMongo } from '../../support/mongo.ts'
 import { relay } from '../../support/relay.ts'
 
 t.test('MongoDB views', needsMongo, async (t) => {
-  viewsContract(t, async (t) => {
+  const place = async (t: Test) => {
     const url = await ownDatabase(t)
     return {
       open: async () => {
@@ -16,7 +16,8 @@ t.test('MongoDB views', needsMongo, async (t) => {
         return { ...mongoViews(mongo), close: mongo.close }
       },
     }
-  })
+  }
+  viewsContract(t, place, { atomicReads: false })
 })
 
 const spec = { name: 'notes', indexes: { by_owner: { equals: ['owner'] } } }
@@ -60,6 +61,47 @@ t.test(
     t.strictSame(await ownersIn(next), ['after', undefined])
     await next.commit(7, { id: 'b', document: { owner: 'new' } })
     t.strictSame(await ownersIn(next), ['after', 'new'])
+  },
+)
+
+t.test(
+  'a reader during a commit sees some of it, and all once it is applied',
+  needsMongo,
+  async (t) => {
+    const { node, view, standings, db } = await folded(t)
+    const after = { owner: 'after' }
+    const changes = [
+      { id: 'a', document: after },
+      { id: 'b', document: after },
+    ]
+    await standings.updateOne({ _id: 'notes' }, { $set: { position: 6, changes } })
+    t.strictSame(await ownersIn({ view }), ['before', 'before'])
+    const notes = db.collection<{ _id: string }>('notes')
+    await notes.replaceOne({ _id: 'a' }, { ...after, _position: 6, _live: true })
+    t.strictSame(await ownersIn({ view }), ['after', 'before'])
+    t.equal((await view.find({ index: 'by_owner', equals: ['after'], limit: 2 })).total, 1)
+    t.equal(await (await node()).views.checkpoint('notes'), 6, 'is the position of a whole commit')
+    t.strictSame(await ownersIn({ view }), ['after', 'after'])
+  },
+)
+
+t.test(
+  'readers see one generation or the other during a swap',
+  needsRealMongo('does not replace a collection in one step'),
+  async (t) => {
+    const { views, view } = await folded(t)
+    for (let position = 6; position < 16; position++) {
+      await views.beginRebuild('notes')
+      const changes = ['a', 'b'].map((id) => ({ id, document: { owner: 'rebuilt' } }))
+      await views.commit([{ view: 'notes', changes, position }], 'rebuild')
+      let swapping = true
+      const swapped = views.swap('notes').then(() => {
+        swapping = false
+      })
+      while (swapping) if (!(await view.get('a'))) t.fail('neither of them')
+      await swapped
+      t.strictSame(await ownersIn({ view }), ['rebuilt', 'rebuilt'])
+    }
   },
 )
 
