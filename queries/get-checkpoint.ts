@@ -1,22 +1,9 @@
 import type { Secrets } from '../src/security/secrets.ts'
-import { checkpointText, originOf } from '../src/transparency/checkpoint.ts'
-import { type Signer, signerOf } from '../src/transparency/note.ts'
+import { checkpointText } from '../src/transparency/checkpoint.ts'
+import { signerFor } from './get-log-key.ts'
 import type { ReadTree } from './read-tree.ts'
 
 type Uses = { readTree: ReadTree; logKeySeed: Secrets['logKeySeed'] }
-
-/** Who signs for an organization: the same on every node that has MASTER_KEY. */
-const signerFor =
-  (logKeySeed: Secrets['logKeySeed']) =>
-  (organizationId: string): Signer =>
-    signerOf(originOf(organizationId), logKeySeed(organizationId))
-
-/** The verifier key by which an organization's checkpoints are known. */
-export const getLogKey = ({ logKeySeed }: Pick<Uses, 'logKeySeed'>) => {
-  const signer = signerFor(logKeySeed)
-  return (organizationId: string): string => signer(organizationId).vkey
-}
-export type GetLogKey = ReturnType<typeof getLogKey>
 
 /** How many events the organization has, and the root of the tree over them, signed. */
 export const getCheckpoint = ({ readTree, logKeySeed }: Uses) => {

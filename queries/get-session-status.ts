@@ -5,7 +5,7 @@ const timeOutMs = 30 * 60_000
 const timedOut = 'The request was cancelled automatically after 30 minutes of processing'
 
 /** Whether a turn is under way (GET /api/external/sessions/{session_id}/status). */
-export const sessionStatus =
+export const getSessionStatus =
   ({ findSession, now }: { findSession: FindSession; now(): Date }) =>
   async (one: OneSession) => {
     const { run } = await findSession(one)
@@ -18,4 +18,4 @@ export const sessionStatus =
     const elapsed_seconds = elapsedMs / 1000
     return { session_id, is_processing: true, started_at, current_agent, elapsed_seconds }
   }
-export type SessionStatus = ReturnType<typeof sessionStatus>
+export type GetSessionStatus = ReturnType<typeof getSessionStatus>

@@ -1,8 +1,6 @@
 import type { AgentView } from '../projections/agents.ts'
 import { agentLimit } from '../src/domain/agent/agent.ts'
-import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
-import { type Page, paging, skipTo } from './page.ts'
 
 type Filter = { agentType?: AgentView['agent_type'] | undefined; isActive?: boolean | undefined }
 
@@ -39,27 +37,3 @@ export const listAgents =
     return { agents: items.map(itemOf), total, organization_id: organizationId }
   }
 export type ListAgents = ReturnType<typeof listAgents>
-
-const wholeOf = ({ organization_id: _, ...agent }: AgentView) => agent
-
-/** With all that they are configured by, a page at a time, in the order of their creation. */
-export const listWholeAgents =
-  (agents: View<AgentView>) => async (organizationId: string, page: Page) => {
-    const { items, total } = await agents.find({
-      index: 'by_organization',
-      equals: [organizationId],
-      skip: skipTo(page),
-      limit: page.pageSize,
-    })
-    return { agents: items.map(wholeOf), ...paging(total, page) }
-  }
-export type ListWholeAgents = ReturnType<typeof listWholeAgents>
-
-/** @throws agent_not_found */
-export const getAgent =
-  (agents: View<AgentView>) => async (organizationId: string, agentId: string) => {
-    const found = await agents.get(agentId)
-    if (found?.organization_id !== organizationId) throw refusal('agent_not_found')
-    return wholeOf(found)
-  }
-export type GetAgent = ReturnType<typeof getAgent>

@@ -1,15 +1,9 @@
-import { type CredentialView, credentialDocumentId } from '../projections/credentials.ts'
-import { refusal } from '../src/domain/refusal.ts'
+import type { CredentialView } from '../projections/credentials.ts'
 import type { View } from '../src/ports/views.ts'
+import { shownCredential } from './get-credential.ts'
 
 /** No user has more. */
 const most = 1_000
-
-const shown = ({ name, created_at, updated_at }: CredentialView) => ({
-  name,
-  created_at,
-  updated_at,
-})
 
 /** The names of a user's credentials in an organization, never a value. */
 export const listCredentials =
@@ -20,18 +14,8 @@ export const listCredentials =
       limit: most,
     })
     return {
-      credentials: items.map(shown),
+      credentials: items.map(shownCredential),
       total,
     }
   }
 export type ListCredentials = ReturnType<typeof listCredentials>
-
-/** Since when a credential is there, never its value. @throws credential_not_found */
-export const getCredential =
-  (credentials: View<CredentialView>) =>
-  async (organizationId: string, userId: string, name: string) => {
-    const found = await credentials.get(credentialDocumentId(organizationId, userId, name))
-    if (!found) throw refusal('credential_not_found')
-    return shown(found)
-  }
-export type GetCredential = ReturnType<typeof getCredential>

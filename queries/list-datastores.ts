@@ -1,5 +1,4 @@
 import type { DataStoreView } from '../projections/datastores.ts'
-import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
 
 const most = 100_000
@@ -24,13 +23,3 @@ export const listDatastores =
     return { datastores: items.map(itemOf), total }
   }
 export type ListDatastores = ReturnType<typeof listDatastores>
-
-/** @throws datastore_not_found */
-export const getDatastore =
-  (datastores: View<DataStoreView>) => async (organizationId: string, datastoreId: string) => {
-    const found = await datastores.get(datastoreId)
-    if (found?.organization_id !== organizationId || !found.shown)
-      throw refusal('datastore_not_found')
-    return found
-  }
-export type GetDatastore = ReturnType<typeof getDatastore>

@@ -1,26 +1,10 @@
-import type { MessageView } from '../projections/messages.ts'
-import { refusal } from '../src/domain/refusal.ts'
-import type { Sealed } from '../src/domain/sealed.ts'
-import type { View } from '../src/ports/views.ts'
-import type { FindSession, OneSession } from './find-session.ts'
+import type { OneSession } from './find-session.ts'
+import { type MessageUses, shownMessage } from './get-message.ts'
 import { type Page, paging, skipTo } from './page.ts'
-
-type Uses = {
-  messages: View<MessageView>
-  findSession: FindSession
-  /** Undefined once the text's key is destroyed. */
-  open(text: Sealed): string | undefined | Promise<string | undefined>
-}
-
-const shownMessage = async (message: MessageView, open: Uses['open']) => {
-  const { event_id, event_type, content, agent, created_at, visibility } = message
-  const text = (await open(content)) ?? ''
-  return { event_id, event_type, content: text, agent, created_at, visibility }
-}
 
 /** A session's messages, oldest first (GET /api/external/sessions/{session_id}/messages). */
 export const listMessages =
-  ({ messages, findSession, open }: Uses) =>
+  ({ messages, findSession, open }: MessageUses) =>
   async (one: OneSession, page: Page) => {
     await findSession(one)
     const { items, total } = await messages.find({
@@ -36,16 +20,3 @@ export const listMessages =
     }
   }
 export type ListMessages = ReturnType<typeof listMessages>
-
-/** One message of a session. @throws session_not_found, message_not_found */
-export const getMessage =
-  ({ messages, findSession, open }: Uses) =>
-  async (one: OneSession, messageId: string) => {
-    await findSession(one)
-    const found = await messages.get(messageId)
-    const { organizationId, sessionId } = one
-    if (found?.organization_id !== organizationId || found.session_id !== sessionId)
-      throw refusal('message_not_found')
-    return shownMessage(found, open)
-  }
-export type GetMessage = ReturnType<typeof getMessage>

@@ -1,14 +1,18 @@
 import { eventIndex } from '../../projections/event-index.ts'
+import { exportLines } from '../../queries/export-lines.ts'
 import { findPosition } from '../../queries/find-position.ts'
-import { findState } from '../../queries/find-state.ts'
-import { getCheckpoint, getLogKey } from '../../queries/get-checkpoint.ts'
+import { getCheckpoint } from '../../queries/get-checkpoint.ts'
+import { getEntries } from '../../queries/get-entries.ts'
+import { getLogKey } from '../../queries/get-log-key.ts'
 import { getOrganization } from '../../queries/get-organization.ts'
+import { getState } from '../../queries/get-state.ts'
+import { getTile } from '../../queries/get-tile.ts'
 import { getUsage } from '../../queries/get-usage.ts'
 import { listEvents } from '../../queries/list-events.ts'
 import { opener } from '../../queries/opened.ts'
-import { proveConsistency, proveInclusion } from '../../queries/prove-history.ts'
+import { proveConsistency } from '../../queries/prove-consistency.ts'
+import { proveInclusion } from '../../queries/prove-inclusion.ts'
 import { readHistory } from '../../queries/read-history.ts'
-import { exportLines, getEntries, getTile } from '../../queries/read-leaves.ts'
 import { readTree } from '../../queries/read-tree.ts'
 import { feeds } from '../feeds/feeds.ts'
 import { adminAuditRoutes } from '../http/routes/admin-audit.ts'
@@ -74,7 +78,7 @@ export const auditPart = (uses: Uses) => {
       }),
       adminHistoryRoutes({
         getOrganization: oneOrganization,
-        findState: findState({
+        getState: getState({
           stateAt,
           findPosition: findPosition({
             readHistory: history,

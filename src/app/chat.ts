@@ -2,11 +2,14 @@ import { findAgents as findAgentsOf } from '../../queries/find-agents.ts'
 import { findAnswer } from '../../queries/find-answer.ts'
 import { findRepeatedRun } from '../../queries/find-repeated-run.ts'
 import { findSession } from '../../queries/find-session.ts'
-import { sessionStatus } from '../../queries/get-session-status.ts'
-import { getAgent, listAgents } from '../../queries/list-agents.ts'
+import { getAgent } from '../../queries/get-agent.ts'
+import { getMessage } from '../../queries/get-message.ts'
+import { getSessionStatus } from '../../queries/get-session-status.ts'
+import { listAgents } from '../../queries/list-agents.ts'
 import { listManagementAgents } from '../../queries/list-management-agents.ts'
-import { getMessage, listMessages } from '../../queries/list-messages.ts'
-import { listSessionIds, listSessions } from '../../queries/list-sessions.ts'
+import { listMessages } from '../../queries/list-messages.ts'
+import { listSessionIds } from '../../queries/list-session-ids.ts'
+import { listSessions } from '../../queries/list-sessions.ts'
 import type { RuntimePorts } from '../agents/agent-kind.ts'
 import { agentRuntime } from '../agents/agent-runtime.ts'
 import { agentCompletionRoutes } from '../http/routes/agent-completions.ts'
@@ -130,7 +133,7 @@ export const chatPart = (uses: Uses) => {
           listSessions: listSessions(sessions),
           listMessages: listMessages({ messages, findSession: currentSession, open }),
           getMessage: getMessage({ messages, findSession: currentSession, open }),
-          sessionStatus: sessionStatus({ findSession: currentSession, now: clock.now }),
+          getSessionStatus: getSessionStatus({ findSession: currentSession, now: clock.now }),
           delegate,
         }),
         sessionTurnRoutes({

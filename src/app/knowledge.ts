@@ -1,14 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { uploadFiles as uploadFilesCommand } from '../../commands/upload-files.ts'
-import { getDatastore, listDatastores } from '../../queries/list-datastores.ts'
-import {
-  countUnfinished,
-  getUpload,
-  listFiles,
-  listUploads,
-  uploadsIn,
-} from '../../queries/list-uploads.ts'
+import { countUnfinished } from '../../queries/count-unfinished.ts'
+import { findUploads } from '../../queries/find-uploads.ts'
+import { getDatastore } from '../../queries/get-datastore.ts'
+import { getUpload } from '../../queries/get-upload.ts'
+import { listDatastores } from '../../queries/list-datastores.ts'
+import { listFiles } from '../../queries/list-files.ts'
+import { listUploads } from '../../queries/list-uploads.ts'
 import type { Config } from '../config.ts'
 import type { Load, Transact } from '../event-sourcing/transactor.ts'
 import { ragDatastoreRoutes } from '../http/routes/rag-datastores.ts'
@@ -58,7 +57,7 @@ export const knowledgePart = (uses: Uses) => {
   const { config, load, transact, commands, views, delegate, blobs, waitForPosition, head } = uses
   const { embedder, leases, clock, node, log } = uses
   const { datastores, uploads } = views
-  const files = uploadsIn(uploads)
+  const files = findUploads(uploads)
   const { followUpload } = commands
 
   // When one reactor has worked on an upload, the other looks whether there is work for it.
@@ -79,7 +78,7 @@ export const knowledgePart = (uses: Uses) => {
   const indexing = indexUploads({
     uploads,
     datastores,
-    uploadsIn: files,
+    findUploads: files,
     blobs,
     reader: documentReader(),
     threads,
@@ -96,7 +95,7 @@ export const knowledgePart = (uses: Uses) => {
 
   const search = knowledgeIn({
     datastores,
-    uploadsIn: files,
+    findUploads: files,
     blobs,
     embedding: embedder && embedding && { embedder, lacking: embedding.add },
   })

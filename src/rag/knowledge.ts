@@ -11,7 +11,7 @@ import { chunkIn } from './stored-chunks.ts'
 import { unit } from './vectors.ts'
 
 /** Every upload of a DataStore that is not removed, the oldest first. */
-type UploadsIn = (place: {
+type FindUploads = (place: {
   organizationId: string
   datastoreId: string
   status?: UploadView['status']
@@ -19,7 +19,7 @@ type UploadsIn = (place: {
 
 type Uses = {
   datastores: View<DataStoreView>
-  uploadsIn: UploadsIn
+  findUploads: FindUploads
   blobs: Blobs
   /** Undefined: by words alone. */
   embedding?: Embedding | undefined
@@ -48,7 +48,7 @@ type Kept = { index: DatastoreIndex; version: number }
  */
 export const knowledgeIn = ({
   datastores,
-  uploadsIn,
+  findUploads,
   blobs,
   embedding,
   keep = 256 * 2 ** 20,
@@ -91,7 +91,7 @@ export const knowledgeIn = ({
       kept.set(datastoreId, found)
       return found.index
     }
-    const uploads = await uploadsIn({ organizationId, datastoreId, status: 'completed' })
+    const uploads = await findUploads({ organizationId, datastoreId, status: 'completed' })
     const index = found?.index.isPartOf(uploads) ? found.index : datastoreIndex(blobs)
     await index.addAll(uploads)
     await load(index)

@@ -2,7 +2,7 @@ import type { ClearDatastoreCommands } from '../../commands/clear-datastore.ts'
 import type { FollowUploadCommands } from '../../commands/follow-upload.ts'
 import type { DataStoreView } from '../../projections/datastores.ts'
 import type { UploadView } from '../../projections/uploads.ts'
-import type { UploadsIn } from '../../queries/list-uploads.ts'
+import type { FindUploads } from '../../queries/find-uploads.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -21,7 +21,7 @@ const most = 1_000
 type Uses = {
   uploads: View<UploadView>
   datastores: View<DataStoreView>
-  uploadsIn: UploadsIn
+  findUploads: FindUploads
   blobs: Blobs
   reader: DocumentReader
   /** How many documents are read at once. */
@@ -49,7 +49,7 @@ async function* inParts(bytes: Uint8Array) {
  * way waits again, and no document is kept that the history says is gone.
  */
 export const indexUploads = (uses: Uses) => {
-  const { uploads, datastores, uploadsIn, blobs, reader, followUpload, clearDatastore } = uses
+  const { uploads, datastores, findUploads, blobs, reader, followUpload, clearDatastore } = uses
   const { waitForPosition, leases, clock, node, log } = uses
   /** What an earlier life may have been at. */
   const interrupted = new Set<string>()
@@ -136,7 +136,7 @@ export const indexUploads = (uses: Uses) => {
     const call = callFor(datastoreId, organizationId)
     const ids = new Set<string>()
     for (;;) {
-      const files = await uploadsIn({ organizationId, datastoreId })
+      const files = await findUploads({ organizationId, datastoreId })
       const names = new Set(files.map(({ filename }) => filename))
       if (names.size === 0) break
       const removing = [...names].map((filename) =>

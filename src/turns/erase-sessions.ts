@@ -1,5 +1,5 @@
 import type { EraseSessionCommand } from '../../commands/erase-session.ts'
-import type { ListSessionIds } from '../../queries/list-sessions.ts'
+import type { ListSessionIds } from '../../queries/list-session-ids.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Call } from '../ports/call.ts'
 import type { WaitForPosition } from '../ports/views.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import type { ArrivedFile } from '../../commands/upload-files.ts'
-import { uploadsIn } from '../../queries/list-uploads.ts'
+import { findUploads } from '../../queries/find-uploads.ts'
 import { StoreUnavailable } from '../../src/ports/event-store.ts'
 import { documentReader } from '../../src/rag/document-reader.ts'
 import { knowledgeIn } from '../../src/rag/knowledge.ts'
@@ -39,7 +39,7 @@ const shelved = async (t: Test) => {
     const made = await all.createDatastore({ displayName, description: null }, call)
     return made.datastoreId
   }
-  return { ...all, store, create, uses: { datastores, uploadsIn: uploadsIn(uploads) } }
+  return { ...all, store, create, uses: { datastores, findUploads: findUploads(uploads) } }
 }
 
 t.test('an index follows its DataStore, kept or not', async (t) => {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { readModelOf } from '../../../queries/find-state.ts'
+import { findReadModel } from '../../../queries/find-read-model.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { FeedRequest, Feeds } from '../../feeds/feeds.ts'
@@ -136,7 +136,7 @@ export const adminFeedRoutes =
         const { organization_id, read_model } = request.params
         const { organizationId } = inOrganization(request, organization_id)
         await getOrganization(organizationId)
-        const model = readModelOf(read_model)
+        const model = findReadModel(read_model)
         const after = afterOf(request, request.query.after)
         if (after !== undefined && after > (await feeds.head()))
           throw refusal('invalid_query', { fields: { after: ['The log is not that long'] } })

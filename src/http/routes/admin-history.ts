@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { usageFigures, usageView } from '../../../projections/usage.ts'
-import type { FindState, Moment } from '../../../queries/find-state.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
+import type { GetState, Moment } from '../../../queries/get-state.ts'
 import { type GetUsage, usageParts } from '../../../queries/get-usage.ts'
 import { START } from '../../ports/event-store.ts'
 import { inOrganization } from '../checks/in-organization.ts'
@@ -11,7 +11,7 @@ import { linesOf, sendLines, wantsLines } from '../streams/ndjson.ts'
 import { id } from '../wire/admin.ts'
 import { integer, moment, pageOf } from '../wire/common.ts'
 
-type Uses = { findState: FindState; getUsage: GetUsage; getOrganization: GetOrganization }
+type Uses = { getState: GetState; getUsage: GetUsage; getOrganization: GetOrganization }
 
 const position = integer(START).transform((position): Moment => ({ position }))
 const time = moment.transform((time): Moment => ({ time }))
@@ -65,7 +65,7 @@ const params = z.object({ organization_id: id })
 
 /** How an organization was, and what it has used (docs/contract/history.md#states). */
 export const adminHistoryRoutes =
-  ({ findState, getUsage, getOrganization }: Uses): FastifyPluginAsyncZod =>
+  ({ getState, getUsage, getOrganization }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     http.get(
       '/organizations/:organization_id/audit/state',
@@ -94,7 +94,7 @@ export const adminHistoryRoutes =
         const lines = wantsLines(request)
         const size = lines ? Infinity : pageOf(limit)
         await getOrganization(organizationId)
-        const found = await findState(organizationId, view, as_of)
+        const found = await getState(organizationId, view, as_of)
         const { position, total } = found
         if (lines) {
           reply.header('x-position', position)

@@ -2,8 +2,9 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { messageView } from '../../../projections/messages.ts'
 import { sessionRun, sessionView } from '../../../projections/sessions.ts'
-import type { SessionStatus } from '../../../queries/get-session-status.ts'
-import type { GetMessage, ListMessages } from '../../../queries/list-messages.ts'
+import type { GetMessage } from '../../../queries/get-message.ts'
+import type { GetSessionStatus } from '../../../queries/get-session-status.ts'
+import type { ListMessages } from '../../../queries/list-messages.ts'
 import type { ListSessions } from '../../../queries/list-sessions.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { refusals } from '../errors/responses.ts'
@@ -13,7 +14,7 @@ type Uses = {
   listSessions: ListSessions
   listMessages: ListMessages
   getMessage: GetMessage
-  sessionStatus: SessionStatus
+  getSessionStatus: GetSessionStatus
   delegate: Delegate
 }
 
@@ -80,7 +81,7 @@ const sessionState = z.object({
 export const sessionRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { listSessions, listMessages, getMessage, sessionStatus, delegate } = uses
+    const { listSessions, listMessages, getMessage, getSessionStatus, delegate } = uses
     const config = { scopes: ['sessions:read'] }
     const tags = ['sessions']
     const delegated = ['user_not_found', 'delegation_not_allowed'] as const
@@ -167,7 +168,7 @@ export const sessionRoutes =
       async (request) => {
         const { viewer } = await delegate(request, request.query.on_behalf_of)
         const { organizationId } = request.access
-        return sessionStatus({ organizationId, viewer, sessionId: request.params.session_id })
+        return getSessionStatus({ organizationId, viewer, sessionId: request.params.session_id })
       },
     )
   }

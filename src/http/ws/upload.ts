@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import type { UploadFilesCommand } from '../../../commands/upload-files.ts'
-import type { GetUpload } from '../../../queries/list-uploads.ts'
+import type { GetUpload } from '../../../queries/get-upload.ts'
 import { Refusal, refusal } from '../../domain/refusal.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { decodedFiles } from '../checks/arrived-files.ts'

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { exportLines, getEntries } from '../../queries/read-leaves.ts'
+import { exportLines } from '../../queries/export-lines.ts'
+import { getEntries } from '../../queries/get-entries.ts'
 import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
 import { lineOf } from '../../src/transparency/leaf.ts'
 import { folded, treesIn } from '../support/folded-trees.ts'

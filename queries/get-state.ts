@@ -1,10 +1,9 @@
-import { readModels } from '../projections/all.ts'
 import { type ReadModel, shownDocument } from '../projections/projection.ts'
-import { refusal } from '../src/domain/refusal.ts'
 import { START } from '../src/ports/event-store.ts'
 import type { Document } from '../src/ports/views.ts'
 import type { Vault } from '../src/security/vault.ts'
 import type { FindPosition } from './find-position.ts'
+import { findReadModel } from './find-read-model.ts'
 import { opener } from './opened.ts'
 
 /** How many documents are opened at once. */
@@ -25,23 +24,15 @@ type Uses = {
   open: Vault['open']
 }
 
-/** @throws read_model_not_found */
-export const readModelOf = (name: string): ReadModel => {
-  const model = readModels.get(name)
-  if (model) return model
-  const names = [...readModels.keys()].join(', ')
-  throw refusal('read_model_not_found', { message: `${name} is none of: ${names}` })
-}
-
 /**
  * The documents of a read model that an organization had at some time, by id, as they are shown.
  * `position` is the last event of the organization in them, -1 where there was none.
  * @throws read_model_not_found, state_too_large
  */
-export const findState = ({ stateAt, findPosition, head, open }: Uses) => {
+export const getState = ({ stateAt, findPosition, head, open }: Uses) => {
   const opened = opener(open)
   return async (organizationId: string, view: string, { position, time }: Moment) => {
-    const model = readModelOf(view)
+    const model = findReadModel(view)
     const upTo =
       time === undefined ? (position ?? (await head())) : await findPosition(organizationId, time)
     const state =
@@ -81,4 +72,4 @@ export const findState = ({ stateAt, findPosition, head, open }: Uses) => {
     }
   }
 }
-export type FindState = ReturnType<typeof findState>
+export type GetState = ReturnType<typeof getState>

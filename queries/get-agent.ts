@@ -1,0 +1,15 @@
+import type { AgentView } from '../projections/agents.ts'
+import { refusal } from '../src/domain/refusal.ts'
+import type { View } from '../src/ports/views.ts'
+
+/** An agent with all that it is configured by. */
+export const wholeOf = ({ organization_id: _, ...agent }: AgentView) => agent
+
+/** @throws agent_not_found */
+export const getAgent =
+  (agents: View<AgentView>) => async (organizationId: string, agentId: string) => {
+    const found = await agents.get(agentId)
+    if (found?.organization_id !== organizationId) throw refusal('agent_not_found')
+    return wholeOf(found)
+  }
+export type GetAgent = ReturnType<typeof getAgent>

@@ -1,0 +1,13 @@
+import type { DataStoreView } from '../projections/datastores.ts'
+import { refusal } from '../src/domain/refusal.ts'
+import type { View } from '../src/ports/views.ts'
+
+/** @throws datastore_not_found */
+export const getDatastore =
+  (datastores: View<DataStoreView>) => async (organizationId: string, datastoreId: string) => {
+    const found = await datastores.get(datastoreId)
+    if (found?.organization_id !== organizationId || !found.shown)
+      throw refusal('datastore_not_found')
+    return found
+  }
+export type GetDatastore = ReturnType<typeof getDatastore>

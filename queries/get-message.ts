@@ -1,0 +1,31 @@
+import type { MessageView } from '../projections/messages.ts'
+import { refusal } from '../src/domain/refusal.ts'
+import type { Sealed } from '../src/domain/sealed.ts'
+import type { View } from '../src/ports/views.ts'
+import type { FindSession, OneSession } from './find-session.ts'
+
+export type MessageUses = {
+  messages: View<MessageView>
+  findSession: FindSession
+  /** Undefined once the text's key is destroyed. */
+  open(text: Sealed): string | undefined | Promise<string | undefined>
+}
+
+export const shownMessage = async (message: MessageView, open: MessageUses['open']) => {
+  const { event_id, event_type, content, agent, created_at, visibility } = message
+  const text = (await open(content)) ?? ''
+  return { event_id, event_type, content: text, agent, created_at, visibility }
+}
+
+/** One message of a session. @throws session_not_found, message_not_found */
+export const getMessage =
+  ({ messages, findSession, open }: MessageUses) =>
+  async (one: OneSession, messageId: string) => {
+    await findSession(one)
+    const found = await messages.get(messageId)
+    const { organizationId, sessionId } = one
+    if (found?.organization_id !== organizationId || found.session_id !== sessionId)
+      throw refusal('message_not_found')
+    return shownMessage(found, open)
+  }
+export type GetMessage = ReturnType<typeof getMessage>
