@@ -1,5 +1,6 @@
 import { decideFound, memberStream } from '../src/domain/member/member.ts'
 import { decideCreate, organizationStream } from '../src/domain/organization/organization.ts'
+import type { PlanId } from '../src/domain/plan.ts'
 import { decideEnterFirst, userStream } from '../src/domain/user/user.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
@@ -8,7 +9,7 @@ import { idFor } from '../src/support/ids.ts'
 import type { CreateAgentCommand } from './create-agent.ts'
 import type { GrantCreditsCommand } from './grant-credits.ts'
 import type { RegisterUserCommand } from './register-user.ts'
-import type { Plan, SetSubscriptionCommand } from './set-subscription.ts'
+import type { SetSubscriptionCommand } from './set-subscription.ts'
 
 type Uses = {
   transact: Transact
@@ -22,7 +23,7 @@ type Uses = {
 export type CreateOrganization = {
   name: string
   owner: { email: string; name?: string | undefined }
-  plan?: Plan | undefined
+  plan?: PlanId | null | undefined
   /** Micro-credits. */
   credits?: number | undefined
 }

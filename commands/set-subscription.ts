@@ -1,13 +1,12 @@
+import type { PlanId } from '../src/domain/plan.ts'
 import { decideSubscribe, userStream } from '../src/domain/user/user.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 
-export type Plan = 'basic_monthly' | 'pro_monthly' | null
-
 /** Puts a user on a plan, or on none. @throws user_not_found */
 export const setSubscription =
   (transact: Transact) =>
-  async ({ userId, plan }: { userId: string; plan: Plan }, call: Call) => {
+  async ({ userId, plan }: { userId: string; plan: PlanId | null }, call: Call) => {
     const { position } = await transact(userStream(userId), decideSubscribe(plan), call)
     return { position }
   }

@@ -1,7 +1,6 @@
+import { apiPlans, termsOf } from '../domain/plan.ts'
 import { refusal } from '../domain/refusal.ts'
 import type { Access } from '../security/access.ts'
-
-const requiredPlans = ['basic_monthly', 'pro_monthly']
 
 /** In micro-credits; undefined: the user never had credits. */
 export type FindBalance = (
@@ -18,9 +17,9 @@ export const requireSubscription =
   (findBalance: FindBalance) =>
   async ({ plan, userId }: Access): Promise<string> => {
     if (!plan || !userId)
-      throw refusal('no_subscription', { hasSubscription: false, requiredPlans })
-    if (!requiredPlans.includes(plan))
-      throw refusal('invalid_plan', { currentPlan: plan, requiredPlans })
+      throw refusal('no_subscription', { hasSubscription: false, requiredPlans: apiPlans })
+    if (!termsOf(plan)?.includesApi)
+      throw refusal('invalid_plan', { currentPlan: plan, requiredPlans: apiPlans })
     const account = await findBalance(userId)
     if (account && account.effective < 0)
       throw refusal('insufficient_credits', {

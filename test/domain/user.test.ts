@@ -100,6 +100,7 @@ t.test('subscribing', async (t) => {
     .when(decideSubscribe(null))
     .emitsOnce(subscribed(null))
   given().when(decideSubscribe('pro_monthly')).refuses('user_not_found')
+  given(registered).when(decideSubscribe('gold_monthly')).refuses('invalid_input')
 })
 
 t.test('an invitation by a partner', async (t) => {

@@ -24,7 +24,7 @@ export const userEvents = {
   /** Those invitations were taken up or are void. */
   InvitationsSettled: z.object({ organizationIds: z.array(id) }),
   CurrentOrganizationChanged: z.object({ organizationId: id }),
-  /** `basic_monthly`, `pro_monthly`; null: none. */
+  /** An id of a plan; null: none. */
   SubscriptionChanged: z.object({ plan: z.string().nullable() }),
 }
 

@@ -1,4 +1,5 @@
 import { type Aggregate, platformStreamOf } from '../aggregate.ts'
+import { isPlan } from '../plan.ts'
 import { refusal } from '../refusal.ts'
 import { type UserEvent, userEvents } from './events.ts'
 
@@ -123,10 +124,12 @@ export const decideEnterFirst =
   ({ currentOrganizationId }: User): UserEvent<'CurrentOrganizationChanged'>[] =>
     currentOrganizationId ? [] : [{ type: 'CurrentOrganizationChanged', data: { organizationId } }]
 
-/** @throws user_not_found */
+/** @throws user_not_found, invalid_input for a plan that there is not */
 export const decideSubscribe =
   (plan: string | null) =>
   (state: User): UserEvent<'SubscriptionChanged'>[] => {
     requireUser(state)
+    if (plan !== null && !isPlan(plan))
+      throw refusal('invalid_input', { field: 'plan', message: `There is no plan ${plan}` })
     return state.plan === plan ? [] : [{ type: 'SubscriptionChanged', data: { plan } }]
   }

@@ -1,20 +1,21 @@
 import type { FastifyReply, onRequestHookHandler } from 'fastify'
+import { apiPlans, type PlanTerms, termsOf } from '../../domain/plan.ts'
 import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Access } from '../../security/access.ts'
-import { concurrency, type KeyLimits, rateLimiter, type WindowStanding } from './rate-limit.ts'
+import { concurrency, rateLimiter, type WindowStanding } from './rate-limit.ts'
 
-/** Plan limits (docs/contract/limits.md#plan-limits): requests per minute, and requests at once. */
-const plans: Readonly<Record<string, { minute: number; concurrent: number }>> = {
-  basic_monthly: { minute: 60, concurrent: 5 },
-  pro_monthly: { minute: 300, concurrent: 20 },
+/** Where a user is on no plan, only the key's own limits hold. */
+const unlimited = {
+  requestsPerMinute: Number.POSITIVE_INFINITY,
+  requestsAtOnce: Number.POSITIVE_INFINITY,
 }
 
-/** The smaller of the key's limit and the plan's (docs/contract/limits.md#plan-limits). */
-const limitsOf = ({ limits, plan }: Access): KeyLimits => ({
-  minute: Math.min(limits.minute, (plan && plans[plan]?.minute) || Number.POSITIVE_INFINITY),
-  hour: limits.hour,
-})
+type Ceiling = Pick<PlanTerms, 'requestsPerMinute' | 'requestsAtOnce'>
+
+/** Plan limits (docs/contract/limits.md#plan-limits); undefined: there is no such plan. */
+const ceilingOf = ({ plan }: Access): Ceiling | undefined =>
+  plan === null ? unlimited : termsOf(plan)
 
 const writeHeaders = (reply: FastifyReply, { minute, hour }: WindowStanding): void => {
   const least = minute.remaining <= hour.remaining ? minute : hour
@@ -55,23 +56,33 @@ const tooManyAtOnce = (limit: number, now: number) =>
 /** How a request stands; `refusal` says why it goes no further. `leave` once it has ended. */
 export type Admitted = { standing: WindowStanding; refusal: Refusal | undefined; leave(): unknown }
 
+const unknownPlan = ({ plan }: Access) =>
+  refusal('invalid_plan', { currentPlan: plan ?? '', requiredPlans: apiPlans })
+
 /**
  * Rate limit and concurrency of a key (docs/contract/limits.md#rate-limits), for whatever comes in by it:
- * requests, and messages on a socket. A refused one is not counted. The platform's key has no
- * limits: undefined.
+ * requests, and messages on a socket. A refused one is not counted. A plan of which no limits are
+ * known is refused. The platform's key has no limits: undefined.
  */
 export const admission = (clock: Clock) => {
   const limiter = rateLimiter()
   const running = concurrency()
   return (access: Access): Admitted | undefined => {
-    if (!access.keyId) return undefined
+    const { keyId, userId, organizationId, limits } = access
+    if (!keyId) return undefined
     const now = clock.now().getTime()
-    const atOnce = (access.plan && plans[access.plan]?.concurrent) || Number.POSITIVE_INFINITY
-    const owner = `${access.userId}@${access.organizationId}`
-    const entered = running.enter(owner, atOnce)
-    const standing = limiter.check(access.keyId, limitsOf(access), now, entered)
-    const refusal = tooMany(standing) ?? (entered ? undefined : tooManyAtOnce(atOnce, now))
-    return { standing, refusal, leave: () => entered && running.leave(owner) }
+    const ceiling = ceilingOf(access)
+    if (!ceiling) {
+      const standing = limiter.check(keyId, limits, now, false)
+      return { standing, refusal: unknownPlan(access), leave: () => undefined }
+    }
+    const { requestsPerMinute, requestsAtOnce } = ceiling
+    const owner = `${userId}@${organizationId}`
+    const entered = running.enter(owner, requestsAtOnce)
+    const minute = Math.min(limits.minute, requestsPerMinute)
+    const standing = limiter.check(keyId, { minute, hour: limits.hour }, now, entered)
+    const refused = tooMany(standing) ?? (entered ? undefined : tooManyAtOnce(requestsAtOnce, now))
+    return { standing, refusal: refused, leave: () => entered && running.leave(owner) }
   }
 }
 export type Admit = ReturnType<typeof admission>

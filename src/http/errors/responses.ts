@@ -41,6 +41,7 @@ const everywhere: readonly RefusalCode[] = [
   'organization_access_denied',
   'insufficient_scopes',
   'rate_limit_exceeded',
+  'invalid_plan',
   'invalid_query',
   'invalid_json',
   'payload_too_large',

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { apiKeyView } from '../../../projections/api-keys.ts'
 import { scopes } from '../../domain/api-key/scopes.ts'
+import { planIds } from '../../domain/plan.ts'
 import { integer, orAbsent } from './common.ts'
 
 export const id = z.uuid()
 export const name = z.string().trim().min(1).max(200)
 export const role = z.enum(['OWNER', 'ADMIN', 'MEMBER'])
-export const plan = z.enum(['basic_monthly', 'pro_monthly']).nullable()
+export const plan = z.enum(planIds).nullable()
 
 /** Longer than any id there is: a path may name what nobody could have, and it is not found. */
 export const pathId = z.string().min(1).max(64)

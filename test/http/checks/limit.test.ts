@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
+import { admission } from '../../../src/http/checks/limit.ts'
+import type { Access } from '../../../src/security/access.ts'
 import { raw } from '../../support/raw.ts'
 import { movableClock, startApp } from '../../support/server.ts'
 
@@ -189,4 +191,29 @@ t.test('how many at once is the plan’s, of a user in an organization', async (
   for (let n = 0; n < 50 && status === 429; n++) status = (await other.sessions()).status
   t.equal(status, 200, 'one that ends makes room')
   for (const socket of sockets) socket.destroy()
+})
+
+t.test('a plan that there is not is refused, not unlimited', async (t) => {
+  const clock = movableClock()
+  const admit = admission(clock)
+  const access: Access = {
+    kind: 'organization',
+    keyId: 'key-1',
+    organizationId: 'organization-1',
+    userId: 'user-1',
+    role: 'OWNER',
+    scopes: new Set(),
+    limits: { minute: 2, hour: 10 },
+    plan: 'gold_monthly',
+  }
+  t.match(admit(access), {
+    refusal: { code: 'invalid_plan', facts: { currentPlan: 'gold_monthly' } },
+    standing: { minute: { limit: 2, remaining: 2 } },
+  })
+  t.match(admit({ ...access, plan: null }), { refusal: undefined }, 'none at all is another thing')
+  const known = { ...access, keyId: 'key-2', userId: 'user-2', plan: 'basic_monthly' } as const
+  t.match(admit({ ...known, limits: { minute: 1_000, hour: 1_000 } }), {
+    refusal: undefined,
+    standing: { minute: { limit: 60 } },
+  })
 })
