@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { refusal } from '../../domain/refusal.ts'
 import type { Call } from '../../ports/call.ts'
-import './route-rules.ts'
+import '../server/route-rules.ts'
 
 /**
  * The call as one in the organization that the path names: the platform's key works in any, all

@@ -1,6 +1,6 @@
 import type { Refusal } from '../../domain/refusal.ts'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
-import type { RouteRules } from '../checks/route-rules.ts'
+import type { RouteRules } from '../server/route-rules.ts'
 import { type Body, extraOf, messageOf, paramOf } from './facts.ts'
 import { refusalTable, type Shape } from './refusal-table.ts'
 

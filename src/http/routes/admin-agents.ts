@@ -9,8 +9,8 @@ import type { ListWholeAgents } from '../../../queries/list-whole-agents.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
-import { pageQuery, pagingFields, pathId } from '../wire/admin.ts'
 import { agentChange, configurationOf, newAgent, wholeAgent } from '../wire/agents.ts'
+import { pageQuery, pagingFields, pathId } from '../wire/fields.ts'
 
 type Uses = {
   createAgent: CreateAgentCommand

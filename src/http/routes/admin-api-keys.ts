@@ -13,15 +13,14 @@ import { inOrganization, standingOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import {
   createdKey,
+  createdKeyAnswer,
   keyChange,
   keyItem,
   keyList,
   newKey,
-  pageQuery,
-  pathId,
-} from '../wire/admin.ts'
-import { createdKeyAnswer, settingsOf } from '../wire/api-keys.ts'
-import { orAbsent } from '../wire/common.ts'
+  settingsOf,
+} from '../wire/api-keys.ts'
+import { orAbsent, pageQuery, pathId } from '../wire/fields.ts'
 
 type Uses = {
   createApiKey: CreateApiKeyCommand

@@ -6,8 +6,7 @@ import { START } from '../../ports/event-store.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { linesOf, sendLines, wantsLines } from '../streams/ndjson.ts'
-import { id } from '../wire/admin.ts'
-import { integer, moment, pageOf } from '../wire/common.ts'
+import { id, integer, moment, pageSizeOf } from '../wire/fields.ts'
 
 type Uses = { listEvents: ListEvents; getOrganization: GetOrganization }
 
@@ -55,7 +54,7 @@ export const adminAuditRoutes =
         await getOrganization(organizationId)
         const asked = { organizationId, ...request.query }
         if (wantsLines(request)) return sendLines(reply, linesOf(listEvents.all(asked)))
-        return listEvents.page({ ...asked, limit: pageOf(asked.limit) })
+        return listEvents.page({ ...asked, limit: pageSizeOf(asked.limit) })
       },
     )
   }

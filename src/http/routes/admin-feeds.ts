@@ -14,8 +14,7 @@ import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { sendLines, wantsLines } from '../streams/ndjson.ts'
 import { goneSignal, sendStream } from '../streams/sse.ts'
-import { id } from '../wire/admin.ts'
-import { boolean, integer } from '../wire/common.ts'
+import { boolean, id, integer } from '../wire/fields.ts'
 
 type Uses = { feeds: Feeds; getOrganization: GetOrganization; findAccess: FindAccess }
 

@@ -8,8 +8,7 @@ import { START } from '../../ports/event-store.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { linesOf, sendLines, wantsLines } from '../streams/ndjson.ts'
-import { id } from '../wire/admin.ts'
-import { integer, moment, pageOf } from '../wire/common.ts'
+import { id, integer, moment, pageSizeOf } from '../wire/fields.ts'
 
 type Uses = { getState: GetState; getUsage: GetUsage; getOrganization: GetOrganization }
 
@@ -92,7 +91,7 @@ export const adminHistoryRoutes =
         const { organizationId } = inOrganization(request, request.params.organization_id)
         const { view, as_of, after, limit } = request.query
         const lines = wantsLines(request)
-        const size = lines ? Infinity : pageOf(limit)
+        const size = lines ? Infinity : pageSizeOf(limit)
         await getOrganization(organizationId)
         const found = await getState(organizationId, view, as_of)
         const { position, total } = found

@@ -10,8 +10,7 @@ import type { ListMembers } from '../../../queries/list-members.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { inOrganization, standingOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
-import { email, name, pageQuery, pagingFields, pathId, role } from '../wire/admin.ts'
-import { orAbsent } from '../wire/common.ts'
+import { email, name, orAbsent, pageQuery, pagingFields, pathId, role } from '../wire/fields.ts'
 
 type Uses = {
   addMember: AddMemberCommand

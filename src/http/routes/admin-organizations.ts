@@ -9,8 +9,17 @@ import { creditUnit } from '../../domain/account/account.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
-import { credits, email, id, name, pageQuery, pagingFields, pathId, plan } from '../wire/admin.ts'
-import { orAbsent } from '../wire/common.ts'
+import {
+  credits,
+  email,
+  id,
+  name,
+  orAbsent,
+  pageQuery,
+  pagingFields,
+  pathId,
+  plan,
+} from '../wire/fields.ts'
 
 type Uses = {
   createOrganization: CreateOrganizationCommand

@@ -14,8 +14,7 @@ import { refusal } from '../../domain/refusal.ts'
 import { parsedTilePath, type Tile, tileWidth } from '../../transparency/tile.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
-import { id } from '../wire/admin.ts'
-import { integer } from '../wire/common.ts'
+import { id, integer } from '../wire/fields.ts'
 
 type Uses = {
   getCheckpoint: GetCheckpoint

@@ -6,7 +6,7 @@ import type { SetSubscriptionCommand } from '../../../commands/set-subscription.
 import { creditUnit } from '../../domain/account/account.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
-import { credits, email, id, pathId, plan } from '../wire/admin.ts'
+import { credits, email, id, pathId, plan } from '../wire/fields.ts'
 
 type Uses = {
   setSubscription: SetSubscriptionCommand

@@ -7,9 +7,9 @@ import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { repetitionOf } from '../checks/repetition.ts'
 import { refusals } from '../errors/responses.ts'
-import { type AgentStream, agentFormat } from '../streams/agent.ts'
+import { type AgentStream, agentFormat } from '../streams/agent-format.ts'
 import { doneOf, onGone, streamTurn } from '../streams/answer-turn.ts'
-import { orAbsent, sessionId } from '../wire/common.ts'
+import { orAbsent, sessionId } from '../wire/fields.ts'
 
 type Uses = {
   beginTurn: BeginTurn

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { ListAgents } from '../../../queries/list-agents.ts'
 import { refusals } from '../errors/responses.ts'
 import { agentItem, agentType } from '../wire/agents.ts'
-import { boolean } from '../wire/common.ts'
+import { boolean } from '../wire/fields.ts'
 
 const filter = z.object({ agent_type: agentType.optional(), is_active: boolean.optional() })
 

@@ -6,7 +6,7 @@ import type { LiveTurn } from '../../turns/turn.ts'
 import { repetitionOf } from '../checks/repetition.ts'
 import { refusals } from '../errors/responses.ts'
 import { agentEventsFor, doneOf, onGone, streamTurn } from '../streams/answer-turn.ts'
-import { chatFormat, toolCallsOf, usageOf } from '../streams/chat.ts'
+import { chatFormat, toolCallsOf, usageOf } from '../streams/chat-format.ts'
 import { type ChatBody, chatBody, conversationOf } from '../wire/chat.ts'
 
 const defaultModel = 'svc-orchestrator'

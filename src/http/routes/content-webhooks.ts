@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
-import type { SignedLinks } from '../wire/signed-links.ts'
+import type { SignedLinks } from '../../security/signed-links.ts'
 
 type Uses = {
   links: SignedLinks

@@ -7,10 +7,10 @@ import type { GetContent } from '../../../queries/get-content.ts'
 import type { ListContents } from '../../../queries/list-contents.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegate } from '../../security/delegate.ts'
+import type { SignedLinks } from '../../security/signed-links.ts'
 import type { RequireSubscription } from '../../turns/require-subscription.ts'
 import { refusals } from '../errors/responses.ts'
-import { integer } from '../wire/common.ts'
-import type { SignedLinks } from '../wire/signed-links.ts'
+import { integer } from '../wire/fields.ts'
 
 type Uses = {
   listContents: ListContents

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import type { FindContentFile } from '../../../queries/find-content-file.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { Blobs } from '../../ports/blobs.ts'
+import type { SignedLinks } from '../../security/signed-links.ts'
 import { openRefusals } from '../errors/responses.ts'
-import type { SignedLinks } from '../wire/signed-links.ts'
 
 type Uses = { links: SignedLinks; findFile: FindContentFile; blobs: Blobs }
 

@@ -11,7 +11,7 @@ import type { ListConnectItems } from '../../../queries/list-connect-items.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
-import { provisionedUser } from '../wire/common.ts'
+import { provisionedUser } from '../wire/fields.ts'
 
 type Uses = {
   createConnectLink: CreateConnectLinkCommand

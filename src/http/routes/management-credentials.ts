@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
 import { refusals } from '../errors/responses.ts'
-import { provisionedUser } from '../wire/common.ts'
 import {
   type CredentialUses,
   credentialAnswers,
@@ -11,6 +10,7 @@ import {
   named,
   storedCredential,
 } from '../wire/credentials.ts'
+import { provisionedUser } from '../wire/fields.ts'
 
 type Uses = { requireProvisionedUser: RequireProvisionedUser; credentials: CredentialUses }
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
 import type { EraseSessions } from '../../turns/erase-sessions.ts'
 import { refusals } from '../errors/responses.ts'
-import { provisionedUser, sessionId } from '../wire/common.ts'
+import { provisionedUser, sessionId } from '../wire/fields.ts'
 
 type Uses = { requireProvisionedUser: RequireProvisionedUser; eraseSessions: EraseSessions }
 

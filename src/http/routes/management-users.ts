@@ -7,8 +7,7 @@ import { refusal } from '../../domain/refusal.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { standingOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
-import { email, id, name, pageQuery, pagingFields } from '../wire/admin.ts'
-import { orAbsent } from '../wire/common.ts'
+import { email, id, name, orAbsent, pageQuery, pagingFields } from '../wire/fields.ts'
 
 type Uses = {
   provisionUser: ProvisionUserCommand

@@ -8,8 +8,8 @@ import { refusal } from '../../domain/refusal.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { standingOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
-import { createdKey, keyList, newKey, pageQuery, pathId } from '../wire/admin.ts'
-import { createdKeyAnswer, settingsOf } from '../wire/api-keys.ts'
+import { createdKey, createdKeyAnswer, keyList, newKey, settingsOf } from '../wire/api-keys.ts'
+import { pageQuery, pathId } from '../wire/fields.ts'
 
 type Uses = {
   createApiKey: CreateApiKeyCommand

@@ -11,7 +11,7 @@ import type { ListFiles } from '../../../queries/list-files.ts'
 import type { Knowledge } from '../../ports/knowledge.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
-import { boolean, orAbsent } from '../wire/common.ts'
+import { boolean, orAbsent } from '../wire/fields.ts'
 import { fileItem } from '../wire/knowledge.ts'
 
 type Uses = {

@@ -9,9 +9,9 @@ import type { PastTurn } from '../../turns/past-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import type { Turns } from '../../turns/turns.ts'
 import { refusals } from '../errors/responses.ts'
-import { agentFormat } from '../streams/agent.ts'
+import { agentFormat } from '../streams/agent-format.ts'
 import { agentEventsFor } from '../streams/answer-turn.ts'
-import { type ChatStream, chatFormat } from '../streams/chat.ts'
+import { type ChatStream, chatFormat } from '../streams/chat-format.ts'
 import { goneSignal, sendStream } from '../streams/sse.ts'
 import {
   beginning,
@@ -21,7 +21,7 @@ import {
   streamPlaceOf,
   turnFrames,
 } from '../streams/turn-frames.ts'
-import { boolean, sessionId } from '../wire/common.ts'
+import { boolean, sessionId } from '../wire/fields.ts'
 
 type Uses = {
   turns: Turns

@@ -8,7 +8,7 @@ import type { ListMessages } from '../../../queries/list-messages.ts'
 import type { ListSessions } from '../../../queries/list-sessions.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { refusals } from '../errors/responses.ts'
-import { boolean, integer, sessionId } from '../wire/common.ts'
+import { boolean, integer, sessionId } from '../wire/fields.ts'
 
 type Uses = {
   listSessions: ListSessions

@@ -7,7 +7,7 @@ import { requireScopes } from '../../security/scopes.ts'
 import type { RequireSubscription } from '../../turns/require-subscription.ts'
 import type { WarmAgents } from '../../turns/warm-agents.ts'
 import { refusals } from '../errors/responses.ts'
-import { orAbsent } from '../wire/common.ts'
+import { orAbsent } from '../wire/fields.ts'
 
 type Uses = {
   warmAgents: WarmAgents

@@ -3,7 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { RouteRules } from '../checks/route-rules.ts'
+import type { RouteRules } from './route-rules.ts'
 
 /** Everything that /docs loads is served from here, and it is shown in no one's frame. */
 const policy = [

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TurnDone } from '../../agents/agent-event.ts'
 import { deferred } from '../../support/deferred.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
-import type { AgentEvents } from './chat.ts'
+import type { AgentEvents } from './chat-format.ts'
 import { goneSignal, sendStream } from './sse.ts'
 import { beginning, type StreamFormat, turnFrames } from './turn-frames.ts'
 

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { agentView } from '../../../projections/agents.ts'
 import { type AgentConfiguration, agentTypes, builtInTools } from '../../domain/agent/events.ts'
 import type { Change } from '../../domain/changes.ts'
-import { requireServers, requireTools } from '../checks/tools.ts'
-import { id, name } from './admin.ts'
-import { headers, mcpServer, tool } from './tools.ts'
+import { requireServers, requireTools } from '../checks/agent-tools.ts'
+import { headers, mcpServer, tool } from './agent-tools.ts'
+import { id, name } from './fields.ts'
 
 export const agentType = z.enum(agentTypes)
 

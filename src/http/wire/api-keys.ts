@@ -1,6 +1,40 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { CreateApiKey, CreateApiKeyCommand } from '../../../commands/create-api-key.ts'
-import type { createdKey, newKey } from './admin.ts'
+import { apiKeyView } from '../../../projections/api-keys.ts'
+import { scopes } from '../../domain/api-key/scopes.ts'
+import { name, orAbsent, pagingFields } from './fields.ts'
+
+const keySettings = {
+  name,
+  description: z.string().max(1_000),
+  scopes: z.array(z.enum(scopes)).max(scopes.length),
+  rate_limit_minute: z.int().min(1).max(1_000),
+  rate_limit_hour: z.int().min(1).max(100_000),
+  expires_at: z.iso
+    .datetime({ offset: true })
+    .transform((text) => new Date(text).toISOString())
+    .nullable(),
+}
+
+/** What is said of a new key; the rest is as docs/contract/requests.md#scopes and docs/contract/limits.md#rate-limits say. */
+export const newKey = z.object({
+  name: keySettings.name,
+  description: orAbsent(keySettings.description),
+  scopes: orAbsent(keySettings.scopes),
+  rate_limit_minute: orAbsent(keySettings.rate_limit_minute),
+  rate_limit_hour: orAbsent(keySettings.rate_limit_hour),
+  expires_at: keySettings.expires_at.default(null),
+  provisioning: orAbsent(z.boolean()),
+})
+
+export const keyChange = z.object(keySettings).partial()
+
+/** A key as lists show it. */
+export const keyItem = apiKeyView.omit({ organization_id: true, hash: true })
+
+export const keyList = z.object({ api_keys: z.array(keyItem), ...pagingFields })
+
+export const createdKey = keyItem.extend({ key: z.string().describe('Shown this once') })
 
 /** What a body says of a new key, as the command takes it. */
 export const settingsOf = (body: z.infer<typeof newKey>) =>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import type { ChatMessage } from '../../ports/model.ts'
-import { orAbsent, sessionId } from './common.ts'
+import { orAbsent, sessionId } from './fields.ts'
 
 const text = z.object({ type: z.literal('text'), text: z.string() })
 

@@ -12,7 +12,7 @@ import {
   requireFileSize,
   requireFileType,
   requireUploadSize,
-} from '../checks/arrived-files.ts'
+} from '../checks/file-limits.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -4,9 +4,9 @@ import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { TurnItem } from '../../turns/turn-log.ts'
 import { InvalidRequest } from '../checks/validate.ts'
 import { wholeErrorOf } from '../errors/bodies.ts'
-import { toolCallsOf, usageOf } from '../streams/chat.ts'
+import { toolCallsOf, usageOf } from '../streams/chat-format.ts'
 import { lifecycleOf } from '../streams/turn-frames.ts'
-import { sessionId } from '../wire/common.ts'
+import { sessionId } from '../wire/fields.ts'
 import { type IncomingType, incoming, type Outgoing, type OutgoingType } from './frames.ts'
 
 const types = Object.keys(incoming) as [IncomingType, ...IncomingType[]]

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { orAbsent, sessionId } from '../wire/common.ts'
+import { orAbsent, sessionId } from '../wire/fields.ts'
 
 const onBehalfOf = orAbsent(z.string().min(1))
 

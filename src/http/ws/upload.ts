@@ -3,7 +3,7 @@ import type { UploadFilesCommand } from '../../../commands/upload-files.ts'
 import type { GetUpload } from '../../../queries/get-upload.ts'
 import { Refusal, refusal } from '../../domain/refusal.ts'
 import type { Delegate } from '../../security/delegate.ts'
-import { decodedFiles } from '../checks/arrived-files.ts'
+import { decodedFiles } from '../wire/base64-files.ts'
 import { filename } from '../wire/knowledge.ts'
 import type { Upload } from './answers.ts'
 

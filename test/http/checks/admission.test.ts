@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { admission } from '../../../src/http/checks/limit.ts'
+import { admission } from '../../../src/http/checks/admission.ts'
 import type { Access } from '../../../src/security/access.ts'
 import { raw } from '../../support/raw.ts'
 import { movableClock, startApp } from '../../support/server.ts'

@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 
 const validMs = 7 * 24 * 60 * 60 * 1000
 

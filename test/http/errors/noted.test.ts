@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import t from 'tap'
 import { Refusal } from '../../../src/domain/refusal.ts'
-import { noteRefusedFrame } from '../../../src/http/checks/refused-access.ts'
+import { noteRefusedFrame } from '../../../src/http/errors/noted.ts'
 import type { Client } from '../../support/client.ts'
 import { startApp } from '../../support/server.ts'
 import { connect } from '../../support/socket.ts'

@@ -2,8 +2,8 @@ import type { z } from 'zod'
 import { hasStrayCredential } from '../../domain/agent/credential-names.ts'
 import { builtInTools } from '../../domain/agent/events.ts'
 import { refusal } from '../../domain/refusal.ts'
-import { schemaFault } from '../wire/json-schema.ts'
-import type { mcpServer, tool } from '../wire/tools.ts'
+import type { mcpServer, tool } from '../wire/agent-tools.ts'
+import { schemaFault } from './json-schema.ts'
 
 type Tool = z.infer<typeof tool>
 type ApiCall = Extract<Tool, { type: 'api_call' }>

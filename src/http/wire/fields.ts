@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { planIds } from '../../domain/plan.ts'
+import { refusal } from '../../domain/refusal.ts'
+
+export const id = z.uuid()
+export const name = z.string().trim().min(1).max(200)
+export const role = z.enum(['OWNER', 'ADMIN', 'MEMBER'])
+export const plan = z.enum(planIds).nullable()
+
+/** Credits on the wire have up to six decimals. */
+export const credits = z.number().min(-1e9).max(1e9)
+
+/** An id in a path. One of impossible form is not refused here: nothing is found by it. */
+export const pathId = z.string().min(1).max(64)
+
+/** A path that names a provisioned user. */
+export const provisionedUser = z.object({ user_id: pathId })
+
+/** A session id, the client's own or ours (docs/contract/sessions.md#session-ids). */
+export const sessionId = z
+  .string()
+  .regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'A session id has 1 to 128 of A-Z a-z 0-9 _ . : -')
+
+const word = String.raw`[^\s@"(),:;<>[\]\\\p{C}.]+`
+const label = String.raw`[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?`
+
+/** RFC 5321 without quotes and address literals, of any script, at a host with a dot in its name. */
+const address = new RegExp(
+  String.raw`^(?=.{1,64}@)${word}(?:\.${word})*@(?:${label}\.)+(?!\d+$)${label}$`,
+  'u',
+)
+
+/** Lowercase, as it is stored and compared. */
+export const email = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .pipe(z.email({ pattern: address, error: 'not an email address' }).max(254))
+
+/** A field whose null counts as absent: clients send null for what they do not set. */
+export const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullish().transform((value) => value ?? undefined)
+
+const decimal = /^-?\d{1,16}$/
+
+/** A whole number in a query string, written in decimal. */
+export const integer = (min: number, max = Number.MAX_SAFE_INTEGER) => {
+  const range = max === Number.MAX_SAFE_INTEGER ? `${min} on` : `${min} to ${max}`
+  const expected = `A whole number from ${range} is expected`
+  return z.preprocess(
+    (text) => (typeof text === 'string' && decimal.test(text) ? Number(text) : text),
+    z.int(expected).min(min, expected).max(max, expected),
+  )
+}
+
+const flags: Readonly<Record<string, boolean>> = { true: true, false: false, 1: true, 0: false }
+
+/** true or false in a query string. */
+export const boolean = z.preprocess(
+  (text) => flags[String(text).toLowerCase()] ?? text,
+  z.boolean('true or false is expected'),
+)
+
+/** A time in a query string, as milliseconds since 1970; a day stands for its beginning (UTC). */
+export const moment = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()], 'An ISO 8601 time is expected')
+  .transform((text) => Date.parse(text))
+
+export const pageQuery = z.object({
+  page: integer(1, 1_000_000).default(1),
+  page_size: integer(1, 200).default(50),
+})
+
+export const pagingFields = {
+  total: z.int(),
+  page: z.int(),
+  page_size: z.int(),
+  has_next: z.boolean(),
+}
+
+const largestPage = 500
+const usualPage = 100
+
+/**
+ * The size of a page, on routes whose `limit` is bounded only when the answer is one page; an answer
+ * in lines may be of any length. @throws invalid_query
+ */
+export const pageSizeOf = (limit = usualPage): number => {
+  if (limit <= largestPage) return limit
+  const expected = `A whole number from 1 to ${largestPage} is expected`
+  throw refusal('invalid_query', { fields: { limit: [expected] } })
+}
