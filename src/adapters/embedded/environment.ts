@@ -62,7 +62,7 @@ export const openEnvironment = async (path: string): Promise<LogEnvironment> => 
   if (known) {
     const found = readFileSync(formatFile, 'utf8').trim()
     if (found !== format) throw new StoreDamaged(`${formatFile} says ${found}, not ${format}`)
-    assertWhole(file)
+    await assertWhole(file)
   }
   const databases = openDatabases(path)
   try {

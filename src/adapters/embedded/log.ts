@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import { commitQueue, type QueuedWrite } from './commit-queue.ts'
-import { roomIn } from './data-file.ts'
+import { markClosed, roomIn } from './data-file.ts'
 import { type LogEnvironment, openEnvironment } from './environment.ts'
 import { holdAlone } from './lock.ts'
 
@@ -95,6 +95,7 @@ const logOver = (environment: LogEnvironment, release: () => void): EventLog => 
     for (const { closed } of watchers) closed()
     room.close()
     await root.close()
+    markClosed(file)
     release()
   }
 

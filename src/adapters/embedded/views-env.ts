@@ -1,13 +1,22 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { mkdir, open as openFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { open, type RootDatabase } from 'lmdb'
+import { z } from 'zod'
+import { type ClosedFile, closedAs, closedFile } from './data-file.ts'
 
 /** Raised when what is stored changes its shape: older views are dropped and folded again. */
 const layout = 2
 
-/** How the environment was left: `open` in a running process, or ended with a file of that size. */
-type Mark = { layout: number; boot: string } | { layout: number; bytes: number }
+/**
+ * How the environment was left: open in a process, in a run of the machine; or closed. Releases up
+ * to 0.1.0 noted no hash.
+ */
+const mark = z.union([
+  z.object({ layout: z.number(), boot: z.string() }),
+  closedFile.partial({ head: true }).extend({ layout: z.number() }),
+])
+type Mark = z.infer<typeof mark>
 
 /**
  * The environment of the views and snapshots, apart from the event log. Its commits are not
@@ -43,28 +52,22 @@ const synced = async (path: string, content?: string): Promise<void> => {
 
 const readMark = (path: string): Mark | undefined => {
   try {
-    return JSON.parse(readFileSync(path, 'utf8'))
+    return mark.parse(JSON.parse(readFileSync(path, 'utf8')))
   } catch {
     return undefined
   }
 }
 
-/** lmdb crashes on a file that is none of its own, so its first bytes are looked at before. */
-const isDatabase = (data: string): boolean => {
-  const head = Buffer.alloc(28)
-  const file = openSync(data, 'r')
-  readSync(file, head)
-  closeSync(file)
-  return head.readUInt32LE(24) === 0xbeefc0de
-}
-
-const damageOf = (data: string, mark: Mark | undefined, boot: string | undefined) => {
+/** lmdb ends the process on a file that it did not write, so the file is compared before. */
+const damageOf = (data: string, left: Mark | undefined, boot: string | undefined) => {
   if (!existsSync(data)) return undefined
-  if (!isDatabase(data)) return 'it is not a database'
-  if (!mark) return 'nothing says how it was left'
-  if (mark.layout !== layout) return 'it was written by another version'
-  if ('bytes' in mark) return statSync(data).size < mark.bytes ? 'it was cut short' : undefined
-  return mark.boot === boot ? undefined : 'the machine went down while it was in use'
+  if (!left) return 'nothing says how it was left'
+  if (left.layout !== layout) return 'it was written by another version'
+  if ('boot' in left)
+    return left.boot === boot ? undefined : 'the machine went down while it was in use'
+  const { bytes, head } = closedAs(data)
+  if (bytes < left.bytes) return 'it was cut short'
+  return head === (left.head ?? head) ? undefined : 'it was changed after it was closed'
 }
 
 /** `boot` names this run of the machine. */
@@ -78,7 +81,7 @@ export const openViewsEnv = async ({
   const data = join(path, 'data.mdb')
   const markFile = join(path, 'mark.json')
 
-  const mark = async (how: { boot: string } | { bytes: number }) => {
+  const writeMark = async (how: { boot: string } | ClosedFile) => {
     await synced(`${markFile}.new`, JSON.stringify({ layout, ...how }))
     await rename(`${markFile}.new`, markFile)
     await synced(path)
@@ -92,7 +95,7 @@ export const openViewsEnv = async ({
   await mkdir(path, { recursive: true })
   let startedEmpty = damageOf(data, readMark(markFile), boot)
   if (startedEmpty) drop()
-  await mark({ boot: boot ?? 'unknown to the next process' })
+  await writeMark({ boot: boot ?? 'unknown to the next process' })
   let root: RootDatabase
   try {
     root = openRoot()
@@ -108,7 +111,7 @@ export const openViewsEnv = async ({
     async close() {
       await root.close()
       await synced(data)
-      await mark({ bytes: statSync(data).size })
+      await writeMark(closedAs(data))
     },
   }
 }

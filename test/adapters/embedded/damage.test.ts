@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { embeddedEventStore } from '../../../src/adapters/embedded/event-store.ts'
@@ -46,18 +46,38 @@ t.test('damage that can be seen at once keeps the store closed', async (t) => {
   const cases: Record<string, (file: string, marks: readonly string[]) => void> = {
     'in the last event': (file, marks) => spoil(file, marks.at(-1)),
     'a truncated file': (file) => truncateSync(file, 40_960),
+    'a damaged header': (file) => writeFileSync(file, 'x'.repeat(9_000), { flag: 'r+' }),
+    'another file': (file) => writeFileSync(file, 'x'.repeat(90_000)),
     'a file of a few bytes': (file) => truncateSync(file, 100),
     'an empty file': (file) => truncateSync(file, 0),
     'a missing file': (file) => rmSync(file),
     'another format': (file) => writeFileSync(join(file, '..', 'format'), '0'),
   }
-  for (const [name, damage] of Object.entries(cases))
-    await t.test(name, async (t) => {
+  const crashed = ['a truncated file', 'a damaged header']
+  const left = (mark: 'closed' | 'by a crash') => (name: string) =>
+    t.test(`${name}, left ${mark}`, async (t) => {
       const { path, file, marks } = await filled(t)
-      damage(file, marks)
+      if (mark === 'by a crash') rmSync(join(path, 'closed.json'))
+      cases[name]?.(file, marks)
       await t.rejects(openLog({ path }), StoreDamaged)
       await t.rejects(openLog({ path }), StoreDamaged, 'and is not taken for opened')
     })
+  for (const name of Object.keys(cases)) await left('closed')(name)
+  for (const name of crashed) await left('by a crash')(name)
+})
+
+t.test('a sound store opens, closed or not', async (t) => {
+  const { path, marks } = await filled(t)
+  for (const mark of ['{', '{"bytes":1,"head":""}', undefined]) {
+    const noted = join(path, 'closed.json')
+    if (mark === undefined) rmSync(noted)
+    else writeFileSync(noted, mark)
+    const log = await openLog({ path })
+    t.notOk(existsSync(noted), 'an open store is not marked as closed')
+    t.equal((await gathered(embeddedEventStore(log).history(START))).length, marks.length)
+    await log.close()
+    t.ok(existsSync(noted))
+  }
 })
 
 const fileSizeLimit = (bytes: number | 'unlimited') =>

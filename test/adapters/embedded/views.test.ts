@@ -114,7 +114,11 @@ t.test('views that a power cut may have damaged start empty', async (t) => {
 
 t.test('views that are not what was left start empty', async (t) => {
   const cases: [reason: string, harm: (path: string) => void][] = [
-    ['it is not a database', (path) => writeFileSync(join(path, 'data.mdb'), 'x'.repeat(9_000))],
+    ['it was cut short', (path) => writeFileSync(join(path, 'data.mdb'), 'x'.repeat(9_000))],
+    [
+      'it was changed after it was closed',
+      (path) => writeFileSync(join(path, 'data.mdb'), 'x'.repeat(9_000), { flag: 'r+' }),
+    ],
     ['it was cut short', (path) => truncateSync(join(path, 'data.mdb'), 8_192)],
     ['nothing says how it was left', (path) => writeFileSync(join(path, 'mark.json'), '{')],
     [
