@@ -11,6 +11,7 @@ import { accessPart } from './access.ts'
 import { adminPart } from './admin.ts'
 import { auditPart } from './audit.ts'
 import { chatPart } from './chat.ts'
+import { checkKeys, isEmptyStore } from './check-keys.ts'
 import { contentPart, type GenerationLimits } from './content.ts'
 import { seedDemo } from './demo.ts'
 import { housekeeping } from './housekeeping.ts'
@@ -19,11 +20,14 @@ import { knowledgePart } from './knowledge.ts'
 import { openLifeSign } from './life-sign.ts'
 import { masterKeyOf } from './master-key.ts'
 import { openModels } from './models.ts'
+import { openOutageWatch } from './outage-watch.ts'
 import { provisioningPart } from './provisioning.ts'
 import { openReadSide } from './read-side.ts'
+import { openReadiness } from './readiness.ts'
 import { openStores } from './stores.ts'
 import { systemClock } from './system-clock.ts'
 import { openTools } from './tools.ts'
+import type { StoreWait } from './wait-for-store.ts'
 import { writeSide } from './write-side.ts'
 
 type Options = {
@@ -37,11 +41,13 @@ type Options = {
   transport?: ModelsConfig['transport']
   /** How often generation is looked at, and what of it is taken. */
   generation?: GenerationLimits
+  /** How long databases are waited for at the start. */
+  storeWait?: StoreWait
 }
 
 /**
  * The composition root: stores → commands → projections → queries → HTTP, wired once, and closed in
- * reverse. Nothing listens yet. @throws StoreInUse, StoreDamaged, ConfigInvalid, ModelFault
+ * reverse. Nothing listens yet. @throws StoreInUse, StoreDamaged, StoreUnavailable, KeysMismatch, ConfigInvalid, ModelFault
  */
 export const app = (config: Config, options: Options) =>
   opening(async (opened) => {
@@ -49,7 +55,7 @@ export const app = (config: Config, options: Options) =>
     const node = clock.id()
 
     const masterKey = await masterKeyOf(config)
-    const stores = opened.use(await openStores(config, log))
+    const stores = opened.use(await openStores(config, log, options.storeWait))
     const { events, blobs, answers, leases } = stores
     const { head } = events
     opened.use(await openLifeSign({ leases, node, log }))
@@ -60,6 +66,13 @@ export const app = (config: Config, options: Options) =>
     const defaultModel = models.resolve(null).name
     const writing = writeSide({ stores, masterKey, clock, defaultModel })
     const { secrets, vault, load, transact, commands } = writing
+    await checkKeys({
+      events,
+      keys: stores.keys,
+      vault,
+      registerKeys: commands.registerKeys,
+      clock,
+    })
     const { open } = vault
 
     const reading = opened.use(await openReadSide({ stores, node, log }))
@@ -160,11 +173,28 @@ export const app = (config: Config, options: Options) =>
       log,
     })
 
+    const { readiness } = opened.use(
+      openReadiness({
+        events,
+        views: stores.views,
+        projecting,
+        failingSince: writing.failingSince,
+      }),
+    )
+    opened.use(
+      openOutageWatch({
+        failingSince: writing.failingSince,
+        recordOutage: commands.recordOutage,
+        clock,
+        log,
+      }),
+    )
     const { http } = opened.use(
       await openHttp({
         config,
         stores,
         projecting,
+        readiness,
         findAccess,
         admit,
         counted: keyUsage.count,
@@ -216,7 +246,7 @@ export const app = (config: Config, options: Options) =>
       /** Fills an empty store with the demo organization; its key, the one time that it is made. */
       async demo() {
         const made = await seedDemo({
-          store: events,
+          isEmptyStore: () => isEmptyStore(events),
           load,
           clock,
           hashEmail: secrets.hashEmail,

@@ -21,8 +21,10 @@ import { grantCredits } from '../../commands/grant-credits.ts'
 import { provisionUser, requireProvisionedUser } from '../../commands/provision-user.ts'
 import { recordKeyUsage } from '../../commands/record-key-usage.ts'
 import { recordLogin } from '../../commands/record-login.ts'
+import { recordOutage } from '../../commands/record-outage.ts'
 import { recordRefusal } from '../../commands/record-refusal.ts'
 import { recordSteps } from '../../commands/record-steps.ts'
+import { registerKeys } from '../../commands/register-keys.ts'
 import { registerUser } from '../../commands/register-user.ts'
 import { remember } from '../../commands/remember.ts'
 import { removeMember } from '../../commands/remove-member.ts'
@@ -96,8 +98,10 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
     provisionUser: provisionUser({ load, transact, registerUser: register }),
     recordKeyUsage: recordKeyUsage(transact),
     recordLogin: recordLogin({ transact, registerUser: register, hashSubject }),
+    recordOutage: recordOutage(transact),
     recordRefusal: recordRefusal(transact),
     recordSteps: recordSteps(transact),
+    registerKeys: registerKeys({ load, transact, seal: vault.seal }),
     registerUser: register,
     remember: remember({ transact, clock, keyed: vault.keyed }),
     removeMember: removeMember(streams),

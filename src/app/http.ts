@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import type { Admit } from '../http/checks/admission.ts'
 import { requireHttps } from '../http/checks/https.ts'
 import type { IdempotencyUses } from '../http/checks/idempotency.ts'
-import { healthRoutes } from '../http/routes/health.ts'
+import { healthRoutes, type Readiness } from '../http/routes/health.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
 import { wsChatRoutes } from '../http/routes/ws-chat.ts'
 import { processMetrics } from '../http/server/metrics.ts'
@@ -19,7 +19,6 @@ import type { RefusalMeter } from '../reactors/meter-refusals.ts'
 import type { FindAccess } from '../security/access.ts'
 import type { BeginTurn } from '../turns/begin-turn.ts'
 import type { Turns } from '../turns/turns.ts'
-import { readiness } from './readiness.ts'
 import type { Stores } from './stores.ts'
 
 const { version } = JSON.parse(
@@ -35,8 +34,9 @@ type Routes = Readonly<Record<string, readonly FastifyPluginAsync[]>>
 
 type Uses = {
   config: Pick<Config, 'TRUST_PROXY' | 'REQUIRE_HTTPS' | 'TLS_CERT' | 'TLS_KEY'>
-  stores: Pick<Stores, 'events' | 'views'>
-  projecting: Pick<Projector, 'state' | 'lag'>
+  stores: Pick<Stores, 'events'>
+  projecting: Pick<Projector, 'lag'>
+  readiness(): Promise<Readiness>
   findAccess: FindAccess
   admit: Admit
   counted: KeyUsageMeter['count']
@@ -58,11 +58,10 @@ type Uses = {
 
 /** The HTTP server with all its routes. It does not listen yet. @throws ConfigInvalid */
 export const openHttp = async (uses: Uses) => {
-  const { config, stores, projecting, findAccess, admit, counted, refused, turns } = uses
+  const { config, stores, projecting, readiness, findAccess, admit, counted, refused, turns } = uses
   const { clock, log } = uses
-  const { events, views } = stores
   const metrics = processMetrics({
-    head: events.head,
+    head: stores.events.head,
     lag: projecting.lag,
     running: () => turns.running,
   })
@@ -79,9 +78,7 @@ export const openHttp = async (uses: Uses) => {
     refused,
     idempotency: uses.idempotency,
     open: {
-      '/api': [
-        healthRoutes({ version, clock, readiness: readiness({ events, views, projecting }) }),
-      ],
+      '/api': [healthRoutes({ version, clock, readiness })],
       '': [
         metricsRoutes(metrics),
         ...uses.openRoutes,

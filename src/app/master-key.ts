@@ -1,9 +1,56 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 
-/** MASTER_KEY, else the one in DATA_DIR, made at the first start and readable by its owner only. */
+/** The master key's file does not hold a key. */
+export class MasterKeyDamaged extends Error {
+  override readonly name = 'MasterKeyDamaged'
+}
+
+const keyBytes = 32
+
+/**
+ * Writes a new key beside its place and links it there when it is on disk whole, so that a full
+ * disk or a crash leaves no half key. Of two that begin at once one wins.
+ */
+const makeKey = async (folder: string, path: string): Promise<void> => {
+  const aside = `${path}.${process.pid}`
+  try {
+    const file = await open(aside, 'w', 0o600)
+    try {
+      await file.writeFile(randomBytes(keyBytes).toString('base64'))
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await link(aside, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+    const directory = await open(folder)
+    await directory.sync().finally(() => directory.close())
+  } finally {
+    await rm(aside, { force: true })
+  }
+}
+
+const keyIn = async (path: string): Promise<Uint8Array | undefined> => {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (text === undefined) return undefined
+  const key = Buffer.from(text, 'base64')
+  if (key.length === keyBytes) return key
+  throw new MasterKeyDamaged(
+    `${path} does not hold a master key (32 bytes in base64): restore it from a backup`,
+  )
+}
+
+/**
+ * MASTER_KEY, else the one in DATA_DIR, made at the first start and readable by its owner only.
+ * @throws MasterKeyDamaged
+ */
 export const masterKeyOf = async ({
   MASTER_KEY,
   DATA_DIR,
@@ -11,12 +58,8 @@ export const masterKeyOf = async ({
   if (MASTER_KEY) return MASTER_KEY
   const path = join(DATA_DIR, 'master.key')
   await mkdir(DATA_DIR, { recursive: true, mode: 0o700 })
-  try {
-    const made = randomBytes(32)
-    await writeFile(path, made.toString('base64'), { flag: 'wx', mode: 0o600, flush: true })
-    return made
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    return Buffer.from(await readFile(path, 'utf8'), 'base64')
-  }
+  const known = await keyIn(path)
+  if (known) return known
+  await makeKey(DATA_DIR, path)
+  return masterKeyOf({ MASTER_KEY, DATA_DIR })
 }

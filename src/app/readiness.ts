@@ -7,9 +7,17 @@ import { deferred } from '../support/deferred.ts'
 type Uses = {
   events: Pick<EventStore, 'head'>
   views: Pick<Views, 'checkpoint'>
-  projecting: Pick<Projector, 'state' | 'lag'>
+  projecting: Pick<Projector, 'state' | 'lag' | 'checkpoint'>
+  /** Since when no append could be stored. */
+  failingSince(): Date | undefined
+  /** Milliseconds that only ever grow. */
+  now?: () => number
   /** How long a store may take to answer. */
   patienceMs?: number
+  /** How long the views may stand still while there are events to fold. */
+  stillMs?: number
+  /** How often that is looked at. */
+  lookMs?: number
 }
 
 /** Whether an answer comes in time; only the kind of an error is told, its words are for the log. */
@@ -25,22 +33,57 @@ const answers = async (asking: () => Promise<unknown>, patienceMs: number): Prom
   return check
 }
 
-/** Whether this process can serve: its stores answer and none of its projections has stopped. */
-export const readiness =
-  ({ events, views, projecting, patienceMs = 2_000 }: Uses) =>
-  async (): Promise<Readiness> => {
-    const states = projecting.state()
-    const [{ name: any } = { name: '' }] = states
-    const [event_store, read_models] = await Promise.all([
-      answers(() => events.head(), patienceMs),
-      answers(() => views.checkpoint(any), patienceMs),
-    ])
-    const lag = () => projecting.lag().catch(() => 'unknown')
-    const stopped = states.filter(({ state }) => state === 'stopped').map(({ name }) => name)
-    const projections: Check =
-      stopped.length > 0
-        ? { ok: false, detail: `stopped: ${stopped.join(', ')}` }
-        : { ok: true, detail: `lag ${event_store.ok ? await lag() : 'unknown'}` }
-    const checks = { event_store, read_models, projections }
-    return { ready: Object.values(checks).every(({ ok }) => ok), checks }
+/**
+ * Whether this process can serve: its stores answer, the last append was stored, no projection has
+ * stopped, and the views move while there is something to fold.
+ */
+export const openReadiness = (uses: Uses) => {
+  const { events, views, projecting, failingSince, now = () => performance.now() } = uses
+  const { patienceMs = 2_000, stillMs = 5_000, lookMs = 1_000 } = uses
+  /** Where the views stood when they last moved or had nothing to fold, and when that was. */
+  let moved = { position: projecting.checkpoint(), at: now() }
+
+  /** For how long the views have stood still although there is something to fold. */
+  const standsStill = async (): Promise<number> => {
+    const head = await events.head()
+    const position = projecting.checkpoint()
+    if (position >= head || position !== moved.position) moved = { position, at: now() }
+    return now() - moved.at
   }
+  const timer = setInterval(() => {
+    standsStill().catch(() => undefined)
+  }, lookMs).unref()
+
+  const eventStore = async (): Promise<Check> => {
+    const since = failingSince()
+    if (since)
+      return { ok: false, detail: `nothing could be appended since ${since.toISOString()}` }
+    return answers(() => events.head(), patienceMs)
+  }
+
+  const projections = async (reachable: boolean): Promise<Check> => {
+    const stopped = projecting.state().filter(({ state }) => state === 'stopped')
+    if (stopped.length > 0)
+      return { ok: false, detail: `stopped: ${stopped.map(({ name }) => name).join(', ')}` }
+    if (!reachable) return { ok: true, detail: 'lag unknown' }
+    const still = await standsStill()
+    const detail = `lag ${await projecting.lag()}`
+    if (still <= stillMs) return { ok: true, detail }
+    return { ok: false, detail: `not moved for ${Math.floor(still / 1_000)} s, ${detail}` }
+  }
+
+  return {
+    async readiness(): Promise<Readiness> {
+      const [{ name: any } = { name: '' }] = projecting.state()
+      const [event_store, read_models] = await Promise.all([
+        eventStore(),
+        answers(() => views.checkpoint(any), patienceMs),
+      ])
+      const checks = { event_store, read_models, projections: await projections(event_store.ok) }
+      return { ready: Object.values(checks).every(({ ok }) => ok), checks }
+    },
+    close(): void {
+      clearInterval(timer)
+    },
+  }
+}

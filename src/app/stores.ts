@@ -19,6 +19,7 @@ import type { Log } from '../ports/log.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
 import type { Views } from '../ports/views.ts'
 import { opening } from '../support/disposal.ts'
+import { addressOf, type StoreWait, waitForStore } from './wait-for-store.ts'
 
 /** Everything that outlives the process, behind its ports. */
 export type Stores = {
@@ -63,30 +64,40 @@ const embeddedReads = async (path: string, log: Log) => {
   }
 }
 
-/** All but the events; the client is loaded only where it is configured. */
-const mongoDb = async (url: string) => {
+/** All but the events; the client is loaded only where it is configured. @throws StoreUnavailable */
+const mongoDb = async (url: string, log: Log, wait: StoreWait) => {
   const { mongoStores } = await import('../adapters/mongodb/stores.ts')
-  return mongoStores(url)
+  return waitForStore(`MongoDB at ${addressOf(url)}`, log, wait, () => mongoStores(url))
 }
 
-/** The events alone; the client is loaded only where it is configured. */
-const eventStoreDb = async (url: string, log: Log): Promise<EventStore> => {
-  const { eventStoreDbEventStore } = await import('../adapters/eventstoredb/event-store.ts')
-  return eventStoreDbEventStore({
-    url,
-    onDropped: (err) => log.warn({ err }, 'the subscription to EventStoreDB was dropped'),
+/** The events alone; the client is loaded only where it is configured. @throws StoreUnavailable */
+const eventStoreDb = (url: string, log: Log, wait: StoreWait) =>
+  opening(async (opened) => {
+    const { eventStoreDbEventStore } = await import('../adapters/eventstoredb/event-store.ts')
+    const store = opened.use(
+      eventStoreDbEventStore({
+        url,
+        onDropped: (err) => log.warn({ err }, 'the subscription to EventStoreDB was dropped'),
+      }),
+    )
+    await waitForStore(`EventStoreDB at ${addressOf(url)}`, log, wait, store.head)
+    return store
   })
-}
 
-/** Opens what the configuration names. @throws StoreInUse, StoreDamaged */
-export const openStores = (config: Where, log: Log): Promise<Stores> =>
+/**
+ * Opens what the configuration names; databases are waited for.
+ * @throws StoreInUse, StoreDamaged, StoreUnavailable
+ */
+export const openStores = (config: Where, log: Log, wait: StoreWait = {}): Promise<Stores> =>
   opening(async (opened) => {
     const { DATA_DIR, EVENTSTORE_URL, MONGODB_URL } = config
     await mkdir(DATA_DIR, { recursive: true, mode: 0o700 })
-    const mongo = MONGODB_URL ? opened.use(await mongoDb(MONGODB_URL)) : undefined
+    const mongo = MONGODB_URL ? opened.use(await mongoDb(MONGODB_URL, log, wait)) : undefined
     const local =
       EVENTSTORE_URL && mongo ? undefined : opened.use(await embeddedLog(join(DATA_DIR, 'log')))
-    const remote = EVENTSTORE_URL ? opened.use(await eventStoreDb(EVENTSTORE_URL, log)) : undefined
+    const remote = EVENTSTORE_URL
+      ? opened.use(await eventStoreDb(EVENTSTORE_URL, log, wait))
+      : undefined
     const reads = mongo ?? opened.use(await embeddedReads(join(DATA_DIR, 'views'), log))
     const own = mongo ?? local
     const events = remote ?? local?.events

@@ -1,4 +1,5 @@
 import { transactor as transactorOf } from '../event-sourcing/transactor.ts'
+import { watchedAppends } from '../event-sourcing/watched-appends.ts'
 import type { Clock } from '../ports/clock.ts'
 import { secretsOf } from '../security/secrets.ts'
 import { vault as vaultOf } from '../security/vault.ts'
@@ -18,8 +19,10 @@ export const writeSide = ({ stores, masterKey, clock, defaultModel }: Uses) => {
   const { events, keys, snapshots, sharedEvents } = stores
   const secrets = secretsOf(masterKey)
   const vault = vaultOf({ keys, wrap: secrets.wrap })
-  const transactor = transactorOf({ store: events, snapshots, clock, shared: sharedEvents })
+  const appends = watchedAppends(events, clock)
+  const transactor = transactorOf({ store: appends.store, snapshots, clock, shared: sharedEvents })
   const commands = commandsOf({ transactor, clock, secrets, vault, defaultModel })
   const { load, transact } = transactor
-  return { secrets, vault, load, transact, commands }
+  const { failingSince } = appends
+  return { secrets, vault, load, transact, commands, failingSince }
 }

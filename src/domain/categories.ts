@@ -9,6 +9,7 @@ import { credentialEvents } from './credential/events.ts'
 import { dataStoreEvents } from './datastore/events.ts'
 import { emailEvents } from './email/events.ts'
 import { fileEvents } from './file/events.ts'
+import { installationEvents } from './installation/events.ts'
 import { keyringEvents } from './keyring/events.ts'
 import { memberEvents } from './member/events.ts'
 import { memoryEvents } from './memory/events.ts'
@@ -26,6 +27,7 @@ export const eventsByCategory = {
   datastores: dataStoreEvents,
   email: emailEvents,
   file: fileEvents,
+  installation: installationEvents,
   keyring: keyringEvents,
   member: memberEvents,
   memory: memoryEvents,

@@ -5,6 +5,8 @@
 export type KeyStore = {
   /** The wrapped key, or undefined when it never was or was destroyed. */
   get(name: string): Promise<Uint8Array | undefined>
+  /** A name that has a key; undefined where no name has one. */
+  some(): Promise<string | undefined>
   /**
    * Stores a key unless the name has one, and answers the one that holds. When it resolves, no
    * append issued afterwards can be durable before this key is.

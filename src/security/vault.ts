@@ -46,6 +46,9 @@ export const isCredentialsKey = (name: string): boolean => name.startsWith('cred
 /** The data key of a person's email and name. */
 export const userKey = (userId: string): string => `user:${userId}`
 
+/** The data key of what proves that keys and events belong together. */
+export const installationKey = 'installation:keys'
+
 /** One data key at hand: sealing and opening without waiting. */
 export type Keyed = {
   seal(text: string): Sealed

@@ -1,11 +1,17 @@
 import t from 'tap'
+import { isEmptyStore } from '../../src/app/check-keys.ts'
 import { commandsOf } from '../../src/app/commands.ts'
 import { seedDemo } from '../../src/app/demo.ts'
 import { transactor } from '../../src/event-sourcing/transactor.ts'
 import { StoreUnavailable } from '../../src/ports/event-store.ts'
 import { type Commanded, commanded, platformCall } from '../support/commanded.ts'
 
-const seed = (all: Commanded) => seedDemo({ ...all, hashEmail: all.secrets.hashEmail })
+const seed = (all: Commanded) =>
+  seedDemo({
+    ...all,
+    hashEmail: all.secrets.hashEmail,
+    isEmptyStore: () => isEmptyStore(all.store),
+  })
 
 t.test('an empty store gets a demo organization, once', async (t) => {
   const all = await commanded(t)

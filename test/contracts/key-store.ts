@@ -23,6 +23,13 @@ export const keyStoreContract = (t: Test, open: OpenKeys): void => {
     t.strictSame([...((await keys.get(other)) ?? [])], [...bytes(2)])
   })
 
+  t.test('some name has a key once one is created', async (t) => {
+    const { keys } = await open(t)
+    await keys.create(nameOf(), bytes(1))
+    const name = await keys.some()
+    t.ok(name !== undefined && (await keys.get(name)))
+  })
+
   t.test('the first key of a name holds', async (t) => {
     const { keys } = await open(t)
     const name = nameOf()

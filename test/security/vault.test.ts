@@ -17,6 +17,7 @@ const storeInMemory = () => {
       got.push(name)
       return kept.get(name) ?? undefined
     },
+    some: async () => [...kept].find(([, key]) => key)?.[0],
     async create(name, wrapped) {
       const known = kept.get(name)
       if (known === null) throw new KeyDestroyed(name)

@@ -16,3 +16,9 @@ export const streamKey = (stream: string, revision: number): [string, number] =>
 
 /** Where a data key stands. */
 export const dataKeyKey = (name: string): string => idFirst(name, '/')
+
+/** The name of a data key that stands there. */
+export const dataKeyName = (key: string): string => {
+  const at = key.lastIndexOf('/')
+  return at === -1 ? key : `${key.slice(at + 1)}/${key.slice(0, at)}`
+}

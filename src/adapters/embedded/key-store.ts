@@ -1,5 +1,5 @@
 import { KeyDestroyed, type KeyStore } from '../../ports/keys.ts'
-import { dataKeyKey } from './index-key.ts'
+import { dataKeyKey, dataKeyName } from './index-key.ts'
 import { assertName, type EventLog } from './log.ts'
 
 const destroyed = new Uint8Array()
@@ -29,6 +29,14 @@ export const embeddedKeyStore = (log: EventLog): KeyStore => {
     async get(name) {
       const key = current(name)
       return key?.length ? key : undefined
+    },
+    async some() {
+      for (const [name, key] of waiting) if (key.length > 0) return name
+      return log.look(() => {
+        for (const { key, value } of log.keys.getRange())
+          if (value.length > 0) return dataKeyName(key)
+        return undefined
+      })
     },
     async create(name, wrapped) {
       assertName(name)

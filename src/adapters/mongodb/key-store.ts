@@ -17,6 +17,8 @@ export const mongoKeyStore = ({ db }: Pick<Mongo, 'db'>): KeyStore => {
         return stored ? read(stored) : undefined
       }),
 
+    some: () => reaching(async () => (await keys.findOne({ wrapped: { $exists: true } }))?._id),
+
     create: (name, wrapped) =>
       reaching(async () => {
         if (wrapped.length === 0) throw new TypeError('an empty key')

@@ -3,14 +3,14 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import Fastify from 'fastify'
 import t from 'tap'
-import { readiness } from '../../../src/app/readiness.ts'
+import { openReadiness } from '../../../src/app/readiness.ts'
 import { systemClock } from '../../../src/app/system-clock.ts'
 import { healthRoutes } from '../../../src/http/routes/health.ts'
 import { raw } from '../../support/raw.ts'
 import { served } from '../../support/served.ts'
 import { startApp } from '../../support/server.ts'
 
-type Uses = Parameters<typeof readiness>[0]
+type Uses = Parameters<typeof openReadiness>[0]
 
 const fine: Uses = {
   events: { head: async () => 7 },
@@ -18,18 +18,20 @@ const fine: Uses = {
   projecting: {
     state: () => [{ name: 'sessions', position: 7, state: 'running' }],
     lag: async () => 0,
+    checkpoint: () => 7,
   },
+  failingSince: () => undefined,
   patienceMs: 20,
 }
 
 const asked = async (uses: Partial<Uses>) => {
   const http = Fastify()
   http.setSerializerCompiler(() => JSON.stringify)
-  http.register(
-    healthRoutes({ version: '1', clock: systemClock, readiness: readiness({ ...fine, ...uses }) }),
-  )
+  const { readiness, close } = openReadiness({ ...fine, ...uses })
+  http.register(healthRoutes({ version: '1', clock: systemClock, readiness }))
   const reply = await http.inject('/health/ready')
   await http.close()
+  close()
   return { status: reply.statusCode, code: reply.headers['x-error-code'], body: reply.json() }
 }
 
@@ -67,6 +69,11 @@ t.test('what is not ready', async (t) => {
   for (const [uses, check, detail] of [
     [{ events: { head: failing } }, 'event_store', 'StoreUnavailable'],
     [{ events: { head: never } }, 'event_store', 'no answer in time'],
+    [
+      { failingSince: () => new Date('2026-01-01T00:00:00.000Z') },
+      'event_store',
+      'nothing could be appended since 2026-01-01T00:00:00.000Z',
+    ],
     [{ views: { checkpoint: failing } }, 'read_models', 'StoreUnavailable'],
     [{ views: { checkpoint: never } }, 'read_models', 'no answer in time'],
     [
@@ -98,6 +105,40 @@ t.test('what is not ready', async (t) => {
     )
     t.notMatch(JSON.stringify(body), /password|secret/)
   }
+})
+
+t.test('views that do not move although there is something to fold', async (t) => {
+  let time = 0
+  let position = 3
+  let head = 3
+  const { readiness, close } = openReadiness({
+    ...fine,
+    events: { head: async () => head },
+    projecting: {
+      ...fine.projecting,
+      checkpoint: () => position,
+      lag: async () => head - position,
+    },
+    now: () => time,
+  })
+  t.teardown(close)
+  const ready = async () => (await readiness()).checks.projections
+  t.match(await ready(), { ok: true, detail: 'lag 0' })
+  time = 60_000
+  t.match(await ready(), { ok: true, detail: 'lag 0' }, 'nothing to fold')
+  head = 5
+  t.match(await ready(), { ok: true, detail: 'lag 2' }, 'since now')
+  time += 5_000
+  t.match(await ready(), { ok: true, detail: 'lag 2' })
+  time += 1
+  t.match(await ready(), { ok: false, detail: 'not moved for 5 s, lag 2' })
+  t.notOk((await readiness()).ready)
+  position = 4
+  t.match(await ready(), { ok: true, detail: 'lag 1' }, 'they move')
+  time += 6_000
+  t.match(await ready(), { ok: false, detail: 'not moved for 6 s, lag 1' })
+  position = 5
+  t.match(await ready(), { ok: true, detail: 'lag 0' })
 })
 
 /** The value of a metric with labels, as /metrics writes it. */

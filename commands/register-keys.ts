@@ -1,0 +1,19 @@
+import { decideRegisterKeys, installationStream } from '../src/domain/installation/installation.ts'
+import type { Sealed } from '../src/domain/sealed.ts'
+import type { Load, Transact } from '../src/event-sourcing/transactor.ts'
+import type { Call } from '../src/ports/call.ts'
+import { installationKey, type Vault } from '../src/security/vault.ts'
+
+type Uses = { load: Load; transact: Transact; seal: Vault['seal'] }
+
+/** Registers the keys at hand as those of the stored events, unless others are registered. */
+export const registerKeys =
+  ({ load, transact, seal }: Uses) =>
+  async (call: Call): Promise<{ check: Sealed }> => {
+    const { state } = await load(installationStream)
+    if (state.check) return { check: state.check }
+    const check = await seal(installationKey, 'reprise')
+    const registered = await transact(installationStream, decideRegisterKeys(check), call)
+    return { check: registered.state.check ?? check }
+  }
+export type RegisterKeysCommand = ReturnType<typeof registerKeys>

@@ -1,0 +1,23 @@
+import type { Clock } from '../ports/clock.ts'
+import { type EventStore, StoreUnavailable } from '../ports/event-store.ts'
+
+/** An event store that remembers since when it cannot be written. */
+export const watchedAppends = (store: EventStore, { now }: Pick<Clock, 'now'>) => {
+  let failing: Date | undefined
+  const append: EventStore['append'] = async (...sent) => {
+    const began = now()
+    try {
+      const appended = await store.append(...sent)
+      failing = undefined
+      return appended
+    } catch (error) {
+      if (error instanceof StoreUnavailable) failing ??= began
+      throw error
+    }
+  }
+  return {
+    store: { ...store, append },
+    /** When the first append failed after the last one that was stored; undefined: all is well. */
+    failingSince: (): Date | undefined => failing,
+  }
+}
