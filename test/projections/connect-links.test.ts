@@ -1,7 +1,7 @@
 import t from 'tap'
 import { connectLinks } from '../../projections/connect-links.ts'
 import type { ConnectEvent } from '../../src/domain/connect/events.ts'
-import { projecting } from '../support/given.ts'
+import { handlesAll, projecting } from '../support/given.ts'
 
 const created = (n: number): ConnectEvent => ({
   type: 'ConnectLinkCreated',
@@ -32,3 +32,5 @@ t.test('connect links', async (t) => {
   seen(created(1), revoked).showsNothing()
   seen(created(1), revoked, created(2)).shows({ link_id: 'link-2' })
 })
+
+t.test('every event it handles was given', async (t) => handlesAll(t, connectLinks))

@@ -7,6 +7,7 @@ import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
 import { leafOf, lineOf } from '../../src/transparency/leaf.ts'
 import { inclusionProof } from '../../src/transparency/proofs.ts'
 import { folded, treesIn } from '../support/folded-trees.ts'
+import { projecting } from '../support/given.ts'
 import { metadata, recorded } from '../support/recorded.ts'
 import { includedIn, rootOfLeaves } from '../support/tree-verifier.ts'
 
@@ -92,4 +93,11 @@ t.test('every earlier tree is in the present one', async (t) => {
     { numRuns: 60 },
   )
   t.pass('for any size and index')
+})
+
+t.test('few events are all in the right edge, with their places in the log', async (t) => {
+  const seen = projecting(t, transparency, 'box-org-1_b-1')
+  const opened = { type: 'BoxOpened', data: { owner: 'ann' } }
+  const tree = { organization_id: 'org-1', size: 2, positions: [4, 9] }
+  seen({ ...opened, position: 4 }, { ...opened, position: 9 }).shows(tree, 'org-1')
 })

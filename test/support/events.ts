@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { z } from 'zod'
+import type { EventOf, EventTable } from '../../src/domain/aggregate.ts'
 
 const path = join('test', 'fixtures', 'events')
 
@@ -15,3 +17,13 @@ export const sampled = (): string[] =>
   readdirSync(path)
     .filter((file) => file.endsWith('.json'))
     .map((file) => file.slice(0, -'.json'.length))
+
+/** An event with the data of its frozen sample, some of it changed. */
+export const sampleOf = <Table extends EventTable, Type extends keyof Table & string>(
+  events: Table,
+  type: Type,
+  change: Partial<z.infer<Table[Type]>> = {},
+) => {
+  const data = events[type]?.parse({ ...Object(sample(type).data), ...change })
+  return { type, data } as EventOf<Table, Type>
+}

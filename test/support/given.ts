@@ -1,5 +1,12 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Test } from 'tap'
-import type { Projection } from '../../projections/projection.ts'
+import { z } from 'zod'
+import type {
+  AnyProjection,
+  EventProjection,
+  LogProjection,
+  Projection,
+} from '../../projections/projection.ts'
 import {
   type Aggregate,
   type EventOf,
@@ -12,6 +19,7 @@ import { START } from '../../src/ports/event-store.ts'
 import type { Document } from '../../src/ports/views.ts'
 import { folded } from '../../src/projector/fold.ts'
 import { batchRouter } from '../../src/projector/router.ts'
+import { formats } from './open-api.ts'
 import { metadata, recorded } from './recorded.ts'
 
 /** given(...history).when(decide).emits(...events) | .refuses(code) | .changesNothing() */
@@ -43,24 +51,48 @@ export const deciding =
     },
   })
 
-/** An event where it matters: in another stream, or at another time. */
-type Given<Table extends EventTable> = EventOf<Table> & { stream?: string; at?: string }
+/** An event where it matters: in another stream, at another time or position. */
+type Given<Table extends EventTable> = EventOf<Table> & {
+  stream?: string
+  at?: string
+  position?: number
+}
+
+/** The event types that projections were given in this process. */
+const seenBy = new Map<string, Set<string>>()
+
+/** Strict, but for UUIDs: the ids of tests are short. */
+const faultsOf = ({ schema }: AnyProjection) => {
+  const override = ({ jsonSchema }: { jsonSchema: { format?: string; pattern?: string } }) => {
+    if (jsonSchema.format !== 'uuid') return
+    delete jsonSchema.format
+    delete jsonSchema.pattern
+  }
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, formats })
+  const fits = ajv.compile(z.toJSONSchema(schema, { override }))
+  return (document: Document): string =>
+    fits(JSON.parse(JSON.stringify(document))) ? '' : ajv.errorsText(fits.errors)
+}
 
 /**
  * seen(...events).shows(view, id?) | .showsNothing(id?), for the events of one batch. Without an
- * id there must be exactly one document, or none at all.
+ * id there must be exactly one document, or none at all. Every document keeps the schema.
  */
-export const projecting =
-  <View extends Document, Table extends EventTable>(
-    t: Test,
-    projection: Projection<View, Table>,
-    stream: string,
-  ) =>
-  (...events: Given<Table>[]) => {
+export const projecting = <View extends Document, Table extends EventTable = EventTable>(
+  t: Test,
+  projection: Projection<View, Table> | LogProjection<View>,
+  stream: string,
+) => {
+  const faults = faultsOf(projection)
+  const types = seenBy.get(projection.name) ?? new Set()
+  seenBy.set(projection.name, types)
+  return (...events: Given<Table>[]) => {
+    for (const { type } of events) types.add(type)
     const batch = recorded(
-      events.map(({ at = metadata.at, ...event }) => ({
+      events.map(({ at = metadata.at, ...event }, n) => ({
         stream,
         ...event,
+        position: event.position ?? n,
         metadata: { ...metadata, at },
       })),
     )
@@ -68,6 +100,7 @@ export const projecting =
     const { changes, error } = folded(projection, todo?.steps ?? [], new Map())
     t.notOk(todo?.error ?? error, 'every event can be folded')
     const views = new Map(changes.map(({ id, document }) => [id, document]))
+    for (const document of views.values()) if (document) t.equal(faults(document), '')
     return {
       shows(expected: Partial<View>, id?: string) {
         if (id === undefined) t.equal(views.size, 1, 'one document')
@@ -81,3 +114,18 @@ export const projecting =
       },
     }
   }
+}
+
+/** At the end of a projection's tests: each event type that it handles was given. */
+export const handlesAll = (
+  t: Test,
+  { name, creates, changes, removes = [], clears = {} }: EventProjection,
+): void => {
+  const handled = [creates, changes, clears].flatMap((handlers) => Object.keys(handlers))
+  const seen = seenBy.get(name)
+  t.strictSame(
+    [...handled, ...removes].filter((type) => !seen?.has(type)),
+    [],
+    'each event type that it handles was given',
+  )
+}

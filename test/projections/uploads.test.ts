@@ -1,7 +1,6 @@
 import t from 'tap'
-import { datastores } from '../../projections/datastores.ts'
 import { uploads } from '../../projections/uploads.ts'
-import { projecting } from '../support/given.ts'
+import { handlesAll, projecting } from '../support/given.ts'
 
 const identity = { uploadId: 'u-1', datastoreId: 'd-1' }
 const received = {
@@ -26,7 +25,10 @@ const removed = {
 t.test('uploads', async (t) => {
   const seen = projecting(t, uploads, 'file-org-1_f-1')
   seen(received).shows({ status: 'processing', shown: true, open: true, file_size: 5 }, 'u-1')
-  seen(received, { type: 'UploadRequeued', data: identity }).shows({ status: 'pending' })
+  const requeued = { type: 'UploadRequeued', data: identity } as const
+  seen(received, requeued).shows({ status: 'pending' })
+  const begun = { type: 'UploadProcessingStarted', data: identity } as const
+  seen(received, requeued, begun).shows({ status: 'processing', open: true })
   seen(received, indexing).shows({ status: 'indexing', chunks_blob: 'c', open: true })
   seen(received, indexing, completed).shows({
     upload_id: 'u-1',
@@ -52,27 +54,4 @@ t.test('uploads', async (t) => {
   seen(received, removed, { type: 'UploadErased', data: identity }).showsNothing('u-1')
 })
 
-t.test('DataStores', async (t) => {
-  const stream = 'file-org-1_f-1'
-  const seen = projecting(t, datastores, 'datastores-org-1_org-1')
-  const created = {
-    type: 'DataStoreCreated',
-    data: { datastoreId: 'd-1', displayName: 'Terms', description: null },
-  } as const
-  const deleted = { type: 'DataStoreDeleted', data: { datastoreId: 'd-1' } } as const
-  seen(created).shows({ display_name: 'Terms', document_count: 0, is_active: true, version: 0 })
-  seen(created, { ...completed, stream }).shows({ document_count: 1, version: 1 })
-  seen(created, { ...completed, stream }, { ...embedded, stream }).shows({
-    document_count: 1,
-    version: 2,
-  })
-  seen(created, { ...completed, stream }, { ...removed, stream }).shows({
-    document_count: 0,
-    version: 2,
-  })
-  seen(created, deleted).shows({ shown: undefined, deleting: true, is_active: false })
-  seen(created, deleted, {
-    type: 'DataStoreCleared',
-    data: { datastoreId: 'd-1' },
-  }).showsNothing('d-1')
-})
+t.test('every event it handles was given', async (t) => handlesAll(t, uploads))

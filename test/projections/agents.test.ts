@@ -1,0 +1,31 @@
+import t from 'tap'
+import { agents } from '../../projections/agents.ts'
+import { agentEvents } from '../../src/domain/agent/events.ts'
+import { sample } from '../support/events.ts'
+import { handlesAll, projecting } from '../support/given.ts'
+
+const later = '2026-01-02T00:00:00.000Z'
+
+t.test('agents', async (t) => {
+  const seen = projecting(t, agents, 'squad-org-1_org-1')
+  const agentId = 'agent-1'
+  const data = { ...agentEvents.AgentCreated.parse(sample('AgentCreated').data), agentId }
+  const created = { type: 'AgentCreated', data } as const
+  seen(created).shows({
+    agent_id: 'agent-1',
+    organization_id: 'org-1',
+    agent_type: 'LLM_AGENT',
+    has_tools: true,
+    has_mcp: true,
+    sub_agents: data.subAgents,
+    output_key: 'facts',
+  })
+  seen(created, {
+    type: 'AgentChanged',
+    data: { agentId, tools: [], model: null, temperature: null },
+    at: later,
+  }).shows({ has_tools: false, has_mcp: true, model: null, temperature: null, updated_at: later })
+  seen(created, { type: 'AgentDeleted', data: { agentId } }).showsNothing(agentId)
+})
+
+t.test('every event it handles was given', async (t) => handlesAll(t, agents))

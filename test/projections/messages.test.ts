@@ -1,0 +1,49 @@
+import t from 'tap'
+import { messages } from '../../projections/messages.ts'
+import { handlesAll, projecting } from '../support/given.ts'
+import { begunSession, sessionEvent, sessionStream } from '../support/session-events.ts'
+
+const at = '2026-01-01T00:00:00.000Z'
+const later = '2026-01-02T00:00:00.000Z'
+
+const answered = [
+  ...begunSession,
+  sessionEvent('AssistantMessageRecorded', later),
+  sessionEvent('RunCompleted', later),
+]
+
+t.test('messages', async (t) => {
+  const seen = projecting(t, messages, sessionStream)
+  seen(...answered).shows(
+    {
+      event_id: 'message-1',
+      event_type: 'user_message',
+      content: sessionEvent('UserMessageSent').data.content,
+      agent: null,
+      created_at: at,
+      visibility: 'visible',
+      organization_id: 'org-1',
+      session_id: 'session-1',
+      run_id: 'run-1',
+      position: 1,
+    },
+    'message-1',
+  )
+  seen(...answered).shows(
+    {
+      event_id: 'message-2',
+      event_type: 'assistant_message',
+      agent: 'Librarian',
+      created_at: later,
+      position: 3,
+    },
+    'message-2',
+  )
+})
+
+t.test('nothing is shown of an erased session', async (t) => {
+  const erased = sessionEvent('SessionErased', later)
+  projecting(t, messages, sessionStream)(...answered, erased).showsNothing()
+})
+
+t.test('every event it handles was given', async (t) => handlesAll(t, messages))

@@ -1,0 +1,55 @@
+import t from 'tap'
+import { runs } from '../../projections/runs.ts'
+import { handlesAll, projecting } from '../support/given.ts'
+import { begunSession, sessionEvent, sessionStream } from '../support/session-events.ts'
+
+const at = '2026-01-01T00:00:00.000Z'
+const later = '2026-01-02T00:00:00.000Z'
+
+t.test('runs', async (t) => {
+  const seen = projecting(t, runs, sessionStream)
+  seen(...begunSession).shows({
+    run_id: 'run-1',
+    session_id: 'session-1',
+    message_id: 'message-1',
+    organization_id: 'org-1',
+    key_id: 'key-1',
+    payer_id: 'user-1',
+    agent: 'Orchestrator',
+    node: 'node-1',
+    status: 'running',
+    open: true,
+    fingerprint: 'bqk2c4Yw',
+    started_at: at,
+    ended_at: null,
+    charge: 0,
+  })
+  const answer = sessionEvent('AssistantMessageRecorded', later)
+  seen(...begunSession, answer, sessionEvent('RunCompleted', later)).shows({
+    status: 'completed',
+    open: undefined,
+    agent: 'Librarian',
+    answer_id: 'message-2',
+    ended_at: later,
+    finish_reason: 'tool_calls',
+    tool_calls: [{ id: 'call_2', name: 'end_call' }],
+    prompt_tokens: 120,
+    completion_tokens: 35,
+    charge: 650,
+  })
+  const ends = {
+    RunFailed: { status: 'failed', error_code: 'llm_service_unavailable', charge: 0 },
+    RunCancelled: { status: 'cancelled', charge: 650 },
+    RunTimedOut: { status: 'timed_out', charge: 0 },
+  } as const
+  for (const type of ['RunFailed', 'RunCancelled', 'RunTimedOut'] as const)
+    seen(...begunSession, sessionEvent(type, later)).shows({ ...ends[type], ended_at: later })
+  seen(sessionEvent('RunCompleted')).showsNothing()
+})
+
+t.test('nothing is shown of an erased session', async (t) => {
+  const erased = sessionEvent('SessionErased', later)
+  projecting(t, runs, sessionStream)(...begunSession, erased).showsNothing()
+})
+
+t.test('every event it handles was given', async (t) => handlesAll(t, runs))

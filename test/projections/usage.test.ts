@@ -1,0 +1,84 @@
+import t from 'tap'
+import { withDuration } from '../../projections/durations.ts'
+import { usage } from '../../projections/usage.ts'
+import { handlesAll, projecting } from '../support/given.ts'
+import { begunSession, sessionEvent, sessionStream } from '../support/session-events.ts'
+
+const morning = '2026-01-01T00:00:00.000Z'
+const evening = '2026-01-01T23:59:59.999Z'
+const nextDay = '2026-01-02T00:00:00.000Z'
+
+t.test('usage is counted by the day of the end, the agent, the user and the key', async (t) => {
+  const seen = projecting(t, usage, sessionStream)
+  const completed = (at: string, durationMs: number) =>
+    sessionEvent('RunCompleted', at, { agentId: 'agent-1', durationMs })
+  const id = 'org-1/2026-01-01/agent-1/user-1/key-1'
+  seen(...begunSession).showsNothing()
+  seen(completed(morning, 900), completed(evening, 20), completed(nextDay, 5)).shows(
+    {
+      organization_id: 'org-1',
+      day: '2026-01-01',
+      agent_id: 'agent-1',
+      user_id: 'user-1',
+      key_id: 'key-1',
+      runs: 2,
+      completed: 2,
+      failed: 0,
+      prompt_tokens: 240,
+      completion_tokens: 70,
+      charge: 1_300,
+      durations: [900, 20].reduce(withDuration, {}),
+    },
+    id,
+  )
+  seen(completed(morning, 900), completed(nextDay, 5)).shows(
+    { day: '2026-01-02', runs: 1 },
+    id.replace('01-01', '01-02'),
+  )
+})
+
+t.test('a run that did not complete is counted without its duration', async (t) => {
+  const seen = projecting(t, usage, sessionStream)
+  const none = { completed: 0, failed: 0, cancelled: 0, timed_out: 0 }
+  const ends = {
+    RunFailed: { ...none, failed: 2 },
+    RunCancelled: { ...none, cancelled: 2 },
+    RunTimedOut: { ...none, timed_out: 2 },
+  }
+  for (const type of ['RunFailed', 'RunCancelled', 'RunTimedOut'] as const) {
+    seen(sessionEvent(type), sessionEvent(type)).shows(
+      { ...ends[type], agent_id: null, runs: 2, prompt_tokens: 240, durations: {} },
+      'org-1/2026-01-01/-/user-1/key-1',
+    )
+  }
+})
+
+t.test('usage stays when its session is erased', async (t) => {
+  const seen = projecting(t, usage, sessionStream)
+  seen(...begunSession, sessionEvent('RunCompleted'), sessionEvent('SessionErased')).shows({
+    runs: 1,
+  })
+})
+
+t.test('it is shown with what is worked out of it', async (t) => {
+  const shown = usage.shown?.document?.({
+    organization_id: 'org-1',
+    day: '2026-01-01',
+    agent_id: null,
+    user_id: null,
+    key_id: null,
+    runs: 1,
+    completed: 1,
+    failed: 0,
+    cancelled: 0,
+    timed_out: 0,
+    prompt_tokens: 1,
+    completion_tokens: 1,
+    charge: 1_500_000,
+    durations: withDuration({}, 1),
+  })
+  t.match(shown, { charge: 1_500_000, credits: 1.5, duration_p50_ms: 1, duration_p95_ms: 1 })
+  t.ok(usage.shown?.schema.safeParse(shown).success)
+})
+
+t.test('every event it handles was given', async (t) => handlesAll(t, usage))
