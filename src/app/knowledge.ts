@@ -11,6 +11,8 @@ import { listUploads } from '../../queries/list-uploads.ts'
 import type { Config } from '../config.ts'
 import type { Load, Transact } from '../event-sourcing/transactor.ts'
 import { ragDatastoreRoutes } from '../http/routes/rag-datastores.ts'
+import { ragFileRoutes } from '../http/routes/rag-files.ts'
+import { ragSearchRoutes } from '../http/routes/rag-search.ts'
 import { ragUploadRoutes } from '../http/routes/rag-uploads.ts'
 import { socketUpload } from '../http/ws/upload.ts'
 import type { Blobs } from '../ports/blobs.ts'
@@ -104,6 +106,7 @@ export const knowledgePart = (uses: Uses) => {
     waitForPosition,
     index: indexing.add,
   })
+  const oneDatastore = getDatastore(datastores)
   const oneUpload = getUpload({ uploads, datastores })
 
   return {
@@ -116,16 +119,20 @@ export const knowledgePart = (uses: Uses) => {
       ragDatastoreRoutes({
         createDatastore: commands.createDatastore,
         deleteDatastore: commands.deleteDatastore,
-        deleteFile: commands.deleteFile,
         listDatastores: listDatastores(datastores),
-        getDatastore: getDatastore(datastores),
-        listFiles: listFiles(uploads),
+        getDatastore: oneDatastore,
         countUnfinished: countUnfinished(uploads),
-        knowledge: search,
         clear: indexing.clear,
+        waitForPosition,
+      }),
+      ragFileRoutes({
+        deleteFile: commands.deleteFile,
+        getDatastore: oneDatastore,
+        listFiles: listFiles(uploads),
         eraseUploads: indexing.add,
         waitForPosition,
       }),
+      ragSearchRoutes({ getDatastore: oneDatastore, knowledge: search }),
       ragUploadRoutes({
         uploadFiles,
         listUploads: listUploads({ uploads, datastores }),

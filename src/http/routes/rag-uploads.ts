@@ -6,7 +6,7 @@ import type { ListUploads } from '../../../queries/list-uploads.ts'
 import { refusals } from '../errors/responses.ts'
 import { decodedFiles } from '../wire/base64-files.ts'
 import { integer, orAbsent } from '../wire/fields.ts'
-import { filename, uploadItem, uploadStatus } from '../wire/knowledge.ts'
+import { datastoreId, filename, uploadItem, uploadStatus } from '../wire/knowledge.ts'
 import { multipartFiles } from '../wire/multipart-files.ts'
 
 type Uses = {
@@ -22,7 +22,7 @@ type Uses = {
 const bodyLimit = 14 * 1024 * 1024
 
 const upload = z.object({
-  datastore_id: z.string().min(1).max(128),
+  datastore_id: datastoreId,
   files: z
     .array(z.object({ filename, content: z.string(), content_type: orAbsent(z.string()) }))
     .min(1)

@@ -12,15 +12,9 @@ import { refusals } from '../errors/responses.ts'
 import { agentFormat } from '../streams/agent-format.ts'
 import { agentEventsFor } from '../streams/answer-turn.ts'
 import { type ChatStream, chatFormat } from '../streams/chat-format.ts'
+import { findFollowedTurn } from '../streams/followed-turn.ts'
 import { goneSignal, sendStream } from '../streams/sse.ts'
-import {
-  beginning,
-  resumed,
-  type StreamFormat,
-  type StreamPlace,
-  streamPlaceOf,
-  turnFrames,
-} from '../streams/turn-frames.ts'
+import { type StreamFormat, turnFrames } from '../streams/turn-frames.ts'
 import { boolean, sessionId } from '../wire/fields.ts'
 
 type Uses = {
@@ -36,11 +30,6 @@ type Uses = {
 
 const params = z.object({ session_id: sessionId })
 const on_behalf_of = z.string().min(1).optional()
-/** A turn, and the place from which it is told. */
-type Telling = { turn: LiveTurn; from: StreamPlace }
-
-/** How long after its end a turn can be read again (docs/contract/streaming.md#following-a-turn-again). */
-const readableMs = 600_000
 
 const reattach = z.object({
   on_behalf_of,
@@ -54,6 +43,7 @@ export const sessionTurnRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { turns, pastTurn, findSession, findAgents, defaultModel, delegate, clock } = uses
+    const findFollowed = findFollowedTurn({ turns, pastTurn, clock })
     const tags = ['sessions']
 
     /** As the turn was streamed at first: an agent's completion, or the orchestrator's chat. */
@@ -93,36 +83,18 @@ export const sessionTurnRoutes =
         const { organizationId } = request.access
         const sessionId = request.params.session_id
         const { viewer } = await delegate(request, on_behalf_of)
-        const one = { organizationId, viewer, sessionId }
-        const { run, last_update_time } = await findSession(one)
-        const readable = clock.now().getTime() - Date.parse(last_update_time) < readableMs
-        const running = turns.current(one)
-
-        const told = async (runId: string, place: StreamPlace): Promise<Telling | undefined> => {
-          const live = turns.find(runId)
-          if (live) return { turn: live, from: place }
-          const { had, from } = resumed(place)
-          const past = await pastTurn(runId, had)
-          return past && { turn: past, from }
-        }
-        const isHere = ({ turn }: Telling) =>
-          turn.sessionId === sessionId && turn.organizationId === organizationId
-        const again = async (): Promise<Telling | undefined> => {
-          const named = streamPlaceOf(request.headers['last-event-id'])
-          const continued = named && (await told(named.runId, named.place))
-          if (continued && isHere(continued)) return continued
-          if (running) return { turn: running, from: beginning }
-          return run ? told(run.run_id, beginning) : undefined
-        }
-
-        const telling = running || readable ? await again() : undefined
-        if (!telling) throw refusal('stream_not_found')
+        const { run, last_update_time } = await findSession({ organizationId, viewer, sessionId })
+        const followed = await findFollowed(
+          { organizationId, sessionId, run, last_update_time },
+          request.headers['last-event-id'],
+        )
+        if (!followed) throw refusal('stream_not_found')
         const options = {
           model,
           agentEvents: agentEventsFor(request, agent_events),
           includeUsage: include_usage,
         }
-        const { turn, from } = telling
+        const { turn, from } = followed
         const frames = turnFrames(turn, await formatOf(turn, options))
         return sendStream(reply, frames(from, goneSignal(reply)))
       },
@@ -134,7 +106,7 @@ export const sessionTurnRoutes =
         config: { scopes: ['orchestrator:invoke'] },
         schema: {
           tags,
-          summary: 'Stop the running turn and those in line',
+          summary: 'Cancel the running turn and those that wait',
           params,
           body: z.object({ on_behalf_of: z.string().min(1).nullish() }).nullish(),
           response: {

@@ -5,6 +5,9 @@ import { baseName } from '../../domain/file/types.ts'
 
 export const uploadStatus = uploadView.shape.status
 
+/** A DataStore's id in a path or body. */
+export const datastoreId = z.string().min(1).max(128)
+
 const printable = /^[^\p{Cc}\p{Cs}]+$/u
 
 /** The name of a file, whatever folder it came from. */

@@ -1,0 +1,48 @@
+import type { SessionView } from '../../../projections/sessions.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { PastTurn } from '../../turns/past-turn.ts'
+import type { LiveTurn } from '../../turns/turn.ts'
+import type { Turns } from '../../turns/turns.ts'
+import { beginning, resumed, type StreamPlace, streamPlaceOf } from './turn-frames.ts'
+
+type Uses = { turns: Pick<Turns, 'current' | 'find'>; pastTurn: PastTurn; clock: Clock }
+
+/** A turn, and the place from which a client follows it. */
+export type FollowedTurn = { turn: LiveTurn; from: StreamPlace }
+
+type Session = { organizationId: string; sessionId: string } & Pick<
+  SessionView,
+  'run' | 'last_update_time'
+>
+
+/** How long after its end a turn can be read again (docs/contract/streaming.md#following-a-turn-again). */
+const readableMs = 600_000
+
+/**
+ * The turn of a session that a client follows again: the one that its `Last-Event-ID` names, from
+ * that place, else the running turn or the last one, from its start. Undefined when nothing runs
+ * and the last turn ended too long ago.
+ */
+export const findFollowedTurn =
+  ({ turns, pastTurn, clock }: Uses) =>
+  async (session: Session, lastEventId: unknown): Promise<FollowedTurn | undefined> => {
+    const { organizationId, sessionId, run } = session
+    const running = turns.current({ organizationId, sessionId })
+    const age = clock.now().getTime() - Date.parse(session.last_update_time)
+    if (!running && age >= readableMs) return undefined
+
+    const runAt = async (runId: string, place: StreamPlace): Promise<FollowedTurn | undefined> => {
+      const live = turns.find(runId)
+      if (live) return { turn: live, from: place }
+      const { had, from } = resumed(place)
+      const past = await pastTurn(runId, had)
+      return past && { turn: past, from }
+    }
+
+    const named = streamPlaceOf(lastEventId)
+    const continued = named && (await runAt(named.runId, named.place))
+    if (continued?.turn.sessionId === sessionId && continued.turn.organizationId === organizationId)
+      return continued
+    if (running) return { turn: running, from: beginning }
+    return run ? runAt(run.run_id, beginning) : undefined
+  }
