@@ -76,7 +76,7 @@ const plainly = (projection: AnyProjection, log: readonly RecordedEvent[], upTo:
   return foldedOneByOne(projection, own)
 }
 
-t.test('a state is what the history comes to, whatever was kept of it before', async () => {
+t.test('a state is what the history comes to, whatever was kept of it before', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       arbitrary,
@@ -132,7 +132,7 @@ t.test('what was kept is not folded again', async (t) => {
   t.equal((await few('org-2', sessions, 390)).documents.size, 0)
 })
 
-t.test('a time is the place of the last event by then', async () => {
+t.test('a time is the place of the last event by then', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       arbitrary,

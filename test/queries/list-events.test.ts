@@ -68,7 +68,7 @@ const arbitrary = fc.record({
 const minuteOf = (n: number | undefined) =>
   n === undefined ? undefined : Date.UTC(2026, 0, 1) + n * 60_000
 
-t.test('pages and lines hold what was asked for, however much of it is indexed', async () => {
+t.test('pages and lines hold what was asked for, however much of it is indexed', async (t) => {
   await fc.assert(
     fc.asyncProperty(arbitrary, async ({ made, indexed, limit, type, stream, actor, ...time }) => {
       const events = eventsOf(made)

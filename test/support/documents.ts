@@ -83,9 +83,13 @@ export const pdfOf = (pages: readonly string[], more = ''): Uint8Array => {
   )
 }
 
-/** A Word document that unpacks to more than a server should hold. */
-export const zipBomb = (): Uint8Array =>
-  zipSync({ 'word/document.xml': new Uint8Array(80 * 1024 * 1024) }, { level: 9 })
+let bomb: Uint8Array | undefined
+
+/** A Word document that unpacks to more than a server should hold; made once, for it takes long. */
+export const zipBomb = (): Uint8Array => {
+  bomb ??= zipSync({ 'word/document.xml': new Uint8Array(80 * 1024 * 1024) }, { level: 9 })
+  return bomb
+}
 
 /** JSON as large as an upload may be. */
 export const hugeJson = (bytes = 10 * 1024 * 1024): Uint8Array => {

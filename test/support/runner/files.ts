@@ -1,0 +1,37 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join, normalize, resolve } from 'node:path'
+
+/** Those that take longest, so that no process is left with one of them when the others are done. */
+const longest = ['test/http/fuzz', 'test/app/serve', 'test/faults/', 'test/cli', 'test/contract/']
+
+const rank = (file: string): number => {
+  const found = longest.findIndex((prefix) => file.startsWith(prefix))
+  return found < 0 ? longest.length : found
+}
+
+const isTest = (file: string) => file.endsWith('.test.ts')
+
+const within = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(isTest)
+    .map((file) => join(folder, file))
+    .toSorted()
+
+/** Also of a compiled file, which is how an editor may name it. */
+const sourceOf = (path: string) =>
+  normalize(path)
+    .replace(/^dist\//, '')
+    .replace(/\.js$/, '.ts')
+
+/** Test files, by their paths and those of folders; without any, all of them, the longest first. */
+export const testFiles = (paths: readonly string[]): string[] => {
+  if (paths.length === 0) return within('test').toSorted((a, b) => rank(a) - rank(b))
+  const found = paths.map(sourceOf).flatMap((path) => {
+    if (statSync(path).isDirectory()) return within(path)
+    if (!isTest(path)) throw new Error(`not a test file: ${path}`)
+    return [path]
+  })
+  return [...new Set(found)]
+}
+
+export const compiled = (file: string) => resolve('dist', file.replace(/\.ts$/, '.js'))
