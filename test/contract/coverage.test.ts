@@ -54,7 +54,7 @@ const page = `# What of the contract is tested where
 
 Every row of the tables of the external API's contract is the name of at least one test; that a table
 leaves none out is checked by the compiler (\`test/contract/covering.ts\`). To run what holds the server
-to one row: \`npx tap --grep='/^row/' dist/test/…\`. Made by \`test/contract/coverage.test.ts\`.
+to one row: \`npm test -- --grep='/^row/'\`. Made by \`test/contract/coverage.test.ts\`.
 
 ${tables.map(table).join('\n')}`
 
