@@ -56,7 +56,7 @@ export const eventStream = (
     }
     let waiting = setTimeout(late, firstMs)
 
-    const read = sseData((data) => {
+    const events = sseData((data) => {
       if (state !== 'open') return
       if (data === endMark) {
         state = 'draining'
@@ -73,6 +73,14 @@ export const eventStream = (
       }
       subscriber.next(data)
     })
+
+    const read = (work: () => void) => {
+      try {
+        if (state === 'open') work()
+      } catch (error) {
+        fail(error instanceof Error ? error : new ModelFault('unreadable event stream'))
+      }
+    }
 
     pool.dispatch(
       { ...post, method: 'POST', headersTimeout: 0, bodyTimeout: 0 },
@@ -97,14 +105,11 @@ export const eventStream = (
           }
           bytes += chunk.length
           if (bytes > maxBytes) fail(new ModelFault('the model provider sent over 32 MiB'))
-          try {
-            if (state === 'open') read(chunk)
-          } catch (error) {
-            fail(error instanceof Error ? error : new ModelFault('unreadable event stream'))
-          }
+          read(() => events.feed(chunk))
         },
         onResponseEnd() {
           refuse()
+          read(events.end)
           clearTimeout(waiting)
           if (state === 'open') subscriber.complete()
           state = 'over'

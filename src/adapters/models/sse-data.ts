@@ -1,24 +1,29 @@
 import { StringDecoder } from 'node:string_decoder'
+import { createParser } from 'eventsource-parser'
 import { ModelFault } from '../../ports/model.ts'
 
-const maxLine = 1_048_576
+const maxEvent = 1_048_576
 
 /**
- * Takes the body of an event stream chunk by chunk and gives the value of every `data:` line;
- * characters split between chunks are put together, comments and other fields are skipped.
- * @throws ModelFault when a line is over 1 Mi characters
+ * Takes the body of an event stream chunk by chunk and gives the data of every event, line by line:
+ * some providers leave out the blank line between events. `end` gives what came after the last one.
+ * @throws ModelFault when an event is over 1 Mi characters
  */
 export const sseData = (take: (data: string) => void) => {
   const decoder = new StringDecoder('utf8')
-  let rest = ''
-  return (chunk: Buffer): void => {
-    rest += decoder.write(chunk)
-    let start = 0
-    for (let end = rest.indexOf('\n'); end !== -1; end = rest.indexOf('\n', start)) {
-      if (rest.startsWith('data:', start)) take(rest.slice(start + 5, end).trim())
-      start = end + 1
-    }
-    rest = rest.slice(start)
-    if (rest.length > maxLine) throw new ModelFault('the model provider sent an endless line')
+  const parser = createParser({
+    maxBufferSize: maxEvent,
+    onEvent({ data }) {
+      if (data.includes('\n')) for (const line of data.split('\n')) take(line.trim())
+      else take(data.trim())
+    },
+    onError({ type }) {
+      if (type === 'max-buffer-size-exceeded')
+        throw new ModelFault('the model provider sent an endless event')
+    },
+  })
+  return {
+    feed: (chunk: Buffer): void => parser.feed(decoder.write(chunk)),
+    end: (): void => parser.feed('\n\n'),
   }
 }

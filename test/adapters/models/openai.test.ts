@@ -141,8 +141,10 @@ t.test('characters split between packets are put together', async (t) => {
 
 t.test('an event stream can be split anywhere', async (t) => {
   const data: string[] = []
-  const read = sseData((one) => data.push(one))
-  for (const byte of Buffer.from('data: ü🦊\r\n\r\n: note\ndata:b\n')) read(Buffer.from([byte]))
+  const events = sseData((one) => data.push(one))
+  for (const byte of Buffer.from('data: ü🦊\r\n\r\n: note\ndata:b\n'))
+    events.feed(Buffer.from([byte]))
+  events.end()
   t.strictSame(data, ['ü🦊', 'b'])
 })
 
