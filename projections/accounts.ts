@@ -52,7 +52,7 @@ const closed = (
   }
 }
 
-/** An account begins with whatever is first said of it: nobody opens one. */
+/** The first event of an account creates its document: no event opens an account. */
 export const accounts: Projection<AccountView, typeof accountEvents> = {
   name: 'accounts',
   schema: accountView,

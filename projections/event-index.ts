@@ -11,7 +11,7 @@ const minute = 60_000
 
 /**
  * Where in the log an organization's events are, by stretches of positions: its history is read
- * without reading anybody else's. Told by parts and minutes, so that few events change a document.
+ * without reading those of others. Parts and minutes are coarse, so that few events change a document.
  */
 const eventIndexView = z.object({
   organization_id: text,

@@ -40,8 +40,8 @@ const configOf = (view: AgentView): AgentConfig => ({
 })
 
 /**
- * The squad of an organization, kept until an agent or organization changes. A turn holds on to the
- * squad it started with. @throws agent_not_found where there is no orchestrator
+ * The agents of an organization, kept until an agent or organization changes. A turn keeps those
+ * that it started with. @throws agent_not_found where there is no orchestrator
  */
 export const findAgents = ({ agents, organizations, changes }: Uses) => {
   const known = new LRUCache<string, RunnableAgents>({ max: 1_000, ttl: ttlMs })
@@ -63,9 +63,9 @@ export const findAgents = ({ agents, organizations, changes }: Uses) => {
     const all = new Map(items.map((view) => [view.agent_id, configOf(view)]))
     const orchestrator = all.get(organization?.orchestrator_agent_id ?? '')
     if (!orchestrator) throw refusal('agent_not_found')
-    const squad = { orchestrator, agents: all }
-    if (version === before) known.set(organizationId, squad)
-    return squad
+    const found = { orchestrator, agents: all }
+    if (version === before) known.set(organizationId, found)
+    return found
   }
 
   return {

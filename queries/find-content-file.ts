@@ -1,7 +1,7 @@
 import type { ContentView } from '../projections/contents.ts'
 import type { View } from '../src/ports/views.ts'
 
-/** The stored bytes of a completed item, for whoever holds a signed link to it. */
+/** The stored bytes of a completed item, for a signed link to it. */
 export const findContentFile = (contents: View<ContentView>) => async (contentId: string) => {
   const view = await contents.get(contentId)
   if (!view?.hash || !view.media_type || view.status !== 'completed') return undefined

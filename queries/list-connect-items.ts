@@ -56,13 +56,13 @@ export const listConnectItems =
     if (!views.has(agentId)) throw refusal('agent_not_found')
     const stored = await listCredentials(credentials)(organizationId, userId)
     const connected = new Set(stored.credentials.map(({ name }) => name))
-    const squad = [...reached(agentId, (id) => views.get(id)?.sub_agents ?? [])]
+    const callers = [...reached(agentId, (id) => views.get(id)?.sub_agents ?? [])]
       .flatMap((id) => views.get(id) ?? [])
       .filter(({ agent_type }) => agent_type === 'LLM_AGENT')
 
     const kinds = new Map<string, Kind>()
-    const skipped = new Map(squad.flatMap(builtInOf).map((one) => [one.name, one]))
-    for (const { name, kind, headers } of squad.flatMap(sourcesOf)) {
+    const skipped = new Map(callers.flatMap(builtInOf).map((one) => [one.name, one]))
+    for (const { name, kind, headers } of callers.flatMap(sourcesOf)) {
       const values = Object.values(headers)
       const needed = values.flatMap(credentialNamesIn)
       for (const credential of needed) if (!kinds.has(credential)) kinds.set(credential, kind)

@@ -2,60 +2,12 @@ import fc from 'fast-check'
 import t from 'tap'
 import { readModels } from '../../projections/all.ts'
 import type { AnyProjection } from '../../projections/projection.ts'
-import { findPosition } from '../../queries/find-position.ts'
-import { eventsByCategory } from '../../src/domain/categories.ts'
 import type { RecordedEvent } from '../../src/ports/event-store.ts'
 import type { Snapshot, Snapshots } from '../../src/ports/snapshots.ts'
 import { temporalQuery } from '../../src/projector/temporal-query.ts'
-import { sample } from '../support/events.ts'
-import { eventIndexOf, heldLog, historyOn } from '../support/held-log.ts'
-import { metadata, recorded } from '../support/recorded.ts'
+import { anyHistory, eventsOf } from '../support/any-history.ts'
+import { heldLog, historyOn } from '../support/held-log.ts'
 import { foldedOneByOne } from '../support/sequential-feed.ts'
-
-const types = Object.entries(eventsByCategory).flatMap(([category, table]) =>
-  Object.keys(table).map((type) => ({ category, type })),
-)
-
-type Made = {
-  kind: { category: string; type: string }
-  organization: number
-  stream: number
-  gap: number
-  seconds: number
-}
-
-/** Events of every type in three organizations, in few streams, so that they meet. */
-const arbitrary: fc.Arbitrary<Made[]> = fc.array(
-  fc.record({
-    kind: fc.constantFrom(...types),
-    organization: fc.integer({ min: 1, max: 3 }),
-    stream: fc.integer({ min: 1, max: 2 }),
-    gap: fc.oneof(
-      { weight: 5, arbitrary: fc.constant(1) },
-      fc.nat({ max: 20_000 }).map((n) => n + 1),
-    ),
-    seconds: fc.integer({ min: -90, max: 90 }),
-  }),
-  { minLength: 1, maxLength: 120 },
-)
-
-const eventsOf = (made: readonly Made[]) => {
-  let position = -1
-  return recorded(
-    made.map(({ kind: { category, type }, organization, stream, gap, seconds }, n) => {
-      position += gap
-      const organization_id = `org-${organization}`
-      const at = new Date(Date.UTC(2026, 0, 1) + (n * 20 + seconds) * 1_000).toISOString()
-      return {
-        stream: `${category}-${organization_id}_${stream}`,
-        position,
-        type,
-        data: sample(type).data,
-        metadata: { ...metadata, organization_id, at },
-      }
-    }),
-  )
-}
 
 const inMemory = (): Snapshots & { kept: Map<string, Snapshot> } => {
   const kept = new Map<string, Snapshot>()
@@ -79,7 +31,7 @@ const plainly = (projection: AnyProjection, log: readonly RecordedEvent[], upTo:
 t.test('a state is what the history comes to, whatever was kept of it before', async (t) => {
   await fc.assert(
     fc.asyncProperty(
-      arbitrary,
+      anyHistory,
       fc.integer({ min: 1, max: 30 }),
       fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 4 }),
       async (made, every, places) => {
@@ -130,29 +82,4 @@ t.test('what was kept is not folded again', async (t) => {
   const few = temporalQuery({ readHistory, snapshots: inMemory(), version: 1, most: 0 })
   await t.rejects(few('org-1', sessions, 390), { code: 'state_too_large' })
   t.equal((await few('org-2', sessions, 390)).documents.size, 0)
-})
-
-t.test('a time is the place of the last event by then', async (t) => {
-  await fc.assert(
-    fc.asyncProperty(
-      arbitrary,
-      fc.double({ min: 0, max: 1, noNaN: true }),
-      fc.integer({ min: -100, max: 2_600 }),
-      async (made, part, seconds) => {
-        const log = eventsOf(made)
-        const store = heldLog(log)
-        const indexed = Math.floor((log.at(-1)?.position ?? 0) * part)
-        const readHistory = await historyOn(store, indexed)
-        const eventIndex = await eventIndexOf(store, indexed)
-        const time = Date.UTC(2026, 0, 1) + seconds * 1_000
-        const find = findPosition({ readHistory, eventIndex, indexed: () => indexed })
-        const own = log.filter(
-          (event) =>
-            event.metadata.organization_id === 'org-1' && Date.parse(event.metadata.at) <= time,
-        )
-        t.equal(await find('org-1', time), own.at(-1)?.position ?? -1)
-      },
-    ),
-    { numRuns: 150 },
-  )
 })

@@ -52,11 +52,25 @@ export const deciding =
   })
 
 /** An event where it matters: in another stream, at another time or position. */
-type Given<Table extends EventTable> = EventOf<Table> & {
+export type Given<Table extends EventTable> = EventOf<Table> & {
   stream?: string
   at?: string
   position?: number
 }
+
+/** The events of one stream as a log would hold them. */
+export const batchOf = <Table extends EventTable>(
+  stream: string,
+  events: readonly Given<Table>[],
+) =>
+  recorded(
+    events.map(({ at = metadata.at, ...event }, n) => ({
+      stream,
+      ...event,
+      position: event.position ?? n,
+      metadata: { ...metadata, at },
+    })),
+  )
 
 /** The event types that projections were given in this process. */
 const seenBy = new Map<string, Set<string>>()
@@ -88,14 +102,7 @@ export const projecting = <View extends Document, Table extends EventTable = Eve
   seenBy.set(projection.name, types)
   return (...events: Given<Table>[]) => {
     for (const { type } of events) types.add(type)
-    const batch = recorded(
-      events.map(({ at = metadata.at, ...event }, n) => ({
-        stream,
-        ...event,
-        position: event.position ?? n,
-        metadata: { ...metadata, at },
-      })),
-    )
+    const batch = batchOf(stream, events)
     const [todo] = batchRouter([projection])(batch, [{ projection, position: START }])
     const { changes, error } = folded(projection, todo?.steps ?? [], new Map())
     t.notOk(todo?.error ?? error, 'every event can be folded')

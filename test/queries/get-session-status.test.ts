@@ -1,0 +1,38 @@
+import t from 'tap'
+import { sessions } from '../../projections/sessions.ts'
+import { findSession } from '../../queries/find-session.ts'
+import { getSessionStatus } from '../../queries/get-session-status.ts'
+import type { sessionEvents } from '../../src/domain/session/events.ts'
+import type { Given } from '../support/given.ts'
+import { begunSession, sessionEvent, sessionStream } from '../support/session-events.ts'
+import { viewAfter } from '../support/view-after.ts'
+
+const at = '2026-01-01T00:00:00.000Z'
+const idle = { session_id: 'session-1', is_processing: false }
+
+const statusAt = (time: string, ...events: Given<typeof sessionEvents>[]) => {
+  const view = viewAfter(sessions, sessionStream, ...begunSession, ...events)
+  const viewer = { userId: 'user-1', onlyKeyId: null }
+  const now = () => new Date(`2026-01-01T${time}Z`)
+  const get = getSessionStatus({ findSession: findSession(view), now })
+  return get({ organizationId: 'org-1', viewer, sessionId: 'session-1' })
+}
+
+t.test('a turn is under way, for half an hour at most', async (t) => {
+  t.strictSame(await statusAt('00:00:01.500'), {
+    session_id: 'session-1',
+    is_processing: true,
+    started_at: at,
+    current_agent: 'Orchestrator',
+    elapsed_seconds: 1.5,
+  })
+  t.match(await statusAt('00:29:59.999'), { is_processing: true })
+  t.match(await statusAt('00:30:00.000'), { is_processing: false, timed_out: true })
+})
+
+t.test('a turn is over', async (t) => {
+  for (const type of ['RunCompleted', 'RunFailed', 'RunCancelled'] as const)
+    t.strictSame(await statusAt('00:00:01.000', sessionEvent(type)), idle)
+  const timedOut = await statusAt('00:00:01.000', sessionEvent('RunTimedOut'))
+  t.match(timedOut, { is_processing: false, timed_out: true, message: /after 30 minutes/ })
+})

@@ -1,0 +1,43 @@
+import t from 'tap'
+import { usage } from '../../projections/usage.ts'
+import { getUsage } from '../../queries/get-usage.ts'
+import { sessionEvent, sessionStream } from '../support/session-events.ts'
+import { viewAfter } from '../support/view-after.ts'
+
+const ended = (day: number, agentId: string, durationMs: number) =>
+  sessionEvent('RunCompleted', `2026-01-0${day}T12:00:00.000Z`, { agentId, durationMs })
+
+const get = getUsage(
+  viewAfter(
+    usage,
+    sessionStream,
+    ended(1, 'agent-1', 10),
+    ended(1, 'agent-2', 10),
+    ended(2, 'agent-1', 1_000),
+    sessionEvent('RunFailed', '2026-01-03T12:00:00.000Z'),
+  ),
+)
+
+t.test('usage in all, and by what is asked for', async (t) => {
+  const { total, usage } = await get({ organizationId: 'org-1', by: ['agent_id'] })
+  t.match(total, { runs: 4, completed: 3, failed: 1, prompt_tokens: 480, credits: 0.00195 })
+  t.match(usage, [
+    { agent_id: 'agent-1', runs: 2, completed: 2 },
+    { agent_id: 'agent-2', runs: 1 },
+    { agent_id: null, runs: 1, failed: 1, duration_p50_ms: null },
+  ])
+  const daily = await get({ organizationId: 'org-1', by: ['day', 'agent_id'] })
+  t.strictSame(Object.keys(daily.usage[0] ?? {}).slice(0, 2), ['day', 'agent_id'])
+  t.equal(daily.usage.length, 4)
+  t.strictSame(daily.total, total)
+})
+
+t.test('both days of a range count', async (t) => {
+  const asked = { organizationId: 'org-1', by: ['day'] as const }
+  const days = async (range: { from?: string; to?: string }) =>
+    (await get({ ...asked, ...range })).usage.map((row) => Reflect.get(row, 'day'))
+  t.strictSame(await days({ from: '2026-01-01', to: '2026-01-02' }), ['2026-01-01', '2026-01-02'])
+  t.strictSame(await days({ from: '2026-01-02' }), ['2026-01-02', '2026-01-03'])
+  t.strictSame(await days({ to: '2026-01-01' }), ['2026-01-01'])
+  t.strictSame((await get({ organizationId: 'org-2', by: ['day'] })).usage, [])
+})
