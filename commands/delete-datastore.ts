@@ -5,22 +5,16 @@ import {
   decideDelete,
   requireDataStore,
 } from '../src/domain/datastore/datastore.ts'
-import { refusal } from '../src/domain/refusal.ts'
-import type { Streams } from '../src/event-sourcing/transactor.ts'
+import { fileStream, isUnderWay } from '../src/domain/file/file.ts'
+import type { Load, Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
+import { fileKey } from '../src/support/ids.ts'
 
 export type DeleteDatastore = {
   datastoreId: string
   /** Takes it from the agents that name it, and gives its unfinished uploads up. */
   force: boolean
-  /** How many of its uploads the caller knows to be unfinished. */
-  unfinished: number
 }
-
-const inUse = (agents: readonly { name: string }[], unfinished: number): string =>
-  agents.length > 0
-    ? `The DataStore is in use by: ${agents.map(({ name }) => name).join(', ')}`
-    : `The DataStore has ${unfinished} unfinished uploads`
 
 /**
  * From here on nobody sees the DataStore; removing its files is up to a reactor.
@@ -28,16 +22,37 @@ const inUse = (agents: readonly { name: string }[], unfinished: number): string 
  */
 export const deleteDatastore =
   ({ load, transact }: Streams) =>
-  async ({ datastoreId, force, unfinished }: DeleteDatastore, call: Call) => {
-    const own = dataStoresStream(call.organizationId)
-    const squad = organizationAgentsStream(call.organizationId)
-    requireDataStore(datastoreId)((await load(own)).state)
-    const { state } = await load(squad)
-    const agents = agentsWith(state, datastoreId)
-    if (!force && (agents.length > 0 || unfinished > 0))
-      throw refusal('datastore_in_use', { message: inUse(agents, unfinished), agents })
-    const detached = await transact(squad, decideDetach(datastoreId), call)
-    const deleted = await transact(own, decideDelete(datastoreId), call)
+  async ({ datastoreId, force }: DeleteDatastore, call: Call) => {
+    const { organizationId } = call
+    const own = dataStoresStream(organizationId)
+    const agents = organizationAgentsStream(organizationId)
+    const { state } = await load(own)
+    const { unfinished } = requireDataStore(datastoreId)(state)
+    const decide = decideDelete({
+      datastoreId,
+      force,
+      agents: agentsWith((await load(agents)).state, datastoreId),
+      over: force ? [] : await overIn(load, organizationId, { datastoreId, unfinished }),
+    })
+    decide(state)
+    const detached = await transact(agents, decideDetach(datastoreId), call)
+    const deleted = await transact(own, decide, call)
     return { position: Math.max(detached.position, deleted.position) }
   }
 export type DeleteDatastoreCommand = ReturnType<typeof deleteDatastore>
+
+type Unfinished = { datastoreId: string; unfinished: Readonly<Record<string, string>> }
+
+/** Those of a DataStore's unfinished uploads that their files' streams do not have under way. */
+const overIn = async (
+  load: Load,
+  organizationId: string,
+  { datastoreId, unfinished }: Unfinished,
+): Promise<string[]> => {
+  const over: string[] = []
+  for (const [uploadId, filename] of Object.entries(unfinished)) {
+    const { state } = await load(fileStream(organizationId, fileKey(datastoreId, filename)))
+    if (!isUnderWay(state, uploadId)) over.push(uploadId)
+  }
+  return over
+}

@@ -1,4 +1,8 @@
-import { dataStoresStream, requireDataStore } from '../src/domain/datastore/datastore.ts'
+import {
+  dataStoresStream,
+  decideFinishUploads,
+  requireDataStore,
+} from '../src/domain/datastore/datastore.ts'
 import { decideDelete, fileStream } from '../src/domain/file/file.ts'
 import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
@@ -11,9 +15,12 @@ export const deleteFile =
   ({ load, transact }: Streams) =>
   async ({ datastoreId, filename }: DeleteFile, call: Call) => {
     const { organizationId } = call
-    requireDataStore(datastoreId)((await load(dataStoresStream(organizationId))).state)
+    const datastores = dataStoresStream(organizationId)
+    requireDataStore(datastoreId)((await load(datastores)).state)
     const stream = fileStream(organizationId, fileKey(datastoreId, filename))
     const { events, position } = await transact(stream, decideDelete, call)
-    return { uploadIds: events.map(({ data }) => data.uploadId), position }
+    const uploadIds = events.map(({ data }) => data.uploadId)
+    await transact(datastores, decideFinishUploads({ datastoreId, uploadIds }), call)
+    return { uploadIds, position }
   }
 export type DeleteFileCommand = ReturnType<typeof deleteFile>

@@ -1,3 +1,4 @@
+import { dataStoresStream, decideFinishUploads } from '../src/domain/datastore/datastore.ts'
 import type { FileEvent } from '../src/domain/file/events.ts'
 import {
   decideComplete,
@@ -25,6 +26,13 @@ type Made = Pick<FileEvent<'UploadIndexingStarted'>['data'], 'chunks' | 'chunksB
 export const followUpload = (transact: Transact) => {
   const streamOf = ({ datastoreId, filename }: FollowedUpload, { organizationId }: Call) =>
     fileStream(organizationId, fileKey(datastoreId, filename))
+  /** The DataStore's own stream knows what is under way in it. */
+  const finished = async <Done>(one: FollowedUpload, done: Done, call: Call): Promise<Done> => {
+    const { uploadId, datastoreId } = one
+    const finish = decideFinishUploads({ datastoreId, uploadIds: [uploadId] })
+    await transact(dataStoresStream(call.organizationId), finish, call)
+    return done
+  }
   const identity = ({ uploadId, datastoreId }: FollowedUpload) => ({ uploadId, datastoreId })
 
   return {
@@ -34,16 +42,18 @@ export const followUpload = (transact: Transact) => {
       transact(streamOf(one, call), decideStart(one), call),
     index: (one: FollowedUpload, made: Made, call: Call) =>
       transact(streamOf(one, call), decideIndex({ ...identity(one), ...made }), call),
-    complete: (one: FollowedUpload, call: Call) =>
-      transact(streamOf(one, call), decideComplete(one), call),
+    complete: async (one: FollowedUpload, call: Call) =>
+      finished(one, await transact(streamOf(one, call), decideComplete(one), call), call),
     /** Whether the vectors are to be stored; they are not of what is replaced or removed. */
     embed: async (one: FollowedUpload, embedded: Embedded, call: Call) => {
       const decide = decideEmbed({ ...identity(one), ...embedded })
       const { state, position } = await transact(streamOf(one, call), decide, call)
       return { wanted: hasVectors(state, one.uploadId, embedded.vectorsBlob), position }
     },
-    fail: (one: FollowedUpload, reason: string, call: Call) =>
-      transact(streamOf(one, call), decideFail({ ...identity(one), reason }), call),
+    fail: async (one: FollowedUpload, reason: string, call: Call) => {
+      const decide = decideFail({ ...identity(one), reason })
+      return finished(one, await transact(streamOf(one, call), decide, call), call)
+    },
     erase: (one: FollowedUpload, call: Call) =>
       transact(streamOf(one, call), decideErase(one), call),
   }

@@ -1,7 +1,11 @@
-import { dataStoresStream, requireDataStore } from '../src/domain/datastore/datastore.ts'
+import {
+  dataStoresStream,
+  decideBeginUploads,
+  requireDataStore,
+} from '../src/domain/datastore/datastore.ts'
 import { decideReceive, fileStream } from '../src/domain/file/file.ts'
 import type { FileType } from '../src/domain/file/types.ts'
-import type { Streams } from '../src/event-sourcing/transactor.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Blobs } from '../src/ports/blobs.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
@@ -18,15 +22,15 @@ export type ArrivedFile = {
 
 export type UploadFiles = { datastoreId: string; files: readonly ArrivedFile[] }
 
-type Uses = Streams & { clock: Clock; blobs: Blobs }
+type Uses = { transact: Transact; clock: Clock; blobs: Blobs }
 
 /**
- * Takes files in: the event first, then the bytes, so that no bytes are ever stored that the
+ * Takes files in: the DataStore is in use first, so that it is not deleted meanwhile. Then the event, then the bytes, so that no bytes are ever stored that the
  * history does not know; an upload whose bytes did not come fails later, unless the request is
  * repeated. Files of one name are received in the order in which they are given.
  * @throws datastore_not_found, StoreUnavailable
  */
-export const uploadFiles = ({ load, transact, clock, blobs }: Uses) => {
+export const uploadFiles = ({ transact, clock, blobs }: Uses) => {
   const take = async (datastoreId: string, file: ArrivedFile, uploadId: string, call: Call) => {
     const { filename, fileType, size: fileSize, hash: blob, bytes } = file
     const stream = fileStream(call.organizationId, fileKey(datastoreId, filename))
@@ -37,11 +41,16 @@ export const uploadFiles = ({ load, transact, clock, blobs }: Uses) => {
   }
 
   return async ({ datastoreId, files }: UploadFiles, call: Call) => {
-    const { state } = await load(dataStoresStream(call.organizationId))
+    const begun = files.map((file, n) => ({ file, uploadId: idFor(clock, call, `upload-${n}`) }))
+    const begin = decideBeginUploads({
+      datastoreId,
+      uploads: begun.map(({ file: { filename }, uploadId }) => ({ uploadId, filename })),
+    })
+    const { state } = await transact(dataStoresStream(call.organizationId), begin, call)
     const { displayName } = requireDataStore(datastoreId)(state)
     const uploads = []
-    for (const [n, file] of files.entries())
-      uploads.push(await take(datastoreId, file, idFor(clock, call, `upload-${n}`), call))
+    for (const { file, uploadId } of begun)
+      uploads.push(await take(datastoreId, file, uploadId, call))
     return {
       uploads: uploads.map(({ uploadId, filename }) => ({ uploadId, filename })),
       datastoreName: displayName,

@@ -108,7 +108,6 @@ export const app = (config: Config, options: Options) =>
     const knowledge = opened.use(
       knowledgePart({
         config,
-        load,
         transact,
         commands,
         views,

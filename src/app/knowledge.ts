@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { uploadFiles as uploadFilesCommand } from '../../commands/upload-files.ts'
-import { countUnfinished } from '../../queries/count-unfinished.ts'
 import { findUploads } from '../../queries/find-uploads.ts'
 import { getDatastore } from '../../queries/get-datastore.ts'
 import { getUpload } from '../../queries/get-upload.ts'
@@ -9,7 +8,7 @@ import { listDatastores } from '../../queries/list-datastores.ts'
 import { listFiles } from '../../queries/list-files.ts'
 import { listUploads } from '../../queries/list-uploads.ts'
 import type { Config } from '../config.ts'
-import type { Load, Transact } from '../event-sourcing/transactor.ts'
+import type { Transact } from '../event-sourcing/transactor.ts'
 import { ragDatastoreRoutes } from '../http/routes/rag-datastores.ts'
 import { ragFileRoutes } from '../http/routes/rag-files.ts'
 import { ragSearchRoutes } from '../http/routes/rag-search.ts'
@@ -32,7 +31,6 @@ import type { AllViews } from './read-models.ts'
 
 type Uses = {
   config: Pick<Config, 'DATA_DIR'>
-  load: Load
   transact: Transact
   commands: Pick<
     Commands,
@@ -56,7 +54,7 @@ const threads = Math.min(4, Math.max(1, availableParallelism() - 1))
 
 /** Knowledge: what takes documents in, what reads them, and what finds them again. */
 export const knowledgePart = (uses: Uses) => {
-  const { config, load, transact, commands, views, delegate, blobs, waitForPosition, head } = uses
+  const { config, transact, commands, views, delegate, blobs, waitForPosition, head } = uses
   const { embedder, leases, clock, node, log } = uses
   const { datastores, uploads } = views
   const files = findUploads(uploads)
@@ -102,7 +100,7 @@ export const knowledgePart = (uses: Uses) => {
     embedding: embedder && embedding && { embedder, lacking: embedding.add },
   })
   const uploadFiles = uploadAndIndex({
-    uploadFiles: uploadFilesCommand({ load, transact, clock, blobs }),
+    uploadFiles: uploadFilesCommand({ transact, clock, blobs }),
     waitForPosition,
     index: indexing.add,
   })
@@ -121,7 +119,6 @@ export const knowledgePart = (uses: Uses) => {
         deleteDatastore: commands.deleteDatastore,
         listDatastores: listDatastores(datastores),
         getDatastore: oneDatastore,
-        countUnfinished: countUnfinished(uploads),
         clear: indexing.clear,
         waitForPosition,
       }),

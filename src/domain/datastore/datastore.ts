@@ -2,10 +2,26 @@ import { type Aggregate, streamOf } from '../aggregate.ts'
 import { refusal } from '../refusal.ts'
 import { type DataStoreEvent, dataStoreEvents } from './events.ts'
 
-type DataStore = { displayName: string; deleted: boolean }
+type DataStore = {
+  displayName: string
+  deleted: boolean
+  /** File names of uploads that are begun and not known to be finished, by upload. */
+  unfinished: Readonly<Record<string, string>>
+}
 
 /** All DataStores of an organization: one stream, since no two have one name. */
 export type DataStores = { datastores: Readonly<Record<string, DataStore>> }
+
+const withUnfinished = (
+  { datastores }: DataStores,
+  datastoreId: string,
+  change: (unfinished: DataStore['unfinished']) => DataStore['unfinished'],
+): DataStores => {
+  const { [datastoreId]: found, ...others } = datastores
+  if (!found) return { datastores }
+  const unfinished = change(found.unfinished)
+  return { datastores: { ...others, [datastoreId]: { ...found, unfinished } } }
+}
 
 export const dataStores: Aggregate<DataStores, typeof dataStoreEvents> = {
   category: 'datastores',
@@ -13,8 +29,17 @@ export const dataStores: Aggregate<DataStores, typeof dataStoreEvents> = {
   initial: { datastores: {} },
   evolve: {
     DataStoreCreated: ({ datastores }, { datastoreId, displayName }) => ({
-      datastores: { ...datastores, [datastoreId]: { displayName, deleted: false } },
+      datastores: { ...datastores, [datastoreId]: { displayName, deleted: false, unfinished: {} } },
     }),
+    UploadsBegun: (state, { datastoreId, uploads }) =>
+      withUnfinished(state, datastoreId, (unfinished) => ({
+        ...unfinished,
+        ...Object.fromEntries(uploads.map(({ uploadId, filename }) => [uploadId, filename])),
+      })),
+    UploadsFinished: (state, { datastoreId, uploadIds }) =>
+      withUnfinished(state, datastoreId, (unfinished) =>
+        Object.fromEntries(Object.entries(unfinished).filter(([id]) => !uploadIds.includes(id))),
+      ),
     DataStoreDeleted: ({ datastores }, { datastoreId }) => {
       const { [datastoreId]: found, ...others } = datastores
       return found
@@ -26,7 +51,12 @@ export const dataStores: Aggregate<DataStores, typeof dataStoreEvents> = {
       return { datastores: others }
     },
   },
-  weigh: ({ datastores }) => 200 * Object.keys(datastores).length,
+  weigh: ({ datastores }) =>
+    Object.values(datastores).reduce(
+      (sum, { unfinished }) => sum + 200 + 100 * Object.keys(unfinished).length,
+      0,
+    ),
+  stateVersion: 2,
 }
 
 /** The stream of an organization's DataStores: `datastores-<id>_<id>`. */
@@ -65,11 +95,59 @@ export const decideCreate =
     return [{ type: 'DataStoreCreated', data }]
   }
 
-/** @throws datastore_not_found */
+/** Upload ids are begun once. @throws datastore_not_found */
+export const decideBeginUploads =
+  ({ datastoreId, uploads }: DataStoreEvent<'UploadsBegun'>['data']) =>
+  (state: DataStores): DataStoreEvent<'UploadsBegun'>[] => {
+    const { unfinished } = requireDataStore(datastoreId)(state)
+    const begun = uploads.filter(({ uploadId }) => !Object.hasOwn(unfinished, uploadId))
+    return begun.length > 0 ? [{ type: 'UploadsBegun', data: { datastoreId, uploads: begun } }] : []
+  }
+
+/** Only those that are unfinished. */
+export const decideFinishUploads =
+  ({ datastoreId, uploadIds }: DataStoreEvent<'UploadsFinished'>['data']) =>
+  (state: DataStores): DataStoreEvent<'UploadsFinished'>[] => {
+    const unfinished = dataStoreIn(state, datastoreId)?.unfinished ?? {}
+    const finished = uploadIds.filter((id) => Object.hasOwn(unfinished, id))
+    return finished.length > 0
+      ? [{ type: 'UploadsFinished', data: { datastoreId, uploadIds: finished } }]
+      : []
+  }
+
+/** What other streams say of a DataStore that is to be deleted. */
+export type Deletion = {
+  datastoreId: string
+  /** Also while it is in use. */
+  force: boolean
+  /** Active agents that answer from it. */
+  agents: readonly { agentId: string; name: string }[]
+  /** Unfinished uploads that are not under way by their file's stream: a crash left them so. */
+  over: readonly string[]
+}
+
+/** Agents that answer from it, and uploads that are under way, use it. */
+const requireUnused = ({ unfinished }: DataStore, { agents, over }: Deletion): void => {
+  const underWay = Object.keys(unfinished).filter((id) => !over.includes(id)).length
+  if (agents.length > 0)
+    throw refusal('datastore_in_use', {
+      message: `The DataStore is in use by: ${agents.map(({ name }) => name).join(', ')}`,
+      agents,
+    })
+  if (underWay > 0)
+    throw refusal('datastore_in_use', {
+      message: `The DataStore has ${underWay} unfinished uploads`,
+      agents,
+    })
+}
+
+/** @throws datastore_not_found, datastore_in_use */
 export const decideDelete =
-  (datastoreId: string) =>
+  (deletion: Deletion) =>
   (state: DataStores): DataStoreEvent<'DataStoreDeleted'>[] => {
-    requireDataStore(datastoreId)(state)
+    const { datastoreId, force } = deletion
+    const datastore = requireDataStore(datastoreId)(state)
+    if (!force) requireUnused(datastore, deletion)
     return [{ type: 'DataStoreDeleted', data: { datastoreId } }]
   }
 

@@ -63,6 +63,10 @@ export const decideReceive =
 const unfinished = (status: Status | undefined): boolean =>
   status === 'pending' || status === 'processing' || status === 'indexing'
 
+/** Whether an upload of the file is received and neither completed, failed nor removed. */
+export const isUnderWay = (state: File, uploadId: string): boolean =>
+  unfinished(uploadIn(state, uploadId)?.status)
+
 /** Whoever worked on it is gone: it waits again. */
 export const decideRequeue =
   ({ uploadId, datastoreId }: Identity) =>

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import type { CreateDatastoreCommand } from '../../../commands/create-datastore.ts'
 import type { DeleteDatastoreCommand } from '../../../commands/delete-datastore.ts'
 import { datastoreView } from '../../../projections/datastores.ts'
-import type { CountUnfinished } from '../../../queries/count-unfinished.ts'
 import type { GetDatastore } from '../../../queries/get-datastore.ts'
 import type { ListDatastores } from '../../../queries/list-datastores.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
@@ -16,7 +15,6 @@ type Uses = {
   deleteDatastore: DeleteDatastoreCommand
   listDatastores: ListDatastores
   getDatastore: GetDatastore
-  countUnfinished: CountUnfinished
   /** Removes what is left of a deleted DataStore; answers how many files. */
   clear(organizationId: string, datastoreId: string): Promise<number>
   waitForPosition: WaitForPosition
@@ -63,7 +61,7 @@ export const ragDatastoreRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { createDatastore, deleteDatastore, waitForPosition } = uses
-    const { listDatastores, getDatastore, countUnfinished } = uses
+    const { listDatastores, getDatastore } = uses
     const group = 'rag'
     const tags = ['knowledge']
 
@@ -124,9 +122,7 @@ export const ragDatastoreRoutes =
       async ({ call, params: { datastore_id }, query: { force } }) => {
         const { organizationId } = call
         const { display_name } = await getDatastore(organizationId, datastore_id)
-        const unfinished = await countUnfinished(organizationId, datastore_id)
-        const asked = { datastoreId: datastore_id, force, unfinished }
-        const { position } = await deleteDatastore(asked, call)
+        const { position } = await deleteDatastore({ datastoreId: datastore_id, force }, call)
         await waitForPosition(position)
         const files = await uses.clear(organizationId, datastore_id)
         return {
