@@ -1,20 +1,16 @@
 import {
+  type Creator,
   decideCreate,
   decideRevoke,
   organizationKeyStream,
+  requireCreator,
   userKeyStream,
 } from '../src/domain/api-key/api-key.ts'
 import type { ApiKeyEvent } from '../src/domain/api-key/events.ts'
-import {
-  defaultScopes,
-  optInScopes,
-  provisioningScopes,
-  type Scope,
-} from '../src/domain/api-key/scopes.ts'
+import { defaultScopes, provisioningScopes, type Scope } from '../src/domain/api-key/scopes.ts'
 import { decideAddKey, keyringStream } from '../src/domain/keyring/keyring.ts'
 import { type By, memberStream, requireBacking } from '../src/domain/member/member.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
-import { refusal } from '../src/domain/refusal.ts'
 import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
@@ -37,7 +33,7 @@ export type CreateApiKey = {
   userId?: string | undefined
   /** Where the id has to be known beforehand. */
   keyId?: string
-  by: By & { platform: boolean; asManager: boolean }
+  by: By & Omit<Creator, 'userId'>
 }
 
 type Created = ApiKeyEvent<'ApiKeyCreated'>['data']
@@ -50,37 +46,37 @@ type Created = ApiKeyEvent<'ApiKeyCreated'>['data']
  */
 export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
   /** The key first, then its place: a crash in between leaves a key that nobody was told. */
-  const createUserKey = async (keyId: string, data: Created, call: Call) => {
+  const createUserKey = async (keyId: string, data: Created, by: Creator, call: Call) => {
     const { userId, expiresAt } = data
     const ring = keyringStream(userId)
     const decide = decideAddKey({ keyId, expiresAt }, call.at)
     decide((await load(ring)).state)
-    const { position } = await transact(userKeyStream(keyId), decideCreate(data, call.at), call)
+    const stream = userKeyStream(keyId)
+    const { position } = await transact(stream, decideCreate(data, by, call.at), call)
     try {
       const added = await transact(ring, decide, call)
       return Math.max(added.position, position)
     } catch (error) {
-      await transact(userKeyStream(keyId), decideRevoke, call)
+      await transact(stream, decideRevoke, call)
       throw error
     }
   }
 
-  const createOrganizationKey = async (keyId: string, data: Created, call: Call) => {
+  const createOrganizationKey = async (keyId: string, data: Created, by: Creator, call: Call) => {
     const stream = organizationKeyStream(call.organizationId, keyId)
-    return (await transact(stream, decideCreate(data, call.at), call)).position
+    return (await transact(stream, decideCreate(data, by, call.at), call)).position
   }
 
   return async ({ userId: named, keyId = clock.id(), by, ...input }: CreateApiKey, call: Call) => {
     const { type, provisioning, scopes: asked = defaultScopes[type], ...settings } = input
     const scopes = [...new Set([...asked, ...(provisioning ? provisioningScopes : [])])]
-    const refused = by.asManager ? [] : scopes.filter((scope) => optInScopes.includes(scope))
-    if (refused.length > 0) throw refusal('scope_not_allowed', { scopes: refused })
     const { organizationId } = call
     const found = await load(organizationStream(organizationId))
     requireOrganization(found.state)
     const userId = named ?? call.userId ?? found.state.owners[0] ?? ''
     const own = userId === call.userId
-    if (type === 'user' && !own && !by.platform) throw refusal('not_own_user_key')
+    const creator = { userId: call.userId, asManager: by.asManager, platform: by.platform }
+    requireCreator({ type, userId, scopes }, creator)
     const backing = requireBacking({ asOwner: own || by.asOwner })
     backing((await load(memberStream(organizationId, userId))).state)
     const key = newApiKey(type === 'user' ? 'user' : 'live')
@@ -94,7 +90,7 @@ export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
       scopes,
     }
     const create = type === 'user' ? createUserKey : createOrganizationKey
-    const position = await create(keyId, data, call)
+    const position = await create(keyId, data, creator, call)
     const { hash: _, ...shown } = data
     return { keyId, key, ...shown, createdAt: call.at, position }
   }

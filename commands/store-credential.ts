@@ -1,9 +1,8 @@
 import {
   credentialsStream,
   decideStore,
-  isCredentialValue,
+  requireCredentialValue,
 } from '../src/domain/credential/credential.ts'
-import { refusal } from '../src/domain/refusal.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { credentialsKey, type Vault } from '../src/security/vault.ts'
@@ -17,11 +16,7 @@ export type StoreCredential = { userId: string; name: string; value: string }
 export const storeCredential =
   ({ transact, seal }: { transact: Transact; seal: Vault['seal'] }) =>
   async ({ userId, name, value: text }: StoreCredential, call: Call) => {
-    if (!isCredentialValue(text))
-      throw refusal('invalid_input', {
-        message: 'A credential is 1 to 8192 printable ASCII characters, none of the ends a space',
-        field: 'value',
-      })
+    requireCredentialValue(text)
     const sealed = await seal(credentialsKey(call.organizationId, userId), text)
     const stream = credentialsStream(call.organizationId, userId)
     const { events, position } = await transact(stream, decideStore({ name, value: sealed }), call)

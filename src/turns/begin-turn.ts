@@ -1,5 +1,5 @@
 import type { FindAgents } from '../../queries/find-agents.ts'
-import type { AgentConfig } from '../agents/agent.ts'
+import { requireActive, requireCallable } from '../domain/agent/runnable.ts'
 import { refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ChatMessage } from '../ports/model.ts'
@@ -54,13 +54,6 @@ export const beginTurn = (uses: BeginTurnUses) => {
   const { turns, pastTurn, findAgents, delegate, requireSubscription, repeats, warmAgents, clock } =
     uses
 
-  const agentOf = (agents: ReadonlyMap<string, AgentConfig>, agentId: string): AgentConfig => {
-    const agent = agents.get(agentId)
-    if (!agent) throw refusal('agent_not_found')
-    if (!agent.isActive) throw refusal('agent_inactive')
-    return agent
-  }
-
   const earlier = async ({ run, fingerprint, retried }: Repetition) => {
     const runId = run ?? (retried && fingerprint ? await repeats.runFor(fingerprint) : undefined)
     if (!runId) return undefined
@@ -79,9 +72,9 @@ export const beginTurn = (uses: BeginTurnUses) => {
     const begun = await earlier(repeated)
     if (begun) return begun
     const { orchestrator, agents } = await findAgents(access.organizationId)
-    const agent = asked.agentId ? agentOf(agents, asked.agentId) : orchestrator
-    if (asked.agentId && agent.agentType !== 'LLM_AGENT') throw refusal('invalid_agent_type')
-    const target = asked.targetAgentId ? agentOf(agents, asked.targetAgentId) : undefined
+    const { agentId, targetAgentId } = asked
+    const agent = agentId ? requireCallable(agents.get(agentId)) : orchestrator
+    const target = targetAgentId ? requireActive(agents.get(targetAgentId)) : undefined
     for (const { agentId } of target ? [agent, target] : [agent])
       warmAgents.used(access.organizationId, viewer.userId, agentId)
     const turn = turns.send(

@@ -26,6 +26,7 @@ const data: ApiKeyEvent<'ApiKeyCreated'>['data'] = {
   rateLimitHour: 1_000,
   expiresAt: null,
 }
+const owner = { userId: 'user-1', asManager: true, platform: false }
 const created: ApiKeyEvent = { type: 'ApiKeyCreated', data }
 const revoked: ApiKeyEvent = { type: 'ApiKeyRevoked', data: {} }
 const usage = { requests: 3, lastUsedAt: at }
@@ -33,11 +34,52 @@ const used: ApiKeyEvent = { type: 'ApiKeyUsed', data: usage }
 
 t.test('creating', async (t) => {
   const given = deciding(t, apiKey)
-  given().when(decideCreate(data, at)).emitsOnce(created)
-  given(created, revoked).when(decideCreate(data, at)).changesNothing()
   given()
-    .when(decideCreate({ ...data, expiresAt: past }, at))
+    .when(decideCreate(data, owner, at))
+    .emitsOnce(created)
+  given(created, revoked)
+    .when(decideCreate(data, owner, at))
+    .changesNothing()
+  given()
+    .when(decideCreate({ ...data, expiresAt: past }, owner, at))
     .refuses('invalid_input')
+})
+
+t.test('who may give which scope', async (t) => {
+  const given = deciding(t, apiKey)
+  const member = { ...owner, asManager: false }
+  const wide = { ...data, scopes: ['sessions:read', 'rag:delete', 'users:delegate'] }
+  given()
+    .when(decideCreate(wide, member, at))
+    .refuses('scope_not_allowed')
+  given()
+    .when(decideCreate(wide, owner, at))
+    .emitsOnce({ type: 'ApiKeyCreated', data: wide })
+  given()
+    .when(decideCreate(data, member, at))
+    .emitsOnce(created)
+  t.throws(() => decideCreate(wide, member, at)(apiKey.initial), {
+    facts: { scopes: ['rag:delete', 'users:delegate'] },
+  })
+})
+
+t.test('a user key is made by its own user, or by the platform', async (t) => {
+  const given = deciding(t, apiKey)
+  const own = { ...data, type: 'user' } as const
+  const made: ApiKeyEvent = { type: 'ApiKeyCreated', data: own }
+  const another = { ...owner, userId: 'user-2' }
+  given()
+    .when(decideCreate(own, owner, at))
+    .emitsOnce(made)
+  given()
+    .when(decideCreate(own, another, at))
+    .refuses('not_own_user_key')
+  given()
+    .when(decideCreate(data, another, at))
+    .emitsOnce(created)
+  given()
+    .when(decideCreate(own, { userId: null, asManager: true, platform: true }, at))
+    .emitsOnce(made)
 })
 
 t.test('changing', async (t) => {

@@ -2,6 +2,7 @@ import t from 'tap'
 import {
   decideDelete,
   decideStore,
+  requireCredentialValue,
   userCredentials,
 } from '../../src/domain/credential/credential.ts'
 import type { CredentialEvent } from '../../src/domain/credential/events.ts'
@@ -56,4 +57,14 @@ t.test('deleting', async (t) => {
   given(stored('TOKEN'), deleted('TOKEN'))
     .when(decideDelete('TOKEN'))
     .refuses('credential_not_found')
+})
+
+t.test('a value fits into one header', async (t) => {
+  for (const text of ['x', 'a b', '~'.repeat(8_192)])
+    t.doesNotThrow(() => requireCredentialValue(text))
+  for (const text of ['', ' a', 'a ', 'a\nb', 'é', 'x'.repeat(8_193)])
+    t.throws(() => requireCredentialValue(text), {
+      code: 'invalid_input',
+      facts: { field: 'value' },
+    })
 })

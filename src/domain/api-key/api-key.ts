@@ -2,6 +2,9 @@ import { type Aggregate, streamOf } from '../aggregate.ts'
 import { type Change, changed, differing } from '../changes.ts'
 import { refusal } from '../refusal.ts'
 import { type ApiKeyEvent, type ApiKeySettings, apiKeyEvents } from './events.ts'
+import { isOptIn } from './scopes.ts'
+
+type Created = ApiKeyEvent<'ApiKeyCreated'>['data']
 
 export type ApiKey =
   | { status: 'none' | 'revoked' }
@@ -36,10 +39,35 @@ const requireFuture = (expiresAt: string | null | undefined, at: string): void =
     throw refusal('invalid_input', { field: 'expiresAt', fault: 'is in the past' })
 }
 
-/** `at` is now. @throws invalid_input for a key that has expired already */
+/** Who creates a key. */
+export type Creator = {
+  userId: string | null
+  /** Owners, admins and the platform give the scopes that are in no default set. */
+  asManager: boolean
+  platform: boolean
+}
+
+/**
+ * A user key reaches all organizations of its user, so only that user or the platform makes one.
+ * @throws scope_not_allowed, not_own_user_key
+ */
+export const requireCreator = (
+  { type, userId, scopes }: Pick<Created, 'type' | 'userId' | 'scopes'>,
+  by: Creator,
+): void => {
+  const refused = by.asManager ? [] : scopes.filter(isOptIn)
+  if (refused.length > 0) throw refusal('scope_not_allowed', { scopes: refused })
+  if (type === 'user' && userId !== by.userId && !by.platform) throw refusal('not_own_user_key')
+}
+
+/**
+ * `at` is now.
+ * @throws scope_not_allowed, not_own_user_key, invalid_input for a key that has expired already
+ */
 export const decideCreate =
-  (data: ApiKeyEvent<'ApiKeyCreated'>['data'], at: string) =>
+  (data: Created, by: Creator, at: string) =>
   ({ status }: ApiKey): ApiKeyEvent<'ApiKeyCreated'>[] => {
+    requireCreator(data, by)
     requireFuture(data.expiresAt, at)
     return status === 'none' ? [{ type: 'ApiKeyCreated', data }] : []
   }

@@ -38,13 +38,16 @@ const organizationDefaults: readonly Scope[] = [
 ]
 
 /** In no default set: they reach other people, or delete. Only owners and admins give them. */
-export const optInScopes: readonly Scope[] = [
+const optInScopes: readonly Scope[] = [
   'rag:delete',
   'users:provision',
   'users:delegate',
   'sessions:delete',
   'users:credentials',
 ]
+
+/** Whether only owners and admins give a scope. */
+export const isOptIn = (scope: string): boolean => optInScopes.some((one) => one === scope)
 
 /** What a key may do when nobody said (docs/contract/requests.md#scopes). */
 export const defaultScopes: Readonly<Record<'organization' | 'user', readonly Scope[]>> = {

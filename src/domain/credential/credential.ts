@@ -13,6 +13,15 @@ const credentialValue = /^[\x21-\x7e](?:[\x20-\x7e]{0,8190}[\x21-\x7e])?$/
 
 export const isCredentialValue = (text: string): boolean => credentialValue.test(text)
 
+/** @throws invalid_input */
+export const requireCredentialValue = (text: string): void => {
+  if (!isCredentialValue(text))
+    throw refusal('invalid_input', {
+      message: 'A credential is 1 to 8192 printable ASCII characters, none of the ends a space',
+      field: 'value',
+    })
+}
+
 /** The names that have a value. */
 export type UserCredentials = { names: readonly string[] }
 

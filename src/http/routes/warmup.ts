@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { FindAgents } from '../../../queries/find-agents.ts'
-import { refusal } from '../../domain/refusal.ts'
+import { requireActive } from '../../domain/agent/runnable.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { requireScopes } from '../../security/scopes.ts'
 import type { RequireSubscription } from '../../turns/require-subscription.ts'
@@ -77,9 +77,7 @@ export const warmupRoutes =
         const { call, viewer } = await delegate(request, on_behalf_of)
         await requireSubscription(request.access)
         const { agents } = await findAgents(call.organizationId)
-        const agent = agent_id ? agents.get(agent_id) : undefined
-        if (agent_id && !agent) throw refusal('agent_not_found')
-        if (agent && !agent.isActive) throw refusal('agent_inactive')
+        const agent = agent_id ? requireActive(agents.get(agent_id)) : undefined
         const { status, tookMs, subAgents, tools } = await warmAgents.warm(
           call,
           viewer.userId,
