@@ -9,6 +9,7 @@ import {
 } from '../../src/domain/api-key/api-key.ts'
 import type { ApiKeyEvent } from '../../src/domain/api-key/events.ts'
 import { defaultScopes, provisioningScopes, scopes } from '../../src/domain/api-key/scopes.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
 import { deciding } from '../support/given.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
@@ -58,9 +59,10 @@ t.test('who may give which scope', async (t) => {
   given()
     .when(decideCreate(data, member, at))
     .emitsOnce(created)
-  t.throws(() => decideCreate(wide, member, at)(apiKey.initial), {
-    facts: { scopes: ['rag:delete', 'users:delegate'] },
-  })
+  t.throws(
+    () => decideCreate(wide, member, at)(apiKey.initial),
+    new Refusal('scope_not_allowed', { scopes: ['rag:delete', 'users:delegate'] }),
+  )
 })
 
 t.test('a user key is made by its own user, or by the platform', async (t) => {
