@@ -1,16 +1,32 @@
 import type { Readable } from 'node:stream'
+import { setImmediate as macrotask } from 'node:timers/promises'
 
 /** The most events in one batch, and the most that wait for a reader who is busy. */
 const most = 256
+
+/** How often a batch waits for what the next turn of the event loop brings. */
+const turns = 2
 
 /** For the client's streams, so that `batches` has something to gather. */
 export const buffered = { highWaterMark: most }
 
 const nothing = () => undefined
 
+/** Adds what a stream has ready, up to the most that a batch holds. */
+const fill = <Event>(batch: Event[], source: Readable): void => {
+  while (batch.length < most) {
+    const next: Event | null = source.read()
+    if (next === null) return
+    batch.push(next)
+  }
+}
+
 /**
- * What one of the client's streams has ready, as soon as it has anything. Cancels the call when
- * the reader leaves.
+ * What one of the client's streams has ready, soon after it has anything. Cancels the call when the
+ * reader leaves.
+ *
+ * The client hands over events one by one, so a batch stays open for two turns of the event loop:
+ * what came with its first event is in it.
  *
  * The client's streams are never destroyed, as iterating over them would do: what the call beneath
  * has received by then would stay unread for ever, and the client waits for its end to dispose.
@@ -37,8 +53,11 @@ export async function* batches<Event>(
       const first: Event | null = source.read()
       if (first !== null) {
         const batch: [Event, ...Event[]] = [first]
-        for (let next = source.read(); next !== null; next = source.read())
-          if (batch.push(next) === most) break
+        fill(batch, source)
+        for (let n = 0; n < turns && batch.length < most && !over; n++) {
+          await macrotask()
+          fill(batch, source)
+        }
         yield batch
       } else if (failure) throw failure
       else if (over) return
