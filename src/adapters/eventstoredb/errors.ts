@@ -1,10 +1,14 @@
 import {
   type AppendExpectedRevision,
   CancelledError,
+  convertToCommandError,
+  DeadlineExceededError,
   MaxAppendSizeExceededError,
   NO_STREAM,
   NotLeaderError,
+  TimeoutError,
   UnavailableError,
+  UnknownError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client'
 import {
@@ -16,27 +20,46 @@ import {
   StoreUnavailable,
 } from '../../ports/event-store.ts'
 
-const gone = [UnavailableError, CancelledError, NotLeaderError]
+const away = [UnavailableError, CancelledError, NotLeaderError, DeadlineExceededError, TimeoutError]
 
 /**
- * Whether the connection was lost rather than the request refused. The client has errors for that,
- * but when it is connecting that fails, gRPC's own come through, which are plain.
+ * The server answers and cannot write: it has no leader, or is too busy. The client has no error for
+ * that and says only that it does not recognize the answer.
  */
-export const isCutOff = (error: unknown): boolean =>
-  gone.some((kind) => error instanceof kind) ||
+export const isNotReady = (error: unknown): boolean =>
+  error instanceof NotLeaderError ||
+  (error instanceof UnknownError && error.message.startsWith('Could not recognize'))
+
+/**
+ * Whether the server could not be reached or did not answer, rather than refuse. The client has
+ * errors for that, but when it is connecting that fails, plain ones of gRPC and of its own come
+ * through.
+ */
+export const isOutage = (error: unknown): boolean =>
+  away.some((kind) => error instanceof kind) ||
+  isNotReady(error) ||
   (error instanceof Error && error.constructor === Error)
+
+/** An error of gRPC as one of the client's kinds; any other as it is. */
+export const clientError = (error: Error): Error => convertToCommandError(error)
 
 const inPort = (revision: AppendExpectedRevision): ExpectedRevision => {
   if (revision === NO_STREAM) return START
   return typeof revision === 'bigint' ? Number(revision) : 'any'
 }
 
-/** What went wrong, in the port's words. The client's error stays with it as `cause`. */
-export const portError = (error: unknown): Error => {
-  if (error instanceof StoreUnavailable || error instanceof StoreDamaged) return error
+const portErrors = [StoreUnavailable, StoreDamaged, AppendTooLarge]
+
+/**
+ * What went wrong, in the port's words. The client's error stays with it as `cause`.
+ * @param stream the port's name of the stream that was written
+ */
+export const portError = (error: unknown, stream?: string): Error => {
+  if (portErrors.some((kind) => error instanceof kind)) return error as Error
   if (error instanceof WrongExpectedVersionError) {
     const { streamName, expectedVersion, actualVersion } = error
-    return new RevisionConflict(streamName, inPort(expectedVersion), Number(inPort(actualVersion)))
+    const actual = Number(inPort(actualVersion))
+    return new RevisionConflict(stream ?? streamName, inPort(expectedVersion), actual)
   }
   if (error instanceof MaxAppendSizeExceededError)
     return new AppendTooLarge(`one append takes ${error.maxAppendSize} bytes at most`)

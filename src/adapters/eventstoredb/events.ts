@@ -1,29 +1,19 @@
 import {
   type AllStreamResolvedEvent,
-  type EventData,
-  excludeSystemEvents,
-  jsonEvent,
   type Position,
   type ReadPosition,
   type ResolvedEvent,
   START as startOfAll,
 } from '@eventstore/db-client'
+import { z } from 'zod'
 import type { Metadata } from '../../domain/event.ts'
-import {
-  AppendTooLarge,
-  MAX_APPEND_BYTES,
-  type NewEvent,
-  type RecordedEvent,
-  StoreDamaged,
-} from '../../ports/event-store.ts'
+import { type RecordedEvent, START, StoreDamaged } from '../../ports/event-store.ts'
+import type { Namespace } from './namespace.ts'
 
-type Resolved = AllStreamResolvedEvent | ResolvedEvent
+export type Resolved = AllStreamResolvedEvent | ResolvedEvent
 
-/** EventStoreDB's own events live in $all too; by its convention their types begin with `$`. */
-export const isSystem = ({ event }: Resolved): boolean => !event || event.type.startsWith('$')
-
-/** The same on the server's side, for subscriptions; a read of $all takes no filter. */
-export const withoutSystem = excludeSystemEvents()
+/** What no event of ours is without. */
+const ours = z.looseObject({ organization_id: z.string(), schema_version: z.number() })
 
 /**
  * Where an event stands in $all, as one number. Through gRPC the commit position of every event is
@@ -37,12 +27,26 @@ export const positionOf = ({ commit, prepare }: Position): number => {
   return position
 }
 
+/** Where in $all what was read stands: an event, or a checkpoint, which has no event. */
+export const placeOf = (resolved: Resolved | undefined): number => {
+  const commit = resolved?.event?.position?.commit ?? resolved?.commitPosition
+  return commit === undefined ? START : Number(commit)
+}
+
 /** A position as the client wants it. Subscriptions go on after it, reads begin with it. */
 export const fromPosition = (position: number): ReadPosition =>
   position < 0 ? startOfAll : { commit: BigInt(position), prepare: BigInt(position) }
 
+/** Whether an event's stream is in a namespace. Not so for the server's own (`$…`). */
+export const isIn = (namespace: Namespace, { event }: Resolved): boolean =>
+  event !== undefined && namespace.has(event.streamId)
+
+/** Whether this application wrote an event of its namespace: as JSON, with our metadata. */
+export const isOurs = ({ event }: Resolved): boolean =>
+  event?.isJson === true && ours.safeParse(event.metadata).success
+
 /** @throws StoreDamaged when the server tells no position (before 22.6) or one of a transaction. */
-export const recorded = ({ event }: Resolved): RecordedEvent => {
+export const recorded = (namespace: Namespace, { event }: Resolved): RecordedEvent => {
   if (!event?.position) throw new StoreDamaged('an event came without its position in $all')
   const { id, type, data, streamId, revision, position } = event
   return {
@@ -50,29 +54,8 @@ export const recorded = ({ event }: Resolved): RecordedEvent => {
     type,
     data,
     metadata: event.metadata as Metadata,
-    stream: streamId,
+    stream: namespace.inPort(streamId),
     revision: Number(revision),
     position: positionOf(position),
   }
-}
-
-/** What counts towards the limit on one append. */
-const sizeOf = ({ type, data, metadata }: NewEvent): number =>
-  2 * type.length +
-  Buffer.byteLength(JSON.stringify(data)) +
-  Buffer.byteLength(JSON.stringify(metadata))
-
-/**
- * The events as the client sends them. What cannot be sent is refused here: a client that fails to
- * serialize never settles, and a message over the server's limit ends the stream that all appends
- * under way share.
- * @throws TypeError when there is no event, or one that JSON has no form for; AppendTooLarge
- */
-export const sendable = (stream: string, events: readonly NewEvent[]): EventData[] => {
-  if (events.length === 0) throw new TypeError(`nothing to append to ${stream}`)
-  const size = events.reduce((sum, event) => sum + sizeOf(event), 0)
-  if (size > MAX_APPEND_BYTES) throw new AppendTooLarge(`${size} bytes in one append to ${stream}`)
-  return events.map(({ id, type, data, metadata }) =>
-    jsonEvent({ id, type, data: data as Record<string, unknown>, metadata }),
-  )
 }

@@ -1,44 +1,80 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { EventStoreDBClient } from '@eventstore/db-client'
+import {
+  type AllStreamSubscription,
+  type EventStoreDBClient,
+  type Position,
+  streamNameFilter,
+} from '@eventstore/db-client'
 import { type RecordedEvent, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import { batches, buffered } from './batches.ts'
+import type { Clients } from './clients.ts'
 import { portError } from './errors.ts'
-import { fromPosition, recorded, withoutSystem } from './events.ts'
+import { fromPosition, placeOf } from './events.ts'
+import type { Namespace } from './namespace.ts'
+import type { Sieve } from './strangers.ts'
 
 /** Told when a feed lost its subscription, why, and how long it waits before the next. */
 export type OnDropped = (error: Error, waitMs: number) => void
 
-/** 50 ms, doubled by each failure in a row, 5 s at most; up to half of it taken off by chance. */
+/** How many events the server looks at before it says how far it is. */
+const checkpointEvery = 512
+
+/** 50 ms, doubled by each failure in a row, 1 s at most; up to half of it taken off by chance. */
 const backOff = (failures: number): number =>
-  Math.min(5_000, 50 * 2 ** failures) * (1 - Math.random() / 2)
+  Math.min(1_000, 50 * 2 ** failures) * (1 - Math.random() / 2)
+
+type Options = {
+  clients: Clients
+  namespace: Namespace
+  ours: Sieve
+  ending: AbortSignal
+  onDropped?: OnDropped | undefined
+  /** Told that there is nothing of ours after an event up to a position that the server passed. */
+  onPassed: (last: number, position: number) => void
+}
+
+/** A checkpoint takes its place among the events: all that came before it is read before it. */
+const checkpointReached = async (subscription: AllStreamSubscription, { commit }: Position) => {
+  subscription.push({ commitPosition: commit })
+}
+
+const subscribed = (client: EventStoreDBClient, namespace: Namespace, position: number) => {
+  const filter = streamNameFilter({
+    prefixes: [namespace.prefix],
+    maxSearchWindow: checkpointEvery,
+    checkpointReached,
+  })
+  return client.subscribeToAll({ fromPosition: fromPosition(position), filter }, buffered)
+}
 
 /**
- * $all after a position until the signal aborts. A subscription that dies stays dead: the next one
- * goes on after the last event that was handed over, whatever of the dead one was still buffered.
+ * Our part of $all after a position until the signal aborts. The server leaves out what others
+ * write, and says now and then how far it is. A subscription that dies stays dead: the next one goes
+ * on where this one was, after the last event that was handed over, whatever of the dead one was
+ * still buffered.
  * @throws StoreDamaged only
  */
 export async function* resubscribing(
-  client: EventStoreDBClient,
   after: number,
-  ending: AbortSignal,
-  onDropped?: OnDropped,
+  { clients, namespace, ours, ending, onDropped, onPassed }: Options,
 ): AsyncGenerator<readonly RecordedEvent[], void> {
+  let last = after
   let position = after
   let failures = 0
   while (!ending.aborted) {
     let lost: Error
-    const source = client.subscribeToAll(
-      { fromPosition: fromPosition(position), filter: withoutSystem },
-      buffered,
-    )
+    const client = clients.current()
+    const source = subscribed(client, namespace, position)
     source.once('confirmation', () => {
       failures = 0
     })
     try {
       for await (const batch of batches(source, () => source.unsubscribe(), ending)) {
-        const events = batch.map(recorded)
-        position = events.at(-1)?.position ?? position
-        yield events
+        const events = ours(batch)
+        last = events.at(-1)?.position ?? last
+        position = Math.max(position, placeOf(batch.at(-1)))
+        onPassed(last, position)
+        if (events.length > 0) yield events
       }
       lost = new StoreUnavailable('EventStoreDB: the server ended the subscription')
     } catch (error) {
@@ -46,6 +82,7 @@ export async function* resubscribing(
       lost = portError(error)
     }
     if (ending.aborted) return
+    clients.replace(client)
     const waitMs = backOff(failures++)
     onDropped?.(lost, waitMs)
     await pause(waitMs, undefined, { signal: ending }).catch(() => undefined)

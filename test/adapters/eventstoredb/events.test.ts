@@ -5,9 +5,10 @@ import {
   WrongExpectedVersionError,
 } from '@eventstore/db-client'
 import t from 'tap'
-import { isCutOff, portError } from '../../../src/adapters/eventstoredb/errors.ts'
+import { isOutage, portError } from '../../../src/adapters/eventstoredb/errors.ts'
 import { eventStoreDbEventStore } from '../../../src/adapters/eventstoredb/event-store.ts'
 import { positionOf, recorded } from '../../../src/adapters/eventstoredb/events.ts'
+import { namespaceOf } from '../../../src/adapters/eventstoredb/namespace.ts'
 import { START, StoreDamaged } from '../../../src/ports/event-store.ts'
 import { eventStoreDbDouble } from '../../support/eventstoredb-double/double.ts'
 import { gathered, noted, streamName } from '../../support/noted.ts'
@@ -21,7 +22,7 @@ t.test('the events of the server itself are not seen', async (t) => {
   })
   t.equal(await store.head(), START)
   for (let n = 0; n < 150; n++) await store.append(streamName(), START, [noted(`${n}`)])
-  const own = double.log.all.filter(({ type }) => type === 'Noted')
+  const own = double.log.all.filter(({ stream }) => stream.startsWith('reprise.'))
   const last = double.log.all.at(-1)
   t.equal(last?.type, '$statsCollected', 'though they come last')
   t.equal(await store.head(), Number(own.at(-1)?.position))
@@ -61,8 +62,8 @@ t.test("errors in the port's words", async (t) => {
   t.match(portError(new MaxAppendSizeExceededError(undefined, 9)), { name: 'AppendTooLarge' })
   const denied = new AccessDeniedError()
   t.match(portError(denied), { name: 'StoreUnavailable', cause: denied })
-  t.notOk(isCutOff(denied))
-  t.ok(isCutOff(new Error('Channel has been shut down')))
+  t.notOk(isOutage(denied))
+  t.ok(isOutage(new Error('Channel has been shut down')))
 })
 
 t.test('a position that is not one number is said', async (t) => {
@@ -71,5 +72,5 @@ t.test('a position that is not one number is said', async (t) => {
   t.throws(() => positionOf({ commit: 2n ** 60n, prepare: 2n ** 60n }), StoreDamaged)
   const event = { streamId: 's', id: 'i', revision: 0n, type: 'T', isJson: true, data: {} }
   const resolved = { event: { ...event, metadata: {}, created: new Date(0) } } as ResolvedEvent
-  t.throws(() => recorded(resolved), StoreDamaged)
+  t.throws(() => recorded(namespaceOf('reprise'), resolved), StoreDamaged)
 })

@@ -10,13 +10,13 @@ import {
 import { eventStoreDbDouble } from '../../support/eventstoredb-double/double.ts'
 import { gathered, noted, streamName } from '../../support/noted.ts'
 
-const opened = async (t: Test, timeoutMs = 30_000) => {
+const opened = async (t: Test, waits: { patienceMs?: number; silenceMs?: number } = {}) => {
   const double = await eventStoreDbDouble()
   const drops: Error[] = []
   const said = new EventEmitter()
   const store = eventStoreDbEventStore({
     url: double.url,
-    timeoutMs,
+    ...waits,
     onDropped: (error) => {
       drops.push(error)
       said.emit('dropped')
@@ -28,6 +28,9 @@ const opened = async (t: Test, timeoutMs = 30_000) => {
   })
   return { double, store, drops, nextDrop: () => once(said, 'dropped') }
 }
+
+/** What is away for long is said to be away soon. */
+const impatient = { patienceMs: 100 }
 
 /** Reads a feed until it has handed over `count` events. */
 const fed = async (
@@ -77,7 +80,7 @@ t.test('a feed whose subscription is dropped again and again', async (t) => {
 })
 
 t.test('a server that is down', async (t) => {
-  const { double, store } = await opened(t)
+  const { double, store } = await opened(t, impatient)
   const stream = streamName()
   await store.append(stream, START, [noted('a')])
   double.stop()
@@ -91,7 +94,7 @@ t.test('a server that is down', async (t) => {
 })
 
 t.test('a server that was never there', async (t) => {
-  const { double, store, nextDrop } = await opened(t)
+  const { double, store, nextDrop } = await opened(t, impatient)
   double.stop()
   const stream = streamName()
   await t.rejects(store.append(stream, START, [noted('a')]), StoreUnavailable)
@@ -104,7 +107,7 @@ t.test('a server that was never there', async (t) => {
 })
 
 t.test('a feed outlives a server', async (t) => {
-  const { double, store, drops } = await opened(t)
+  const { double, store, drops } = await opened(t, impatient)
   const stream = streamName()
   await store.append(stream, START, [noted('a'), noted('b')])
   const reader = fed(store, 4, async ({ length }) => {
@@ -123,7 +126,7 @@ t.test('a feed outlives a server', async (t) => {
 })
 
 t.test('a server that goes down under many appends', async (t) => {
-  const { double, store } = await opened(t)
+  const { double, store } = await opened(t, impatient)
   const text = 'x'.repeat(20_000)
   const ids = new Set<string>()
   const sending = Array.from({ length: 400 }, async (_, n) => {
@@ -154,12 +157,21 @@ t.test('an append whose answer is lost is stored once', async (t) => {
 })
 
 t.test('an append without an answer is given up', async (t) => {
-  const { double, store } = await opened(t, 100)
+  const { double, store } = await opened(t, { silenceMs: 20, patienceMs: 100 })
   const stream = streamName()
   const event = noted('a')
-  double.loseAnswers(1, 'silent')
+  double.loseAnswers(Number.POSITIVE_INFINITY, 'silent')
   await t.rejects(store.append(stream, START, [event]), StoreUnavailable)
+  double.loseAnswers(0, 'silent')
   t.equal((await store.append(stream, START, [event])).revision, 0, 'and settled by another')
+})
+
+t.test('an append whose answer never comes is asked about again', async (t) => {
+  const { double, store } = await opened(t, { silenceMs: 20 })
+  const stream = streamName()
+  double.loseAnswers(1, 'silent')
+  t.equal((await store.append(stream, START, [noted('a')])).revision, 0)
+  t.equal((await gathered(store.read(stream))).length, 1)
 })
 
 t.test('a closed store', async (t) => {

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { aside } from './neighbours.ts'
 
 export type Proposed = {
   id: string
@@ -16,6 +16,8 @@ export type Outcome =
   | { kind: 'appended'; revision: number; position: bigint }
   | { kind: 'conflict'; current: number }
   | { kind: 'too large' }
+  /** The same ids are written and not committed yet: the server gives no answer. */
+  | { kind: 'dropped' }
 
 /** The default of a real server. */
 export const maxAppendSize = 1_048_576
@@ -23,20 +25,14 @@ export const maxAppendSize = 1_048_576
 const sizeOf = ({ type, data, metadata }: Proposed) =>
   2 * type.length + data.length + metadata.length
 
-const systemEvent = (type: string): Proposed => ({
-  id: randomUUID(),
-  type,
-  contentType: 'application/json',
-  data: Buffer.from('{}'),
-  metadata: new Uint8Array(),
-})
-
 /**
  * What a server of version 23.10 has stored and what it says to an append (facts, EventStoreDB).
- * Positions are byte offsets; now and then the server writes an event of its own.
+ * Positions are byte offsets. An append is written first and seen by readers when it is committed.
+ * With `neighbours`, other applications write to the same server.
  */
-export const eventLog = () => {
+export const eventLog = (neighbours = true) => {
   const all: Stored[] = []
+  const written: Stored[] = []
   const streams = new Map<string, Stored[]>()
   const known = new Map<string, Stored>()
   let end = 4_211n
@@ -49,8 +45,25 @@ export const eventLog = () => {
       const stored = { ...event, stream, revision: own.length, position: end }
       end += BigInt(sizeOf(event) + 2 * stream.length + 96)
       own.push(stored)
-      all.push(stored)
+      written.push(stored)
       known.set(`${stream} ${event.id}`, stored)
+    }
+  }
+
+  const isCommitted = ({ position }: Stored) => position <= (all.at(-1)?.position ?? -1n)
+
+  /** Readers see all that is written. */
+  const commit = (): void => {
+    for (const stored of written.splice(0)) all.push(stored)
+  }
+
+  /** What is written and not committed is gone, as after the loss of a leader. */
+  const lose = (): void => {
+    for (const { stream, id } of written.splice(0)) {
+      known.delete(`${stream} ${id}`)
+      const kept = (streams.get(stream) ?? []).filter(isCommitted)
+      if (kept.length > 0) streams.set(stream, kept)
+      else streams.delete(stream)
     }
   }
 
@@ -76,6 +89,7 @@ export const eventLog = () => {
     const current = own.length - 1
     const earlier = before(own, expected, events)
     if (earlier.last) {
+      if (expected !== 'any' && !isCommitted(earlier.last)) return { kind: 'dropped' }
       const { revision, position } = earlier.last
       return { kind: 'appended', revision, position }
     }
@@ -84,12 +98,33 @@ export const eventLog = () => {
     if (earlier.taken || missing || ahead) return { kind: 'conflict', current }
     store(stream, events)
     const { revision, position } = streams.get(stream)?.at(-1) ?? { revision: 0, position: end }
-    if (++appends % 3 === 0) store(`$$${stream}`, [systemEvent('$metadata')])
-    if (appends % 50 === 0)
-      store('$stats-127.0.0.1:2113', Array(40).fill(systemEvent('$statsCollected')))
+    for (const other of aside(++appends, stream, events, neighbours))
+      store(other.stream, other.events)
     return { kind: 'appended', revision, position }
   }
 
-  store('$users', [systemEvent('$User')])
-  return { all: all as readonly Stored[], append, stream: (name: string) => streams.get(name) }
+  /** The committed events of one stream; undefined when there are none. */
+  const stream = (name: string): readonly Stored[] | undefined => {
+    const own = streams.get(name) ?? []
+    const seen = written.length === 0 ? own : own.filter(isCommitted)
+    return seen.length > 0 ? seen : undefined
+  }
+
+  /** The place in `all` of the first event at a position or after it. */
+  const indexOf = (position: bigint): number => {
+    let low = 0
+    let high = all.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((all[middle]?.position ?? 0n) < position) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  for (const { stream, events } of aside(0, '', [], neighbours)) store(stream, events)
+  commit()
+  return { all: all as readonly Stored[], append, commit, lose, stream, indexOf }
 }
+
+export type EventLog = ReturnType<typeof eventLog>

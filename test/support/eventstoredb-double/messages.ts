@@ -73,16 +73,34 @@ const refusal = (details: { serializeBinary(): Uint8Array }, name: string): Stat
     .setDetails(packed)
 }
 
+/** A refusal whose details the client does not know. */
+const notReady = (): Status => {
+  const packed = new Any()
+  packed.pack(new Empty().serializeBinary(), 'google.protobuf.Empty')
+  return new status.Status()
+    .setCode(code.Code.UNAVAILABLE)
+    .setMessage('Server Is Not Ready')
+    .setDetails(packed)
+}
+
+/** What a server says to an append, or that it gave up waiting, or that it has no leader. */
+export type Answer =
+  | Exclude<Outcome, { kind: 'dropped' }>
+  | { kind: 'timeout' }
+  | { kind: 'not ready' }
+
 /** The answer to one append of the many that share a BatchAppend call. */
 export const answerMessage = (
   correlation: UUID | undefined,
   stream: string,
   expected: Expected,
-  outcome: Outcome,
+  outcome: Answer,
 ) => {
   const answer = new streams.BatchAppendResp()
     .setCorrelationId(correlation)
     .setStreamIdentifier(identifier(stream))
+  if (outcome.kind === 'timeout') return answer.setError(refusal(new shared.Timeout(), 'Timeout'))
+  if (outcome.kind === 'not ready') return answer.setError(notReady())
   if (outcome.kind === 'conflict')
     return answer.setError(refusal(wrongVersion(expected, outcome.current), 'WrongExpectedVersion'))
   if (outcome.kind === 'too large') {

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { type EventEmitter, once } from 'node:events'
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
-import type { ServerWritableStream } from '@grpc/grpc-js'
-import type { eventLog, Stored } from './log.ts'
+import { type ServerWritableStream, status } from '@grpc/grpc-js'
+import { filterOf } from './filters.ts'
+import type { EventLog, Stored } from './log.ts'
 import {
   caughtUpMessage,
   checkpointMessage,
@@ -14,71 +15,121 @@ import {
 
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>
 
+type Write = (message: ReadResp) => Promise<unknown>
+
+/** One Read call: the position in $all that it began at, if any, and what was sent so far. */
+export type ReadSeen = {
+  kind: 'subscription' | 'stream' | 'all'
+  from: number | undefined
+  events: number
+  checkpoints: number
+}
+
 const { FORWARDS } = streams.ReadReq.Options.ReadDirection
 
-/** Messages between two checkpoints of a filtered subscription. */
-const checkpointEvery = 32
+const unknown = (details: string) =>
+  Object.assign(new Error(details), { code: status.UNKNOWN, details })
 
 const nameOf = (options: ReadReq.Options.StreamOptions) =>
   Buffer.from(options.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString()
 
-/** The filter by event type, which is the only one the double knows. */
-const filterOf = (options: ReadReq.Options): ((stored: Stored) => boolean) => {
-  const regex = options.getFilter()?.getEventType()?.getRegex()
-  if (regex === undefined) return () => true
-  const wanted = new RegExp(regex)
-  return ({ type }) => wanted.test(type)
+/** The events from one place on, up to an end or down to the first. */
+function* along(events: readonly Stored[], from: number, forwards: boolean) {
+  const end = forwards ? events.length : -1
+  for (let n = from; n !== end; n += forwards ? 1 : -1) {
+    const stored = events[n]
+    if (stored) yield stored
+  }
 }
 
 /** One Read call: of a stream or of $all, forwards or backwards, once or as a subscription. */
-export const reader = (log: ReturnType<typeof eventLog>, appended: EventEmitter) => {
-  const read = async (options: ReadReq.Options, write: (message: ReadResp) => Promise<unknown>) => {
+export const reader = (log: EventLog, committed: EventEmitter) => {
+  const isEvent = (position: bigint) => log.all[log.indexOf(position)]?.position === position
+
+  const readStream = async (
+    options: ReadReq.Options,
+    of: ReadReq.Options.StreamOptions,
+    write: Write,
+  ) => {
+    const name = nameOf(of)
+    const events = log.stream(name)
+    if (!events) return write(notFoundMessage(name))
     const forwards = options.getReadDirection() === FORWARDS
-    const from = options.getStream() ?? options.getAll()
-    const position = BigInt(options.getAll()?.getPosition()?.getCommitPosition() ?? 0)
-    const revision = Number(options.getStream()?.getRevision() ?? 0)
-    const name = options.getStream()
-    const source = name ? log.stream(nameOf(name)) : log.all
-    if (name && !source) return write(notFoundMessage(nameOf(name)))
-    const ordered = forwards ? [...(source ?? [])] : [...(source ?? [])].reverse()
-    const whole = forwards ? from?.hasStart() : from?.hasEnd()
-    const found = ordered.filter((stored) => {
-      if (whole) return true
-      if (name) return forwards ? stored.revision >= revision : stored.revision <= revision
-      return forwards ? stored.position >= position : stored.position < position
-    })
-    for (const stored of found.slice(0, Number(options.getCount())))
+    const revision = Number(of.getRevision())
+    const first = of.hasStart() ? 0 : revision
+    const last = of.hasEnd() ? events.length - 1 : Math.min(revision, events.length - 1)
+    let left = Number(options.getCount())
+    if (forwards && first >= events.length) return
+    for (const stored of along(events, forwards ? first : last, forwards)) {
+      if (left-- <= 0) return
       await write(eventMessage(stored))
+    }
   }
 
-  const subscribe = async (
-    options: ReadReq.Options,
-    write: (message: ReadResp) => Promise<unknown>,
-    signal: AbortSignal,
-  ) => {
-    const wanted = filterOf(options)
-    const after = options.getAll()?.getPosition()?.getCommitPosition()
-    const found = log.all.findIndex(({ position }) => position > BigInt(after ?? -1))
-    let next = found === -1 ? log.all.length : found
+  const readAll = async (options: ReadReq.Options, write: Write) => {
+    const from = options.getAll()
+    const forwards = options.getReadDirection() === FORWARDS
+    const position = BigInt(from?.getPosition()?.getCommitPosition() ?? 0)
+    const given = from?.hasPosition() ?? false
+    const pastEnd = position > (log.all.at(-1)?.position ?? -1n)
+    if (given && !pastEnd && !isEvent(position)) throw unknown('Unexpected ReadAllResult: Error')
+    const first = given ? log.indexOf(position) : 0
+    const last = given ? log.indexOf(position) - 1 : log.all.length - 1
+    let left = Number(options.getCount())
+    if (forwards && first >= log.all.length) return
+    for (const stored of along(log.all, forwards ? first : last, forwards)) {
+      if (left-- <= 0) return
+      await write(eventMessage(stored))
+    }
+  }
+
+  const subscribe = async (options: ReadReq.Options, write: Write, signal: AbortSignal) => {
+    const { wanted, checkpointEvery } = filterOf(options)
+    const from = options.getAll()
+    const after = BigInt(from?.getPosition()?.getCommitPosition() ?? -1)
+    if (from?.hasPosition() && !isEvent(after)) throw unknown('Exception was thrown by handler.')
+    let next = from?.hasEnd() ? log.all.length : log.indexOf(after + 1n)
+    let looked = 0
     await write(confirmationMessage(randomUUID()))
     for (;;) {
-      for (let stored = log.all[next]; stored; stored = log.all[next]) {
+      for (let stored = log.all[next]; stored; stored = log.all[++next]) {
         if (wanted(stored)) await write(eventMessage(stored))
-        if (++next % checkpointEvery === 0) await write(checkpointMessage(stored.position))
+        if (++looked % checkpointEvery === 0) await write(checkpointMessage(stored.position))
       }
       await write(caughtUpMessage())
-      if (next === log.all.length) await once(appended, 'appended', { signal })
+      if (next === log.all.length) await once(committed, 'committed', { signal })
     }
   }
 
-  return async (call: ReadCall, signal: AbortSignal): Promise<void> => {
+  const reads: ReadSeen[] = []
+
+  const seen = (options: ReadReq.Options): ReadSeen => {
+    const position = options.getAll()?.getPosition()?.getCommitPosition()
+    const kind = options.hasStream() ? 'stream' : 'all'
+    return {
+      kind: options.hasSubscription() ? 'subscription' : kind,
+      from: position === undefined ? undefined : Number(position),
+      events: 0,
+      checkpoints: 0,
+    }
+  }
+
+  const answer = async (call: ReadCall, signal: AbortSignal): Promise<void> => {
     const options = call.request.getOptions()
     if (!options) return
+    const read = seen(options)
+    reads.push(read)
     const write = async (message: ReadResp) => {
       signal.throwIfAborted()
+      if (message.hasEvent()) read.events++
+      if (message.hasCheckpoint()) read.checkpoints++
       if (!call.write(message)) await once(call, 'drain', { signal })
     }
+    const stream = options.getStream()
     if (options.hasSubscription()) await subscribe(options, write, signal)
-    else await read(options, write)
+    else if (stream) await readStream(options, stream, write)
+    else await readAll(options, write)
   }
+
+  return { answer, reads: reads as readonly ReadSeen[] }
 }

@@ -1,0 +1,57 @@
+import { type Appended, StoreUnavailable } from '../../ports/event-store.ts'
+import { type AppendCall, appendCall } from './append-call.ts'
+import type { AppendRequest } from './append-request.ts'
+import type { OpenedCall } from './channel.ts'
+import { isNotReady } from './errors.ts'
+import { patience } from './patience.ts'
+
+type Options = {
+  connect: () => Promise<OpenedCall>
+  /** How long the server may be silent before its connection is given up for another. */
+  silenceMs: number
+  /** How long an append waits for a server that can write. */
+  patienceMs: number
+  closing: AbortSignal
+}
+
+/**
+ * Appends over one call, which is replaced when it ends, or when its server has no leader to write
+ * to. An append whose fate is unknown is sent again with the same ids, which settles it.
+ */
+export const writer = ({ connect, silenceMs, patienceMs, closing }: Options) => {
+  let current: AppendCall | undefined
+  const open = new Set<AppendCall>()
+
+  const opened = (): AppendCall => {
+    const call = appendCall(connect(), {
+      silenceMs,
+      onOver: () => {
+        if (current === call) current = undefined
+      },
+      onEnd: () => open.delete(call),
+    })
+    open.add(call)
+    return call
+  }
+
+  const append = async (request: AppendRequest): Promise<Appended> => {
+    const trying = patience(patienceMs, closing)
+    for (;;) {
+      if (closing.aborted) throw new StoreUnavailable('EventStoreDB: the store is closed')
+      current ??= opened()
+      const call = current
+      try {
+        return await call.send(request)
+      } catch (error) {
+        if (isNotReady(error)) call.retire()
+        await trying.wait(error)
+      }
+    }
+  }
+
+  const close = (): void => {
+    for (const call of open) call.end(new StoreUnavailable('EventStoreDB: the store is closed'))
+  }
+
+  return { append, close }
+}
