@@ -4,16 +4,13 @@ import type { Commits } from './commits.ts'
 import type { EventLog, Expected, Proposed } from './log.ts'
 import { type Answer, answerMessage } from './messages.ts'
 
-type AppendCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>
+export type AppendCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>
 
 /**
  * What becomes of appends while a cluster has no leader: the call breaks, the server says that it is
  * not ready, or it says nothing until it gives up.
  */
 export type Electing = 'unavailable' | 'not ready' | 'hang'
-
-/** How long a server waits for a write before it says that it gave up. */
-const givesUpMs = 2_500
 
 export const unavailable = { code: status.UNAVAILABLE, details: 'the server went away' }
 
@@ -31,8 +28,8 @@ const proposedOf = (message: BatchAppendReq.ProposedMessage): Proposed => ({
   metadata: message.getCustomMetadata_asU8(),
 })
 
-/** The BatchAppend calls of one node. */
-export const appender = (log: EventLog, commits: Commits) => {
+/** The BatchAppend calls of one node, which gives up waiting for a write after some time. */
+export const appender = (log: EventLog, commits: Commits, givesUpMs = 2_500) => {
   let losing = 0
   let cutting = true
   let electing: Electing | undefined

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import gossip from '@eventstore/db-client/generated/gossip_pb.js'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
+import { insecure } from './access.ts'
 import type { Electing } from './appending.ts'
 import { commits } from './commits.ts'
 import { eventLog } from './log.ts'
@@ -17,7 +18,7 @@ type Gossip = 'stale' | 'leaderless' | 'electing'
 const hostOf = ({ port }: EventStoreDbNode) => `127.0.0.1:${port}`
 
 /** Three nodes over one log. The leader dies when told to, and the next leads when told to. */
-export const eventStoreDbCluster = async () => {
+export const eventStoreDbCluster = async ({ givesUpMs }: { givesUpMs?: number } = {}) => {
   const log = eventLog()
   const committing = commits(log)
   const nodes: (EventStoreDbNode & { id: string })[] = []
@@ -42,8 +43,8 @@ export const eventStoreDbCluster = async () => {
       ),
     )
 
-  for (let n = 0; n < 3; n++)
-    nodes.push({ id: randomUUID(), ...(await eventStoreDbNode(log, committing, info)) })
+  const node = { log, commits: committing, gossip: info, access: insecure, givesUpMs }
+  for (let n = 0; n < 3; n++) nodes.push({ id: randomUUID(), ...(await eventStoreDbNode(node)) })
 
   const elect = (how: Electing | undefined) => {
     for (const { appends } of nodes) appends.elect(how)

@@ -1,4 +1,5 @@
 import gossip from '@eventstore/db-client/generated/gossip_pb.js'
+import { insecure, type Secured, securedBy } from './access.ts'
 import { commits } from './commits.ts'
 import type { Proposed } from './log.ts'
 import { eventLog } from './log.ts'
@@ -7,15 +8,27 @@ import { eventStoreDbNode } from './node.ts'
 type Options = {
   /** Whether other applications write to the same server. */
   neighbours?: boolean
+  /** How long a write may take before the server says that it gave up waiting. */
+  givesUpMs?: number
+  /** With TLS and users; else everybody may do everything. */
+  secured?: Secured
 }
 
 /** A single insecure node on a port of its own, which behaves as the facts on EventStoreDB say. */
-export const eventStoreDbDouble = async ({ neighbours = true }: Options = {}) => {
+export const eventStoreDbDouble = async (options: Options = {}) => {
+  const { neighbours = true, givesUpMs, secured } = options
   const log = eventLog(neighbours)
   const committing = commits(log)
-  const node = await eventStoreDbNode(log, committing, () => new gossip.ClusterInfo())
+  const node = await eventStoreDbNode({
+    log,
+    commits: committing,
+    gossip: () => new gossip.ClusterInfo(),
+    access: secured ? securedBy(secured) : insecure,
+    givesUpMs,
+  })
   const { start, stop, dropSubscriptions, appends, reads } = node
   return {
+    port: node.port,
     url: `esdb://127.0.0.1:${node.port}?tls=false`,
     start,
     stop,
