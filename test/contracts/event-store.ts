@@ -145,6 +145,38 @@ export const eventStoreContract = (t: Test, open: OpenStore): void => {
     t.equal((await gathered(store.read(other))).length, 1)
   })
 
+  t.test('the same events at once, with an expectation and without', async (t) => {
+    const { store } = await open(t)
+    const stream = streamName()
+    const events = [noted('a'), noted('b')]
+    const outcomes = await Promise.all([
+      store.append(stream, START, events),
+      store.append(stream, 'any', events),
+      store.append(stream, START, events),
+      store.append(stream, 'any', events),
+    ])
+    for (const outcome of outcomes) t.strictSame(outcome, outcomes[0])
+    t.equal((await gathered(store.read(stream))).length, 2)
+  })
+
+  t.test('many appends at once are each stored once', async (t) => {
+    const { store } = await open(t)
+    const before = await store.head()
+    const sent = Array.from({ length: 300 }, (_, n) => ({
+      stream: streamName(),
+      event: noted(`${n}`),
+    }))
+    const appended = await Promise.all(
+      sent.map(({ stream, event }) => store.append(stream, START, [event])),
+    )
+    t.equal(new Set(appended.map(({ position }) => position)).size, 300)
+    const places = new Map(
+      (await gathered(store.history(before))).map(({ id, position }) => [id, position]),
+    )
+    for (const [n, { event }] of sent.entries())
+      t.equal(places.get(event.id), appended[n]?.position)
+  })
+
   t.test('a known first event with a new second is a conflict', async (t) => {
     const { store } = await open(t)
     const stream = streamName()

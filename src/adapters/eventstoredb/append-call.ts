@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { DeadlineExceededError, UnavailableError, UnknownError } from '@eventstore/db-client'
-import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js'
-import { parseUUID } from '@eventstore/db-client/dist/utils/grpcUUID.js'
+import { DeadlineExceededError, UnavailableError } from '@eventstore/db-client'
 import type { BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
-import { type Appended, StoreDamaged } from '../../ports/event-store.ts'
+import type { Appended } from '../../ports/event-store.ts'
+import { correlationOf, outcomeOf } from './append-answer.ts'
 import type { AppendRequest } from './append-request.ts'
 import type { OpenedCall } from './channel.ts'
 import { clientError } from './errors.ts'
-import { positionOf } from './events.ts'
 
 type Waiting = {
   stream: string
@@ -37,31 +35,6 @@ type Options = {
   onOver: () => void
   /** Told once, when none is under way on it any more. */
   onEnd: () => void
-}
-
-const refusalOf = (answer: BatchAppendResp, stream: string): Error => {
-  const refusal = answer.getError()
-  try {
-    if (refusal) return unpackToCommandError(refusal, stream)
-  } catch {
-    // It has no details.
-  }
-  return new UnknownError(undefined, `Could not recognize ${refusal?.getMessage()}`)
-}
-
-/** @throws what the server refused it with; StoreDamaged when it tells no position. */
-const outcomeOf = (answer: BatchAppendResp, stream: string): Appended => {
-  const success = answer.getSuccess()
-  if (!success) throw refusalOf(answer, stream)
-  const position = success.getPosition()
-  if (!position) throw new StoreDamaged('EventStoreDB: an append was answered without a position')
-  return {
-    revision: Number(success.getCurrentRevision()),
-    position: positionOf({
-      commit: BigInt(position.getCommitPosition()),
-      prepare: BigInt(position.getPreparePosition()),
-    }),
-  }
 }
 
 export const appendCall = (
@@ -100,8 +73,7 @@ export const appendCall = (
   }
 
   const answered = (answer: BatchAppendResp) => {
-    const correlation = answer.getCorrelationId()
-    const id = correlation ? parseUUID(correlation) : ''
+    const id = correlationOf(answer)
     const append = waiting.get(id)
     if (!append) return
     waiting.delete(id)

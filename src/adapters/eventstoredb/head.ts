@@ -3,6 +3,9 @@ import { placeOf } from './events.ts'
 import type { Reads } from './reads.ts'
 import type { Sieve } from './strangers.ts'
 
+/** A server sends ahead of who reads: it is asked for no more than is needed most of the time. */
+const few = 32
+
 /**
  * The last event of ours, beside others who write a lot: nothing is read back further than to
  * where it was known before.
@@ -18,24 +21,23 @@ export const headOf = ({ backwards }: Reads, ours: Sieve) => {
     knownTo = position
   }
 
-  const head = async (): Promise<number> => {
+  /** Undefined when it is not among so many of the last events. */
+  const among = async (maxCount?: number): Promise<number | undefined> => {
     let end: number | undefined
-    for await (const batch of backwards()) {
+    for await (const batch of backwards(maxCount))
       for (const resolved of batch) {
         const position = placeOf(resolved)
         end ??= position
-        if (position <= knownTo) {
-          passed(last, end)
-          return last
-        }
-        const [found] = ours([resolved])
-        if (!found) continue
-        passed(found.position, end)
-        return found.position
+        const [found] = position > knownTo ? ours([resolved]) : []
+        if (position > knownTo && !found) continue
+        passed(found?.position ?? last, end)
+        return last
       }
-    }
-    return last
+    if (maxCount === undefined && end !== undefined) passed(START, end)
+    return undefined
   }
+
+  const head = async (): Promise<number> => (await among(few)) ?? (await among()) ?? START
 
   return { head, passed }
 }

@@ -74,10 +74,10 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
     }
   }
 
-  /** $all from its end back, in batches. */
-  const backwards = () =>
+  /** $all from its end back, in batches, down to the beginning or so many events. */
+  const backwards = (maxCount = Number.MAX_SAFE_INTEGER) =>
     throughOutages((client) => {
-      const source = client.readAll({ direction: BACKWARDS, fromPosition: END })
+      const source = client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount })
       return batches<Resolved>(source, () => source.cancel(), closing)
     })
 
