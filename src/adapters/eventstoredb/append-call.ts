@@ -126,13 +126,13 @@ export const appendCall = (
   )
 
   const send = async (request: AppendRequest): Promise<Appended> => {
-    const { call } = await opening
-    if (ended) throw ended
+    const opened = await opening.catch(() => undefined)
+    if (ended || !opened) throw ended
     const id = randomUUID()
     return new Promise((resolve, reject) => {
       const sentAt = performance.now()
       waiting.set(id, { stream: request.stream, order: ++sent, sentAt, resolve, reject })
-      call.write(request.message(id))
+      opened.call.write(request.message(id))
       watch(silenceMs)
     })
   }

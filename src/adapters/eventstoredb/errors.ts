@@ -22,13 +22,13 @@ import {
 
 const away = [UnavailableError, CancelledError, NotLeaderError, DeadlineExceededError, TimeoutError]
 
-/**
- * The server answers and cannot write: it has no leader, or is too busy. The client has no error for
- * that and says only that it does not recognize the answer.
- */
-export const isNotReady = (error: unknown): boolean =>
-  error instanceof NotLeaderError ||
-  (error instanceof UnknownError && error.message.startsWith('Could not recognize'))
+/** The client has no error of its own for a server that cannot write just now. */
+const isUnrecognized = (error: unknown): error is UnknownError =>
+  error instanceof UnknownError && error.message.startsWith('Could not recognize')
+
+/** The server has no leader to write to: another may know one. */
+export const isLeaderless = (error: unknown): boolean =>
+  error instanceof NotLeaderError || (isUnrecognized(error) && !error.message.includes('Too Busy'))
 
 /**
  * Whether the server could not be reached or did not answer, rather than refuse. The client has
@@ -37,7 +37,7 @@ export const isNotReady = (error: unknown): boolean =>
  */
 export const isOutage = (error: unknown): boolean =>
   away.some((kind) => error instanceof kind) ||
-  isNotReady(error) ||
+  isUnrecognized(error) ||
   (error instanceof Error && error.constructor === Error)
 
 /** An error of gRPC as one of the client's kinds; any other as it is. */

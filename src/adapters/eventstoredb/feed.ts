@@ -8,7 +8,7 @@ import {
 import { type RecordedEvent, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import { batches, buffered } from './batches.ts'
 import type { Clients } from './clients.ts'
-import { portError } from './errors.ts'
+import { isOutage, portError } from './errors.ts'
 import { fromPosition, placeOf } from './events.ts'
 import type { Namespace } from './namespace.ts'
 import type { Sieve } from './strangers.ts'
@@ -79,10 +79,10 @@ export async function* resubscribing(
       lost = new StoreUnavailable('EventStoreDB: the server ended the subscription')
     } catch (error) {
       if (error instanceof StoreDamaged) throw error
+      if (isOutage(error)) clients.replace(client)
       lost = portError(error)
     }
     if (ending.aborted) return
-    clients.replace(client)
     const waitMs = backOff(failures++)
     onDropped?.(lost, waitMs)
     await pause(waitMs, undefined, { signal: ending }).catch(() => undefined)

@@ -1,9 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Appended, StoreUnavailable } from '../../ports/event-store.ts'
 import { type AppendCall, appendCall } from './append-call.ts'
 import type { AppendRequest } from './append-request.ts'
 import type { OpenedCall } from './channel.ts'
-import { isNotReady } from './errors.ts'
+import { isLeaderless } from './errors.ts'
 import { patience } from './patience.ts'
+
+/** The least time between one connection and the next: many appends wait for the same one. */
+const connectEveryMs = 100
 
 type Options = {
   connect: () => Promise<OpenedCall>
@@ -20,10 +24,18 @@ type Options = {
  */
 export const writer = ({ connect, silenceMs, patienceMs, closing }: Options) => {
   let current: AppendCall | undefined
+  let connectedAt = Number.NEGATIVE_INFINITY
   const open = new Set<AppendCall>()
 
+  const connecting = async (): Promise<OpenedCall> => {
+    const waitMs = connectedAt + connectEveryMs - performance.now()
+    if (waitMs > 0) await pause(waitMs, undefined, { signal: closing })
+    connectedAt = performance.now()
+    return connect()
+  }
+
   const opened = (): AppendCall => {
-    const call = appendCall(connect(), {
+    const call = appendCall(connecting(), {
       silenceMs,
       onOver: () => {
         if (current === call) current = undefined
@@ -43,7 +55,7 @@ export const writer = ({ connect, silenceMs, patienceMs, closing }: Options) => 
       try {
         return await call.send(request)
       } catch (error) {
-        if (isNotReady(error)) call.retire()
+        if (isLeaderless(error)) call.retire()
         await trying.wait(error)
       }
     }

@@ -2,10 +2,11 @@ import {
   AccessDeniedError,
   MaxAppendSizeExceededError,
   type ResolvedEvent,
+  UnknownError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client'
 import t from 'tap'
-import { isOutage, portError } from '../../../src/adapters/eventstoredb/errors.ts'
+import { isLeaderless, isOutage, portError } from '../../../src/adapters/eventstoredb/errors.ts'
 import { eventStoreDbEventStore } from '../../../src/adapters/eventstoredb/event-store.ts'
 import { positionOf, recorded } from '../../../src/adapters/eventstoredb/events.ts'
 import { namespaceOf } from '../../../src/adapters/eventstoredb/namespace.ts'
@@ -64,6 +65,11 @@ t.test("errors in the port's words", async (t) => {
   t.match(portError(denied), { name: 'StoreUnavailable', cause: denied })
   t.notOk(isOutage(denied))
   t.ok(isOutage(new Error('Channel has been shut down')))
+  const unready = (message: string) => new UnknownError(undefined, `Could not recognize ${message}`)
+  t.ok(isOutage(unready('Server Is Too Busy')))
+  t.notOk(isLeaderless(unready('Server Is Too Busy')), 'the same server is asked again')
+  t.ok(isLeaderless(unready('Server Is Not Ready')), 'another may know a leader')
+  t.notOk(isOutage(new UnknownError(undefined, 'Unexpected ReadAllResult: Error')))
 })
 
 t.test('a position that is not one number is said', async (t) => {

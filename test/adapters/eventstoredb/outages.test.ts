@@ -8,6 +8,7 @@ import {
   StoreUnavailable,
 } from '../../../src/ports/event-store.ts'
 import { eventStoreDbDouble } from '../../support/eventstoredb-double/double.ts'
+import { eventually } from '../../support/eventually.ts'
 import { gathered, noted, streamName } from '../../support/noted.ts'
 
 const opened = async (t: Test, waits: { patienceMs?: number; silenceMs?: number } = {}) => {
@@ -48,8 +49,7 @@ const fed = async (
 }
 
 /** Appends until the server takes it: gRPC itself waits before it connects again. */
-const persistently = async (store: EventStore, stream: string) => {
-  const event = noted('again')
+const persistently = async (store: EventStore, stream: string, event = noted('again')) => {
   for (let attempt = 1; ; attempt++) {
     try {
       return await store.append(stream, 'any', [event])
@@ -157,13 +157,14 @@ t.test('an append whose answer is lost is stored once', async (t) => {
 })
 
 t.test('an append without an answer is given up', async (t) => {
-  const { double, store } = await opened(t, { silenceMs: 20, patienceMs: 100 })
+  const { double, store } = await opened(t, { silenceMs: 50, patienceMs: 300 })
   const stream = streamName()
   const event = noted('a')
   double.loseAnswers(Number.POSITIVE_INFINITY, 'silent')
   await t.rejects(store.append(stream, START, [event]), StoreUnavailable)
   double.loseAnswers(0, 'silent')
-  t.equal((await store.append(stream, START, [event])).revision, 0, 'and settled by another')
+  t.equal((await persistently(store, stream, event)).revision, 0, 'and settled by another')
+  t.equal((await gathered(store.read(stream))).length, 1)
 })
 
 t.test('an append whose answer never comes is asked about again', async (t) => {
@@ -172,6 +173,45 @@ t.test('an append whose answer never comes is asked about again', async (t) => {
   double.loseAnswers(1, 'silent')
   t.equal((await store.append(stream, START, [noted('a')])).revision, 0)
   t.equal((await gathered(store.read(stream))).length, 1)
+})
+
+t.test('an append that the server passes over is asked about on the same call', async (t) => {
+  const { double, store } = await opened(t, { silenceMs: 50 })
+  await store.append(streamName(), START, [noted('first')])
+  double.loseAnswers(1, 'silent')
+  let settled = false
+  const append = store.append(streamName(), START, [noted('a')]).finally(() => {
+    settled = true
+  })
+  while (!settled) await store.append(streamName(), START, [noted('b')])
+  t.equal((await append).revision, 0)
+  t.equal(double.appendCalls(), 1, 'since it answers others')
+})
+
+t.test('the same events from two processes, while the first are not committed', async (t) => {
+  const { double, store } = await opened(t, { silenceMs: 50 })
+  const other = eventStoreDbEventStore({ url: double.url, silenceMs: 50 })
+  t.teardown(() => other.close())
+  const stream = streamName()
+  const events = [noted('a'), noted('b')]
+  const commits = double.holdCommits()
+  const first = store.append(stream, START, events)
+  await eventually(async () => double.received() > 0)
+  const second = other.append(stream, START, events)
+  await eventually(async () => double.received() > 4)
+  commits.release()
+  t.strictSame(await second, await first, 'both answer the first outcome')
+  t.equal((await gathered(store.read(stream))).length, 2)
+})
+
+t.test('many appends are under way on one call', async (t) => {
+  const { double, store } = await opened(t)
+  const commits = double.holdCommits()
+  const appends = Array.from({ length: 200 }, () => store.append(streamName(), START, [noted('a')]))
+  await eventually(async () => double.received() === 200)
+  commits.release()
+  t.equal((await Promise.all(appends)).length, 200)
+  t.equal(double.appendCalls(), 1)
 })
 
 t.test('a closed store', async (t) => {

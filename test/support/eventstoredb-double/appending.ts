@@ -34,6 +34,7 @@ export const appender = (log: EventLog, commits: Commits, givesUpMs = 2_500) => 
   let cutting = true
   let electing: Electing | undefined
   let received = 0
+  let calls = 0
 
   /** Stores one append. Answers it when it is committed, or not, as the fault of the moment says. */
   const take = (
@@ -66,6 +67,7 @@ export const appender = (log: EventLog, commits: Commits, givesUpMs = 2_500) => 
 
   const batchAppend = (call: AppendCall) => {
     const open = new Map<string, { options: BatchAppendReq.Options; events: Proposed[] }>()
+    calls++
     call.on('error', () => undefined)
     call.on('data', (request: BatchAppendReq) => {
       const correlation = request.getCorrelationId()
@@ -94,5 +96,6 @@ export const appender = (log: EventLog, commits: Commits, givesUpMs = 2_500) => 
       electing = how
     },
     received: () => received,
+    calls: () => calls,
   }
 }

@@ -38,6 +38,8 @@ export const eventStoreDbDouble = async (options: Options = {}) => {
     elect: appends.elect,
     /** How many appends have come, with those that were refused or not answered. */
     received: appends.received,
+    /** How many calls they came on. */
+    appendCalls: appends.calls,
     /** From now on nothing is committed, until it is released or lost. */
     holdCommits: committing.hold,
     /** Another application's append. */
