@@ -131,3 +131,23 @@ t.test('a quiet installation beside a busy application', async (t) => {
   t.strictSame(notes((await second).value ?? []), ['b'])
   await feed.return?.()
 })
+
+t.test('a server that does not go on from a checkpoint', async (t) => {
+  const { double, store } = await opened(t)
+  const first = await store.append(streamName(), START, [noted('a')])
+  await double.write(
+    'orders-1',
+    Array.from({ length: 2_000 }, () => foreign()),
+  )
+  const feed = store.feed(START)[Symbol.asyncIterator]()
+  t.strictSame(await next(feed, 1), ['a'])
+  const second = feed.next()
+  const [subscription] = double.reads
+  await eventually(async () => subscription && subscription.checkpoints >= 3)
+  double.refuseCheckpoints()
+  double.dropSubscriptions()
+  await store.append(streamName(), START, [noted('b')])
+  t.strictSame(notes((await second).value ?? []), ['b'])
+  t.equal(double.reads.filter(({ kind }) => kind === 'subscription').at(-1)?.from, first.position)
+  await feed.return?.()
+})

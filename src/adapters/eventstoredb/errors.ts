@@ -20,7 +20,9 @@ import {
   StoreUnavailable,
 } from '../../ports/event-store.ts'
 
-const away = [UnavailableError, CancelledError, NotLeaderError, DeadlineExceededError, TimeoutError]
+const gone = [UnavailableError, CancelledError, NotLeaderError]
+
+const late = [DeadlineExceededError, TimeoutError]
 
 /** The client has no error of its own for a server that cannot write just now. */
 const isUnrecognized = (error: unknown): error is UnknownError =>
@@ -31,14 +33,16 @@ export const isLeaderless = (error: unknown): boolean =>
   error instanceof NotLeaderError || (isUnrecognized(error) && !error.message.includes('Too Busy'))
 
 /**
- * Whether the server could not be reached or did not answer, rather than refuse. The client has
- * errors for that, but when it is connecting that fails, plain ones of gRPC and of its own come
- * through.
+ * Whether the connection was lost. The client has errors for that, but when it is connecting that
+ * fails, plain ones of gRPC and of its own come through.
  */
-export const isOutage = (error: unknown): boolean =>
-  away.some((kind) => error instanceof kind) ||
-  isUnrecognized(error) ||
+export const isCutOff = (error: unknown): boolean =>
+  gone.some((kind) => error instanceof kind) ||
   (error instanceof Error && error.constructor === Error)
+
+/** Whether the server could not be reached, or did not answer in time, rather than refuse. */
+export const isOutage = (error: unknown): boolean =>
+  isCutOff(error) || late.some((kind) => error instanceof kind) || isUnrecognized(error)
 
 /** An error of gRPC as one of the client's kinds; any other as it is. */
 export const clientError = (error: Error): Error => convertToCommandError(error)

@@ -3,13 +3,14 @@ import {
   type AllStreamSubscription,
   type EventStoreDBClient,
   type Position,
+  type ReadPosition,
   streamNameFilter,
 } from '@eventstore/db-client'
 import { type RecordedEvent, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import { batches, buffered } from './batches.ts'
 import type { Clients } from './clients.ts'
-import { isOutage, portError } from './errors.ts'
-import { fromPosition, placeOf } from './events.ts'
+import { isCutOff, isOutage, portError } from './errors.ts'
+import { fromPosition, placeOf, type Resolved } from './events.ts'
 import type { Namespace } from './namespace.ts'
 import type { Sieve } from './strangers.ts'
 
@@ -29,42 +30,51 @@ type Options = {
   ours: Sieve
   ending: AbortSignal
   onDropped?: OnDropped | undefined
-  /** Told that there is nothing of ours after an event up to a position that the server passed. */
+  /** Told that there is nothing of ours after an event and before where the server is. */
   onPassed: (last: number, position: number) => void
 }
 
 /** A checkpoint takes its place among the events: all that came before it is read before it. */
-const checkpointReached = async (subscription: AllStreamSubscription, { commit }: Position) => {
-  subscription.push({ commitPosition: commit })
+const checkpointReached = async (subscription: AllStreamSubscription, checkpoint: Position) => {
+  subscription.push({ commitPosition: checkpoint.commit, checkpoint })
 }
 
-const subscribed = (client: EventStoreDBClient, namespace: Namespace, position: number) => {
+/** Where a subscription that takes over goes on. A checkpoint's two numbers need not be the same. */
+const after = (item: Resolved & { checkpoint?: Position }): Position | undefined =>
+  item.event?.position ?? item.checkpoint
+
+const isBefore = (position: ReadPosition, other: Position): boolean =>
+  typeof position === 'string' ||
+  position.commit < other.commit ||
+  (position.commit === other.commit && position.prepare < other.prepare)
+
+const subscribed = (client: EventStoreDBClient, namespace: Namespace, from: ReadPosition) => {
   const filter = streamNameFilter({
     prefixes: [namespace.prefix],
     maxSearchWindow: checkpointEvery,
     checkpointReached,
   })
-  return client.subscribeToAll({ fromPosition: fromPosition(position), filter }, buffered)
+  return client.subscribeToAll({ fromPosition: from, filter }, buffered)
 }
 
 /**
  * Our part of $all after a position until the signal aborts. The server leaves out what others
  * write, and says now and then how far it is. A subscription that dies stays dead: the next one goes
  * on where this one was, after the last event that was handed over, whatever of the dead one was
- * still buffered.
+ * still buffered. One that the server refuses goes on after the last event of ours.
  * @throws StoreDamaged only
  */
 export async function* resubscribing(
-  after: number,
+  begin: number,
   { clients, namespace, ours, ending, onDropped, onPassed }: Options,
 ): AsyncGenerator<readonly RecordedEvent[], void> {
-  let last = after
-  let position = after
+  let last = begin
+  let from = fromPosition(begin)
   let failures = 0
   while (!ending.aborted) {
     let lost: Error
     const client = clients.current()
-    const source = subscribed(client, namespace, position)
+    const source = subscribed(client, namespace, from)
     source.once('confirmation', () => {
       failures = 0
     })
@@ -72,14 +82,17 @@ export async function* resubscribing(
       for await (const batch of batches(source, () => source.unsubscribe(), ending)) {
         const events = ours(batch)
         last = events.at(-1)?.position ?? last
-        position = Math.max(position, placeOf(batch.at(-1)))
-        onPassed(last, position)
+        const end = batch.at(-1)
+        const passed = end && after(end)
+        if (passed && isBefore(from, passed)) from = passed
+        onPassed(last, placeOf(end))
         if (events.length > 0) yield events
       }
       lost = new StoreUnavailable('EventStoreDB: the server ended the subscription')
     } catch (error) {
       if (error instanceof StoreDamaged) throw error
-      if (isOutage(error)) clients.replace(client)
+      if (isCutOff(error)) clients.replace(client)
+      else if (!isOutage(error)) from = fromPosition(last)
       lost = portError(error)
     }
     if (ending.aborted) return

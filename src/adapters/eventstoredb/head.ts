@@ -14,7 +14,7 @@ export const headOf = ({ backwards }: Reads, ours: Sieve) => {
   let last = START
   let knownTo = START
 
-  /** There is nothing of ours after `event` up to a position. */
+  /** There is nothing of ours after `event` and before a position. */
   const passed = (event: number, position: number): void => {
     if (position <= knownTo) return
     last = event
@@ -28,8 +28,9 @@ export const headOf = ({ backwards }: Reads, ours: Sieve) => {
       for (const resolved of batch) {
         const position = placeOf(resolved)
         end ??= position
-        const [found] = position > knownTo ? ours([resolved]) : []
-        if (position > knownTo && !found) continue
+        // What stands at `knownTo` itself may have come after it was said.
+        const [found] = position >= knownTo ? ours([resolved]) : []
+        if (position >= knownTo && !found) continue
         passed(found?.position ?? last, end)
         return last
       }

@@ -2,7 +2,7 @@ import { BACKWARDS, END, type EventStoreDBClient, StreamNotFoundError } from '@e
 import type { RecordedEvent } from '../../ports/event-store.ts'
 import { batches, buffered } from './batches.ts'
 import type { Clients } from './clients.ts'
-import { isOutage } from './errors.ts'
+import { isCutOff } from './errors.ts'
 import { fromPosition, placeOf, type Resolved } from './events.ts'
 import type { Namespace } from './namespace.ts'
 import { patience } from './patience.ts'
@@ -32,7 +32,7 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
         }
         return
       } catch (error) {
-        if (isOutage(error)) clients.replace(client)
+        if (isCutOff(error)) clients.replace(client)
         await trying.wait(error)
       }
     }

@@ -1,12 +1,18 @@
 import {
   AccessDeniedError,
+  DeadlineExceededError,
   MaxAppendSizeExceededError,
   type ResolvedEvent,
   UnknownError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client'
 import t from 'tap'
-import { isLeaderless, isOutage, portError } from '../../../src/adapters/eventstoredb/errors.ts'
+import {
+  isCutOff,
+  isLeaderless,
+  isOutage,
+  portError,
+} from '../../../src/adapters/eventstoredb/errors.ts'
 import { eventStoreDbEventStore } from '../../../src/adapters/eventstoredb/event-store.ts'
 import { positionOf, recorded } from '../../../src/adapters/eventstoredb/events.ts'
 import { namespaceOf } from '../../../src/adapters/eventstoredb/namespace.ts'
@@ -64,7 +70,11 @@ t.test("errors in the port's words", async (t) => {
   const denied = new AccessDeniedError()
   t.match(portError(denied), { name: 'StoreUnavailable', cause: denied })
   t.notOk(isOutage(denied))
+  t.notOk(isCutOff(denied))
   t.ok(isOutage(new Error('Channel has been shut down')))
+  t.ok(isCutOff(new Error('Channel has been shut down')))
+  t.ok(isOutage(new DeadlineExceededError()))
+  t.notOk(isCutOff(new DeadlineExceededError()), 'late is not gone')
   const unready = (message: string) => new UnknownError(undefined, `Could not recognize ${message}`)
   t.ok(isOutage(unready('Server Is Too Busy')))
   t.notOk(isLeaderless(unready('Server Is Too Busy')), 'the same server is asked again')

@@ -26,7 +26,7 @@ export const eventStoreDbDouble = async (options: Options = {}) => {
     access: secured ? securedBy(secured) : insecure,
     givesUpMs,
   })
-  const { start, stop, dropSubscriptions, appends, reads } = node
+  const { start, stop, dropSubscriptions, appends, reads, refuseCheckpoints } = node
   return {
     port: node.port,
     url: `esdb://127.0.0.1:${node.port}?tls=false`,
@@ -34,6 +34,7 @@ export const eventStoreDbDouble = async (options: Options = {}) => {
     stop,
     dropSubscriptions,
     reads,
+    refuseCheckpoints,
     loseAnswers: appends.loseAnswers,
     elect: appends.elect,
     /** How many appends have come, with those that were refused or not answered. */

@@ -37,7 +37,7 @@ type Options = {
 
 /** One server on a port of its own, over a log that other nodes may share. */
 export const eventStoreDbNode = async ({ log, commits, gossip, access, givesUpMs }: Options) => {
-  const { answer: answerRead, reads } = reader(log, commits.committed)
+  const { answer: answerRead, reads, refuseCheckpoints } = reader(log, commits.committed)
   const appends = appender(log, commits, givesUpMs)
   const subscriptions = new Set<ReadCall>()
   let server = new Server()
@@ -100,6 +100,7 @@ export const eventStoreDbNode = async ({ log, commits, gossip, access, givesUpMs
     appends,
     /** All Read calls that came, the oldest first. */
     reads,
+    refuseCheckpoints,
   }
 }
 

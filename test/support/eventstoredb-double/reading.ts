@@ -45,6 +45,7 @@ function* along(events: readonly Stored[], from: number, forwards: boolean) {
 /** One Read call: of a stream or of $all, forwards or backwards, once or as a subscription. */
 export const reader = (log: EventLog, committed: EventEmitter) => {
   const isEvent = (position: bigint) => log.all[log.indexOf(position)]?.position === position
+  let refusing = false
 
   const readStream = async (
     options: ReadReq.Options,
@@ -88,6 +89,8 @@ export const reader = (log: EventLog, committed: EventEmitter) => {
     const from = options.getAll()
     const after = BigInt(from?.getPosition()?.getCommitPosition() ?? -1)
     if (from?.hasPosition() && !isEvent(after)) throw unknown('Exception was thrown by handler.')
+    const begin = log.all[log.indexOf(after)]
+    if (refusing && begin && !wanted(begin)) throw unknown('Exception was thrown by handler.')
     let next = from?.hasEnd() ? log.all.length : log.indexOf(after + 1n)
     let looked = 0
     await write(confirmationMessage(randomUUID()))
@@ -131,5 +134,12 @@ export const reader = (log: EventLog, committed: EventEmitter) => {
     else await readAll(options, write)
   }
 
-  return { answer, reads: reads as readonly ReadSeen[] }
+  return {
+    answer,
+    reads: reads as readonly ReadSeen[],
+    /** From now on subscriptions go on only from events that they have handed over. */
+    refuseCheckpoints: () => {
+      refusing = true
+    },
+  }
 }
