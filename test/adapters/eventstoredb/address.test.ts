@@ -4,8 +4,8 @@ import {
   deadlineOf,
   refusedAddress,
   withQuickDiscovery,
-} from '../../src/adapters/eventstoredb/address.ts'
-import { isNamespace, namespaceOf } from '../../src/adapters/eventstoredb/namespace.ts'
+} from '../../../src/adapters/eventstoredb/address.ts'
+import { isNamespace, namespaceOf } from '../../../src/adapters/eventstoredb/namespace.ts'
 
 t.test('addresses that the client does what they say with', async (t) => {
   for (const url of [

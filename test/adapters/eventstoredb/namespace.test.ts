@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { eventStoreDbEventStore } from '../../src/adapters/eventstoredb/event-store.ts'
-import type { Stranger } from '../../src/adapters/eventstoredb/strangers.ts'
-import { type EventStore, START } from '../../src/ports/event-store.ts'
-import { eventStoreDbDouble } from '../support/eventstoredb-double/double.ts'
-import { eventually } from '../support/eventually.ts'
-import { gathered, noted, streamName } from '../support/noted.ts'
+import { eventStoreDbEventStore } from '../../../src/adapters/eventstoredb/event-store.ts'
+import type { Stranger } from '../../../src/adapters/eventstoredb/strangers.ts'
+import { type EventStore, START } from '../../../src/ports/event-store.ts'
+import { eventStoreDbDouble } from '../../support/eventstoredb-double/double.ts'
+import { eventually } from '../../support/eventually.ts'
+import { gathered, noted, streamName } from '../../support/noted.ts'
 
 type Opening = { neighbours?: boolean; namespaces?: string[] }
 

@@ -1,10 +1,10 @@
 import { EventEmitter, once } from 'node:events'
 import t, { type Test } from 'tap'
-import { eventStoreDbEventStore } from '../../src/adapters/eventstoredb/event-store.ts'
-import { type EventStore, START, StoreUnavailable } from '../../src/ports/event-store.ts'
-import { eventStoreDbCluster } from '../support/eventstoredb-double/cluster.ts'
-import { eventually } from '../support/eventually.ts'
-import { gathered, noted, streamName } from '../support/noted.ts'
+import { eventStoreDbEventStore } from '../../../src/adapters/eventstoredb/event-store.ts'
+import { type EventStore, START, StoreUnavailable } from '../../../src/ports/event-store.ts'
+import { eventStoreDbCluster } from '../../support/eventstoredb-double/cluster.ts'
+import { eventually } from '../../support/eventually.ts'
+import { gathered, noted, streamName } from '../../support/noted.ts'
 
 const opened = async (t: Test, waits: { patienceMs?: number; silenceMs?: number } = {}) => {
   const cluster = await eventStoreDbCluster()

@@ -15,11 +15,11 @@ import {
   streamNameFilter,
 } from '@eventstore/db-client'
 import t, { type Test } from 'tap'
-import { eventStoreDbEventStore } from '../../src/adapters/eventstoredb/event-store.ts'
-import { eventStoreDbCluster } from '../support/eventstoredb-double/cluster.ts'
-import { eventStoreDbDouble } from '../support/eventstoredb-double/double.ts'
-import { eventually } from '../support/eventually.ts'
-import { gathered, noted } from '../support/noted.ts'
+import { eventStoreDbEventStore } from '../../../src/adapters/eventstoredb/event-store.ts'
+import { eventStoreDbCluster } from '../../support/eventstoredb-double/cluster.ts'
+import { eventStoreDbDouble } from '../../support/eventstoredb-double/double.ts'
+import { eventually } from '../../support/eventually.ts'
+import { gathered, noted } from '../../support/noted.ts'
 
 // What a real server of version 23.10 did with this client, seen on the double.
 
@@ -297,7 +297,7 @@ t.test('TLS and users', async (t) => {
 })
 
 t.test('a double in a process of its own', async (t) => {
-  const main = new URL('../support/eventstoredb-double/main.js', import.meta.url)
+  const main = new URL('../../support/eventstoredb-double/main.js', import.meta.url)
   const child = spawn(process.execPath, [main.pathname], { stdio: ['pipe', 'pipe', 'inherit'] })
   t.teardown(() => child.kill())
   const [line] = await once(child.stdout, 'data')
