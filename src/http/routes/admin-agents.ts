@@ -51,7 +51,7 @@ export const adminAgentRoutes =
         config: reads,
         schema: {
           tags,
-          summary: 'List agents with all that they are configured by, the oldest first',
+          summary: 'List agents with their whole configuration, the oldest first',
           params,
           querystring: pageQuery,
           response: {
@@ -108,7 +108,7 @@ export const adminAgentRoutes =
         config: reads,
         schema: {
           tags,
-          summary: 'One agent with all that it is configured by',
+          summary: 'Get one agent with its whole configuration',
           params: agentParams,
           response: { 200: wholeAgent, ...refusals('admin', 'role_required', 'agent_not_found') },
         },
@@ -126,7 +126,7 @@ export const adminAgentRoutes =
         config: writes,
         schema: {
           tags,
-          summary: 'Change what is pathId of an agent; running turns keep what they started with',
+          summary: 'Change an agent’s configuration; running turns keep the one they began with',
           params: agentParams,
           body: agentChange,
           response: {
@@ -158,7 +158,7 @@ export const adminAgentRoutes =
         config: writes,
         schema: {
           tags,
-          summary: 'Delete an agent that no other agent runs',
+          summary: 'Delete an agent that is not the sub-agent of another',
           params: agentParams,
           response: {
             204: z.undefined(),

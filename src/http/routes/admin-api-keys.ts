@@ -64,7 +64,7 @@ export const adminApiKeyRoutes =
         config: reads,
         schema: {
           tags,
-          summary: 'List organization keys, the oldest first; revoked ones are gone',
+          summary: 'List the organization’s keys without revoked ones, the oldest first',
           params,
           querystring: pageQuery,
           response: {
@@ -87,7 +87,7 @@ export const adminApiKeyRoutes =
         config: writes,
         schema: {
           tags,
-          summary: 'Create a key; the answer is the only place that shows it',
+          summary: 'Create a key; only this answer shows it',
           params,
           body: creation,
           response: {
@@ -124,7 +124,7 @@ export const adminApiKeyRoutes =
         config: writes,
         schema: {
           tags,
-          summary: 'Change what a key may do, its limits or its expiry',
+          summary: 'Change a key’s name, scopes, limits or expiry',
           params: keyParams,
           body: keyChange,
           response: {
@@ -156,7 +156,7 @@ export const adminApiKeyRoutes =
         config: writes,
         schema: {
           tags,
-          summary: 'Revoke a key, for good',
+          summary: 'Revoke a key permanently',
           params: keyParams,
           response: {
             204: z.undefined(),

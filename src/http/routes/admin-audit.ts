@@ -40,7 +40,7 @@ export const adminAuditRoutes =
         config: { scopes: ['admin:read'], managers: true, lines: true },
         schema: {
           tags: ['admin: audit'],
-          summary: 'List events in the order of the log, sealed texts opened',
+          summary: 'List events in log order, with sealed texts opened',
           params: z.object({ organization_id: id }),
           querystring: asked,
           response: {

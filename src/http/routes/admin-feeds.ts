@@ -23,8 +23,8 @@ const scopes = ['admin:read']
 const rules = { scopes, managers: true } as const
 
 const asked = z.object({
-  snapshot: boolean.default(true).describe('false: only what changes from now on'),
-  after: place.optional().describe('A position to go on after, as Last-Event-ID'),
+  snapshot: boolean.default(true).describe('false: only changes from now on'),
+  after: place.optional().describe('Continue after this position, like Last-Event-ID'),
 })
 
 const feed = z.object({

@@ -18,7 +18,7 @@ const time = moment.transform((time): Moment => ({ time }))
 const asked = z.object({
   view: z.string().min(1).max(100),
   as_of: z.union([position, time], 'A position or an ISO 8601 time is expected').default({}),
-  after: z.string().max(2_000).optional().describe('The id of a document to go on after'),
+  after: z.string().max(2_000).optional().describe('Continue after the document with this id'),
   limit: integer(1).optional(),
 })
 
@@ -72,7 +72,7 @@ export const adminHistoryRoutes =
         config: { ...rules, lines: true },
         schema: {
           tags: ['admin: audit'],
-          summary: 'A read model as it stood at a time, by replay',
+          summary: 'Get a read model as it was at a time or position',
           params,
           querystring: asked,
           response: {
@@ -109,7 +109,7 @@ export const adminHistoryRoutes =
         config: rules,
         schema: {
           tags: ['admin: audit'],
-          summary: 'Runs, tokens, credits and durations, by day, agent, user and key',
+          summary: 'Sum up runs, tokens, credits and durations by day, agent, user and key',
           params,
           querystring: z.object({
             from: day.optional(),

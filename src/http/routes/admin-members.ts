@@ -49,7 +49,7 @@ export const adminMemberRoutes =
         config: reads,
         schema: {
           tags,
-          summary: 'List members, pending ones included, in the order in which they were added',
+          summary: 'List members, including pending ones, in the order they were added',
           params,
           querystring: pageQuery,
           response: {
@@ -72,7 +72,7 @@ export const adminMemberRoutes =
         config: writes,
         schema: {
           tags,
-          summary: 'Invite a person; pending until that person next signs in',
+          summary: 'Invite a person, who is pending until the next sign-in',
           params,
           body: z.object({
             email,
@@ -106,7 +106,7 @@ export const adminMemberRoutes =
         config: writes,
         schema: {
           tags,
-          summary: 'Change the role of a member; only owners decide about owners',
+          summary: 'Change a member’s role; only owners can make or change owners',
           params: memberParams,
           body: z.object({ role }),
           response: {
@@ -138,7 +138,7 @@ export const adminMemberRoutes =
         config: writes,
         schema: {
           tags,
-          summary: 'Remove a member; keys that the member backs stop working',
+          summary: 'Remove a member; keys backed by the member stop working',
           params: memberParams,
           response: {
             204: z.undefined(),

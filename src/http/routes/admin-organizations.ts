@@ -100,7 +100,7 @@ export const adminOrganizationRoutes =
         config: { scopes: ['admin:read'], managers: true },
         schema: {
           tags,
-          summary: 'One organization',
+          summary: 'Get one organization',
           params,
           response: {
             200: organizationView,

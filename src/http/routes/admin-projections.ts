@@ -5,8 +5,8 @@ import { refusals } from '../errors/responses.ts'
 
 const projection = z.object({
   name: z.string(),
-  position: z.int().describe('What is folded; -1: nothing'),
-  lag: z.int().describe('From there to the end of the log, in positions'),
+  position: z.int().describe('The last position folded; -1: none'),
+  lag: z.int().describe('Positions from there to the end of the log'),
   state: z.enum(['running', 'stopped', 'rebuilding', 'elsewhere']),
   progress: z.object({ events: z.int(), percent: z.int() }).optional(),
   error: z.string().optional(),
@@ -25,7 +25,7 @@ export const adminProjectionRoutes =
         config,
         schema: {
           tags,
-          summary: 'List the read models and how far they are',
+          summary: 'List the read models with their positions',
           response: {
             200: z.object({ projections: z.array(projection) }),
             ...refusals('admin', 'platform_only'),
@@ -41,7 +41,7 @@ export const adminProjectionRoutes =
         config,
         schema: {
           tags,
-          summary: 'Build a read model anew beside the live one, and swap; the list tells progress',
+          summary: 'Rebuild a read model beside the live one, then swap them; the list shows progress',
           params: z.object({ name: z.string() }),
           response: {
             202: z.object({ name: z.string(), state: z.literal('rebuilding') }),

@@ -69,7 +69,7 @@ export const adminTransparencyRoutes =
         config,
         schema: {
           tags,
-          summary: 'The key that checkpoints are verified by',
+          summary: 'Get the public key that verifies checkpoints',
           params,
           response: answers('text/plain', 'A verifier key (C2SP signed-note)'),
         },
@@ -86,7 +86,7 @@ export const adminTransparencyRoutes =
         config,
         schema: {
           tags,
-          summary: 'The size and root of the history, signed',
+          summary: 'Get the signed size and root hash of the history',
           params,
           response: answers('text/plain', 'A signed note (C2SP tlog-checkpoint)'),
         },
@@ -131,7 +131,7 @@ export const adminTransparencyRoutes =
         config,
         schema: {
           tags,
-          summary: 'Prove that a shorter history is how a longer one began',
+          summary: 'Prove that a shorter history is the beginning of a longer one',
           params,
           querystring: z.object({ from: index, to: count }),
           response: {
@@ -159,7 +159,7 @@ export const adminTransparencyRoutes =
         config,
         schema: {
           tags,
-          summary: 'The stored events as canonical lines, sealed texts sealed',
+          summary: 'Export the stored events as canonical lines; sealed texts stay sealed',
           params,
           querystring: z.object({ from: index.default(0), to: count }),
           response: answers('application/x-ndjson', 'One event a line (RFC 8785)'),

@@ -44,7 +44,7 @@ export const adminUserRoutes =
         config,
         schema: {
           tags,
-          summary: 'Put a user on a plan, or (null) on none',
+          summary: 'Set a user’s plan; null removes it',
           params,
           body: z.object({ plan }),
           response: {
@@ -100,7 +100,7 @@ export const adminUserRoutes =
         config,
         schema: {
           tags,
-          summary: 'Record a sign-in that an identity provider vouches for',
+          summary: 'Record a sign-in that an identity provider has confirmed',
           body: z.object({ email, provider: word, subject: word }),
           response: {
             200: login,

@@ -66,7 +66,7 @@ export const agentCompletionRoutes =
         preValidation: async (request) => requireScopes(request.access, delegates(request.body)),
         schema: {
           tags: ['agents'],
-          summary: 'Invoke one LLM agent, whole or streamed',
+          summary: 'Invoke one LLM agent, streaming or not',
           params,
           body,
           response: {

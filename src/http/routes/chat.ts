@@ -90,7 +90,7 @@ export const chatRoutes =
         preValidation: async (request) => requireScopes(request.access, scopesIn(request.body)),
         schema: {
           tags: ['chat'],
-          summary: 'Chat with the orchestrator, whole or streamed',
+          summary: 'Chat with the orchestrator, streaming or not',
           body: chatBody,
           response: {
             200: completion,

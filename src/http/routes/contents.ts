@@ -115,7 +115,7 @@ export const contentRoutes =
         config: reads,
         schema: {
           tags,
-          summary: 'One generated item with its details',
+          summary: 'Get one generated item with its details',
           params,
           querystring: z.object({ on_behalf_of }),
           response: {
@@ -141,7 +141,7 @@ export const contentRoutes =
         config: { scopes: ['content:retry'] },
         schema: {
           tags,
-          summary: 'Queue a failed item again',
+          summary: 'Retry a failed item',
           params,
           querystring: z.object({ on_behalf_of }),
           response: {

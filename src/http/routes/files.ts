@@ -39,13 +39,13 @@ export const fileRoutes =
       {
         schema: {
           tags: ['content'],
-          summary: 'A generated file, whole or a range of it',
+          summary: 'Get a generated file, or a range of it',
           params,
           querystring: query,
           response: {
             200: file('The file'),
             206: file('The range that was asked for'),
-            304: z.undefined().describe('The file is the one that the client has'),
+            304: z.undefined().describe('The client has the current file'),
             ...openRefusals('file_link_invalid', 'range_not_satisfiable'),
           },
         },

@@ -19,7 +19,7 @@ export const healthRoutes =
 
     http.get(
       '/health',
-      { schema: { tags, summary: 'Whether the process answers', response: { 200: base } } },
+      { schema: { tags, summary: 'Check that the process answers', response: { 200: base } } },
       async () => ({ status: 'ok', version, timestamp: clock.now().toISOString() }),
     )
 
@@ -28,7 +28,7 @@ export const healthRoutes =
       {
         schema: {
           tags,
-          summary: 'Whether stores are reachable and projections keep up',
+          summary: 'Check that the stores answer and the projections run',
           response: { 200: checked, 503: checked },
         },
       },

@@ -30,7 +30,7 @@ export const managementAgentRoutes =
         config: { group: 'detail', scopes: ['agents:list'] },
         schema: {
           tags: ['management'],
-          summary: 'List agents with the roots of their squads and the credentials they need',
+          summary: 'List agents with the root agent of their squad and the credentials they need',
           response: { 200: managementAgentList, ...refusals('detail') },
         },
       },

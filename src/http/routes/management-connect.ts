@@ -80,7 +80,7 @@ export const managementConnectRoutes =
         config,
         schema: {
           tags,
-          summary: 'Make a link where the user connects what an agent and those below it need',
+          summary: 'Create a link where the user connects what an agent and its sub-agents need',
           params: provisionedUser,
           body: z.object({ agent_id, return_url }),
           response: {
@@ -125,7 +125,7 @@ export const managementConnectRoutes =
         config,
         schema: {
           tags,
-          summary: 'What an agent and those below it need of the user, and what is connected',
+          summary: 'List what an agent and its sub-agents need of the user, and what is connected',
           params: provisionedUser,
           querystring: z.object({ agent_id }),
           response: {
@@ -146,7 +146,7 @@ export const managementConnectRoutes =
         config,
         schema: {
           tags,
-          summary: 'Revoke all links of the user that still hold',
+          summary: 'Revoke all valid links of the user',
           params: provisionedUser,
           response: {
             200: z.object({ revoked: z.int() }),

@@ -51,7 +51,7 @@ export const managementCredentialRoutes =
         config,
         schema: {
           tags,
-          summary: 'Store a credential, or put a new value in the place of an earlier one',
+          summary: 'Store a credential, or replace its value',
           params,
           body: credentialBody,
           response: { 200: storedCredential, ...refusals('management', ...refused) },

@@ -23,7 +23,7 @@ export const managementSessionRoutes =
         config,
         schema: {
           tags,
-          summary: 'Delete all conversations of a user for good',
+          summary: 'Delete all conversations of a user permanently',
           params: provisionedUser,
           response: { 200: deleted, ...refusals('management', ...refused) },
         },
@@ -40,7 +40,7 @@ export const managementSessionRoutes =
         config,
         schema: {
           tags,
-          summary: 'Delete one conversation of a user for good',
+          summary: 'Delete one conversation of a user permanently',
           params: provisionedUser.extend({ session_id: sessionId }),
           response: {
             200: deleted,

@@ -57,7 +57,7 @@ export const managementUserRoutes =
         config,
         schema: {
           tags,
-          summary: 'Make an account for an email address, or get the one there is',
+          summary: 'Create an account for an email address, or get the existing one',
           body: z.object({
             email: z.string(),
             name: orAbsent(name),

@@ -55,7 +55,7 @@ export const meApiKeyRoutes =
         config: writes,
         schema: {
           tags,
-          summary: 'Create a user key; the answer is the only place that shows it',
+          summary: 'Create a user key; only this answer shows it',
           body: newKey,
           response: {
             201: createdKey,
@@ -85,7 +85,7 @@ export const meApiKeyRoutes =
         config: writes,
         schema: {
           tags,
-          summary: 'Revoke a user key of the calling user, for good',
+          summary: 'Revoke a user key of the calling user permanently',
           params: z.object({ key_id: pathId }),
           response: { 204: z.undefined(), ...refusals('admin', 'user_not_found', 'key_not_found') },
         },

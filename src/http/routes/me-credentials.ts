@@ -45,7 +45,7 @@ export const meCredentialRoutes =
         config,
         schema: {
           tags,
-          summary: 'Store a credential, or put a new value in the place of an earlier one',
+          summary: 'Store a credential, or replace its value',
           params: named,
           body: credentialBody,
           response: { 200: storedCredential, ...refusals('management', 'user_key_required') },

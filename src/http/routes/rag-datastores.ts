@@ -71,7 +71,7 @@ export const ragDatastoreRoutes =
         config: { group, scopes: ['rag:upload'] },
         schema: {
           tags,
-          summary: 'Create a DataStore; no two of an organization have one name',
+          summary: 'Create a DataStore; its name is unique in the organization',
           body: newDatastore,
           response: {
             200: created,
@@ -110,7 +110,7 @@ export const ragDatastoreRoutes =
         config: { group, scopes: ['rag:delete'] },
         schema: {
           tags,
-          summary: 'Delete a DataStore with all that is in it; force=true also while it is in use',
+          summary: 'Delete a DataStore with its files; force=true deletes it even while it is in use',
           params,
           querystring: z.object({ force: boolean.default(false) }),
           response: {

@@ -131,7 +131,7 @@ export const ragUploadRoutes =
         config: reads,
         schema: {
           tags,
-          summary: 'One upload; it can be searched once it is ready',
+          summary: 'Get one upload; once it is ready, it can be searched',
           params: z.object({ upload_id: z.string().min(1).max(128) }),
           response: {
             200: uploadItem.extend({ ready: z.boolean() }),

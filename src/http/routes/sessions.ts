@@ -136,7 +136,7 @@ export const sessionRoutes =
         config: { scopes: ['sessions:messages'] },
         schema: {
           tags,
-          summary: 'One message of a session',
+          summary: 'Get one message of a session',
           params: params.extend({ event_id: z.string().min(1).max(128) }),
           querystring: status,
           response: {
@@ -159,7 +159,7 @@ export const sessionRoutes =
         config,
         schema: {
           tags,
-          summary: 'Whether a turn of the session is under way',
+          summary: 'Tell whether a turn of the session is running',
           params,
           querystring: status,
           response: { 200: sessionState, ...refusals('detail', 'session_not_found', ...delegated) },

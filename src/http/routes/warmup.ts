@@ -53,7 +53,7 @@ export const warmupRoutes =
         preValidation: async (request) => requireScopes(request.access, scopesIn(request.body)),
         schema: {
           tags: ['chat'],
-          summary: 'Build the orchestrator, and one agent, before the first message',
+          summary: 'Build the orchestrator, and one agent if named, before the first message',
           body,
           response: {
             200: warmed,

@@ -28,6 +28,6 @@ export const tool = z
     (sent) => (typeof sent === 'string' ? { type: sent } : sent),
     z.discriminatedUnion('type', [apiCall, z.object({ type: z.enum(builtInTools) })]),
   )
-  .describe('An api_call; or a built-in tool, for which its name alone will do')
+  .describe('An api_call, or a built-in tool, which may be given by its name alone')
 
 export const mcpServer = z.object({ name: toolName, url, headers })

@@ -27,7 +27,7 @@ export const credentialBody = z.object({ value: z.string().min(1).max(8_192) })
 const credential = credentialView.pick({ name: true, created_at: true, updated_at: true })
 
 export const storedCredential = credential.extend({
-  created: z.boolean().describe('False: the value took the place of an earlier one'),
+  created: z.boolean().describe('false: the value replaced an earlier one'),
 })
 
 export const credentialList = z.object({ credentials: z.array(credential), total: z.int() })
