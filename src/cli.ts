@@ -14,7 +14,7 @@ const { env, stdout, stderr } = process
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 const say = (line: string) => void stderr.write(`${line}\n`)
 
-// A reader that has seen enough (`| head`) closes the pipe.
+// The reader may close the pipe early (`| head`).
 stdout.on('error', () => process.exit(0))
 
 const cli = cac('reprise')

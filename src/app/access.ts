@@ -18,7 +18,7 @@ type Uses = {
   clock: Clock
 }
 
-/** Who asks, for whom, within which limits, and who pays: the order of checks has them all. */
+/** What the order of checks rests on: who asks, for whom, within which limits, and who pays. */
 export const accessPart = ({ config, views, changes, hashApiKey, clock }: Uses) => {
   const { accounts, apiKeys, members, users } = views
   const access = findAccess({

@@ -33,13 +33,13 @@ import { writeSide } from './write-side.ts'
 type Options = {
   log: FastifyBaseLogger
   clock?: Clock
-  /** How long a stream is silent before a comment line shows that it lives. */
+  /** How long a stream is silent before a comment line keeps it alive. */
   keepAliveMs?: number
   /** How long clients on sockets are waited for. */
   socketTimes?: Partial<SocketTimes>
   /** How long model providers are waited for. */
   transport?: ModelsConfig['transport']
-  /** How often generation is looked at, and what of it is taken. */
+  /** How often a generation is polled, and how large its files may be. */
   generation?: GenerationLimits
   /** How long databases are waited for at the start. */
   storeWait?: StoreWait
@@ -242,7 +242,10 @@ export const app = (config: Config, options: Options) =>
     return {
       http,
       waitForPosition,
-      /** Fills an empty store with the demo organization; its key, the one time that it is made. */
+      /**
+       * Fills an empty store with the demo organization. Answers its key, only when it has just
+       * been created.
+       */
       async demo() {
         const made = await seedDemo({
           isEmptyStore: () => isEmptyStore(events),

@@ -38,7 +38,7 @@ type Uses = {
   log: Log
 }
 
-/** What auditors read of an organization's history, and analysts of its read models. */
+/** What auditors read about an organization's history, and analysts about its read models. */
 export const auditPart = (uses: Uses) => {
   const { stores, views, projecting, logKeySeed, open, findAccess, log } = uses
   const { events, snapshots } = stores

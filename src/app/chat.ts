@@ -58,7 +58,7 @@ type Uses = {
   log: Log
 }
 
-/** Turns of sessions, the agents that make them, and what is read of both. */
+/** Turns of sessions, the agents that answer them, and the queries about both. */
 export const chatPart = (uses: Uses) => {
   const { commands, views, delegate, requireSubscription, models, toolsOf, vault } = uses
   const { waitForPosition, head, clock, node, log } = uses

@@ -22,7 +22,7 @@ type Uses = {
   clock: Clock
 }
 
-/** Undefined where these keys do not open it. @throws WrongMasterKey */
+/** Undefined when these keys do not open it. @throws WrongMasterKey */
 const openedWith = async (vault: Pick<Vault, 'open'>, check: Sealed) => {
   try {
     return await vault.open(check)
@@ -48,7 +48,7 @@ export const checkKeys = async ({ events, keys, vault, registerKeys, clock }: Us
     throw new KeysMismatch(`the keys are of another installation than the events: ${advice}`)
 }
 
-/** Whether nothing was ever stored but the keys' registration. */
+/** Whether the registration of the keys is all that was ever stored. */
 export const isEmptyStore = async (
   events: Pick<EventStore, 'head' | 'history'>,
 ): Promise<boolean> => {

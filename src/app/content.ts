@@ -44,7 +44,7 @@ type Uses = {
 }
 
 export type GenerationLimits = {
-  /** Between two looks at what a provider is making. */
+  /** Between two polls of a provider. */
   pollMs?: number
   /** How long one answer of the provider may take. */
   timeoutMs?: number
@@ -52,7 +52,7 @@ export type GenerationLimits = {
   maxBytes?: number
 }
 
-/** Generated content: what takes requests in, what makes them, and what shows them. */
+/** Generated content: requesting it, generating it, and showing it. */
 export const contentPart = (uses: Uses) => {
   const { config, commands, views, blobs, vault, clock, limits } = uses
   const { GENERATION_BASE_URL: baseUrl, GENERATION_API_KEY: apiKey, PUBLIC_URL: publicUrl } = config
@@ -80,7 +80,7 @@ export const contentPart = (uses: Uses) => {
   })
   const shown = { contents, open: vault.open }
   return {
-    /** What agents ask for content with. */
+    /** How agents request content. */
     generation: contentGeneration({
       requestContent: commands.requestContent,
       provider,
@@ -105,7 +105,7 @@ export const contentPart = (uses: Uses) => {
       fileRoutes({ links, findFile: findContentFile(contents), blobs }),
       contentWebhookRoutes({ links, wake: reactor.wake }),
     ],
-    /** Takes up what waits. */
+    /** Takes up work that waits. */
     sweep: reactor.sweep,
     close: () => reactor.stop(),
   }

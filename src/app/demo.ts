@@ -82,9 +82,9 @@ const callAt = (at: Date): Call => ({ ...systemCall('demo', at), scope: 'demo' }
 
 /**
  * Fills an empty store with a demo organization: an owner on the Pro plan with 1,000 credits, an
- * orchestrator with three agents, a document to answer from, and a key that may do everything. Answers that key the one time
- * that it is made. What a crash left half done is completed by the next start; a store that was
- * begun otherwise is left alone. Undefined: nothing was left to do.
+ * orchestrator with three agents, a document to answer from, and a key with every scope. Answers
+ * the key only when it has just been created, else undefined. The next start completes what a crash
+ * interrupted; a store with other events is left alone.
  */
 export const seedDemo = async (uses: Uses) => {
   const { isEmptyStore, load, clock, hashEmail } = uses

@@ -27,10 +27,10 @@ type Uses = {
   log: Log
 }
 
-/** How long the start waits for the views to show what was there before. */
+/** How long the start waits for the views to catch up with the log. */
 const caughtUpWithinMs = 60_000
 
-/** What is done by the clock and at the start, so that nothing stays half done. */
+/** Recurring work, and recovery at the start: interrupted work is ended or taken up again. */
 export const housekeeping = (uses: Uses) => {
   const { commands, views, stores, projecting, turns, warmAgents, answers } = uses
   const { content, knowledge, leases, clock, node, log } = uses
@@ -48,7 +48,7 @@ export const housekeeping = (uses: Uses) => {
     log,
   })
 
-  /** `certain`: no other process can be at work on anything. */
+  /** `certain`: no other process is running. */
   const sweep = async ({ certain }: { certain: boolean }): Promise<void> => {
     await orphans({ certain })
     await answers.sweep(clock.now())
@@ -58,9 +58,9 @@ export const housekeeping = (uses: Uses) => {
   }
 
   return {
-    /** Ends runs whose process has died, forgets old answers, and takes up work that waits. */
+    /** Ends runs whose process has died, deletes expired answers, and takes up work that waits. */
     tick: (): Promise<void> => sweep({ certain: false }),
-    /** Once, before requests are let in: takes up what a dead process left. */
+    /** Once, before the server listens: ends or takes up the work of a process that has died. */
     async recover(): Promise<void> {
       await projecting.waitForPosition(await stores.events.head(), caughtUpWithinMs)
       await knowledge.recover()

@@ -25,7 +25,9 @@ const { version } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 )
 
-/** How long runs may go on once the process is to stop, and how long their answers may take. */
+/**
+ * How long runs may continue once the process stops, and how long sending their answers may take.
+ */
 const drainMs = 7_000
 const flushMs = 1_000
 
@@ -99,7 +101,10 @@ export const openHttp = async (uses: Uses) => {
   })
   return {
     http,
-    /** Lets nobody in, lets runs end or records them as cancelled, and sends what is due of them. */
+    /**
+     * Accepts no more requests, lets runs end or records them as cancelled, and sends their
+     * answers.
+     */
     async close(): Promise<void> {
       uses.endFeeds()
       const closing = http.close()

@@ -49,10 +49,10 @@ type Uses = {
   log: Log
 }
 
-/** Documents are read beside the server, which keeps a processor to itself. */
+/** Threads that read documents: one processor is left to the server. */
 const threads = Math.min(4, Math.max(1, availableParallelism() - 1))
 
-/** Knowledge: what takes documents in, what reads them, and what finds them again. */
+/** Knowledge: uploading documents, indexing them, and searching them. */
 export const knowledgePart = (uses: Uses) => {
   const { config, transact, commands, views, delegate, blobs, waitForPosition, head } = uses
   const { embedder, leases, clock, node, log } = uses
@@ -137,12 +137,12 @@ export const knowledgePart = (uses: Uses) => {
         spoolDir: join(config.DATA_DIR, 'incoming'),
       }),
     ],
-    /** Takes up what waits. */
+    /** Takes up work that waits. */
     async sweep(): Promise<void> {
       await indexing.sweep()
       await embedding?.sweep()
     },
-    /** The same at the start, when no other process can be at work. */
+    /** At the start: takes up the work of a process that has died. */
     recover: indexing.recover,
     async close(): Promise<void> {
       await Promise.all([indexing.stop(), embedding?.stop()])

@@ -12,8 +12,8 @@ type Uses = {
 }
 
 /**
- * After a failed append, tries to record the outage until that succeeds: a process that gets no
- * requests because it is not ready finds out by itself that it can write again.
+ * After a failed append, tries to record the outage until that succeeds: a process that is not
+ * ready gets no requests, so it must find out by itself that it can write again.
  */
 export const openOutageWatch = (uses: Uses) => {
   const { failingSince, recordOutage, clock, log, everyMs = 1_000 } = uses

@@ -25,8 +25,8 @@ import type { View, ViewSpec, Views } from '../ports/views.ts'
 export const projectorLease = 'projector'
 
 /**
- * Which code folds: another number whenever one of its files is another, so that what older code
- * has folded aside is not taken for what this would.
+ * The version of the projections' code, which changes with any of its files: snapshots that other
+ * code has folded are not used.
  */
 export const projectionsVersion = (): number => {
   const folder = new URL('../../projections/', import.meta.url)

@@ -8,19 +8,21 @@ type Uses = {
   events: Pick<EventStore, 'head'>
   views: Pick<Views, 'checkpoint'>
   projecting: Pick<Projector, 'state' | 'lag' | 'checkpoint'>
-  /** Since when no append could be stored. */
+  /** Since when appends have failed. */
   failingSince(): Date | undefined
-  /** Milliseconds that only ever grow. */
+  /** A monotonic clock, in milliseconds. */
   now?: () => number
   /** How long a store may take to answer. */
   patienceMs?: number
-  /** How long the views may stand still while there are events to fold. */
+  /** How long the views may make no progress while there are events to fold. */
   stillMs?: number
-  /** How often that is looked at. */
+  /** How often that is checked. */
   lookMs?: number
 }
 
-/** Whether an answer comes in time; only the kind of an error is told, its words are for the log. */
+/**
+ * Whether an answer comes in time. Of an error only its name is shown; its message is for the log.
+ */
 const answers = async (asking: () => Promise<unknown>, patienceMs: number): Promise<Check> => {
   const { promise: late, resolve } = deferred<Check>()
   const timer = setTimeout(resolve, patienceMs, { ok: false, detail: 'no answer in time' })
@@ -35,15 +37,17 @@ const answers = async (asking: () => Promise<unknown>, patienceMs: number): Prom
 
 /**
  * Whether this process can serve: its stores answer, the last append was stored, no projection has
- * stopped, and the views move while there is something to fold.
+ * stopped, and the views make progress while there are events to fold.
  */
 export const openReadiness = (uses: Uses) => {
   const { events, views, projecting, failingSince, now = () => performance.now() } = uses
   const { patienceMs = 2_000, stillMs = 5_000, lookMs = 1_000 } = uses
-  /** Where the views stood when they last moved or had nothing to fold, and when that was. */
+  /**
+   * The views' position when they last made progress or had nothing to fold, and the time of that.
+   */
   let moved = { position: projecting.checkpoint(), at: now() }
 
-  /** For how long the views have stood still although there is something to fold. */
+  /** For how long the views have made no progress although there are events to fold. */
   const standsStill = async (): Promise<number> => {
     const head = await events.head()
     const position = projecting.checkpoint()

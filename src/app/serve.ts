@@ -4,10 +4,10 @@ import { schedule } from '../jobs/schedule.ts'
 import { type App, app } from './app.ts'
 
 const stopWithinMs = 10_000
-/** Log lines are written when a page is full, or this often. */
+/** Log lines are written when the buffer is full, or this often. */
 const flushMs = 500
 
-/** What a newcomer can paste: a request whole, one streamed, and what became of them. */
+/** Commands to paste: a request, a streamed request, and a list of the recorded events. */
 const welcome = (url: string, { key, organizationId }: { key: string; organizationId: string }) => `
   A demo organization was made. Its key, shown this once: ${key}
 
@@ -36,7 +36,7 @@ const logTo = (level: string) => {
     periodicFlush: flushMs,
   })
   const log = pino({ level, base: null }, destination)
-  /** Ends the process, its last lines written. */
+  /** Ends the process after its last log lines are written. */
   const exit = (code: number): never => {
     destination.flushSync()
     process.exit(code)
@@ -44,7 +44,7 @@ const logTo = (level: string) => {
   return { log, exit }
 }
 
-/** On the first signal stops in order, in bounded time; a second one does not wait for that. */
+/** The first signal stops the process in order, in bounded time; a second one stops it at once. */
 const stopOnSignals = (
   { log, exit }: ReturnType<typeof logTo>,
   stop: () => Promise<unknown>,
@@ -74,8 +74,9 @@ const stopOnSignals = (
 }
 
 /**
- * Ends what an earlier life left behind before anybody is let in: its sessions would refuse them.
- * Listens before the demo's key is made: one that nobody saw would be lost.
+ * Ends the runs of an earlier process before the server listens: their sessions would refuse new
+ * turns. Listens before the demo's key is created: the key is shown once, and a start that failed
+ * after creating it would lose it.
  */
 const opened = async ({ http, demo, recover }: App, config: Config) => {
   await recover()
@@ -85,9 +86,10 @@ const opened = async ({ http, demo, recover }: App, config: Config) => {
 }
 
 /**
- * The server as a process: ends what an earlier life left behind, listens, makes the demo
- * organization in an empty store, and stops in order on SIGTERM and SIGINT, which then exit with 0.
- * Resolves when it is ready. @throws ConfigInvalid, StoreInUse, StoreDamaged, what listening throws
+ * The server as a process: ends the runs of an earlier process, listens, creates the demo
+ * organization in an empty store, and stops in order on SIGTERM and SIGINT, with exit code 0.
+ * Resolves when it is ready. @throws ConfigInvalid, StoreInUse, StoreDamaged, and the errors of
+ * listening
  */
 export const serve = async (env: Environment): Promise<void> => {
   const config = configFrom(env)

@@ -50,7 +50,7 @@ const embeddedLog = async (path: string) => {
   }
 }
 
-/** Views and snapshots in DATA_DIR; they start empty where they cannot be trusted. */
+/** Views and snapshots in DATA_DIR; they start empty when they cannot be trusted. */
 const embeddedReads = async (path: string, log: Log) => {
   const env = await openViewsEnv({ path })
   if (env.startedEmpty)

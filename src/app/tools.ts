@@ -21,7 +21,7 @@ type Uses = {
   contentGeneration: ContentGeneration
 }
 
-/** What agents can call, and what they call it over. */
+/** The tools that agents can call, and the guarded connections to the outside. */
 export const openTools = (uses: Uses) =>
   opening(async (opened) => {
     const { config, remember, views, open, clock, knowledge, contentGeneration } = uses

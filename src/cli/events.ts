@@ -20,16 +20,16 @@ type Asked = {
   stream?: string | undefined
   type?: string | undefined
   after?: number | undefined
-  /** Goes on with what comes, until the process ends. */
+  /** Continues with new events until the process ends. */
   follow?: boolean | undefined
-  /** Whole events, one JSON object a line. */
+  /** Whole events, one JSON object per line. */
   json?: boolean | undefined
 }
 
 const lineOf = ({ position, stream, revision, type, data, metadata }: z.infer<typeof event>) =>
   `${position}  ${metadata.at}  ${type}  ${stream}@${revision}  ${JSON.stringify(data)}`
 
-/** The events of an organization, one a line, the oldest first. @throws CommandFailed */
+/** The events of an organization, one per line, the oldest first. @throws CommandFailed */
 export async function* eventLines(ask: Remote, asked: Asked): AsyncGenerator<string> {
   const { organization, stream, type, follow, json } = asked
   const query = new URLSearchParams({ limit: String(pageSize) })

@@ -9,10 +9,10 @@ type Asked = {
   key: string
   organization: string
   readModel: string
-  /** Go on after this position; else a snapshot comes first, if wanted. */
+  /** Continue after this position; else a snapshot comes first, if wanted. */
   after?: number | undefined
   snapshot: boolean
-  /** Told why a connection was lost. */
+  /** Called with the reason when a connection is lost. */
   say(line: string): void
 }
 
@@ -31,8 +31,8 @@ async function* blocksOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string
 }
 
 /**
- * The changes of a read model, one a line, for ever: a connection that is lost is made again, from
- * where the last one had come to. @throws CommandFailed
+ * The changes of a read model, one per line, without end: a lost connection is opened again and
+ * continues after the last position. @throws CommandFailed
  */
 export async function* feedLines(asked: Asked): AsyncGenerator<string> {
   const { url, key, organization, readModel, snapshot, say } = asked

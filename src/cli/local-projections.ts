@@ -16,7 +16,7 @@ const renewMs = 3_000
 const askTheServer =
   'ask it instead: SUPER_ADMIN_KEY=… reprise projections … --url http://127.0.0.1:3000'
 
-/** Does some work as the only one who projects. The signal aborts when that right is lost. */
+/** Works while it is the only process that projects. The signal aborts when that right is lost. */
 const projectingAlone = async <Result>(
   { leases, sharedViews }: Stores,
   work: (signal: AbortSignal) => Promise<Result>,
@@ -40,7 +40,7 @@ const projectingAlone = async <Result>(
   }
 }
 
-/** The read models of the configured stores, with no server in between. @throws CommandFailed */
+/** The read models of the configured stores, without a server. @throws CommandFailed */
 export const localProjections = async (env: Environment): Promise<Projections> => {
   const stores = await localStores(configFrom(env), askTheServer)
   const { events: store, views } = stores

@@ -11,7 +11,10 @@ const log: Log = {
   error: (_, text) => process.stderr.write(`${text}\n`),
 }
 
-/** The configured stores, with no server in between. @throws CommandFailed, saying what to ask */
+/**
+ * The configured stores, without a server. @throws CommandFailed, which names the command that asks
+ * the server
+ */
 export const localStores = async (config: Config, askTheServer: string): Promise<Stores> => {
   const { DATA_DIR, EVENTSTORE_URL } = config
   if (!EVENTSTORE_URL && !existsSync(join(DATA_DIR, 'log')))

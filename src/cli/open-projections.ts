@@ -4,7 +4,7 @@ import type { Projections } from './projections.ts'
 import { remote } from './remote.ts'
 import { remoteProjections } from './remote-projections.ts'
 
-/** Through the server at a URL, else on the stores of the configuration. @throws CommandFailed */
+/** Through the server at a URL, else from the configured stores. @throws CommandFailed */
 export const openProjections = async (
   env: Environment,
   url: string | undefined,

@@ -12,12 +12,12 @@ type Line = {
   error?: string | undefined
 }
 
-/** The read models of an installation, whether or not a server is between. */
+/** The read models of an installation, through a server or directly from the stores. */
 export type Projections = {
   list(): Promise<readonly Line[]>
   /** Resolves when the rebuilt read model is the live one. */
   rebuild(name: string, progress: (progress: Progress) => void): Promise<void>
-  /** Compares a read model with what the log comes to. */
+  /** Compares a read model with a replay of the log. */
   verify(name: string): Promise<Verified>
   close(): Promise<void>
 }
@@ -29,8 +29,8 @@ const words = {
 } as const
 
 /**
- * Compares one read model, or all one after another; says every document that differs.
- * @throws CommandFailed where there is one
+ * Compares one read model, or all one after another, and lists every document that differs. @throws
+ * CommandFailed when one differs
  */
 export const verifyAll = async (
   { list, verify }: Projections,
@@ -60,7 +60,7 @@ export const listed = async ({ list }: Projections): Promise<string> => {
   return table([['NAME', 'POSITION', 'LAG', 'STATE'], ...lines])
 }
 
-/** Rebuilds one read model, or all one after another; tells how far it is. */
+/** Rebuilds one read model, or all one after another, and shows the progress. */
 export const rebuildAll = async (
   { list, rebuild }: Projections,
   name: string | undefined,

@@ -7,18 +7,18 @@ const refusal = z.union([
   z.object({ detail: z.string() }).transform(({ detail }) => detail),
 ])
 
-/** Where a server listens when nobody says otherwise. */
+/** The default address of a server. */
 export const defaultUrl = ({ PORT }: Readonly<Record<string, string | undefined>>): string =>
   `http://127.0.0.1:${PORT || 3000}`
 
-/** What a server that refused has said. */
+/** The message of a server's refusal. */
 export const refusedBy = async (target: URL, reply: Response): Promise<CommandFailed> => {
   const body: unknown = await reply.json().catch(() => undefined)
   const said = refusal.safeParse(body).data ?? reply.statusText
   return new CommandFailed(`${target.origin} answers ${reply.status}: ${said}`)
 }
 
-/** Asks a running server; answers its reply where that is no refusal. @throws CommandFailed */
+/** Asks a running server; answers its reply unless that is a refusal. @throws CommandFailed */
 export const replies = (url: string, key: string) => {
   if (!URL.canParse(url)) throw new CommandFailed(`${url} is not a URL, such as ${defaultUrl({})}`)
   return async (method: 'GET' | 'POST', path: string): Promise<Response> => {

@@ -7,20 +7,20 @@ import { itemsOf, type Shown, type Told, upsert } from './item.ts'
 import { type LiveUses, live } from './live.ts'
 import { touched } from './touched.ts'
 
-/** How long a snapshot is good for another who asks. */
+/** How long a snapshot is shared with others who ask for it. */
 const sharedMs = 1_000
-/** Events whose changes are told together. */
+/** How many events' changes are sent together. */
 const window = 2_000
-/** Documents of a snapshot that are told together. */
+/** How many documents of a snapshot are sent together. */
 const some = 200
 
 type Uses = LiveUses & {
   readHistory: ReadHistory
   stateAt: TemporalQuery
   head(): Promise<number>
-  /** Opens what is sealed in a document. */
+  /** Opens the sealed texts of a document. */
   opened(value: unknown): Promise<unknown>
-  /** Milliseconds that only ever grow. */
+  /** A monotonic clock, in milliseconds. */
   now?: () => number
 }
 
@@ -33,8 +33,8 @@ export type FeedRequest = {
 }
 
 /**
- * Read models as they change: a snapshot, what has changed since a position, and what changes. All of
- * it rests on the log: a position is as good after a restart, and on another node.
+ * Feeds of read models: a snapshot, the changes since a position, and the changes as they happen.
+ * Positions are those of the log: they stay valid after a restart and on other nodes.
  */
 export const feeds = (uses: Uses) => {
   const { store, views, at, readHistory, stateAt, head, opened } = uses
@@ -48,7 +48,7 @@ export const feeds = (uses: Uses) => {
     async (document) =>
       (await opened(shownDocument(model, document))) as typeof document
 
-  /** One for all who ask within a second and follow: a thousand at once cost one replay. */
+  /** A snapshot shared by all who ask within a second: a thousand subscribers cost one replay. */
   const snapshotOf = ({ organizationId, model }: FeedRequest, follows: boolean) => {
     const name = `${organizationId}/${model.name}`
     const known = shared.get(name)
@@ -109,7 +109,7 @@ export const feeds = (uses: Uses) => {
     yield { items: await tell(), reached: upTo }
   }
 
-  /** Where a feed that is asked for now is up to date, so that it can be resumed from there. */
+  /** The feed up to the present position, where it can be resumed. */
   async function* upToNow(asked: FeedRequest, follows = false): AsyncGenerator<Told> {
     const { organizationId, model, after } = asked
     const upTo = at(model.name)
@@ -118,7 +118,10 @@ export const feeds = (uses: Uses) => {
     else yield { items: [], reached: upTo }
   }
 
-  /** As `upToNow`, then what changes. Ends when the consumer is too slow (`cut`), or at `close`. */
+  /**
+   * As `upToNow`, then changes as they happen. Ends when the consumer is too slow (`cut`) or at
+   * `close`.
+   */
   async function* follow(
     asked: FeedRequest,
     signal: AbortSignal,
@@ -130,7 +133,7 @@ export const feeds = (uses: Uses) => {
       position = told.reached ?? position
       yield told
     }
-    // What was written meanwhile, while nothing is held for this consumer yet.
+    // Changes written meanwhile are read from the log: nothing is buffered for this consumer yet.
     const now = Math.max(position, at(model.name))
     yield* changes(organizationId, model, position, now)
     const joined = await following.join(
@@ -151,7 +154,7 @@ export const feeds = (uses: Uses) => {
   }
 
   return {
-    /** The read models, with how far each is folded and how far the log is ahead of that. */
+    /** The read models, each with the position it is folded to and its lag behind the log. */
     async list() {
       const end = await head()
       return [...readModels].map(([read_model, { shown }]) => {

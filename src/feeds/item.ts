@@ -1,6 +1,6 @@
 import type { Document, Views } from '../ports/views.ts'
 
-/** A change of one document, as a line of JSON: written once, however many follow. */
+/** A change of one document, as a line of JSON: serialized once for all subscribers. */
 export type Item = { position: number; text: string }
 
 export type Shown = (document: Document) => Promise<Document>
@@ -18,7 +18,7 @@ const removed = (id: string, position: number): Item => ({
   text: JSON.stringify({ op: 'delete', id, position }),
 })
 
-/** What became of documents, as they are now: at the position where they were changed, or later. */
+/** The present state of changed documents, at the position of their change or later. */
 export const itemsOf = async (
   load: Views['load'],
   view: string,
@@ -44,14 +44,14 @@ export const itemsOf = async (
 }
 
 /**
- * Items; `partial`: there is nowhere to resume before the next; `reached`: where to, once they are
- * read.
+ * Items. `partial`: a client cannot resume before the next batch; `reached`: the position to resume
+ * from after these items.
  */
 export type Told = { items: readonly Item[]; partial?: true; reached?: number }
 
 /**
- * Items of an event stream. The `id:` is where to resume: only the last of several at one position
- * has it, so that none of them is missed. Where there is no item to carry it, it stands alone.
+ * Items as SSE frames. The `id:` is the position to resume from: of several items at one position
+ * only the last has it, so that none is missed. Without items, the `id:` is sent alone.
  */
 export const sseOf = ({ items, partial, reached }: Told): string => {
   if (items.length === 0) return reached === undefined ? '' : `id: ${reached}\n\n`

@@ -7,17 +7,17 @@ import { itemsOf, type Shown } from './item.ts'
 import { type Subscriber, subscriber } from './subscriber.ts'
 import { touched } from './touched.ts'
 
-/** How long a view may lag behind the log before those who follow it are let go. */
+/** How long a view may lag behind the log before its subscribers are disconnected. */
 const patienceMs = 2_000
-/** Subscribers that are woken between two looks at everything else. */
+/** Subscribers that are woken before other work gets its turn. */
 const atOnce = 50
-/** Events gather this long, longer where many follow: to write to each of them takes its time. */
+/** How long events are gathered; longer for many subscribers, because writing to all takes time. */
 const gatherMs = (subscribers: number) => Math.min(250, 5 + subscribers / 5)
 
 export type LiveUses = {
   store: Pick<EventStore, 'feed' | 'read'>
   views: Pick<Views, 'load'>
-  /** Up to where a view is folded. */
+  /** The position that a view is folded to. */
   at(view: string): number
   waitForPosition(position: number, timeoutMs: number, views: readonly string[]): Promise<boolean>
   log?: Log
@@ -31,11 +31,11 @@ type Hub = {
   subscribers: Set<Subscriber>
 }
 
-/** What follows the log for all who follow a read model: one reading, one writing of each change. */
+/** Follows the log for all subscribers of a read model: each change is read and serialized once. */
 export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUses) => {
   const hubs = new Map<string, Hub>()
   let reading: AbortController | undefined
-  /** Everything up to here has been told, or is being told. */
+  /** Changes up to this position have been sent, or are being sent. */
   let told = START
 
   const count = () => [...hubs.values()].reduce((sum, { subscribers }) => sum + subscribers.size, 0)
@@ -93,8 +93,8 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
 
   return {
     /**
-     * Follows a read model from where it is folded; `from` is that position. Undefined: the view is
-     * behind what others were told already, and stays so.
+     * Subscribes to a read model from the position it is folded to, `from`. Undefined when the view
+     * stays behind what other subscribers were sent.
      */
     async join(
       organizationId: string,
@@ -120,7 +120,7 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
       return { from, follow: one.follow, end: one.end, leave: () => leave(hub, one) }
     },
 
-    /** Lets everybody go. */
+    /** Disconnects all subscribers. */
     close(): void {
       for (const hub of hubs.values()) letGo(hub)
       reading?.abort()

@@ -1,9 +1,9 @@
 import type { Item } from './item.ts'
 
-/** How many characters may wait for one consumer. */
+/** How many characters may wait for one subscriber. */
 const mostWaiting = 1_048_576
 
-/** One who follows a feed: what is pushed waits here, up to a bound, and is pulled. */
+/** A subscriber of a feed: pushed items wait here, up to a bound, until they are pulled. */
 export const subscriber = (from: number, cut: () => void, most = mostWaiting) => {
   let waiting: (readonly Item[])[] = []
   let size = 0
@@ -19,7 +19,10 @@ export const subscriber = (from: number, cut: () => void, most = mostWaiting) =>
   return {
     end,
 
-    /** Items behind `from`; one who is too slow is cut off, and goes on by position. */
+    /**
+     * Takes items after `from`. A subscriber that is too slow is disconnected, and can resume by
+     * position.
+     */
     push(items: readonly Item[], characters: number): void {
       if (over) return
       size += characters

@@ -3,9 +3,9 @@ import { decoder } from '../event-sourcing/codec.ts'
 import type { EventStore, RecordedEvent } from '../ports/event-store.ts'
 
 /**
- * The documents of a read model that some events may have changed, with the position of the last
- * that did, in the order of these. What an event clears has been made by events of its own stream:
- * the documents are gone, but these still name them.
+ * The documents of a read model that some events may have changed, each with the position of its
+ * last change, in that order. Documents that an event clears are found by the earlier events of its
+ * stream: the documents are gone, but those events still name them.
  */
 export const touched = (projection: EventProjection, read: EventStore['read']) => {
   const { categories, events, creates, changes, removes = [], clears = {} } = projection

@@ -3,7 +3,7 @@ import Bree from 'bree'
 import type { Log } from '../ports/log.ts'
 
 type Options = {
-  /** Ends overdue and orphaned runs, forgets old answers. */
+  /** The recurring work. */
   tick(): Promise<void>
   log: Log
   /** Milliseconds, or what bree understands. */
@@ -11,8 +11,8 @@ type Options = {
 }
 
 /**
- * What happens by the clock. A job is a thread without our memory: it only says that the time has
- * come, and the command runs here, one at a time.
+ * Recurring work. A job is a thread without this process's memory: it only signals the time, and
+ * the work runs here, one run at a time.
  */
 export const schedule = ({ tick, log, every = '30s' }: Options) => {
   let busy: Promise<void> | undefined
@@ -38,7 +38,7 @@ export const schedule = ({ tick, log, every = '30s' }: Options) => {
   })
   return {
     start: () => bree.start(),
-    /** Nothing comes after this; what was under way is waited for. */
+    /** Stops the schedule; resolves when running work has ended. */
     async stop(): Promise<void> {
       await bree.stop()
       await busy

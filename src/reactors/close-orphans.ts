@@ -10,7 +10,9 @@ import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
 
-/** The lease by which a process shows that it lives; its runs are its own as long as it holds it. */
+/**
+ * The lease that shows that a process is alive: while it holds the lease, no other ends its runs.
+ */
 export const nodeLease = (node: string): string => `node:${node}`
 
 /** Session processing time-out (docs/contract/limits.md#times). */
@@ -24,16 +26,16 @@ type Uses = {
   leases: Leases
   clock: Clock
   node: string
-  /** Whether a run is under way in this process. */
+  /** Whether a run is running or waiting in this process. */
   isLive(runId: string): boolean
-  /** Cancels a run of this process, if it is under way. */
+  /** Cancels a run of this process. */
   stop(runId: string): void
   endRun: EndRunCommand
   settleReservation: SettleReservationCommand
   log: Log
 }
 
-/** All documents that an index of flags holds. */
+/** All documents that a boolean index marks true. */
 const everyOne = async <Doc>(view: View<Doc>, index: string): Promise<Doc[]> => {
   const all: Doc[] = []
   for (;;) {
@@ -46,9 +48,9 @@ const everyOne = async <Doc>(view: View<Doc>, index: string): Promise<Doc[]> => 
 const free = { promptTokens: 0, completionTokens: 0, charge: 0 }
 
 /**
- * Ends what nobody ends any more: runs whose process has died (`interrupted`), runs that went on
- * for 30 minutes, and credits still held for runs that are over or never began. A reservation is
- * given back only when it was found so twice: a run that just begins has it before it is seen.
+ * Ends runs whose process has died (`interrupted`) and runs that took longer than 30 minutes, and
+ * releases credits reserved for runs that have ended or never began. A reservation is released only
+ * when two passes find it: a run that is just beginning reserves before its view shows it.
  */
 export const closeOrphans = (uses: Uses) => {
   const { runs, contents, accounts, leases, clock, node, isLive, stop, endRun, log } = uses
@@ -85,7 +87,7 @@ export const closeOrphans = (uses: Uses) => {
     }
   }
 
-  /** What a reservation comes to that nobody will settle; undefined: somebody may. */
+  /** The charge of a reservation that nothing else will settle; undefined when something may. */
   const chargeOf = async (reservation: string): Promise<number | undefined> => {
     const contentId = reservedContentOf(reservation)
     if (contentId) {
@@ -111,7 +113,7 @@ export const closeOrphans = (uses: Uses) => {
     suspects = found
   }
 
-  /** `certain`: no other process can have a run, as at the start of the only one. */
+  /** `certain`: no other process is running, as at the start of a single server. */
   return async ({ certain }: { certain: boolean }): Promise<void> => {
     await openRuns(certain)
     await reservedCredits(certain)

@@ -20,7 +20,7 @@ const batchSize = 64
 /** Documents at once. */
 const most = 2
 const page = 1_000
-/** How long a provider that is out of reach is left alone, and a document that it refuses. */
+/** How long an unreachable provider is not asked, and a refused document is not tried again. */
 const restMs = 15_000
 const refusedMs = 60 * 60_000
 
@@ -30,7 +30,7 @@ type Uses = {
   embedder: Embedder
   followUpload: FollowUploadCommands
   waitForPosition: WaitForPosition
-  /** An upload is let go of: others may have waited to work on it. */
+  /** Called when the lease of an upload is released: another reactor may be waiting for it. */
   worked(uploadId: string): void
   leases: Leases
   clock: Clock
@@ -43,8 +43,8 @@ async function* once(bytes: Uint8Array) {
 }
 
 /**
- * Gives uploads that can be searched their vectors, once, and stores them. It takes nothing from
- * anybody: while the provider is down, or says no, documents are found by their words.
+ * Embeds indexed uploads, once each, and stores the vectors. Search does not depend on it: while
+ * the provider is down or refuses, documents are found by their words.
  */
 export const embedUploads = (uses: Uses) => {
   const { uploads, blobs, embedder, followUpload, waitForPosition, leases, clock, node, log } = uses
@@ -55,7 +55,7 @@ export const embedUploads = (uses: Uses) => {
   const isDone = async ({ vectors_model, vectors_blob }: UploadView): Promise<boolean> =>
     vectors_model === embedder.name && (await blobs.size(vectors_blob ?? '')) !== undefined
 
-  /** A vector for each chunk; undefined: they are gone, or this process ends. */
+  /** A vector for each chunk; undefined when the chunks are gone or this process stops. */
   const vectorsOf = async ({ chunks_blob }: UploadView): Promise<Int8Array[] | undefined> => {
     const bytes = chunks_blob ? await blobs.get(chunks_blob) : undefined
     if (!bytes) return undefined
@@ -92,7 +92,7 @@ export const embedUploads = (uses: Uses) => {
     await waitForPosition(position)
   }
 
-  /** What a provider does to us is no failure of ours. @throws anything else */
+  /** Logs the errors of a provider, and puts the work off. @throws any other error */
   const excused = (id: string, err: unknown): void => {
     const down = err instanceof ModelUnavailable || err instanceof ModelTimeout
     if (!down && !(err instanceof ModelFault)) throw err
@@ -119,7 +119,7 @@ export const embedUploads = (uses: Uses) => {
   return {
     /** These may have no vectors. */
     add,
-    /** Takes up what has none, now and then. */
+    /** Queues all uploads that have none; called periodically. */
     async sweep(): Promise<void> {
       const { items } = await uploads.find({ index: 'unembedded', equals: [true], limit: page })
       add(items.map(({ upload_id }) => upload_id))

@@ -38,7 +38,7 @@ type Uses = {
   clock: Clock
   node: string
   log: Log
-  /** Where a provider tells that an item is over; undefined: it is polled only. */
+  /** Where a provider reports the end of an item; undefined: it is only polled. */
   webhookOf?: (contentId: string) => string | undefined
   pollMs?: number | undefined
   maxBytes?: number | undefined
@@ -52,7 +52,7 @@ const kindOf = (mediaType: string): Completed['contentType'] => {
   return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'other'
 }
 
-/** This process ends; the next one goes on from here. */
+/** This process stops; the next one continues. */
 class Stopped extends Error {
   override readonly name = 'Stopped'
 }
@@ -60,9 +60,9 @@ class Stopped extends Error {
 const timedOut = new ProviderFault('The generation took longer than 10 minutes')
 
 /**
- * Makes what was asked for: pending → provider → blob → completed or failed. Every step is stored
- * before the next, and what it is known by is derived from the item, so that a restart goes on
- * where the last life stopped and nothing is made twice.
+ * Generates requested content: pending → provider → blob → completed or failed. Each step is stored
+ * before the next, with ids derived from the item, so that a restart continues where the last
+ * process stopped and nothing is generated twice.
  */
 export const generateContent = (uses: Uses) => {
   const { contents, provider, blobs, vault, startContent, finishContent } = uses
@@ -146,7 +146,7 @@ export const generateContent = (uses: Uses) => {
     }
   }
 
-  /** What the user is told; undefined: it may succeed yet. */
+  /** The message for the user; undefined when a later attempt may succeed. */
   const wordsFor = (error: unknown): string | undefined => {
     if (error instanceof ProviderFault || error instanceof Refusal) return error.message
     if (error instanceof BlobTooLarge) return 'The output is too large'
@@ -173,7 +173,7 @@ export const generateContent = (uses: Uses) => {
     }
   }
 
-  /** The view says what there is to do; how far it has come is asked of the item itself. */
+  /** The view tells what to do; how far it has come is read from the item's stream. */
   const generate = async (id: string): Promise<void> => {
     const view = await contents.get(id)
     if (!view?.open) return
@@ -191,9 +191,12 @@ export const generateContent = (uses: Uses) => {
   })
 
   return {
-    /** The provider says that an item is over: it is looked at now. */
+    /** The provider reports that an item has ended: it is polled now. */
     wake: (contentId: string): void => woken.get(contentId)?.(),
-    /** Takes up what waits, or what a dead process left; called at the start and now and then. */
+    /**
+     * Queues all open items, also those of a process that has died; called at the start and
+     * periodically.
+     */
     async sweep(): Promise<void> {
       const { items } = await contents.find({ index: 'open', equals: [true], limit: 1_000 })
       for (const { id } of items) pool.add(id)

@@ -9,8 +9,8 @@ type Lease = {
 }
 
 /**
- * Works while it holds a lease, renewed as long as that takes; does nothing while another holds it.
- * A renewal that fails is no reason to stop: the next one may come in time.
+ * Works while it holds a lease, and renews it meanwhile; does nothing while another process holds
+ * it. A renewal that fails does not stop the work: the next one may come in time.
  */
 export const holding = async (
   { leases, name, holder, ms = 30_000 }: Lease,

@@ -13,7 +13,7 @@ import { type DocumentReader, ReaderClosed } from '../rag/document-reader.ts'
 import { holding } from './holding.ts'
 import { workers } from './workers.ts'
 
-/** How long bytes may take from the event that announces them to the store. */
+/** How long after its event an upload's file may take to be stored. */
 const arrivalMs = 10 * 60_000
 const partSize = 65_536
 const most = 1_000
@@ -31,7 +31,7 @@ type Uses = {
   waitForPosition: WaitForPosition
   /** The position of the last event. */
   head(): Promise<number>
-  /** What there was to be done about an upload is done. */
+  /** Called when the work on an upload is done. */
   worked(uploadId: string): void
   leases: Leases
   clock: Clock
@@ -44,14 +44,14 @@ async function* inParts(bytes: Uint8Array) {
 }
 
 /**
- * Reads and indexes what is uploaded, and removes the blobs of what is removed. Every step is
- * stored before the next, so that a restart goes on where the last life stopped: what was under
- * way waits again, and no document is kept that the history says is gone.
+ * Indexes uploaded files, and erases the blobs of removed ones. Each step is stored before the
+ * next, so that a restart continues where the last process stopped: interrupted work is queued
+ * again, and no blob stays that the history says is removed.
  */
 export const indexUploads = (uses: Uses) => {
   const { uploads, datastores, findUploads, blobs, reader, followUpload, clearDatastore } = uses
   const { waitForPosition, leases, clock, node, log } = uses
-  /** What an earlier life may have been at. */
+  /** Uploads that an earlier process may have been working on. */
   const interrupted = new Set<string>()
 
   const callFor = (id: string, organizationId: string) =>
@@ -62,7 +62,7 @@ export const indexUploads = (uses: Uses) => {
     call: callFor(view.upload_id, view.organization_id),
   })
 
-  /** Other uploads, also of other organizations, may be of the same bytes. */
+  /** Other uploads, also of other organizations, may have the same bytes. */
   const isUnused = async (blob: string): Promise<boolean> => {
     await waitForPosition(await uses.head())
     return (await uploads.find({ index: 'by_blob', equals: [blob, true], limit: 1 })).total === 0
@@ -163,14 +163,14 @@ export const indexUploads = (uses: Uses) => {
   }
 
   return {
-    /** There is something to be done about these, and the views show it. */
+    /** Queues uploads for indexing or erasing, as the views show them. */
     add(uploadIds: readonly string[]): void {
       for (const id of uploadIds) pool.add(id)
     },
     clear,
-    /** Takes up what was left, now and then. */
+    /** Queues all open uploads and deleted DataStores; called periodically. */
     sweep,
-    /** The same at the start, when all that is under way is a dead process's. */
+    /** The same at the start, when all work in progress is that of a process that has died. */
     async recover(): Promise<void> {
       const { items } = await uploads.find({ index: 'open', equals: [true], limit: most })
       for (const { upload_id } of items) interrupted.add(upload_id)

@@ -8,7 +8,7 @@ type Options = {
   record: RecordKeyUsageCommand
   clock: Clock
   everyMs?: number
-  /** Does some work again and again until it is told to stop. */
+  /** Repeats some work; answers a function that stops it. */
   every?: (work: () => void, ms: number) => () => void
   log?: Log
 }
@@ -18,18 +18,19 @@ const onTimer = (work: () => void, ms: number) => {
   return () => clearInterval(timer)
 }
 
-/** Keys written at once: requests are answered between one handful and the next. */
+/** Keys written at once; requests are answered between two such groups. */
 const atOnce = 5
-/** Into so many moments the keys are spread that were first used together. */
+/** How many writes the keys are spread over that were first used together. */
 const moments = 100
 
-/** Requests of one key since they were last written. */
+/** Requests of one key since its count was last written. */
 type Count = { access: Access; requests: number; since: Date; last: Date }
 
 /**
- * Counts requests by key in memory and writes the counts now and then (docs/contract/limits.md#key-usage): a
- * busy key costs an event every few seconds, not one a request, and many keys not all at the same
- * time. A crash loses what was not written.
+ * Counts requests by key in memory and writes the counts periodically
+ * (docs/contract/limits.md#key-usage): a busy key costs one event every few seconds instead of one
+ * per request, and many keys are not written at the same time. A crash loses the counts that were
+ * not written.
  */
 export const keyUsageMeter = ({
   record,
@@ -68,13 +69,13 @@ export const keyUsageMeter = ({
       await Promise.all(due.slice(n, n + atOnce).map((one) => writeOne(...one)))
   }
 
-  /** Writes what was counted so far; what cannot be written is kept for the next time. */
+  /** Writes the counts so far; a count that cannot be written is kept for the next time. */
   const flush = (): Promise<void> => {
     flushing = flushing.then(() => write([...counts]))
     return flushing
   }
 
-  /** The oldest of those that have waited long enough; they stand in the order of their first use. */
+  /** The oldest counts that are due; the map is in the order of first use. */
   const due = (): [string, Count][] => {
     const before = clock.now().getTime() - everyMs
     const most = Math.max(atOnce, Math.ceil(counts.size / moments))
@@ -90,13 +91,13 @@ export const keyUsageMeter = ({
     flushing = flushing.then(() => write(due()))
   }, everyMs / moments)
   return {
-    /** The platform's key is not metered. */
+    /** Counts one request; the platform's key is not metered. */
     count(access: Access): void {
       const now = clock.now()
       if (access.keyId) add(access.keyId, { access, requests: 1, since: now, last: now })
     },
     flush,
-    /** Writes the rest and stops. */
+    /** Writes the remaining counts and stops. */
     close(): Promise<void> {
       stop()
       return flush()

@@ -9,15 +9,15 @@ type Options = {
   clock: Clock
   log?: Log
   sweepMs?: number
-  /** How many kinds are told apart at once, and how many may be waiting to be stored. */
+  /** How many kinds are counted apart, and how many writes may be in progress. */
   maxKinds?: number
   maxWriting?: number
 }
 
-/** What was refused to whom. `route` is the path as routed. */
+/** A refusal and its actor. `route` is the route's path pattern. */
 export type Refused = {
   code: string
-  /** The HTTP status that the client was told. */
+  /** The HTTP status of the answer. */
   status: number
   call: Call
   method: string
@@ -25,7 +25,7 @@ export type Refused = {
   askedFor: string | undefined
 }
 
-/** Refusals of one kind since its minute began, save the one that was recorded by itself. */
+/** Refusals of one kind in one minute, without the first, which has its own event. */
 type Kind = { minute: number; refused: Refused; more: number; from: string; to: string }
 
 const minuteMs = 60_000
@@ -33,10 +33,10 @@ const minuteMs = 60_000
 const told = ({ code, status, method, route }: Refused) => ({ code, status, method, route })
 
 /**
- * Refused access as events: the first of a kind (code and route) per key and minute by itself, the
- * rest of that minute as one count. A flood costs two events a minute, kind and key; what goes
- * beyond the bounds of memory is counted and logged. Nobody waits for any of it, and a crash loses
- * the counts of its last minute.
+ * Records refused access as events: per key, kind (code and route) and minute, the first refusal as
+ * an event and the rest as one count. A flood costs two events per minute, kind and key; refusals
+ * beyond the bounds of memory are counted and logged. No request waits for this, and a crash loses
+ * the counts of the last minute.
  */
 export const refusalMeter = (options: Options) => {
   const { record, clock, log = silent, sweepMs = 5_000 } = options

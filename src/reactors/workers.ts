@@ -1,10 +1,10 @@
 import type { Log } from '../ports/log.ts'
 
 type Options = {
-  /** Does one piece of work; what it throws is logged, and the work is given up until added again. */
+  /** Works on one id. An error is logged, and the id is dropped until it is added again. */
   work(id: string): Promise<void>
   log: Log
-  /** Pieces under way at once. */
+  /** How many ids are worked on at once. */
   most: number
   /** What the work is, for the log. */
   what: string
@@ -37,7 +37,7 @@ export const workers = ({ work, log, most, what }: Options) => {
       waiting.add(id)
       next()
     },
-    /** Takes up nothing more; resolves when what is under way has ended, or after a while. */
+    /** Starts nothing more; resolves when the running work has ended, or after `withinMs`. */
     async stop(withinMs = 2_000): Promise<void> {
       stopped = true
       waiting.clear()

@@ -79,7 +79,7 @@ const actions: Readonly<Record<string, (asked: Asked) => Promise<string>>> = {
   show: shown,
 }
 
-/** What an audit command has to say. @throws CommandFailed */
+/** The output of an audit command. @throws CommandFailed */
 export const audit = async (action: string, asked: Asked): Promise<string> => {
   const run = Object.hasOwn(actions, action) ? actions[action] : undefined
   if (run) return run(asked)

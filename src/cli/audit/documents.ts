@@ -25,6 +25,6 @@ export const documentTable = (documents: ReadonlyMap<string, Document>): string 
   return table([['ID', ...fields.map((field) => field.toUpperCase())], ...rows])
 }
 
-/** One JSON object a line. */
+/** One JSON object per line. */
 export const documentLines = (documents: ReadonlyMap<string, Document>): string =>
   [...documents].map(([id, document]) => JSON.stringify({ id, document })).join('\n')

@@ -3,17 +3,18 @@ import { nodeHash, packedHashes, rootOf, unpackedHashes } from '../../transparen
 import { tileWidth } from '../../transparency/tile.ts'
 
 /**
- * The lines of an export (docs/contract/history.md#export-files): a header; then, before the first event that it is over,
- * every tile of hashes, the higher ones first; and the events. All hashes come to the checkpoint's root.
+ * The lines of an export (docs/contract/history.md#export-files): a header; then the events, and
+ * before the first event that a tile of hashes covers, that tile, the higher levels first. All
+ * hashes lead to the checkpoint's root.
  */
 const header = z.object({
   reprise_export: z.literal(1),
   organization_id: z.string(),
-  /** The verifier key of the checkpoint, as the source has told it. */
+  /** The verifier key of the checkpoint, as the source gave it. */
   key: z.string(),
   /** The signed note. */
   checkpoint: z.string(),
-  /** The last tile of each level of the tree, where it is not full, lowest first; packed. */
+  /** The last tile of each level of the tree unless it is full, the lowest first; packed. */
   edge: z.array(z.string()),
 })
 
@@ -37,13 +38,13 @@ const parsed = (line: string): unknown => {
 
 export const headerLine = (one: Header): string => JSON.stringify(one)
 
-/** Undefined where the line is no header. */
+/** Undefined when the line is not a header. */
 export const headerOf = (line: string): Header | undefined => header.safeParse(parsed(line)).data
 
 export const tileLineOf = ({ level, n, hashes }: TileHashes): string =>
   JSON.stringify({ tile: [level, n], hashes: packedHashes(hashes) })
 
-/** Undefined where the line is an event's, or at least no tile's. */
+/** Undefined when the line is not a tile of hashes. */
 export const tileOf = (line: string): TileHashes | undefined => {
   if (!line.startsWith('{"tile":')) return undefined
   const { data } = tileLine.safeParse(parsed(line))
@@ -54,7 +55,7 @@ export const tileOf = (line: string): TileHashes | undefined => {
 const fullTiles = (size: number, level: number): number =>
   Math.floor(size / tileWidth ** (level + 1))
 
-/** How many nodes of a level the last tile has, where it is not full. */
+/** How many nodes the last tile of a level has, unless it is full. */
 export const edgeWidths = (size: number): number[] => {
   const widths: number[] = []
   for (let nodes = size; nodes > 0; nodes = Math.floor(nodes / tileWidth))
@@ -62,7 +63,7 @@ export const edgeWidths = (size: number): number[] => {
   return widths
 }
 
-/** The tiles that are told before the first event of a tile of events, the highest first. */
+/** The tiles that come before the first event of a tile of events, the highest first. */
 export const tilesBefore = (size: number, chunk: number): { level: number; n: number }[] => {
   const tiles = [{ level: 0, n: chunk }]
   for (let level = 1, n = chunk; fullTiles(size, level) > 0 && n % tileWidth === 0; level++) {
@@ -86,7 +87,7 @@ export const rootOfEdge = (edge: readonly (readonly Buffer[])[]): Buffer => {
     : subtrees.reduceRight((lower, subtree) => nodeHash(subtree, lower))
 }
 
-/** The nodes that are known from an edge and the last tile told of each level. */
+/** The nodes that are known from an edge and the last tile of each level. */
 export const knownNodes = (size: number, edge: readonly (readonly Buffer[])[]) => {
   const told = new Map<number, TileHashes>()
   const node = (level: number, n: number): Buffer | undefined => {
@@ -96,7 +97,7 @@ export const knownNodes = (size: number, edge: readonly (readonly Buffer[])[]) =
     return tile === fullTiles(size, level) ? edge[level]?.[n % tileWidth] : undefined
   }
   return {
-    /** Whether a tile's hashes come to the node that is known; then they are known too. */
+    /** Whether a tile's hashes lead to the known node above it; then they are known too. */
     add(tile: TileHashes): boolean {
       const { level, n, hashes } = tile
       const partial = n === fullTiles(size, level)

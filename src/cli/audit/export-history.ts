@@ -22,16 +22,16 @@ type Export = {
   history: History
   organization: string
   path: string
-  /** Called with the events written so far, of how many. */
+  /** Called with the number of events written so far, and of all. */
   progress(events: number, of: number): void
 }
 
-/** What is to be done: the header, and the tiles of events that are written already. */
+/** An export in progress: its header, and the tiles of events that are already written. */
 type Begun = { header: Header; chunks: number }
 
 const contradiction = 'the source contradicts itself: its events do not come to what it has signed'
 
-/** The header of a new export: a history as long as it is now. @throws CommandFailed */
+/** The header of a new export: the history at its present length. @throws CommandFailed */
 const newHeader = async (history: History, organization_id: string): Promise<Header> => {
   const [key, checkpoint] = [await history.key(), await history.checkpoint()]
   const { origin, size, root } = openedCheckpoint(checkpoint, key)
@@ -48,11 +48,11 @@ const newHeader = async (history: History, organization_id: string): Promise<Hea
 
 const sizeOf = ({ checkpoint, key }: Header): number => openedCheckpoint(checkpoint, key).size
 
-/** How many events are in a tile of them. */
+/** How many events a tile of events has. */
 const widthOf = (size: number, chunk: number): number =>
   Math.min(tileWidth, size - chunk * tileWidth)
 
-/** An export that was begun, cut off after the last tile of events that is whole. */
+/** An export that was begun, truncated after its last complete tile of events. */
 const resumed = async (path: string, organization: string): Promise<Begun | undefined> => {
   const found = await stat(path).catch(() => undefined)
   if (!found || found.size === 0) return undefined
@@ -82,9 +82,9 @@ const resumed = async (path: string, organization: string): Promise<Begun | unde
 }
 
 /**
- * Writes an organization's history to a file, as far as it goes when the export begins; one that was
- * interrupted goes on where it was. Holds no more than 256 events. Answers how many it has.
- * @throws CommandFailed
+ * Writes an organization's history, as long as it is when the export begins, to a file. An
+ * interrupted export continues where it stopped. At most 256 events are in memory. Answers the
+ * number of events. @throws CommandFailed
  */
 export const exportHistory = async (options: Export): Promise<number> => {
   const { history, organization, path, progress } = options
@@ -96,7 +96,7 @@ export const exportHistory = async (options: Export): Promise<number> => {
   const chunks = Math.ceil(size / tileWidth)
   const first = begun?.chunks ?? 0
 
-  /** The tiles that lie above a tile of events, checked against what is above them. */
+  /** The tiles above a tile of events, checked against the levels above them. */
   const above = async (chunk: number): Promise<string[]> => {
     const told: string[] = []
     for (const { level, n } of tilesBefore(size, chunk)) {
@@ -119,7 +119,7 @@ export const exportHistory = async (options: Export): Promise<number> => {
 
   try {
     if (!begun) await file.appendFile(`${headerLine(header)}\n`)
-    // What lies above the first tile of events that is missing began with an earlier one.
+    // The tiles above the first missing tile of events were written before an earlier one.
     for (let span = tileWidth ** header.edge.length; span >= tileWidth; span /= tileWidth)
       if (first % span > 0 && first < chunks) await above(first - (first % span))
     let [chunk, held] = [first, [] as string[]]

@@ -1,6 +1,9 @@
 import { createReadStream } from 'node:fs'
 
-/** Text in UTF-8 by its lines, many at a time, without their ends; also the last, unended one. */
+/**
+ * Splits UTF-8 text into lines without their line breaks, in batches, including a last line without
+ * one.
+ */
 export async function* linesOf(
   bytes: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<readonly string[]> {

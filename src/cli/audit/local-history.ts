@@ -14,7 +14,9 @@ import { linesOf } from './lines.ts'
 
 const askTheServer = 'ask it instead: --url http://127.0.0.1:3000 --key …'
 
-/** The transparency log as far as the configured stores have it folded. @throws CommandFailed */
+/**
+ * The transparency log of the configured stores, up to its folded position. @throws CommandFailed
+ */
 export const localHistory = async (env: Environment, organization: string): Promise<History> => {
   const config = configFrom(env)
   const { events, views, close } = await localStores(config, askTheServer)

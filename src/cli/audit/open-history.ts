@@ -5,7 +5,7 @@ import { remoteHistory } from './remote-history.ts'
 
 type Asked = { organization: string; url?: string | undefined; key?: string | undefined }
 
-/** Through the server at a URL, else on the stores of the configuration. @throws CommandFailed */
+/** Through the server at a URL, else from the configured stores. @throws CommandFailed */
 export const openHistory = async (
   env: Environment,
   { organization, url, key = env.REPRISE_API_KEY || env.SUPER_ADMIN_KEY }: Asked,

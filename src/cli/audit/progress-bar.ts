@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress'
 
-/** Shows how far something is, on a terminal; elsewhere nothing. */
+/** Shows progress on a terminal; does nothing elsewhere. */
 export const progressBar = (what: string) => {
   const bar = new SingleBar(
     { format: `${what} {bar} {percentage} %  {value} of {total} events  {eta_formatted}` },

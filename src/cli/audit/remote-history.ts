@@ -12,7 +12,7 @@ const proof = z.object({
 
 type Where = { url: string; key: string; organization: string }
 
-/** What was on the way when the connection ended is asked for again by the next run. */
+/** When the connection ends, the next run asks again for what was in transfer. */
 async function* unbroken(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* bytes
@@ -23,7 +23,7 @@ async function* unbroken(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-/** The transparency log that a server tells. @throws CommandFailed */
+/** The transparency log as a server serves it. @throws CommandFailed */
 export const remoteHistory = ({ url, key, organization }: Where): History => {
   const ask = replies(url, key)
   const at = `/api/admin/organizations/${encodeURIComponent(organization)}/audit`

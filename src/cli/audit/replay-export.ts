@@ -28,8 +28,8 @@ const upTo = async (path: string, asOf: string | undefined): Promise<number> => 
 }
 
 /**
- * A read model as it stood after a position or at a time, from an export alone; by the document's
- * id. Sealed texts stay sealed. @throws CommandFailed
+ * A read model as it was after a position or at a time, from an export alone; by document id.
+ * Sealed texts stay sealed. @throws CommandFailed
  */
 export const replayExport = async (
   path: string,

@@ -51,7 +51,9 @@ const onServer = async (env: Environment, asked: Asked): Promise<unknown[]> => {
   }
 }
 
-/** The events of a session, from an export or a server. @throws CommandFailed where there are none */
+/**
+ * The events of a session, from an export or a server. @throws CommandFailed when there are none
+ */
 export const eventsOfSession = async (
   env: Environment,
   path: string | undefined,

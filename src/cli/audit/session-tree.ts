@@ -3,7 +3,9 @@ import { z } from 'zod'
 const unit = 1_000_000
 const widest = 60
 
-/** What is told of any of a session's events; texts are opened, sealed, erased or withheld. */
+/**
+ * The fields that are shown of a session's events; texts are opened, sealed, erased or withheld.
+ */
 const told = z.looseObject({
   type: z.string(),
   metadata: z.looseObject({ at: z.string() }),
@@ -33,7 +35,7 @@ const told = z.looseObject({
 })
 type Told = z.infer<typeof told>
 
-/** A line of the tree: how deep it is, what it is called, and what is known of it. */
+/** A line of the tree: its depth, its name and its details. */
 type Row = { depth: number; name: string; facts: (string | undefined)[] }
 
 const runEnds: Readonly<Record<string, string>> = {
@@ -66,15 +68,15 @@ const between = (start: Told | undefined, { metadata }: Told): number | undefine
   start && Date.parse(metadata.at) - Date.parse(start.metadata.at)
 
 /**
- * A session's runs as an indented tree: what was said, which agents and tools worked below which,
- * how long, and what it cost. Takes the events of its stream in their order.
+ * A session's runs as an indented tree: the messages, which agents and tools ran below which,
+ * durations and costs. Takes the events of its stream in order.
  */
 export const sessionTree = (events: readonly unknown[]): string => {
   const rows: Row[] = []
   const runs = new Map<string, { row: Row; start: Told }>()
   const steps = new Map<string, Row>()
   const tools = new Map<string, { row: Row; start: Told }>()
-  /** How deep the agent of a name stands that was last begun. */
+  /** The depth of the agent of this name that was started last. */
   const depths = new Map<string, number>()
 
   const add = (depth: number, name: string, ...facts: Row['facts']): Row => {
@@ -118,7 +120,7 @@ export const sessionTree = (events: readonly unknown[]): string => {
       const { agent, tool, toolId = '' } = event.data
       tools.set(toolId, { row: add(below(agent), `tool ${tool}`), start: event })
     },
-    // Steps that were stored together have the same time: how long they took is not known then.
+    // Steps that were stored together have the same time: their duration is unknown.
     ToolCompleted: (event) => {
       const tool = tools.get(event.data.toolId ?? '')
       tool?.row.facts.push(

@@ -7,7 +7,7 @@ const event = z.object({
   position: z.number(),
 })
 
-/** What a line says that it is. */
+/** What a line claims to be. */
 export const told = (line: string): string => {
   try {
     const { type, stream, revision, position } = event.parse(JSON.parse(line))
@@ -17,16 +17,16 @@ export const told = (line: string): string => {
   }
 }
 
-/** An event that is said to be in a file, and the hash of its leaf. */
+/** An event in a file, and the hash of its leaf. */
 export type ExportedLine = { text: string; hash: Buffer }
 
-/** Where lines stop being those that were signed, and what is after that place. */
+/** Where the lines first differ from those that were signed, and what follows that place. */
 export type HistoryDifference = {
-  /** The index of the first event that is not where it should be. */
+  /** The index of the first event that is out of place. */
   index: number
-  /** The leaf that should be there; undefined where no more events were signed. */
+  /** The leaf that should be there; undefined when no more events were signed. */
   wanted: Buffer | undefined
-  /** What is there instead; undefined where nothing is. */
+  /** The event that is there instead; undefined when there is none. */
   found: ExportedLine | undefined
   /** The line before. */
   before: ExportedLine | undefined
@@ -35,19 +35,19 @@ export type HistoryDifference = {
 const within = (hashes: readonly Buffer[], hash: Buffer | undefined): boolean =>
   hash !== undefined && hashes.some((one) => one.equals(hash))
 
-/** Names what was done at the first difference, from whatever comes behind it. */
+/** Names what was changed at the first difference, judging by what follows it. */
 export const tampering = ({ index, wanted, found, before }: HistoryDifference) => {
   let wantedLater = false
   let foundAgain = false
   let foundWanted = false
   const place = before ? ` after ${told(before.text)}` : ' at the beginning'
   return {
-    /** Leaves that are in the file behind the difference. */
+    /** Leaves in the file after the difference. */
     there(hashes: readonly Buffer[]) {
       wantedLater ||= within(hashes, wanted)
       foundAgain ||= within(hashes, found?.hash)
     },
-    /** Leaves that should come behind the difference. */
+    /** Leaves that should follow the difference. */
     signed(hashes: readonly Buffer[]) {
       foundWanted ||= within(hashes, found?.hash)
     },

@@ -15,13 +15,13 @@ import { linesIn } from './lines.ts'
 import { type ExportedLine, tampering } from './tampering.ts'
 
 type Options = {
-  /** The verifier key that the checkpoint must be signed by; its own word is taken otherwise. */
+  /** The verifier key that the checkpoint must be signed with; by default the key in the export. */
   vkey?: string | undefined
-  /** Called with the events seen so far, of how many. */
+  /** Called with the number of events checked so far, and of all. */
   progress?(events: number, of: number): void
-  /** A size to work out the root at. */
+  /** A size to compute the root for. */
   rootAt?: number | undefined
-  /** The hashes of a tile of events whose own are not to be trusted. */
+  /** The hashes of a tile of events, for when the export's own cannot be trusted. */
   instead?: { n: number; hashes: readonly Buffer[] } | undefined
 }
 
@@ -30,13 +30,13 @@ export type Verdict = {
   checkpoint: Checkpoint
   /** Of the first `rootAt` events. */
   rootAt?: Buffer
-  /** The first thing that is not as it was signed. */
+  /** The first difference from what was signed. */
   fault?: string
-  /** The tile of events whose hashes would tell more. */
+  /** The tile of events whose hashes would locate the difference. */
   doubtful?: number
 }
 
-/** The file is not what it should be, from its first line on. */
+/** The file is not an export: its first line is not a header. */
 export class NoExport extends Error {
   override readonly name = 'NoExport'
 }
@@ -90,12 +90,12 @@ const begin = (line: string, vkey: string | undefined) => {
   }
 }
 
-/** Lines of more than this many events without hashes between them are looked at no further. */
+/** More events than this without hashes between them are not read further. */
 const mostLines = 2 * tileWidth
 
 /**
- * Checks an export against the checkpoint in it, line by line, and names the first fault. Holds no
- * more than some 500 events. @throws NoExport
+ * Checks an export line by line against its checkpoint, and names the first difference. About 500
+ * events are in memory at most. @throws NoExport
  */
 const checker = (first: string, { vkey, rootAt, instead, progress }: Options) => {
   const { header, checkpoint, edge } = begin(first, vkey)
@@ -121,7 +121,7 @@ const checker = (first: string, { vkey, rootAt, instead, progress }: Options) =>
   const range = (n: number) =>
     `events ${n * tileWidth} to ${Math.min(size, (n + 1) * tileWidth) - 1}`
 
-  /** Compares what is there of a tile of events with what was signed. */
+  /** Compares the events of a tile with what was signed. */
   const compare = (next: number | undefined) => {
     const there = lines.map(({ hash }) => hash)
     const at = there.findIndex((hash, n) => !signed[n]?.equals(hash))
@@ -163,7 +163,7 @@ const checker = (first: string, { vkey, rootAt, instead, progress }: Options) =>
     fault = search.name
   }
 
-  /** The lines of a tile of events are complete; what follows are those of the `next`, or nothing. */
+  /** Ends a tile of events; the lines of the `next` follow, or nothing. */
   const close = (next: number | undefined) => {
     if (chunk >= 0 || lines.length > 0) compare(next)
     if (fault) return

@@ -11,11 +11,11 @@ import { NoExport, type Verdict, verifyExport } from './verify-export.ts'
 
 type Verify = {
   path: string
-  /** A file with a checkpoint that was kept, older or newer. */
+  /** A file with a checkpoint that was saved earlier or later. */
   checkpoint?: string | undefined
-  /** The verifier key that was kept. */
+  /** The verifier key that was saved. */
   vkey?: string | undefined
-  /** The history as a server tells it now. */
+  /** The history as a server serves it now. */
   live?: ((organization: string) => Promise<History>) | undefined
   progress(events: number, of: number): void
 }
@@ -42,7 +42,9 @@ const opened = (note: string, key: string, whose: string): Checkpoint => {
   }
 }
 
-/** That one history is how another began, by a proof of the server. @throws CommandFailed */
+/**
+ * Checks with a server's proof that one history is the beginning of another. @throws CommandFailed
+ */
 const begins = async (live: History, first: Checkpoint, then: Checkpoint, what: string) => {
   const [before, after] = [first.root, then.root]
   const proof = first.size > 0 ? await live.consistency(first.size, then.size) : []
@@ -51,8 +53,8 @@ const begins = async (live: History, first: Checkpoint, then: Checkpoint, what: 
 }
 
 /**
- * Checks an export from itself alone, against a checkpoint that was kept, and against a server.
- * Answers what was checked, a line each. @throws CommandFailed, naming the first fault
+ * Checks an export by itself, against a saved checkpoint, and against a server. Answers a line for
+ * each check. @throws CommandFailed, naming the first difference
  */
 export const verifyHistory = async ({ path, live, ...options }: Verify): Promise<string[]> => {
   const header = await firstLine(path)

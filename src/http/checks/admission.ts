@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Access } from '../../security/access.ts'
 import { concurrency, rateLimiter, type WindowStanding } from './rate-limit.ts'
 
-/** Where a user is on no plan, only the key's own limits hold. */
+/** When a user has no plan, only the key's own limits apply. */
 const unlimited = {
   requestsPerMinute: Number.POSITIVE_INFINITY,
   requestsAtOnce: Number.POSITIVE_INFINITY,
@@ -53,16 +53,19 @@ const tooManyAtOnce = (limit: number, now: number) =>
     retryAfter: 1,
   })
 
-/** How a request stands; `refusal` says why it goes no further. `leave` once it has ended. */
+/**
+ * The limits' state after a request; `refusal` is set when it must not proceed. Call `leave` when
+ * the request has ended.
+ */
 export type Admitted = { standing: WindowStanding; refusal: Refusal | undefined; leave(): unknown }
 
 const unknownPlan = ({ plan }: Access) =>
   refusal('invalid_plan', { currentPlan: plan ?? '', requiredPlans: apiPlans })
 
 /**
- * Rate limit and concurrency of a key (docs/contract/limits.md#rate-limits), for whatever comes in by it:
- * requests, and messages on a socket. A refused one is not counted. A plan of which no limits are
- * known is refused. The platform's key has no limits: undefined.
+ * Rate limit and concurrency of a key (docs/contract/limits.md#rate-limits), for its requests and
+ * its messages on sockets. A refused request is not counted. An unknown plan is refused. The
+ * platform's key has no limits: undefined.
  */
 export const admission = (clock: Clock) => {
   const limiter = rateLimiter()
@@ -87,7 +90,7 @@ export const admission = (clock: Clock) => {
 }
 export type Admit = ReturnType<typeof admission>
 
-/** Step 4 of the order of checks: before anything is done; its headers go with every answer. */
+/** The limit check, before anything else is done; its headers go with every answer. */
 export const limit =
   (admit: Admit): onRequestHookHandler =>
   ({ access, routeOptions }, reply, done) => {

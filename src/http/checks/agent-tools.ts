@@ -9,7 +9,7 @@ type Tool = z.infer<typeof tool>
 type ApiCall = Extract<Tool, { type: 'api_call' }>
 type Server = z.infer<typeof mcpServer>
 
-/** What the runtime calls by these names itself. */
+/** Names that the runtime uses itself. */
 const reserved: ReadonlySet<string> = new Set([...builtInTools, 'transfer_to_agent', 'exit_loop'])
 
 const headerName = /^[\w!#$%&'*+.^`|~-]{1,100}$/
@@ -18,7 +18,7 @@ const headerValue = /^[\t\x20-\x7e\xa0-\xff]*$/
 const ownHeaders =
   /^(?:host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|proxy-.*)$/i
 
-/** Scheme and host in plain letters: what is called is never the arguments' choice. */
+/** Scheme and host without placeholders: arguments must not choose the host. */
 const fixedHost = /^https?:\/\/[^/?#\\{}\s]+(?:[/?#]|$)/i
 const placeholder = /\{([A-Za-z_][\w-]*)\}/g
 /** In characters of JSON. */
@@ -41,7 +41,7 @@ const headerFault = (headers: Readonly<Record<string, string>>): Fault | undefin
   return undefined
 }
 
-/** Http is for hosts on the allow-list, which is looked at when the call is made. */
+/** Plain http is allowed here: the allow-list of hosts is checked when the call is made. */
 const urlFault = (template: string): Fault | undefined => {
   const at = 'url'
   const text = template.replace(placeholder, 'x')

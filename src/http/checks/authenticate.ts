@@ -16,7 +16,7 @@ const bearer = /^Bearer +(\S+) *$/i
 const apiKeyOf = (request: FastifyRequest): string | undefined =>
   headerOf(request, 'x-api-key') ?? headerOf(request, 'authorization')?.match(bearer)?.[1]
 
-/** What a client says of itself. */
+/** The credentials in a request. */
 export type RequestCredentials = { apiKey: string | undefined; organizationId: string | undefined }
 
 export const credentialsOf = (request: FastifyRequest): RequestCredentials => ({
@@ -43,11 +43,11 @@ export const authenticate =
     }
   }
 
-/** Asked in a query, where it is known before anything is validated. */
+/** Whether the query asks to act for a user; read before the query is validated. */
 const delegates = (query: unknown): boolean =>
   typeof query === 'object' && query !== null && 'on_behalf_of' in query
 
-/** What the route says it needs: scopes (step 5), kind of key, role. */
+/** Checks the scopes, kind of key and role that the route's rules require. */
 export const authorize: onRequestHookHandler = ({ access, routeOptions, query }, _reply, done) => {
   const { scopes, managers, platform, userKey } = routeOptions.config
   try {

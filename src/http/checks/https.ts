@@ -4,7 +4,7 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { type Config, ConfigInvalid } from '../../config.ts'
 import { refusal } from '../../domain/refusal.ts'
 
-/** Certificate and key, where the server ends TLS itself. @throws ConfigInvalid */
+/** Certificate and key, when the server terminates TLS itself. @throws ConfigInvalid */
 export const tlsFrom = ({ TLS_CERT, TLS_KEY }: Pick<Config, 'TLS_CERT' | 'TLS_KEY'>) => {
   if (!TLS_CERT || !TLS_KEY) return undefined
   try {
@@ -26,8 +26,8 @@ const isSecure = (request: FastifyRequest, always: boolean): boolean =>
     !request.ips?.some((address) => !loopback.test(address)))
 
 /**
- * Refuses plain HTTP unless the peer is loopback, or a trusted proxy says that it was https there
- * (docs/contract/requests.md#https). `always` refuses loopback too.
+ * Refuses plain HTTP unless the peer is loopback, or a trusted proxy received the request over
+ * https (docs/contract/requests.md#https). `always` refuses loopback too.
  */
 export const requireHttps =
   (mode: 'on' | 'off' | 'always'): onRequestHookHandler =>

@@ -9,7 +9,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { KeyDestroyed } from '../../ports/keys.ts'
 import { organizationKey, sessionKey, type Vault } from '../../security/vault.ts'
 
-/** How often a request looks whether the first one with its key has been answered. */
+/** How often a repeated request checks whether the first one has been answered. */
 const pollMs = 50
 const saneKey = /^[\x21-\x7e]{1,255}$/
 
@@ -21,14 +21,14 @@ export type IdempotencyUses = {
   node: string
 }
 
-/** What is kept of an answer: its body, or the run whose stream it was. */
+/** What is stored of an answer: its body, or the run that was streamed. */
 const kept = z.union([z.object({ body: z.string() }), z.object({ run: z.string() })])
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The session that an answer's text belongs to, whose key seals what is kept of it. */
+    /** The session that the answer belongs to: its key seals the stored answer. */
     answersFor: string | undefined
-    /** The run that this request is answered with a stream of. */
+    /** The run that is streamed as the answer. */
     streamedRun: string | undefined
     /** Set while this request is the first with its idempotency key. */
     claimed: string | undefined
@@ -53,9 +53,10 @@ const answerKeyOf = ({ method, headers, access }: FastifyRequest): string | unde
 }
 
 /**
- * `Idempotency-Key` on any POST (docs/contract/requests.md#idempotency-keys): the first answer is kept for 24 hours and
- * given again, also across a restart; refusals and failures are not kept, so that a request can be
- * repeated until it succeeds. Bodies are sealed; a session's erasure erases its answers too.
+ * `Idempotency-Key` on any POST (docs/contract/requests.md#idempotency-keys): the first answer is
+ * stored for 24 hours and sent again, also after a restart. Refusals and failures are not stored,
+ * so a request can be repeated until it succeeds. Bodies are sealed; erasing a session erases its
+ * answers too.
  */
 export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void => {
   const { answers, vault, clock, node } = uses
@@ -96,7 +97,7 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     const claim = await settled(scope, fingerprint, request)
     if (claim.state === 'reused') throw refusal('idempotency_key_reused')
     if (claim.state === 'claimed') request.claimed = scope
-    // Of the body too: once a failure has freed the key, another body makes other things.
+    // The body counts too: after a failure the key may be used again with another body.
     request.call = { ...request.call, scope: digest(scope, fingerprint) }
     return replay(request, reply, claim)
   })
@@ -120,7 +121,7 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
       const body = JSON.stringify(await vault.seal(name, JSON.stringify(answer)))
       await answers.complete(claimed, { status: reply.statusCode, headers, body }, clock.now())
     } catch (error) {
-      // Else whoever repeats the request waits for good.
+      // Otherwise a repeated request would wait for ever.
       await answers.release(claimed)
       if (!(error instanceof KeyDestroyed)) throw error
     }

@@ -4,8 +4,8 @@ import type { Call } from '../../ports/call.ts'
 import '../server/route-rules.ts'
 
 /**
- * The call as one in the organization that the path names: the platform's key works in any, all
- * others in their own. @throws organization_access_denied
+ * The call, made in the organization that the path names: the platform's key works in every
+ * organization, all others only in their own. @throws organization_access_denied
  */
 export const inOrganization = ({ access, call }: FastifyRequest, organizationId: string): Call => {
   if (access.kind === 'platform') return { ...call, organizationId }
@@ -13,7 +13,7 @@ export const inOrganization = ({ access, call }: FastifyRequest, organizationId:
   return call
 }
 
-/** How far the caller's word goes: only owners, and the platform, decide about owners. */
+/** The caller's rights over members: only owners and the platform decide about owners. */
 export const standingOf = ({ access }: FastifyRequest) => {
   const platform = access.kind === 'platform'
   const asOwner = platform || access.role === 'OWNER'

@@ -10,8 +10,8 @@ const options = {
 const older = /draft-0[467]\b/
 
 /**
- * Why a JSON Schema cannot be used; undefined: it can. It is read as draft 7 where its `$schema`
- * says so, else as 2020-12. Unknown keywords are no fault; references outside of it are.
+ * Why a JSON Schema cannot be used; undefined when it can. It is read as draft 7 if its `$schema`
+ * says so, else as 2020-12. Unknown keywords are allowed, references to other documents are not.
  */
 export const schemaFault = ({
   $schema,

@@ -32,9 +32,9 @@ export const slidingWindow = (lengthMs: number) => {
       times[(first + count) % times.length] = now
       count++
     },
-    /** When the oldest request leaves the window; a whole window from now when there is none. */
+    /** When the oldest request leaves the window; one window from now when it is empty. */
     resetsAt: (now: number): number => (count > 0 ? at(0) : now) + lengthMs,
-    /** When so many have left that fewer than `limit` remain. */
+    /** When fewer than `limit` requests will be left in the window. */
     freeAt: (now: number, limit: number): number =>
       (count >= limit && count > 0 ? at(count - limit) : now - lengthMs) + lengthMs,
   }
@@ -44,7 +44,7 @@ export type KeyLimits = { minute: number; hour: number }
 
 type Window = { limit: number; remaining: number /** Unix seconds. */; reset: number }
 
-/** Where a key stands after a check; `refused` names the window that is full. */
+/** A key's windows after a check; `refused` names the window that is full. */
 export type WindowStanding = {
   minute: Window
   hour: Window
@@ -54,8 +54,8 @@ export type WindowStanding = {
 const seconds = (ms: number): number => Math.ceil(ms / 1000)
 
 /**
- * Two exact sliding windows per key (docs/contract/limits.md#rate-limits). A refused request is not counted.
- * What is remembered does not survive a restart, by design (docs/contract/limits.md#rate-limits).
+ * Two exact sliding windows per key (docs/contract/limits.md#rate-limits). A refused request is not
+ * counted. The windows are empty after a restart, by design.
  */
 export const rateLimiter = (keys = 50_000) => {
   const windows = new LRUCache<
@@ -64,7 +64,7 @@ export const rateLimiter = (keys = 50_000) => {
   >({ max: keys })
 
   return {
-    /** Where the key stands; where there is room and `count` says so, this request is counted. */
+    /** The key's windows; the request is counted if there is room and `count` is set. */
     check(key: string, limits: KeyLimits, now: number, count: boolean): WindowStanding {
       let kept = windows.get(key)
       if (!kept) {

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifySchemaCompiler } from 'fastify'
 import type { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 
-/** A request that does not fit its route's schema; the reply gives it the route's shape. */
+/** A request that does not match its route's schema; the reply is shaped for the route's group. */
 export class InvalidRequest extends Error {
   override readonly name = 'InvalidRequest'
   readonly part: string
@@ -16,8 +16,8 @@ export class InvalidRequest extends Error {
 }
 
 /**
- * zod parses every part of a request once; what handlers get is the parsed value. A body that is
- * not there lacks every field.
+ * zod parses every part of a request once, and handlers get the parsed value. A missing body lacks
+ * every field.
  */
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema, httpPart = 'body' }) =>
@@ -30,12 +30,12 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body as it came, for fingerprints; undefined where there was none. */
+    /** The unparsed body, for fingerprints; undefined when there was none. */
     rawBody: Buffer | undefined
   }
 }
 
-/** JSON bodies: valid UTF-8, no `__proto__`; an empty body is no body, whatever its type is. */
+/** JSON bodies: valid UTF-8, no `__proto__`. An empty body of any type counts as no body. */
 export const parseJson = (http: FastifyInstance): void => {
   http.decorateRequest('rawBody', undefined)
   const parse = http.getDefaultJsonParser('error', 'error')

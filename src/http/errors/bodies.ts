@@ -16,8 +16,8 @@ const shapeOfGroup: Record<Group, Shape> = {
 }
 
 /**
- * How a refusal is told in a route group; stock SDKs need the nested 429 of /v1, and what is done to
- * provisioned users is never refused with an `error`, once it came over HTTPS.
+ * The shape of a refusal in a route group. Stock SDKs need the nested 429 of /v1; the management
+ * group answers with `detail`, except before HTTPS is established.
  */
 export const shapeIn = (group: Group, code: RefusalCode): Shape => {
   if (group === 'chat' && code === 'rate_limit_exceeded') return 'error'
@@ -26,7 +26,7 @@ export const shapeIn = (group: Group, code: RefusalCode): Shape => {
   return shape === 'route' ? shapeOfGroup[group] : shape
 }
 
-/** Whether every refusal in the group has an `error`, also where another shape is documented. */
+/** Whether every refusal in the group has an `error`, also beside another documented shape. */
 export const alwaysError = (group: Group): boolean => shapeOfGroup[group] === 'error'
 
 const errorOf = (refusal: Refusal) => {
@@ -54,7 +54,7 @@ const bodies: Record<Shape, (refusal: Refusal) => Body> = {
 
 /**
  * The documented body of a refusal in a route group (docs/contract/errors.md#shapes). Stock SDKs
- * read nothing but `error`: where that is the group's shape, it is added to every other.
+ * read only `error`: in groups of that shape it is added to every other shape.
  */
 export const bodyOf = (refusal: Refusal, group: Group): Body => {
   const body = bodies[shapeIn(group, refusal.code)](refusal)

@@ -11,7 +11,10 @@ const codes: Readonly<Record<string, RefusalCode>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'payload_too_large',
 }
 
-/** Refuses what never became a request; the connection cannot be understood any further. */
+/**
+ * Refuses bytes that are not a valid request, and closes the connection, which cannot be parsed
+ * further.
+ */
 export const refuseConnection =
   (newId: () => string) =>
   (error: NodeJS.ErrnoException, socket: Socket): void => {

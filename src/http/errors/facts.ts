@@ -3,20 +3,20 @@ import type { Facts, Refusal } from '../../domain/refusal.ts'
 /** A JSON object. */
 export type Body = Record<string, unknown>
 
-/** Fields whose name on the wire is another than the domain's. */
+/** Fields whose names on the wire differ from the domain's. */
 const wireNames: Readonly<Record<string, string>> = {
   expiresAt: 'expires_at',
   subAgents: 'sub_agents',
 }
 
-/** The field that is wrong, by its name on the wire: `sub_agents.2`. */
+/** The invalid field, by its name on the wire: `sub_agents.2`. */
 export const paramOf = ({ facts: { field } }: Refusal): string | undefined =>
   field?.replace(
     /^\w+/,
     (name) => (Object.hasOwn(wireNames, name) ? wireNames[name] : name) ?? name,
   )
 
-/** The words of a refusal, for clients. */
+/** The message of a refusal, for clients. */
 export const messageOf = (refusal: Refusal): string => {
   const { fault } = refusal.facts
   return fault === undefined ? refusal.message : `${paramOf(refusal)} ${fault}`

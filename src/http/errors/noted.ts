@@ -7,12 +7,15 @@ import { refusalTable } from '../errors/refusal-table.ts'
 
 export type Refusing = { refused: RefusalMeter['refused']; clock: Clock }
 
-/** Refusals of access: no credits, no right, too much. A request without a valid key has no actor. */
+/**
+ * Refusals of access: no credits, no right, too many requests. A request without a valid key has no
+ * actor.
+ */
 const accessStatuses: ReadonlySet<number> = new Set([402, 403, 429])
 
 const anId = /^[\w-]{1,64}$/
 
-/** Whom a client says that it acts for, as far as that could be anybody. */
+/** The user that the client asks to act for, if it is a possible id. */
 const askedForIn = (...parts: readonly unknown[]): string | undefined => {
   for (const part of parts) {
     if (typeof part !== 'object' || part === null || !('on_behalf_of' in part)) continue
@@ -22,7 +25,7 @@ const askedForIn = (...parts: readonly unknown[]): string | undefined => {
   return undefined
 }
 
-/** Passes a refusal of access on; all others are of no interest to auditors. */
+/** Reports refusals of access; others do not concern auditors. */
 const note = (
   { refused }: Pick<Refusing, 'refused'>,
   { code }: Refusal,

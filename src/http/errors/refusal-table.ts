@@ -103,6 +103,6 @@ export const refusalTable = {
   key_limit_reached: { status: 409, shape: 'error', type: 'conflict_error' },
 } as const satisfies Record<RefusalCode, RefusalAnswer>
 
-/** The `type` of a code; of one that is not known, that of a fault of ours. */
+/** The `type` of a code; an unknown code has the type of server errors. */
 export const typeOf = (code: string): string =>
   isRefusalCode(code) ? refusalTable[code].type : 'server_error'

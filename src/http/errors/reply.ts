@@ -45,7 +45,7 @@ const fastifyCodes: Readonly<Record<string, RefusalCode>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
 }
 
-/** Any error as the refusal that the client is told; undefined: not foreseen. */
+/** Any error as the refusal to answer with; undefined for unexpected errors. */
 export const refusalOf = (error: unknown, group: Group): Refusal | undefined => {
   if (error instanceof Refusal) return error
   if (error instanceof InvalidRequest)
@@ -62,12 +62,12 @@ export const refusalOf = (error: unknown, group: Group): Refusal | undefined => 
 const groupOf = ({ routeOptions, url }: FastifyRequest): Group =>
   routeOptions.config.group ?? (url.startsWith('/api/external') ? 'detail' : 'admin')
 
-/** Refusals of a body before all of it was read. */
+/** Refusals that are sent before the whole body was read. */
 const unread: ReadonlySet<RefusalCode> = new Set(['payload_too_large', 'invalid_json'])
 
 /**
- * Answers with a refusal in the shape of its route, its code also in `X-Error-Code`; `note` is told
- * of it when it is on its way.
+ * Answers with a refusal in the shape of its route, with its code in `X-Error-Code`; calls `note`
+ * once it is sent.
  */
 export const replyWith = (
   request: FastifyRequest,
@@ -80,7 +80,7 @@ export const replyWith = (
   const { status } = refusalTable[said.code]
   if (status >= 500) request.log.error({ err: error, code: said.code }, 'request failed')
   reply.code(status).header('x-error-code', said.code).type('application/json; charset=utf-8')
-  // Not closed with a body on its way, which is dropped: the client could not read the refusal.
+  // The connection stays open: closing it while the body still arrives would lose the answer.
   if (unread.has(said.code)) reply.removeHeader('connection')
   if (status === 401) reply.header('www-authenticate', 'ApiKey')
   if (status === 402 || said.facts.window === 'hour') reply.header('x-should-retry', 'false')

@@ -27,13 +27,16 @@ const shapes = {
 
 const withError = z.object({ error })
 
-/** The body of a refusal; where the group says `error` to all, the other shapes have it too. */
+/**
+ * The body of a refusal; in groups where every refusal has an `error`, the other shapes have it
+ * too.
+ */
 const schemaOf = (shape: Shape, group: Group): z.ZodObject => {
   const schema: z.ZodObject = shapes[shape]
   return alwaysError(group) && shape !== 'flat' ? schema.extend(withError.shape) : schema
 }
 
-/** What any route under a key may answer besides its own refusals. */
+/** Refusals that any route under a key may answer, besides its own. */
 const everywhere: readonly RefusalCode[] = [
   'missing_api_key',
   'invalid_api_key',
@@ -50,7 +53,7 @@ const everywhere: readonly RefusalCode[] = [
   'service_unavailable',
 ]
 
-/** What any route may answer that needs no key. */
+/** Refusals that any route without a key may answer. */
 const inTheOpen: readonly RefusalCode[] = ['invalid_query', 'internal_error', 'service_unavailable']
 
 const ofBodies = (group: Group): readonly RefusalCode[] => [
@@ -80,6 +83,6 @@ const described = (group: Group, codes: readonly RefusalCode[]) => {
 export const refusals = (group: Group, ...codes: readonly RefusalCode[]) =>
   described(group, [...everywhere, ...ofBodies(group), ...codes])
 
-/** Those of a route that needs no key, and is of no group. */
+/** The error answers of a route that needs no key and belongs to no group. */
 export const openRefusals = (...codes: readonly RefusalCode[]) =>
   described('admin', [...inTheOpen, ...codes])

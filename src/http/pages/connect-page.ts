@@ -17,8 +17,8 @@ ul{margin:.25rem 0;padding-left:1.25rem}
 const styleHash = createHash('sha256').update(style).digest('base64')
 
 /**
- * Nothing but this page's own style, and forms that lead here or, over the redirect that follows,
- * to the partner.
+ * Allows only this page's own style, and forms to this server or, through the redirect that
+ * follows, to the partner.
  */
 export const contentPolicy = (returnOrigin?: string): string =>
   [
@@ -75,7 +75,7 @@ const field = ({ name, kind, connected }: Item, refused: boolean): string => {
 ${error}<input id="${name}" name="${name}" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="8192" aria-describedby="${described}"${refused ? ' aria-invalid="true"' : ''}>`
 }
 
-/** What went wrong with the form; it has the focus, so that it is read out at once. */
+/** What was wrong with the form; it has the focus, so that screen readers read it at once. */
 const errorsOf = (refused: readonly string[]): string =>
   `<div class="error" id="errors" role="alert" tabindex="-1" autofocus>
 ${
@@ -92,11 +92,11 @@ export type ConnectPage = {
   items: readonly Item[]
   /** Proves that a form came from this page. */
   csrf: string
-  /** Names whose values were refused, of a form that was sent; none: it was empty. */
+  /** After a form was sent: the names whose values were refused; empty when nothing was entered. */
   refused?: readonly string[] | undefined
 }
 
-/** The page of a connect link: what is to be connected, one field each; no value is ever in it. */
+/** The page of a connect link: a field for each credential. It never contains a value. */
 export const connectPage = (shown: ConnectPage): string => {
   const { organization, returnUrl, items, csrf, refused } = shown
   const open = items.filter(({ connected }) => !connected).length
@@ -120,13 +120,13 @@ ${back}`,
   )
 }
 
-/** One page for links that are past, revoked or unknown. */
+/** The same page for expired, revoked and unknown links. */
 export const unknownLinkPage = (): string =>
   page(
     'This link does not work',
     '<p>It may have expired. Please go back to where you came from and ask for a new one.</p>',
   )
 
-/** For a form that is not this page's, or cannot be read. */
+/** For a form that did not come from this page, or cannot be read. */
 export const refusedFormPage = (): string =>
   page('This did not work', '<p>Nothing was saved. Please open the link again.</p>')

@@ -30,7 +30,7 @@ const event = z.object({
   metadata: z.looseObject({}),
 })
 
-/** What happened in an organization (docs/contract/history.md#events). */
+/** The events of an organization (docs/contract/history.md#events). */
 export const adminAuditRoutes =
   ({ listEvents, getOrganization }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

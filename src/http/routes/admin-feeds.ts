@@ -41,7 +41,9 @@ const jsonSchemaOf = (schema: z.ZodType) => {
   return known
 }
 
-/** The header wins: it is how a client goes on that has reconnected by itself. */
+/**
+ * The position to continue after. `Last-Event-ID` wins: reconnecting clients send it by themselves.
+ */
 const afterOf = ({ headers }: FastifyRequest, after: number | undefined): number | undefined => {
   const header = headers['last-event-id']
   if (header === undefined || header === '') return after
@@ -54,7 +56,7 @@ const afterOf = ({ headers }: FastifyRequest, after: number | undefined): number
 export const adminFeedRoutes =
   ({ feeds, getOrganization, findAccess }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    /** Whether the key may still see it: a feed may last longer than a right. */
+    /** Whether the key may still follow the feed: rights can end while a feed is open. */
     const isAllowed = async (request: FastifyRequest, organizationId: string) => {
       const { apiKey, organizationId: header } = credentialsOf(request)
       try {
@@ -67,7 +69,7 @@ export const adminFeedRoutes =
       }
     }
 
-    /** Frames until the client has gone, is too slow, or may not see it any more. */
+    /** Frames until the client disconnects, is too slow, or loses its right. */
     async function* frames(request: FastifyRequest, reply: FastifyReply, asked: FeedRequest) {
       const ending = new AbortController()
       const gone = goneSignal(reply)
@@ -117,7 +119,7 @@ export const adminFeedRoutes =
     http.get(
       '/organizations/:organization_id/feeds/:read_model',
       {
-        // A HEAD would follow it with nobody to read.
+        // A HEAD request would follow the feed without reading it.
         exposeHeadRoute: false,
         config: { ...rules, streams: 'always', lines: true, lasting: true },
         schema: {

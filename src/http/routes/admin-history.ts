@@ -62,7 +62,7 @@ const usage = z.object({
 const rules = { scopes: ['admin:read'], managers: true } as const
 const params = z.object({ organization_id: id })
 
-/** How an organization was, and what it has used (docs/contract/history.md#states). */
+/** Past states of an organization, and its usage (docs/contract/history.md#states). */
 export const adminHistoryRoutes =
   ({ getState, getUsage, getOrganization }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -35,7 +35,7 @@ const member = z.object({
 const reads = { scopes: ['admin:read'], managers: true } as const
 const writes = { scopes: ['admin:write'], managers: true } as const
 
-/** Who belongs to an organization, and as what (docs/contract/admin-api.md#members). */
+/** The members of an organization and their roles (docs/contract/admin-api.md#members). */
 export const adminMemberRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

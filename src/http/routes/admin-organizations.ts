@@ -46,7 +46,10 @@ const created = z.object({
 
 const organizationList = z.object({ organizations: z.array(organizationView), ...pagingFields })
 
-/** Organizations (docs/contract/admin-api.md#an-organization): the platform makes them, their managers look after them. */
+/**
+ * Organizations (docs/contract/admin-api.md#an-organization): the platform creates them, their
+ * managers maintain them.
+ */
 export const adminOrganizationRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -12,7 +12,7 @@ const projection = z.object({
   error: z.string().optional(),
 })
 
-/** The read models of this installation, for its operators. */
+/** The read models of this installation, for operators. */
 export const adminProjectionRoutes =
   ({ list, begin }: RebuildJobs): FastifyPluginAsyncZod =>
   async (http) => {
@@ -41,7 +41,8 @@ export const adminProjectionRoutes =
         config,
         schema: {
           tags,
-          summary: 'Rebuild a read model beside the live one, then swap them; the list shows progress',
+          summary:
+            'Rebuild a read model beside the live one, then swap them; the list shows progress',
           params: z.object({ name: z.string() }),
           response: {
             202: z.object({ name: z.string(), state: z.literal('rebuilding') }),

@@ -40,7 +40,7 @@ const config = { scopes: ['admin:read'], managers: true } as const
 const tags = ['admin: audit']
 const refused = refusals('admin', 'role_required', 'organization_not_found')
 
-/** An answer that is no JSON. */
+/** An answer that is not JSON. */
 const answers = (type: string, description: string) => ({
   200: { description, content: { [type]: { schema: z.string() } } },
   ...refused,
@@ -176,7 +176,7 @@ export const adminTransparencyRoutes =
       `${at}/tile/:level/*`,
       {
         config,
-        // OpenAPI has no word for a path of several segments.
+        // OpenAPI cannot describe a path parameter of several segments.
         schema: { hide: true, params: tileParams },
       },
       async (request, reply) => {

@@ -31,7 +31,10 @@ const login = z.object({
   current_organization_id: id.nullable(),
 })
 
-/** What only the platform says of users: plan, credits, sign-ins (docs/contract/admin-api.md#platform-only). */
+/**
+ * What only the platform decides about users: plan, credits, sign-ins
+ * (docs/contract/admin-api.md#platform-only).
+ */
 export const adminUserRoutes =
   ({ setSubscription, grantCredits, recordLogin, waitForPosition }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

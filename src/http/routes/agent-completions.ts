@@ -14,7 +14,7 @@ import { orAbsent, sessionId } from '../wire/fields.ts'
 type Uses = {
   beginTurn: BeginTurn
   findAgents: FindAgents
-  /** What agents without a model of their own use. */
+  /** The model of agents that name none. */
   defaultModel: string
 }
 
@@ -55,7 +55,7 @@ const answered = async (turn: LiveTurn, { agentId, agentName, model }: AgentStre
 const delegates = (sent: unknown): string[] =>
   (sent as Partial<z.infer<typeof body>> | null)?.on_behalf_of ? ['users:delegate'] : []
 
-/** POST /api/external/agents/{agent_id}/completions, whole and streamed. */
+/** POST /api/external/agents/{agent_id}/completions, streaming or not. */
 export const agentCompletionRoutes =
   ({ beginTurn, findAgents, defaultModel }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

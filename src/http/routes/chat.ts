@@ -69,7 +69,10 @@ const answered = async (turn: LiveTurn, model: string) => {
   }
 }
 
-/** Scopes that only the body tells: checked before the body is validated (docs/contract/requests.md#scopes). */
+/**
+ * Scopes that depend on the body; checked before the body is validated
+ * (docs/contract/requests.md#scopes).
+ */
 const scopesIn = (body: unknown): string[] => {
   const { stream, on_behalf_of } = (body ?? {}) as Partial<ChatBody>
   return [
@@ -79,7 +82,7 @@ const scopesIn = (body: unknown): string[] => {
   ]
 }
 
-/** POST /api/external/v1/chat/completions, whole and streamed. */
+/** POST /api/external/v1/chat/completions, streaming or not. */
 export const chatRoutes =
   (beginTurn: BeginTurn): FastifyPluginAsyncZod =>
   async (http) => {

@@ -33,13 +33,13 @@ type Uses = {
   waitForPosition: WaitForPosition
 }
 
-/** A form with 40 values of the longest kind. */
+/** Enough for 40 values of the greatest length. */
 const formLimit = 1024 * 1024
 
 const params = z.object({ token: z.string() })
 const form = z.record(z.string(), z.string())
 
-/** The user of the link acts alone: there is no key. */
+/** The actor is the link's user; there is no key. */
 const callOf = (link: ConnectLinkView, { id }: FastifyRequest, at: Date): Call => {
   const actor = { organizationId: link.organization_id, keyId: null, userId: link.user_id }
   return { ...rootCall(actor, id, at), causationId: link.link_id }
@@ -86,7 +86,7 @@ export const connectRoutes =
       return send(reply, status, refusedFormPage())
     })
 
-    /** A link that holds, of a user who is one of the organization's still. */
+    /** A valid link whose user still belongs to the organization. */
     const linkOf = async (request: FastifyRequest, token: string) => {
       const link = await findConnectLink(token)
       const call = callOf(link, request, clock.now())

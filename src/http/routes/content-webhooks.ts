@@ -5,14 +5,17 @@ import type { SignedLinks } from '../../security/signed-links.ts'
 
 type Uses = {
   links: SignedLinks
-  /** Looks at a generation now. */
+  /** Polls a generation now. */
   wake(contentId: string): void
 }
 
 const params = z.object({ content_id: z.string().min(1) })
 const query = z.object({ expires: z.coerce.number().int(), signature: z.string() })
 
-/** Where a generation provider says that something is over. Its word is checked by asking it. */
+/**
+ * Where a generation provider reports that a generation has ended. The provider is then asked for
+ * the result.
+ */
 export const contentWebhookRoutes =
   ({ links, wake }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

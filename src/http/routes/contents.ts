@@ -20,7 +20,7 @@ type Uses = {
   requireSubscription: RequireSubscription
   waitForPosition: WaitForPosition
   links: SignedLinks
-  /** The base of links; undefined: where the request came in. */
+  /** The base of links; undefined: the host of the request. */
   publicUrl: string | undefined
 }
 

@@ -16,7 +16,7 @@ const file = (description: string) => ({
   content: { '*/*': { schema: z.unknown() } },
 })
 
-/** `bytes=a-b`, `a-` or `-n`; undefined: no range that is understood, so the whole file. */
+/** `bytes=a-b`, `a-` or `-n`; undefined for any other range: the whole file is sent. */
 const rangeOf = (header: string | undefined, size: number) => {
   const groups = header?.match(/^bytes=(?<first>\d*)-(?<last>\d*)$/)?.groups
   if (!groups || (!groups.first && !groups.last)) return undefined
@@ -26,7 +26,7 @@ const rangeOf = (header: string | undefined, size: number) => {
   return { start, end }
 }
 
-/** Whether `If-None-Match` names what there is. */
+/** Whether `If-None-Match` names the current file. */
 const isAmong = (known: string, tag: string): boolean =>
   known.split(',').some((one) => ['*', tag].includes(one.trim().replace(/^W\//, '')))
 
@@ -69,7 +69,7 @@ export const fileRoutes =
           'accept-ranges': 'bytes',
           etag: tag,
           'cache-control': 'private, max-age=3600',
-          // What a model drew is shown, never run.
+          // Generated files are shown; scripts in them never run.
           'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
           'content-disposition': 'inline',
         })

@@ -4,12 +4,15 @@ import type { Clock } from '../../ports/clock.ts'
 
 const check = z.object({ ok: z.boolean(), detail: z.string().optional() })
 export type Check = z.infer<typeof check>
-/** Whether the process can serve, and how each part fares. */
+/** Whether the process can serve, and the result of each check. */
 export type Readiness = { ready: boolean; checks: Record<string, Check> }
 
 type Uses = { version: string; clock: Clock; readiness(): Promise<Readiness> }
 
-/** GET /api/health (docs/contract/requests.md#versions), and whether the stores and projections can serve. */
+/**
+ * GET /api/health (docs/contract/requests.md#versions), and the readiness of stores and
+ * projections.
+ */
 export const healthRoutes =
   ({ version, clock, readiness }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

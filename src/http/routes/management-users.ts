@@ -44,7 +44,7 @@ const addressOf = (text: string): string => {
   throw refusal('invalid_email', { issues: [issue] })
 }
 
-/** Accounts that a partner makes, and acts for (docs/contract/provisioned-users.md#accounts). */
+/** Accounts that a partner creates and acts for (docs/contract/provisioned-users.md#accounts). */
 export const managementUserRoutes =
   ({ provisionUser, listProvisionedUsers, waitForPosition }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -18,7 +18,7 @@ type Uses = {
   waitForPosition: WaitForPosition
 }
 
-/** @throws user_not_found for the platform's key, behind which there is no user */
+/** @throws user_not_found for the platform's key, which has no user */
 const userOf = ({ access }: FastifyRequest): string => {
   if (access.userId) return access.userId
   throw refusal('user_not_found', { message: 'The platform key has no user' })

@@ -15,7 +15,7 @@ type Uses = {
   deleteDatastore: DeleteDatastoreCommand
   listDatastores: ListDatastores
   getDatastore: GetDatastore
-  /** Removes what is left of a deleted DataStore; answers how many files. */
+  /** Removes the files of a deleted DataStore; answers how many there were. */
   clear(organizationId: string, datastoreId: string): Promise<number>
   waitForPosition: WaitForPosition
 }
@@ -110,7 +110,8 @@ export const ragDatastoreRoutes =
         config: { group, scopes: ['rag:delete'] },
         schema: {
           tags,
-          summary: 'Delete a DataStore with its files; force=true deletes it even while it is in use',
+          summary:
+            'Delete a DataStore with its files; force=true deletes it even while it is in use',
           params,
           querystring: z.object({ force: boolean.default(false) }),
           response: {

@@ -14,7 +14,7 @@ type Uses = {
   uploadFiles: UploadFilesCommand
   listUploads: ListUploads
   getUpload: GetUpload
-  /** Where the files of forms wait until they are taken in. */
+  /** Where the files of forms are stored until the request is answered. */
   spoolDir: string
 }
 
@@ -46,7 +46,7 @@ const list = z.object({
   datastore_id: z.string().min(1).optional(),
 })
 
-/** Uploads and what becomes of them (docs/contract/knowledge.md#uploads). */
+/** Uploads and their status (docs/contract/knowledge.md#uploads). */
 export const ragUploadRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

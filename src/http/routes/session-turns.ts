@@ -22,7 +22,7 @@ type Uses = {
   pastTurn: PastTurn
   findSession: FindSession
   findAgents: FindAgents
-  /** What agents without a model of their own use. */
+  /** The model of agents that name none. */
   defaultModel: string
   delegate: Delegate
   clock: Clock
@@ -46,7 +46,10 @@ export const sessionTurnRoutes =
     const findFollowed = findFollowedTurn({ turns, pastTurn, clock })
     const tags = ['sessions']
 
-    /** As the turn was streamed at first: an agent's completion, or the orchestrator's chat. */
+    /**
+     * The format in which the turn was streamed first: an agent's completion, or the orchestrator's
+     * chat.
+     */
     const formatOf = async (turn: LiveTurn, chat: ChatStream): Promise<StreamFormat> => {
       const { orchestrator, agents } = await findAgents(turn.organizationId)
       const { agentId = orchestrator.agentId } = turn

@@ -32,7 +32,7 @@ const warmed = z.object({
   agent_ready: z.boolean().optional(),
 })
 
-/** Scopes that only the body tells (docs/contract/chat.md#warm-up). */
+/** Scopes that depend on the body (docs/contract/chat.md#warm-up). */
 const scopesIn = (sent: unknown): string[] => {
   const { on_behalf_of, agent_id } = (sent ?? {}) as { on_behalf_of?: string; agent_id?: string }
   return [

@@ -16,7 +16,7 @@ type Uses = Omit<ConversationUses, 'log'> & {
 }
 
 const url = '/ws/chat'
-/** The largest frame: a file of 10 MB in base64, and what goes with it. */
+/** The largest frame: a file of 10 MB in base64, and its other fields. */
 const maxPayload = 14 * 1024 * 1024
 const usualTimes: SocketTimes = { auth: 5_000, heartbeat: 30_000, unread: 30_000, close: 1_000 }
 /** Close codes (RFC 6455). */
@@ -24,8 +24,8 @@ const goingAway = 1001
 const unexpected = 1011
 
 /**
- * The WebSocket channel (docs/contract/websocket.md). A key in the headers is checked
- * before the upgrade, and refused like any other; without one, the client sends it in a frame.
+ * The WebSocket channel (docs/contract/websocket.md). A key in the headers is checked before the
+ * upgrade; a client without one sends the key in a frame.
  */
 export const wsChatRoutes =
   ({ requireHttps, times, ...uses }: Uses): FastifyPluginAsyncZod =>

@@ -1,6 +1,6 @@
 /**
- * The address that a request is routed by. One that does not decode has its percent signs taken as
- * they are written: it meets the same checks as any other, and then names nothing.
+ * The URL that a request is routed by. In a path that does not decode, percent signs are taken
+ * literally: the request passes the same checks as any other and then matches nothing.
  */
 export const decodable = ({ url = '/' }: { url?: string | undefined }): string => {
   if (!url.includes('%')) return url

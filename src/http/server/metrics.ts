@@ -3,12 +3,12 @@ import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 type Sources = {
   /** The position of the last event. */
   head(): Promise<number>
-  /** Position distance between the log's head and what the views show. */
+  /** How many positions the views are behind the log's head. */
   lag(): Promise<number>
   running(): number
 }
 
-/** A store that cannot be asked leaves a gap, and the other metrics as they are. */
+/** When a store does not answer, its metric has no value and the others stay. */
 const unknown = () => Number.NaN
 
 /** Prometheus metrics of this process. */

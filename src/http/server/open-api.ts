@@ -5,7 +5,7 @@ import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { RouteRules } from './route-rules.ts'
 
-/** Everything that /docs loads is served from here, and it is shown in no one's frame. */
+/** /docs loads everything from this server, and no other page may frame it. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -20,8 +20,8 @@ const policy = [
 type Override = NonNullable<NonNullable<Parameters<typeof z.toJSONSchema>[1]>['override']>
 
 /**
- * Defaults of values that are read from text are said; what says nothing is left out; an answer that
- * is nothing has no content.
+ * Corrects generated schemas: shows defaults of values that are parsed from text, drops bounds that
+ * every integer has, and gives empty answers no content.
  */
 const override: Override = ({ zodSchema, jsonSchema }) => {
   const { def } = zodSchema._zod
@@ -41,7 +41,7 @@ const lines = { schema: { type: 'string', description: 'One JSON document a line
 const answers = z.record(z.string(), z.looseObject({ description: z.string().default('') }))
 type Answers = z.infer<typeof answers>
 
-/** A route's 200 as the stream that it is, always or when it is asked for. */
+/** The 200 of a route that answers with a stream, always or on request. */
 const streaming = (all: Answers, rules: Pick<RouteRules, 'streams' | 'lines'>): Answers => {
   const { '200': whole, ...others } = all
   const { description = '', ...schema } = whole ?? {}
@@ -53,7 +53,7 @@ const streaming = (all: Answers, rules: Pick<RouteRules, 'streams' | 'lines'>): 
   return { ...others, '200': { description, content } }
 }
 
-/** The contract in the open: `/api/openapi.json` (3.1, from the routes' schemas) and `/docs`. */
+/** `/api/openapi.json` (OpenAPI 3.1, from the routes' schemas) and `/docs`. */
 export const openApi = async (http: FastifyInstance, version: string): Promise<void> => {
   await http.register(swagger, {
     openapi: {

@@ -1,11 +1,11 @@
 import type { Call } from '../../ports/call.ts'
 import type { Access } from '../../security/access.ts'
 
-/** What a route says about itself; the checks of docs/contract/requests.md#order-of-checks read it. */
+/** The rules of a route, for the checks (docs/contract/requests.md#order-of-checks). */
 export type RouteRules = {
   /** Scopes the key needs. */
   scopes?: readonly string[]
-  /** The shape of refusals that have none of their own. */
+  /** The route group, which decides the shape of refusals that have none of their own. */
   group?: 'chat' | 'agents' | 'detail' | 'management' | 'rag' | 'admin'
   /** Needs an owner or admin of the organization (or the platform key). */
   managers?: true
@@ -13,9 +13,9 @@ export type RouteRules = {
   streams?: 'always' | 'asked'
   /** Answers with one JSON document a line (application/x-ndjson) when the client accepts that. */
   lines?: true
-  /** Goes on as long as the client likes: counted as a request, but not among those at once. */
+  /** An answer without an end: it counts as a request, but not as a concurrent one. */
   lasting?: true
-  /** Only a user key: the act is a person's, not an application's. */
+  /** Only a user key: a person acts, not an application. */
   userKey?: true
   /** Only the platform key. */
   platform?: true
@@ -24,7 +24,7 @@ export type RouteRules = {
 declare module 'fastify' {
   interface FastifyContextConfig extends RouteRules {}
   interface FastifyRequest {
-    /** Who asks, for the events that follow. */
+    /** Who asks, for the metadata of events. */
     call: Call
     access: Access
   }

@@ -27,7 +27,9 @@ import { openApi } from './open-api.ts'
 const bodyLimit = 10 * 1024 * 1024
 /** How long a request may take to arrive; its answer may take longer. */
 const requestTimeout = 300_000
-/** An address is as long as node takes it; what is too long for an id is refused as one. */
+/**
+ * Paths may be as long as node accepts them; ids that are too long are refused by their schemas.
+ */
 const maxParamLength = 16_384
 
 type Options = {
@@ -38,9 +40,9 @@ type Options = {
   findAccess: FindAccess
   metrics: Metrics
   admit: Admit
-  /** Told of every request that passed authentication and limits. */
+  /** Called for every request that passed authentication and limits. */
   counted(access: Access): void
-  /** Told of every refusal to a known key. */
+  /** Called for every refusal to a known key. */
   refused: Refusing['refused']
   idempotency: IdempotencyUses
   keepAliveMs: number
@@ -50,7 +52,7 @@ type Options = {
   open: Readonly<Record<string, readonly FastifyPluginAsync[]>>
 }
 
-/** A request that names no host is refused by us, like any other, and not by node. */
+/** A request without a Host header is refused below, with a body, and not by node. */
 const lenient = { requireHostHeader: false }
 
 const saneId = /^[\w.:-]{1,128}$/
@@ -61,8 +63,9 @@ const requestId = (clock: Clock) => (raw: { headers: Record<string, unknown> }) 
 }
 
 /**
- * The HTTP server: one order of checks for every route under a key (docs/contract/requests.md#order-of-checks), one
- * place where refusals become answers. What it serves is given to it.
+ * The HTTP server: one order of checks for every route under a key
+ * (docs/contract/requests.md#order-of-checks), and one place where refusals become answers. It is
+ * given its routes.
  */
 export const server = async (options: Options): Promise<FastifyInstance> => {
   const { config, clock, log, findAccess, metrics, routes, open, version } = options
@@ -143,7 +146,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     for (const [prefix, plugins] of Object.entries(routes))
       for (const plugin of plugins) keyed.register(plugin, { prefix })
   })
-  // An unknown path under a key is refused like any other for want of one.
+  // Unknown paths below /api/external need a key too.
   http.register(
     async (external) => {
       for (const check of checks) external.addHook('onRequest', check)

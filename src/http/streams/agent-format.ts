@@ -21,7 +21,7 @@ export const agentFormat = (turn: LiveTurn, agent: AgentStream): StreamFormat =>
   return {
     opening: `${chunk({ role: 'assistant', content: '' })},"session_id":${JSON.stringify(sessionId)}}`,
     token: (text) => `${chunk({ content: text })}}`,
-    // In the places of a chat's end: an orchestrator's turn is gone on with as a chat.
+    // At the same indexes as in a chat's end: the rest of an orchestrator's turn is read as a chat.
     end: () => [undefined, `${chunk({}, 'stop')}}`, undefined],
     lifecycle: () => undefined,
   }

@@ -9,14 +9,17 @@ import { beginning, type StreamFormat, turnFrames } from './turn-frames.ts'
 /** How long a stream waits for its turn to begin, so that a refusal still has its own status. */
 const beginMs = 150
 
-/** Stock SDKs stumble over objects without `choices`; they get carriers unless they say otherwise. */
+/** Stock SDKs fail on objects without `choices`; by default they get events inside chunks. */
 export const agentEventsFor = ({ headers }: FastifyRequest, asked?: AgentEvents): AgentEvents => {
   if (asked) return asked
   const sdk = headers['x-stainless-lang'] || headers['user-agent']?.includes('ai-sdk/')
   return sdk ? 'chunk' : 'plain'
 }
 
-/** Cancels a turn whose client goes away and asked for that; any other run goes on. */
+/**
+ * Cancels the turn when its client disconnects, if the client asked for that; otherwise it
+ * continues.
+ */
 export const onGone = (reply: FastifyReply, turn: LiveTurn, cancels: boolean): AbortSignal => {
   const gone = goneSignal(reply)
   if (!cancels) return gone
@@ -35,13 +38,13 @@ export const doneOf = async (turn: LiveTurn): Promise<TurnDone> => {
 type Streamed = {
   turn: LiveTurn
   formatOf(turn: LiveTurn): StreamFormat
-  /** The client wants the turn cancelled when it goes away. */
+  /** The client wants the turn cancelled when it disconnects. */
   cancels: boolean
 }
 
 /**
- * Streams a turn. A refusal that comes at once keeps its own status; while the turn waits in line
- * the headers go out, and what comes later is told inside the stream.
+ * Streams a turn. An early refusal is answered with its own status; while the turn waits for
+ * others, the headers are sent, and a later refusal is an item of the stream.
  */
 export const streamTurn = async (
   request: FastifyRequest,

@@ -3,8 +3,8 @@ import type { LiveTurn } from '../../turns/turn.ts'
 import type { StreamFormat } from './turn-frames.ts'
 
 /**
- * How lifecycle events are shown: `plain` as documented (an object with `event`, no `choices`),
- * `chunk` as a carrier that stock SDKs can read, `none` not at all (docs/contract/streaming.md#agent-events).
+ * How lifecycle events are shown: `plain`, an object with `event` and no `choices`; `chunk`, inside
+ * a chunk that stock SDKs can read; `none`, not at all (docs/contract/streaming.md#agent-events).
  */
 export type AgentEvents = 'plain' | 'chunk' | 'none'
 
@@ -16,7 +16,7 @@ export const usageOf = ({ usage: { promptTokens, completionTokens } }: TurnDone)
   total_tokens: promptTokens + completionTokens,
 })
 
-/** OpenAI's shape of the keyword tools that an answer called. */
+/** The keyword tools that an answer called, in OpenAI's shape. */
 export const toolCallsOf = ({ tool_calls }: TurnDone) =>
   tool_calls?.map(({ id, name, arguments: text }) => ({
     id,

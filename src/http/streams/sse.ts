@@ -2,7 +2,10 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
 const keepAlive = ': keep-alive\n\n'
-/** How long a stream is silent before a comment line shows that it lives (docs/contract/streaming.md#keep-alive). */
+/**
+ * How long a stream is silent before a comment line keeps it alive
+ * (docs/contract/streaming.md#keep-alive).
+ */
 export const keepAliveMs = 15_000
 
 /** Frames with a comment line after every silence. */
@@ -33,7 +36,7 @@ export async function* withKeepAlive(
   }
 }
 
-/** One item: an `id:` line and a `data:` line. JSON holds no line breaks of its own. */
+/** One item: an `id:` line and a `data:` line. JSON has no raw line breaks. */
 export const frame = (id: string, data: string): string => `id: ${id}\ndata: ${data}\n\n`
 
 declare module 'fastify' {
@@ -54,7 +57,7 @@ export const sendStream = (reply: FastifyReply, frames: AsyncGenerator<string>):
   return reply.send(Readable.from(alive, { objectMode: false, highWaterMark: 65_536 }))
 }
 
-/** Aborts when the client has gone before the answer ended. */
+/** Aborts when the client disconnects before the answer has ended. */
 export const goneSignal = (reply: FastifyReply): AbortSignal => {
   const gone = new AbortController()
   const closed = () => {

@@ -12,7 +12,7 @@ export const beginning: StreamPlace = { item: 0, part: -1, characters: 0 }
 
 const placePattern = /^(?<run>[\w-]+):(?<item>\d{1,9})\.(?<part>\d):(?<characters>\d{1,9})$/
 
-/** The run and the place in it that a `Last-Event-ID` names; undefined where it names none. */
+/** The run and the place that a `Last-Event-ID` names; undefined when it names none. */
 export const streamPlaceOf = (
   lastEventId: unknown,
 ): { runId: string; place: StreamPlace } | undefined => {
@@ -23,8 +23,8 @@ export const streamPlaceOf = (
 }
 
 /**
- * What a client at a place has of a turn that is told again from the log, where all but the text
- * and the end is left out, and where the telling goes on.
+ * For a turn that is read again from the event log, which has only the answer and the end: what a
+ * client at a place already has, and the place to continue from.
  */
 export const resumed = (place: StreamPlace): { had: Had; from: StreamPlace } => {
   const { item, part, characters } = place
@@ -34,9 +34,12 @@ export const resumed = (place: StreamPlace): { had: Had; from: StreamPlace } => 
   return { had: { items: item, characters }, from }
 }
 
-/** How one kind of stream writes a turn; what it does not show is undefined, and keeps its place. */
+/**
+ * How one kind of stream writes a turn. An item that it does not show is undefined, and still
+ * counts in places.
+ */
 export type StreamFormat = {
-  /** Sent before anything has happened. */
+  /** The first frame, before any event. */
   opening: string
   token(text: string): string
   /** At most 8 items. */
@@ -44,7 +47,7 @@ export type StreamFormat = {
   lifecycle(event: Readonly<Record<string, unknown>>): string | undefined
 }
 
-/** What of an event the documented table shows. */
+/** The documented fields of a lifecycle event; undefined for other events. */
 export const lifecycleOf = (item: TurnItem): Record<string, unknown> | undefined => {
   switch (item.event) {
     case 'agent_started': {
@@ -77,7 +80,7 @@ const failure = (code: string, message: string): string => {
 
 const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undefined)[] => {
   if (item.event === 'token') return [format.token(item.text)]
-  // Part 0 belongs to what happens on the way, so that a place tells whether it is in the end.
+  // Part 0 is for other items, so that a place shows whether it is in the end.
   if (item.event === 'done') return [undefined, ...format.end(item), done]
   if (item.event === 'failed') return [undefined, failure(item.code, item.message), done]
   const shown = lifecycleOf(item)
@@ -85,8 +88,8 @@ const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undef
 }
 
 /**
- * A turn as SSE frames. Every frame's id names its place, and the same turn gives the same frames
- * to whoever asks, so that a client continues exactly where it was.
+ * A turn as SSE frames. Each frame's id names its place, and a turn always gives the same frames,
+ * so that a client continues exactly where it was.
  */
 export const turnFrames = ({ runId, log }: LiveTurn, format: StreamFormat) =>
   async function* (from: StreamPlace, signal?: AbortSignal): AsyncGenerator<string> {

@@ -33,7 +33,7 @@ export const newAgent = z.object(settings).partial().extend({ name })
 
 export const instruction = settings.instruction
 
-/** The contract's list item. */
+/** An agent as the public list shows it. */
 export const agentItem = agentView.pick({
   agent_id: true,
   name: true,
@@ -45,13 +45,13 @@ export const agentItem = agentView.pick({
   has_mcp: true,
 })
 
-/** An agent with all that it is configured by. Tools and servers may get more fields. */
+/** An agent with its whole configuration. Tools and servers may get more fields. */
 export const wholeAgent = agentView.omit({ organization_id: true }).extend({
   tools: z.array(z.union([z.enum(builtInTools), z.looseObject({ type: z.literal('api_call') })])),
   mcp_servers: z.array(z.object({ name: z.string(), url: z.string(), headers })),
 })
 
-/** What a body says of an agent, as the commands take it. @throws invalid_tool */
+/** A body's agent configuration, in the commands' terms. @throws invalid_tool */
 export const configurationOf = (body: z.infer<typeof agentChange>): Change<AgentConfiguration> => {
   requireTools(body.tools ?? [])
   requireServers(body.mcp_servers ?? [])

@@ -16,7 +16,10 @@ const keySettings = {
     .nullable(),
 }
 
-/** What is said of a new key; the rest is as docs/contract/requests.md#scopes and docs/contract/limits.md#rate-limits say. */
+/**
+ * Settings of a new key; for defaults see docs/contract/requests.md#scopes and
+ * docs/contract/limits.md#rate-limits.
+ */
 export const newKey = z.object({
   name: keySettings.name,
   description: orAbsent(keySettings.description),
@@ -36,7 +39,7 @@ export const keyList = z.object({ api_keys: z.array(keyItem), ...pagingFields })
 
 export const createdKey = keyItem.extend({ key: z.string().describe('Shown this once') })
 
-/** What a body says of a new key, as the command takes it. */
+/** A body's settings of a new key, in the command's terms. */
 export const settingsOf = (body: z.infer<typeof newKey>) =>
   ({
     name: body.name,
@@ -48,7 +51,7 @@ export const settingsOf = (body: z.infer<typeof newKey>) =>
     provisioning: body.provisioning ?? false,
   }) satisfies Partial<CreateApiKey>
 
-/** The one answer that has the key in it. */
+/** The only answer that contains the key. */
 export const createdKeyAnswer = (
   created: Awaited<ReturnType<CreateApiKeyCommand>>,
 ): z.infer<typeof createdKey> => ({

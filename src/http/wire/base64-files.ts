@@ -3,13 +3,13 @@ import type { ArrivedFile } from '../../../commands/upload-files.ts'
 import { refusal } from '../../domain/refusal.ts'
 import { requireFileSize, requireFileType, requireUploadSize } from '../checks/file-limits.ts'
 
-/** A file as a JSON body has it. */
+/** A file in a JSON body. */
 type EncodedFile = { filename: string; content: string; contentType?: string | undefined }
 
 const lineBreaks = /[\r\n]+/g
 const alphabet = /^[A-Za-z0-9+/]*={0,2}$/
 
-/** What base64 stands for; line breaks in it mean nothing. @throws invalid_base64, file_too_large */
+/** Decodes base64; line breaks in it are ignored. @throws invalid_base64, file_too_large */
 const decoded = ({ filename, content }: EncodedFile): Buffer => {
   const text = content.replace(lineBreaks, '')
   requireFileSize(filename, Math.floor((text.length * 3) / 4) - 2)
@@ -28,8 +28,8 @@ async function* once(bytes: Uint8Array) {
 }
 
 /**
- * The files of a JSON body, decoded. One that is refused refuses them all.
- * @throws unsupported_file_type, file_too_large, invalid_base64, payload_too_large
+ * The files of a JSON body, decoded. If one is refused, none is taken. @throws
+ * unsupported_file_type, file_too_large, invalid_base64, payload_too_large
  */
 export const decodedFiles = (files: readonly EncodedFile[]): ArrivedFile[] => {
   const arrived = files.map((file): ArrivedFile => {

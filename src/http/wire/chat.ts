@@ -5,7 +5,7 @@ import { orAbsent, sessionId } from './fields.ts'
 
 const text = z.object({ type: z.literal('text'), text: z.string() })
 
-/** OpenAI's assistants refuse in a part of its own. */
+/** OpenAI's assistants answer refusals in a part of this type. */
 const refusalPart = z
   .object({ type: z.literal('refusal'), refusal: z.string() })
   .transform((part) => ({ text: part.refusal }))
@@ -23,7 +23,7 @@ const message = z.discriminatedUnion(
   'role',
   [
     z.object({ role: z.enum(['system', 'developer', 'user', 'tool']), content }),
-    // An assistant that only called tools said nothing.
+    // An assistant message that only called tools has no content.
     z.object({
       role: z.literal('assistant'),
       content: contentOf(z.union([text, refusalPart])).nullish(),
@@ -48,7 +48,7 @@ export const chatBody = z.object({
       agent_events: orAbsent(z.enum(['plain', 'chunk', 'none'])),
     }),
   ),
-  // OpenAI's own, honoured where they make sense and otherwise ignored like any unknown one.
+  // OpenAI's parameters; an invalid value is ignored, like an unknown parameter.
   temperature: z.number().min(0).max(2).optional().catch(undefined),
   max_tokens: z.int().min(1).optional().catch(undefined),
   max_completion_tokens: z.int().min(1).optional().catch(undefined),
@@ -56,10 +56,13 @@ export const chatBody = z.object({
 
 export type ChatBody = z.infer<typeof chatBody>
 
-/** The turn is the last user message; system messages apply to it, earlier ones came before. */
+/**
+ * The last user message is the turn's; system messages apply to it; earlier messages are its
+ * history.
+ */
 export type Conversation = { message: string; system: ChatMessage[]; before: ChatMessage[] }
 
-/** @throws missing_required_field where no user message is there to answer. */
+/** @throws missing_required_field when there is no user message. */
 export const conversationOf = ({ messages }: ChatBody): Conversation => {
   const last = messages.findLastIndex(({ role }) => role === 'user')
   const turn = messages[last]

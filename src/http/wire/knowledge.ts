@@ -10,7 +10,7 @@ export const datastoreId = z.string().min(1).max(128)
 
 const printable = /^[^\p{Cc}\p{Cs}]+$/u
 
-/** The name of a file, whatever folder it came from. */
+/** The name of a file, without folders. */
 export const filename = z
   .string()
   .transform(baseName)
@@ -22,7 +22,7 @@ export const filename = z
       .regex(printable, 'A file name has no control characters'),
   )
 
-/** A file of a DataStore, as its list has it. There may be more types. */
+/** A file in the list of a DataStore's files. There may be more types. */
 export const fileItem = uploadView
   .pick({
     upload_id: true,
@@ -36,7 +36,7 @@ export const fileItem = uploadView
   })
   .extend({ file_type: z.string() })
 
-/** An upload, as the list of uploads has it. */
+/** An upload in the list of uploads. */
 export const uploadItem = fileItem.extend({
   datastore_id: uploadView.shape.datastore_id,
   datastore_name: datastoreView.shape.display_name,

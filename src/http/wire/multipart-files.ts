@@ -16,12 +16,12 @@ import {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The files of a form, on disk; undefined where the body was JSON. */
+    /** The files of a form, on disk; undefined when the body was JSON. */
     spooled: ArrivedFile[] | undefined
   }
 }
 
-/** Clients say this of what they do not know. */
+/** The type that clients send for files they do not know. */
 const unsaid = 'application/octet-stream'
 
 /** Of one request (docs/contract/limits.md#sizes). */
@@ -45,9 +45,10 @@ const limits = {
 type Form = { fields: Record<string, unknown>; files: (ArrivedFile & { sentAs: string })[] }
 
 /**
- * `multipart/form-data` with a field `datastore_id` and files, as the body that JSON would be. The
- * files go to disk as they come, and are removed once the request is answered; a file is refused
- * only when all are read, so that the client is still listening.
+ * Reads `multipart/form-data` with a field `datastore_id` and files into the same body as JSON.
+ * Files are written to disk as they arrive, and removed once the request is answered. A file of a
+ * wrong type is refused only after all are read: a client that still sends does not read the
+ * answer.
  */
 export const multipartFiles = async (http: FastifyInstance, directory: string) => {
   await mkdir(directory, { recursive: true, mode: 0o700 })

@@ -4,7 +4,7 @@ import { type About, completeFrame, encode, stepFrame } from './codec.ts'
 import type { SocketConnection } from './connection.ts'
 import type { Outgoing } from './frames.ts'
 
-/** A file as it came: its content in base64, unchecked. */
+/** A file as it was sent: its content in base64, unchecked. */
 export type SentFile = {
   datastoreId: string
   filename: string
@@ -14,8 +14,8 @@ export type SentFile = {
 }
 
 /**
- * Takes a file in: resolves when it is stored, or rejects with the refusal. What it resolves with
- * tells the file's status from then on, and ends when it is completed or failed.
+ * Stores a file, or rejects with the refusal. Resolves with the file's status from then on, which
+ * ends when the file is completed or failed.
  */
 export type Upload = (
   asker: Asker,
@@ -23,8 +23,8 @@ export type Upload = (
 ) => Promise<AsyncIterable<Outgoing<'file_status'>>>
 
 /**
- * Follows a turn to its end, as fast as the client takes it; the run goes on without the client.
- * @throws what the turn was refused or failed with
+ * Sends a turn to its end, as fast as the client reads; without the client the run continues.
+ * @throws the refusal that the turn failed with
  */
 export const sendTurn = async (
   line: SocketConnection,

@@ -12,13 +12,13 @@ import { type IncomingType, incoming, type Outgoing, type OutgoingType } from '.
 const types = Object.keys(incoming) as [IncomingType, ...IncomingType[]]
 const envelope = z.object({ type: z.enum(types, `type is one of ${types.join(', ')}`) })
 
-/** What tells frames apart: the client's own id of the frame that is answered, and the session. */
+/** What relates an answer to a frame: the id that the client gave the frame, and the session. */
 export type About = { id?: string | number; session_id?: string }
 
 const id = z.object({ id: z.union([z.string().max(128), z.int()]) })
 const session = z.object({ session_id: sessionId })
 
-/** As much of it as a frame has, also where the rest of the frame is wrong. */
+/** The parts that a frame has, even if the rest of the frame is invalid. */
 export const aboutOf = (frame: unknown): About => ({
   ...session.safeParse(frame).data,
   ...id.safeParse(frame).data,
@@ -56,7 +56,7 @@ export const encode = <Type extends OutgoingType>(
 export const errorFrame = (refusal: Refusal, about: About): string =>
   encode('error', { error: wholeErrorOf(refusal) }, about)
 
-/** One step of a turn; undefined: not for the wire. */
+/** One step of a turn; undefined when clients are not sent it. */
 export const stepFrame = (item: TurnItem, about: About): string | undefined => {
   if (item.event === 'token') return encode('stream_token', { token: item.text }, about)
   if (item.event === 'agent_routing') {
@@ -69,7 +69,7 @@ export const stepFrame = (item: TurnItem, about: About): string | undefined => {
   return JSON.stringify({ type, ...fields, ...about })
 }
 
-/** The end of a turn: the whole answer as recorded, and what it used. */
+/** The end of a turn: the recorded answer and its usage. */
 export const completeFrame = (done: TurnDone, about: About): string => {
   const tool_calls = toolCallsOf(done)
   const { text: content, finish_reason } = done

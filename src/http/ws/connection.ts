@@ -6,7 +6,7 @@ export type SocketConnection = {
   /** Undefined while there is room to send; else resolves when there is, or the client is gone. */
   room(): Promise<void> | undefined
   close(code: number, reason: string): void
-  /** Aborts when nothing can be sent any more. */
+  /** Aborts when nothing more can be sent. */
   gone: AbortSignal
 }
 
@@ -14,22 +14,24 @@ export type SocketConnection = {
 export type SocketTimes = {
   /** How long a client has to authenticate. */
   auth: number
-  /** How often a sign of life is asked for, and how long it may take. */
+  /** How often the client is pinged, and how long its answer may take. */
   heartbeat: number
-  /** How long a client may leave what it was sent unread. */
+  /** How long a client may leave sent frames unread. */
   unread: number
-  /** How long it has to answer a close, and to take what it is due when the server stops. */
+  /**
+   * How long a client has to answer a close, and to read its last answers when the server stops.
+   */
   close: number
 }
 
-/** How much may wait to be read by the client, in bytes, before no more is sent. */
+/** How many unread bytes may wait before no more is sent. */
 const roomBytes = 65_536
-/** Close code: the server cannot go on now (registered with RFC 6455's). */
+/** Close code "try again later" (IANA's registry of RFC 6455 codes). */
 const tryLater = 1013
 
 /**
- * A socket as a line: what is sent waits in memory up to a bound, and then for the client, which
- * is dropped when it reads nothing for too long.
+ * A socket with backpressure: sent frames wait in memory up to a bound, then sending waits for the
+ * client, which is dropped when it reads nothing for too long.
  */
 export const connectionOver = (socket: WebSocket, within: SocketTimes): SocketConnection => {
   const gone = new AbortController()
@@ -74,7 +76,7 @@ export const connectionOver = (socket: WebSocket, within: SocketTimes): SocketCo
   }
 }
 
-/** Asks for a sign of life at every beat; a client that gave none since the last is gone. */
+/** Pings at every beat; a client that has sent nothing since the last ping is disconnected. */
 export const heartbeat = (socket: WebSocket, everyMs: number): void => {
   let heard = true
   const hear = () => {
@@ -82,7 +84,7 @@ export const heartbeat = (socket: WebSocket, everyMs: number): void => {
   }
   for (const sign of ['pong', 'ping', 'message'] as const) socket.on(sign, hear)
   const beat = setInterval(() => {
-    // A client that is not listened to cannot be heard.
+    // While reading is paused, nothing from the client arrives.
     if (socket.isPaused) heard = true
     else if (heard) {
       heard = false
@@ -92,7 +94,10 @@ export const heartbeat = (socket: WebSocket, everyMs: number): void => {
   socket.once('close', () => clearInterval(beat))
 }
 
-/** Takes what a client sends, in order, and reads on when it is done and there is room to answer. */
+/**
+ * Takes a client's frames in order, and reads the next when one is handled and there is room to
+ * answer.
+ */
 export const listen = (
   socket: WebSocket,
   line: SocketConnection,

@@ -15,17 +15,17 @@ export type ConversationUses = RequestUses &
     log: Pick<FastifyBaseLogger, 'error'>
   }
 
-/** What a client said of itself when it connected, and what that came to. */
+/** The credentials that a client connected with, and the access found for them. */
 type Opening = { credentials: RequestCredentials; access: Access | undefined }
 
-/** Close code: there is no key, or it is not valid (4000 to 4999 are an application's own). */
+/** Close code: no key, or an invalid one (4000 to 4999 are for applications). */
 const unauthorized = 4401
 const ofTheKey: ReadonlySet<string> = new Set(['invalid_api_key', 'organization_access_denied'])
 
 /**
- * One client's side of the channel: frames are taken in one after the other, and what they set off
- * is answered side by side. The key is looked up for every frame that needs one, and ends the
- * channel when it is refused; any other refusal is an error frame and nothing more.
+ * One client's conversation. Frames are taken one after the other, and their turns and uploads are
+ * answered concurrently. The key is looked up for every frame that needs one. An invalid key ends
+ * the connection; any other refusal is an error frame.
  */
 export const conversation = (uses: ConversationUses, line: SocketConnection, opening: Opening) => {
   const { findAccess, log } = uses
@@ -79,28 +79,28 @@ export const conversation = (uses: ConversationUses, line: SocketConnection, ope
   if (last) welcome(last)
 
   return {
-    /** Takes a frame in, in order; undefined: it was not text. Never rejects. */
+    /** Takes a frame, in order; undefined: it was not text. Never rejects. */
     take(text: string | undefined): Promise<void> {
       taken = taken.then(() => (line.gone.aborted ? undefined : handle(text)))
       return taken
     },
-    /** Whose key was last in use, for the log. */
+    /** The key that was used last, for the log. */
     get speaker() {
       return { organizationId: last?.organizationId, keyId: last?.keyId }
     },
-    /** Ends the channel unless the client has authenticated by now. */
+    /** Ends the connection unless the client has authenticated. */
     expire(): void {
       if (credentials.apiKey) return
       refuse(refusal('missing_api_key', { message: 'No API key was sent in time' }), {})
       line.close(unauthorized, 'No API key')
     },
-    /** Takes no more messages; resolves when the turns that were begun here have ended. */
+    /** Refuses further messages; resolves when the turns that were begun here have ended. */
     async stop(): Promise<void> {
       asked.stop()
       await taken
       await asked.ended()
     },
-    /** Resolves when all that was asked has been answered. */
+    /** Resolves when everything has been answered. */
     answered: asked.answered,
   }
 }

@@ -3,7 +3,10 @@ import { orAbsent, sessionId } from '../wire/fields.ts'
 
 const onBehalfOf = orAbsent(z.string().min(1))
 
-/** What a client sends, by `type` (docs/contract/websocket.md). Unknown fields are tolerated, as on HTTP. */
+/**
+ * Frames that a client sends, by `type` (docs/contract/websocket.md). Unknown fields are tolerated,
+ * as on HTTP.
+ */
 export const incoming = {
   auth: z.object({ api_key: z.string().min(1), organization_id: orAbsent(z.string()) }),
   message: z.object({
@@ -30,7 +33,7 @@ const timestamp = z.iso.datetime()
 const tool = z.object({ tool_name: z.string(), tool_id: z.string(), agent_name: z.string() })
 const count = z.int().min(0)
 
-/** What a server sends, by `type`; every answer to a frame with an `id` carries that too. */
+/** Frames that the server sends, by `type`; an answer to a frame with an `id` has that `id` too. */
 export const outgoing = {
   authenticated: z.object({ organization_id: z.string() }),
   stream_token: z.object({ token: z.string() }),

@@ -14,32 +14,33 @@ import { incoming } from './frames.ts'
 
 export type RequestUses = {
   admit: Admit
-  /** Told of every message and file that passed authentication and limits. */
+  /** Called for every message and file that passed authentication and limits. */
   counted(access: Access): void
   beginTurn: BeginTurn
-  /** Undefined where files are not taken in. */
+  /** Undefined: files are refused. */
   upload?: Upload
   clock: Clock
 }
 
 type Channel = {
   line: SocketConnection
-  /** What the client's key may do by now. @throws Refusal */
+  /** The current access of the client's key. @throws Refusal */
   access(): Promise<Access>
   refuse(error: unknown, about: About): void
 }
 
-/** What has begun: its answer is on its way. */
+/** A request that has begun; `answer` settles when it is answered. */
 type Begun = { about: About; answer: Promise<void> }
 
 /**
- * What a client asks for on its channel. A message or file meets the checks of a request over HTTP,
- * in the same order (docs/contract/requests.md#order-of-checks), resolves when it has begun, and rejects when refused.
+ * A client's requests on its connection. A message or file passes the checks of a request over
+ * HTTP, in the same order (docs/contract/requests.md#order-of-checks); its promise resolves when it
+ * has begun, and rejects when it is refused.
  */
 export const requests = (uses: RequestUses, { line, access, refuse }: Channel) => {
   const { admit, counted, beginTurn, upload, clock } = uses
   let stopping = false
-  /** Turns that were begun here and have not ended, oldest first. */
+  /** Turns that were begun here and have not ended, the oldest first. */
   const live = new Set<LiveTurn>()
   const answers = new Set<Promise<void>>()
 
@@ -104,7 +105,10 @@ export const requests = (uses: RequestUses, { line, access, refuse }: Channel) =
         return { about, answer: sendUpload(line, steps, about) }
       }),
 
-    /** Cancels the turns of one session that were begun here; unnamed: of the latest. */
+    /**
+     * Cancels the turns of one session that were begun here; of the latest one unless the frame
+     * names it.
+     */
     async cancel(frame: unknown, about: About): Promise<void> {
       requireScopes(await access(), ['orchestrator:invoke'])
       const turns = [...live]
@@ -123,7 +127,7 @@ export const requests = (uses: RequestUses, { line, access, refuse }: Channel) =
     ended: async (): Promise<void> => {
       await Promise.all([...live].map(({ outcome }) => outcome))
     },
-    /** Resolves when all that was asked has been answered. */
+    /** Resolves when everything has been answered. */
     answered: async (): Promise<void> => {
       await Promise.all(answers)
     },

@@ -4,7 +4,7 @@ import { TLSSocket } from 'node:tls'
 
 const hopByHop = /^(upgrade|http2-settings)$/i
 
-/** A request's head as it came, but for its wish to be upgraded. */
+/** A request's head without the headers that ask for an upgrade. */
 const headOf = ({ method, url, httpVersion, rawHeaders }: IncomingMessage): string => {
   const lines = [`${method} ${url} HTTP/${httpVersion}`]
   for (let n = 0; n < rawHeaders.length; n += 2) {
@@ -17,9 +17,9 @@ const headOf = ({ method, url, httpVersion, rawHeaders }: IncomingMessage): stri
 }
 
 /**
- * The upgrades to WebSocket at one path, as events of a server that never listens. Node takes any
- * request that asks for an upgrade for one, and gives its body away: those not for us are read
- * again as what they are without it (RFC 9110, section 7.8). Java's client asks for h2c that way.
+ * The upgrades to WebSocket at one path, as events of a server that never listens. Node treats
+ * every request that asks for an upgrade as one, and drops its body: all others are read again
+ * without that header, as RFC 9110 (section 7.8) allows. Java's client asks for h2c that way.
  */
 export const upgradesAt = (path: string, http: Server): Server => {
   const ours = createServer()

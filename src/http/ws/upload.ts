@@ -18,7 +18,7 @@ const lookMs = 200
 /** A client is sent its file's status for 10 minutes at most. */
 const mostLooks = 3_000
 
-/** Takes in a file that came over a socket, by the rules of POST /rag/upload. */
+/** Uploads a file that was sent over a socket, by the rules of POST /rag/upload. */
 export const socketUpload =
   ({ uploadFiles, getUpload, delegate }: Uses): Upload =>
   async (asker, { datastoreId, onBehalfOf, ...sent }) => {
@@ -42,7 +42,7 @@ export const socketUpload =
       }
     }
 
-    /** Every status that is seen, until it is over or the file is removed. */
+    /** Each new status, until the file is completed, failed or removed. */
     async function* statuses() {
       let last = ''
       for (let n = 0; n < mostLooks; n++) {
