@@ -3,19 +3,21 @@ export type Block = {
   text: string
   /** Where it is in the file, such as `page 3` or `line 12`. */
   place: string
-  /** Set for headings: the lower, the higher it stands. */
+  /** Only headings have one; 1 is the highest. */
   level?: number
-  /** The page, slide or record that it is on: blocks of different parts are never joined. */
+  /** The number of its page, slide or record; blocks of different parts are never joined. */
   part?: number
 }
 
-/** A file that nothing can be read from; the message is for whoever uploaded it. */
+/** A file that cannot be read; the message is for the user who uploaded it. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable'
 }
 
-/** How deep headings, elements and values may be nested in one another. */
+/** The deepest nesting of headings, elements and values. */
 export const deepest = 500
 
-/** Characters of text in one document; beyond it there is no answering from it in reasonable time. */
+/**
+ * The most characters of text in one document; a longer one cannot be searched in reasonable time.
+ */
 export const longestText = 8_000_000

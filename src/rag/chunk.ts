@@ -1,18 +1,18 @@
 import type { Block } from './block.ts'
 
-/** A piece of a document to be found: small enough to quote, large enough to answer. */
+/** A piece of a document that a search finds: small enough to quote, large enough to answer. */
 export type Chunk = {
   text: string
   /** Where it begins: `page 3`, `line 12`, `slide 2`. */
   place: string
-  /** The headings that it stands under, the highest first. */
+  /** The headings above it, the highest first. */
   headings: readonly string[]
 }
 
 /** Characters. A chunk ends once it has `enough`, and never has more than `most`. */
 const enough = 900
 const most = 1_400
-/** How much of a chunk is said again at the beginning of the next one, at least in part. */
+/** The most characters of a chunk's end that the next chunk repeats. */
 const overlap = 160
 
 const sentences = /[^.!?。！？\n]+(?:[.!?。！？]+["'”’)\]]*|\n|$)\s*/g
@@ -28,7 +28,7 @@ const tailOf = (text: string): string => {
   return tail.trim()
 }
 
-/** A long text in parts, at the ends of sentences, else of words, else anywhere. */
+/** Splits a long text at the ends of sentences, or else of words, or else anywhere. */
 const split = (text: string): string[] => {
   const parts: string[] = []
   let rest = text
@@ -60,9 +60,9 @@ const clean = (text: string): string =>
 type Heading = { text: string; place: string; level: number }
 
 /**
- * Chunks by structure: none reaches over a heading, a page or a slide; within one, whole paragraphs
- * are taken as long as they fit, and what is cut in between begins with the last words before.
- * A heading that nothing stands under is a chunk itself.
+ * Splits by structure: no chunk reaches across a heading, page or slide. A chunk takes whole
+ * paragraphs while they fit; the next chunk of the same section begins with the last words of the
+ * one before. A heading without text is a chunk by itself.
  */
 export function* chunksOf(blocks: Iterable<Block>): Generator<Chunk> {
   let headings: Heading[] = []

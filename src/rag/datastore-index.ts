@@ -16,9 +16,9 @@ type Known = { upload: UploadView; first: number; count: number; vectors?: Vecto
 const byScore = (left: Ranked, right: Ranked) => right.score - left.score
 
 /**
- * The chunks of a DataStore as an index of their words, and of their vectors where they have any;
- * the chunks themselves stay in the blob store. Built and searched in slices, so that a large
- * DataStore does not keep anybody waiting.
+ * An index of the words of a DataStore's chunks, and of their vectors if they have any. The chunks
+ * themselves stay in the blob store. Built and searched in slices, so that a large DataStore does
+ * not delay other work.
  */
 export const datastoreIndex = (blobs: Blobs) => {
   const words = bm25()
@@ -53,7 +53,7 @@ export const datastoreIndex = (blobs: Blobs) => {
     get size(): number {
       return words.size + vectorBytes + 52 * located.length + 500 * known.size
     },
-    /** Whether all that it knows is still there. */
+    /** Whether all indexed uploads are still there. */
     isPartOf(uploads: readonly UploadView[]): boolean {
       const ids = new Set(uploads.map(({ upload_id }) => upload_id))
       return [...known.keys()].every((id) => ids.has(id))
@@ -65,7 +65,7 @@ export const datastoreIndex = (blobs: Blobs) => {
         else await add(upload)
       }
     },
-    /** Loads the vectors of a model that are stored; answers the uploads that have none. */
+    /** Loads the stored vectors of a model; returns the uploads that have none. */
     async loadVectors(model: string): Promise<string[]> {
       const without: string[] = []
       for (const one of known.values()) {
@@ -81,7 +81,7 @@ export const datastoreIndex = (blobs: Blobs) => {
         const found = located[document]
         return found ? [{ ...found, score }] : []
       }),
-    /** By what they mean, the best first; only what is more like the query than unlike it. */
+    /** By meaning, the best first; only chunks with a positive similarity. */
     async alike(model: string, query: Float32Array, limit: number): Promise<Ranked[]> {
       let best: Ranked[] = []
       let floor = 0

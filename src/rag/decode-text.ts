@@ -3,7 +3,7 @@ import { detect } from 'chardet'
 import iconv from 'iconv-lite'
 import { Unreadable } from './block.ts'
 
-/** As much of a text as tells its encoding. */
+/** How much of a text is looked at for its encoding. */
 const sampleSize = 65_536
 
 const declared =
@@ -22,8 +22,9 @@ const guessed = (bytes: Buffer): string => {
 }
 
 /**
- * Text in whatever encoding it is: what its first bytes or its own words say, UTF-8 where it can
- * be that, else what its bytes look like. Line ends are `\n`. @throws Unreadable
+ * Decodes a text. The encoding is what its first bytes or its own declaration say, or UTF-8 if it
+ * is valid UTF-8, or a guess. Line ends become `\n`.
+ * @throws Unreadable
  */
 export const decodedText = (given: Uint8Array): string => {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)

@@ -3,9 +3,9 @@ import type { DocumentTask, ReadDocument } from './document-thread.ts'
 
 type Limits = {
   timeoutMs: number
-  /** Of one thread's heap. */
+  /** The largest heap of one thread, in MB. */
   heapMb: number
-  /** What all threads may take beside their heaps before they are ended. */
+  /** How much memory all threads may take outside their heaps before they are ended. */
   growthMb: number
 }
 
@@ -13,7 +13,7 @@ const usual: Limits = { timeoutMs: 30_000, heapMb: 384, growthMb: 1_024 }
 const megabyte = 1024 * 1024
 const lookMs = 50
 
-/** The reader is closed: nothing is known of the document. */
+/** The reader was closed before the document was read. */
 export class ReaderClosed extends Error {
   override readonly name = 'ReaderClosed'
 }
@@ -25,9 +25,9 @@ const wordsFor = (error: unknown): ReadDocument =>
   (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge : damaged
 
 /**
- * Reads documents that may be made to do harm, each in a thread of its own that sees nothing of
- * another's and is ended when it takes too long or too much memory. A heap is limited by its
- * engine; what is beside it is only known of the whole process, which is therefore watched.
+ * Reads documents that may be malicious, each in a thread of its own, which is ended when it takes
+ * too long or too much memory. The engine limits the heap of each thread. Memory outside the heap
+ * is known only for the whole process, so that is watched.
  */
 export const documentReader = (limits: Partial<Limits> = {}) => {
   const { timeoutMs, heapMb, growthMb } = { ...usual, ...limits }
@@ -46,7 +46,7 @@ export const documentReader = (limits: Partial<Limits> = {}) => {
   }
 
   return {
-    /** The bytes are given away. @throws ReaderClosed */
+    /** The bytes are transferred to the thread and empty afterwards. @throws ReaderClosed */
     read(task: DocumentTask): Promise<ReadDocument> {
       if (closed) throw new ReaderClosed()
       watch()
@@ -79,7 +79,7 @@ export const documentReader = (limits: Partial<Limits> = {}) => {
           .once('exit', () => settle(damaged))
       })
     },
-    /** Ends every thread; whoever waits for one is told. */
+    /** Ends every thread; pending reads reject. */
     close(): void {
       closed = true
       for (const settle of running.values()) settle(new ReaderClosed())

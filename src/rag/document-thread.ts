@@ -11,7 +11,7 @@ export type DocumentTask = { bytes: Uint8Array<ArrayBuffer>; fileType: FileType;
 export type ReadDocument =
   /** `lines` are the chunks as they are stored, `hash` is their SHA-256. */
   | { lines: Uint8Array<ArrayBuffer>; hash: string; count: number }
-  /** Why it cannot be read, in words for whoever uploaded it. */
+  /** Why the file cannot be read, in words for the user who uploaded it. */
   | { failed: string }
 
 const read = async ({ bytes, fileType, uploadId }: DocumentTask): Promise<ReadDocument> => {

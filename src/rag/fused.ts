@@ -1,9 +1,9 @@
-/** How much the first places count over the later ones. */
+/** The constant k; the smaller, the more the first places count. */
 const k = 60
 
 /**
- * Rankings of the same things as one, by reciprocal rank: what stands high in any of them stands
- * high. Each is the best first; scores become sums of 1 / (k + place).
+ * Merges rankings by reciprocal rank: an item that is high in one of them is high in the result.
+ * Each ranking has the best first; a score is the sum of 1 / (k + place).
  */
 export const fused = <T extends { score: number }>(
   rankings: readonly (readonly T[])[],

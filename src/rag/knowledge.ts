@@ -21,16 +21,16 @@ type Uses = {
   datastores: View<DataStoreView>
   findUploads: FindUploads
   blobs: Blobs
-  /** Undefined: by words alone. */
+  /** Undefined: search by words alone. */
   embedding?: Embedding | undefined
-  /** What the indexes may take in memory, in bytes. */
+  /** The most memory for the indexes, in bytes. */
   keep?: number
 }
 
-/** Who turns queries into vectors, and who is told of documents that have none. */
+/** Embeds queries, and is told of documents that have no vectors. */
 type Embedding = { embedder: Embedder; lacking(uploadIds: readonly string[]): void }
 
-/** How deep rankings are read to be made into one. */
+/** How many places of each ranking are merged. */
 const depth = 100
 /** How long a search waits for the vector of its query. */
 const queryMs = 3_000
@@ -38,13 +38,14 @@ const queryMs = 3_000
 const byScore = (left: Ranked, right: Ranked) => right.score - left.score
 const placeOf = ({ upload, chunk }: Ranked): string => `${upload.upload_id}/${chunk}`
 
-/** `version` is the DataStore's when the index was brought up to date. */
+/** `version` is the DataStore's version when the index was last updated. */
 type Kept = { index: DatastoreIndex; version: number }
 
 /**
- * Search in DataStores: an index for each, built from the stored chunks when it is first asked,
- * extended as files come, built anew once one is gone, and forgotten when others are asked more.
- * With an embedder, what means the same is found too; without its answer, words alone decide.
+ * Search in DataStores. Each has an index, built from the stored chunks at its first search,
+ * extended when files are added, and rebuilt when one is removed. The indexes used least recently
+ * are dropped when memory is short. With an embedder, chunks of like meaning are found too; if it
+ * fails, the search goes by words alone.
  */
 export const knowledgeIn = ({
   datastores,
@@ -61,13 +62,13 @@ export const knowledgeIn = ({
 
   const asked = new LRUCache<string, Promise<Float32Array>>({ max: 1_000 })
 
-  /** Loads the vectors that have come since, and says which documents have none. */
+  /** Loads vectors stored since, and reports documents that have none. */
   const load = async (index: DatastoreIndex): Promise<void> => {
     const without = embedding && (await index.loadVectors(embedding.embedder.name))
     if (without?.length) embedding?.lacking(without)
   }
 
-  /** What a query means; undefined where nobody says. */
+  /** The vector of a query; undefined when there is none in time. */
   const meant = async (query: string): Promise<Float32Array | undefined> => {
     if (!embedding) return undefined
     const known = asked.get(query)

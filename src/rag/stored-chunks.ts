@@ -5,7 +5,7 @@ const stored = z.object({ text: z.string(), place: z.string(), headings: z.array
 
 export const chunkIn = (line: string): Chunk => stored.parse(JSON.parse(line))
 
-/** What a chunk is found by: its text, under the headings that it stands under. */
+/** The text by which a chunk is found: its headings and its own text. */
 export const saidIn = ({ headings, text }: Chunk): string => [...headings, text].join('\n')
 
 /** A line in a blob: its number, the first one being 0, and its bytes, both ends included. */
@@ -13,7 +13,7 @@ export type ChunkLine = { number: number; text: string; start: number; end: numb
 
 const newline = 0x0a
 
-/** The lines of a blob one by one, never more of it in memory than a line and what was just read. */
+/** The lines of a blob one by one; only one line and the last read part are in memory. */
 export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ChunkLine> {
   let rest: Buffer = Buffer.alloc(0)
   let start = 0

@@ -1,10 +1,10 @@
 import { type Unzipped, unzipSync } from 'fflate'
 import { Unreadable } from './block.ts'
 
-/** What an archive may unpack to, in all. */
+/** The most bytes that an archive may unpack to. */
 const largest = 64 * 1024 * 1024
 const mostEntries = 10_000
-/** How the older, and the encrypted, files of the same programs begin. */
+/** The first bytes of older files, and of encrypted ones. */
 const compoundFile = [0xd0, 0xcf, 0x11, 0xe0]
 
 /**

@@ -7,7 +7,7 @@ const newline = 0x0a
 /** The vectors of a document's chunks, one after the other, a byte for each dimension. */
 export type Vectors = { model: string; dimensions: number; bytes: Int8Array; lengths: Float32Array }
 
-/** A vector to a byte for each dimension: its direction is kept, its length is not. */
+/** Stores a vector in a byte for each dimension: its direction is kept, its length is not. */
 export const quantized = (vector: Float32Array): Int8Array => {
   let largest = 0
   for (const one of vector) largest = Math.max(largest, Math.abs(one))
@@ -15,7 +15,7 @@ export const quantized = (vector: Float32Array): Int8Array => {
   return Int8Array.from(vector, (one) => Math.round(one * scale))
 }
 
-/** Vectors as they are stored: after a line that says whose they are, so that no two are equal. */
+/** Vectors as they are stored: the first line names their owner, so that no two blobs are equal. */
 export const vectorBlob = (
   uploadId: string,
   model: string,
@@ -37,7 +37,7 @@ const headIn = (line: string) => {
   }
 }
 
-/** Undefined for anything but whole vectors. */
+/** Undefined when the bytes are not whole vectors. */
 export const vectorsIn = (blob: Buffer): Vectors | undefined => {
   const end = blob.indexOf(newline)
   const found = headIn(blob.toString('utf8', 0, Math.max(0, end)))

@@ -1,4 +1,4 @@
-/** Who a request comes from, once its key is known: what every check after that looks at. */
+/** The caller of a request, as found by its key: all later checks use it. */
 export type Access = {
   kind: 'organization' | 'user' | 'platform'
   /** Null for the platform key. */

@@ -4,7 +4,7 @@ const nonceBytes = 12
 const tagBytes = 16
 const cipher = 'aes-256-gcm'
 
-/** Nonces come from one draw for many; none is ever used twice. */
+/** Random bytes for many nonces are drawn at once; none is used twice. */
 const nonces = () => {
   let pool = Buffer.alloc(0)
   let next = 0
@@ -29,7 +29,7 @@ export const encrypted = (key: CipherKey, name: string, plain: Uint8Array): Buff
   return Buffer.concat([nonce, text, sealing.final(), sealing.getAuthTag()])
 }
 
-/** Undefined when key, name or bytes are not those it was made with. */
+/** Undefined when key, name or bytes differ from those of the sealing. */
 export const decrypted = (key: CipherKey, name: string, box: Uint8Array): Buffer | undefined => {
   if (box.length < nonceBytes + tagBytes) return undefined
   try {

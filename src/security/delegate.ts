@@ -10,10 +10,10 @@ export type FindMembership = (
   userId: string,
 ) => Promise<{ status: string } | undefined>
 
-/** Who asks: a request, or a message on a socket. */
+/** The caller: a request, or a message on a socket. */
 export type Asker = { access: Access; call: Call }
 
-/** A call for whom it is made, and whose sessions it sees. */
+/** A call for its target user, and the user whose sessions it sees. */
 export type Delegated = { call: Call; viewer: Viewer }
 
 /** Whose sessions a call sees (docs/contract/sessions.md#ownership). @throws delegation_not_allowed */
@@ -24,7 +24,7 @@ const viewerOf = ({ access, call }: Asker): Viewer => {
   return { userId, onlyKeyId: own ? access.keyId : null }
 }
 
-/** Longer than any user's id; a target is the client's to make up. */
+/** Longer than any user's id: clients can send any text as a target. */
 const longestId = 64
 
 /**

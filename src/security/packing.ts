@@ -2,7 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 
 /** No text in UTF-8 has this byte. */
 const mark = 0xff
-/** What is shorter fits anyway, and is not worth the time. */
+/** Shorter texts fit anyway, and are not worth the time. */
 const worthwhile = 65_536
 
 /** A text as bytes, a long one deflated: an event holds 1 MiB, a request 10. */

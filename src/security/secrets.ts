@@ -9,7 +9,7 @@ import {
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const keyLength = 32
-/** Bytes from here on would make the first letters likelier than the last. */
+/** Bytes from here on are dropped: they would make the first letters more likely. */
 const unbiased = 256 - (256 % alphabet.length)
 
 /** `svc_live_` (of an organization) or `svc_user_` (of a user), and 32 random letters and digits. */
@@ -21,21 +21,21 @@ export const newApiKey = (kind: 'live' | 'user'): string => {
   return `svc_${kind}_${random}`
 }
 
-/** What a connect link is known by: 32 random bytes in base64url. */
+/** The token of a connect link: 32 random bytes in base64url. */
 export const newLinkToken = (): string => randomBytes(32).toString('base64url')
 
-/** Compares in a time that tells nothing of where the two differ. */
+/** Compares in constant time. */
 export const sameSecret = (one: string, other: string): boolean => {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** Emails are compared without outer blanks and case. */
+/** An email as it is compared: without outer blanks, in lower case. */
 export const normalizedEmail = (email: string): string => email.trim().toLowerCase()
 
 /**
- * Everything derived from MASTER_KEY (32 bytes), each purpose with a key of its own (HKDF-SHA-256),
- * so that none of them gives away another. Hashes are HMAC-SHA-256 in hex.
+ * Everything derived from MASTER_KEY (32 bytes). Each purpose has a key of its own (HKDF-SHA-256),
+ * so that one key reveals nothing about another. Hashes are HMAC-SHA-256 in hex.
  */
 export const secretsOf = (masterKey: Uint8Array) => {
   const bytesOf = (purpose: string): Buffer =>
@@ -46,19 +46,19 @@ export const secretsOf = (masterKey: Uint8Array) => {
     return (text: string): string => createHmac('sha256', key).update(text).digest('hex')
   }
   return {
-    /** Wraps data keys; for the vault alone. */
+    /** Wraps data keys; used by the vault only. */
     wrap: derived('wrap'),
     /** Signs links. */
     links: derived('links'),
     hashApiKey: hasher('api-key'),
     hashLinkToken: hasher('connect-link'),
-    /** Of a connect link's token: what a form on its page proves itself by. */
+    /** Of a connect link's token: authenticates the form on its page. */
     signForm: hasher('connect-form'),
     /** Of a normalized address. */
     hashEmail: hasher('email'),
     /** Of an identity provider's subject. */
     hashSubject: hasher('subject'),
-    /** Of an organization: what its key for signing checkpoints is made of. */
+    /** Of an organization: the seed of its key for signing checkpoints. */
     logKeySeed: (organizationId: string): Buffer => bytesOf(`log-key/${organizationId}`),
   }
 }

@@ -5,13 +5,13 @@ const validMs = 7 * 24 * 60 * 60 * 1000
 
 type Options = { key: KeyObject; clock: Clock }
 
-/** Links that carry their own proof: what they are for, until when, and a signature over both. */
+/** Links that prove themselves: their subject, their expiry and a signature over both. */
 export const signedLinks = ({ key, clock }: Options) => {
   const sign = (purpose: string, id: string, expires: number): string =>
     createHmac('sha256', key).update(`${purpose}\n${id}\n${expires}`).digest('base64url')
 
   return {
-    /** Query of a link that holds for a week. */
+    /** The query of a link that is valid for a week. */
     queryFor(purpose: string, id: string): string {
       const expires = Math.floor((clock.now().getTime() + validMs) / 1000)
       return `expires=${expires}&signature=${sign(purpose, id, expires)}`

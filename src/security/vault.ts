@@ -6,10 +6,10 @@ import { decrypted, encrypted } from './cipher.ts'
 import { packed, unpacked } from './packing.ts'
 
 const keyBytes = 32
-/** How long a destroyed key may still open text on another node that had it in memory. */
+/** How long another node that has a destroyed key in memory may still open text with it. */
 const keyTtlMs = 60_000
 
-/** MASTER_KEY is not the one that the data was written under. */
+/** The data was written under another MASTER_KEY. */
 export class WrongMasterKey extends Error {
   override readonly name = 'WrongMasterKey'
   constructor(keyName: string) {
@@ -17,7 +17,7 @@ export class WrongMasterKey extends Error {
   }
 }
 
-/** A sealed text is not what was sealed, or not under this name. */
+/** A sealed text was changed, or was sealed under another name. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken'
   constructor(keyName: string) {
@@ -29,10 +29,10 @@ export class SealBroken extends Error {
 export const sessionKey = (organizationId: string, sessionId: string): string =>
   `session:${organizationId}/${sessionId}`
 
-/** The data key of what belongs to an organization as a whole. */
+/** The data key of texts that belong to an organization as a whole. */
 export const organizationKey = (organizationId: string): string => `organization:${organizationId}`
 
-/** The data key of what is remembered of a user in one organization. */
+/** The data key of the memories of a user in one organization. */
 export const memoryKey = (organizationId: string, userId: string): string =>
   `memory:${organizationId}/${userId}`
 
@@ -40,16 +40,16 @@ export const memoryKey = (organizationId: string, userId: string): string =>
 export const credentialsKey = (organizationId: string, userId: string): string =>
   `credentials:${organizationId}/${userId}`
 
-/** Whether a data key is one of credentials, whose values go to the user's tools and nowhere else. */
+/** Whether a data key is for credentials, whose values go only to the user's tools. */
 export const isCredentialsKey = (name: string): boolean => name.startsWith('credentials:')
 
 /** The data key of a person's email and name. */
 export const userKey = (userId: string): string => `user:${userId}`
 
-/** The data key of what proves that keys and events belong together. */
+/** The data key of the text that shows whether keys and events belong together. */
 export const installationKey = 'installation:keys'
 
-/** One data key at hand: sealing and opening without waiting. */
+/** A data key in memory: seals and opens without a promise. */
 export type Keyed = {
   seal(text: string): Sealed
   /** @throws SealBroken */
@@ -60,7 +60,7 @@ type Options = {
   keys: KeyStore
   /** 32 bytes derived from MASTER_KEY. */
   wrap: KeyObject
-  /** How many data keys are kept at hand. */
+  /** How many data keys are kept in memory. */
   keptKeys?: number
   /** How many characters of opened text are kept. */
   keptText?: number
@@ -68,8 +68,8 @@ type Options = {
 
 /**
  * Seals text under data keys that can be destroyed (AES-256-GCM, bound to the key's name); data
- * keys are random and stored wrapped. What is at hand is answered at once, without a promise: a
- * turn on a session that is in memory seals without waiting.
+ * keys are random and stored wrapped. With a key in memory the result comes without a promise, so a
+ * turn on a session in memory seals without waiting.
  */
 export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: Options) => {
   const atHand = new LRUCache<string, Keyed>({ max: keptKeys, ttl: keyTtlMs })
@@ -107,7 +107,7 @@ export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: 
     return wrapped && unwrapped(name, wrapped)
   }
 
-  /** A new key, or the one that another was faster to store. */
+  /** A new key, or the one that another caller stored first. */
   const created = async (name: string): Promise<Uint8Array> => {
     const key = Uint8Array.from(randomBytes(keyBytes))
     const offered = encrypted(wrap, name, key)
@@ -115,7 +115,7 @@ export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: 
     return offered.equals(stored) ? key : unwrapped(name, stored)
   }
 
-  /** Finds or makes a key; whoever else wants it meanwhile waits for the same answer. */
+  /** Finds or makes a key; other callers meanwhile wait for the same promise. */
   const fetched = (name: string, find: (name: string) => Promise<Uint8Array | undefined>) => {
     const before = destroyed
     const keyed = find(name).then((key) => {
@@ -138,7 +138,7 @@ export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: 
 
   return {
     /**
-     * The key of a name, made where there is none. At once when it is at hand.
+     * The key of a name, made if there is none; without a promise when it is in memory.
      * @throws KeyDestroyed, WrongMasterKey
      */
     keyed: (name: string): Keyed | Promise<Keyed> => atHand.get(name) ?? made(name),
@@ -149,7 +149,7 @@ export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: 
     },
 
     /**
-     * The text; undefined once its key is destroyed. At once when the key is at hand.
+     * The text; undefined once its key is destroyed. Without a promise when the key is in memory.
      * @throws SealBroken, WrongMasterKey
      */
     open(sealed: Sealed): string | undefined | Promise<string | undefined> {
@@ -159,7 +159,7 @@ export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: 
         : existing(sealed.$sealed).then((found) => found?.open(sealed))
     },
 
-    /** Makes every text under this name unreadable, here at once and everywhere for good. */
+    /** Makes every text under this name unreadable for good: here at once, on other nodes soon. */
     async destroy(name: string): Promise<void> {
       await keys.destroy(name)
       destroyed++

@@ -1,4 +1,4 @@
-/** A document and how well it answers the query; only what shares a term with it scores. */
+/** A document that shares a term with the query, and its score. */
 export type Hit = { document: number; score: number }
 
 const stopWords = new Set(
@@ -16,7 +16,7 @@ const stemmed = (word: string): string => {
   return (stem.length < 3 ? word : stem).replace(/e$/, '')
 }
 
-/** Lower-case stems without stop words; scripts that put no spaces between words as pairs. */
+/** Lower-case stems without stop words; in scripts without spaces, pairs of characters. */
 export const termsOf = (text: string): string[] => {
   const terms: string[] = []
   for (const word of text.toLowerCase().match(words) ?? []) {

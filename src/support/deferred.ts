@@ -1,4 +1,4 @@
-/** A promise with its handles outside (Promise.withResolvers, which Node 20 lacks). */
+/** A promise with its `resolve` and `reject` (Promise.withResolvers, which Node 20 lacks). */
 export type Deferred<T> = {
   promise: Promise<T>
   resolve: (value: T) => void

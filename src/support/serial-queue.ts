@@ -1,4 +1,6 @@
-/** A queue of one: works run in the order they were handed in, each after the last has settled. */
+/**
+ * Runs works one at a time, in the order they were added, each after the one before has settled.
+ */
 export const serialQueue = () => {
   let last: Promise<unknown> = Promise.resolve()
   return <T>(work: () => Promise<T>): Promise<T> => {

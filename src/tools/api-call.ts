@@ -65,9 +65,9 @@ const redirected = (request: Request, { status, headers }: Response): Request | 
 }
 
 /**
- * A custom HTTP call as an agent's tool (docs/contract/agents.md#api-calls). Arguments fill the address, what is
- * left of them goes into the query or, as JSON, into the body. Whatever fails is a result; nothing
- * that was in a header is ever told.
+ * A custom HTTP call as an agent's tool (docs/contract/agents.md#api-calls). Arguments fill the
+ * address; the remaining ones go into the query or, as JSON, into the body. A failure is a result
+ * for the model. Values of headers are never part of a result.
  */
 export const apiCalls = (uses: Uses) => {
   const { outbound, credentialHeaders, clock, totalMs = 30_000, maxBytes = 1_048_576 } = uses

@@ -13,8 +13,9 @@ const context = createContext(Object.create(null))
 const script = new Script('work()')
 
 /**
- * Runs what other people wrote (schemas, their patterns) for a bounded time: the engine itself
- * interrupts it, in the middle of a regular expression too. @throws when the time is over
+ * Runs the schemas and patterns of users for a bounded time: the engine interrupts them, even
+ * inside a regular expression.
+ * @throws when the time is over
  */
 const within = <T>(timeout: number, work: () => T): T => {
   context.work = work

@@ -4,15 +4,15 @@ import { ToolFault } from './results.ts'
 
 export type HeaderValues = Readonly<Record<string, string>>
 
-/** Headers that can be sent, and the means to keep what is secret in them out of everything else. */
+/** Headers to send, and a function that removes their secret values from other texts. */
 export type FilledHeaders = {
   headers: HeaderValues
-  /** The text with every value that was filled in replaced by its name. */
+  /** The text, with each filled-in value replaced by its name. */
   redacted(text: string): string
 }
 
 const placeholder = /\{\{\s*credential:([A-Z][A-Z0-9_]{0,63})\s*\}\}/g
-/** Set by HTTP itself, or meant for the connection and not for the request. */
+/** Headers that HTTP itself sets, or that belong to the connection. */
 const reserved =
   /^(?:host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|proxy-.*)$/i
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
@@ -27,7 +27,7 @@ export const credentialsIn = (templates: HeaderValues): string[] => [
   ),
 ]
 
-/** How a value may look in an answer that repeats it. */
+/** The forms in which an answer may repeat a value. */
 const formsOf = (value: string): string[] => [
   value,
   encodeURIComponent(value),
@@ -35,8 +35,9 @@ const formsOf = (value: string): string[] => [
 ]
 
 /**
- * Fills `{{credential:NAME}}` in header values with the acting user's own credentials; there is no
- * other to fall back on. @throws ToolFault, naming what is missing and never a value
+ * Fills `{{credential:NAME}}` in header values with the acting user's own credentials, and with no
+ * others.
+ * @throws ToolFault that names a missing credential, never a value
  */
 export const credentialHeaders =
   (findCredential: FindCredential) =>

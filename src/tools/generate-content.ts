@@ -7,7 +7,7 @@ import { typedTool } from './typed-tool.ts'
 
 const types = ['image', 'video', 'audio', 'glb'] as const
 
-/** Has something made for the user that the turn is for; it is ready some time afterwards. */
+/** Starts the generation of content for the user of the turn; the content is ready later. */
 export const generateContentTool = (generation: ContentGeneration): Tool =>
   typedTool({
     name: 'generate_content',

@@ -10,7 +10,7 @@ import type { HeaderValues } from './credential-headers.ts'
 
 export type McpServer = AgentConfig['mcpServers'][number]
 
-/** A connection, who uses it, and whether the last of them shall close it. */
+/** A connection, the number of its users, and whether the last of them closes it. */
 export type Connection = {
   client: Promise<Client>
   close(): Promise<void>
@@ -18,7 +18,7 @@ export type Connection = {
   retired: boolean
 }
 
-/** Whose connection to what: headers are as they are sent, with the user's own credentials. */
+/** A connection's server and user: the headers hold the user's own credentials. */
 export type McpPlace = { server: McpServer; headers: HeaderValues; call: Call }
 
 type Uses = {
@@ -33,7 +33,7 @@ const goodbyeMs = 1_000
 
 export const nothing = () => undefined
 
-/** Loaded by the first agent that has a server. */
+/** Loaded when the first agent has a server. */
 export const sdk = () => import('@modelcontextprotocol/client')
 
 /** An answer that fails once it is too large. */
@@ -52,8 +52,8 @@ const bounded = (response: Response): Response => {
 }
 
 /**
- * Asks the server with the headers it is configured with. Nobody listens to what it says unasked,
- * so that stream is not opened; a stream of an answer that was cut off is.
+ * Sends the configured headers. The stream for messages that the server sends by itself is not
+ * opened, as nothing reads it; the stream of an answer that was cut off is opened again.
  */
 const fetchWith =
   (outbound: Outbound, own: HeaderValues): Outbound['fetch'] =>
@@ -65,7 +65,7 @@ const fetchWith =
     return bounded(await outbound.fetch(url, { ...init, headers: Object.fromEntries(headers) }))
   }
 
-/** No schema of a server's is ever compiled: results are text for the model. */
+/** The server's schemas are not compiled: results are text for the model. */
 const unchecked: jsonSchemaValidator = {
   getValidator:
     <T>() =>
@@ -76,7 +76,7 @@ const unchecked: jsonSchemaValidator = {
     }),
 }
 
-/** Begins to connect at once. */
+/** Connects at once, without being asked. */
 export const connection = (
   { server, headers }: McpPlace,
   { outbound, connectMs }: Uses,

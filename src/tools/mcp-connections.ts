@@ -13,17 +13,17 @@ type Uses = {
   idleMs: number
 }
 
-/** No two users share one, and no two values of a credential. */
+/** The key of a connection: each user, and each value of a credential, has its own. */
 const connectionKey = ({ server: { url }, headers, call }: McpPlace): string =>
   createHash('sha256')
     .update(JSON.stringify([call.organizationId, actingUser(call), url, Object.entries(headers)]))
     .digest('base64')
 
-/** The session is no longer known to the server, which has therefore done nothing. */
+/** The server no longer knows the session, so it has done nothing. */
 const isGone = (error: unknown): boolean =>
   error instanceof Error && 'status' in error && error.status === 404
 
-/** Connections to MCP servers, each kept as long as it is used and works. */
+/** Connections to MCP servers, each kept while it is used and works. */
 export const mcpConnections = (uses: Uses) => {
   const closing = new Set<Promise<void>>()
 
@@ -49,7 +49,7 @@ export const mcpConnections = (uses: Uses) => {
     },
   })
 
-  /** What the server itself refuses leaves the connection as good as it was. */
+  /** A refusal by the server does not harm the connection. */
   const used = async <T>(key: string, one: Connection, work: (client: Client) => Promise<T>) => {
     one.users++
     try {

@@ -4,8 +4,8 @@ import { shown, ToolFault } from './results.ts'
 const longest = 1_000
 
 /**
- * Why a server could not be asked, in words that hold nothing of what was sent; `clean` takes it
- * out of what the server itself says.
+ * Why a server could not be asked, without anything secret that was sent; `clean` removes that from
+ * the server's own words.
  */
 export const mcpFault = (error: unknown, clean: (text: string) => string): string => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

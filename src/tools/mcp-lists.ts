@@ -8,7 +8,7 @@ import { functionName, ToolFault } from './results.ts'
 
 type Listed = {
   name: string
-  /** The name that the model knows it by. */
+  /** The tool's name for the model. */
   shownAs: string
   description: string
   parameters: Record<string, unknown>
@@ -24,7 +24,7 @@ type Uses = {
   now(): number
   /** For the answer to one request. */
   answerMs: number
-  /** How long a list is good, and how soon a server that failed is asked again. */
+  /** How long a list is used, and when a failed server is asked again. */
   listMs: number
   retryMs: number
 }
@@ -35,13 +35,16 @@ const keptCharacters = 64_000_000
 
 const sizeOf = ({ tools }: McpList): number => JSON.stringify(tools).length + 100
 
-/** What MCP servers offer, as they last said. */
+/** The tools of MCP servers, as last listed. */
 export const mcpLists = (uses: Uses) => {
   const { connections, credentialHeaders, now, answerMs, listMs, retryMs } = uses
   const lists = new LRUCache<string, McpList>({ maxSize: keptCharacters, sizeCalculation: sizeOf })
   const coming = new Map<string, Promise<McpList>>()
 
-  /** A list is the organization's, unless the server learns from the headers who asks. */
+  /**
+   * The key of a list: one for an organization, or one for each user whose credentials the headers
+   * hold.
+   */
   const listKey = ({ url, headers }: McpServer, call: Call): string => {
     const user = credentialsIn(headers).length > 0 ? actingUser(call) : null
     return JSON.stringify([call.organizationId, url, headers, user])
@@ -71,7 +74,7 @@ export const mcpLists = (uses: Uses) => {
     }
   }
 
-  /** At once where it is known; else, or when it is too old, from the server. Never rejects. */
+  /** Without a promise if the list is known and fresh, else from the server. Never rejects. */
   return (server: McpServer, call: Call): McpList | Promise<McpList> => {
     const key = listKey(server, call)
     const known = lists.get(key)

@@ -10,7 +10,10 @@ const textOf = (block: ContentBlock): string => {
   return `[${block.mimeType}, which is no text]`
 }
 
-/** The text in a result; what is none is named. Structured content stands in where there is none. */
+/**
+ * The text of a result; other parts are named. A result without any text gives its structured
+ * content.
+ */
 export const resultText = ({ content, structuredContent }: CallToolResult): string => {
   if (content.length === 0 && structuredContent !== undefined)
     return JSON.stringify(structuredContent)

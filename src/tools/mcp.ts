@@ -17,7 +17,7 @@ type Uses = {
   /** To connect or to list tools, and for one call. */
   connectMs?: number
   callMs?: number
-  /** How long a list of tools is good, and how soon a server that failed is asked again. */
+  /** How long a list of tools is used, and when a failed server is asked again. */
   listMs?: number
   retryMs?: number
   /** An unused connection is closed after this long. */
@@ -28,8 +28,8 @@ type Uses = {
 export type McpTools = { server: string; tools: readonly Tool[] }
 
 /**
- * The tools of MCP servers (Streamable HTTP), asked in the acting user's name. A server that cannot
- * be asked is one tool that says why: a turn never fails of it.
+ * The tools of MCP servers (Streamable HTTP), called for the acting user. A server that fails gives
+ * one tool whose result says why, and the turn goes on.
  */
 export const mcpTools = (uses: Uses) => {
   const { outbound, credentialHeaders, now, connectMs = 5_000, callMs = 30_000 } = uses
@@ -78,7 +78,7 @@ export const mcpTools = (uses: Uses) => {
   }
 
   return {
-    /** At once when every list is known. Never rejects. */
+    /** Without a promise when every list is known. Never rejects. */
     toolsOf(servers: readonly McpServer[], call: Call): McpTools[] | Promise<McpTools[]> {
       const found = servers.map((server) => {
         const list = listOf(server, call)

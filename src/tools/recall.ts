@@ -8,7 +8,7 @@ import { typedTool } from './typed-tool.ts'
 /** How many memories a model is shown. */
 const most = 20
 
-/** What is remembered of the user that the turn is for, in the turn's organization. */
+/** Memories of the turn's user in the turn's organization. */
 export const recallTool = (recallMemories: RecallMemories): Tool =>
   typedTool({
     name: 'recall',

@@ -8,7 +8,7 @@ import { typedTool } from './typed-tool.ts'
 
 type Uses = { remember: RememberCommand; clock: Clock }
 
-/** Keeps a fact for the user that the turn is for, in the turn's organization. */
+/** Stores a fact about the turn's user in the turn's organization. */
 export const rememberTool = ({ remember, clock }: Uses): Tool =>
   typedTool({
     name: 'remember',

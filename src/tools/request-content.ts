@@ -25,7 +25,10 @@ type Uses = {
   clock: Clock
 }
 
-/** Takes in what agents want to have made; the reactor makes it (docs/contract/content.md#status). */
+/**
+ * Records requests of agents for content; the reactor generates it
+ * (docs/contract/content.md#status).
+ */
 export const contentGeneration = (uses: Uses): ContentGeneration => {
   const { provider, requestContent, vault, clock } = uses
   return {

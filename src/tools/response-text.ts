@@ -1,6 +1,6 @@
 import { shown } from './results.ts'
 
-/** The first bytes of a body, and whether there was more; what is more is not fetched. */
+/** The first bytes of a body, and whether there are more; those are not fetched. */
 const firstOf = async (response: Response, most: number) => {
   const parts: Uint8Array[] = []
   let size = 0
@@ -25,10 +25,10 @@ const decoded = (bytes: Uint8Array, type: string): string => {
   }
 }
 
-/** What came, as far as it was read. */
+/** The part of the answer that was read. */
 export type Body = { text: string; shown(clean: (text: string) => string): string }
 
-/** Reads at most so many bytes of an answer. Of what is not text only type and size are told. */
+/** Reads at most so many bytes of an answer. If it is not text, the result is its type and size. */
 export const textOf = async (response: Response, most: number): Promise<Body> => {
   const { bytes, cut } = await firstOf(response, most)
   const type = response.headers.get('content-type') ?? ''

@@ -1,9 +1,9 @@
 import type { ToolResult } from '../agents/tool.ts'
 
-/** How much of an answer a model is given, in characters. */
+/** The longest result for a model, in characters. */
 const longestAnswer = 16_000
 
-/** Something went wrong that the model is told of in these words. */
+/** A failure; the message is the result for the model. */
 export class ToolFault extends Error {
   override readonly name = 'ToolFault'
 }
@@ -12,13 +12,13 @@ export const said = (content: string): ToolResult => ({ ok: true, content })
 
 export const failed = (content: string): ToolResult => ({ ok: false, content })
 
-/** Text that a model can read; says so where it is only the beginning. */
+/** The text of a result; a text that was cut says so. */
 export const shown = (text: string, longest = longestAnswer): string =>
   text.length > longest
     ? `${text.slice(0, longest)}\n[cut: the first ${longest} of ${text.length} characters]`
     : text
 
-/** A name that every model provider takes for a function. */
+/** A function name that every model provider accepts. */
 export const functionName = (...parts: readonly string[]): string =>
   parts
     .join('_')

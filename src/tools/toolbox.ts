@@ -24,7 +24,7 @@ type Uses = {
   remember: RememberCommand
   recallMemories: RecallMemories
   clock: Clock
-  /** Their tools are offered where there is one. */
+  /** The tools of each are offered only if it is given. */
   knowledge?: Knowledge
   contentGeneration?: ContentGeneration
 }
@@ -32,7 +32,10 @@ type Uses = {
 /** Names that the runtime itself gives to tools. */
 const taken = [transferName, 'exit_loop']
 
-/** No two tools of one name: the first has it, a server's gets the server's name before its own. */
+/**
+ * Makes names unique: of two tools of one name the first keeps it, and one of a server gets the
+ * server's name in front.
+ */
 const named = (own: readonly Tool[], servers: readonly McpTools[]): Tool[] => {
   const names = new Set(taken)
   const kept: Tool[] = []
@@ -63,7 +66,7 @@ export const toolbox = (uses: Uses) => {
   if (contentGeneration) builtIn.set('generate_content', generateContentTool(contentGeneration))
   const search = knowledge && searchKnowledgeTool(knowledge)
 
-  /** Whoever has DataStores may search them, whether that is said once more or not. */
+  /** An agent with DataStores may search them, even when its tools do not list the search. */
   const ownTools = ({ tools, datastoreIds }: AgentConfig): Tool[] => {
     const own = tools.flatMap((tool) =>
       typeof tool === 'string' ? (builtIn.get(tool) ?? []) : apiCall(tool),

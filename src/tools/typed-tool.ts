@@ -10,7 +10,7 @@ type Typed<Args> = {
   run(args: Args, context: ToolContext): Promise<ToolResult>
 }
 
-/** A tool whose arguments are what a schema says; the model is told what does not fit. */
+/** A tool with a schema for its arguments; the result of a call that does not fit says why. */
 export const typedTool = <Args>({ name, description, args, run }: Typed<Args>): Tool => {
   const { $schema: _, ...parameters } = z.toJSONSchema(args)
   return {

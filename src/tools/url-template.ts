@@ -3,7 +3,7 @@ import { ToolFault } from './results.ts'
 type Args = Readonly<Record<string, unknown>>
 
 const placeholder = /\{([A-Za-z_][\w-]*)\}/g
-/** Scheme and host in plain letters: what is called is never the arguments' choice. */
+/** Scheme and host without placeholders: arguments cannot choose the server. */
 const fixedHost = /^https?:\/\/[^/?#\\{}\s]+(?:[/?#]|$)/i
 
 const marks = /zz(\d+)zz/g
@@ -16,8 +16,8 @@ const encoded = (name: string, value: unknown): string => {
 }
 
 /**
- * The address with every `{name}` filled in, and the arguments that are left over. Values stay
- * within the segment they stand for: one that would change the path (`..`) is refused.
+ * The address with every `{name}` filled in, and the remaining arguments. A value stays within its
+ * path segment: one that would change the path (`..`) is refused.
  * @throws ToolFault
  */
 export const urlFrom = (template: string, args: Args): { url: URL; rest: Args } => {
@@ -41,7 +41,7 @@ export const urlFrom = (template: string, args: Args): { url: URL; rest: Args } 
   return { url, rest: Object.fromEntries(rest) }
 }
 
-/** Adds arguments to the query; what is not a scalar goes as JSON. */
+/** Adds arguments to the query; values other than scalars as JSON. */
 export const withQuery = (url: URL, args: Args): URL => {
   const whole = new URL(url)
   for (const [name, value] of Object.entries(args))

@@ -33,7 +33,7 @@ const parsed = (json: string) => {
 
 const headerNames = ['payment-required', 'x-payment-required'] as const
 
-/** Plain JSON, or JSON in base64, as version 2 has it. */
+/** Reads plain JSON, or JSON in base64 (version 2). */
 const inHeaders = (headers: Headers) => {
   for (const name of headerNames) {
     const value = headers.get(name)
@@ -46,8 +46,8 @@ const inHeaders = (headers: Headers) => {
 
 /**
  * The x402 payment that a 402 answer asks for: the first way to pay that names a network and an
- * amount (in the asset's smallest unit). `nonce` is the server's, else a new one to know it by.
- * `clean` takes what is secret out of what the server says.
+ * amount (in the asset's smallest unit). `nonce` is the server's, or a new one. `clean` removes
+ * secrets from the server's words.
  */
 export const paymentIn = (
   headers: Headers,

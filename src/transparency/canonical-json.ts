@@ -4,8 +4,8 @@ const quoted = (key: string): string => (plain.test(key) ? `"${key}"` : JSON.str
 
 /**
  * A JSON value as RFC 8785 writes it: keys in the order of their UTF-16 code units, no blanks,
- * numbers and strings as ECMAScript has them. Half a surrogate pair, which RFC 8785 has no form
- * for, stays the escape that JSON has for it, so that no stored text is without a form.
+ * numbers and strings as in ECMAScript. RFC 8785 has no form for half a surrogate pair; it is
+ * written as JSON's escape, so that every stored text has a form.
  */
 export const canonicalJson = (value: unknown): string => {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto'
 import type { RecordedEvent } from '../ports/event-store.ts'
 import { canonicalJson } from './canonical-json.ts'
 
-/** In bytes: an entry bundle tells a leaf's length in two. */
+/** In bytes: an entry bundle has two bytes for a leaf's length. */
 const maxLeaf = 65_535
 
-/** What is stored, without what it is of. */
+/** An event as stored, with metadata of any form. */
 type Stored = Omit<RecordedEvent, 'metadata'> & { metadata: unknown }
 
 /** Remembers the last text: the events of one append share one object as their metadata. */
@@ -39,12 +39,12 @@ const fits = (line: string): boolean =>
 const shortened = (event: Stored): string =>
   written(event, `{"$sha256":"${hash('sha256', canonicalJson(event.data))}"}`)
 
-/** What of an event is in the tree: its line, or its shortened line where that is over 65,535 bytes. */
+/** The leaf of an event: its line, or its shortened line if the line is over 65,535 bytes. */
 export const leafOf = (event: Stored): string => {
   const line = lineOf(event)
   return fits(line) ? line : shortened(event)
 }
 
-/** The same from the line alone. @throws SyntaxError where a long line is not JSON */
+/** The leaf of an exported line. @throws SyntaxError when a long line is not JSON */
 export const leafOfLine = (line: string): string =>
   fits(line) ? line : shortened(JSON.parse(line))

@@ -3,13 +3,13 @@ import { hash } from 'node:crypto'
 /** In bytes. */
 export const hashSize = 32
 
-/** What the tree of no leaves hashes to (RFC 6962, section 2.1). */
+/** The root of the empty tree (RFC 6962, section 2.1). */
 const emptyRoot: Buffer = hash('sha256', '', 'buffer')
 
-/** Behind a zero byte; hashing a string costs three times what hashing bytes does. */
+/** A zero byte and the text; hashing a string takes three times as long as hashing bytes. */
 const leafBytes = Buffer.alloc(1 + 3 * 32_768)
 
-/** A leaf behind a zero byte, so that none can be taken for a node. */
+/** The hash of a leaf: a zero byte goes first, so that no leaf has the hash of a node. */
 export const leafHash = (leaf: string): Buffer => {
   if (leaf.length > 32_768) return hash('sha256', `\0${leaf}`, 'buffer')
   const end = 1 + leafBytes.write(leaf, 1)
@@ -18,14 +18,14 @@ export const leafHash = (leaf: string): Buffer => {
 
 const pair = Buffer.alloc(1 + 2 * hashSize, 1)
 
-/** Two hashes behind a byte of one. */
+/** The hash of a node: a byte of one, then its two children. */
 export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => {
   pair.set(left, 1)
   pair.set(right, 1 + hashSize)
   return hash('sha256', pair, 'buffer')
 }
 
-/** The root over nodes of one height, side by side from the first on. */
+/** The root over all nodes of one height. */
 export const rootOf = (nodes: readonly Buffer[]): Buffer => {
   let row = nodes
   while (row.length > 1) {
@@ -39,7 +39,7 @@ export const rootOf = (nodes: readonly Buffer[]): Buffer => {
   return row[0] ?? emptyRoot
 }
 
-/** Hashes one behind the other, in base64. */
+/** Concatenated hashes, in base64. */
 export const packedHashes = (hashes: readonly Buffer[]): string =>
   Buffer.concat(hashes).toString('base64')
 

@@ -1,18 +1,18 @@
 import { createPrivateKey, createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto'
 
-/** Before the 32 bytes that an Ed25519 key is made of (RFC 8410). */
+/** The prefix of a private Ed25519 key in DER (RFC 8410). */
 const pkcs8 = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /** In the formats of C2SP signed-note. */
 const ed25519 = 1
 const keyIdSize = 4
 
-/** A note is not one, or not signed by who should have signed it. */
+/** A text is not a signed note, or lacks the expected signature. */
 export class NoteInvalid extends Error {
   override readonly name = 'NoteInvalid'
 }
 
-/** Signs under a name; `vkey` is what others know its signatures by. */
+/** Signs under a name; others check its signatures with `vkey`. */
 export type Signer = { name: string; vkey: string; sign(text: string): string }
 
 const rawOf = (key: KeyObject): Buffer =>
@@ -21,7 +21,7 @@ const rawOf = (key: KeyObject): Buffer =>
 const keyIdOf = (name: string, key: Buffer): Buffer =>
   hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), key]), 'buffer').subarray(0, keyIdSize)
 
-/** From the 32 bytes of an Ed25519 seed. The name has no blanks and no plus sign. */
+/** A signer from the 32 bytes of an Ed25519 seed. The name has no blanks and no plus sign. */
 export const signerOf = (name: string, seed: Uint8Array): Signer => {
   const privateKey = createPrivateKey({
     key: Buffer.concat([pkcs8, seed]),

@@ -19,7 +19,10 @@ export const rootOver = async (nodes: Nodes, { lo, hi }: Range): Promise<Buffer>
   return nodeHash(left, right)
 }
 
-/** What is missing to get from a leaf to the root of the first `size` (section 2.1.1), lowest first. */
+/**
+ * The hashes that lead from a leaf to the root of the first `size` leaves (section 2.1.1), lowest
+ * first.
+ */
 export const inclusionProof = (nodes: Nodes, index: number, size: number): Promise<Buffer[]> => {
   const path = async (range: Range): Promise<Buffer[]> => {
     if (range.hi - range.lo === 1) return []
@@ -34,7 +37,7 @@ export const inclusionProof = (nodes: Nodes, index: number, size: number): Promi
   return path({ lo: 0, hi: size })
 }
 
-/** That the tree of the first `from` leaves began the one of the first `to` (section 2.1.2). */
+/** Proves that the tree of `to` leaves begins with the tree of `from` leaves (section 2.1.2). */
 export const consistencyProof = async (
   nodes: Nodes,
   from: number,
@@ -54,7 +57,7 @@ export const consistencyProof = async (
   return from === 0 ? [] : path({ lo: 0, hi: to }, true)
 }
 
-/** A consistency proof and what it is said to prove. */
+/** A consistency proof and the two trees that it is for. */
 type Consistency = {
   from: number
   to: number
@@ -63,7 +66,10 @@ type Consistency = {
   proof: readonly Buffer[]
 }
 
-/** Whether the tree of `from` leaves with one root began the one of `to` (RFC 9162, 2.1.4.2). */
+/**
+ * Whether the proof holds: the tree of `to` leaves begins with the tree of `from` leaves (RFC 9162,
+ * 2.1.4.2).
+ */
 export const isConsistent = ({ from, to, before, after, proof }: Consistency): boolean => {
   if (from === 0 || from >= to)
     return proof.length === 0 && from <= to && (from === 0 || before.equals(after))

@@ -1,4 +1,4 @@
-/** So many hashes or entries are in a full tile (C2SP tlog-tiles). */
+/** The number of hashes or entries in a full tile (C2SP tlog-tiles). */
 export const tileWidth = 256
 
 /** The `n`th tile of a level, with the first `width` of its hashes or entries. */
@@ -13,7 +13,7 @@ export const tilePath = ({ n, width }: Tile): string => {
   return width === tileWidth ? path : `${path}.p/${width}`
 }
 
-/** Undefined where this is not how the tile's path is written. */
+/** Undefined when the path is not in the canonical form. */
 export const parsedTilePath = (path: string): Tile | undefined => {
   const [, high = '', low = '', partial] = groups.exec(path) ?? []
   const n = Number(high.replace(/\D/g, '') + low)

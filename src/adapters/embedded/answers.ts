@@ -9,8 +9,8 @@ const sweepBatch = 200
 type Entry = { fingerprint: string; holder: string; at: number; answer?: StoredAnswer }
 
 /**
- * First answers beside the log. Only this process has the store open, so a claim under another
- * holder's name is a dead one's.
+ * First answers, in the environment of the log. Only this process has the store open, so the holder
+ * of any other claim is dead.
  */
 export const embeddedAnswers = (log: EventLog): Answers => {
   const parsed = (scope: string, text: string | undefined): Entry => {
@@ -30,7 +30,7 @@ export const embeddedAnswers = (log: EventLog): Answers => {
     return log.write({ bytes: bytes + scope.length, prepare })
   }
 
-  /** Removes those of a page that are too old; answers how many, and where the next page starts. */
+  /** Removes the old answers of a page; returns how many, and where the next page starts. */
   const sweepFrom = (start: string | undefined, now: Date) => {
     const range = { ...(start !== undefined && { start }), limit: sweepBatch + 1 }
     const scopes = log.look(() => [...log.answers.getKeys(range)])

@@ -15,7 +15,7 @@ const absent = (error: unknown): undefined => {
 
 const unwritable = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE'])
 
-/** @throws StoreUnavailable where the disk takes nothing right now */
+/** @throws StoreUnavailable when the disk refuses a write */
 const writing = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work()
@@ -25,7 +25,7 @@ const writing = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 }
 
-/** A name is on disk once its directory is. */
+/** Syncs a directory, and with it the names in it. */
 const syncDirectory = async (path: string): Promise<void> => {
   const directory = await open(path, 'r')
   await directory.sync().finally(() => directory.close())
@@ -47,8 +47,8 @@ const fill = async (file: FileHandle, bytes: AsyncIterable<Uint8Array>, maxBytes
 
 /**
  * Blobs as files under a directory, two levels deep by the first digits of their hash. A blob is
- * written beside them and gets its name once it is whole and on disk: what a crash cut off is
- * never seen, and removed by the next start.
+ * written beside them and gets its name once it is whole and on disk. One that a crash cut off is
+ * never seen, and is removed by the next start.
  */
 export const embeddedBlobs = async (path: string): Promise<Blobs> => {
   const incoming = join(path, 'incoming')

@@ -1,18 +1,18 @@
 /**
- * A change that waits for a commit. `prepare` looks at what is there and may refuse: its error goes
- * to its caller alone. What it answers then writes, and can fail only together with all others.
+ * A change that waits for a commit. `prepare` reads the store and may throw: only its own caller
+ * gets that error. The function it returns then writes, and fails only together with all others.
  */
 export type QueuedWrite<T> = {
   bytes: number
   prepare(): () => T
-  /** Its result was promised already: after a failed commit it goes first into the next. */
+  /** Its caller has been answered already: after a failed commit it goes first into the next. */
   owed?: boolean
 }
 
 type Queued = {
   bytes: number
   owed: boolean
-  /** Runs in the transaction; answers how to tell the caller once it is on disk. */
+  /** Runs in the transaction; returns a function that answers the caller once it is on disk. */
   run(): () => void
   fail(error: Error): void
 }
@@ -21,7 +21,7 @@ type Commits = {
   /** Everything in one transaction that is on disk when it returns; throws with nothing stored. */
   commit(bytes: number, write: () => void): void
   committed(): void
-  /** Nothing of the batch was stored; answers what its callers are told. */
+  /** Nothing of the batch was stored; returns the error for its callers. */
   failed(cause: unknown): Error
 }
 
@@ -92,7 +92,7 @@ export const commitQueue = ({ commit, committed, failed }: Commits) => {
       schedule()
       return stored
     },
-    /** Stores what still waits, as far as it can be. */
+    /** Stores the waiting changes, until one fails. */
     drain(): void {
       while (queue.length > 0 && flush());
     },

@@ -7,7 +7,7 @@ import { streamKey } from './index-key.ts'
 import { checksummed } from './record.ts'
 
 const format = '2'
-/** Address space, not disk: what the file may grow to without being opened again. */
+/** Address space, not disk: the size to which the file may grow while it is open. */
 const mapSize = 2 ** 40
 
 /** The databases of the log, all in one file. */
@@ -38,7 +38,9 @@ const openDatabases = (path: string) => {
 
 type Databases = ReturnType<typeof openDatabases>
 
-/** The last record is sound and is where its stream says; every record is in some stream. */
+/**
+ * Checks that the last record is undamaged and in its stream, and that every record is in a stream.
+ */
 const assertConsistent = ({ records, streams }: Databases, file: string): void => {
   const [tail] = records.getRange({ reverse: true, limit: 1 })
   const count = (db: Database) => (db.getStats() as { entryCount: number }).entryCount
@@ -52,8 +54,8 @@ const assertConsistent = ({ records, streams }: Databases, file: string): void =
 }
 
 /**
- * Opens what is in a directory, or begins it.
- * @throws StoreDamaged when it is not whole, not in this format, or its end does not hold together
+ * Opens the store in a directory, or creates it.
+ * @throws StoreDamaged when the file is not whole, is in another format, or its end is inconsistent
  */
 export const openEnvironment = async (path: string): Promise<LogEnvironment> => {
   const file = join(path, 'data.mdb')

@@ -23,7 +23,7 @@ export const embeddedEventStore = (log: EventLog): EventStore => {
   const revisions = new LRUCache<string, number>({ max: knownStreams })
   const waiting = waitingRoom()
   let head = log.look(reader.head)
-  /** The head as it will be when the transaction under way is on disk, and its records. */
+  /** The head once the current transaction is on disk, and the records of that transaction. */
   let nextHead = head
   let nextRecords: TailRecord[] = []
   let closed = false
@@ -86,7 +86,7 @@ export const embeddedEventStore = (log: EventLog): EventStore => {
       const events = log.look(() => reader.slice(stream, next))
       const last = events.at(-1)
       if (!last) {
-        // Its end is known now: an append that follows need not look for it.
+        // The end of the stream is known now, so the next append need not look for it.
         if ((next > from || from === 0) && !revisions.has(stream)) revisions.set(stream, next - 1)
         return
       }

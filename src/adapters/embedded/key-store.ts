@@ -5,11 +5,11 @@ import { assertName, type EventLog } from './log.ts'
 const destroyed = new Uint8Array()
 
 /**
- * Data keys beside the log. A created key holds at once and is written no later than any append
- * that follows: if a commit fails, it goes into the next before all else.
+ * Data keys, in the environment of the log. A created key is valid at once, and is written no later
+ * than any later append: if a commit fails, it goes first into the next.
  */
 export const embeddedKeyStore = (log: EventLog): KeyStore => {
-  /** What is decided but not on disk yet; an empty key stands for a destroyed one. */
+  /** Changes that are decided but not on disk yet; an empty key marks a destroyed one. */
   const waiting = new Map<string, Uint8Array>()
 
   const current = (name: string): Uint8Array | undefined =>

@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
-/** Another process, or this one, has the store open. */
+/** The store is open already, in another process or in this one. */
 export class StoreInUse extends Error {
   override readonly name = 'StoreInUse'
 }
@@ -39,7 +39,7 @@ const bootId = () => firstLine('/proc/sys/kernel/random/boot_id')?.slice(0, 8) ?
 const isAlive = (pid: number, began: string, boot: string): boolean =>
   began === 'unknown' ? answersSignals(pid) : boot === bootId() && began === beganAt(pid)
 
-/** The process that holds the directory besides `own`; marks left by dead ones are removed. */
+/** Another process that holds the directory, if any; marks of dead processes are removed. */
 const otherHolder = (path: string, own: string): number | undefined => {
   for (const name of readdirSync(path)) {
     if (!name.startsWith(prefix) || name === own) continue
@@ -51,9 +51,9 @@ const otherHolder = (path: string, own: string): number | undefined => {
 }
 
 /**
- * Takes a directory for this opening alone, until the answered function is called or the process
- * is gone. Everyone puts down a mark of his own first and looks for others then, so of two at
- * once the later always sees the earlier; who sees another steps back and tries again.
+ * Locks a directory for this opening, until the returned function is called or the process ends. A
+ * process first puts down a mark of its own and then looks for others, so of two at once the later
+ * one always sees the earlier; one that sees another removes its mark and tries again.
  * @throws StoreInUse
  */
 export const holdAlone = async (path: string): Promise<() => void> => {

@@ -11,13 +11,13 @@ const spareBytes = 16 * 1024 * 1024
 /** LMDB's codes for a file that is not as it was written. */
 const damage = new Set([-30_797, -30_796, -30_794, -30_793])
 
-/** Told about every commit of the log, and about its end. */
+/** Called after every commit of the log, and at its end. */
 type Watcher = { committed(): void; failed(): void; closed(): void }
 
 export type EventLog = Omit<LogEnvironment, 'root'> & {
   /** Resolves once the change is on disk. @throws StoreUnavailable, what `prepare` throws */
   write<T>(change: QueuedWrite<T>): Promise<T>
-  /** Every reading goes through here. @throws StoreUnavailable when closed, StoreDamaged */
+  /** Runs a read; all reads go through here. @throws StoreUnavailable when closed, StoreDamaged */
   look<T>(reading: () => T): T
   watch(watcher: Watcher): void
   close(): Promise<void>
@@ -48,8 +48,8 @@ const explaining = <T>(reading: () => T, file: string): T => {
 }
 
 /**
- * Opens the one store of this process in the directory `path`: the log of events, data keys and
- * first answers, in one LMDB environment, each commit on disk before anyone is told.
+ * Opens the store in the directory `path`: the log of events, data keys and first answers, in one
+ * LMDB environment. A commit is on disk before its callers are answered.
  * @throws StoreInUse, StoreDamaged, StoreUnavailable
  */
 export const openLog = async ({ path }: { path: string }): Promise<EventLog> => {

@@ -6,7 +6,7 @@ import {
 } from '../../ports/event-store.ts'
 import type { LogReader } from './reader.ts'
 
-/** The last event of this append if all of it is stored already, at this place. */
+/** The last event of this append, if all of it is already stored there. */
 const storedBefore = (
   { slice }: LogReader,
   stream: string,

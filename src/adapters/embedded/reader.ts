@@ -6,14 +6,14 @@ import { eventsOf } from './record.ts'
 const batchEvents = 1_000
 const batchChars = 4 * 1024 * 1024
 
-/** Questions to the log as it is on disk, or as the transaction under way has left it. */
+/** Reads of the log as it is on disk, or as the current transaction has left it. */
 export const logReader = ({ records, streams, file }: EventLog) => {
   const textAt = (position: number, text = records.get(position)): string => {
     if (text === undefined) throw new StoreDamaged(`${file}: damaged at position ${position}`)
     return text
   }
 
-  /** Records are found by their last event: the one that holds `upTo` may end behind it. */
+  /** Records are found by their last event, so the one that holds `upTo` may end after it. */
   function* placesUpTo(after: number, upTo: number) {
     for (const { key, value } of records.getRange({ start: after + 1 })) {
       yield { position: key, text: textAt(key, value) }
@@ -21,7 +21,7 @@ export const logReader = ({ records, streams, file }: EventLog) => {
     }
   }
 
-  /** The first records of a range, until they make a batch. */
+  /** The first records of a range, as many as make a batch. */
   const batch = (places: Iterable<{ position: number; text: string }>): RecordedEvent[] => {
     const events: RecordedEvent[] = []
     let chars = 0
@@ -71,7 +71,7 @@ export const logReader = ({ records, streams, file }: EventLog) => {
       return events.slice(Math.max(0, after + 1 - first), upTo + 1 - first)
     },
 
-    /** The revision of the last event of a stream with this id. Costs a look at all before it. */
+    /** The revision of the last event of a stream with this id. Reads all events after it. */
     find(stream: string, id: string): number | undefined {
       const quoted = JSON.stringify(id)
       for (const { value } of streams.getRange(streamBackwards(stream))) {

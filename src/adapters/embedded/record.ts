@@ -1,17 +1,19 @@
 import { crc32 } from 'node:zlib'
 import type { NewEvent, RecordedEvent } from '../../ports/event-store.ts'
 
-/** The events of one append as stored, without their place: shared metadata, then the events. */
+/**
+ * The events of one append as stored, without their place: the shared metadata, then the events.
+ */
 type Body = {
   text: string
   events: number
-  /** What EventStoreDB would count: every event with its metadata. */
+  /** The size as EventStoreDB counts it: every event with its metadata. */
   bytes: number
 }
 
 type Entry = [id: string, type: string, data: unknown, metadata?: NewEvent['metadata']]
 
-/** Turns events into text at once, so that what the caller changes afterwards is not stored. */
+/** Turns events into text at once, so that later changes by the caller are not stored. */
 export const recordBodyOf = (events: readonly NewEvent[]): Body => {
   const shared = events[0]?.metadata
   const metadata = JSON.stringify(shared)
@@ -48,7 +50,7 @@ export const eventsOf = (record: string, position: number): readonly RecordedEve
   }))
 }
 
-/** Text behind its checksum. Damaged bytes decode as undefined. */
+/** Encodes text after its checksum. Damaged bytes decode as undefined. */
 export const checksummed = {
   encode(text: string): Buffer {
     const bytes = Buffer.allocUnsafe(4 + Buffer.byteLength(text))

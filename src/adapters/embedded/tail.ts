@@ -5,8 +5,8 @@ import { eventsOf } from './record.ts'
 export type TailRecord = { text: string; first: number; last: number }
 
 /**
- * The most recent records, so that whoever follows the log closely reads nothing back from disk.
- * Their texts and not their events: objects that live on are what costs a collector time.
+ * The most recent records, so that readers close to the end read nothing from disk. They are kept
+ * as text: many long-lived objects would cost the garbage collector time.
  */
 export const recentTail = (maxChars: number) => {
   let kept: TailRecord[] = []
@@ -37,7 +37,7 @@ export const recentTail = (maxChars: number) => {
         dropped = 0
       }
     },
-    /** What follows a position, about `count` events; undefined when it reaches further back. */
+    /** About `count` events after a position; undefined when they begin before these records. */
     after(position: number, count: number): RecordedEvent[] | undefined {
       const oldest = kept[dropped]
       if (!oldest || oldest.first > position + 1) return undefined

@@ -13,13 +13,13 @@ import {
 } from './views-keys.ts'
 
 /**
- * Changes wait in memory for each other: a document that changes often is written once. Longer than
- * most turns take, so that of a turn only the end is written.
+ * Changes wait in memory, so that a document that changes often is written once. Longer than most
+ * turns take, so that only the end of a turn is written.
  */
 const writeAfterMs = 100
 const writeAtChanges = 4_096
 
-/** A generation of a read model: as stored, and what is not written yet. */
+/** A generation of a read model: what is stored, and what is not written yet. */
 export type Table = StoredTable & {
   placers: readonly (StoredIndex & { place: ReturnType<typeof placer> })[]
   checkpoint: number
@@ -33,14 +33,14 @@ export const tableOf = (stored: StoredTable, checkpoint: number): Table => ({
   changed: new Map(),
 })
 
-/** Tells apart what differs in type only. */
+/** Gives different texts for values that differ only in type. */
 const nameOf = (keyspace: number, equals: IndexPlace): string => {
   let name = `${keyspace}`
   for (const value of equals) name += `\0${typeof value === 'string' ? '"' : ''}${value}`
   return name
 }
 
-/** Changed documents on their way into the database, a transaction for all tables at a time. */
+/** Changed documents that wait to be written, all tables in one transaction. */
 export const viewsBuffer = (db: Database<unknown, Key>) => {
   const cache = viewsCache()
   const dirty = new Set<Table>()
@@ -53,7 +53,7 @@ export const viewsBuffer = (db: Database<unknown, Key>) => {
 
   type Count = (keyspace: number, equals: IndexPlace, delta: number) => void
 
-  /** Writes one document and what changes in its indexes. */
+  /** Writes one document and its changed index entries. */
   const writeDocument = (table: Table, id: string, after: Document | undefined, count: Count) => {
     const before = stored(table, id)
     if (before === after) return
@@ -92,7 +92,7 @@ export const viewsBuffer = (db: Database<unknown, Key>) => {
     }
   }
 
-  /** @throws StoreUnavailable; everything goes on waiting then */
+  /** @throws StoreUnavailable; the changes then stay in memory */
   const write = () => {
     clearTimeout(timer)
     timer = undefined
@@ -112,7 +112,7 @@ export const viewsBuffer = (db: Database<unknown, Key>) => {
     waiting = 0
   }
 
-  /** Whoever commits next is told when this fails. */
+  /** The next commit throws when this fails. */
   const writeSoon = () => {
     timer ??= setTimeout(() => {
       try {
@@ -131,7 +131,7 @@ export const viewsBuffer = (db: Database<unknown, Key>) => {
     current: (table: Table, id: string): Document | undefined =>
       table.changed.has(id) ? table.changed.get(id) : stored(table, id),
 
-    /** Takes everything or, where the last write failed and fails again, nothing. */
+    /** Takes all commits; or none, if the last write failed and fails again. */
     add(
       commits: readonly { table: Table; changes: readonly DocumentChange[]; position: number }[],
     ) {

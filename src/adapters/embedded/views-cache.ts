@@ -1,10 +1,10 @@
 import type { Document } from '../../ports/views.ts'
 
-/** Of a half of the cache, in about that many bytes of memory. */
+/** The size of half of the cache, in bytes of memory. */
 const maxWeight = 32 * 1024 * 1024
 const maxDocumentWeight = 64 * 1024
 
-/** About what a value takes in memory, in bytes. */
+/** Roughly the memory of a value, in bytes. */
 const weight = (value: unknown): number => {
   if (typeof value === 'string') return 16 + value.length
   if (typeof value !== 'object' || value === null) return 8
@@ -13,7 +13,7 @@ const weight = (value: unknown): number => {
   return sum
 }
 
-/** What takes the place of a document that is known not to be there. */
+/** Marks a document that is known not to exist. */
 const absent: Document = Object.freeze({})
 
 /** Documents by keyspace, then by id. */
@@ -26,8 +26,9 @@ const inside = (half: Half, keyspace: number): Map<string, Document> => {
 }
 
 /**
- * Documents as they are stored, or known not to be, within a bound of memory. When the younger half
- * is full the older is forgotten, save what was asked for since: cheaper than exact order of use.
+ * Stored documents, and ids known to have none, within a bound of memory. When the younger half is
+ * full, the older half is dropped, except for documents used since: cheaper than an exact order of
+ * use.
  */
 export const viewsCache = () => {
   let young: Half = new Map()

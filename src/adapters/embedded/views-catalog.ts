@@ -14,7 +14,7 @@ export type StoredView = { live: StoredTable; rebuild?: StoredTable }
 
 const pageSize = 500
 
-/** What is known of read models themselves; keyspaces count from 1. */
+/** The keyspace of the catalog itself; others count from 1. */
 const catalog = 0
 const nextKey = viewKeyOf(catalog, 'next')
 const viewKey = (name: string) => viewKeyOf(catalog, 'view', name)
@@ -28,7 +28,7 @@ const sameIndex = (a: Index, b: Index) =>
 /** The last part of a document's or an entry's key. */
 export const lastPartOf = (key: Key): string => String(Array.isArray(key) ? key.at(-1) : key)
 
-/** Where each read model is kept. Every method that changes something is one transaction. */
+/** The keyspaces of each read model. Every method that changes something is one transaction. */
 export const viewsCatalog = (db: Database<unknown, Key>) => {
   const stored = (name: string) => db.get(viewKey(name)) as StoredView | undefined
 
@@ -44,7 +44,7 @@ export const viewsCatalog = (db: Database<unknown, Key>) => {
     return next
   }
 
-  /** Their content goes bit by bit, after this transaction. */
+  /** Their content is removed bit by bit, after this transaction. */
   const abandon = (table: StoredTable) => {
     const indexes = Object.values(table.indexes)
     const keyspaces = indexes.flatMap(({ entries, counts }) => [entries, counts])
@@ -89,7 +89,7 @@ export const viewsCatalog = (db: Database<unknown, Key>) => {
       db.putSync(countKey(index.counts, equals), totals.get(name))
   }
 
-  /** An index that is new, or not what it was, is filled from the documents. */
+  /** Fills new and changed indexes from the documents. */
   const adapted = (table: StoredTable, { indexes }: ViewSpec): StoredTable => {
     const kept = Object.entries(table.indexes).filter(([name, old]) => {
       const now = indexes[name]
@@ -146,7 +146,7 @@ export const viewsCatalog = (db: Database<unknown, Key>) => {
     checkpoint: (table: StoredTable) =>
       (db.get(checkpointKey(table)) as number | undefined) ?? START,
 
-    /** Removes what was abandoned, a little at a time, until nothing is left or `stopped`. */
+    /** Removes abandoned keyspaces, a little at a time, until none is left or `stopped`. */
     async clean(stopped: () => boolean) {
       for (const drop of [
         ...db.getKeys({ start: dropKey(0), end: viewKeyOf(catalog, 'drop', '') }),

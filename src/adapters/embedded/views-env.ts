@@ -5,7 +5,7 @@ import { open, type RootDatabase } from 'lmdb'
 import { z } from 'zod'
 import { type ClosedFile, closedAs, closedFile } from './data-file.ts'
 
-/** Raised when what is stored changes its shape: older views are dropped and folded again. */
+/** Raised when the stored form changes: older views are dropped and folded again. */
 const layout = 2
 
 /**
@@ -25,13 +25,13 @@ type Mark = z.infer<typeof mark>
  */
 export type ViewsEnv = {
   root: RootDatabase
-  /** Why what was there had to be dropped, if it had. */
+  /** Why the old content was dropped, if it was. */
   startedEmpty: string | undefined
-  /** Everything on disk, and marked as such. */
+  /** Writes everything to disk, and marks it as closed. */
   close(): Promise<void>
 }
 
-/** Changes when the machine starts; unknown where the system does not tell. */
+/** Changes with each start of the machine; undefined if the system has none. */
 const bootId = (): string | undefined => {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

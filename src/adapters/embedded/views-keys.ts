@@ -9,7 +9,7 @@ import type { Document, Find, Index, Scalar } from '../../ports/views.ts'
  */
 type Part = Scalar | Uint8Array
 
-/** Sorts behind every value. */
+/** Sorts after every value. */
 const end = Buffer.from([255])
 
 const longest = 200
@@ -20,7 +20,10 @@ const control = /[\x00-\x05]/g
 
 export const viewKeyOf = (...parts: readonly Part[]): Key => parts as Key
 
-/** A value as part of a key. Long strings are told apart whole but ordered by 40 characters. */
+/**
+ * A value as part of a key. Long strings differ by all their characters, but are ordered by the
+ * first 40.
+ */
 const part = (value: Scalar): Scalar => {
   if (typeof value === 'number') return value + 0
   if (typeof value !== 'string' || value.length < 64) return value
@@ -49,16 +52,16 @@ const scalarAt = (document: Document, path: readonly string[]): Scalar | undefin
     : undefined
 }
 
-/** Where a document stands in an index: its group, and behind that its `orderBy` value. */
+/** The place of a document in an index: its group, then its `orderBy` value. */
 export type IndexPlace = readonly Scalar[]
 
 /**
- * The values of `equals` as keys hold them: the last and most particular first. Ids begin with
- * their time, so what is new together stands together, whatever organization it belongs to.
+ * The values of `equals` as keys hold them: the last, most specific one first. Ids begin with their
+ * time, so new entries are neighbours, whatever organization they belong to.
  */
 export const groupOf = (equals: readonly Scalar[]): IndexPlace => equals.toReversed()
 
-/** Finds a document's place; undefined where an `equals` field is missing or no scalar. */
+/** Finds a document's place; undefined when an `equals` field is missing or not a scalar. */
 export const placer = ({ equals, orderBy }: Index) => {
   const paths = equals.map((path) => path.split('.')).reverse()
   const order = orderBy?.split('.')
@@ -75,7 +78,7 @@ export const placer = ({ equals, orderBy }: Index) => {
   }
 }
 
-/** Whether two places are one, as far as their first values go. */
+/** Whether two places have the same first values. */
 export const samePlace = (
   a: IndexPlace | undefined,
   b: IndexPlace | undefined,
@@ -100,14 +103,16 @@ export const whole = (keyspace: number): Range => ({
   end: viewKeyOf(keyspace + 1),
 })
 
-/** The first possible key of a value's type, and the one behind its last. */
+/** The first possible key of a value's type, and the first key after all of that type. */
 const bracket = (value: Scalar): [Part, Part] => {
   if (value === null) return [null, false]
   if (typeof value === 'boolean') return [false, Number.NEGATIVE_INFINITY]
   return typeof value === 'number' ? [Number.NEGATIVE_INFINITY, ''] : ['', end]
 }
 
-/** What a question asks for. As in MongoDB, a range holds values of its bounds' type only. */
+/**
+ * The range of keys of a query. As in MongoDB, a range holds only values of the type of its bounds.
+ */
 export const rangeOf = (
   keyspace: number,
   { equals, from, below }: Pick<Find, 'equals' | 'from' | 'below'>,

@@ -6,7 +6,7 @@ import { countKey, groupOf, rangeOf, whole } from './views-keys.ts'
 
 const pageSize = 500
 
-/** Answers from the indexes, which know of a table's changes once they are written. */
+/** Reads by index. Changes of a table are written first, as only then its indexes have them. */
 export const viewsReader = (db: Database<unknown, Key>, { write, stored }: ViewsBuffer) => {
   const indexOf = (table: Table, name: string, equals: readonly Scalar[]) => {
     const index = table.indexes[name]
@@ -43,7 +43,9 @@ export const viewsReader = (db: Database<unknown, Key>, { write, stored }: Views
       return [...db.getKeys(rangeOf(entries, { equals }))].map(lastPartOf)
     },
 
-    /** As of its first batch, whatever is committed meanwhile; ends with its reader. */
+    /**
+     * As of its first batch, whatever is committed meanwhile; ends its transaction with its reader.
+     */
     async *all(table: Table): AsyncGenerator<{ id: string; document: Document }[]> {
       if (table.changed.size > 0) write()
       const transaction = db.useReadTransaction()

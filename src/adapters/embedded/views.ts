@@ -9,11 +9,11 @@ import { viewsReader } from './views-reader.ts'
 type Model = { spec: ViewSpec; live: Table; rebuild?: Table }
 
 /**
- * Read models in lmdb. A commit holds at once for every reader; documents, index entries, counts
- * and checkpoints of all the commits of some 100 ms are written in one transaction, so that killing
- * the process loses the last commits whole, and they are folded again. Counts are kept, not
- * counted; only a range is. Documents are handed out as they are kept: never change one.
- * @throws StoreUnavailable where the disk refuses a write
+ * Read models in lmdb. Readers see a commit at once. Documents, index entries, counts and
+ * checkpoints of all commits within some 100 ms are written in one transaction; a killed process
+ * loses the last commits whole, and they are folded again. Totals are stored, and counted only for
+ * a range. Never change a document that was read: it is not a copy.
+ * @throws StoreUnavailable when the disk refuses a write
  */
 export const embeddedViews = ({ root, close }: ViewsEnv): Views => {
   const options = { name: 'views', encoder: { useRecords: false } }
@@ -40,7 +40,7 @@ export const embeddedViews = ({ root, close }: ViewsEnv): Views => {
     return table
   }
 
-  /** What cannot be removed now is, after the next start. */
+  /** Removes abandoned keyspaces; those left at an error are removed after the next start. */
   const clean = () => {
     cleaning = cleaning.then(() => catalog.clean(() => closed)).catch(() => undefined)
   }

@@ -1,4 +1,4 @@
-/** Where readers at the end of the log wait for the next commit. */
+/** Readers at the end of the log that wait for the next commit. */
 export const waitingRoom = () => {
   const seated = new Set<() => void>()
   return {
@@ -7,7 +7,7 @@ export const waitingRoom = () => {
       seated.clear()
       for (const stand of all) stand()
     },
-    /** A place for one reader, who is also woken when the signal aborts. */
+    /** Adds a reader; it is also woken when the signal aborts. */
     seat(signal: AbortSignal | undefined) {
       let stand = () => {}
       const onAbort = () => {

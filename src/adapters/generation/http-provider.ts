@@ -17,9 +17,9 @@ type Options = {
   timeoutMs?: number | undefined
 }
 
-/** Answers say little; nothing of a longer one is kept. */
+/** The longest answer; a longer one is refused. */
 const mostAnswer = 8 * 1024 * 1024
-/** For an output, all of it. */
+/** For all of an output. */
 const outputMs = 5 * 60_000
 
 const answer = z.object({
@@ -46,7 +46,7 @@ async function* reached(bytes: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** @throws ProviderFault for what is too large, what the connection throws */
+/** @throws ProviderFault for too large an answer; errors of the connection */
 const textOf = async (body: Readable): Promise<string> => {
   const parts: Buffer[] = []
   let size = 0

@@ -31,9 +31,10 @@ const predictionOf = (id: string, { contentType }: GenerationInput): Prediction 
     : { id, status: 'failed', outputUrl: null, error: `no ${contentType} provider configured` }
 
 /**
- * Makes things without a network, the same from the same words: an SVG card, a WAV tone, a small
- * GLB. There is no video, so that a failure and its retry can be seen (docs/contract/content.md#without-a-provider): it is
- * taken, and fails when it is asked for, so that of two retries at once the second comes too early.
+ * Generates content without a network, always the same for the same prompt: an SVG card, a WAV
+ * tone, a small GLB. A video fails, so that a failure and its retry can be seen
+ * (docs/contract/content.md#without-a-provider): the request is accepted and fails when its result
+ * is asked for, so the second of two retries at once comes too early.
  */
 export const offlineContentProvider = (): ContentProvider => ({
   versionOf: (contentType) => `offline/${contentType}-1`,

@@ -5,7 +5,7 @@ const maxLines = 8
 const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
-/** Words in lines of bounded length; what does not fit is cut with an ellipsis. */
+/** Wraps words into lines; a text that is too long ends with an ellipsis. */
 const linesOf = (text: string): string[] => {
   const lines: string[] = []
   let line = ''
@@ -21,7 +21,7 @@ const linesOf = (text: string): string[] => {
   return lines.length <= maxLines ? lines : [...lines.slice(0, maxLines - 1), '…']
 }
 
-/** A card that shows the prompt on colours of its own. `seed` has at least 8 bytes. */
+/** A card with the prompt, in colours that come from the seed of at least 8 bytes. */
 export const svgCard = (prompt: string, seed: Buffer): Uint8Array => {
   const hue = seed.readUInt16BE(0) % 360
   const circles = [1, 2, 3].map((n) => {

@@ -4,18 +4,18 @@ import { type Model, ModelTimeout, ModelUnavailable } from '../../ports/model.ts
 type CircuitOptions = {
   /** Failed calls in a row that open it. */
   failures?: number
-  /** How long it then stays open before one call is let through to try. */
+  /** How long it stays open before a trial call. */
   openMs?: number
   now?: () => number
 }
 
-/** Failures that say something of the provider, not of the request. */
+/** Failures of the provider, not of the request. */
 export const isOutage = (error: unknown): boolean =>
   error instanceof ModelUnavailable || error instanceof ModelTimeout
 
 /**
- * Spares a provider that keeps failing, and everyone who would wait for it: while the circuit is
- * open a call fails at once. One call at a time is then let through; if it ends well, all are.
+ * A circuit breaker: while it is open, calls fail at once. After that, one call at a time is let
+ * through as a trial; if it succeeds, the circuit closes.
  */
 export const circuit = ({ failures = 5, openMs = 10_000, now = Date.now }: CircuitOptions = {}) => {
   let failed = 0

@@ -9,7 +9,7 @@ import { refusedAnswer, retryAfterOf, unreached } from './provider-failure.ts'
 import { retried } from './retried.ts'
 
 type Options = OpenAiOptions & {
-  /** What the provider calls the model, and what it is called here. */
+  /** The provider's name for the model, and ours. */
   model: string
   name: string
 }
@@ -61,12 +61,12 @@ const failure = (error: Error) => {
     : unreached(error, false)
 }
 
-/** For one answer: a search waits for it, and documents are embedded in batches. */
+/** For one answer. A search waits for it, and documents are embedded in batches. */
 const usualMs = 30_000
 
 /**
- * Any provider that speaks OpenAI's embeddings, behind a circuit. What passes is tried again; errors
- * hold neither the key nor the provider's words.
+ * Any provider with OpenAI's embeddings API, behind a circuit breaker. Temporary failures are
+ * retried; errors contain neither the key nor the provider's words.
  */
 export const openAiEmbedder = ({
   baseUrl,

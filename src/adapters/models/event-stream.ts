@@ -5,7 +5,7 @@ import { refusedAnswer, retryAfterOf, unreached } from './provider-failure.ts'
 import { sseData } from './sse-data.ts'
 
 export type Waits = {
-  /** From asking to the first data, waiting for a connection included. */
+  /** From the call to the first data, including the wait for a connection. */
   firstMs: number
   /** Between data. */
   idleMs: number
@@ -20,9 +20,9 @@ const maxRefusal = 65_536
 const drainMs = 1000
 
 /**
- * Posts, and gives the data of the event stream that comes back, without its end mark. Completes
- * with the stream, marked or not. On undici's own dispatch: no streams, no promises in between.
- * Unsubscribing aborts. Errors with ModelUnavailable, ModelTimeout or ModelFault.
+ * Posts a request and emits the data of the event stream that is its answer, without the end mark.
+ * Completes with the stream, also without a mark. Uses undici's dispatch: no streams, no promises
+ * in between. Unsubscribing aborts. Errors with ModelUnavailable, ModelTimeout or ModelFault.
  */
 export const eventStream = (
   pool: Dispatcher,

@@ -3,8 +3,8 @@ import type { Model, ModelEvent, ModelRequest, ResolvedModel } from '../../ports
 import { isOutage } from './circuit.ts'
 
 /**
- * Asks the models in order: the next one when a provider is down and nothing was said yet. `done`
- * names the one that answered, whose price it is. A request that is at fault fails with the first.
+ * Asks the models in order: the next one if a provider is down and nothing has been emitted. `done`
+ * names the model that answered, whose price applies. A faulty request fails at the first model.
  */
 export const withFallback = (first: ResolvedModel, others: readonly ResolvedModel[]): Model => {
   const ask = (

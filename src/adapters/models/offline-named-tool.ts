@@ -63,7 +63,7 @@ const patternOf = (name: string): RegExp => {
   return pattern
 }
 
-/** A call of the tool of the agent's own (HTTP or MCP) that the message names. */
+/** A call of the agent's own tool (HTTP or MCP) that the message names. */
 export const namedTool = ({ message, tools }: { message: string; tools: readonly ToolSpec[] }) => {
   const tool = ownTools(tools).find(({ name }) => patternOf(name).test(message))
   return tool && { name: tool.name, args: argumentsFor(tool, message) }

@@ -72,7 +72,7 @@ const closes: Rule = ({ message }) => {
   return say === '' ? undefined : { say }
 }
 
-/** The first that has an answer decides (docs/contract/agents.md#the-offline-model). */
+/** The first rule with an answer decides (docs/contract/agents.md#the-offline-model). */
 const rules: readonly Rule[] = [
   generates,
   recalls,

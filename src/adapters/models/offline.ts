@@ -6,7 +6,7 @@ import { planned } from './offline-rules.ts'
 
 const word = /\S+\s*/g
 
-/** The rules look no further into a message. */
+/** The rules read only this much of a message. */
 const longestMessage = 20_000
 
 const askedIn = (messages: readonly ChatMessage[]): string =>
@@ -37,9 +37,9 @@ const eventsOf = ({ messages, tools = [] }: ModelRequest): ModelEvent[] => {
 }
 
 /**
- * `offline/extractive`: deterministic, no network, no waiting (docs/contract/agents.md#the-offline-model). It sees what
- * any model sees and decides by the tools it is offered. All it says comes in one synchronous
- * burst, word by word, that stops when nobody listens any more.
+ * `offline/extractive`: deterministic, no network, no waiting
+ * (docs/contract/agents.md#the-offline-model). It gets what any model gets, and decides by the
+ * offered tools. It emits its answer word by word, synchronously, until the subscriber leaves.
  */
 export const offlineModel = (): Model => ({
   stream: (request) => defer(() => from(eventsOf(request))),

@@ -25,7 +25,7 @@ type Delta = NonNullable<
   NonNullable<NonNullable<OpenAiChunk['choices']>[number]['delta']>['tool_calls']
 >[number]
 
-/** Puts tool calls together from their pieces, by index. */
+/** Assembles tool calls from their pieces, by index. */
 const assembly = () => {
   const calls: ToolCall[] = []
   const place = new Map<number, number>()
@@ -45,7 +45,7 @@ const assembly = () => {
       call.name ||= piece?.name ?? ''
       call.arguments += piece?.arguments ?? ''
     },
-    /** Complete calls; one without an id gets the place it has in the answer. */
+    /** The complete calls; one without an id gets its place in the answer. */
     all: (): ToolCall[] =>
       calls.map((call, n) => {
         if (call.name === '') throw new ModelFault('the model provider sent a call without a name')
@@ -54,10 +54,10 @@ const assembly = () => {
   }
 }
 
-/** Counts what the provider did not. */
+/** Counts tokens that the provider did not report. */
 export type Count = (completion: string, calls: readonly ToolCall[]) => Promise<Usage>
 
-/** What the model says, from the data of its event stream. */
+/** The events of a model, from the data of its event stream. */
 export const openAiAnswer = (data: Observable<string>, count: Count): Observable<ModelEvent> =>
   defer(() => {
     let text = ''

@@ -3,7 +3,7 @@ import type { ChatMessage, FinishReason, ModelRequest } from '../../ports/model.
 
 const count = z.int().min(0)
 
-/** What is read of a chunk; everything else that providers add is passed over. */
+/** The fields of a chunk that are read; others are ignored. */
 export const openAiChunk = z.object({
   choices: z
     .array(

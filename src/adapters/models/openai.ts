@@ -8,22 +8,21 @@ import { type Patience, retried } from './retried.ts'
 import { countedUsage } from './token-count.ts'
 
 export type OpenAiOptions = Patience & {
-  /** As the OpenAI SDKs take it: `https://api.openai.com/v1`. */
+  /** In the form of the OpenAI SDKs: `https://api.openai.com/v1`. */
   baseUrl: string
   apiKey?: string
-  /** At most so many calls at once; more wait for one to end. */
+  /** The most calls at once; further ones wait. */
   connections?: number
   connectMs?: number
-  /** From asking to the first data. */
+  /** From the call to the first data. */
   firstMs?: number
   /** Between data. */
   idleMs?: number
 }
 
 /**
- * Any provider that speaks OpenAI's chat completions. What passes (unreachable, 5xx, 429, cut off)
- * is tried again, as long as no output has come; what does not ends in an error that holds neither
- * the key nor the provider's words.
+ * Any provider with OpenAI's chat completions API. Temporary failures (unreachable, 5xx, 429, cut
+ * off) are retried until output has come. Errors contain neither the key nor the provider's words.
  */
 export const openAiModel = ({
   baseUrl,

@@ -13,7 +13,7 @@ export const prices: Prices = {
   'openai/gpt-5-mini': { prompt: 0.25, completion: 2 },
 }
 
-/** For a model that no table names. */
+/** For a model in no table. */
 export const defaultPrice: Price = { prompt: 2.5, completion: 10 }
 
 export const priceOf = (table: Prices, name: string): Price =>

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { ModelFault, ModelUnavailable } from '../../ports/model.ts'
 
-/** What providers put in `error.code` or `error.type`: words only, so that no secret gets through. */
+/**
+ * The form of `error.code` and `error.type` that is passed on: words only, so that no secret gets
+ * through.
+ */
 const code = z.string().regex(/^[\w.-]{1,64}$/)
 
 const errorBody = z.object({
@@ -27,27 +30,29 @@ const failure = (status: number, why: string, retryAfterMs?: number) =>
     ? new ModelUnavailable(`the model provider answered ${why}`, retryAfterMs)
     : new ModelFault(`the model provider answered ${why}`)
 
-/** Milliseconds; undefined where the provider did not say, or gave a date. */
+/** In milliseconds; undefined when the provider gave none, or a date. */
 export const retryAfterOf = (header: string | string[] | undefined): number | undefined => {
   const seconds = typeof header === 'string' ? Number.parseFloat(header) : Number.NaN
   return seconds >= 0 ? seconds * 1000 : undefined
 }
 
-/** An answer that is no event stream. Only its status and its error code are told. */
+/**
+ * The error for an answer that is not an event stream. It has only the status and the error code.
+ */
 export const refusedAnswer = (status: number, body: string, retryAfterMs: number | undefined) => {
   const error = errorIn(body)
   const name = error?.code ?? error?.type
   return failure(status, name ? `${status} (${name})` : `${status}`, retryAfterMs)
 }
 
-/** An error in mid-stream: the provider's fault unless its code says otherwise. */
+/** An error within the stream: the provider's fault unless its code says otherwise. */
 export const brokenOff = (data: string) => {
   const error = errorIn(data)
   const status = typeof error?.code === 'number' ? error.code : 500
   return failure(status, `with an error in the stream (${error?.code ?? error?.type ?? 'unknown'})`)
 }
 
-/** Why a request came to nothing on the wire. Garbage instead of HTTP is a fault. */
+/** The error for a request without an answer. An answer that is not HTTP is a fault. */
 export const unreached = (error: Error & { code?: unknown }, midway: boolean) => {
   const why = typeof error.code === 'string' ? error.code : error.name
   if (why.startsWith('HPE_'))

@@ -9,24 +9,24 @@ import { prices as listed, type Prices, priceOf } from './prices.ts'
 export const offlineName = 'offline/extractive'
 const plainProvider = 'openai'
 
-/** An OpenAI-compatible endpoint and the name that agents call it by. */
+/** An OpenAI-compatible endpoint, and its name in agents' configurations. */
 export type Provider = { name: string; baseUrl: string; apiKey?: string | undefined }
 
 export type ModelsConfig = {
-  /** LLM_BASE_URL; unset: nothing but the offline model and `providers`. */
+  /** LLM_BASE_URL; without it there are only the offline model and `providers`. */
   baseUrl?: string | undefined
   /** LLM_API_KEY */
   apiKey?: string | undefined
   /**
-   * LLM_MODEL: `provider/model`. What stands before the first slash is what agents call the
-   * provider; a name without a slash belongs to `openai`.
+   * LLM_MODEL: `provider/model`. The part before the first slash is the provider's name in agents'
+   * configurations; a name without a slash belongs to `openai`.
    */
   model?: string | undefined
-  /** LLM_PROVIDERS: beside that one. */
+  /** LLM_PROVIDERS: further endpoints. */
   providers?: readonly Provider[] | undefined
-  /** LLM_FALLBACKS: asked in this order when another model's provider is down. */
+  /** LLM_FALLBACKS: the models asked, in order, when another model's provider is down. */
   fallbacks?: readonly string[] | undefined
-  /** LLM_PRICES: beside and over the built-in table. */
+  /** LLM_PRICES: added to the built-in table, and replacing prices in it. */
   prices?: Prices | undefined
   transport?: Omit<OpenAiOptions, 'baseUrl' | 'apiKey'>
 }
@@ -49,7 +49,8 @@ const providersOf = ({ baseUrl, apiKey, model, providers: named = [] }: ModelsCo
 
 /**
  * The embedding model of that name (EMBEDDING_MODEL) at one of the configured providers; a name
- * without a slash is the default provider's. @throws ModelFault where no such provider is
+ * without a slash belongs to the default provider.
+ * @throws ModelFault for an unknown provider
  */
 export const embedderFrom = (config: ModelsConfig, name: string) => {
   const { provider, remotes } = providersOf(config)
@@ -68,9 +69,10 @@ export const embedderFrom = (config: ModelsConfig, name: string) => {
 }
 
 /**
- * The configured providers, each behind a circuit of its own, and the offline model, which is the
- * default as long as no other is configured. A name without a slash is one of the default
- * provider's. @throws ModelFault for a fallback that no provider has
+ * The configured providers, each behind a circuit breaker of its own, and the offline model, which
+ * is the default unless another is configured. A name without a slash belongs to the default
+ * provider.
+ * @throws ModelFault for a fallback of an unknown provider
  */
 export const modelsFrom = (config: ModelsConfig): Models & { close(): Promise<void> } => {
   const { transport } = config

@@ -2,21 +2,24 @@ import { type MonoTypeOperatorFunction, mergeMap, retry, takeUntil, throwError, 
 import { ModelTimeout, ModelUnavailable } from '../../ports/model.ts'
 
 export type Patience = {
-  /** One call with all its retries. */
+  /** The longest time for a call with all its retries. */
   totalMs?: number
   retries?: number
-  /** Before the first retry; doubles with each, less up to half of it by chance. */
+  /**
+   * The pause before the first retry. It doubles with each retry; up to half of it is taken off at
+   * random.
+   */
   backOffMs?: number
   /** In [0, 1). */
   random?: () => number
 }
 
-/** A provider that asks for a longer pause is not asked again within this call. */
+/** If the provider asks for a longer pause, the call fails. */
 const longestPauseMs = 10_000
 
 /**
- * Tries what passes again, as long as nothing has `begun` to come, and gives up after `totalMs`.
- * Errors with ModelTimeout, or with what came last.
+ * Retries temporary failures until output has `begun`, and gives up after `totalMs`. Errors with
+ * ModelTimeout, or with the last error.
  */
 export const retried = <T>(
   { totalMs = 600_000, retries = 2, backOffMs = 250, random = Math.random }: Patience,

@@ -5,9 +5,10 @@ import { ModelFault } from '../../ports/model.ts'
 const maxEvent = 1_048_576
 
 /**
- * Takes the body of an event stream chunk by chunk and gives the data of every event, line by line:
- * some providers leave out the blank line between events. `end` gives what came after the last one.
- * @throws ModelFault when an event is over 1 Mi characters
+ * Parses the body of an event stream, chunk by chunk, and gives the data of every event, line by
+ * line: some providers leave out the blank line between events. `end` gives an event that no blank
+ * line has ended.
+ * @throws ModelFault for an event of over 1 Mi characters
  */
 export const sseData = (take: (data: string) => void) => {
   const decoder = new StringDecoder('utf8')

@@ -3,7 +3,7 @@ import type { ChatMessage, ModelRequest, ToolCall, Usage } from '../../ports/mod
 
 const longestRun = 512
 
-/** Text without spaces, or of spaces only: the tokenizer's time grows with the square of it. */
+/** A long run without a space, or of spaces only: the tokenizer takes quadratic time on it. */
 const unbroken = (text: string): boolean => {
   let run = 0
   let spaces = false
@@ -18,7 +18,7 @@ const unbroken = (text: string): boolean => {
 
 const perMessage = 4
 
-/** o200k_base; its tables take 150 ms and some memory, so they are loaded at first use. */
+/** o200k_base, loaded at first use: its tables take 150 ms and some memory. */
 const tokenizer = async () => {
   const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base')
   const options = { disallowedSpecial: new Set<string>() }

@@ -1,6 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 
-/** IPv4 that is not the public internet (IANA special-purpose registry), and one cloud's inside. */
+/**
+ * IPv4 ranges outside the public internet (IANA special-purpose registry), and the internal address
+ * of one cloud.
+ */
 const closed4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -40,7 +43,7 @@ const listOf = (ranges: readonly string[], family: 'ipv4' | 'ipv6'): BlockList =
 const closed = { 4: listOf(closed4, 'ipv4'), 6: listOf(closed6, 'ipv6') }
 const open = listOf(open6, 'ipv6')
 
-/** An IP address of the public internet; false for all else, also for what is no address. */
+/** Whether a text is an IP address of the public internet. */
 export const isPublic = (address: string): boolean => {
   const family = isIP(address)
   if (family === 4) return !closed[4].check(address, 'ipv4')

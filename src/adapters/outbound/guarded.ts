@@ -8,12 +8,12 @@ import { isPublic } from './addresses.ts'
 export type Resolve = (hostname: string) => Promise<readonly { address: string; family: number }[]>
 
 type Options = {
-  /** Hosts (`host` or `host:port`, lower case) that may be private and asked without TLS. */
+  /** Hosts (`host` or `host:port`, in lower case) that may be private, and need no TLS. */
   allowHosts?: readonly string[]
   resolve?: Resolve
-  /** Which addresses may be connected to. */
+  /** Whether an address may be connected to. */
   isOpen?: (address: string) => boolean
-  /** To connect, and from the request to the headers of its answer. */
+  /** For connecting, and from the request to the headers of the answer. */
   connectMs?: number
   headersMs?: number
 }
@@ -21,8 +21,8 @@ type Options = {
 const notPublic = () => new OutboundRefused('the host has an address that is not public')
 
 /**
- * Resolves a name once, for the connection that is then made to one of these very addresses: there
- * is no second look-up that could answer otherwise. One address that is not public refuses all.
+ * Resolves a name once; the connection then uses one of these addresses, so no second look-up can
+ * give others. If one address is not public, the name is refused.
  */
 const guardedLookup =
   (resolve: Resolve, isOpen: (address: string) => boolean): LookupFunction =>
@@ -39,8 +39,8 @@ const guardedLookup =
   }
 
 /**
- * Asks the name servers and not the system: its look-ups share a few threads with the disk, which
- * a name server that takes its time must not hold up.
+ * Asks the name servers directly: look-ups by the system share a few threads with the disk, so a
+ * slow name server would delay it.
  */
 const nameServers = (): Resolve => {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 })
@@ -61,14 +61,14 @@ const literalIn = ({ hostname }: URL): string | undefined => {
   return isIP(bare) ? bare : undefined
 }
 
-/** What undici wraps in a TypeError, where it is one of ours. */
+/** One of our errors that undici has wrapped in a TypeError. */
 const refusalIn = (error: unknown): OutboundRefused | undefined => {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof OutboundRefused) return cause
   return undefined
 }
 
-/** HTTP to whatever users name, without letting them reach what is ours. */
+/** HTTP to hosts that users name, but not to private ones. */
 export const guardedOutbound = (options: Options = {}): Outbound & { close(): Promise<void> } => {
   const { allowHosts = [], isOpen = isPublic, connectMs = 5_000, headersMs = 30_000 } = options
   const { resolve = nameServers() } = options

@@ -8,8 +8,9 @@ import { blocksOfHtml } from './html.ts'
 const wanted = /\.(?:xml|rels)$/
 
 /**
- * Headings and paragraphs of a Word document. It is unpacked here, within limits, and given on
- * stored, so that nothing is left to unpack. @throws Unreadable
+ * Headings and paragraphs of a Word document. It is unpacked here, within limits, and packed again
+ * without compression for the parser, which has no limits.
+ * @throws Unreadable
  */
 export const parseDocx = async (bytes: Uint8Array): Promise<Block[]> => {
   const parts = unzipped(bytes, wanted)

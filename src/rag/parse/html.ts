@@ -2,7 +2,7 @@ import { convert, type FormatCallback, type HtmlToTextOptions } from 'html-to-te
 import { type Block, deepest, Unreadable } from '../block.ts'
 import { decodedText } from '../decode-text.ts'
 
-/** Stands before a heading in the text that is made of the elements; no text has it. */
+/** Marks a heading in the text made of the elements; removed from all other text. */
 const mark = '\u0001'
 
 const heading: FormatCallback = (element, walk, builder, { level }) => {
@@ -46,14 +46,14 @@ const options: HtmlToTextOptions = {
 }
 
 const tags = /<(\/?)([a-z][a-z0-9-]*)\b[^>]*?(\/?)>/gi
-/** Elements that need no end, or end where the next begins. */
+/** Elements without an end tag, or with an optional one. */
 const endless = new Set(
   'area base br col colgroup dd dt embed hr img input li link meta option p param source tbody td tfoot th thead tr track wbr'.split(
     ' ',
   ),
 )
 
-/** Walking elements takes stack: counted before they are walked. @throws Unreadable */
+/** Counts the nesting first, as walking deep elements overflows the stack. @throws Unreadable */
 const requireShallow = (html: string): void => {
   let depth = 0
   for (const [, end, name = '', closed] of html.matchAll(tags)) {

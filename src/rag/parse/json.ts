@@ -1,14 +1,14 @@
 import { type Block, deepest, Unreadable } from '../block.ts'
 import { decodedText } from '../decode-text.ts'
 
-/** A larger document takes more memory than reading it is worth; JSON Lines are read one by one. */
+/** The largest JSON document: parsing takes many times its size. JSON Lines have no such limit. */
 const largest = 8 * 1024 * 1024
 const identifier = /^[A-Za-z_$][\w$]*$/
 
 const step = (key: string | number): string =>
   typeof key === 'string' && identifier.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
 
-/** One value per line, after the names that lead to it. */
+/** One line for each value: its path, then the value. */
 const lines = (value: unknown, path: string, depth = 0): string[] => {
   if (depth > deepest) throw new Unreadable(`The JSON is nested deeper than ${deepest} levels`)
   if (typeof value !== 'object' || value === null) return [path ? `${path}: ${value}` : `${value}`]
@@ -26,7 +26,10 @@ const parsed = (text: string, where: string): unknown => {
   }
 }
 
-/** One block for each member of the outermost array, which are records, or object. @throws Unreadable */
+/**
+ * One block for each record of the outermost array, or each member of the outermost object.
+ * @throws Unreadable
+ */
 export const parseJsonDocument = (bytes: Uint8Array): Block[] => {
   if (bytes.length > largest)
     throw new Unreadable('A JSON document is read up to 8 MB: split it, or upload it as .jsonl')

@@ -3,7 +3,7 @@ import type { Block } from '../block.ts'
 
 type Parse = (bytes: Uint8Array) => Block[] | Promise<Block[]>
 
-/** Each loads no more than it needs. */
+/** Each parser loads only the modules that it needs. */
 const parsers: Readonly<Record<FileType, () => Promise<Parse>>> = {
   'application/pdf': async () => (await import('./pdf.ts')).parsePdf,
   'application/vnd.openxmlformats-officedocument.wordprocessingml.document': async () =>
@@ -17,7 +17,7 @@ const parsers: Readonly<Record<FileType, () => Promise<Parse>>> = {
   'text/markdown': async () => (await import('./markdown.ts')).parseMarkdown,
 }
 
-/** What is written in a file, in its order. @throws Unreadable */
+/** The text of a file as blocks, in order. @throws Unreadable */
 export const parse = async (bytes: Uint8Array, fileType: FileType): Promise<Block[]> => {
   const parser = await parsers[fileType]()
   return parser(bytes)

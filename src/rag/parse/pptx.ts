@@ -7,7 +7,7 @@ const wanted = /^ppt\/(?:presentation\.xml|_rels\/presentation\.xml\.rels|slides
 const slideName = /slides\/slide(\d+)\.xml$/
 const titles = new Set(['title', 'ctrTitle'])
 
-/** An element as `preserveOrder` gives it: its name holds its children, `:@` its attributes. */
+/** An element as `preserveOrder` gives it: children under its name, attributes under `:@`. */
 type Element = Record<string, unknown>
 
 const xml = new XMLParser({
@@ -35,7 +35,7 @@ const attribute = (element: Element, name: string): string | undefined => {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Every element of a name, wherever it is, in order; not those inside one another. */
+/** All elements of a name at any depth, in order, without those nested in one another. */
 const all = (elements: readonly Element[], name: string): Element[] =>
   elements.flatMap((element) => {
     const own = nameOf(element)
@@ -55,7 +55,7 @@ const read = (part: Uint8Array): Element[] => {
   }
 }
 
-/** The slides in the order in which they are shown; those the order leaves out come last. */
+/** The slides in the order of the presentation; slides that it does not list come last. */
 const slidesOf = (parts: Record<string, Uint8Array>): Uint8Array[] => {
   const part = (name: string) => (parts[name] ? read(parts[name]) : [])
   const targets = new Map(

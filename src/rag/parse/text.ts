@@ -1,7 +1,7 @@
 import type { Block } from '../block.ts'
 import { decodedText } from '../decode-text.ts'
 
-/** Paragraphs, as blank lines part them. */
+/** Paragraphs, separated by blank lines. */
 export const parseText = (bytes: Uint8Array): Block[] => {
   const blocks: Block[] = []
   let lines: string[] = []
