@@ -3,7 +3,7 @@ import { type ReadModel, shownDocument } from '../../projections/projection.ts'
 import type { ReadHistory } from '../../queries/read-history.ts'
 import { START } from '../ports/event-store.ts'
 import type { TemporalQuery } from '../projector/temporal-query.ts'
-import { itemsOf, type Shown, type Told, upsert } from './item.ts'
+import { type FeedBatch, itemsOf, type Shown, upsert } from './item.ts'
 import { type LiveUses, live } from './live.ts'
 import { touched } from './touched.ts'
 
@@ -67,7 +67,7 @@ export const feeds = (uses: Uses) => {
     return made
   }
 
-  async function* snapshot(asked: FeedRequest, follows: boolean): AsyncGenerator<Told> {
+  async function* snapshot(asked: FeedRequest, follows: boolean): AsyncGenerator<FeedBatch> {
     const { organizationId, model } = asked
     const { position, state } = snapshotOf(asked, follows)
     const shown = shownBy(model)
@@ -89,7 +89,7 @@ export const feeds = (uses: Uses) => {
     model: ReadModel,
     after: number,
     upTo: number,
-  ): AsyncGenerator<Told> {
+  ): AsyncGenerator<FeedBatch> {
     const changed = touched(model, store.read)
     const shown = shownBy(model)
     let ids = new Map<string, number>()
@@ -110,7 +110,7 @@ export const feeds = (uses: Uses) => {
   }
 
   /** The feed up to the present position, where it can be resumed. */
-  async function* upToNow(asked: FeedRequest, follows = false): AsyncGenerator<Told> {
+  async function* upToNow(asked: FeedRequest, follows = false): AsyncGenerator<FeedBatch> {
     const { organizationId, model, after } = asked
     const upTo = at(model.name)
     if (after !== undefined) yield* changes(organizationId, model, after, Math.max(after, upTo))
@@ -126,7 +126,7 @@ export const feeds = (uses: Uses) => {
     asked: FeedRequest,
     signal: AbortSignal,
     cut: () => void,
-  ): AsyncGenerator<Told> {
+  ): AsyncGenerator<FeedBatch> {
     const { organizationId, model } = asked
     let position = START
     for await (const told of upToNow(asked, true)) {

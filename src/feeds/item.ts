@@ -47,13 +47,13 @@ export const itemsOf = async (
  * Items. `partial`: a client cannot resume before the next batch; `reached`: the position to resume
  * from after these items.
  */
-export type Told = { items: readonly Item[]; partial?: true; reached?: number }
+export type FeedBatch = { items: readonly Item[]; partial?: true; reached?: number }
 
 /**
  * Items as SSE frames. The `id:` is the position to resume from: of several items at one position
  * only the last has it, so that none is missed. Without items, the `id:` is sent alone.
  */
-export const sseOf = ({ items, partial, reached }: Told): string => {
+export const sseOf = ({ items, partial, reached }: FeedBatch): string => {
   if (items.length === 0) return reached === undefined ? '' : `id: ${reached}\n\n`
   const frames = items.map(({ position, text }, n) => {
     const goesOn = partial || items[n + 1]?.position === position

@@ -5,7 +5,7 @@ import { opener } from '../../queries/opened.ts'
 import { readHistory } from '../../queries/read-history.ts'
 import { viewsOf } from '../../src/app/read-models.ts'
 import { feeds } from '../../src/feeds/feeds.ts'
-import type { Told } from '../../src/feeds/item.ts'
+import type { FeedBatch } from '../../src/feeds/item.ts'
 import { subscriber } from '../../src/feeds/subscriber.ts'
 import { projector } from '../../src/projector/projector.ts'
 import { temporalQuery } from '../../src/projector/temporal-query.ts'
@@ -67,7 +67,7 @@ t.test('a thousand follow one feed, and see the same', async (t) => {
     const asked = { organizationId: 'org-1', model, after: undefined, snapshot: true }
     const names: string[] = []
     const gone = new AbortController()
-    const take = ({ items }: Told) => {
+    const take = ({ items }: FeedBatch) => {
       for (const { text } of items) names.push(JSON.parse(text).document.name)
     }
     for await (const told of follow(asked, gone.signal, () => t.fail('cut'))) {

@@ -28,8 +28,10 @@ const unexpected = 1011
  * upgrade; a client without one sends the key in a frame.
  */
 export const wsChatRoutes =
-  ({ requireHttps, times, ...uses }: Uses): FastifyPluginAsyncZod =>
+  (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
+    const { findAccess, admit, counted, refused, beginTurn, upload, clock } = uses
+    const { requireHttps, times } = uses
     const within = { ...usualTimes, ...times }
     const goodbyes = new Set<() => Promise<void>>()
 
@@ -45,7 +47,7 @@ export const wsChatRoutes =
       },
     })
 
-    const authenticated = authenticate(uses.findAccess, uses.clock)
+    const authenticated = authenticate(findAccess, clock)
     const authenticatedEarly: onRequestHookHandler = (request, reply, done) => {
       if (credentialsOf(request).apiKey) authenticated.call(http, request, reply, done)
       else done()
@@ -55,15 +57,19 @@ export const wsChatRoutes =
       const { log, access } = request
       const credentials = credentialsOf(request)
       const opened = performance.now()
-      const line = connectionOver(socket, within)
-      const talk = conversation({ ...uses, log }, line, { credentials, access })
+      const connection = connectionOver(socket, within)
+      const talk = conversation(
+        { findAccess, admit, counted, refused, beginTurn, upload, clock, log },
+        connection,
+        { credentials, access },
+      )
       const goodbye = async () => {
         await talk.stop()
         await Promise.race([talk.answered(), after(within.close, undefined, { ref: false })])
-        line.close(goingAway, 'The server is stopping')
+        connection.close(goingAway, 'The server is stopping')
       }
       goodbyes.add(goodbye)
-      listen(socket, line, talk.take)
+      listen(socket, connection, talk.take)
       heartbeat(socket, within.heartbeat)
       const patience = setTimeout(talk.expire, within.auth)
       socket.once('close', (code) => {

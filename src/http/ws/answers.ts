@@ -27,32 +27,32 @@ export type Upload = (
  * @throws the refusal that the turn failed with
  */
 export const sendTurn = async (
-  line: SocketConnection,
+  connection: SocketConnection,
   begun: LiveTurn,
   about: About,
 ): Promise<void> => {
   const turn = await begun.started
-  for await (const items of turn.log.follow(0, line.gone))
+  for await (const items of turn.log.follow(0, connection.gone))
     for (const item of items) {
       const frame = stepFrame(item, about)
-      if (frame) line.send(frame)
-      await line.room()
-      if (line.gone.aborted) return
+      if (frame) connection.send(frame)
+      await connection.room()
+      if (connection.gone.aborted) return
     }
-  if (line.gone.aborted) return
+  if (connection.gone.aborted) return
   const ended = await turn.outcome
   if (ended.status === 'failed') throw ended.refusal
-  line.send(completeFrame(ended.done, about))
+  connection.send(completeFrame(ended.done, about))
 }
 
 export const sendUpload = async (
-  line: SocketConnection,
+  connection: SocketConnection,
   steps: AsyncIterable<Outgoing<'file_status'>>,
   about: About,
 ): Promise<void> => {
   for await (const step of steps) {
-    if (line.gone.aborted) return
-    line.send(encode('file_status', step, about))
-    await line.room()
+    if (connection.gone.aborted) return
+    connection.send(encode('file_status', step, about))
+    await connection.room()
   }
 }

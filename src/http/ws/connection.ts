@@ -100,15 +100,15 @@ export const heartbeat = (socket: WebSocket, everyMs: number): void => {
  */
 export const listen = (
   socket: WebSocket,
-  line: SocketConnection,
+  connection: SocketConnection,
   take: (text: string | undefined) => Promise<void>,
 ): void => {
-  let held = 0
+  let pending = 0
   socket.on('message', async (data, isBinary) => {
-    held++
+    pending++
     socket.pause()
     await take(isBinary ? undefined : data.toString())
-    await line.room()
-    if (--held === 0) socket.resume()
+    await connection.room()
+    if (--pending === 0) socket.resume()
   })
 }

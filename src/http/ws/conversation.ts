@@ -27,7 +27,11 @@ const ofTheKey: ReadonlySet<string> = new Set(['invalid_api_key', 'organization_
  * answered concurrently. The key is looked up for every frame that needs one. An invalid key ends
  * the connection; any other refusal is an error frame.
  */
-export const conversation = (uses: ConversationUses, line: SocketConnection, opening: Opening) => {
+export const conversation = (
+  uses: ConversationUses,
+  connection: SocketConnection,
+  opening: Opening,
+) => {
   const { findAccess, log } = uses
   let { credentials, access: last } = opening
   let taken: Promise<void> = Promise.resolve()
@@ -35,9 +39,9 @@ export const conversation = (uses: ConversationUses, line: SocketConnection, ope
   const refuse = (error: unknown, about: About, frame?: unknown): void => {
     const told = refusalOf(error, 'chat') ?? refusal('internal_error')
     if (told.code === 'internal_error') log.error({ err: error }, 'a frame failed')
-    line.send(errorFrame(told, about))
+    connection.send(errorFrame(told, about))
     noteRefusedFrame(uses, told, last, frame)
-    if (ofTheKey.has(told.code)) line.close(unauthorized, 'The API key is not valid')
+    if (ofTheKey.has(told.code)) connection.close(unauthorized, 'The API key is not valid')
   }
 
   const access = async (): Promise<Access> => {
@@ -46,9 +50,9 @@ export const conversation = (uses: ConversationUses, line: SocketConnection, ope
   }
 
   const welcome = ({ organizationId }: Access, about?: About): void =>
-    line.send(encode('authenticated', { organization_id: organizationId }, about))
+    connection.send(encode('authenticated', { organization_id: organizationId }, about))
 
-  const asked = requests(uses, { line, access, refuse })
+  const asked = requests(uses, { connection, access, refuse })
 
   const handlers: Record<IncomingType, (frame: unknown, about: About) => Promise<void>> = {
     async auth(frame, about) {
@@ -60,7 +64,7 @@ export const conversation = (uses: ConversationUses, line: SocketConnection, ope
     message: asked.message,
     cancel: asked.cancel,
     file: asked.file,
-    ping: async (_frame, about) => line.send(encode('pong', {}, about)),
+    ping: async (_frame, about) => connection.send(encode('pong', {}, about)),
   }
 
   const handle = async (text: string | undefined): Promise<void> => {
@@ -81,7 +85,7 @@ export const conversation = (uses: ConversationUses, line: SocketConnection, ope
   return {
     /** Takes a frame, in order; undefined: it was not text. Never rejects. */
     take(text: string | undefined): Promise<void> {
-      taken = taken.then(() => (line.gone.aborted ? undefined : handle(text)))
+      taken = taken.then(() => (connection.gone.aborted ? undefined : handle(text)))
       return taken
     },
     /** The key that was used last, for the log. */
@@ -92,7 +96,7 @@ export const conversation = (uses: ConversationUses, line: SocketConnection, ope
     expire(): void {
       if (credentials.apiKey) return
       refuse(refusal('missing_api_key', { message: 'No API key was sent in time' }), {})
-      line.close(unauthorized, 'No API key')
+      connection.close(unauthorized, 'No API key')
     },
     /** Refuses further messages; resolves when the turns that were begun here have ended. */
     async stop(): Promise<void> {

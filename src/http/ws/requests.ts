@@ -18,12 +18,12 @@ export type RequestUses = {
   counted(access: Access): void
   beginTurn: BeginTurn
   /** Undefined: files are refused. */
-  upload?: Upload
+  upload?: Upload | undefined
   clock: Clock
 }
 
 type Channel = {
-  line: SocketConnection
+  connection: SocketConnection
   /** The current access of the client's key. @throws Refusal */
   access(): Promise<Access>
   refuse(error: unknown, about: About): void
@@ -37,7 +37,7 @@ type Begun = { about: About; answer: Promise<void> }
  * HTTP, in the same order (docs/contract/requests.md#order-of-checks); its promise resolves when it
  * has begun, and rejects when it is refused.
  */
-export const requests = (uses: RequestUses, { line, access, refuse }: Channel) => {
+export const requests = (uses: RequestUses, { connection, access, refuse }: Channel) => {
   const { admit, counted, beginTurn, upload, clock } = uses
   let stopping = false
   /** Turns that were begun here and have not ended, the oldest first. */
@@ -88,7 +88,7 @@ export const requests = (uses: RequestUses, { line, access, refuse }: Channel) =
         live.add(turn)
         void turn.outcome.then(() => live.delete(turn))
         const own = { ...about, session_id: turn.sessionId }
-        return { about: own, answer: sendTurn(line, turn, own) }
+        return { about: own, answer: sendTurn(connection, turn, own) }
       }),
 
     file: (frame: unknown, about: About): Promise<void> =>
@@ -102,7 +102,7 @@ export const requests = (uses: RequestUses, { line, access, refuse }: Channel) =
           contentType: asked.content_type,
           onBehalfOf: asked.on_behalf_of,
         })
-        return { about, answer: sendUpload(line, steps, about) }
+        return { about, answer: sendUpload(connection, steps, about) }
       }),
 
     /**
@@ -116,7 +116,9 @@ export const requests = (uses: RequestUses, { line, access, refuse }: Channel) =
       const named = turns.filter((turn) => turn.sessionId === sessionId)
       for (const turn of named) turn.cancel()
       const session = sessionId === undefined ? {} : { session_id: sessionId }
-      line.send(encode('cancelled', { cancelled: named.length > 0 }, { ...about, ...session }))
+      connection.send(
+        encode('cancelled', { cancelled: named.length > 0 }, { ...about, ...session }),
+      )
     },
 
     /** From now on messages and files are refused. */
