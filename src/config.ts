@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { refusedAddress } from './adapters/eventstoredb/address.ts'
+import { isNamespace } from './adapters/eventstoredb/namespace.ts'
 
 const yes = ['on', 'true', '1', 'yes']
 const no = ['off', 'false', '0', 'no']
@@ -71,8 +73,16 @@ const environment = z
     DATA_DIR: z.string().min(1).default('./data'),
     EVENTSTORE_URL: z
       .string()
-      .regex(/^esdb(\+discover)?:\/\//, 'must be an esdb:// connection string')
+      .superRefine((url, context) => {
+        const refused = refusedAddress(url)
+        if (refused) context.addIssue(refused)
+      })
       .optional(),
+    /** What the names of our streams in EventStoreDB begin with. */
+    EVENTSTORE_NAMESPACE: z
+      .string()
+      .refine(isNamespace, 'must be a letter, then up to 63 letters, digits, - or _')
+      .default('reprise'),
     MONGODB_URL: z
       .string()
       .regex(/^mongodb(\+srv)?:\/\/[^/]+\/[^?/]+/, 'must name a host and a database')

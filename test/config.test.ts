@@ -19,6 +19,7 @@ t.test('what is unset or empty has its default', async (t) => {
     HOST: '127.0.0.1',
     PORT: 3000,
     DATA_DIR: './data',
+    EVENTSTORE_NAMESPACE: 'reprise',
     API_CALL_ALLOW_HOSTS: [],
     TRUST_PROXY: false,
     REQUIRE_HTTPS: 'on',
@@ -89,6 +90,29 @@ t.test('every error is named at once, and no value', async (t) => {
   for (const name of [...Object.keys(wrong), 'TLS_CERT', 'LLM_MODEL'])
     if (name !== 'TLS_KEY') t.match(error.message, new RegExp(`^ {2}${name}[.:]`, 'm'))
   t.notMatch(error.message, 'secret')
+})
+
+t.test(
+  'several hosts of EventStoreDB are asked one after the other, or refused with what to write',
+  async (t) => {
+    const hosts = 'a:2113,b:2113,c:2113'
+    const options = '?tls=true'
+    const { message } = refusing({ EVENTSTORE_URL: `esdb+discover://u:secret@${hosts}${options}` })
+    t.match(
+      message,
+      `EVENTSTORE_URL: names several hosts with esdb+discover, which asks only the first`,
+    )
+    t.match(message, `esdb://u:…@${hosts}${options}`)
+    t.notMatch(message, 'secret')
+    for (const EVENTSTORE_URL of [`esdb://${hosts}${options}`, 'esdb+discover://name:2113'])
+      t.match(configFrom({ EVENTSTORE_URL }), { EVENTSTORE_URL, EVENTSTORE_NAMESPACE: 'reprise' })
+  },
+)
+
+t.test('a namespace begins with a letter and has no dots', async (t) => {
+  t.match(configFrom({ EVENTSTORE_NAMESPACE: 'shop-2_a' }), { EVENTSTORE_NAMESPACE: 'shop-2_a' })
+  for (const text of ['$all', 'a.b', '1a', `a${'b'.repeat(64)}`])
+    t.match(refusing({ EVENTSTORE_NAMESPACE: text }).message, 'EVENTSTORE_NAMESPACE: must be')
 })
 
 t.test('a master key has 32 bytes', async (t) => {

@@ -36,7 +36,7 @@ type Routes = Readonly<Record<string, readonly FastifyPluginAsync[]>>
 
 type Uses = {
   config: Pick<Config, 'TRUST_PROXY' | 'REQUIRE_HTTPS' | 'TLS_CERT' | 'TLS_KEY'>
-  stores: Pick<Stores, 'events'>
+  stores: Pick<Stores, 'events' | 'strangers'>
   projecting: Pick<Projector, 'lag'>
   readiness(): Promise<Readiness>
   findAccess: FindAccess
@@ -66,6 +66,7 @@ export const openHttp = async (uses: Uses) => {
     head: stores.events.head,
     lag: projecting.lag,
     running: () => turns.running,
+    strangers: stores.strangers,
   })
   const http = await server({
     config,

@@ -34,10 +34,13 @@ export type Stores = {
   sharedEvents: boolean
   /** Other processes read the same views, and one of them projects. */
   sharedViews: boolean
+  /** How many events in our part of a shared store were found that are not ours. */
+  strangers(): number
   close(): Promise<void>
 }
 
-type Where = Pick<Config, 'DATA_DIR' | 'EVENTSTORE_URL' | 'MONGODB_URL'>
+type Where = Pick<Config, 'DATA_DIR' | 'EVENTSTORE_URL' | 'MONGODB_URL'> &
+  Partial<Pick<Config, 'EVENTSTORE_NAMESPACE'>>
 
 /** Events, keys and first answers in DATA_DIR. @throws StoreInUse, StoreDamaged */
 const embeddedLog = async (path: string) => {
@@ -70,18 +73,27 @@ const mongoDb = async (url: string, log: Log, wait: StoreWait) => {
   return waitForStore(`MongoDB at ${addressOf(url)}`, log, wait, () => mongoStores(url))
 }
 
-/** The events alone; the client is loaded only where it is configured. @throws StoreUnavailable */
-const eventStoreDb = (url: string, log: Log, wait: StoreWait) =>
+/**
+ * The events alone; the client is loaded only where it is configured. What others have written into
+ * our namespace is passed over, logged and counted. @throws StoreUnavailable
+ */
+const eventStoreDb = (url: string, namespace: string, log: Log, wait: StoreWait) =>
   opening(async (opened) => {
     const { eventStoreDbEventStore } = await import('../adapters/eventstoredb/event-store.ts')
-    const store = opened.use(
+    let strangers = 0
+    const events = opened.use(
       eventStoreDbEventStore({
         url,
+        namespace,
         onDropped: (err) => log.warn({ err }, 'the subscription to EventStoreDB was dropped'),
+        onStranger: (stranger) => {
+          strangers++
+          log.warn(stranger, 'an event in our namespace is not ours and was skipped')
+        },
       }),
     )
-    await waitForStore(`EventStoreDB at ${addressOf(url)}`, log, wait, store.head)
-    return store
+    await waitForStore(`EventStoreDB at ${addressOf(url)}`, log, wait, events.head)
+    return { events, strangers: () => strangers }
   })
 
 /**
@@ -90,17 +102,17 @@ const eventStoreDb = (url: string, log: Log, wait: StoreWait) =>
  */
 export const openStores = (config: Where, log: Log, wait: StoreWait = {}): Promise<Stores> =>
   opening(async (opened) => {
-    const { DATA_DIR, EVENTSTORE_URL, MONGODB_URL } = config
+    const { DATA_DIR, EVENTSTORE_URL, EVENTSTORE_NAMESPACE = 'reprise', MONGODB_URL } = config
     await mkdir(DATA_DIR, { recursive: true, mode: 0o700 })
     const mongo = MONGODB_URL ? opened.use(await mongoDb(MONGODB_URL, log, wait)) : undefined
     const local =
       EVENTSTORE_URL && mongo ? undefined : opened.use(await embeddedLog(join(DATA_DIR, 'log')))
     const remote = EVENTSTORE_URL
-      ? opened.use(await eventStoreDb(EVENTSTORE_URL, log, wait))
+      ? opened.use(await eventStoreDb(EVENTSTORE_URL, EVENTSTORE_NAMESPACE, log, wait))
       : undefined
     const reads = mongo ?? opened.use(await embeddedReads(join(DATA_DIR, 'views'), log))
     const own = mongo ?? local
-    const events = remote ?? local?.events
+    const events = remote?.events ?? local?.events
     if (!own || !events) throw new TypeError('no event store is configured')
     return {
       events,
@@ -112,5 +124,6 @@ export const openStores = (config: Where, log: Log, wait: StoreWait = {}): Promi
       leases: reads.leases,
       sharedEvents: remote !== undefined,
       sharedViews: mongo !== undefined,
+      strangers: remote?.strangers ?? (() => 0),
     }
   })

@@ -62,6 +62,9 @@ export const refusalOf = (error: unknown, group: Group): Refusal | undefined => 
 const groupOf = ({ routeOptions, url }: FastifyRequest): Group =>
   routeOptions.config.group ?? (url.startsWith('/api/external') ? 'detail' : 'admin')
 
+/** Seconds until a store that could not be reached may be worth another try. */
+const unavailableRetryAfter = 1
+
 /** Refusals that are sent before the whole body was read. */
 const unread: ReadonlySet<RefusalCode> = new Set(['payload_too_large', 'invalid_json'])
 
@@ -84,7 +87,8 @@ export const replyWith = (
   if (unread.has(said.code)) reply.removeHeader('connection')
   if (status === 401) reply.header('www-authenticate', 'ApiKey')
   if (status === 402 || said.facts.window === 'hour') reply.header('x-should-retry', 'false')
-  const { retryAfter } = said.facts
+  const { retryAfter = said.code === 'service_unavailable' ? unavailableRetryAfter : undefined } =
+    said.facts
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
   reply.serializer(JSON.stringify).send(bodyOf(said, group))
   note(said)

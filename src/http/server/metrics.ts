@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 type Sources = {
   /** The position of the last event. */
@@ -6,13 +6,15 @@ type Sources = {
   /** How many positions the views are behind the log's head. */
   lag(): Promise<number>
   running(): number
+  /** Events found in our namespace that are not ours. */
+  strangers(): number
 }
 
 /** When a store does not answer, its metric has no value and the others stay. */
 const unknown = () => Number.NaN
 
 /** Prometheus metrics of this process. */
-export const processMetrics = ({ head, lag, running }: Sources) => {
+export const processMetrics = ({ head, lag, running, strangers }: Sources) => {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -45,6 +47,16 @@ export const processMetrics = ({ head, lag, running }: Sources) => {
     registers,
     collect() {
       this.set(running())
+    },
+  })
+
+  new Counter({
+    name: 'reprise_foreign_events_total',
+    help: 'Events in our namespace of the event store that are not ours and were skipped',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(strangers())
     },
   })
 

@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { app } from '../../src/app/app.ts'
+import { configFrom } from '../../src/config.ts'
+import { eventStoreDbDouble } from '../support/eventstoredb-double/double.ts'
+
+const folder = async (t: Test) => {
+  const path = await mkdtemp(join(tmpdir(), 'reprise-'))
+  t.teardown(() => rm(path, { recursive: true, force: true }))
+  return path
+}
+
+const silent = pino({ level: 'silent' })
+
+const over = async (t: Test) => {
+  const double = await eventStoreDbDouble()
+  t.teardown(double.stop)
+  const opened = async (DATA_DIR: string, env: Record<string, string> = {}) => {
+    const EVENTSTORE_URL = `${double.url}&defaultDeadline=300`
+    const config = configFrom({ EVENTSTORE_URL, DATA_DIR, DEMO: 'off', ...env })
+    const running = await app(config, { log: silent, storeWait: { forMs: 5_000, everyMs: 20 } })
+    t.teardown(running.close)
+    return running
+  }
+  return { double, opened }
+}
+
+const ready = async ({ http }: Awaited<ReturnType<typeof app>>) =>
+  (await http.inject('/api/health/ready')).json()
+
+t.test('another data folder on the same events does not start, the first one does', async (t) => {
+  const { opened } = await over(t)
+  const [first, other] = [await folder(t), await folder(t)]
+  await (await opened(first)).close()
+  await t.rejects(opened(other), { name: 'KeysMismatch', message: /^[^\n]+$/ })
+  const again = await opened(first)
+  t.match(await ready(again), { status: 'ok' })
+})
+
+t.test('the same folder with another master key does not start', async (t) => {
+  const { opened } = await over(t)
+  const DATA_DIR = await folder(t)
+  await (await opened(DATA_DIR)).close()
+  const MASTER_KEY = Buffer.alloc(32, 9).toString('base64')
+  await t.rejects(opened(DATA_DIR, { MASTER_KEY }), { name: 'WrongMasterKey' })
+})
+
+t.test('two installations share a server, each with keys and events of its own', async (t) => {
+  const { opened } = await over(t)
+  const one = await opened(await folder(t), { EVENTSTORE_NAMESPACE: 'one' })
+  const two = await opened(await folder(t), { EVENTSTORE_NAMESPACE: 'two' })
+  for (const installation of [one, two]) t.match(await ready(installation), { status: 'ok' })
+})
+
+t.test('a store that is not there yet is waited for', async (t) => {
+  const { double, opened } = await over(t)
+  double.stop()
+  const opening = opened(await folder(t))
+  await double.start()
+  t.match(await ready(await opening), { status: 'ok' })
+})
+
+t.test('a store that goes away is said by readiness, and one that is back', async (t) => {
+  const { double, opened } = await over(t)
+  const running = await opened(await folder(t))
+  double.stop()
+  t.match(await ready(running), { status: 'unavailable', checks: { event_store: { ok: false } } })
+  await double.start()
+  for (let n = 0; (await ready(running)).status !== 'ok'; n++) t.ok(n < 100)
+})
