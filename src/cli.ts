@@ -37,9 +37,9 @@ const actions = ['list', 'rebuild', 'verify']
 cli
   .command(
     'projections <action> [name]',
-    'list them; rebuild one beside the live view, or verify it against the log (all, unless named)',
+    'list read models; rebuild one beside the live one, or verify it against the log (default: all)',
   )
-  .option('--url <url>', 'Ask the running server there, with SUPER_ADMIN_KEY')
+  .option('--url <url>', 'Ask the server at this URL, with SUPER_ADMIN_KEY')
   .action(async (action: string, name: string | undefined, { url }: { url?: string }) => {
     if (!actions.includes(action))
       throw new CommandFailed(
@@ -67,13 +67,13 @@ type EventOptions = {
 }
 
 cli
-  .command('events', 'Show the events of an organization, as a running server tells them')
-  .option('--organization <id>', 'Whose (required)')
-  .option('--stream <name>', 'Of this stream only')
-  .option('--type <type>', 'Of this type only')
-  .option('--after <position>', 'Go on after this position')
-  .option('--follow', 'Wait for more')
-  .option('--json', 'Whole events, one JSON object a line')
+  .command('events', 'Show the events of an organization, from a running server')
+  .option('--organization <id>', 'The organization (required)')
+  .option('--stream <name>', 'Only events of this stream')
+  .option('--type <type>', 'Only events of this type')
+  .option('--after <position>', 'Continue after this position')
+  .option('--follow', 'Wait for further events')
+  .option('--json', 'Whole events, one JSON object per line')
   .option('--url <url>', `The server (default: ${defaultUrl(env)})`)
   .action(async ({ organization, url = defaultUrl(env), ...options }: EventOptions) => {
     if (!organization) throw new CommandFailed('--organization <id> is required', 2)
@@ -87,16 +87,16 @@ cli
     'audit <action> [file]',
     'export a history, verify or replay an export, show the runs of a session',
   )
-  .option('--organization <id>', 'Whose (export, show)')
-  .option('--out <file>', 'Where to (export); one that was interrupted goes on')
-  .option('--url <url>', 'Ask the running server there')
+  .option('--organization <id>', 'The organization (export, show)')
+  .option('--out <file>', 'The file to write (export); an interrupted export continues')
+  .option('--url <url>', 'Ask the server at this URL')
   .option('--key <key>', 'Its API key (default: REPRISE_API_KEY or SUPER_ADMIN_KEY)')
-  .option('--checkpoint <file>', 'A checkpoint that was kept (verify)')
-  .option('--vkey <key>', 'The verifier key that was kept (verify)')
-  .option('--view <name>', 'Which read model (replay)')
-  .option('--as-of <time or position>', 'As it stood then (replay)')
-  .option('--json', 'Documents, one JSON object a line (replay)')
-  .option('--session <id>', 'Which session (show)')
+  .option('--checkpoint <file>', 'A saved checkpoint (verify)')
+  .option('--vkey <key>', 'A saved verifier key (verify)')
+  .option('--view <name>', 'The read model (replay)')
+  .option('--as-of <time or position>', 'The time or position (replay)')
+  .option('--json', 'Documents, one JSON object per line (replay)')
+  .option('--session <id>', 'The session (show)')
   .action(async (action: string, file: string | undefined, options: AuditOptions) => {
     stdout.write(`${await audit(action, { env, file, options })}\n`)
   })
@@ -104,10 +104,13 @@ cli
 type FeedOptions = { organization?: string; after?: number; snapshot: boolean; url?: string }
 
 cli
-  .command('feed <action> <read_model>', 'tail: show a read model as it changes, one change a line')
-  .option('--organization <id>', 'Whose (required)')
-  .option('--after <position>', 'Go on after this position')
-  .option('--no-snapshot', 'Only what changes from now on')
+  .command(
+    'feed <action> <read_model>',
+    'tail: show a read model as it changes, one change per line',
+  )
+  .option('--organization <id>', 'The organization (required)')
+  .option('--after <position>', 'Continue after this position')
+  .option('--no-snapshot', 'Only changes from now on')
   .option('--url <url>', `The server (default: ${defaultUrl(env)})`)
   .action(async (action: string, readModel: string, options: FeedOptions) => {
     const { organization, url = defaultUrl(env), after, snapshot } = options

@@ -20,7 +20,7 @@ export const openLifeSign = ({ leases, node, log }: Uses) =>
     const name = nodeLease(node)
     const renew = () =>
       leases.acquire(name, node, ttlMs).catch((err) => {
-        log.warn({ err }, 'a life sign could not be given')
+        log.warn({ err }, 'the life sign could not be renewed')
       })
     opened.add(() => leases.release(name, node))
     await renew()

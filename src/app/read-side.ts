@@ -38,7 +38,7 @@ export const openReadSide = ({ stores, node, log }: Uses) =>
 
     const waitForPosition: WaitForPosition = async (position) => {
       if (await projecting.waitForPosition(position, shownWithinMs)) return
-      log.warn({ position }, 'the views did not follow a command in time')
+      log.warn({ position }, 'the views did not show a command in time')
     }
     return { views, projecting, rebuilding, waitForPosition }
   })

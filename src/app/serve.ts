@@ -96,7 +96,7 @@ export const serve = async (env: Environment): Promise<void> => {
   const out = logTo(config.LOG_LEVEL)
   const { log, exit } = out
   process.on('uncaughtException', (err) => {
-    log.fatal({ err }, 'this should not have happened')
+    log.fatal({ err }, 'uncaught exception')
     exit(1)
   })
   const running = await app(config, { log })

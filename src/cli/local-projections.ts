@@ -25,7 +25,7 @@ const projectingAlone = async <Result>(
   if (!sharedViews) return work(lost.signal)
   const holder = randomUUID()
   const acquire = () => leases.acquire(projectorLease, holder, leaseMs)
-  if (!(await acquire())) throw new CommandFailed(`A server projects at present; ${askTheServer}`)
+  if (!(await acquire())) throw new CommandFailed(`A server is projecting; ${askTheServer}`)
   const renew = () =>
     acquire().then(
       (ours) => ours || lost.abort(new CommandFailed('A server has taken over projecting')),

@@ -84,7 +84,7 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
         await pause(gatherMs(count()), undefined, { ref: false })
       }
     } catch (err) {
-      log.error({ err }, 'following the log for feeds was interrupted')
+      log.error({ err }, 'following the log for feeds failed')
     }
     if (signal.aborted) return
     reading = undefined

@@ -18,7 +18,7 @@ export const schedule = ({ tick, log, every = '30s' }: Options) => {
   let busy: Promise<void> | undefined
   const run = () => {
     busy ??= tick()
-      .catch((err) => log.error({ err }, 'a scheduled duty failed'))
+      .catch((err) => log.error({ err }, 'recurring work failed'))
       .finally(() => {
         busy = undefined
       })

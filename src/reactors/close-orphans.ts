@@ -74,7 +74,7 @@ export const closeOrphans = (uses: Uses) => {
         : ({ type, data } as const)
     const call = callFor(runId, run.organization_id)
     const { ended } = await endRun({ sessionId, payerId, steps: [], end }, call)
-    if (ended) log.warn({ run_id: runId, end: type }, 'a run was ended for its process')
+    if (ended) log.warn({ run_id: runId, end: type }, 'a run was ended')
   }
 
   const openRuns = async (certain: boolean) => {

@@ -132,7 +132,7 @@ export const exportHistory = async (options: Export): Promise<number> => {
           held = []
         }
     if (chunk < chunks)
-      throw new CommandFailed('the source ended early: run the same again to go on')
+      throw new CommandFailed('the source ended early: run the same command again to continue')
     await file.sync()
   } finally {
     await file.close()

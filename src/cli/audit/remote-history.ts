@@ -19,7 +19,9 @@ async function* unbroken(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   } catch (error) {
     const { cause = error } = error instanceof Error ? error : {}
     const why = cause instanceof Error ? cause.message : 'no reason was given'
-    throw new CommandFailed(`the connection broke off (${why}): run the same again to go on`)
+    throw new CommandFailed(
+      `the connection was lost (${why}): run the same command again to continue`,
+    )
   }
 }
 

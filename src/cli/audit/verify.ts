@@ -102,7 +102,7 @@ export const verifyHistory = async ({ path, live, ...options }: Verify): Promise
       )
       if (now.size < size)
         throw new CommandFailed(`the server knows of ${now.size} events only: its history was cut`)
-      await begins(server, checkpoint, now, 'the server tells another history')
+      await begins(server, checkpoint, now, 'the server has another history')
       said.push(`the server's history of ${now.size} events goes on from there`)
     }
     return said
