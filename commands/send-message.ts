@@ -10,6 +10,8 @@ import type { Call } from '../src/ports/call.ts'
 
 export type SendMessage = Omit<Send, 'content'> & {
   sessionId: string
+  /** The session's id was made for this message. */
+  isNew?: boolean
   /** Seals the text once the credits are reserved. */
   content: () => Send['content'] | Promise<Send['content']>
   /** Micro-credits held back until the run is settled. */
@@ -27,13 +29,13 @@ export type Sent = { begun: boolean; runId: string | undefined; session: Session
 export const sendMessage =
   ({ begin, transact }: Transactor) =>
   async (message: SendMessage, call: Call): Promise<Sent> => {
-    const { sessionId, content, reserve, ...send } = message
+    const { sessionId, isNew = false, content, reserve, ...send } = message
     const account = accountStream(send.payerId)
     const reserved = begin(account, decideReserve({ runId: send.runId, amount: reserve }), call)
     await reserved.decided
     try {
       const decide = decideSend({ ...send, content: await content() })
-      const stream = sessionStream(call.organizationId, sessionId)
+      const stream = { ...sessionStream(call.organizationId, sessionId), isNew }
       const [sent, held] = await Promise.all([transact(stream, decide, call), reserved.stored])
       const turn = sent.state.turns.find(({ messageId }) => messageId === send.messageId)
       const begun = turn?.runId === send.runId

@@ -28,6 +28,8 @@ export type Aggregate<State, Table extends EventTable> = {
 export type Stream<State, Table extends EventTable> = {
   aggregate: Aggregate<State, Table>
   name: string
+  /** Its id was made just now: it is taken to be empty, and read only if the store says otherwise. */
+  isNew?: boolean
 }
 
 /** A stream inside one organization: `<category>-<organization id>_<id>`. */

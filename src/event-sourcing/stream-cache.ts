@@ -87,7 +87,8 @@ export const streamCache = ({ store, snapshots, keep }: Options) => {
   return {
     of(stream: AnyStream): CachedStream {
       const found = active.get(stream.name) ?? kept.get(stream.name)
-      return found ?? { ...unread(stream), waiting: [], loads: [], busy: false }
+      const known = stream.isNew === true
+      return found ?? { ...unread(stream), known, waiting: [], loads: [], busy: false }
     },
 
     /**

@@ -83,6 +83,8 @@ export const beginTurn = (uses: BeginTurnUses) => {
         viewer,
         payerId,
         sessionId: asked.sessionId ?? idFor(clock, call, 'session'),
+        // With a scope, the same call may have made the session before.
+        isNewSession: asked.sessionId === undefined && call.scope === undefined,
         hidden,
         messageId: idFor(clock, call, 'message'),
         agent,

@@ -117,11 +117,12 @@ export const runTurn = (uses: RunTurnUses) => {
   /** Reserves, and stores the message and the beginning of its run. @throws Refusal */
   const start = async (request: TurnRequest, runId: string): Promise<Sent> => {
     const { call, viewer, sessionId, hidden, message, agent, messageId, payerId } = request
-    const { fingerprint } = request
+    const { fingerprint, isNewSession = false } = request
     const reserve = reserveFor(request)
     return sendMessage(
       {
         sessionId,
+        isNew: isNewSession,
         viewer,
         keyId: call.keyId,
         hidden,

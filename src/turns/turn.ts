@@ -11,6 +11,8 @@ export type TurnRequest = {
   call: Call
   viewer: Viewer
   sessionId: string
+  /** The session's id was made for this turn. */
+  isNewSession?: boolean
   /** Undefined: leave the session as it is. */
   hidden: boolean | undefined
   message: string

@@ -280,3 +280,34 @@ t.test('a decision after one that cannot be stored is made on the stream as it i
   )
   t.match(await load(stream), { state: { total: 3, count: 2 } })
 })
+
+t.test('a new stream is not read before it is decided on, nor after', async (t) => {
+  const store = await opened(t)
+  let reads = 0
+  const counting: EventStore = {
+    ...store,
+    read: (...asked) => {
+      reads++
+      return store.read(...asked)
+    },
+  }
+  const options = { store: counting, snapshots: snapshotsInMemory(), clock: clockFrom(call.at) }
+  for (const shared of [false, true]) {
+    reads = 0
+    const { transact } = transactor({ ...options, shared })
+    const stream = { ...streamOf(sum, 'org-1', `new-${shared}`), isNew: true }
+    t.match(await transact(stream, add(1), call), { state: { total: 1 } })
+    t.match(await transact(stream, add(2), call), { state: { total: 3 } })
+    t.equal(reads, 0)
+  }
+})
+
+t.test('a stream that is not as new as was thought is read, and decided on again', async (t) => {
+  const store = await opened(t)
+  const options = { store, snapshots: snapshotsInMemory(), clock: clockFrom(call.at) }
+  const stream = streamOf(sum, 'org-1', 'known')
+  await transactor(options).transact(stream, add(1), call)
+  const { transact } = transactor(options)
+  const again = await transact({ ...stream, isNew: true }, add(2), call)
+  t.match(again, { state: { total: 3, count: 2 } })
+})
