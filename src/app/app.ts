@@ -47,7 +47,8 @@ type Options = {
 
 /**
  * The composition root: stores → commands → projections → queries → HTTP, wired once, and closed in
- * reverse. Nothing listens yet. @throws StoreInUse, StoreDamaged, StoreUnavailable, KeysMismatch, ConfigInvalid, ModelFault
+ * reverse. Nothing listens yet.
+ * @throws StoreInUse, StoreDamaged, StoreUnavailable, KeysMismatch, ConfigInvalid, ModelFault
  */
 export const app = (config: Config, options: Options) =>
   opening(async (opened) => {
