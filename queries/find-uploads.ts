@@ -1,12 +1,11 @@
 import type { UploadView } from '../projections/uploads.ts'
 import type { View } from '../src/ports/views.ts'
+import { findAll } from './find-all.ts'
 
 export type UploadFilter = {
   status?: UploadView['status'] | undefined
   datastoreId?: string | undefined
 }
-
-const pageSize = 1_000
 
 /** The index that answers a filter, and its values between organization and `shown`. */
 export const indexFor = ({ status, datastoreId }: UploadFilter) => {
@@ -24,18 +23,8 @@ type Place = { organizationId: string; datastoreId: string; status?: UploadView[
 /** Every upload of a DataStore that is not removed, the oldest first. */
 export const findUploads =
   (uploads: View<UploadView>) =>
-  async ({ organizationId, ...filter }: Place): Promise<UploadView[]> => {
+  ({ organizationId, ...filter }: Place): Promise<UploadView[]> => {
     const { index, equals } = indexFor(filter)
-    const all: UploadView[] = []
-    for (;;) {
-      const { items } = await uploads.find({
-        index,
-        equals: [organizationId, ...equals, true],
-        skip: all.length,
-        limit: pageSize,
-      })
-      all.push(...items)
-      if (items.length < pageSize) return all
-    }
+    return findAll(uploads, { index, equals: [organizationId, ...equals, true] })
   }
 export type FindUploads = ReturnType<typeof findUploads>

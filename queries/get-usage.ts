@@ -1,8 +1,7 @@
 import { together } from '../projections/durations.ts'
 import { figuresOf, type UsageView } from '../projections/usage.ts'
 import type { View } from '../src/ports/views.ts'
-
-const page = 500
+import { findAll } from './find-all.ts'
 
 /** What usage is told by. */
 export const usageParts = ['day', 'agent_id', 'user_id', 'key_id'] as const
@@ -37,19 +36,12 @@ const summed = (views: readonly UsageView[]) => {
 export const getUsage =
   (usage: View<UsageView>) =>
   async ({ organizationId, from = '', to = '9999-12-31', by }: AskedUsage) => {
-    const found: UsageView[] = []
-    for (;;) {
-      const { items } = await usage.find({
-        index: 'by_organization',
-        equals: [organizationId],
-        from,
-        below: `${to}~`,
-        skip: found.length,
-        limit: page,
-      })
-      found.push(...items)
-      if (items.length < page) break
-    }
+    const found = await findAll(usage, {
+      index: 'by_organization',
+      equals: [organizationId],
+      from,
+      below: `${to}~`,
+    })
     const groups = new Map<string, UsageView[]>()
     for (const view of found) {
       const name = JSON.stringify(by.map((part) => view[part]))

@@ -3,6 +3,7 @@ import type { SettleReservationCommand } from '../../commands/settle-reservation
 import type { AccountView } from '../../projections/accounts.ts'
 import type { ContentView } from '../../projections/contents.ts'
 import type { RunView } from '../../projections/runs.ts'
+import { findAll } from '../../queries/find-all.ts'
 import { reservationOf, reservedContentOf } from '../domain/content/reservation.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -17,7 +18,6 @@ export const nodeLease = (node: string): string => `node:${node}`
 
 /** Session processing time-out (docs/contract/limits.md#times). */
 const timeOutMs = 30 * 60_000
-const page = 1_000
 
 type Uses = {
   runs: View<RunView>
@@ -33,16 +33,6 @@ type Uses = {
   endRun: EndRunCommand
   settleReservation: SettleReservationCommand
   log: Log
-}
-
-/** All documents that a boolean index marks true. */
-const everyOne = async <Doc>(view: View<Doc>, index: string): Promise<Doc[]> => {
-  const all: Doc[] = []
-  for (;;) {
-    const { items } = await view.find({ index, equals: [true], skip: all.length, limit: page })
-    all.push(...items)
-    if (items.length < page) return all
-  }
 }
 
 const free = { promptTokens: 0, completionTokens: 0, charge: 0 }
@@ -79,7 +69,7 @@ export const closeOrphans = (uses: Uses) => {
 
   const openRuns = async (certain: boolean) => {
     const late = new Date(clock.now().getTime() - timeOutMs).toISOString()
-    for (const run of await everyOne(runs, 'open')) {
+    for (const run of await findAll(runs, { index: 'open', equals: [true] })) {
       if (run.started_at <= late) {
         await end(run, 'RunTimedOut')
         stop(run.run_id)
@@ -102,7 +92,10 @@ export const closeOrphans = (uses: Uses) => {
 
   const reservedCredits = async (certain: boolean) => {
     const found = new Set<string>()
-    for (const { user_id, reservations } of await everyOne(accounts, 'holding'))
+    for (const { user_id, reservations } of await findAll(accounts, {
+      index: 'holding',
+      equals: [true],
+    }))
       for (const runId of Object.keys(reservations)) {
         const charge = await chargeOf(runId)
         if (charge === undefined) continue

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { bootId } from './boot-id.ts'
 
 /** The store is open already, in another process or in this one. */
 export class StoreInUse extends Error {
@@ -34,10 +35,10 @@ const answersSignals = (pid: number): boolean => {
   }
 }
 
-const bootId = () => firstLine('/proc/sys/kernel/random/boot_id')?.slice(0, 8) ?? 'none'
+const thisBoot = () => bootId()?.slice(0, 8) ?? 'none'
 
 const isAlive = (pid: number, began: string, boot: string): boolean =>
-  began === 'unknown' ? answersSignals(pid) : boot === bootId() && began === beganAt(pid)
+  began === 'unknown' ? answersSignals(pid) : boot === thisBoot() && began === beganAt(pid)
 
 /** Another process that holds the directory, if any; marks of dead processes are removed. */
 const otherHolder = (path: string, own: string): number | undefined => {
@@ -58,7 +59,9 @@ const otherHolder = (path: string, own: string): number | undefined => {
  */
 export const holdAlone = async (path: string): Promise<() => void> => {
   const began = beganAt(process.pid) ?? 'unknown'
-  const own = [`held-by.${process.pid}`, began, bootId(), randomBytes(4).toString('hex')].join('.')
+  const own = [`held-by.${process.pid}`, began, thisBoot(), randomBytes(4).toString('hex')].join(
+    '.',
+  )
   const mark = join(path, own)
   const release = () => rmSync(mark, { force: true })
   for (let attempt = 1; ; attempt++) {

@@ -3,6 +3,7 @@ import { mkdir, open as openFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { open, type RootDatabase } from 'lmdb'
 import { z } from 'zod'
+import { bootId } from './boot-id.ts'
 import { type ClosedFile, closedAs, closedFile } from './data-file.ts'
 
 /** Raised when the stored form changes: older views are dropped and folded again. */
@@ -29,15 +30,6 @@ export type ViewsEnv = {
   startedEmpty: string | undefined
   /** Writes everything to disk, and marks it as closed. */
   close(): Promise<void>
-}
-
-/** Changes with each start of the machine; undefined if the system has none. */
-const bootId = (): string | undefined => {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-  } catch {
-    return undefined
-  }
 }
 
 const synced = async (path: string, content?: string): Promise<void> => {

@@ -1,5 +1,6 @@
 import type { Database, Key } from 'lmdb'
 import type { Document, Find, Found, Scalar } from '../../ports/views.ts'
+import { declaredIndex } from '../declared-index.ts'
 import type { Table, ViewsBuffer } from './views-buffer.ts'
 import { lastPartOf } from './views-catalog.ts'
 import { countKey, groupOf, rangeOf, whole } from './views-keys.ts'
@@ -9,10 +10,7 @@ const pageSize = 500
 /** Reads by index. Changes of a table are written first, as only then its indexes have them. */
 export const viewsReader = (db: Database<unknown, Key>, { write, stored }: ViewsBuffer) => {
   const indexOf = (table: Table, name: string, equals: readonly Scalar[]) => {
-    const index = table.indexes[name]
-    if (!index) throw new TypeError(`no index is called ${name}`)
-    if (index.equals.length !== equals.length)
-      throw new TypeError(`${name} is asked by ${index.equals.join(', ')}`)
+    const index = declaredIndex(table.indexes, name, equals)
     if (table.changed.size > 0) write()
     return index
   }

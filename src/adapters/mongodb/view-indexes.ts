@@ -41,15 +41,6 @@ export const ensureIndexes = async (
       await collection.dropIndex(name)
 }
 
-/** @throws TypeError for an undeclared index, or a wrong number of values */
-export const indexOf = ({ indexes }: ViewSpec, name: string, equals: readonly Scalar[]): Index => {
-  const index = indexes[name]
-  if (!index) throw new TypeError(`no index is called ${name}`)
-  if (index.equals.length !== equals.length)
-    throw new TypeError(`${name} is asked by ${index.equals.join(', ')}`)
-  return index
-}
-
 /** For MongoDB a missing field equals null; for us only null does. */
 const equal = (value: Scalar | undefined) =>
   value === null ? { $eq: null, $exists: true } : { $eq: value }

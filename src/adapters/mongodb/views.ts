@@ -1,9 +1,10 @@
 import type { Db } from 'mongodb'
 import type { Document, Find, Found, Generation, View, ViewSpec, Views } from '../../ports/views.ts'
 import { type SerialQueue, serialQueue } from '../../support/serial-queue.ts'
+import { declaredIndex } from '../declared-index.ts'
 import { type Mongo, reaching } from './connect.ts'
 import { fromStored } from './documents.ts'
-import { ensureIndexes, filterOf, indexOf, type StoredDocument, sortOf } from './view-indexes.ts'
+import { ensureIndexes, filterOf, type StoredDocument, sortOf } from './view-indexes.ts'
 import { viewJournal } from './view-journal.ts'
 
 const pageSize = 500
@@ -66,7 +67,7 @@ export const mongoViews = (mongo: Pick<Mongo, 'db'>): Views => {
 
   const find = async (spec: ViewSpec, query: Find): Promise<Found<Document>> => {
     const { index: name, equals, descending, skip = 0, limit } = query
-    const index = indexOf(spec, name, equals)
+    const index = declaredIndex(spec.indexes, name, equals)
     const filter = filterOf(index, query)
     const page = () =>
       collectionOf(spec.name)
@@ -143,7 +144,7 @@ export const mongoViews = (mongo: Pick<Mongo, 'db'>): Views => {
 
     idsOf: (view, name, equals, generation) =>
       reaching(async () => {
-        const index = indexOf(specOf(view), name, equals)
+        const index = declaredIndex(specOf(view).indexes, name, equals)
         const found = collectionOf(nameOf(view, generation))
           .find(filterOf(index, { equals }))
           .project<{ _id: string }>({ _id: 1 })
