@@ -1,7 +1,6 @@
 import t from 'tap'
 import { offlineContentProvider } from '../../src/adapters/generation/offline-provider.ts'
 import { accountStream, decideGrant, effectiveBalance } from '../../src/domain/account/account.ts'
-import { contentStream, decideRetry } from '../../src/domain/content/content.ts'
 import { silent } from '../../src/ports/log.ts'
 import { generateContent } from '../../src/reactors/generate-content.ts'
 import { sessionKey } from '../../src/security/vault.ts'
@@ -13,49 +12,11 @@ import { call } from '../support/recorded.ts'
 const provider = offlineContentProvider()
 const fox = { prompt: 'A fox', contentType: 'image', sessionId: 's-1' } as const
 
-const accountOf = async ({ transact }: Commanded) => {
-  const { state } = await transact(accountStream('user-1'), () => [], call)
+const accountOf = async ({ load }: Commanded) => {
+  const { state } = await load(accountStream('user-1'))
   const { balance } = state
   return { balance, held: balance - effectiveBalance(state) }
 }
-
-t.test('a retry that a crash cut short is held and charged like any other', async (t) => {
-  const all = await commanded(t)
-  const { startContent, finishContent, transact } = all
-  const generation = contentGeneration({ ...all, provider })
-  const { id } = await generation.request(fox, call)
-  t.strictSame(await accountOf(all), { balance: 0, held: 40_000 })
-  const first = await startContent.take(id, call)
-  t.match(first, { attempt: 0, payerId: 'user-1', predictionId: null, reserved: 40_000 })
-  await startContent.submitted(id, 'p-1', call)
-  t.match(await startContent.take(id, call), { predictionId: 'p-1' }, 'taken up where it was left')
-  const failed = { errorMessage: 'no', processingTimeMs: 1 }
-  await finishContent({ contentId: id, attempt: 0, payerId: 'user-1', end: { failed } }, call)
-  t.strictSame(await accountOf(all), { balance: 0, held: 0 })
-  t.equal(await startContent.take(id, call), undefined, 'it is over')
-
-  const viewer = { userId: 'user-1', onlyKeyId: null }
-  await transact(contentStream('org-1', id), decideRetry(viewer, 'user-1'), call)
-  const second = await startContent.take(id, call)
-  t.match(second, { attempt: 1, predictionId: null })
-  if (!second) return
-  await startContent.hold(id, second, call)
-  await startContent.hold(id, second, call)
-  t.strictSame(await accountOf(all), { balance: 0, held: 40_000 })
-  const completed = {
-    contentType: 'image',
-    outputUrl: null,
-    hash: 'h',
-    size: 1,
-    mediaType: 'image/png',
-    processingTimeMs: 1,
-    charge: 40_000,
-  } as const
-  const end = { contentId: id, attempt: 1, payerId: 'user-1', end: { completed } }
-  await finishContent(end, call)
-  await finishContent(end, call)
-  t.strictSame(await accountOf(all), { balance: -40_000, held: 0 })
-})
 
 t.test('what is asked for in two forms at once is made in both, repeated or not', async (t) => {
   const all = await commanded(t)

@@ -1,0 +1,35 @@
+import t from 'tap'
+import { commanding } from '../support/commanding.ts'
+import { apiKeySettings } from '../support/key-settings.ts'
+
+const { changeApiKey, createApiKey, revokeApiKey, appendedOnce, organization } = await commanding(t)
+const change = { scopes: ['rag:read' as const], rateLimitMinute: 5 }
+
+t.test('what differs of an organization key is stored in its organization', async (t) => {
+  const { by, organizationId } = await organization()
+  const { keyId } = await createApiKey(apiKeySettings, by)
+  const asked = { keyId, type: 'organization', change: { ...change, name: 'Key' } } as const
+  const events = await appendedOnce(t, (call) => changeApiKey(asked, call), by)
+  const stream = `apikey-${organizationId}_${keyId}`
+  t.strictSame(events, [{ type: 'ApiKeyChanged', data: change, stream }])
+})
+
+t.test('and that of a user key in no organization', async (t) => {
+  const { by } = await organization()
+  const { keyId } = await createApiKey({ ...apiKeySettings, type: 'user' }, by)
+  const asked = { keyId, type: 'user', change } as const
+  const [event] = await appendedOnce(t, (call) => changeApiKey(asked, call), by)
+  t.match(event, { type: 'ApiKeyChanged', stream: `apikey-user_${keyId}` })
+})
+
+t.test('refusals', async (t) => {
+  const { by } = await organization()
+  const { keyId } = await createApiKey(apiKeySettings, by)
+  const asked = { keyId, type: 'organization', change } as const
+  const elsewhere = { ...by, organizationId: 'elsewhere' }
+  await t.rejects(changeApiKey(asked, elsewhere), { code: 'key_not_found' })
+  const late = { ...asked, change: { expiresAt: '2020-01-01T00:00:00.000Z' } }
+  await t.rejects(changeApiKey(late, by), { code: 'invalid_input', message: /in the past/ })
+  await revokeApiKey({ keyId }, by)
+  await t.rejects(changeApiKey(asked, by), { code: 'key_not_found' })
+})

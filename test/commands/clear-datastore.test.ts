@@ -1,0 +1,37 @@
+import t from 'tap'
+import { arrived } from '../support/arrived.ts'
+import { commanding, typesOf } from '../support/commanding.ts'
+
+const {
+  clearDatastore,
+  createDatastore,
+  deleteDatastore,
+  uploadFiles,
+  appended,
+  appendedOnce,
+  organization,
+} = await commanding(t)
+
+t.test('what is left of a deleted DataStore goes, file by file, then the whole', async (t) => {
+  const { by } = await organization()
+  const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
+  const files = [arrived('a.txt', 'one'), arrived('a.txt', 'two'), arrived('b.txt')]
+  await uploadFiles({ datastoreId, files }, by)
+  await deleteDatastore({ datastoreId, force: true }, by)
+  const remove = (filename: string) =>
+    appendedOnce(t, (call) => clearDatastore.removeFile({ datastoreId, filename }, call), by)
+  const reason = { reason: 'datastore_deleted', completed: false }
+  t.match(await remove('a.txt'), [
+    { type: 'UploadRemoved', data: reason },
+    { type: 'UploadRemoved', data: reason },
+  ])
+  t.strictSame(typesOf(await remove('b.txt')), ['UploadRemoved'])
+  const cleared = await appendedOnce(t, (call) => clearDatastore.cleared({ datastoreId }, call), by)
+  t.strictSame(typesOf(cleared), ['DataStoreCleared'])
+})
+
+t.test('a DataStore that is not deleted stays', async (t) => {
+  const { by } = await organization()
+  const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
+  t.strictSame(await appended(() => clearDatastore.cleared({ datastoreId }, by)), [])
+})

@@ -1,0 +1,44 @@
+import t from 'tap'
+import { commanding, typesOf } from '../support/commanding.ts'
+
+const { connectCredentials, createConnectLink, removeMember, appended, organization } =
+  await commanding(t)
+const values = [
+  { name: 'TOKEN', value: 'secret' },
+  { name: 'OTHER', value: 'more' },
+]
+
+const linked = async () => {
+  const one = await organization()
+  const userId = await one.provisioned()
+  const returnUrl = 'https://example.com'
+  const { linkId } = await createConnectLink({ userId, agentId: 'a', returnUrl }, one.by)
+  return { ...one, userId, linkId }
+}
+
+t.test('every value is stored, or put in the place of the earlier one', async (t) => {
+  const { by, userId, linkId } = await linked()
+  const connect = () => connectCredentials({ userId, linkId, values }, by)
+  t.strictSame(typesOf(await appended(connect)), ['CredentialStored', 'CredentialStored'])
+  t.strictSame(typesOf(await appended(connect)), ['CredentialRotated', 'CredentialRotated'])
+  const none = { userId, linkId, values: [] }
+  t.strictSame(await appended(() => connectCredentials(none, by)), [])
+})
+
+t.test('refusals', async (t) => {
+  const { by, userId, linkId } = await linked()
+  const events = await appended(async () => {
+    const later = { ...by, at: '2026-01-01T00:30:00.000Z' }
+    await t.rejects(connectCredentials({ userId, linkId: 'none', values }, by), {
+      code: 'connect_link_not_found',
+    })
+    await t.rejects(connectCredentials({ userId, linkId, values }, later), {
+      code: 'connect_link_not_found',
+    })
+    const bad = { userId, linkId, values: [{ name: 'TOKEN', value: 'a\nb' }] }
+    await t.rejects(connectCredentials(bad, by), { code: 'invalid_input' })
+  })
+  t.strictSame(events, [])
+  await removeMember({ userId, by: { asOwner: true } }, by)
+  await t.rejects(connectCredentials({ userId, linkId, values }, by), { code: 'user_not_found' })
+})

@@ -1,0 +1,141 @@
+import t, { type Test } from 'tap'
+import type { CreateApiKey } from '../../commands/create-api-key.ts'
+import { keyringStream } from '../../src/domain/keyring/keyring.ts'
+import { commanded } from '../support/commanded.ts'
+import { commanding, platformCall, typesOf } from '../support/commanding.ts'
+import { apiKeySettings as settings } from '../support/key-settings.ts'
+
+const { addMember, createApiKey, revokeUserKey, appended, load, organization, secrets } =
+  await commanding(t)
+
+/** An organization; Ann is an admin of it. */
+const scene = async () => {
+  const one = await organization()
+  const annId = await one.member('ADMIN')
+  const platform = { ...one.by, userId: null }
+  return { ...one, annId, platform, as: (userId: string) => ({ ...one.by, userId }) }
+}
+
+t.test('a key is stored as its hash', async (t) => {
+  const { as, annId, organizationId } = await scene()
+  let key = ''
+  const events = await appended(async () => {
+    key = (await createApiKey({ ...settings, keyId: 'key-1' }, as(annId))).key
+  })
+  t.match(key, /^svc_live_\w{32}$/)
+  t.match(events, [
+    {
+      type: 'ApiKeyCreated',
+      data: { hash: secrets.hashApiKey(key), last4: key.slice(-4), userId: annId },
+      stream: `apikey-${organizationId}_key-1`,
+    },
+  ])
+  t.notMatch(JSON.stringify(events), key)
+  const again = () => createApiKey({ ...settings, keyId: 'key-1' }, as(annId))
+  t.strictSame(await appended(again), [], 'a key of that id is created once')
+})
+
+t.test('who backs a key', async (t) => {
+  const { as, platform, ownerId, annId, by } = await scene()
+  t.match(await createApiKey(settings, as(annId)), { userId: annId, key: /^svc_live_/ })
+  const byPlatform = { ...settings, by: { asOwner: true, asManager: true, platform: true } }
+  t.match(await createApiKey(byPlatform, platform), { userId: ownerId })
+  t.match(await createApiKey({ ...settings, userId: annId }, as(ownerId)), { userId: annId })
+  const ofOwner = { ...settings, userId: ownerId }
+  await t.rejects(createApiKey(ofOwner, as(annId)), { code: 'owner_required' })
+  const { userId } = await addMember({ email: 'bob@example.com', role: 'MEMBER' }, by)
+  await t.rejects(createApiKey({ ...settings, userId }, platform), { code: 'member_pending' })
+  await t.rejects(createApiKey({ ...settings, userId: 'nobody' }, platform), {
+    code: 'member_not_found',
+  })
+  const nowhere = { ...platform, organizationId: 'nowhere' }
+  await t.rejects(createApiKey(settings, nowhere), { code: 'organization_not_found' })
+  const late = { ...settings, expiresAt: '2020-01-01T00:00:00.000Z' }
+  await t.rejects(createApiKey(late, as(annId)), { code: 'invalid_input' })
+})
+
+t.test('a user key is made by its own user or by the platform', async (t) => {
+  const { as, platform, ownerId, annId } = await scene()
+  const ofAnn = { ...settings, type: 'user', userId: annId } as const
+  t.match(await createApiKey(ofAnn, as(annId)), { userId: annId, key: /^svc_user_/ })
+  const by = { asOwner: true, asManager: true, platform: false }
+  await t.rejects(createApiKey({ ...ofAnn, by }, as(ownerId)), { code: 'not_own_user_key' })
+  const byPlatform = { ...ofAnn, by: { asOwner: true, asManager: true, platform: true } }
+  t.match(await createApiKey(byPlatform, platform), { userId: annId })
+})
+
+t.test('scopes', async (t) => {
+  const { as, annId } = await scene()
+  const given = async (more: Partial<CreateApiKey>) =>
+    (await createApiKey({ ...settings, ...more }, as(annId))).scopes
+  t.equal((await given({})).length, 8)
+  t.equal((await given({ type: 'user' })).length, 14)
+  t.strictSame(await given({ scopes: ['rag:read', 'rag:read'] }), ['rag:read'])
+  t.strictSame(await given({ scopes: ['users:delegate'], provisioning: true }), [
+    'users:delegate',
+    'users:provision',
+  ])
+  const by = { asOwner: false, asManager: false, platform: false }
+  const asMember = (more: Partial<CreateApiKey>) => given({ type: 'user', by, ...more })
+  await t.rejects(asMember({ scopes: ['users:delegate'] }), { code: 'scope_not_allowed' })
+  await t.rejects(asMember({ provisioning: true }), { code: 'scope_not_allowed' })
+  t.equal((await asMember({})).length, 14)
+})
+
+t.test('the sixth user key is refused, also when all are made at once', async (t) => {
+  const { as, annId } = await scene()
+  const create = () => createApiKey({ ...settings, type: 'user' }, as(annId))
+  let outcomes: PromiseSettledResult<{ keyId: string }>[] = []
+  const events = await appended(async () => {
+    outcomes = await Promise.allSettled(Array.from({ length: 9 }, create))
+  })
+  const made = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.keyId] : []))
+  t.equal(made.length, 5)
+  for (const one of outcomes)
+    if (one.status === 'rejected') t.match(one.reason, { code: 'key_limit_reached' })
+  const { state } = await load(keyringStream(annId))
+  t.strictSame(state.keys.map(({ keyId }) => keyId).toSorted(), made.toSorted())
+  const types = typesOf(events)
+  const count = (type: string) => types.filter((one) => one === type).length
+  t.equal(count('ApiKeyCreated') - count('ApiKeyRevoked'), 5, 'no other key is left behind')
+  const [first = ''] = made
+  await revokeUserKey({ keyId: first, userId: annId }, as(annId))
+  t.match(await create(), { userId: annId })
+  await t.rejects(create(), { code: 'key_limit_reached' })
+})
+
+/** An organization whose owner is called Ann, and its read models. */
+const seenScene = async (t: Test) => {
+  const all = await commanded(t)
+  const owner = { email: 'ann@example.com' }
+  const made = await all.createOrganization({ name: 'Acme', owner }, platformCall)
+  const { organizationId, ownerUserId: annId } = made
+  return { ...all, annId, as: (userId: string) => ({ ...platformCall, organizationId, userId }) }
+}
+
+t.test('the sixth user key, as it is seen', async (t) => {
+  const { createApiKey, revokeUserKey, as, annId, read, seen } = await seenScene(t)
+  const create = () => createApiKey({ ...settings, type: 'user' }, as(annId))
+  const outcomes = await Promise.allSettled(Array.from({ length: 9 }, create))
+  const made = outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value.keyId] : []))
+  t.equal(made.length, 5)
+  for (const one of outcomes)
+    if (one.status === 'rejected') t.match(one.reason, { code: 'key_limit_reached' })
+  await seen()
+  const listed = await read.apiKeys.find({ index: 'by_user', equals: [annId, 'user'], limit: 10 })
+  t.strictSame(
+    listed.items.map(({ key_id }) => key_id).toSorted(),
+    made.toSorted(),
+    'no other key is left behind',
+  )
+  const [first = ''] = made
+  await t.rejects(revokeUserKey({ keyId: first, userId: 'somebody' }, as('somebody')), {
+    code: 'key_not_found',
+  })
+  await revokeUserKey({ keyId: first, userId: annId }, as(annId))
+  await t.rejects(revokeUserKey({ keyId: first, userId: annId }, as(annId)), {
+    code: 'key_not_found',
+  })
+  t.match(await create(), { userId: annId })
+  await t.rejects(create(), { code: 'key_limit_reached' })
+})

@@ -1,0 +1,28 @@
+import t from 'tap'
+import { arrived } from '../support/arrived.ts'
+import { commanding, typesOf } from '../support/commanding.ts'
+
+const { createDatastore, deleteFile, uploadFiles, appendedOnce, organization } = await commanding(t)
+
+t.test('every upload of a file', async (t) => {
+  const { by } = await organization()
+  const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
+  const files = [arrived('a.txt', 'one'), arrived('a.txt', 'two'), arrived('b.txt')]
+  const { uploads } = await uploadFiles({ datastoreId, files }, by)
+  const asked = { datastoreId, filename: 'a.txt' }
+  const events = await appendedOnce(t, (call) => deleteFile(asked, call), by)
+  t.strictSame(typesOf(events), ['UploadRemoved', 'UploadRemoved', 'UploadsFinished'])
+  const removed = uploads.slice(0, 2).map(({ uploadId }) => uploadId)
+  t.match(events[0], { data: { uploadId: removed[0], reason: 'deleted', completed: false } })
+  t.match(events[2], { data: { datastoreId, uploadIds: removed } })
+})
+
+t.test('refusals', async (t) => {
+  const { by } = await organization()
+  const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
+  const filename = 'a.txt'
+  await t.rejects(deleteFile({ datastoreId, filename }, by), { code: 'file_not_found' })
+  await t.rejects(deleteFile({ datastoreId: 'none', filename }, by), {
+    code: 'datastore_not_found',
+  })
+})

@@ -1,0 +1,37 @@
+import t from 'tap'
+import { commanding, typesOf } from '../support/commanding.ts'
+import { call } from '../support/recorded.ts'
+import { answered, completed, failed, message, routed } from '../support/run-events.ts'
+
+const { endRun, sendMessage, appended, appendedOnce, credited } = await commanding(t)
+await credited()
+const of = (sessionId: string) => ({ sessionId, payerId: 'user-1' })
+
+t.test('what is left of the run, its end, and what it cost', async (t) => {
+  await sendMessage(message({ sessionId: 's-1', runId: 'run-1' }), call)
+  const steps = [routed('run-1'), answered('run-1')]
+  const end = { ...of('s-1'), steps, end: completed('run-1', 70) }
+  const events = await appendedOnce(t, (by) => endRun(end, by), call)
+  t.strictSame(typesOf(events), [
+    'AgentRouted',
+    'AssistantMessageRecorded',
+    'RunCompleted',
+    'CreditsSettled',
+  ])
+  t.match(events[3], { data: { runId: 'run-1', amount: 70 }, stream: 'account-user-1' })
+})
+
+t.test('a run that costs nothing gives back what it held', async (t) => {
+  await sendMessage(message({ sessionId: 's-2', runId: 'run-2' }), call)
+  const end = { ...of('s-2'), steps: [], end: failed('run-2') }
+  const events = await appendedOnce(t, (by) => endRun(end, by), call)
+  t.strictSame(typesOf(events), ['RunFailed', 'ReservationReleased'])
+})
+
+t.test('a run ends once, and is charged once', async (t) => {
+  await sendMessage(message({ sessionId: 's-3', runId: 'run-3' }), call)
+  t.match(await endRun({ ...of('s-3'), steps: [], end: failed('run-3') }, call), { ended: true })
+  const late = { ...of('s-3'), steps: [answered('run-3')], end: completed('run-3', 70) }
+  const events = await appended(async () => t.match(await endRun(late, call), { ended: false }))
+  t.strictSame(events, [])
+})

@@ -1,0 +1,42 @@
+import t from 'tap'
+import { arrived } from '../support/arrived.ts'
+import { commanding, typesOf } from '../support/commanding.ts'
+
+const { createDatastore, deleteFile, followUpload, uploadFiles, appendedOnce, organization } =
+  await commanding(t)
+
+const uploaded = async () => {
+  const { by } = await organization()
+  const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
+  const { uploads } = await uploadFiles({ datastoreId, files: [arrived('a.txt')] }, by)
+  return { by, one: { uploadId: uploads[0]?.uploadId ?? '', datastoreId, filename: 'a.txt' } }
+}
+
+t.test('step by step, each stored once', async (t) => {
+  const { by, one } = await uploaded()
+  const did = async (act: (call: typeof by) => Promise<unknown>) =>
+    typesOf(await appendedOnce(t, act, by))
+  const embedded = { model: 'm', dimensions: 2, vectorsBlob: 'v' }
+  t.strictSame(await did((call) => followUpload.requeue(one, call)), ['UploadRequeued'])
+  t.strictSame(await did((call) => followUpload.start(one, call)), ['UploadProcessingStarted'])
+  const made = { chunks: 1, chunksBlob: 'c' }
+  t.strictSame(await did((call) => followUpload.index(one, made, call)), ['UploadIndexingStarted'])
+  t.strictSame(await did((call) => followUpload.complete(one, call)), [
+    'UploadCompleted',
+    'UploadsFinished',
+  ])
+  t.strictSame(await did((call) => followUpload.embed(one, embedded, call)), ['UploadEmbedded'])
+  t.match(await followUpload.embed(one, embedded, by), { wanted: true })
+  await deleteFile(one, by)
+  t.match(await followUpload.embed(one, embedded, by), { wanted: false })
+  t.strictSame(await did((call) => followUpload.erase(one, call)), ['UploadErased'])
+})
+
+t.test('one that fails is finished too', async (t) => {
+  const { by, one } = await uploaded()
+  const events = await appendedOnce(t, (call) => followUpload.fail(one, 'unreadable', call), by)
+  t.match(events, [
+    { type: 'UploadFailed', data: { reason: 'unreadable' } },
+    { type: 'UploadsFinished', data: { uploadIds: [one.uploadId] } },
+  ])
+})

@@ -1,0 +1,42 @@
+import t from 'tap'
+import { commanding, platformCall, typesOf } from '../support/commanding.ts'
+
+const { provisionUser, requireProvisionedUser, recordLogin, appended, appendedOnce, organization } =
+  await commanding(t)
+
+t.test('an account and its pending membership', async (t) => {
+  const { by, organizationId } = await organization()
+  const asked = { email: 'paul@example.com', name: 'Paul' }
+  const events = await appendedOnce(t, (call) => provisionUser(asked, call), by)
+  t.strictSame(typesOf(events), ['EmailClaimed', 'UserRegistered', 'UserInvited', 'MemberAdded'])
+  t.match(events[1], { data: { origin: 'provisioned', provisionedBy: organizationId } })
+  t.match(events[3], { data: { role: 'MEMBER', status: 'pending', provisioned: true } })
+  t.match(await provisionUser(asked, by), { created: false, status: 'pending' })
+})
+
+t.test('of two at once one is told that it made the account', async (t) => {
+  const { by } = await organization()
+  const asked = { email: 'twin@example.com' }
+  const both = await Promise.all([provisionUser(asked, by), provisionUser(asked, by)])
+  t.equal(both.filter(({ created }) => created).length, 1)
+  t.equal(new Set(both.map(({ userId }) => userId)).size, 1)
+})
+
+t.test('a member stays what it is', async (t) => {
+  const { by, member } = await organization()
+  const userId = await member('ADMIN')
+  await t.rejects(requireProvisionedUser(userId, by), { code: 'not_provisioned' })
+  await t.rejects(requireProvisionedUser('none', by), { code: 'user_not_found' })
+})
+
+t.test('refusals', async (t) => {
+  const { by } = await organization()
+  const email = 'self@example.com'
+  await recordLogin({ email, provider: 'test', subject: 'self' }, platformCall)
+  const events = await appended(async () => {
+    await t.rejects(provisionUser({ email }, by), { code: 'account_not_provisionable' })
+    const nowhere = { ...by, organizationId: 'nowhere' }
+    await t.rejects(provisionUser({ email }, nowhere), { code: 'organization_not_found' })
+  })
+  t.strictSame(events, [])
+})

@@ -1,0 +1,43 @@
+import t from 'tap'
+import { commanding, typesOf } from '../support/commanding.ts'
+import { contentRequest, failedWith } from '../support/content-request.ts'
+import { call } from '../support/recorded.ts'
+
+const { requestContent, startContent, finishContent, retryContent, appended, appendedOnce } =
+  await commanding(t)
+const viewer = { userId: 'user-1', onlyKeyId: null }
+
+const failing = async (contentId: string, attempt = 0) => {
+  await startContent.take(contentId, call)
+  await finishContent({ contentId, attempt, payerId: 'user-1', end: failedWith }, call)
+}
+
+t.test('a failed item is queued again, for whoever asks for it', async (t) => {
+  await requestContent(contentRequest('c-1'), call)
+  await failing('c-1')
+  const asked = { contentId: 'c-1', viewer, payerId: 'user-2' }
+  const events = await appendedOnce(t, (by) => retryContent(asked, by), call)
+  t.strictSame(typesOf(events), ['ContentRetryQueued', 'CreditsReserved'])
+  t.match(events[0], { data: { attempt: 1, maxRetries: 3, payerId: 'user-2' } })
+  t.match(events[1], {
+    data: { runId: 'content:c-1:1', amount: 100 },
+    stream: 'account-user-2',
+  })
+})
+
+t.test('refusals', async (t) => {
+  await requestContent(contentRequest('c-2', { maxRetries: 1 }), call)
+  const asked = { contentId: 'c-2', viewer, payerId: 'user-1' }
+  const refused = (code: string, more: Partial<typeof asked> = {}) =>
+    t.rejects(retryContent({ ...asked, ...more }, call), { code })
+  const events = await appended(async () => {
+    await refused('content_not_failed')
+    await refused('content_not_found', { contentId: 'none' })
+    await refused('content_not_found', { viewer: { userId: 'user-2', onlyKeyId: null } })
+  })
+  t.strictSame(events, [])
+  await failing('c-2')
+  await retryContent(asked, call)
+  await failing('c-2', 1)
+  await refused('max_retries_reached')
+})

@@ -1,0 +1,37 @@
+import t from 'tap'
+import { commanded } from '../support/commanded.ts'
+import { commanding, platformCall } from '../support/commanding.ts'
+import { apiKeySettings } from '../support/key-settings.ts'
+
+const { createApiKey, revokeApiKey, appendedOnce, organization } = await commanding(t)
+
+t.test('a key is revoked once', async (t) => {
+  const { by, organizationId } = await organization()
+  const { keyId } = await createApiKey(apiKeySettings, by)
+  const elsewhere = { ...by, organizationId: 'elsewhere' }
+  await t.rejects(revokeApiKey({ keyId }, elsewhere), { code: 'key_not_found' })
+  const events = await appendedOnce(t, (call) => revokeApiKey({ keyId }, call), by)
+  const stream = `apikey-${organizationId}_${keyId}`
+  t.strictSame(events, [{ type: 'ApiKeyRevoked', data: {}, stream }])
+  await t.rejects(revokeApiKey({ keyId }, by), { code: 'key_not_found' })
+})
+
+t.test('changing and revoking, as it is seen', async (t) => {
+  const { createOrganization, createApiKey, changeApiKey, revokeApiKey, read, seen } =
+    await commanded(t)
+  const owner = { email: 'owner@example.com' }
+  const made = await createOrganization({ name: 'Acme', owner }, platformCall)
+  const by = {
+    ...platformCall,
+    organizationId: made.organizationId,
+    userId: made.ownerUserId,
+  }
+  const { keyId } = await createApiKey(apiKeySettings, by)
+  const change = { scopes: ['rag:read' as const], rateLimitMinute: 5 }
+  await changeApiKey({ keyId, type: 'organization', change }, by)
+  await seen()
+  t.match(await read.apiKeys.get(keyId), { scopes: ['rag:read'], rate_limit_minute: 5 })
+  await revokeApiKey({ keyId }, by)
+  await seen()
+  t.equal(await read.apiKeys.get(keyId), undefined)
+})

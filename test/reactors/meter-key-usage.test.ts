@@ -1,0 +1,115 @@
+import t, { type Test } from 'tap'
+import { keyUsageMeter } from '../../src/reactors/meter-key-usage.ts'
+import { commanded, platformCall } from '../support/commanded.ts'
+import { apiKeySettings } from '../support/key-settings.ts'
+
+/** An organization; its owner calls. */
+const scene = async (t: Test) => {
+  const all = await commanded(t)
+  const owner = { email: 'owner@example.com' }
+  const made = await all.createOrganization({ name: 'Acme', owner }, platformCall)
+  const { organizationId, ownerUserId } = made
+  const as = (userId: string) => ({ ...platformCall, organizationId, userId })
+  return { ...all, organizationId, ownerUserId, as }
+}
+
+/** What a key of the organization may, but for which one it is. */
+const accessIn = ({
+  organizationId,
+  ownerUserId,
+}: {
+  organizationId: string
+  ownerUserId: string
+}) =>
+  ({
+    kind: 'organization',
+    organizationId,
+    userId: ownerUserId,
+    role: 'OWNER',
+    scopes: new Set<string>(),
+    limits: { minute: 100, hour: 100 },
+    plan: null,
+  }) as const
+
+t.test('requests are counted in batches', async (t) => {
+  const { createApiKey, recordKeyUsage, clock, as, ownerUserId, organizationId, read, seen } =
+    await scene(t)
+  const { keyId } = await createApiKey(apiKeySettings, as(ownerUserId))
+  const access = { ...accessIn({ organizationId, ownerUserId }), keyId }
+  let broken = true
+  const meter = keyUsageMeter({
+    clock,
+    everyMs: 3_600_000,
+    record: (usage, call) => {
+      if (broken) throw new Error('the disk is full')
+      return recordKeyUsage(usage, call)
+    },
+  })
+  for (let n = 0; n < 3; n++) meter.count(access)
+  meter.count({ ...access, kind: 'platform', keyId: null })
+  await meter.flush()
+  broken = false
+  meter.count(access)
+  await meter.close()
+  await seen()
+  const view = await read.apiKeys.get(keyId)
+  t.equal(view?.request_count, 4, 'what could not be written was kept')
+  t.match(view?.last_used_at, /^2026-01-01T/)
+})
+
+t.test('the counts of many keys are written a handful at a time', async (t) => {
+  const { clock, ...owned } = await scene(t)
+  const access = accessIn(owned)
+  const written = new Set<string>()
+  let writing = 0
+  let most = 0
+  const meter = keyUsageMeter({
+    clock,
+    everyMs: 3_600_000,
+    async record({ keyId }) {
+      most = Math.max(most, ++writing)
+      await new Promise(setImmediate)
+      writing--
+      written.add(keyId)
+      return { position: 0 }
+    },
+  })
+  for (let n = 0; n < 500; n++) meter.count({ ...access, keyId: `key-${n}` })
+  await meter.close()
+  t.equal(written.size, 500)
+  t.ok(most <= 5, `${most} at once`)
+})
+
+t.test('keys that were first used together are not all written together', async (t) => {
+  const access = accessIn(await scene(t))
+  let now = 0
+  const written: string[] = []
+  let tick = () => {}
+  const meter = keyUsageMeter({
+    clock: { now: () => new Date(now), id: () => 'id' },
+    everyMs: 5_000,
+    every: (work) => {
+      tick = work
+      return () => {}
+    },
+    record: async ({ keyId }) => {
+      written.push(keyId)
+      return { position: 0 }
+    },
+  })
+  const later = async (ms: number) => {
+    now += ms
+    tick()
+    await new Promise(setImmediate)
+  }
+  for (let n = 0; n < 1_000; n++) meter.count({ ...access, keyId: `key-${n}` })
+  await later(4_750)
+  t.equal(written.length, 0, 'a key is written when it has waited for five seconds')
+  await later(250)
+  t.equal(written.length, 10)
+  await later(50)
+  t.equal(written[0], 'key-0')
+  t.ok(written.length > 10 && written.length < 30)
+  await meter.close()
+  t.equal(new Set(written).size, 1_000)
+})

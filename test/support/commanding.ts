@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { uploadFiles } from '../../commands/upload-files.ts'
+import { embeddedBlobs } from '../../src/adapters/embedded/blobs.ts'
+import { embeddedEventStore } from '../../src/adapters/embedded/event-store.ts'
+import { embeddedKeyStore } from '../../src/adapters/embedded/key-store.ts'
+import { openLog } from '../../src/adapters/embedded/log.ts'
+import { commandsOf } from '../../src/app/commands.ts'
+import { accountStream, decideGrant } from '../../src/domain/account/account.ts'
+import { Refusal } from '../../src/domain/refusal.ts'
+import { transactor } from '../../src/event-sourcing/transactor.ts'
+import type { Call } from '../../src/ports/call.ts'
+import { secretsOf } from '../../src/security/secrets.ts'
+import { vault as vaultOf } from '../../src/security/vault.ts'
+import { gathered } from './noted.ts'
+import { call } from './recorded.ts'
+import { clockFrom } from './ticking.ts'
+
+/** A request that the platform's key makes. */
+export const platformCall: Call = {
+  ...call,
+  organizationId: 'platform',
+  keyId: null,
+  userId: null,
+}
+
+const noSnapshots = { get: async () => undefined, put: async () => undefined }
+
+type Act = (call: Call) => Promise<unknown>
+
+const unlessRefused = (error: unknown): void => {
+  if (!(error instanceof Refusal)) throw error
+}
+
+/** Every command over one new embedded log, without read models: for all tests of a file. */
+export const commanding = async (t: Test) => {
+  const path = await mkdtemp(join(tmpdir(), 'reprise-'))
+  const log = await openLog({ path })
+  const store = embeddedEventStore(log)
+  const blobs = await embeddedBlobs(join(path, 'blobs'))
+  const clock = clockFrom(call.at)
+  const secrets = secretsOf(Buffer.alloc(32, 7))
+  const vault = vaultOf({ keys: embeddedKeyStore(log), wrap: secrets.wrap })
+  const streams = transactor({ store, snapshots: noSnapshots, clock })
+  const defaultModel = 'offline/extractive'
+  const commands = commandsOf({ transactor: streams, clock, secrets, vault, defaultModel })
+  t.teardown(async () => {
+    await log.close()
+    await rm(path, { recursive: true, force: true })
+  })
+  let made = 0
+
+  /** The events that come of it, in the order in which they are stored. */
+  const appended = async (act: () => Promise<unknown>) => {
+    const before = await store.head()
+    await act()
+    const events = await gathered(store.history(before))
+    return events.map(({ type, data, stream }) => ({ type, data, stream }))
+  }
+
+  /** The same of a call that comes twice: the second time it appends nothing, refused or not. */
+  const appendedOnce = async (t: Test, act: Act, by: Call) => {
+    const scoped = { ...by, scope: `scope-${++made}` }
+    const events = await appended(() => act(scoped))
+    t.ok(events.length > 0, 'it appends something')
+    t.strictSame(await appended(() => act(scoped).catch(unlessRefused)), [], 'done again: nothing')
+    return events
+  }
+
+  return {
+    ...commands,
+    ...streams,
+    uploadFiles: uploadFiles({ transact: streams.transact, clock, blobs }),
+    store,
+    blobs,
+    clock,
+    secrets,
+    vault,
+    appended,
+    appendedOnce,
+
+    /** One credit for user-1, who has no account otherwise. */
+    credited: () => {
+      const grant = decideGrant({ grantId: 'first', amount: 1_000_000, reason: 'test' })
+      return streams.transact(accountStream('user-1'), grant, call)
+    },
+
+    /** An organization with an owner of its own; `by` is a call of the owner in it. */
+    async organization(plan: 'pro_monthly' | null = null) {
+      const n = ++made
+      const owner = { email: `owner-${n}@example.com`, name: 'Olga' }
+      const one = await commands.createOrganization({ name: `O ${n}`, owner, plan }, platformCall)
+      const { organizationId, ownerUserId: ownerId, orchestratorAgentId } = one
+      const by: Call = { ...call, organizationId, userId: ownerId }
+      return {
+        organizationId,
+        ownerId,
+        orchestratorAgentId,
+        by,
+        /** A member who has signed in. */
+        async member(role: 'ADMIN' | 'MEMBER' = 'MEMBER'): Promise<string> {
+          const email = `member-${++made}@example.com`
+          const { userId } = await commands.addMember({ email, role }, by)
+          await commands.recordLogin({ email, provider: 'test', subject: email }, platformCall)
+          return userId
+        },
+        /** A user whom a partner added. */
+        async provisioned(): Promise<string> {
+          const email = `provisioned-${++made}@example.com`
+          return (await commands.provisionUser({ email }, by)).userId
+        },
+      }
+    },
+  }
+}
+
+export const typesOf = (events: readonly { type: string }[]): string[] =>
+  events.map(({ type }) => type)
