@@ -49,8 +49,8 @@ type Uses = {
   log: Log
 }
 
-/** Threads that read documents: one processor is left to the server. */
-const threads = Math.min(4, Math.max(1, availableParallelism() - 1))
+/** Threads that read documents. Two at least: one organization never has all of them. */
+const threads = Math.min(4, Math.max(2, availableParallelism() - 1))
 
 /** Knowledge: uploading documents, indexing them, and searching them. */
 export const knowledgePart = (uses: Uses) => {
@@ -69,7 +69,7 @@ export const knowledgePart = (uses: Uses) => {
       embedder,
       followUpload,
       waitForPosition,
-      worked: (id) => indexing.add([id]),
+      worked: (organizationId, id) => indexing.add(organizationId, [id]),
       leases,
       clock,
       node,
@@ -86,7 +86,7 @@ export const knowledgePart = (uses: Uses) => {
     clearDatastore: commands.clearDatastore,
     waitForPosition,
     head,
-    worked: (id) => embedding?.add([id]),
+    worked: (organizationId, id) => embedding?.add(organizationId, [id]),
     leases,
     clock,
     node,

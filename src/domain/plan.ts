@@ -25,3 +25,8 @@ export const apiPlans: readonly PlanId[] = planIds.filter((id) => plans[id].incl
 
 /** What a plan allows; undefined: there is no such plan. */
 export const termsOf = (id: string): PlanTerms | undefined => (isPlan(id) ? plans[id] : undefined)
+
+/** What a user without a plan may have at the same time: as much as the smallest plan allows. */
+export const requestsAtOnceWithoutPlan = Math.min(
+  ...Object.values(plans).map(({ requestsAtOnce }) => requestsAtOnce),
+)

@@ -28,7 +28,10 @@ type Uses = {
 }
 
 /** Embeds queries, and is told of documents that have no vectors. */
-type Embedding = { embedder: Embedder; lacking(uploadIds: readonly string[]): void }
+type Embedding = {
+  embedder: Embedder
+  lacking(organizationId: string, uploadIds: readonly string[]): void
+}
 
 /** How many places of each ranking are merged. */
 const depth = 100
@@ -63,9 +66,9 @@ export const knowledgeIn = ({
   const asked = new LRUCache<string, Promise<Float32Array>>({ max: 1_000 })
 
   /** Loads vectors stored since, and reports documents that have none. */
-  const load = async (index: DatastoreIndex): Promise<void> => {
+  const load = async (index: DatastoreIndex, organizationId: string): Promise<void> => {
     const without = embedding && (await index.loadVectors(embedding.embedder.name))
-    if (without?.length) embedding?.lacking(without)
+    if (without?.length) embedding?.lacking(organizationId, without)
   }
 
   /** The vector of a query; undefined when there is none in time. */
@@ -88,14 +91,14 @@ export const knowledgeIn = ({
     const { datastore_id: datastoreId, organization_id: organizationId, version } = view
     const found = kept.get(datastoreId)
     if (found?.version === version) {
-      await load(found.index)
+      await load(found.index, organizationId)
       kept.set(datastoreId, found)
       return found.index
     }
     const uploads = await findUploads({ organizationId, datastoreId, status: 'completed' })
     const index = found?.index.isPartOf(uploads) ? found.index : datastoreIndex(blobs)
     await index.addAll(uploads)
-    await load(index)
+    await load(index, organizationId)
     kept.set(datastoreId, { index, version })
     return index
   }

@@ -31,7 +31,7 @@ type Uses = {
   followUpload: FollowUploadCommands
   waitForPosition: WaitForPosition
   /** Called when the lease of an upload is released: another reactor may be waiting for it. */
-  worked(uploadId: string): void
+  worked(organizationId: string, uploadId: string): void
   leases: Leases
   clock: Clock
   node: string
@@ -107,13 +107,13 @@ export const embedUploads = (uses: Uses) => {
     if (!view?.shown || view.status !== 'completed' || (await isDone(view))) return
     const lease = { leases, name: `upload:${id}`, holder: `${node}/vectors` }
     await holding(lease, () => embed(view).catch((err: unknown) => excused(id, err)))
-    uses.worked(id)
+    uses.worked(view.organization_id, id)
   }
 
   const pool = workers({ work, log, most, what: 'embedding an upload' })
 
-  const add = (uploadIds: readonly string[]): void => {
-    for (const id of uploadIds) pool.add(id)
+  const add = (organizationId: string, uploadIds: readonly string[]): void => {
+    for (const id of uploadIds) pool.add(organizationId, id)
   }
 
   return {
@@ -122,7 +122,7 @@ export const embedUploads = (uses: Uses) => {
     /** Queues all uploads that have none; called periodically. */
     async sweep(): Promise<void> {
       const { items } = await uploads.find({ index: 'unembedded', equals: [true], limit: page })
-      add(items.map(({ upload_id }) => upload_id))
+      for (const { organization_id, upload_id } of items) pool.add(organization_id, upload_id)
     },
     async stop(): Promise<void> {
       stopped = true

@@ -186,8 +186,9 @@ export const generateContent = (uses: Uses) => {
 
   const pool = workers({ work: generate, log, most: 8, what: 'content generation' })
   const watching = uses.changes.subscribe(({ view, id, document }) => {
-    if (view === 'contents' && (document as ContentView | undefined)?.status === 'pending')
-      pool.add(id)
+    if (view !== 'contents') return
+    const content = document as ContentView | undefined
+    if (content?.status === 'pending') pool.add(content.organization_id, id)
   })
 
   return {
@@ -199,7 +200,7 @@ export const generateContent = (uses: Uses) => {
      */
     async sweep(): Promise<void> {
       const { items } = await contents.find({ index: 'open', equals: [true], limit: 1_000 })
-      for (const { id } of items) pool.add(id)
+      for (const { organization_id, id } of items) pool.add(organization_id, id)
     },
     async stop(): Promise<void> {
       watching.unsubscribe()

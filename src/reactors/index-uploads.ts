@@ -32,7 +32,7 @@ type Uses = {
   /** The position of the last event. */
   head(): Promise<number>
   /** Called when the work on an upload is done. */
-  worked(uploadId: string): void
+  worked(organizationId: string, uploadId: string): void
   leases: Leases
   clock: Clock
   node: string
@@ -105,7 +105,7 @@ export const indexUploads = (uses: Uses) => {
     const done = await followUpload.complete(one, subject(view).call)
     const removed = done.events.filter(({ type }) => type === 'UploadRemoved')
     await waitForPosition(done.position)
-    for (const { data } of removed) pool.add(data.uploadId)
+    for (const { data } of removed) pool.add(view.organization_id, data.uploadId)
   }
 
   const stepsOf = async (view: UploadView): Promise<void> => {
@@ -114,7 +114,7 @@ export const indexUploads = (uses: Uses) => {
     if (datastore?.shown) return index(view)
     const { one, call } = subject(view)
     await waitForPosition((await clearDatastore.removeFile(one, call)).position)
-    pool.add(one.uploadId)
+    pool.add(view.organization_id, one.uploadId)
   }
 
   const work = async (id: string): Promise<void> => {
@@ -126,7 +126,7 @@ export const indexUploads = (uses: Uses) => {
       if (error instanceof ReaderClosed) return
       throw error
     }
-    uses.worked(id)
+    uses.worked(view.organization_id, id)
   }
 
   const pool = workers({ work, log, most: uses.threads, what: 'indexing an upload' })
@@ -150,13 +150,13 @@ export const indexUploads = (uses: Uses) => {
     }
     const { position } = await clearDatastore.cleared({ datastoreId }, call)
     await waitForPosition(position)
-    for (const id of ids) pool.add(id)
+    for (const id of ids) pool.add(organizationId, id)
     return ids.size
   }
 
   const sweep = async (): Promise<void> => {
     const { items } = await uploads.find({ index: 'open', equals: [true], limit: most })
-    for (const { upload_id } of items) pool.add(upload_id)
+    for (const { organization_id, upload_id } of items) pool.add(organization_id, upload_id)
     const deleted = await datastores.find({ index: 'deleting', equals: [true], limit: most })
     for (const { organization_id, datastore_id } of deleted.items)
       await clear(organization_id, datastore_id)
@@ -164,8 +164,8 @@ export const indexUploads = (uses: Uses) => {
 
   return {
     /** Queues uploads for indexing or erasing, as the views show them. */
-    add(uploadIds: readonly string[]): void {
-      for (const id of uploadIds) pool.add(id)
+    add(organizationId: string, uploadIds: readonly string[]): void {
+      for (const id of uploadIds) pool.add(organizationId, id)
     },
     clear,
     /** Queues all open uploads and deleted DataStores; called periodically. */

@@ -5,7 +5,7 @@ type Uses = {
   uploadFiles: UploadFilesCommand
   waitForPosition: WaitForPosition
   /** Has these uploads indexed; the views show them. */
-  index(uploadIds: readonly string[]): void
+  index(organizationId: string, uploadIds: readonly string[]): void
 }
 
 /**
@@ -17,6 +17,9 @@ export const uploadAndIndex =
   async (upload, call) => {
     const taken = await uploadFiles(upload, call)
     await waitForPosition(taken.position)
-    index(taken.uploads.map(({ uploadId }) => uploadId))
+    index(
+      call.organizationId,
+      taken.uploads.map(({ uploadId }) => uploadId),
+    )
     return taken
   }

@@ -1,4 +1,5 @@
 import type { Log } from '../ports/log.ts'
+import { fairQueue } from '../support/fair-queue.ts'
 
 type Options = {
   /** Works on one id. An error is logged, and the id is dropped until it is added again. */
@@ -10,37 +11,51 @@ type Options = {
   what: string
 }
 
-/** Works through ids in the order they came, a few at once, none twice at the same time. */
+/**
+ * Works through ids, a few at once, none twice at the same time. Organizations take turns, and the
+ * ids of one come in the order they were added.
+ */
 export const workers = ({ work, log, most, what }: Options) => {
-  const waiting = new Set<string>()
+  const queue = fairQueue<string>(most)
   const busy = new Map<string, Promise<void>>()
+  /** Added while they were worked on. */
+  const again = new Map<string, string>()
   let stopped = false
 
+  const add = (organizationId: string, id: string): void => {
+    if (stopped) return
+    if (busy.has(id)) again.set(id, organizationId)
+    else queue.add(organizationId, id)
+    next()
+  }
+
+  const ended = (id: string): void => {
+    busy.delete(id)
+    const organizationId = again.get(id)
+    again.delete(id)
+    if (organizationId === undefined) next()
+    else add(organizationId, id)
+  }
+
   const next = (): void => {
-    for (const id of waiting) {
-      if (stopped || busy.size >= most) return
-      if (busy.has(id)) continue
-      waiting.delete(id)
+    for (let entered = stopped ? undefined : queue.next(); entered; entered = queue.next()) {
+      const { item: id, leave } = entered
       const done = work(id)
         .catch((err) => log.error({ err, id }, `${what} failed`))
         .finally(() => {
-          busy.delete(id)
-          next()
+          leave()
+          ended(id)
         })
       busy.set(id, done)
     }
   }
 
   return {
-    add(id: string): void {
-      if (stopped) return
-      waiting.add(id)
-      next()
-    },
+    add,
     /** Starts nothing more; resolves when the running work has ended, or after `withinMs`. */
     async stop(withinMs = 2_000): Promise<void> {
       stopped = true
-      waiting.clear()
+      queue.clear()
       const late = new Promise((resolve) => setTimeout(resolve, withinMs).unref())
       await Promise.race([Promise.all(busy.values()), late])
     },

@@ -1,21 +1,21 @@
 import type { FastifyReply, onRequestHookHandler } from 'fastify'
-import { apiPlans, type PlanTerms, termsOf } from '../../domain/plan.ts'
+import { apiPlans, type PlanTerms, requestsAtOnceWithoutPlan, termsOf } from '../../domain/plan.ts'
 import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Access } from '../../security/access.ts'
 import { concurrency, rateLimiter, type WindowStanding } from './rate-limit.ts'
 
-/** When a user has no plan, only the key's own limits apply. */
-const unlimited = {
+/** Without a plan, the key's own limits apply, and the smallest plan's number of requests at once. */
+const withoutPlan = {
   requestsPerMinute: Number.POSITIVE_INFINITY,
-  requestsAtOnce: Number.POSITIVE_INFINITY,
+  requestsAtOnce: requestsAtOnceWithoutPlan,
 }
 
 type Ceiling = Pick<PlanTerms, 'requestsPerMinute' | 'requestsAtOnce'>
 
 /** Plan limits (docs/contract/limits.md#plan-limits); undefined: there is no such plan. */
 const ceilingOf = ({ plan }: Access): Ceiling | undefined =>
-  plan === null ? unlimited : termsOf(plan)
+  plan === null ? withoutPlan : termsOf(plan)
 
 const writeHeaders = (reply: FastifyReply, { minute, hour }: WindowStanding): void => {
   const least = minute.remaining <= hour.remaining ? minute : hour
@@ -46,7 +46,7 @@ const tooMany = ({ minute, hour, refused }: WindowStanding) => {
 
 const tooManyAtOnce = (limit: number, now: number) =>
   refusal('rate_limit_exceeded', {
-    message: `Too many requests at once: the plan allows ${limit}`,
+    message: `Too many requests at once: at most ${limit} are allowed`,
     limit,
     window: 'concurrent',
     resetAt: Math.ceil(now / 1000) + 1,

@@ -12,7 +12,7 @@ type Uses = {
   getDatastore: GetDatastore
   listFiles: ListFiles
   /** Has the stored bytes of removed uploads erased. */
-  eraseUploads(uploadIds: readonly string[]): void
+  eraseUploads(organizationId: string, uploadIds: readonly string[]): void
   waitForPosition: WaitForPosition
 }
 
@@ -75,7 +75,7 @@ export const ragFileRoutes =
         const file = { datastoreId: datastore_id, filename }
         const { uploadIds, position } = await deleteFile(file, call)
         await waitForPosition(position)
-        eraseUploads(uploadIds)
+        eraseUploads(call.organizationId, uploadIds)
         return { success: true, datastore_id, filename, message: `'${filename}' was deleted` }
       },
     )

@@ -193,6 +193,22 @@ t.test('how many at once is the plan’s, of a user in an organization', async (
   for (const socket of sockets) socket.destroy()
 })
 
+t.test('without a plan, as many at once as the smallest plan allows', async (t) => {
+  const { url, platform } = await startApp(t)
+  const organization = await platform.organization({ plan: null })
+  const [one, other] = [await organization.key(), await organization.key()]
+  const sockets = await Promise.all(Array.from({ length: 5 }, () => unfinished(url, one.key)))
+  t.match(await other.sessions(), { status: 429, body: { limit: 5, window: 'concurrent' } })
+  const closed = sockets.map((socket) => {
+    socket.destroy()
+    return once(socket, 'close')
+  })
+  await Promise.all(closed)
+  let status = 429
+  for (let n = 0; n < 50 && status === 429; n++) status = (await other.sessions()).status
+  t.equal(status, 200)
+})
+
 t.test('a plan that there is not is refused, not unlimited', async (t) => {
   const clock = movableClock()
   const admit = admission(clock)

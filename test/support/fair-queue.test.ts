@@ -1,0 +1,60 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { fairQueue } from '../../src/support/fair-queue.ts'
+
+t.test('owners take turns, the items of each in their order', async (t) => {
+  const queue = fairQueue<string>(1)
+  for (const item of ['a1', 'a2', 'a3']) queue.add('a', item)
+  for (const item of ['b1', 'b2']) queue.add('b', item)
+  queue.add('a', 'a1')
+  const begun: string[] = []
+  for (let one = queue.next(); one; one = queue.next()) {
+    begun.push(one.item)
+    t.equal(queue.next(), undefined, 'one place')
+    one.leave()
+    one.leave()
+  }
+  t.strictSame(begun, ['a1', 'b1', 'a2', 'b2', 'a3'])
+})
+
+t.test('one owner never holds all places', async (t) => {
+  const queue = fairQueue<string>(3)
+  for (let n = 0; n < 10; n++) queue.add('a', `a${n}`)
+  t.strictSame([queue.next()?.item, queue.next()?.item, queue.next()], ['a0', 'a1', undefined])
+  queue.add('b', 'b0')
+  const other = queue.next()
+  t.equal(other?.item, 'b0')
+  other?.leave()
+  t.equal(queue.next(), undefined)
+  t.equal(queue.clear().length, 8)
+})
+
+t.test(
+  'every item begins once, in its owner’s order, however many another owner has added',
+  async (t) => {
+    const items = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 40 })
+    fc.assert(
+      fc.property(items, (owners) => {
+        const queue = fairQueue<{ owner: string; n: number }>(1)
+        owners.forEach((owner, n) => {
+          queue.add(owner, { owner, n })
+        })
+        const begun: { owner: string; n: number }[] = []
+        for (let one = queue.next(); one; one = queue.next()) {
+          begun.push(one.item)
+          one.leave()
+        }
+        if (begun.length !== owners.length) return false
+        return begun.every(({ owner, n }, at) => {
+          const own = begun.slice(0, at).filter((one) => one.owner === owner)
+          if (own.some((one) => one.n > n)) return false
+          const before = ['a', 'b', 'c']
+            .filter((other) => other !== owner)
+            .map((other) => begun.slice(0, at).filter((one) => one.owner === other).length)
+          return Math.max(...before) <= own.length + 1
+        })
+      }),
+    )
+    t.pass()
+  },
+)
