@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { v7 } from 'uuid'
 import { embeddedEventStore } from '../src/adapters/embedded/event-store.ts'
 import { openLog } from '../src/adapters/embedded/log.ts'
+import type { Position } from '../src/domain/event.ts'
 import { type EventStore, type NewEvent, START } from '../src/ports/event-store.ts'
 import type { Section } from './bench.ts'
 
@@ -55,7 +56,7 @@ const appends = (store: EventStore, lanes: number) =>
   rate(lanes, () => store.append(streamName(), START, [event()]))
 
 /** How fast everything after a position is read back. */
-const replay = async (store: EventStore, after: number): Promise<number> => {
+const replay = async (store: EventStore, after: Position): Promise<number> => {
   const start = performance.now()
   let count = 0
   for await (const batch of store.history(after)) count += batch.length

@@ -33,7 +33,9 @@ const foldCost = async (dataDir: string): Promise<number> => {
   const projectionStore = memoryProjectionStore(transparency)
   const before = process.cpuUsage()
   for (let at = 0; at < log.length; at += batchEvents) {
-    const outcomes = await fold(projectionStore, [cursor], log.slice(at, at + batchEvents))
+    const events = log.slice(at, at + batchEvents)
+    const batch = { events, position: events.at(-1)?.position ?? START }
+    const outcomes = await fold(projectionStore, [cursor], batch)
     for (const { changes, position } of outcomes) {
       await projectionStore.commit([{ view: transparency.name, changes, position }])
       cursor.position = position

@@ -32,7 +32,7 @@ const opened = async (dataDir: string, sessions: number) => {
   const { eventIndex } = await viewsOf(views)
   await projecting.start()
   await projecting.waitForPosition(await store.head(), 600_000)
-  const history = readHistory({ store, eventIndex, indexed: () => projecting.at('histories') })
+  const history = readHistory({ store, eventIndex, indexed: () => projecting.at('event_index') })
   const states = temporalQuery({ readHistory: history, snapshots, version: 1 })
   const modelOf = (name: string) => {
     const model = readModels.get(name)

@@ -92,7 +92,7 @@ const storeOne = async ({ events, vault }: Writing, tenant: Tenant, turns: numbe
   const { name } = sessionStream(organizationId, sessionId)
   const keyed = await vault.keyed(sessionKey(organizationId, sessionId))
   const created: SessionEvent = { type: 'SessionCreated', data: { userId, keyId, hidden: false } }
-  let revision = START
+  let revision: number = START
   for (let turn = 0; turn < turns; turn++) {
     const [begin, end] = turnOf(tenant, keyed)
     const first = turn === 0 ? [created, ...begin] : begin

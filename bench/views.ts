@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { embeddedViews } from '../src/adapters/embedded/views.ts'
 import { openViewsEnv } from '../src/adapters/embedded/views-env.ts'
+import { position } from '../src/domain/event.ts'
 import type { Commit, DocumentChange, ViewSpec } from '../src/ports/views.ts'
 import type { Section } from './bench.ts'
 
@@ -35,21 +36,25 @@ const change = (id: number, at: number): DocumentChange => ({
 
 /** What a chat turn does to the views: new messages and a run, a session and usage that go on. */
 const turn = (n: number): Commit[] => [
-  { view: 'sessions', changes: [change(n % 500, 2 * n)], position: 2 * n },
+  { view: 'sessions', changes: [change(n % 500, 2 * n)], position: position.parse(2 * n) },
   {
     view: 'messages',
     changes: [change(2 * n, 2 * n), change(2 * n + 1, 2 * n)],
-    position: 2 * n,
+    position: position.parse(2 * n),
   },
-  { view: 'runs', changes: [change(n, 2 * n)], position: 2 * n },
-  { view: 'usage', changes: [change(n % 20, 2 * n)], position: 2 * n },
+  { view: 'runs', changes: [change(n, 2 * n)], position: position.parse(2 * n) },
+  { view: 'usage', changes: [change(n % 20, 2 * n)], position: position.parse(2 * n) },
 ]
 
 /** And its end: the run, the session, a message and usage change again. */
 const end = (n: number): Commit[] => [
-  { view: 'sessions', changes: [change(n % 500, 2 * n + 1)], position: 2 * n + 1 },
-  { view: 'messages', changes: [change(2 * n + 1, 2 * n + 1)], position: 2 * n + 1 },
-  { view: 'runs', changes: [change(n, 2 * n + 1)], position: 2 * n + 1 },
+  { view: 'sessions', changes: [change(n % 500, 2 * n + 1)], position: position.parse(2 * n + 1) },
+  {
+    view: 'messages',
+    changes: [change(2 * n + 1, 2 * n + 1)],
+    position: position.parse(2 * n + 1),
+  },
+  { view: 'runs', changes: [change(n, 2 * n + 1)], position: position.parse(2 * n + 1) },
 ]
 
 const perSecond = (count: number, ms: number) => Math.round((count / ms) * 1000)
@@ -81,7 +86,7 @@ export const benchViews: Section = async ({ dir }) => {
   const replayStart = performance.now()
   for (let n = 0; n < replayed; n += batch) {
     const changes = Array.from({ length: batch }, (_, i) => change(1_000_000 + n + i, n))
-    await views.commit([{ view: 'messages', changes, position: 1_000_000 + n }])
+    await views.commit([{ view: 'messages', changes, position: position.parse(1_000_000 + n) }])
   }
   const replayMs = performance.now() - replayStart
 

@@ -1,3 +1,4 @@
+import { latest } from '../src/domain/event.ts'
 import type { MemberRole } from '../src/domain/member/events.ts'
 import { decideAdd, memberStream } from '../src/domain/member/member.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
@@ -30,6 +31,6 @@ export const addMember =
     decide((await load(membership)).state)
     const invited = await transact(userStream(userId), decideInvite(organizationId), call)
     const added = await transact(membership, decide, call)
-    return { userId, position: Math.max(invited.position, added.position) }
+    return { userId, position: latest(invited.position, added.position) }
   }
 export type AddMemberCommand = ReturnType<typeof addMember>

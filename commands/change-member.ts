@@ -1,3 +1,4 @@
+import { latest } from '../src/domain/event.ts'
 import type { MemberRole } from '../src/domain/member/events.ts'
 import { type By, decideChangeRole, memberStream } from '../src/domain/member/member.ts'
 import {
@@ -22,6 +23,6 @@ export const changeMember =
     const changed = await transact(membership, decide, call)
     if (role !== 'OWNER') return { position: changed.position }
     const added = await transact(owners, decideAddOwner(userId), call)
-    return { position: Math.max(changed.position, added.position) }
+    return { position: latest(changed.position, added.position) }
   }
 export type ChangeMemberCommand = ReturnType<typeof changeMember>

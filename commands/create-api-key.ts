@@ -8,6 +8,7 @@ import {
 } from '../src/domain/api-key/api-key.ts'
 import type { ApiKeyEvent } from '../src/domain/api-key/events.ts'
 import { defaultScopes, provisioningScopes, type Scope } from '../src/domain/api-key/scopes.ts'
+import { latest } from '../src/domain/event.ts'
 import { decideAddKey, keyringStream } from '../src/domain/keyring/keyring.ts'
 import { type By, memberStream, requireBacking } from '../src/domain/member/member.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
@@ -55,7 +56,7 @@ export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
     const { position } = await transact(stream, decideCreate(data, by, call.at), call)
     try {
       const added = await transact(ring, decide, call)
-      return Math.max(added.position, position)
+      return latest(added.position, position)
     } catch (error) {
       await transact(stream, decideRevoke, call)
       throw error

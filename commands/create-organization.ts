@@ -1,3 +1,4 @@
+import { latest, type Position } from '../src/domain/event.ts'
 import { decideFound, memberStream } from '../src/domain/member/member.ts'
 import { decideCreate, organizationStream } from '../src/domain/organization/organization.ts'
 import type { PlanId } from '../src/domain/plan.ts'
@@ -44,7 +45,7 @@ export const createOrganization =
     const call = { ...asked, organizationId }
     const { userId } = await registerUser({ ...owner, origin: 'owner' }, call)
     const created = decideCreate({ name, ownerUserId: userId, orchestratorAgentId: agentId })
-    const steps: { position: number }[] = [
+    const steps: { position: Position }[] = [
       await transact(organizationStream(organizationId), created, call),
       await transact(memberStream(organizationId, userId), decideFound, call),
       await transact(userStream(userId), decideEnterFirst(organizationId), call),
@@ -53,7 +54,7 @@ export const createOrganization =
     if (plan !== undefined) steps.push(await setSubscription({ userId, plan }, call))
     if (credits)
       steps.push(await grantCredits({ userId, amount: credits, reason: 'initial' }, call))
-    const position = Math.max(...steps.map((step) => step.position))
+    const position = latest(...steps.map((step) => step.position))
     return { organizationId, ownerUserId: userId, orchestratorAgentId: agentId, position }
   }
 export type CreateOrganizationCommand = ReturnType<typeof createOrganization>

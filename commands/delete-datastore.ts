@@ -5,6 +5,7 @@ import {
   decideDelete,
   requireDataStore,
 } from '../src/domain/datastore/datastore.ts'
+import { latest } from '../src/domain/event.ts'
 import { fileStream, isUnderWay } from '../src/domain/file/file.ts'
 import type { Load, Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
@@ -37,7 +38,7 @@ export const deleteDatastore =
     decide(state)
     const detached = await transact(agents, decideDetach(datastoreId), call)
     const deleted = await transact(own, decide, call)
-    return { position: Math.max(detached.position, deleted.position) }
+    return { position: latest(detached.position, deleted.position) }
   }
 export type DeleteDatastoreCommand = ReturnType<typeof deleteDatastore>
 

@@ -1,7 +1,9 @@
+import { latest } from '../src/domain/event.ts'
 import type { SessionEvent } from '../src/domain/session/events.ts'
 import { decideRecord, sessionStream } from '../src/domain/session/session.ts'
 import type { Transactor } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
+import { START } from '../src/ports/event-store.ts'
 import { settleReservation } from './settle-reservation.ts'
 
 type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
@@ -24,9 +26,9 @@ export const endRun =
     const { runId, charge } = end.data
     const stream = sessionStream(call.organizationId, sessionId)
     const run = begin(stream, decideRecord(runId, [...steps, end]), call)
-    if ((await run.decided).length === 0) return { ended: false, position: 0 }
+    if ((await run.decided).length === 0) return { ended: false, position: START }
     const settling = settleReservation(transact)({ userId: payerId, runId, charge }, call)
     const [stored, settled] = await Promise.all([run.stored, settling])
-    return { ended: true, position: Math.max(stored.position, settled.position) }
+    return { ended: true, position: latest(stored.position, settled.position) }
   }
 export type EndRunCommand = ReturnType<typeof endRun>

@@ -1,3 +1,4 @@
+import { latest } from '../src/domain/event.ts'
 import { decideProvision, memberStream, requireProvisioned } from '../src/domain/member/member.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
 import { decideInviteProvisioned, userStream } from '../src/domain/user/user.ts'
@@ -30,7 +31,7 @@ export const provisionUser =
     const invited = await transact(userStream(userId), invite, call)
     const added = await transact(membership, decideProvision, call)
     const status: 'pending' | 'active' = added.state.status === 'active' ? 'active' : 'pending'
-    const position = Math.max(account.position, invited.position, added.position)
+    const position = latest(account.position, invited.position, added.position)
     return { ...answer, status, position }
   }
 export type ProvisionUserCommand = ReturnType<typeof provisionUser>

@@ -1,3 +1,4 @@
+import { latest } from '../src/domain/event.ts'
 import { decideActivate, memberStream } from '../src/domain/member/member.ts'
 import { decideLinkIdentity, decideSettleInvitations, userStream } from '../src/domain/user/user.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
@@ -44,7 +45,7 @@ export const recordLogin =
       created,
       joined,
       currentOrganizationId: entered.state.currentOrganizationId,
-      position: Math.max(entered.position, ...positions),
+      position: latest(entered.position, ...positions),
     }
   }
 export type RecordLoginCommand = ReturnType<typeof recordLogin>

@@ -1,3 +1,4 @@
+import { latest } from '../src/domain/event.ts'
 import { type By, decideRemove, memberStream } from '../src/domain/member/member.ts'
 import { decideRemoveOwner, organizationStream } from '../src/domain/organization/organization.ts'
 import { decideSettleInvitations, userStream } from '../src/domain/user/user.ts'
@@ -18,6 +19,6 @@ export const removeMember =
     const removed = await transact(membership, decide, call)
     const withdraw = decideSettleInvitations({ settled: [organizationId], joined: undefined })
     const withdrawn = await transact(userStream(userId), withdraw, call)
-    return { position: Math.max(removed.position, withdrawn.position) }
+    return { position: latest(removed.position, withdrawn.position) }
   }
 export type RemoveMemberCommand = ReturnType<typeof removeMember>

@@ -1,4 +1,5 @@
 import { accountStream, decideRelease, decideReserve } from '../src/domain/account/account.ts'
+import { latest, type Position } from '../src/domain/event.ts'
 import {
   decideSend,
   type Send,
@@ -19,7 +20,12 @@ export type SendMessage = Omit<Send, 'content'> & {
 }
 
 /** `begun` is false where the message was sent before; `runId` is then the run that answers it. */
-export type Sent = { begun: boolean; runId: string | undefined; session: Session; position: number }
+export type Sent = {
+  begun: boolean
+  runId: string | undefined
+  session: Session
+  position: Position
+}
 
 /**
  * A user's message: reserves credits, then stores the message and the beginning of its run. Both
@@ -41,7 +47,7 @@ export const sendMessage =
       const begun = turn?.runId === send.runId
       if (!begun)
         await transact(account, decideRelease({ runId: send.runId, reason: 'repeated' }), call)
-      const position = Math.max(sent.position, held.position)
+      const position = latest(sent.position, held.position)
       return { begun, runId: turn?.runId, session: sent.state, position }
     } catch (error) {
       await transact(account, decideRelease({ runId: send.runId, reason: 'refused' }), call)

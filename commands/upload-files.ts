@@ -3,6 +3,7 @@ import {
   decideBeginUploads,
   requireDataStore,
 } from '../src/domain/datastore/datastore.ts'
+import { latest } from '../src/domain/event.ts'
 import { decideReceive, fileStream } from '../src/domain/file/file.ts'
 import type { FileType } from '../src/domain/file/types.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
@@ -54,7 +55,7 @@ export const uploadFiles = ({ transact, clock, blobs }: Uses) => {
     return {
       uploads: uploads.map(({ uploadId, filename }) => ({ uploadId, filename })),
       datastoreName: displayName,
-      position: Math.max(...uploads.map(({ position }) => position)),
+      position: latest(...uploads.map(({ position }) => position)),
     }
   }
 }

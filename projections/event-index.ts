@@ -1,65 +1,77 @@
 import { z } from 'zod'
+import { position } from '../src/domain/event.ts'
 import type { RecordedEvent } from '../src/ports/event-store.ts'
+import type { DocumentChange } from '../src/ports/views.ts'
 import { count, text } from './fields.ts'
-import type { LogProjection } from './projection.ts'
+import type { LogProjection, StoredFold } from './projection.ts'
 
-/** How many positions a document stands for, and a part of it. */
-export const stretchSize = 16_384
-export const partSize = 64
-
-const minute = 60_000
+/** How many events of an organization one document stands for. */
+export const stretchLength = 256
 
 /**
- * Where in the log an organization's events are, by stretches of positions: its history is read
- * without reading those of others. Parts and minutes are coarse, so that few events change a document.
+ * Where a stretch of an organization's history is in the log. Its last stretch, which is not full,
+ * has the organization's id for its own; full ones are written once.
  */
 const eventIndexView = z.object({
   organization_id: text,
-  /** Positions from `stretch * stretchSize` on. */
-  stretch: count,
-  /** Which parts of the stretch hold events of the organization, counted from its beginning. */
-  parts: z.array(count),
-  /** Milliseconds since 1970, whole minutes: no event of the stretch is from before or after. */
+  /** Events of the organization before this stretch: a multiple of `stretchLength`. */
+  events_before: count,
+  /** The position of the first event: what stretches are ordered by. */
+  first: position,
+  /** The position of each event, in order. */
+  positions: z.array(position),
+  /** Milliseconds since 1970: no event of the stretch is from before or after. */
   since: count,
   until: count,
 })
 export type EventIndexView = z.infer<typeof eventIndexView>
 
-const stretchOf = ({ position }: RecordedEvent) => Math.floor(position / stretchSize)
+export const stretchId = (organizationId: string, eventsBefore: number): string =>
+  `${organizationId}/${eventsBefore / stretchLength}`
 
-const begun = (event: RecordedEvent): EventIndexView => ({
-  organization_id: event.metadata.organization_id,
-  stretch: stretchOf(event),
-  parts: [],
-  since: Number.POSITIVE_INFINITY,
-  until: 0,
-})
-
-const continued = (view: EventIndexView, { position, metadata }: RecordedEvent): EventIndexView => {
+const begun = ({ position, metadata }: RecordedEvent, eventsBefore: number): EventIndexView => {
   const at = Date.parse(metadata.at)
-  const part = Math.floor((position % stretchSize) / partSize)
-  const known = view.parts.at(-1) === part
-  if (known && at >= view.since && at <= view.until) return view
   return {
-    ...view,
-    parts: known ? view.parts : [...view.parts, part],
-    since: Math.min(view.since, Math.floor(at / minute) * minute),
-    until: Math.max(view.until, Math.ceil(at / minute) * minute),
+    organization_id: metadata.organization_id,
+    events_before: eventsBefore,
+    first: position,
+    positions: [position],
+    since: at,
+    until: at,
   }
 }
 
-/** An organization's event index; its documents are stored as `histories`. */
-export const eventIndex: LogProjection<EventIndexView> = {
-  name: 'histories',
-  schema: eventIndexView,
-  indexes: { by_organization: { equals: ['organization_id'], orderBy: 'stretch' } },
-  stored: {
-    id: (event) => `${event.metadata.organization_id}/${stretchOf(event)}`,
-    fold(view, events) {
-      const [first] = events
-      const before = view ?? (first && begun(first))
-      if (!before) throw new TypeError('a fold without events')
-      return { view: events.reduce(continued, before), others: [] }
-    },
+const stored: StoredFold<EventIndexView> = {
+  id: ({ metadata }) => metadata.organization_id,
+
+  fold(view, events, id) {
+    const others: DocumentChange[] = []
+    let open = view
+    let positions = [...(view?.positions ?? [])]
+    for (const event of events) {
+      if (open && positions.length < stretchLength) {
+        positions.push(event.position)
+        const at = Date.parse(event.metadata.at)
+        const { since, until } = open
+        if (at < since || at > until)
+          open = { ...open, since: Math.min(since, at), until: Math.max(until, at) }
+        continue
+      }
+      const before = open ? open.events_before + stretchLength : 0
+      if (open)
+        others.push({ id: stretchId(id, open.events_before), document: { ...open, positions } })
+      open = begun(event, before)
+      positions = [event.position]
+    }
+    if (!open) throw new TypeError('a fold without events')
+    return { view: { ...open, positions }, others }
   },
+}
+
+/** The organization's event index: where in the log its events are. */
+export const eventIndex: LogProjection<EventIndexView> = {
+  name: 'event_index',
+  schema: eventIndexView,
+  indexes: { by_organization: { equals: ['organization_id'], orderBy: 'first' } },
+  stored,
 }

@@ -15,8 +15,6 @@ const treeView = z.object({
   size: count,
   /** By level: the nodes that do not fill a run yet, packed. */
   edge: z.array(text),
-  /** Where in the log the leaves of the lowest of these are. */
-  positions: z.array(count),
 })
 export type TreeView = z.infer<typeof treeView>
 
@@ -24,8 +22,6 @@ export type TreeView = z.infer<typeof treeView>
 const nodesView = z.object({
   organization_id: text,
   hashes: text,
-  /** Where the events are, at level 0. */
-  positions: z.array(count).optional(),
 })
 export type NodesView = z.infer<typeof nodesView>
 
@@ -36,7 +32,6 @@ const emptyTree = (organization_id: string): TreeView => ({
   organization_id,
   size: 0,
   edge: [],
-  positions: [],
 })
 
 /**
@@ -48,14 +43,12 @@ const stored: StoredFold<TreeView> = {
     metadata.organization_id === 'platform' ? undefined : metadata.organization_id,
 
   fold(tree, events, organization_id) {
-    const { size, edge, positions } = tree ?? emptyTree(organization_id)
+    const { size, edge } = tree ?? emptyTree(organization_id)
     const levels = edge.map(unpackedHashes)
     const runs: DocumentChange[] = []
-    let places = [...positions]
     for (const [n, event] of events.entries()) {
       let hash = leafHash(leafOf(event))
       let count = size + n + 1
-      places.push(event.position)
       for (let level = 0; ; level++) {
         const open = levels[level] ?? []
         levels[level] = open
@@ -63,9 +56,7 @@ const stored: StoredFold<TreeView> = {
         if (open.length < nodesPerDocument) break
         count /= nodesPerDocument
         const run: NodesView = { organization_id, hashes: packedHashes(open) }
-        const document = level === 0 ? { ...run, positions: places } : run
-        runs.push({ id: nodesId(organization_id, level, count - 1), document })
-        if (level === 0) places = []
+        runs.push({ id: nodesId(organization_id, level, count - 1), document: run })
         hash = rootOf(open)
         levels[level] = []
       }
@@ -74,7 +65,6 @@ const stored: StoredFold<TreeView> = {
       organization_id,
       size: size + events.length,
       edge: levels.map(packedHashes),
-      positions: places,
     }
     return { view, others: runs }
   },

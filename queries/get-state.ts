@@ -1,4 +1,5 @@
 import { type ReadModel, shownDocument } from '../projections/projection.ts'
+import type { Position } from '../src/domain/event.ts'
 import { START } from '../src/ports/event-store.ts'
 import type { Document } from '../src/ports/views.ts'
 import type { Vault } from '../src/security/vault.ts'
@@ -10,17 +11,17 @@ import { opener } from './opened.ts'
 const some = 200
 
 /** A place in the log, or a time in milliseconds since 1970; neither: now. */
-export type Moment = { position?: number | undefined; time?: number | undefined }
+export type Moment = { position?: Position | undefined; time?: number | undefined }
 
-type State = { documents: ReadonlyMap<string, Document>; position: number }
+type State = { documents: ReadonlyMap<string, Document>; position: Position }
 
 type Shown = { id: string; document: Document }
 
 type Uses = {
   /** A read model folded from an organization's events up to a position. */
-  stateAt(organizationId: string, projection: ReadModel, upTo: number): Promise<State>
+  stateAt(organizationId: string, projection: ReadModel, upTo: Position): Promise<State>
   findPosition: FindPosition
-  head(): Promise<number>
+  head(): Promise<Position>
   open: Vault['open']
 }
 

@@ -1,3 +1,4 @@
+import { latest } from '../src/domain/event.ts'
 import { type EventStore, type RecordedEvent, START } from '../src/ports/event-store.ts'
 import type { Vault } from '../src/security/vault.ts'
 import { opener } from './opened.ts'
@@ -55,7 +56,7 @@ export const listEvents = ({ readHistory, read, open }: Uses) => {
           position > after && metadata.organization_id === organizationId && at >= from && at < to
         )
       })
-      position = Math.max(position, events.at(-1)?.position ?? START)
+      position = latest(position, events.at(-1)?.position ?? START)
       yield { events, position, looked: 0 }
     }
   }

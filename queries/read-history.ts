@@ -1,92 +1,100 @@
-import { type EventIndexView, partSize, stretchSize } from '../projections/event-index.ts'
+import type { EventIndexView } from '../projections/event-index.ts'
+import { earliest, latest, type Position } from '../src/domain/event.ts'
 import type { EventStore, RecordedEvent } from '../src/ports/event-store.ts'
 import type { View } from '../src/ports/views.ts'
 
-/** Parts that are this near to each other are read in one go, with what lies between them. */
-const nearParts = 16
 /** How many stretches are looked up at once. */
-const page = 64
+const page = 16
 
 export type AskedHistory = {
   organizationId: string
-  /** Exclusive; START (-1) for the beginning. */
-  after: number
+  /** Exclusive; START (-1) for the beginning. Any number that a client made up is as good. */
+  after: Position
   /** Inclusive; the head at the time of the call unless that comes first. */
-  upTo?: number | undefined
+  upTo?: Position | undefined
   /** Milliseconds since 1970: from <= at < to. */
   from?: number | undefined
   to?: number | undefined
 }
 
 /** Events of the organization, having looked at all up to `position`; `looked` is what that cost. */
-export type Looked = { events: readonly RecordedEvent[]; position: number; looked: number }
+export type Looked = { events: readonly RecordedEvent[]; position: Position; looked: number }
 
 type Uses = {
-  store: Pick<EventStore, 'history' | 'head'>
+  store: Pick<EventStore, 'at' | 'history' | 'head'>
   eventIndex: View<EventIndexView>
-  /** Up to where it is folded. */
-  indexed(): number
+  /** Up to where the event index is folded. */
+  indexed(): Position
 }
 
-type Range = { first: number; last: number }
-
-const rangesOf = ({ stretch, parts }: EventIndexView): Range[] => {
-  const ranges: { from: number; to: number }[] = []
-  for (const part of parts) {
-    const before = ranges.at(-1)
-    if (before && part - before.to <= nearParts) before.to = part
-    else ranges.push({ from: part, to: part })
+/** The stretches that hold anything after one position and up to another. */
+async function* stretches(
+  eventIndex: View<EventIndexView>,
+  organizationId: string,
+  { after, upTo }: { after: Position; upTo: Position },
+): AsyncGenerator<EventIndexView> {
+  const query = { index: 'by_organization', equals: [organizationId] }
+  const before = await eventIndex.find({ ...query, below: after, descending: true, limit: 1 })
+  let last: Position | undefined
+  for (let from = before.items[0]?.first ?? after; from <= upTo; from = last) {
+    const { items } = await eventIndex.find({ ...query, from, limit: page })
+    const passed: Position | undefined = last
+    for (const stretch of items) {
+      // While a stretch becomes full it may be there twice.
+      if (last !== undefined && stretch.first <= last) continue
+      last = stretch.first
+      yield stretch
+    }
+    if (last === undefined || last === passed) return
   }
-  return ranges.map(({ from, to }) => ({
-    first: stretch * stretchSize + from * partSize,
-    last: stretch * stretchSize + (to + 1) * partSize - 1,
-  }))
 }
+
+const inTime =
+  ({ from, to }: AskedHistory) =>
+  ({ metadata }: RecordedEvent): boolean => {
+    if (from === undefined && to === undefined) return true
+    const at = Date.parse(metadata.at)
+    return at >= (from ?? at) && (to === undefined || at < to)
+  }
+
+const outOfTime = ({ from, to }: AskedHistory, { since, until }: EventIndexView): boolean =>
+  (from !== undefined && until < from) || (to !== undefined && since >= to)
 
 /**
  * An organization's events in the order of the log, in batches, the last of which says how far it
- * went. What is read besides is bounded by what the organization has itself; only what is not
- * indexed yet is looked for in everybody's. Pulled: it holds one batch.
+ * went. Reads the organization's own events and no others; only what is not indexed yet is searched
+ * for in the whole log. Pulled: it holds one batch.
  */
 export const readHistory = ({ store, eventIndex, indexed }: Uses) =>
   async function* (asked: AskedHistory): AsyncGenerator<Looked> {
-    const { organizationId, after, from, to } = asked
-    const head = Math.min(asked.upTo ?? Number.POSITIVE_INFINITY, await store.head())
-    const reach = Math.min(head, indexed())
+    const { organizationId, after } = asked
+    const end = await store.head()
+    const head = asked.upTo === undefined ? end : earliest(asked.upTo, end)
+    // What is indexed meanwhile is found in the log: it would come twice.
+    const reach = earliest(indexed(), head)
+    const wanted = inTime(asked)
 
-    const own = ({ metadata }: RecordedEvent): boolean => {
-      if (metadata.organization_id !== organizationId) return false
-      if (from === undefined && to === undefined) return true
-      const at = Date.parse(metadata.at)
-      return at >= (from ?? at) && (to === undefined || at < to)
-    }
-
-    async function* within(first: number, last: number): AsyncGenerator<Looked> {
-      const start = Math.max(first - 1, after)
-      if (start >= last) return
-      for await (const batch of store.history(start, last)) {
-        const position = batch.at(-1)?.position ?? start
-        yield { events: batch.filter(own), position, looked: batch.length }
+    async function* positions(): AsyncGenerator<readonly Position[]> {
+      for await (const stretch of stretches(eventIndex, organizationId, { after, upTo: reach })) {
+        if (outOfTime(asked, stretch)) continue
+        const some = stretch.positions.filter((one) => one > after && one <= reach)
+        if (some.length > 0) yield some
       }
     }
 
-    let next = Math.floor((after + 1) / stretchSize)
-    while (next * stretchSize <= reach) {
-      const { items } = await eventIndex.find({
-        index: 'by_organization',
-        equals: [organizationId],
-        from: next,
-        limit: page,
-      })
-      const last = items.at(-1)
-      if (!last) break
-      for (const item of items) {
-        if (item.until < (from ?? item.until) || item.since >= (to ?? Infinity)) continue
-        for (const { first, last } of rangesOf(item)) yield* within(first, Math.min(last, reach))
-      }
-      next = last.stretch + 1
+    for await (const events of store.at(positions())) {
+      const position = events.at(-1)?.position ?? after
+      yield { events: events.filter(wanted), position, looked: events.length }
     }
-    yield* within(reach + 1, head)
-    yield { events: [], position: Math.max(after, head), looked: 0 }
+    if (reach < head)
+      for await (const batch of store.history(reach, head)) {
+        const own = batch.filter(
+          ({ metadata, position }) =>
+            metadata.organization_id === organizationId && position > after,
+        )
+        const position = latest(batch.at(-1)?.position ?? reach, after)
+        yield { events: own.filter(wanted), position, looked: batch.length }
+      }
+    yield { events: [], position: latest(after, head), looked: 0 }
   }
 export type ReadHistory = ReturnType<typeof readHistory>

@@ -21,12 +21,12 @@ export const readTree =
   (transparency: View<TreeView | NodesView>) =>
   async (organizationId: string): Promise<Tree> => {
     const found = await transparency.get(organizationId)
-    const { size, edge, positions } = found && 'size' in found ? found : emptyTree
+    const { size, edge } = found && 'size' in found ? found : emptyTree
     const runs = new Map<string, Promise<NodesView>>()
 
     const read = async (level: number, n: number): Promise<NodesView> => {
       if (n === Math.floor(size / nodesPerDocument ** (level + 1)))
-        return { organization_id: organizationId, hashes: edge[level] ?? '', positions }
+        return { organization_id: organizationId, hashes: edge[level] ?? '' }
       const id = nodesId(organizationId, level, n)
       const run = await transparency.get(id)
       if (!run || !('hashes' in run)) throw new Error(`no nodes are stored under ${id}`)
@@ -65,13 +65,12 @@ export const readTree =
       nodes,
       root: async (of) => (of === 0 ? rootOf([]) : rootOver(nodes, { lo: 0, hi: of })),
       hashes: (level, range) => slice(level * levelsPerTile, range, hashes),
-      positions: (range) => slice(0, range, ({ positions = [] }) => positions),
     }
   }
 
 type Range = { from: number; to: number }
 
-const emptyTree = { size: 0, edge: [], positions: [] }
+const emptyTree = { size: 0, edge: [] }
 
 export type Tree = {
   size: number
@@ -80,8 +79,6 @@ export type Tree = {
   root(size: number): Promise<Buffer>
   /** The nodes of a level of tiles. */
   hashes(level: number, range: Range): Promise<Buffer[]>
-  /** Where in the log the leaves are. */
-  positions(range: Range): Promise<number[]>
 }
 
 export type ReadTree = ReturnType<typeof readTree>

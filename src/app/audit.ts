@@ -12,6 +12,7 @@ import { listEvents } from '../../queries/list-events.ts'
 import { opener } from '../../queries/opened.ts'
 import { proveConsistency } from '../../queries/prove-consistency.ts'
 import { proveInclusion } from '../../queries/prove-inclusion.ts'
+import { readEvents } from '../../queries/read-events.ts'
 import { readHistory } from '../../queries/read-history.ts'
 import { readTree } from '../../queries/read-tree.ts'
 import { feeds } from '../feeds/feeds.ts'
@@ -47,6 +48,14 @@ export const auditPart = (uses: Uses) => {
   const history = readHistory({ store: events, eventIndex: views.eventIndex, indexed })
   const stateAt = temporalQuery({ readHistory: history, snapshots, version: projectionsVersion() })
   const tree = readTree(transparency)
+  const leaves = {
+    readTree: tree,
+    readEvents: readEvents({
+      eventsAt: events.at,
+      eventIndex: views.eventIndex,
+      readHistory: history,
+    }),
+  }
   const oneOrganization = getOrganization(organizations)
   const following = feeds({
     store: events,
@@ -71,10 +80,10 @@ export const auditPart = (uses: Uses) => {
         getCheckpoint: getCheckpoint({ readTree: tree, logKeySeed }),
         getLogKey: getLogKey({ logKeySeed }),
         getTile: getTile(tree),
-        getEntries: getEntries({ readTree: tree, history: events.history }),
+        getEntries: getEntries(leaves),
         proveInclusion: proveInclusion(tree),
         proveConsistency: proveConsistency(tree),
-        exportLines: exportLines({ readTree: tree, history: events.history }),
+        exportLines: exportLines(leaves),
       }),
       adminHistoryRoutes({
         getOrganization: oneOrganization,
@@ -82,6 +91,7 @@ export const auditPart = (uses: Uses) => {
           stateAt,
           findPosition: findPosition({
             readHistory: history,
+            eventsAt: events.at,
             eventIndex: views.eventIndex,
             indexed,
           }),

@@ -12,6 +12,7 @@ import { listSessionIds } from '../../queries/list-session-ids.ts'
 import { listSessions } from '../../queries/list-sessions.ts'
 import type { RuntimePorts } from '../agents/agent-kind.ts'
 import { agentRuntime } from '../agents/agent-runtime.ts'
+import type { Position } from '../domain/event.ts'
 import { agentCompletionRoutes } from '../http/routes/agent-completions.ts'
 import { agentRoutes } from '../http/routes/agents.ts'
 import { chatRoutes } from '../http/routes/chat.ts'
@@ -51,7 +52,7 @@ type Uses = {
   vault: Vault
   waitForPosition: WaitForPosition
   /** The last position of the log. */
-  head(): Promise<number>
+  head(): Promise<Position>
   clock: Clock
   /** This process's life. */
   node: string

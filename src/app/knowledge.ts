@@ -8,6 +8,7 @@ import { listDatastores } from '../../queries/list-datastores.ts'
 import { listFiles } from '../../queries/list-files.ts'
 import { listUploads } from '../../queries/list-uploads.ts'
 import type { Config } from '../config.ts'
+import type { Position } from '../domain/event.ts'
 import type { Transact } from '../event-sourcing/transactor.ts'
 import { ragDatastoreRoutes } from '../http/routes/rag-datastores.ts'
 import { ragFileRoutes } from '../http/routes/rag-files.ts'
@@ -40,7 +41,7 @@ type Uses = {
   delegate: Delegate
   blobs: Blobs
   waitForPosition: WaitForPosition
-  head(): Promise<number>
+  head(): Promise<Position>
   embedder: Embedder | undefined
   leases: Leases
   clock: Clock

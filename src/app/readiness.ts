@@ -71,7 +71,8 @@ export const openReadiness = (uses: Uses) => {
       return { ok: false, detail: `stopped: ${stopped.map(({ name }) => name).join(', ')}` }
     if (!reachable) return { ok: true, detail: 'lag unknown' }
     const still = await standsStill()
-    const detail = `lag ${await projecting.lag()}`
+    const { amount, unit } = await projecting.lag()
+    const detail = `lag ${amount} ${unit}`
     if (still <= stillMs) return { ok: true, detail }
     return { ok: false, detail: `not moved for ${Math.floor(still / 1_000)} s, ${detail}` }
   }

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { EventOf, EventTable } from './aggregate.ts'
 
 /**
@@ -17,16 +18,28 @@ export type Metadata = {
 }
 
 /**
- * Where an event is stored, and its metadata. `revision` counts from 0 in its stream. `position` is
- * the store's global order: strictly increasing, not necessarily without gaps (EventStoreDB's are
- * byte offsets), and safe as a number.
+ * A place in the store's global order: of an event, or START. Opaque: positions are compared and
+ * handed back to the store that gave them, never computed. They increase strictly, may have gaps
+ * (EventStoreDB's are byte offsets), and are safe integers.
  */
+export const position = z.int().brand<'Position'>()
+export type Position = z.infer<typeof position>
+
+/** The first of some positions. */
+export const earliest = (...positions: readonly Position[]): Position =>
+  positions.reduce((one, other) => (other < one ? other : one))
+
+/** The last of some positions. */
+export const latest = (...positions: readonly Position[]): Position =>
+  positions.reduce((one, other) => (other > one ? other : one))
+
+/** Where an event is stored, and its metadata. `revision` counts from 0 in its stream. */
 export type Recorded = {
   /** A UUID. */
   id: string
   stream: string
   revision: number
-  position: number
+  position: Position
   metadata: Metadata
 }
 

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { type EventOf, type EventTable, evolved, type Stream } from '../domain/aggregate.ts'
+import type { Position } from '../domain/event.ts'
 import type { Call } from '../ports/call.ts'
-import type { EventStore } from '../ports/event-store.ts'
+import { type EventStore, START } from '../ports/event-store.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
 import { decoder } from './codec.ts'
 
@@ -9,7 +10,7 @@ export type AnyStream = Stream<unknown, EventTable>
 export type Decided = readonly { type: string; data: unknown }[]
 
 /** A decision that is stored: its events, the state after them, and their last position. */
-export type Transacted<State, Events> = { events: Events; state: State; position: number }
+export type Transacted<State, Events> = { events: Events; state: State; position: Position }
 
 /** A decision that waits for its stream. */
 export type PendingDecision = {
@@ -21,7 +22,7 @@ export type PendingDecision = {
 }
 
 /** A stream as it is: its state, and the revision and position of its last event (-1: none). */
-export type Loaded<State> = { state: State; revision: number; position: number }
+export type Loaded<State> = { state: State; revision: number; position: Position }
 
 /** A reader that waits for its stream. */
 export type PendingLoad = { loaded(stream: Loaded<unknown>): void; refused(error: unknown): void }
@@ -59,7 +60,7 @@ export const streamCache = ({ store, snapshots, keep }: Options) => {
   const unread = ({ aggregate: { initial } }: AnyStream) => ({
     state: initial,
     revision: -1,
-    position: -1,
+    position: START,
     known: false,
   })
 
@@ -73,7 +74,7 @@ export const streamCache = ({ store, snapshots, keep }: Options) => {
     const start = revision
     const decode = decoder(aggregate.events)
     // A snapshot has no position: its last event is read again for it.
-    const from = revision >= 0 && position < 0 ? revision : revision + 1
+    const from = revision >= 0 && position === START ? revision : revision + 1
     for await (const batch of store.read(name, from)) {
       const later = batch.filter((event) => event.revision > start)
       state = evolved(aggregate, state, later.map(decode) as readonly EventOf<EventTable>[])

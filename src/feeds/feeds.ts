@@ -1,6 +1,7 @@
 import { readModels } from '../../projections/all.ts'
 import { type ReadModel, shownDocument } from '../../projections/projection.ts'
 import type { ReadHistory } from '../../queries/read-history.ts'
+import { latest, type Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
 import type { TemporalQuery } from '../projector/temporal-query.ts'
 import { type FeedBatch, itemsOf, type Shown, upsert } from './item.ts'
@@ -17,7 +18,7 @@ const some = 200
 type Uses = LiveUses & {
   readHistory: ReadHistory
   stateAt: TemporalQuery
-  head(): Promise<number>
+  head(): Promise<Position>
   /** Opens the sealed texts of a document. */
   opened(value: unknown): Promise<unknown>
   /** A monotonic clock, in milliseconds. */
@@ -28,7 +29,7 @@ export type FeedRequest = {
   organizationId: string
   model: ReadModel
   /** Where to resume; undefined: from the beginning or, without a snapshot, from now. */
-  after: number | undefined
+  after: Position | undefined
   snapshot: boolean
 }
 
@@ -40,7 +41,7 @@ export const feeds = (uses: Uses) => {
   const { store, views, at, readHistory, stateAt, head, opened } = uses
   const { now = () => performance.now() } = uses
   const following = live(uses)
-  type Snapshot = { position: number; state: ReturnType<TemporalQuery>; until: number }
+  type Snapshot = { position: Position; state: ReturnType<TemporalQuery>; until: number }
   const shared = new Map<string, Snapshot>()
 
   const shownBy =
@@ -87,12 +88,12 @@ export const feeds = (uses: Uses) => {
   async function* changes(
     organizationId: string,
     model: ReadModel,
-    after: number,
-    upTo: number,
+    after: Position,
+    upTo: Position,
   ): AsyncGenerator<FeedBatch> {
     const changed = touched(model, store.read)
     const shown = shownBy(model)
-    let ids = new Map<string, number>()
+    let ids = new Map<string, Position>()
     let looked = 0
     const tell = () => itemsOf(views.load, model.name, organizationId, ids, shown)
     for await (const { events, position } of readHistory({ organizationId, after, upTo })) {
@@ -113,7 +114,7 @@ export const feeds = (uses: Uses) => {
   async function* upToNow(asked: FeedRequest, follows = false): AsyncGenerator<FeedBatch> {
     const { organizationId, model, after } = asked
     const upTo = at(model.name)
-    if (after !== undefined) yield* changes(organizationId, model, after, Math.max(after, upTo))
+    if (after !== undefined) yield* changes(organizationId, model, after, latest(after, upTo))
     else if (asked.snapshot) yield* snapshot(asked, follows)
     else yield { items: [], reached: upTo }
   }
@@ -134,7 +135,7 @@ export const feeds = (uses: Uses) => {
       yield told
     }
     // Changes written meanwhile are read from the log: nothing is buffered for this consumer yet.
-    const now = Math.max(position, at(model.name))
+    const now = latest(position, at(model.name))
     yield* changes(organizationId, model, position, now)
     const joined = await following.join(
       organizationId,
@@ -159,7 +160,8 @@ export const feeds = (uses: Uses) => {
       const end = await head()
       return [...readModels].map(([read_model, { shown }]) => {
         const position = at(read_model)
-        return { read_model, schema: shown.schema, position, lag: Math.max(0, end - position) }
+        const { amount: lag, unit: lag_unit } = store.distance(position, end)
+        return { read_model, schema: shown.schema, position, lag, lag_unit }
       })
     },
     head,

@@ -1,19 +1,21 @@
+import type { Position } from '../domain/event.ts'
+import { START } from '../ports/event-store.ts'
 import type { Document, Views } from '../ports/views.ts'
 
 /** A change of one document, as a line of JSON: serialized once for all subscribers. */
-export type Item = { position: number; text: string }
+export type Item = { position: Position; text: string }
 
 export type Shown = (document: Document) => Promise<Document>
 
 /** How many documents are opened at once. */
 const some = 200
 
-export const upsert = (id: string, document: Document, position: number): Item => ({
+export const upsert = (id: string, document: Document, position: Position): Item => ({
   position,
   text: JSON.stringify({ op: 'upsert', id, document, position }),
 })
 
-const removed = (id: string, position: number): Item => ({
+const removed = (id: string, position: Position): Item => ({
   position,
   text: JSON.stringify({ op: 'delete', id, position }),
 })
@@ -23,7 +25,7 @@ export const itemsOf = async (
   load: Views['load'],
   view: string,
   organizationId: string,
-  ids: ReadonlyMap<string, number>,
+  ids: ReadonlyMap<string, Position>,
   shown: Shown,
 ): Promise<Item[]> => {
   const names = [...ids.keys()]
@@ -32,7 +34,7 @@ export const itemsOf = async (
     const part = names.slice(n, n + some)
     const documents = await load(view, part)
     const made = part.map(async (id): Promise<Item[]> => {
-      const position = ids.get(id) ?? 0
+      const position = ids.get(id) ?? START
       const document = documents.get(id)
       if (!document) return [removed(id, position)]
       if (document.organization_id !== organizationId) return []
@@ -47,7 +49,7 @@ export const itemsOf = async (
  * Items. `partial`: a client cannot resume before the next batch; `reached`: the position to resume
  * from after these items.
  */
-export type FeedBatch = { items: readonly Item[]; partial?: true; reached?: number }
+export type FeedBatch = { items: readonly Item[]; partial?: true; reached?: Position }
 
 /**
  * Items as SSE frames. The `id:` is the position to resume from: of several items at one position

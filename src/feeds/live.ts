@@ -1,5 +1,6 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import type { EventProjection } from '../../projections/projection.ts'
+import type { Position } from '../domain/event.ts'
 import { type EventStore, type RecordedEvent, START } from '../ports/event-store.ts'
 import { type Log, silent } from '../ports/log.ts'
 import type { Views } from '../ports/views.ts'
@@ -15,11 +16,11 @@ const atOnce = 50
 const gatherMs = (subscribers: number) => Math.min(250, 5 + subscribers / 5)
 
 export type LiveUses = {
-  store: Pick<EventStore, 'feed' | 'read'>
+  store: Pick<EventStore, 'feed' | 'read' | 'distance'>
   views: Pick<Views, 'load'>
   /** The position that a view is folded to. */
-  at(view: string): number
-  waitForPosition(position: number, timeoutMs: number, views: readonly string[]): Promise<boolean>
+  at(view: string): Position
+  waitForPosition(position: Position, timeoutMs: number, views: readonly string[]): Promise<boolean>
   log?: Log
 }
 
@@ -53,7 +54,7 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
     for (const one of hub.subscribers) one.end()
   }
 
-  const tell = async (hub: Hub, events: readonly RecordedEvent[], position: number) => {
+  const tell = async (hub: Hub, events: readonly RecordedEvent[], position: Position) => {
     const { organizationId, view, shown, changed, subscribers } = hub
     const own = events.filter(({ metadata }) => metadata.organization_id === organizationId)
     try {
@@ -74,13 +75,12 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
     }
   }
 
-  const read = async (after: number, signal: AbortSignal) => {
+  const read = async (after: Position, signal: AbortSignal) => {
     try {
-      for await (const batch of store.feed(after, signal)) {
+      for await (const { events, position } of store.feed(after, signal)) {
         if (signal.aborted) return
-        told = batch.at(-1)?.position ?? told
-        const position = told
-        await Promise.all([...hubs.values()].map((hub) => tell(hub, batch, position)))
+        told = position
+        await Promise.all([...hubs.values()].map((hub) => tell(hub, events, position)))
         await pause(gatherMs(count()), undefined, { ref: false })
       }
     } catch (err) {

@@ -1,10 +1,11 @@
+import type { Position } from '../domain/event.ts'
 import type { Item } from './item.ts'
 
 /** How many characters may wait for one subscriber. */
 const mostWaiting = 1_048_576
 
 /** A subscriber of a feed: pushed items wait here, up to a bound, until they are pulled. */
-export const subscriber = (from: number, cut: () => void, most = mostWaiting) => {
+export const subscriber = (from: Position, cut: () => void, most = mostWaiting) => {
   let waiting: (readonly Item[])[] = []
   let size = 0
   let over = false

@@ -1,4 +1,5 @@
 import type { EventProjection } from '../../projections/projection.ts'
+import type { Position } from '../domain/event.ts'
 import { decoder } from '../event-sourcing/codec.ts'
 import type { EventStore, RecordedEvent } from '../ports/event-store.ts'
 
@@ -17,9 +18,9 @@ export const touched = (projection: EventProjection, read: EventStore['read']) =
   const idsOf = (event: RecordedEvent): readonly string[] =>
     folds(event) ? [projection.id(decode(event))].flat() : []
 
-  return async (batch: readonly RecordedEvent[]): Promise<Map<string, number>> => {
-    const ids = new Map<string, number>()
-    const touch = (id: string, position: number) => {
+  return async (batch: readonly RecordedEvent[]): Promise<Map<string, Position>> => {
+    const ids = new Map<string, Position>()
+    const touch = (id: string, position: Position) => {
       ids.delete(id)
       ids.set(id, position)
     }

@@ -1,4 +1,4 @@
-import type { Metadata, Recorded } from '../domain/event.ts'
+import { type Metadata, type Position, position, type Recorded } from '../domain/event.ts'
 
 /** `id` is a UUID; the same id appended again to the same place is stored once. */
 export type NewEvent = { id: string; type: string; data: unknown; metadata: Metadata }
@@ -7,13 +7,13 @@ export type NewEvent = { id: string; type: string; data: unknown; metadata: Meta
 export type RecordedEvent = Recorded & { type: string; data: unknown }
 
 /** The position before the first event. */
-export const START = -1
+export const START = position.parse(-1)
 
 /** `-1`: the stream must not exist. `n`: its last event has revision n. `any`: no check. */
 export type ExpectedRevision = number | 'any'
 
 /** Where the last event of an append went. */
-export type Appended = { revision: number; position: number }
+export type Appended = { revision: number; position: Position }
 
 /** Another writer was faster. `actual` is the stream's last revision, -1 when it has no events. */
 export class RevisionConflict extends Error {
@@ -45,6 +45,15 @@ export class StoreDamaged extends Error {
   override readonly name = 'StoreDamaged'
 }
 
+/**
+ * What a feed has come to. `position` is that of the last event, or further on: a store that others
+ * write to as well passes over their events.
+ */
+export type LogBatch = { events: readonly RecordedEvent[]; position: Position }
+
+/** A stretch of the log, in what its store counts. */
+export type Distance = { amount: number; unit: 'events' | 'bytes' }
+
 export type EventStore = {
   /**
    * Appends atomically and durably: on disk when it resolves. An empty list is refused (TypeError).
@@ -57,16 +66,24 @@ export type EventStore = {
   read(stream: string, from?: number): AsyncIterable<readonly RecordedEvent[]>
   /**
    * The global order after one position and up to another (the head at the time of the call, unless
-   * that comes first), in batches.
+   * that comes first), in batches. `after` is a position that this store gave, or START.
    */
-  history(after: number, upTo?: number): AsyncIterable<readonly RecordedEvent[]>
+  history(after: Position, upTo?: Position): AsyncIterable<readonly RecordedEvent[]>
+  /**
+   * The events at these positions, which increase, in batches. What lies between is not given.
+   * @throws StoreDamaged where there is no event
+   */
+  at(positions: AsyncIterable<readonly Position[]>): AsyncIterable<readonly RecordedEvent[]>
   /**
    * Everything after a position, then everything new, in batches, in order, no gap, no double.
-   * Pulled: a reader that is slow holds nothing but its own place. Ends when the signal aborts or
-   * the store closes. An adapter over a network resubscribes by itself, with back-off.
+   * `after` is a position that this store gave, or START. Pulled: a reader that is slow holds
+   * nothing but its own place. Ends when the signal aborts or the store closes. An adapter over a
+   * network resubscribes by itself, with back-off.
    */
-  feed(after: number, signal?: AbortSignal): AsyncIterable<readonly RecordedEvent[]>
+  feed(after: Position, signal?: AbortSignal): AsyncIterable<LogBatch>
+  /** How far it is from one position to another; 0 where the second comes first. */
+  distance(from: Position, to: Position): Distance
   /** The position of the last event; START when there is none. */
-  head(): Promise<number>
+  head(): Promise<Position>
   close(): Promise<void>
 }

@@ -1,3 +1,5 @@
+import type { Position } from '../domain/event.ts'
+
 /** A stored document of a read model: snake_case, in its answer's shape, with its id. */
 export type Document = { readonly [key: string]: unknown }
 
@@ -49,7 +51,7 @@ export type View<Doc> = {
 export type DocumentChange = { id: string; document: Document | undefined }
 
 /** Everything that one batch of events changed in one read model. */
-export type Commit = { view: string; changes: readonly DocumentChange[]; position: number }
+export type Commit = { view: string; changes: readonly DocumentChange[]; position: Position }
 
 /** A rebuild writes a generation of its own beside the live one and is swapped in whole. */
 export type Generation = 'live' | 'rebuild'
@@ -69,7 +71,7 @@ export type Views = {
   /** Declares a read model (creating or changing its indexes) and gives its reading side. */
   view<Doc>(spec: ViewSpec): Promise<View<Doc>>
   /** The position up to which a read model is folded; START (-1) when nothing is. */
-  checkpoint(view: string, generation?: Generation): Promise<number>
+  checkpoint(view: string, generation?: Generation): Promise<Position>
   /** The current documents of those ids, for folding; missing ones are absent. */
   load(
     view: string,
@@ -99,4 +101,4 @@ export type Views = {
 }
 
 /** Resolves when the views show every event up to a position, or after a bounded wait. */
-export type WaitForPosition = (position: number) => Promise<unknown>
+export type WaitForPosition = (position: Position) => Promise<unknown>

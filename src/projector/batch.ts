@@ -1,5 +1,6 @@
 import type { AnyProjection } from '../../projections/projection.ts'
-import { type RecordedEvent, START, StoreUnavailable } from '../ports/event-store.ts'
+import { latest, type Position } from '../domain/event.ts'
+import { type LogBatch, StoreUnavailable } from '../ports/event-store.ts'
 import type { Commit, Document, DocumentChange, Views } from '../ports/views.ts'
 import { folded } from './fold.ts'
 import { batchRouter, type Cursor, type RoutedBatch, type RoutedEvent } from './router.ts'
@@ -15,7 +16,7 @@ export type ProjectionStore = {
 export type FoldedBatch = {
   cursor: Cursor
   changes: readonly DocumentChange[]
-  position: number
+  position: Position
   error?: unknown
 }
 
@@ -43,16 +44,16 @@ const outcome = async (
   projectionStore: ProjectionStore,
   cursor: Cursor,
   { steps, ...routed }: RoutedBatch,
-  batch: readonly RecordedEvent[],
+  batch: LogBatch,
 ): Promise<FoldedBatch> => {
   const { projection, position } = cursor
   try {
     const stored = await fetched(projectionStore, projection, steps)
     const { changes, done, error = routed.error } = folded(projection, steps, stored)
-    if (!error) return { cursor, changes, position: batch.at(-1)?.position ?? position }
+    if (!error) return { cursor, changes, position: batch.position }
     const failed = steps[done]?.event.position ?? routed.failed
-    const before = batch.findLast((event) => event.position < failed)?.position ?? position
-    return { cursor, changes, position: Math.max(position, before), error }
+    const before = batch.events.findLast((event) => event.position < failed)?.position ?? position
+    return { cursor, changes, position: latest(position, before), error }
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error
     return { cursor, changes: [], position, error }
@@ -70,10 +71,10 @@ export const batchFolder = (projections: readonly AnyProjection[]) => {
   return async (
     projectionStore: ProjectionStore,
     cursors: readonly Cursor[],
-    batch: readonly RecordedEvent[],
+    batch: LogBatch,
   ): Promise<FoldedBatch[]> => {
-    const end = batch.at(-1)?.position ?? START
-    const routedBatches = route(batch, cursors)
+    const { position: end } = batch
+    const routedBatches = route(batch.events, cursors)
     const outcomes: (FoldedBatch | Promise<FoldedBatch>)[] = []
     for (const [n, cursor] of cursors.entries()) {
       const routed = routedBatches[n]

@@ -11,7 +11,8 @@ import {
   takeWhile,
   timer,
 } from 'rxjs'
-import type { EventStore, RecordedEvent } from '../ports/event-store.ts'
+import { earliest, type Position } from '../domain/event.ts'
+import type { EventStore, LogBatch } from '../ports/event-store.ts'
 import type { SerialQueue } from '../support/serial-queue.ts'
 import type { batchFolder, FoldedBatch } from './batch.ts'
 import { backOff, committed, type Leadership, retryingStore } from './retrying-store.ts'
@@ -20,7 +21,7 @@ import type { Cursor } from './router.ts'
 /** A view is further on than its log: it was folded from another one. Rebuild it. */
 class ViewAhead extends Error {
   override readonly name = 'ViewAhead'
-  constructor(view: string, position: number, head: number) {
+  constructor(view: string, position: Position, head: Position) {
     super(`${view} stands at position ${position}, but the log ends at ${head}: rebuild it`)
   }
 }
@@ -57,10 +58,10 @@ export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
       return { cursor, changes: [], position, ...ahead }
     })
     settled(await Promise.all(outcomes))
-    return Math.min(...cursors.map(({ position }) => position))
+    return earliest(...cursors.map(({ position }) => position))
   }
 
-  const step = async (batch: readonly RecordedEvent[]) => {
+  const step = async (batch: LogBatch) => {
     if (signal.aborted) return
     settled(await committed(projectionStore, await fold(projectionStore, cursors, batch)))
   }

@@ -1,5 +1,6 @@
 import { defer, EMPTY, exhaustMap, retry, Subject, type Subscription, timer } from 'rxjs'
 import type { AnyProjection } from '../../projections/projection.ts'
+import type { Position } from '../domain/event.ts'
 import { type EventStore, START } from '../ports/event-store.ts'
 import { type Log, silent } from '../ports/log.ts'
 import type { DocumentChange, Views } from '../ports/views.ts'
@@ -12,12 +13,12 @@ import type { Cursor } from './router.ts'
 import { watermarks } from './watermarks.ts'
 
 /** A document as a batch left it (undefined when it is gone), and the position of that batch. */
-export type ViewChange = DocumentChange & { view: string; position: number }
+export type ViewChange = DocumentChange & { view: string; position: Position }
 
 /** How one projection fares; `position` is what it has folded, `error` what stopped it. */
 export type ProjectionState = {
   name: string
-  position: number
+  position: Position
   state: 'running' | 'stopped'
   error?: unknown
 }
@@ -114,8 +115,8 @@ export const projector = (options: Options) => {
     /** The position that every view has folded, save those that have stopped. */
     checkpoint: marks.lowest,
 
-    /** From there to the end of the log, in positions. */
-    lag: async () => Math.max(0, (await store.head()) - marks.lowest()),
+    /** From there to the end of the log. */
+    lag: async () => store.distance(marks.lowest(), await store.head()),
 
     /** Whether it is this process that projects. */
     holds: () => leading(),

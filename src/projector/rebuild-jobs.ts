@@ -7,17 +7,18 @@ import type { Projector } from './projector.ts'
 import type { Progress } from './rebuild.ts'
 
 type Kept = {
-  store: Pick<EventStore, 'head'>
+  store: Pick<EventStore, 'head' | 'distance'>
   views: Pick<Views, 'checkpoint'>
   projections: readonly Pick<AnyProjection, 'name'>[]
 }
 
-/** How far each read model is folded, as stored; `lag` is the way to the log's head, in positions. */
+/** How far each read model is folded, as stored; `lag` is the distance to the log's head. */
 export const standingsOf = async ({ store, views, projections }: Kept) => {
   const head = await store.head()
   const standings = projections.map(async ({ name }) => {
     const position = await views.checkpoint(name)
-    return { name, position, lag: Math.max(0, head - position) }
+    const { amount: lag, unit: lag_unit } = store.distance(position, head)
+    return { name, position, lag, lag_unit }
   })
   return Promise.all(standings)
 }

@@ -1,4 +1,5 @@
 import type { AnyProjection } from '../../projections/projection.ts'
+import type { Position } from '../domain/event.ts'
 import { type EventStore, START } from '../ports/event-store.ts'
 import type { Views } from '../ports/views.ts'
 import type { SerialQueue } from '../support/serial-queue.ts'
@@ -20,7 +21,7 @@ type Rebuild = {
   serially?: SerialQueue
   progress?: (progress: Progress) => void
   /** Called in the same turn with the position that the new live read model stands at. */
-  swapped?: (position: number) => void
+  swapped?: (position: Position) => void
   signal?: AbortSignal
 }
 
@@ -41,12 +42,14 @@ export const rebuild = async (options: Rebuild): Promise<void> => {
   const { name } = projection
   const projectionStore = beside(views)
   const head = await store.head()
+  const whole = store.distance(START, head).amount
   let folded = 0
   let position = START
   const pass = async (): Promise<number> => {
     const before = folded
-    const report = (events: number, at: number) => {
-      const percent = head > 0 ? Math.min(100, Math.floor((at / head) * 100)) : 100
+    const report = (events: number, at: Position) => {
+      const left = store.distance(at, head).amount
+      const percent = whole > 0 ? Math.floor((1 - left / whole) * 100) : 100
       progress?.({ events: before + events, percent })
     }
     const options = { store, projection, projectionStore, after: position, progress: report }

@@ -1,4 +1,5 @@
 import type { AnyProjection } from '../../projections/projection.ts'
+import type { Position } from '../domain/event.ts'
 import { type EventStore, type RecordedEvent, START } from '../ports/event-store.ts'
 import { batchFolder, commitsOf, type ProjectionStore } from './batch.ts'
 import type { Cursor } from './router.ts'
@@ -9,18 +10,18 @@ const size = 2_000
 /** Small batches joined to larger ones; nothing beyond a position. */
 async function* joined(
   batches: AsyncIterable<readonly RecordedEvent[]>,
-  upTo: number,
+  upTo: Position | undefined,
 ): AsyncGenerator<readonly RecordedEvent[]> {
-  let leading: RecordedEvent[] = []
+  let gathered: RecordedEvent[] = []
   for await (const batch of batches) {
-    const past = batch.findIndex(({ position }) => position > upTo)
-    for (const event of past < 0 ? batch : batch.slice(0, past)) leading.push(event)
+    const past = upTo === undefined ? -1 : batch.findIndex(({ position }) => position > upTo)
+    for (const event of past < 0 ? batch : batch.slice(0, past)) gathered.push(event)
     if (past >= 0) break
-    if (leading.length < size) continue
-    yield leading
-    leading = []
+    if (gathered.length < size) continue
+    yield gathered
+    gathered = []
   }
-  if (leading.length > 0) yield leading
+  if (gathered.length > 0) yield gathered
 }
 
 type Replay = {
@@ -28,11 +29,11 @@ type Replay = {
   projection: AnyProjection
   projectionStore: ProjectionStore
   /** The position that the store is folded up to; START (-1) unless given. */
-  after?: number
+  after?: Position
   /** The last position to fold; the head at the time of the call unless given. */
-  upTo?: number
+  upTo?: Position
   /** Called after every commit with the events read so far and the position reached. */
-  progress?: (events: number, position: number) => void
+  progress?: (events: number, position: Position) => void
   signal?: AbortSignal
 }
 
@@ -41,25 +42,19 @@ type Replay = {
  * @throws what stops the projection (UnknownEvent, UnreadableEvent, a handler's error), after
  * everything before that event is committed
  */
-export const replay = async (options: Replay): Promise<{ events: number; position: number }> => {
-  const {
-    store,
-    projection,
-    projectionStore,
-    upTo = Number.POSITIVE_INFINITY,
-    progress,
-    signal,
-  } = options
+export const replay = async (options: Replay): Promise<{ events: number; position: Position }> => {
+  const { store, projection, projectionStore, upTo, progress, signal } = options
   const cursor: Cursor = { projection, position: options.after ?? START }
   const fold = batchFolder([projection])
   let events = 0
   for await (const batch of joined(store.history(cursor.position), upTo)) {
+    const position = batch.at(-1)?.position ?? cursor.position
     signal?.throwIfAborted()
-    const outcomes = await fold(projectionStore, [cursor], batch)
+    const outcomes = await fold(projectionStore, [cursor], { events: batch, position })
     await projectionStore.commit(commitsOf(outcomes))
-    for (const { position, error } of outcomes) {
+    for (const { position: reached, error } of outcomes) {
       if (error) throw error
-      cursor.position = position
+      cursor.position = reached
     }
     events += batch.length
     progress?.(events, cursor.position)

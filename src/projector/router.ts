@@ -1,6 +1,6 @@
 import type { AnyProjection, EventProjection, LogProjection } from '../../projections/projection.ts'
 import type { EventTable } from '../domain/aggregate.ts'
-import type { Seen } from '../domain/event.ts'
+import type { Position, Seen } from '../domain/event.ts'
 import { decoder } from '../event-sourcing/codec.ts'
 import { type RecordedEvent, START } from '../ports/event-store.ts'
 import type { Document, Scalar } from '../ports/views.ts'
@@ -19,7 +19,7 @@ export type RoutedEvent = {
 export type RoutedBatch = { steps: RoutedEvent[]; error?: unknown; failed: number }
 
 /** How far one projection is folded: events up to `position` are skipped. An error stops it. */
-export type Cursor = { projection: AnyProjection; position: number; error?: unknown }
+export type Cursor = { projection: AnyProjection; position: Position; error?: unknown }
 
 type Reader = {
   decode(recorded: RecordedEvent): Seen<EventTable>

@@ -1,4 +1,5 @@
 import type { AnyProjection } from '../../projections/projection.ts'
+import type { Position } from '../domain/event.ts'
 import { refusal } from '../domain/refusal.ts'
 import { type RecordedEvent, START } from '../ports/event-store.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
@@ -11,14 +12,14 @@ import type { Cursor } from './router.ts'
 /** An organization's events after one position and up to another, in batches. */
 type ReadHistory = (asked: {
   organizationId: string
-  after: number
-  upTo: number
+  after: Position
+  upTo: Position
 }) => AsyncIterable<{ events: readonly RecordedEvent[] }>
 
 type Changes = readonly (readonly [id: string, document: Document | null])[]
 
 /** What the history after a position has done to a read model. */
-type Delta = { after: number; changes: Changes }
+type Delta = { after: Position; upTo: Position; changes: Changes }
 
 type Options = {
   readHistory: ReadHistory
@@ -32,7 +33,7 @@ type Options = {
 }
 
 /** `position` is that of the last event in it, START where there was none. */
-export type PastState = { documents: ReadonlyMap<string, Document>; position: number }
+export type PastState = { documents: ReadonlyMap<string, Document>; position: Position }
 
 /** Events folded at once. */
 const batch = 2_000
@@ -48,7 +49,7 @@ export const temporalQuery = (options: Options) => {
   const size = Math.min(batch, every)
   const serially = serialQueue()
 
-  const replayed = async (organizationId: string, projection: AnyProjection, upTo: number) => {
+  const replayed = async (organizationId: string, projection: AnyProjection, upTo: Position) => {
     const { name } = projection
     const projectionStore = memoryProjectionStore(projection)
     const cursor: Cursor = { projection, position: START }
@@ -69,17 +70,17 @@ export const temporalQuery = (options: Options) => {
     for (; ; kept++) {
       const snapshot = await snapshots.get(snapshotName(kept))
       if (snapshot?.version !== version || snapshot.revision > upTo) break
-      const { after, changes } = snapshot.state as Delta
+      const { after, changes, upTo: reached } = snapshot.state as Delta
       if (after !== position) break
-      position = snapshot.revision
+      position = reached
       await commit(changes)
     }
     from = position
     cursor.position = position
 
     const step = async (events: readonly RecordedEvent[]): Promise<void> => {
-      const outcomes = await fold(projectionStore, [cursor], events)
       position = events.at(-1)?.position ?? position
+      const outcomes = await fold(projectionStore, [cursor], { events, position })
       for (const { changes } of commitsOf(outcomes)) {
         for (const { id, document } of changes) delta.set(id, document ?? null)
         await commit(changes.map(({ id, document }) => [id, document ?? null]))
@@ -88,7 +89,7 @@ export const temporalQuery = (options: Options) => {
       cursor.position = position
       folded += events.length
       if (folded < every) return
-      const state: Delta = { after: from, changes: [...delta] }
+      const state: Delta = { after: from, upTo: position, changes: [...delta] }
       const snapshot = { revision: position, version, state }
       // One that cannot be kept is folded again.
       await snapshots.put(snapshotName(kept++), snapshot).catch(() => undefined)
@@ -106,7 +107,7 @@ export const temporalQuery = (options: Options) => {
     return { documents: projectionStore.documents, position }
   }
 
-  return (organizationId: string, projection: AnyProjection, upTo: number): Promise<PastState> =>
+  return (organizationId: string, projection: AnyProjection, upTo: Position): Promise<PastState> =>
     serially(() => replayed(organizationId, projection, upTo))
 }
 export type TemporalQuery = ReturnType<typeof temporalQuery>

@@ -1,10 +1,11 @@
+import { latest, type Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
 
 /** How often waits are looked at for having lasted too long: one timer for all of them. */
 const tickMs = 50
 
 type Wait = {
-  position: number
+  position: Position
   views: readonly string[]
   until: number
   settle: (passed: boolean) => void
@@ -18,22 +19,26 @@ const yes = Promise.resolve(true)
  * for once, not by every caller.
  */
 export const watermarks = (names: readonly string[], now: () => number) => {
-  const positions = new Map<string, number>(names.map((name) => [name, START]))
+  const positions = new Map<string, Position>(names.map((name) => [name, START]))
   const aside = new Set<string>()
-  let lowest = START
+  /** Undefined: no view is waited for. */
+  let lowest: Position | undefined = START
   let waits: Wait[] = []
   let timer: NodeJS.Timeout | undefined
 
-  const behind = (name: string, position: number) =>
+  const behind = (name: string, position: Position) =>
     !aside.has(name) && (positions.get(name) ?? START) < position
 
   const reached = ({ position, views }: Pick<Wait, 'position' | 'views'>) =>
-    views === names ? lowest >= position : !views.some((name) => behind(name, position))
+    views === names
+      ? lowest === undefined || lowest >= position
+      : !views.some((name) => behind(name, position))
 
   const settle = () => {
-    lowest = Number.POSITIVE_INFINITY
+    let found: Position | undefined
     for (const [name, position] of positions)
-      if (!aside.has(name) && position < lowest) lowest = position
+      if (!aside.has(name) && (found === undefined || position < found)) found = position
+    lowest = found
     if (waits.length === 0) return
     const waiting = waits
     waits = []
@@ -46,7 +51,7 @@ export const watermarks = (names: readonly string[], now: () => number) => {
     const time = now()
     const late = waits.filter(({ until }) => until <= time)
     waits = waits.filter(({ until }) => until > time)
-    const furthest = Math.max(...positions.values())
+    const furthest = latest(START, ...positions.values())
     for (const { position, views, settle: answer } of late) {
       if (furthest >= position)
         for (const name of views) if (behind(name, position)) aside.add(name)
@@ -61,12 +66,12 @@ export const watermarks = (names: readonly string[], now: () => number) => {
   settle()
   return {
     /** How far every view is that has not stopped. */
-    lowest: () => (lowest === Number.POSITIVE_INFINITY ? START : lowest),
+    lowest: (): Position => lowest ?? START,
     /** How far one view is known to be. */
     at: (name: string) => positions.get(name) ?? START,
     waiting: () => waits.length > 0,
     /** True as soon as the views have passed a position; false when that takes too long. */
-    waitForPosition(position: number, timeoutMs: number, views: readonly string[] = names) {
+    waitForPosition(position: Position, timeoutMs: number, views: readonly string[] = names) {
       if (reached({ position, views })) return yes
       timer ??= setInterval(expire, tickMs)
       return new Promise<boolean>((settle) => {
@@ -74,7 +79,7 @@ export const watermarks = (names: readonly string[], now: () => number) => {
       })
     },
     /** Where views stand now; a view that went on is waited for again. */
-    moved(marks: Iterable<readonly [string, number]>) {
+    moved(marks: Iterable<readonly [string, Position]>) {
       for (const [name, position] of marks) {
         if (position <= (positions.get(name) ?? START)) continue
         positions.set(name, position)
@@ -83,7 +88,7 @@ export const watermarks = (names: readonly string[], now: () => number) => {
       settle()
     },
     /** A view that was made anew stands wherever it stands, and is waited for again. */
-    renewed(name: string, position: number) {
+    renewed(name: string, position: Position) {
       positions.set(name, position)
       aside.delete(name)
       settle()

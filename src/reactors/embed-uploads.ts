@@ -98,7 +98,10 @@ export const embedUploads = (uses: Uses) => {
     if (!down && !(err instanceof ModelFault)) throw err
     if (down) restUntil = clock.now().getTime() + restMs
     else refused.set(id, true)
-    log.warn({ err, upload_id: id }, 'a document could not be embedded; until then search finds it by its words')
+    log.warn(
+      { err, upload_id: id },
+      'a document could not be embedded; until then search finds it by its words',
+    )
   }
 
   const work = async (id: string): Promise<void> => {

@@ -3,6 +3,7 @@ import type { FollowUploadCommands } from '../../commands/follow-upload.ts'
 import type { DataStoreView } from '../../projections/datastores.ts'
 import type { UploadView } from '../../projections/uploads.ts'
 import type { FindUploads } from '../../queries/find-uploads.ts'
+import { latest, type Position } from '../domain/event.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -30,7 +31,7 @@ type Uses = {
   clearDatastore: ClearDatastoreCommands
   waitForPosition: WaitForPosition
   /** The position of the last event. */
-  head(): Promise<number>
+  head(): Promise<Position>
   /** Called when the work on an upload is done. */
   worked(organizationId: string, uploadId: string): void
   leases: Leases
@@ -143,7 +144,7 @@ export const indexUploads = (uses: Uses) => {
         clearDatastore.removeFile({ datastoreId, filename }, call),
       )
       const positions = (await Promise.all(removing)).map(({ position }) => position)
-      await waitForPosition(Math.max(...positions))
+      await waitForPosition(latest(...positions))
       const before = ids.size
       for (const { upload_id } of files) ids.add(upload_id)
       if (ids.size === before) return ids.size

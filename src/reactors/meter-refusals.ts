@@ -62,7 +62,8 @@ export const refusalMeter = (options: Options) => {
 
   const settleBefore = (minute: number): void => {
     for (const [name, kind] of kinds) if (kind.minute < minute) settle(name, kind)
-    if (unnoted > 0) log.warn({ refusals: unnoted }, 'more kinds of refusals than are counted apart')
+    if (unnoted > 0)
+      log.warn({ refusals: unnoted }, 'more kinds of refusals than are counted apart')
     unnoted = 0
   }
 

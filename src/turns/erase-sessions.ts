@@ -1,5 +1,6 @@
 import type { EraseSessionCommand } from '../../commands/erase-session.ts'
 import type { ListSessionIds } from '../../queries/list-session-ids.ts'
+import type { Position } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Call } from '../ports/call.ts'
 import type { WaitForPosition } from '../ports/views.ts'
@@ -11,7 +12,7 @@ type Uses = {
   turns: Pick<Turns, 'cancel' | 'forget'>
   waitForPosition: WaitForPosition
   /** The last position of the log. */
-  head(): Promise<number>
+  head(): Promise<Position>
 }
 
 type OneSession = { userId: string; sessionId: string }

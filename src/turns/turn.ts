@@ -1,5 +1,6 @@
 import type { AgentConfig } from '../agents/agent.ts'
 import type { TurnDone } from '../agents/agent-event.ts'
+import type { Position } from '../domain/event.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import type { Viewer } from '../domain/session/session.ts'
 import type { Call } from '../ports/call.ts'
@@ -52,7 +53,7 @@ export type LiveTurn = {
   created: number
   log: TurnLog
   /** Set once its message is stored: the session's owner, and the position where the run began. */
-  begun?: { ownerId: string; keyId: string | null; position: number }
+  begun?: { ownerId: string; keyId: string | null; position: Position }
   /**
    * Settles when the message is stored and its run begins: with this turn, or with the earlier turn
    * when the same message was sent before. Rejects with the refusal.

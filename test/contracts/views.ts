@@ -8,6 +8,7 @@ import type {
   ViewSpec,
   Views,
 } from '../../src/ports/views.ts'
+import { at } from '../support/positions.ts'
 import { model } from '../support/views-model.ts'
 
 /** A fresh, empty store that can be opened, closed and opened again. */
@@ -51,7 +52,7 @@ export const viewsContract = (
     t.teardown(() => views.close())
     const view = await views.view<Document>(spec)
     const commit = (position: number, ...changes: DocumentChange[]) =>
-      views.commit([{ view: 'notes', changes, position }])
+      views.commit([{ view: 'notes', changes, position: at(position) }])
     return { views, view, commit }
   }
 
@@ -74,12 +75,12 @@ export const viewsContract = (
 
   t.test('a changed document leaves its old place in an index', async (t) => {
     const { view, commit } = await opened(t)
-    const at = (owner: string) => view.find({ index: 'by_owner', equals: [owner], limit: 10 })
+    const ofOwner = (owner: string) => view.find({ index: 'by_owner', equals: [owner], limit: 10 })
     await commit(1, note('a', { owner: 'o', at: '1' }), note('b', { owner: 'o', at: '1' }))
-    await at('o')
+    await ofOwner('o')
     await commit(2, note('a', { owner: 'p', at: '1' }), note('b', undefined))
-    t.strictSame(await at('o'), { items: [], total: 0 })
-    t.strictSame(await at('p'), { items: [{ owner: 'p', at: '1' }], total: 1 })
+    t.strictSame(await ofOwner('o'), { items: [], total: 0 })
+    t.strictSame(await ofOwner('p'), { items: [{ owner: 'p', at: '1' }], total: 1 })
     t.equal(await view.get('b'), undefined)
   })
 
@@ -106,8 +107,8 @@ export const viewsContract = (
     await commit(1, note('a', { owner: 'o' }))
     const other = await views.view<Document>({ name: 'others', indexes: {} })
     await views.commit([
-      { view: 'notes', changes: [note('a', undefined)], position: 2 },
-      { view: 'others', changes: [note('a', { owner: 'x' })], position: 2 },
+      { view: 'notes', changes: [note('a', undefined)], position: at(2) },
+      { view: 'others', changes: [note('a', { owner: 'x' })], position: at(2) },
     ])
     t.strictSame(await other.get('a'), { owner: 'x' })
     t.strictSame([await views.checkpoint('notes'), await views.checkpoint('others')], [2, 2])
@@ -257,7 +258,7 @@ export const viewsContract = (
     const { open } = await place(t)
     const before = await open()
     await before.view(spec)
-    await before.commit([{ view: 'notes', changes: [note('a', { owner: 'o' })], position: 9 }])
+    await before.commit([{ view: 'notes', changes: [note('a', { owner: 'o' })], position: at(9) }])
     await before.close()
     const views = await open()
     t.teardown(() => views.close())
@@ -294,7 +295,7 @@ export const viewsContract = (
     await commit(5, note('a', { owner: 'old' }), note('b', { owner: 'old' }))
     await views.beginRebuild('notes')
     t.equal(await views.checkpoint('notes', 'rebuild'), -1)
-    const rebuilt = { view: 'notes', changes: [note('a', { owner: 'new' })], position: 6 }
+    const rebuilt = { view: 'notes', changes: [note('a', { owner: 'new' })], position: at(6) }
     await views.commit([rebuilt], 'rebuild')
     await commit(7, note('c', { owner: 'old' }))
 
@@ -319,7 +320,7 @@ export const viewsContract = (
   t.test('a rebuild begun again starts from nothing', async (t) => {
     const { views } = await opened(t)
     await views.beginRebuild('notes')
-    const first = { view: 'notes', changes: [note('a', { owner: 'o' })], position: 6 }
+    const first = { view: 'notes', changes: [note('a', { owner: 'o' })], position: at(6) }
     await views.commit([first], 'rebuild')
     await views.beginRebuild('notes')
     t.equal(await views.checkpoint('notes', 'rebuild'), -1)
@@ -337,7 +338,7 @@ export const viewsContract = (
       fc.double({ noNaN: true, noDefaultInfinity: true }),
       fc.constantFrom(null, undefined),
     )
-    const at = fc.oneof(fc.string({ unit: 'binary', maxLength: 4 }), fc.constantFrom('a', 'ab'))
+    const moment = fc.oneof(fc.string({ unit: 'binary', maxLength: 4 }), fc.constantFrom('a', 'ab'))
     const field = (name: string, values: fc.Arbitrary<unknown>) =>
       values.map((value) => (value === undefined ? {} : { [name]: value }))
     const state = fc.constantFrom('x', 'y', null)
@@ -345,7 +346,7 @@ export const viewsContract = (
       .tuple(
         field('owner', owner),
         field('rank', rank),
-        field('at', at),
+        field('at', moment),
         fc.oneof(
           fc.constant({}),
           state.map((state) => ({ run: { state } })),
@@ -404,7 +405,7 @@ export const viewsContract = (
         const plain = model(spec)
         for (const [position, step] of steps.entries())
           if ('changes' in step) {
-            await views.commit([{ view: name, changes: step.changes, position }])
+            await views.commit([{ view: name, changes: step.changes, position: at(position) }])
             plain.commit(step.changes)
           } else t.strictSame(await view.find(step.query), plain.find(step.query))
         t.strictSame(await everything(view), plain.everything())

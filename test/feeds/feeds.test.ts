@@ -10,13 +10,14 @@ import { subscriber } from '../../src/feeds/subscriber.ts'
 import { projector } from '../../src/projector/projector.ts'
 import { temporalQuery } from '../../src/projector/temporal-query.ts'
 import { opened } from '../support/opened.ts'
+import { at } from '../support/positions.ts'
 import { metadata } from '../support/recorded.ts'
 
-const item = (position: number) => ({ position, text: `${position}` })
+const item = (position: number) => ({ position: at(position), text: `${position}` })
 
 t.test('a consumer that does not read is cut off, and holds nothing', async (t) => {
   let cut = 0
-  const one = subscriber(5, () => cut++, 100)
+  const one = subscriber(at(5), () => cut++, 100)
   one.push([item(5), item(6)], 60)
   const reading = one.follow()
   t.strictSame((await reading.next()).value, [item(6)], 'only what is behind its beginning')
@@ -34,7 +35,7 @@ t.test('a thousand follow one feed, and see the same', async (t) => {
   const projecting = projector({ store, views, projections })
   const { eventIndex } = await viewsOf(views)
   await projecting.start()
-  const history = readHistory({ store, eventIndex, indexed: () => projecting.at('histories') })
+  const history = readHistory({ store, eventIndex, indexed: () => projecting.at('event_index') })
   const snapshots = { get: async () => undefined, put: async () => undefined }
   const model = readModels.get('organizations')
   if (!model) throw new Error('no organizations')

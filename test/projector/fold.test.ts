@@ -1,7 +1,9 @@
 import t from 'tap'
+import type { Position } from '../../src/domain/event.ts'
 import { START } from '../../src/ports/event-store.ts'
 import { batchRouter, type Cursor } from '../../src/projector/router.ts'
 import { projecting } from '../support/given.ts'
+import { at } from '../support/positions.ts'
 import { recorded } from '../support/recorded.ts'
 import { boxes, tallies, things, toys } from '../support/toys.ts'
 
@@ -49,13 +51,13 @@ t.test('an event concerns only those who read it', async (t) => {
     { stream: b1, ...opened() },
     { stream: b1, ...put('cup') },
   ])
-  const steps = (ahead: number) =>
+  const steps = (ahead: Position) =>
     batchRouter(toys)(
       batch,
       cursors.map((cursor, n) => (n === 0 ? { ...cursor, position: ahead } : cursor)),
     ).map(({ steps }) => steps.map(({ event }) => event.position))
   t.strictSame(steps(START), [[2, 3], [3], [2, 3]])
-  t.strictSame(steps(2), [[3], [3], [2, 3]], 'and only beyond where they are')
+  t.strictSame(steps(at(2)), [[3], [3], [2, 3]], 'and only beyond where they are')
 })
 
 t.test('an event that cannot be read ends the steps of those who read it', async (t) => {

@@ -7,6 +7,7 @@ import { projector } from '../../src/projector/projector.ts'
 import { deferred } from '../../src/support/deferred.ts'
 import { put, say } from '../support/box-history.ts'
 import { opened } from '../support/opened.ts'
+import { at } from '../support/positions.ts'
 import { asStraight } from '../support/sequential-feed.ts'
 import { toys } from '../support/toys.ts'
 
@@ -56,16 +57,16 @@ t.test('one projects, the other sees it and takes over', async (t) => {
   })
   await a.start()
   await say(store, [put('b-1', 'cup')])
-  t.ok(await a.waitForPosition(0, patience))
+  t.ok(await a.waitForPosition(at(0), patience))
   await b.start()
-  t.ok(await b.waitForPosition(0, patience), 'it looks at what the other has stored')
+  t.ok(await b.waitForPosition(at(0), patience), 'it looks at what the other has stored')
   await t.rejects(b.rebuild('boxes'), { message: /another process projects/ })
   t.strictSame(new Set(notes.map(({ who }) => who)), new Set(['a']))
 
   first.cut()
   for (let n = 1; notes.at(-1)?.who !== 'b' && n < 500; n++) {
     await say(store, [put('b-1', 'cup')])
-    t.ok(await b.waitForPosition(n, patience))
+    t.ok(await b.waitForPosition(at(n), patience))
   }
   const handover = notes.findIndex(({ who }) => who === 'b')
   t.ok(
@@ -90,11 +91,11 @@ t.test('a stop hands over at once', async (t) => {
   )
   await a?.start()
   await say(store, [put('b-1', 'cup')])
-  t.ok(await a?.waitForPosition(0, patience))
+  t.ok(await a?.waitForPosition(at(0), patience))
   await b?.start()
   await a?.stop()
   await say(store, [put('b-1', 'hat')])
-  t.ok(await b?.waitForPosition(1, patience))
+  t.ok(await b?.waitForPosition(at(1), patience))
   await b?.stop()
   await asStraight(t, store, views, toys)
 })
@@ -133,7 +134,7 @@ t.test('a holder whose lease ran out in the middle of a batch writes nothing of 
     lease: { name: 'projector', holder: 'b', leases },
   })
   await b.start()
-  t.ok(await b.waitForPosition(0, patience))
+  t.ok(await b.waitForPosition(at(0), patience))
   loaded.resolve()
   await a.stop()
   await b.stop()

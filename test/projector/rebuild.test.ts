@@ -8,6 +8,7 @@ import { replay } from '../../src/projector/replay.ts'
 import { boxHistory, put, say } from '../support/box-history.ts'
 import { gathered } from '../support/noted.ts'
 import { opened } from '../support/opened.ts'
+import { at } from '../support/positions.ts'
 import { asStraight, foldedOneByOne } from '../support/sequential-feed.ts'
 import { boxes, tallies, things, toys } from '../support/toys.ts'
 
@@ -38,7 +39,7 @@ t.test('a rebuild tells how far it is, and queries are answered meanwhile', asyn
   const one = projector({ store, views, projections: [things] })
   await one.start()
   await say(store, [put('b-1', 'cup'), put('b-1', 'hat')])
-  await one.waitForPosition(1, patience)
+  await one.waitForPosition(at(1), patience)
   const view = await views.view<{ put: number }>(things)
   const answers: Promise<{ put: number } | undefined>[] = []
   const steps: unknown[] = []
@@ -56,7 +57,7 @@ t.test('a rebuild that fails leaves the live view as it was', async (t) => {
   const one = projector({ store, views, projections: [things] })
   await one.start()
   await say(store, [put('b-1', 'cup')])
-  await one.waitForPosition(0, patience)
+  await one.waitForPosition(at(0), patience)
   await say(store, [{ stream: 'b-1', type: 'ThingPut', data: { thing: 7 } }])
   await t.rejects(one.rebuild('things'), { name: 'UnreadableEvent' })
   await t.rejects(one.rebuild('nothing'), { message: /no projection is called nothing/ })
@@ -74,7 +75,7 @@ t.test('with nothing else running, a changed projection is rebuilt and then goes
   ])
   const one = projector({ store, views, projections: [boxes, tallies] })
   await one.start()
-  t.ok(await one.waitForPosition(1, patience))
+  t.ok(await one.waitForPosition(at(1), patience))
   await one.stop()
   const changed = { ...tallies, changes: {} }
   await views.view(changed)
@@ -83,7 +84,7 @@ t.test('with nothing else running, a changed projection is rebuilt and then goes
   const two = projector({ store, views, projections: [boxes, changed] })
   await two.start()
   await say(store, [put('b-1', 'hat')])
-  t.ok(await two.waitForPosition(2, patience))
+  t.ok(await two.waitForPosition(at(2), patience))
   await two.stop()
   await asStraight(t, store, views, [boxes, changed])
 })
@@ -97,7 +98,7 @@ t.test('a replay may end anywhere and go on from there', async (t) => {
       async (history, part) => {
         await say(store, history)
         const log = await gathered(store.history(START))
-        const upTo = Math.floor(part * (log.length - 1))
+        const upTo = at(Math.floor(part * (log.length - 1)))
         for (const projection of toys) {
           const projectionStore = memoryProjectionStore(projection)
           const first = await replay({ store, projection, projectionStore, upTo })

@@ -11,6 +11,7 @@ import { eventsByCategory } from '../../src/domain/categories.ts'
 import type { Document } from '../../src/ports/views.ts'
 import { formats } from '../support/open-api.ts'
 import { platform as platformOf, superAdminKey } from '../support/platform.ts'
+import { at } from '../support/positions.ts'
 import { reprise } from '../support/reprise.ts'
 import { startServer } from '../support/server.ts'
 import { workload } from '../support/workload.ts'
@@ -88,7 +89,7 @@ t.test('live views are what the log comes to, after something of everything', as
   const all: { id: string; document: Document }[] = []
   for await (const batch of view.all()) all.push(...batch)
   const [first, second] = all
-  const position = (await views.checkpoint('agents')) + 1
+  const position = at((await views.checkpoint('agents')) + 1)
   const changes = [
     { id: first?.id ?? '', document: { ...first?.document, name: 'Forged' } },
     { id: second?.id ?? '', document: undefined },

@@ -4,6 +4,7 @@ import { findAll } from '../../queries/find-all.ts'
 import { embeddedViews } from '../../src/adapters/embedded/views.ts'
 import { openViewsEnv } from '../../src/adapters/embedded/views-env.ts'
 import type { Document, Find } from '../../src/ports/views.ts'
+import { at } from '../support/positions.ts'
 
 const place = t.testdir()
 const idOf = (n: number) => `note ${String(n).padStart(5, '0')}`
@@ -15,7 +16,7 @@ t.test('every document once, also when others come while they are read', async (
   const view = await views.view<Document>({ name: 'notes', indexes })
   const store = (position: number, ns: readonly number[]) => {
     const changes = ns.map((n) => ({ id: idOf(n), document: { id: idOf(n) } }))
-    return views.commit([{ view: 'notes', position, changes }])
+    return views.commit([{ view: 'notes', position: at(position), changes }])
   }
   const stored = Array.from({ length: 5_000 }, (_, n) => 1_000 + n)
   await store(1, stored)

@@ -5,6 +5,7 @@ import type { RunView } from '../../projections/runs.ts'
 import { findAnswer } from '../../queries/find-answer.ts'
 import { embeddedViews } from '../../src/adapters/embedded/views.ts'
 import { openViewsEnv } from '../../src/adapters/embedded/views-env.ts'
+import { at } from '../support/positions.ts'
 
 const place = t.testdir()
 
@@ -15,7 +16,7 @@ t.test('a run is found with its answer, or not yet', async (t) => {
   const messages = await views.view<MessageView>({ name: 'messages', indexes: {} })
   const find = findAnswer({ runs, messages, open: ({ box }) => box })
   const store = (view: string, position: number, id: string, document: object) =>
-    views.commit([{ view, position, changes: [{ id, document: { ...document } }] }])
+    views.commit([{ view, position: at(position), changes: [{ id, document: { ...document } }] }])
 
   t.equal(await find('run-1'), undefined)
   await store('runs', 1, 'run-1', { status: 'cancelled', answer_id: null })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { listEvents } from '../../queries/list-events.ts'
-import type { RecordedEvent } from '../../src/ports/event-store.ts'
+import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
 import { SealBroken } from '../../src/security/vault.ts'
 import { heldLog, historyOn } from '../support/held-log.ts'
 import { metadata, recorded } from '../support/recorded.ts'
@@ -19,7 +19,7 @@ const listing = async (events: readonly RecordedEvent[], upTo?: number) => {
   return { ...listEvents({ readHistory, read: store.read, open }), log: store.log }
 }
 
-const asked = { organizationId: 'org-1', after: -1 }
+const asked = { organizationId: 'org-1', after: START }
 
 type Made = { organization: number; gap: number; minutes: number; owner: boolean }
 
@@ -74,7 +74,7 @@ t.test('pages and lines hold what was asked for, however much of it is indexed',
       const events = eventsOf(made)
       const from = minuteOf(time.from)
       const to = minuteOf(time.to)
-      const last = events.at(-1)?.position ?? -1
+      const last = events.at(-1)?.position ?? START
       const list = await listing(events, Math.floor(last * indexed))
       const expected = events.filter(
         (event) =>
@@ -93,7 +93,7 @@ t.test('pages and lines hold what was asked for, however much of it is indexed',
       t.strictSame(lines, expected)
 
       const seen: unknown[] = []
-      let after = -1
+      let after = START
       for (let pages = 0; pages <= made.length; pages++) {
         const page = await list.page({ ...query, after, limit })
         if (page.events.length > limit || page.next_after < after) return false
@@ -121,14 +121,14 @@ const busy = (n: number, own: (n: number) => boolean) =>
 t.test('what others have done is not read', async (t) => {
   const list = await listing(busy(60_000, (n) => n === 5 || n === 40_000))
   t.match(await list.page({ ...asked, limit: 100 }), { events: { length: 2 }, has_more: false })
-  t.ok(list.log.read <= 2 * 64, `${list.log.read} events read`)
+  t.equal(list.log.read, 2)
 })
 
 t.test('a page looks at no more than about 10,000 events', async (t) => {
   const list = await listing(busy(12_500, () => true))
   const none = { ...asked, type: 'OwnerAdded', limit: 100 }
   const first = await list.page(none)
-  t.strictSame(first, { events: [], next_after: 9_999, has_more: true })
+  t.strictSame(first, { events: [], next_after: 10_239, has_more: true })
   const second = await list.page({ ...none, after: first.next_after })
   t.strictSame(second, { events: [], next_after: 12_499, has_more: false })
 })
@@ -188,7 +188,7 @@ t.test("another organization's stream is not even read", async (t) => {
   const list = await listing(recorded(events))
   const found = async (stream: string) => {
     list.log.read = 0
-    const { events } = await list.page({ organizationId: ours, after: -1, limit: 10, stream })
+    const { events } = await list.page({ organizationId: ours, after: START, limit: 10, stream })
     return { events: events.length, read: list.log.read }
   }
   t.same(await found(`organization-${ours}_1`), { events: 1, read: 1 })

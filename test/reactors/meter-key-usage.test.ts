@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { START } from '../../src/ports/event-store.ts'
 import { keyUsageMeter } from '../../src/reactors/meter-key-usage.ts'
 import { commanded, platformCall } from '../support/commanded.ts'
 import { apiKeySettings } from '../support/key-settings.ts'
@@ -71,7 +72,7 @@ t.test('the counts of many keys are written a handful at a time', async (t) => {
       await new Promise(setImmediate)
       writing--
       written.add(keyId)
-      return { position: 0 }
+      return { position: START }
     },
   })
   for (let n = 0; n < 500; n++) meter.count({ ...access, keyId: `key-${n}` })
@@ -94,7 +95,7 @@ t.test('keys that were first used together are not all written together', async 
     },
     record: async ({ keyId }) => {
       written.push(keyId)
-      return { position: 0 }
+      return { position: START }
     },
   })
   const later = async (ms: number) => {

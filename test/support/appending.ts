@@ -18,7 +18,7 @@ try {
     for (;;) {
       const stream = randomUUID()
       await keys.create(stream, Buffer.from(stream))
-      let revision = START
+      let revision: number = START
       for (let n = 0; n < 5; n++) {
         const events = Array.from({ length: 1 + n }, () => noted('x'.repeat(n * 300)))
         const last = await store.append(stream, revision, events)

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { embeddedViews } from '../../src/adapters/embedded/views.ts'
 import { openViewsEnv } from '../../src/adapters/embedded/views-env.ts'
+import { at } from './positions.ts'
 
 /** A process that folds without end, to be killed. Says every position it has committed. */
 export const foldingSpec = {
@@ -19,8 +20,8 @@ const fold = async (path: string) => {
       { id: `slot ${(n * 7) % 300}`, document: n % 3 ? undefined : { group: 'seven', n } },
     ]
     await views.commit([
-      { view: 'tallies', changes, position: n },
-      { view: 'others', changes, position: n },
+      { view: 'tallies', changes, position: at(n) },
+      { view: 'others', changes, position: at(n) },
     ])
     // Waits where the reader is slow: a full pipe refuses a synchronous write.
     await new Promise((resolve) => process.stdout.write(`${n}\n`, resolve))

@@ -1,21 +1,47 @@
 import { type EventIndexView, eventIndex } from '../../projections/event-index.ts'
 import { readHistory } from '../../queries/read-history.ts'
-import { type EventStore, type RecordedEvent, START } from '../../src/ports/event-store.ts'
+import type { Position } from '../../src/domain/event.ts'
+import {
+  type EventStore,
+  type RecordedEvent,
+  START,
+  StoreDamaged,
+} from '../../src/ports/event-store.ts'
 import type { View } from '../../src/ports/views.ts'
 import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
 import { replay } from '../../src/projector/replay.ts'
+import { at } from './positions.ts'
+import { model } from './views-model.ts'
 
 const batch = 1_000
 
-/** A log in memory that counts what is read of it. */
+/**
+ * A log in memory that counts what is read of it. As EventStoreDB does, it reads only from positions
+ * that are events'.
+ */
 export const heldLog = (events: readonly RecordedEvent[]) => {
   const log = { read: 0 }
-  const store: Pick<EventStore, 'history' | 'head' | 'read'> = {
+  const places = new Map(events.map((event, n) => [event.position, n]))
+  const placeOf = (position: Position): number => {
+    const place = places.get(position)
+    if (place === undefined) throw new StoreDamaged(`no event at position ${position}`)
+    return place
+  }
+  const store: Pick<EventStore, 'at' | 'history' | 'head' | 'read'> = {
     head: async () => events.at(-1)?.position ?? START,
-    async *history(after, upTo = Infinity) {
-      const asked = events.filter(({ position }) => position > after && position <= upTo)
+    async *history(after, upTo) {
+      const rest = events.slice(after === START ? 0 : placeOf(after) + 1)
+      const past = rest.findIndex(({ position }) => upTo !== undefined && position > upTo)
+      const asked = past < 0 ? rest : rest.slice(0, past)
       for (let n = 0; n < asked.length; n += batch) {
         const some = asked.slice(n, n + batch)
+        log.read += some.length
+        yield some
+      }
+    },
+    async *at(positions) {
+      for await (const wanted of positions) {
+        const some = wanted.flatMap((position) => events[placeOf(position)] ?? [])
         log.read += some.length
         yield some
       }
@@ -29,27 +55,22 @@ export const heldLog = (events: readonly RecordedEvent[]) => {
   return { ...store, log }
 }
 
-type Log = Pick<EventStore, 'history' | 'head'>
+type Log = Pick<EventStore, 'at' | 'history' | 'head'>
 
-/** Where organizations' events are, as far as a part of the log tells. */
-export const eventIndexOf = async (store: Log, upTo: number): Promise<View<EventIndexView>> => {
+/** Where organizations' events are, as far as a part of the log tells, and how far that is. */
+export const eventIndexOf = async (store: Pick<Log, 'history'>, upTo?: number) => {
   const projectionStore = memoryProjectionStore(eventIndex)
-  await replay({ store, projection: eventIndex, projectionStore, upTo })
-  const view: Pick<View<EventIndexView>, 'find'> = {
-    async find({ equals: [organizationId], from = 0, limit, descending, skip = 0 }) {
-      const items = [...projectionStore.documents.values()]
-        .map((document) => document as unknown as EventIndexView)
-        .filter((one) => one.organization_id === organizationId && one.stretch >= Number(from))
-        .sort((a, b) => (descending ? b.stretch - a.stretch : a.stretch - b.stretch))
-      return { items: items.slice(skip, skip + limit), total: items.length }
-    },
+  const end = upTo === undefined ? {} : { upTo: at(upTo) }
+  const { position } = await replay({ store, projection: eventIndex, projectionStore, ...end })
+  const plain = model(eventIndex)
+  plain.commit([...projectionStore.documents].map(([id, document]) => ({ id, document })))
+  const view = {
+    get: async (id: string) => plain.everything()[id],
+    find: async (query: Parameters<typeof plain.find>[0]) => plain.find(query),
   }
-  return view as View<EventIndexView>
+  return { eventIndex: view as unknown as View<EventIndexView>, indexed: () => position }
 }
 
 /** Reads organizations' histories off a log, of which the index knows a part. */
-export const historyOn = async (store: Log, upTo: number = Infinity) => {
-  const eventIndex = await eventIndexOf(store, upTo)
-  const indexed = Math.min(upTo, await store.head())
-  return readHistory({ store, eventIndex, indexed: () => indexed })
-}
+export const historyOn = async (store: Log, upTo?: number) =>
+  readHistory({ store, ...(await eventIndexOf(store, upTo)) })

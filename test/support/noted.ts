@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { NewEvent, RecordedEvent } from '../../src/ports/event-store.ts'
+import type { LogBatch, NewEvent, RecordedEvent } from '../../src/ports/event-store.ts'
 
 /** A stream no other test has. */
 export const streamName = () => `note-org-1_${randomUUID()}`
@@ -29,4 +29,11 @@ export const gathered = async (
   const events: RecordedEvent[] = []
   for await (const batch of batches) events.push(...batch)
   return events
+}
+
+/** The events that a feed gives, in its batches. */
+export async function* eventsOf(
+  feed: AsyncIterable<LogBatch>,
+): AsyncGenerator<readonly RecordedEvent[], void> {
+  for await (const { events } of feed) yield events
 }

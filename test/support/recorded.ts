@@ -1,5 +1,6 @@
 import { type Call, metadataOf } from '../../src/ports/call.ts'
-import type { RecordedEvent } from '../../src/ports/event-store.ts'
+import { type LogBatch, type RecordedEvent, START } from '../../src/ports/event-store.ts'
+import { at } from './positions.ts'
 
 /** A request of user-1 with key-1 in org-1, at a fixed time. */
 export const call: Call = {
@@ -15,14 +16,21 @@ export const call: Call = {
 
 export const metadata = metadataOf(call, 1)
 
+type Given = Pick<RecordedEvent, 'stream' | 'type' | 'data'> &
+  Partial<Omit<RecordedEvent, 'position'>> & { position?: number }
+
 /** Events as a log would hold them: those of one stream in order, positions without gaps. */
-export const recorded = (
-  events: readonly (Pick<RecordedEvent, 'stream' | 'type' | 'data'> & Partial<RecordedEvent>)[],
-): RecordedEvent[] => {
+export const recorded = (events: readonly Given[]): RecordedEvent[] => {
   const revisions = new Map<string, number>()
-  return events.map((event, position) => {
+  return events.map((event, n) => {
     const revision = revisions.get(event.stream) ?? 0
     revisions.set(event.stream, revision + 1)
-    return { id: `event-${position}`, metadata, revision, position, ...event }
+    return { id: `event-${n}`, metadata, revision, ...event, position: at(event.position ?? n) }
   })
 }
+
+/** Events as a feed gives them. */
+export const batchOf = (events: readonly RecordedEvent[]): LogBatch => ({
+  events,
+  position: events.at(-1)?.position ?? START,
+})

@@ -7,6 +7,7 @@ import { leafOf, leafOfLine, lineOf } from '../../src/transparency/leaf.ts'
 import { leafHash } from '../../src/transparency/merkle.ts'
 import { openedNote, signerOf } from '../../src/transparency/note.ts'
 import { parsedTilePath, tilePath } from '../../src/transparency/tile.ts'
+import { at } from '../support/positions.ts'
 import { metadata } from '../support/recorded.ts'
 
 t.test('canonical JSON is what RFC 8785 says', async (t) => {
@@ -32,7 +33,7 @@ const event = {
   stream: 'box-org-1_b-1',
   type: 'BoxOpened',
   revision: 3,
-  position: 17,
+  position: at(17),
   data: { z: 1, a: { $sealed: 'k', box: 'AA==' } },
   metadata,
 }

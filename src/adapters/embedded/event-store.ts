@@ -1,6 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { AppendTooLarge, type EventStore, MAX_APPEND_BYTES } from '../../ports/event-store.ts'
+import { earliest, type Position } from '../../domain/event.ts'
+import {
+  AppendTooLarge,
+  type EventStore,
+  MAX_APPEND_BYTES,
+  START,
+  StoreDamaged,
+} from '../../ports/event-store.ts'
+import { runsOf } from '../runs.ts'
 import { streamKey } from './index-key.ts'
 import { assertName, type EventLog } from './log.ts'
 import { placeOf } from './placement.ts'
@@ -12,12 +20,19 @@ import { waitingRoom } from './waiting-room.ts'
 const batchEvents = 1_000
 const tailChars = 8 * 1024 * 1024
 const knownStreams = 20_000
+/** Events that are read and dropped rather than looked up one by one. */
+const near = 64
+
+type Options = {
+  /** Positions that are left out before every append: shows readers that compute with positions. */
+  gap?: number
+}
 
 /**
- * Events in a log of this process alone. Positions count from 0 without gaps. An append with `any`
- * looks through its stream for the first id, so it costs more on a long stream.
+ * Events in a log of this process alone. Positions count from 0. An append with `any` looks through
+ * its stream for the first id, so it costs more on a long stream.
  */
-export const embeddedEventStore = (log: EventLog): EventStore => {
+export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): EventStore => {
   const reader = logReader(log)
   const tail = recentTail(tailChars)
   const revisions = new LRUCache<string, number>({ max: knownStreams })
@@ -68,12 +83,12 @@ export const embeddedEventStore = (log: EventLog): EventStore => {
       return () => {
         const text = recordOf(stream, place.first, body)
         const revision = place.first + events.length - 1
-        const first = nextHead + 1
-        const position = nextHead + ids.length
+        const before = nextHead
+        const position = (before + gap + ids.length) as Position
         log.records.putSync(position, text)
         log.streams.putSync(streamKey(stream, revision), position)
         revisions.set(stream, revision)
-        nextRecords.push({ text, first, last: position })
+        nextRecords.push({ text, before, last: position })
         nextHead = position
         return { revision, position }
       }
@@ -96,13 +111,26 @@ export const embeddedEventStore = (log: EventLog): EventStore => {
     }
   }
 
-  const pages = async function* (after: number, upTo: number) {
+  const pages = async function* (after: Position, upTo: Position) {
     for (let position = after; position < upTo; ) {
       const events = log.look(() => reader.page(position, upTo))
       yield events
       position = events.at(-1)?.position ?? upTo
       await setImmediate()
     }
+  }
+
+  const at: EventStore['at'] = async function* (positions) {
+    for await (const wanted of positions)
+      for (const run of runsOf(wanted, near)) {
+        let found = 0
+        const [first = START] = run
+        for await (const page of pages((first - 1) as Position, run.at(-1) ?? first)) {
+          const events = page.filter(({ position }) => position === run[found] && ++found > 0)
+          if (events.length > 0) yield events
+        }
+        if (found < run.length) throw new StoreDamaged(`no event at position ${run[found]}`)
+      }
   }
 
   const feed: EventStore['feed'] = async function* (after, signal) {
@@ -117,7 +145,7 @@ export const embeddedEventStore = (log: EventLog): EventStore => {
           await seat.wait()
           continue
         }
-        yield events
+        yield { events, position: last.position }
         position = last.position
         if (!recent) await setImmediate()
       }
@@ -129,8 +157,10 @@ export const embeddedEventStore = (log: EventLog): EventStore => {
   return {
     append,
     read,
-    history: (after, upTo = head) => pages(after, Math.min(upTo, head)),
+    history: (after, upTo = head) => pages(after, earliest(upTo, head)),
+    at,
     feed,
+    distance: (from, to) => ({ amount: Math.max(0, to - from), unit: 'events' }),
     head: async () => head,
     close: log.close,
   }

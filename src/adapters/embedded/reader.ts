@@ -1,3 +1,4 @@
+import type { Position } from '../../domain/event.ts'
 import { type RecordedEvent, START, StoreDamaged } from '../../ports/event-store.ts'
 import { streamKey } from './index-key.ts'
 import type { EventLog } from './log.ts'
@@ -46,7 +47,8 @@ export const logReader = ({ records, streams, file }: EventLog) => {
 
   return {
     /** The position of the last event. */
-    head: (): number => [...records.getKeys({ reverse: true, limit: 1 })][0] ?? START,
+    head: (): Position =>
+      ([...records.getKeys({ reverse: true, limit: 1 })][0] as Position) ?? START,
 
     /** The revision of a stream's last event. */
     revision(stream: string): number {
@@ -67,8 +69,7 @@ export const logReader = ({ records, streams, file }: EventLog) => {
     page(after: number, upTo: number): RecordedEvent[] {
       if (after >= upTo) return []
       const events = batch(placesUpTo(after, upTo))
-      const first = events[0]?.position ?? 0
-      return events.slice(Math.max(0, after + 1 - first), upTo + 1 - first)
+      return events.filter(({ position }) => position > after && position <= upTo)
     },
 
     /** The revision of the last event of a stream with this id. Reads all events after it. */

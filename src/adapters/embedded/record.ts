@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import type { Position } from '../../domain/event.ts'
 import type { NewEvent, RecordedEvent } from '../../ports/event-store.ts'
 
 /**
@@ -46,7 +47,7 @@ export const eventsOf = (record: string, position: number): readonly RecordedEve
     metadata: own ?? shared,
     stream,
     revision: revision + n,
-    position: first + n,
+    position: (first + n) as Position,
   }))
 }
 

@@ -1,8 +1,8 @@
 import type { RecordedEvent } from '../../ports/event-store.ts'
 import { eventsOf } from './record.ts'
 
-/** The text of a record and the positions of its first and last event. */
-export type TailRecord = { text: string; first: number; last: number }
+/** The text of a record, the position of its last event, and of the last event before it. */
+export type TailRecord = { text: string; before: number; last: number }
 
 /**
  * The most recent records, so that readers close to the end read nothing from disk. They are kept
@@ -40,7 +40,7 @@ export const recentTail = (maxChars: number) => {
     /** About `count` events after a position; undefined when they begin before these records. */
     after(position: number, count: number): RecordedEvent[] | undefined {
       const oldest = kept[dropped]
-      if (!oldest || oldest.first > position + 1) return undefined
+      if (!oldest || oldest.before > position) return undefined
       const events: RecordedEvent[] = []
       for (let n = indexAfter(position); n < kept.length && events.length < count; n++) {
         const record = kept[n]

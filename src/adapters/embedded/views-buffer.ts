@@ -1,4 +1,5 @@
 import type { Database, Key } from 'lmdb'
+import type { Position } from '../../domain/event.ts'
 import { StoreUnavailable } from '../../ports/event-store.ts'
 import type { Document, DocumentChange } from '../../ports/views.ts'
 import { viewsCache } from './views-cache.ts'
@@ -22,11 +23,11 @@ const writeAtChanges = 4_096
 /** A generation of a read model: what is stored, and what is not written yet. */
 export type Table = StoredTable & {
   placers: readonly (StoredIndex & { place: ReturnType<typeof placer> })[]
-  checkpoint: number
+  checkpoint: Position
   changed: Map<string, Document | undefined>
 }
 
-export const tableOf = (stored: StoredTable, checkpoint: number): Table => ({
+export const tableOf = (stored: StoredTable, checkpoint: Position): Table => ({
   ...stored,
   placers: Object.values(stored.indexes).map((index) => ({ ...index, place: placer(index) })),
   checkpoint,
@@ -133,7 +134,7 @@ export const viewsBuffer = (db: Database<unknown, Key>) => {
 
     /** Takes all commits; or none, if the last write failed and fails again. */
     add(
-      commits: readonly { table: Table; changes: readonly DocumentChange[]; position: number }[],
+      commits: readonly { table: Table; changes: readonly DocumentChange[]; position: Position }[],
     ) {
       if (refused) write()
       for (const { table, changes, position } of commits) {

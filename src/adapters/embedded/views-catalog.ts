@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Database, Key } from 'lmdb'
+import type { Position } from '../../domain/event.ts'
 import { START } from '../../ports/event-store.ts'
 import type { Document, Index, ViewSpec } from '../../ports/views.ts'
 import { countKey, entryKey, type IndexPlace, placer, viewKeyOf, whole } from './views-keys.ts'
@@ -144,7 +145,7 @@ export const viewsCatalog = (db: Database<unknown, Key>) => {
       }),
 
     checkpoint: (table: StoredTable) =>
-      (db.get(checkpointKey(table)) as number | undefined) ?? START,
+      (db.get(checkpointKey(table)) as Position | undefined) ?? START,
 
     /** Removes abandoned keyspaces, a little at a time, until none is left or `stopped`. */
     async clean(stopped: () => boolean) {

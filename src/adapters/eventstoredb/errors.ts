@@ -44,6 +44,10 @@ export const isCutOff = (error: unknown): boolean =>
 export const isOutage = (error: unknown): boolean =>
   isCutOff(error) || late.some((kind) => error instanceof kind) || isUnrecognized(error)
 
+/** The server reads $all only from positions of events. */
+export const isNoPosition = (error: unknown): boolean =>
+  error instanceof UnknownError && error.message.includes('ReadAllResult')
+
 /** An error of gRPC as one of the client's kinds; any other as it is. */
 export const clientError = (error: Error): Error => convertToCommandError(error)
 

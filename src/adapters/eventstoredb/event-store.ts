@@ -84,6 +84,15 @@ export const eventStoreDbEventStore = (options: Options): EventStore => {
       }
     },
 
+    async *at(positions) {
+      try {
+        mustBeOpen()
+        for await (const some of positions) yield* reading.at(some)
+      } catch (error) {
+        throw portError(error)
+      }
+    },
+
     feed(after, signal) {
       const ending = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal
       return resubscribing(after, { clients, namespace, ours, ending, onDropped, onPassed: passed })
@@ -97,6 +106,8 @@ export const eventStoreDbEventStore = (options: Options): EventStore => {
         throw portError(error)
       }
     },
+
+    distance: (from, to) => ({ amount: Math.max(0, to - from), unit: 'bytes' }),
 
     async close() {
       closing.abort()

@@ -1,12 +1,12 @@
 import {
+  type Position as AllPosition,
   type AllStreamResolvedEvent,
-  type Position,
   type ReadPosition,
   type ResolvedEvent,
   START as startOfAll,
 } from '@eventstore/db-client'
 import { z } from 'zod'
-import type { Metadata } from '../../domain/event.ts'
+import type { Metadata, Position } from '../../domain/event.ts'
 import { type RecordedEvent, START, StoreDamaged } from '../../ports/event-store.ts'
 import type { Namespace } from './namespace.ts'
 
@@ -20,17 +20,17 @@ const ours = z.looseObject({ organization_id: z.string(), schema_version: z.numb
  * its own; only explicit transactions of the old TCP interface have events that share one.
  * @throws StoreDamaged for such an event.
  */
-export const positionOf = ({ commit, prepare }: Position): number => {
+export const positionOf = ({ commit, prepare }: AllPosition): Position => {
   const position = Number(commit)
   if (commit !== prepare || !Number.isSafeInteger(position))
     throw new StoreDamaged(`C:${commit}/P:${prepare} in $all is not a position of one event`)
-  return position
+  return position as Position
 }
 
 /** Where in $all what was read stands: an event, or a checkpoint, which has no event. */
-export const placeOf = (resolved: Resolved | undefined): number => {
+export const placeOf = (resolved: Resolved | undefined): Position => {
   const commit = resolved?.event?.position?.commit ?? resolved?.commitPosition
-  return commit === undefined ? START : Number(commit)
+  return commit === undefined ? START : (Number(commit) as Position)
 }
 
 /** A position as the client wants it. Subscriptions go on after it, reads begin with it. */

@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import {
+  type Position as AllPosition,
   type AllStreamSubscription,
   type EventStoreDBClient,
-  type Position,
   type ReadPosition,
   streamNameFilter,
 } from '@eventstore/db-client'
-import { type RecordedEvent, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
+import type { Position } from '../../domain/event.ts'
+import { type LogBatch, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import { batches, buffered } from './batches.ts'
 import type { Clients } from './clients.ts'
 import { isCutOff, isOutage, portError } from './errors.ts'
@@ -31,19 +32,19 @@ type Options = {
   ending: AbortSignal
   onDropped?: OnDropped | undefined
   /** Told that there is nothing of ours after an event and before where the server is. */
-  onPassed: (last: number, position: number) => void
+  onPassed: (last: Position, position: Position) => void
 }
 
 /** A checkpoint takes its place among the events: all that came before it is read before it. */
-const checkpointReached = async (subscription: AllStreamSubscription, checkpoint: Position) => {
+const checkpointReached = async (subscription: AllStreamSubscription, checkpoint: AllPosition) => {
   subscription.push({ commitPosition: checkpoint.commit, checkpoint })
 }
 
 /** Where a subscription that takes over goes on. A checkpoint's two numbers need not be the same. */
-const after = (item: Resolved & { checkpoint?: Position }): Position | undefined =>
+const after = (item: Resolved & { checkpoint?: AllPosition }): AllPosition | undefined =>
   item.event?.position ?? item.checkpoint
 
-const isBefore = (position: ReadPosition, other: Position): boolean =>
+const isBefore = (position: ReadPosition, other: AllPosition): boolean =>
   typeof position === 'string' ||
   position.commit < other.commit ||
   (position.commit === other.commit && position.prepare < other.prepare)
@@ -65,9 +66,9 @@ const subscribed = (client: EventStoreDBClient, namespace: Namespace, from: Read
  * @throws StoreDamaged only
  */
 export async function* resubscribing(
-  begin: number,
+  begin: Position,
   { clients, namespace, ours, ending, onDropped, onPassed }: Options,
-): AsyncGenerator<readonly RecordedEvent[], void> {
+): AsyncGenerator<LogBatch, void> {
   let last = begin
   let from = fromPosition(begin)
   let failures = 0
@@ -86,7 +87,7 @@ export async function* resubscribing(
         const passed = end && after(end)
         if (passed && isBefore(from, passed)) from = passed
         onPassed(last, placeOf(end))
-        if (events.length > 0) yield events
+        if (events.length > 0) yield { events, position: last }
       }
       lost = new StoreUnavailable('EventStoreDB: the server ended the subscription')
     } catch (error) {

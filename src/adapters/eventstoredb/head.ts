@@ -1,3 +1,4 @@
+import type { Position } from '../../domain/event.ts'
 import { START } from '../../ports/event-store.ts'
 import { placeOf } from './events.ts'
 import type { Reads } from './reads.ts'
@@ -15,15 +16,15 @@ export const headOf = ({ backwards }: Reads, ours: Sieve) => {
   let knownTo = START
 
   /** There is nothing of ours after `event` and before a position. */
-  const passed = (event: number, position: number): void => {
+  const passed = (event: Position, position: Position): void => {
     if (position <= knownTo) return
     last = event
     knownTo = position
   }
 
   /** Undefined when it is not among so many of the last events. */
-  const among = async (maxCount?: number): Promise<number | undefined> => {
-    let end: number | undefined
+  const among = async (maxCount?: number): Promise<Position | undefined> => {
+    let end: Position | undefined
     for await (const batch of backwards(maxCount))
       for (const resolved of batch) {
         const position = placeOf(resolved)
@@ -38,7 +39,7 @@ export const headOf = ({ backwards }: Reads, ours: Sieve) => {
     return undefined
   }
 
-  const head = async (): Promise<number> => (await among(few)) ?? (await among()) ?? START
+  const head = async (): Promise<Position> => (await among(few)) ?? (await among()) ?? START
 
   return { head, passed }
 }

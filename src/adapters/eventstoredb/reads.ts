@@ -1,12 +1,19 @@
 import { BACKWARDS, END, type EventStoreDBClient, StreamNotFoundError } from '@eventstore/db-client'
-import type { RecordedEvent } from '../../ports/event-store.ts'
+import { latest, type Position } from '../../domain/event.ts'
+import { type RecordedEvent, START, StoreDamaged } from '../../ports/event-store.ts'
+import { runsOf } from '../runs.ts'
 import { batches, buffered } from './batches.ts'
 import type { Clients } from './clients.ts'
-import { isCutOff } from './errors.ts'
+import { isCutOff, isNoPosition } from './errors.ts'
 import { fromPosition, placeOf, type Resolved } from './events.ts'
 import type { Namespace } from './namespace.ts'
 import { patience } from './patience.ts'
 import type { Sieve } from './strangers.ts'
+
+/** To read and drop so much costs about as much as to begin a read. */
+const nearBytes = 32_768
+/** No event of $all takes less. */
+const leastBytes = 64
 
 type Options = {
   clients: Clients
@@ -58,7 +65,7 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
   }
 
   /** $all after one position and up to another, which is not before it. */
-  async function* between(after: number, end: number): AsyncGenerator<RecordedEvent[], void> {
+  async function* between(after: Position, end: Position): AsyncGenerator<RecordedEvent[], void> {
     let position = after
     const begin = (client: EventStoreDBClient) => {
       const source = client.readAll({ fromPosition: fromPosition(position) }, buffered)
@@ -68,10 +75,42 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
       const events = ours(batch).filter(
         (event) => event.position > position && event.position <= end,
       )
-      position = Math.max(position, placeOf(batch.at(-1)))
+      position = latest(position, placeOf(batch.at(-1)))
       if (events.length > 0) yield events
       if (position >= end) return
     }
+  }
+
+  /** The events at these positions of one run, from its beginning. */
+  async function* ofRun(run: readonly Position[]): AsyncGenerator<RecordedEvent[], void> {
+    const last = run.at(-1) ?? START
+    let next = 0
+    const begin = (client: EventStoreDBClient) => {
+      const from = run[next] ?? last
+      const maxCount = 1 + Math.ceil((last - from) / leastBytes)
+      const source = client.readAll({ fromPosition: fromPosition(from), maxCount }, buffered)
+      return batches<Resolved>(source, () => source.cancel(), closing)
+    }
+    while (next < run.length) {
+      const first = next
+      for await (const batch of throughOutages(begin)) {
+        const found = ours(batch).filter(({ position }) => position === run[next] && ++next > 0)
+        if (found.length > 0) yield found
+        if (placeOf(batch.at(-1)) >= (run[next] ?? START)) break
+      }
+      if (next === first) throw new StoreDamaged(`no event at position ${run[next]}`)
+    }
+  }
+
+  /** The events at these positions, which increase. @throws StoreDamaged where there is none */
+  async function* at(positions: readonly Position[]): AsyncGenerator<RecordedEvent[], void> {
+    for (const run of runsOf(positions, nearBytes))
+      try {
+        yield* ofRun(run)
+      } catch (error) {
+        if (!isNoPosition(error)) throw error
+        throw new StoreDamaged(`not all positions from ${run[0]} on are those of events`)
+      }
   }
 
   /** $all from its end back, in batches, down to the beginning or so many events. */
@@ -81,7 +120,7 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
       return batches<Resolved>(source, () => source.cancel(), closing)
     })
 
-  return { ofStream, between, backwards }
+  return { ofStream, between, at, backwards }
 }
 
 export type Reads = ReturnType<typeof reads>

@@ -1,4 +1,5 @@
 import type { Db } from 'mongodb'
+import type { Position } from '../../domain/event.ts'
 import type { Document, Find, Found, Generation, View, ViewSpec, Views } from '../../ports/views.ts'
 import { type SerialQueue, serialQueue } from '../../support/serial-queue.ts'
 import { declaredIndex } from '../declared-index.ts'
@@ -110,7 +111,7 @@ export const mongoViews = (mongo: Pick<Mongo, 'db'>): Views => {
     await finishSwap(view)
     const position = await journal.position(nameOf(view, generation))
     if (position === undefined) throw new TypeError(`${view} is not being rebuilt`)
-    return position
+    return position as Position
   }
 
   return {

@@ -1,7 +1,10 @@
+import { type EventIndexView, eventIndex } from '../../../projections/event-index.ts'
 import { type NodesView, type TreeView, transparency } from '../../../projections/transparency.ts'
 import { exportLines } from '../../../queries/export-lines.ts'
 import { getCheckpoint } from '../../../queries/get-checkpoint.ts'
 import { getLogKey } from '../../../queries/get-log-key.ts'
+import { readEvents } from '../../../queries/read-events.ts'
+import { readHistory } from '../../../queries/read-history.ts'
 import { readTree } from '../../../queries/read-tree.ts'
 import { masterKeyOf } from '../../app/master-key.ts'
 import { configFrom, type Environment } from '../../config.ts'
@@ -27,7 +30,13 @@ export const localHistory = async (env: Environment, organization: string): Prom
     await close()
     throw new CommandFailed(`no events of an organization ${organization} are here`)
   }
-  const lines = exportLines({ readTree: tree, history: events.history })
+  const index = await views.view<EventIndexView>(eventIndex)
+  const indexed = await views.checkpoint(eventIndex.name)
+  const history = readHistory({ store: events, eventIndex: index, indexed: () => indexed })
+  const lines = exportLines({
+    readTree: tree,
+    readEvents: readEvents({ eventsAt: events.at, eventIndex: index, readHistory: history }),
+  })
   return {
     key: async () => getLogKey({ logKeySeed })(organization),
     checkpoint: () => getCheckpoint({ readTree: tree, logKeySeed })(organization),

@@ -1,4 +1,5 @@
 import { projections } from '../../../projections/all.ts'
+import { type Position, position } from '../../domain/event.ts'
 import { type RecordedEvent, START } from '../../ports/event-store.ts'
 import type { Document } from '../../ports/views.ts'
 import { memoryProjectionStore } from '../../projector/memory-store.ts'
@@ -10,7 +11,7 @@ import { eventsIn } from './events-in.ts'
 const replayed = projections.filter((projection) => !('stored' in projection))
 
 /** The position of the last event up to a time. */
-const positionAt = async (path: string, time: number): Promise<number> => {
+const positionAt = async (path: string, time: number): Promise<Position> => {
   let last = START
   for await (const events of eventsIn(path))
     for (const { metadata, position } of events)
@@ -18,9 +19,8 @@ const positionAt = async (path: string, time: number): Promise<number> => {
   return last
 }
 
-const upTo = async (path: string, asOf: string | undefined): Promise<number> => {
-  if (asOf === undefined) return Number.POSITIVE_INFINITY
-  if (/^\d+$/.test(asOf)) return Number(asOf)
+const upTo = async (path: string, asOf: string): Promise<Position> => {
+  if (/^\d+$/.test(asOf)) return position.parse(Number(asOf))
   const time = Date.parse(asOf)
   if (Number.isNaN(time))
     throw new CommandFailed(`--as-of ${asOf} is neither a time (ISO 8601) nor a position`, 2)
@@ -43,6 +43,7 @@ export const replayExport = async (
     )
   const projectionStore = memoryProjectionStore(projection)
   const history = (): AsyncIterable<readonly RecordedEvent[]> => eventsIn(path)
-  await replay({ store: { history }, projection, projectionStore, upTo: await upTo(path, asOf) })
+  const until = asOf === undefined ? {} : { upTo: await upTo(path, asOf) }
+  await replay({ store: { history }, projection, projectionStore, ...until })
   return projectionStore.documents
 }

@@ -2,18 +2,19 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListEvents } from '../../../queries/list-events.ts'
+import { position } from '../../domain/event.ts'
 import { START } from '../../ports/event-store.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { linesOf, sendLines, wantsLines } from '../streams/ndjson.ts'
-import { id, integer, moment, pageSizeOf } from '../wire/fields.ts'
+import { id, integer, logPosition, moment, pageSizeOf } from '../wire/fields.ts'
 
 type Uses = { listEvents: ListEvents; getOrganization: GetOrganization }
 
 const asked = z.object({
   from: moment.optional(),
   to: moment.optional(),
-  after: integer(START, Number.MAX_SAFE_INTEGER).default(START),
+  after: logPosition.default(START),
   limit: integer(1, Number.MAX_SAFE_INTEGER).optional(),
   stream: z.string().min(1).max(1_000).optional(),
   type: z.string().min(1).max(200).optional(),
@@ -21,7 +22,7 @@ const asked = z.object({
 })
 
 const event = z.object({
-  position: z.int(),
+  position,
   id: z.string(),
   stream: z.string(),
   revision: z.int(),

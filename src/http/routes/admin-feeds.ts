@@ -3,10 +3,10 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { findReadModel } from '../../../queries/find-read-model.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
+import type { Position } from '../../domain/event.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { FeedRequest, Feeds } from '../../feeds/feeds.ts'
 import { sseOf } from '../../feeds/item.ts'
-import { START } from '../../ports/event-store.ts'
 import type { FindAccess } from '../../security/access.ts'
 import { requireScopes } from '../../security/scopes.ts'
 import { credentialsOf } from '../checks/authenticate.ts'
@@ -14,24 +14,25 @@ import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { sendLines, wantsLines } from '../streams/ndjson.ts'
 import { goneSignal, sendStream } from '../streams/sse.ts'
-import { boolean, id, integer } from '../wire/fields.ts'
+import { boolean, id, logPosition } from '../wire/fields.ts'
 
 type Uses = { feeds: Feeds; getOrganization: GetOrganization; findAccess: FindAccess }
 
-const place = integer(START)
+const lagUnit = z.enum(['events', 'bytes'])
 const scopes = ['admin:read']
 const rules = { scopes, managers: true } as const
 
 const asked = z.object({
   snapshot: boolean.default(true).describe('false: only changes from now on'),
-  after: place.optional().describe('Continue after this position, like Last-Event-ID'),
+  after: logPosition.optional().describe('Continue after this position, like Last-Event-ID'),
 })
 
 const feed = z.object({
   read_model: z.string(),
   schema: z.looseObject({}).describe('JSON Schema of its documents'),
   position: z.int(),
-  lag: z.int(),
+  lag: z.int().describe('From there to the end of the log'),
+  lag_unit: lagUnit,
 })
 
 const schemas = new WeakMap<z.ZodType, Record<string, unknown>>()
@@ -44,10 +45,13 @@ const jsonSchemaOf = (schema: z.ZodType) => {
 /**
  * The position to continue after. `Last-Event-ID` wins: reconnecting clients send it by themselves.
  */
-const afterOf = ({ headers }: FastifyRequest, after: number | undefined): number | undefined => {
+const afterOf = (
+  { headers }: FastifyRequest,
+  after: Position | undefined,
+): Position | undefined => {
   const header = headers['last-event-id']
   if (header === undefined || header === '') return after
-  const { success, data } = place.safeParse(header)
+  const { success, data } = logPosition.safeParse(header)
   if (!success) throw refusal('invalid_query', { fields: { 'Last-Event-ID': ['not a position'] } })
   return data
 }

@@ -4,15 +4,14 @@ import { usageFigures, usageView } from '../../../projections/usage.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { GetState, Moment } from '../../../queries/get-state.ts'
 import { type GetUsage, usageParts } from '../../../queries/get-usage.ts'
-import { START } from '../../ports/event-store.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { linesOf, sendLines, wantsLines } from '../streams/ndjson.ts'
-import { id, integer, moment, pageSizeOf } from '../wire/fields.ts'
+import { id, integer, logPosition, moment, pageSizeOf } from '../wire/fields.ts'
 
 type Uses = { getState: GetState; getUsage: GetUsage; getOrganization: GetOrganization }
 
-const position = integer(START).transform((position): Moment => ({ position }))
+const position = logPosition.transform((position): Moment => ({ position }))
 const time = moment.transform((time): Moment => ({ time }))
 
 const asked = z.object({

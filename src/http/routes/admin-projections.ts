@@ -6,7 +6,8 @@ import { refusals } from '../errors/responses.ts'
 const projection = z.object({
   name: z.string(),
   position: z.int().describe('The last position folded; -1: none'),
-  lag: z.int().describe('Positions from there to the end of the log'),
+  lag: z.int().describe('From there to the end of the log'),
+  lag_unit: z.enum(['events', 'bytes']),
   state: z.enum(['running', 'stopped', 'rebuilding', 'elsewhere']),
   progress: z.object({ events: z.int(), percent: z.int() }).optional(),
   error: z.string().optional(),

@@ -1,10 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Distance } from '../../ports/event-store.ts'
 
 type Sources = {
   /** The position of the last event. */
   head(): Promise<number>
-  /** How many positions the views are behind the log's head. */
-  lag(): Promise<number>
+  /** How far the views are behind the log's head. */
+  lag(): Promise<Distance>
   running(): number
   /** Events found in our namespace that are not ours. */
   strangers(): number
@@ -35,10 +36,13 @@ export const processMetrics = ({ head, lag, running, strangers }: Sources) => {
   })
   new Gauge({
     name: 'reprise_projection_lag',
-    help: 'How far the views are behind the head of the event store, in positions',
+    help: 'How far the views are behind the head of the event store',
+    labelNames: ['unit'],
     registers,
     async collect() {
-      this.set(await lag().catch(unknown))
+      this.reset()
+      const { amount, unit } = await lag().catch(() => ({ amount: Number.NaN, unit: 'events' }))
+      this.set({ unit }, amount)
     },
   })
   new Gauge({

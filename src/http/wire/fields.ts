@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { position } from '../../domain/event.ts'
 import { planIds } from '../../domain/plan.ts'
 import { refusal } from '../../domain/refusal.ts'
+import { START } from '../../ports/event-store.ts'
 
 export const id = z.uuid()
 export const name = z.string().trim().min(1).max(200)
@@ -52,6 +54,9 @@ export const integer = (min: number, max = Number.MAX_SAFE_INTEGER) => {
     z.int(expected).min(min, expected).max(max, expected),
   )
 }
+
+/** A place in the log that a client names; it need not be an event's. */
+export const logPosition = integer(START).pipe(position)
 
 const flags: Readonly<Record<string, boolean>> = { true: true, false: false, 1: true, 0: false }
 

@@ -12,6 +12,7 @@ import type { Document } from '../../../src/ports/views.ts'
 import { snapshotsContract } from '../../contracts/snapshots.ts'
 import { viewsContract } from '../../contracts/views.ts'
 import { foldingSpec } from '../../support/folding.ts'
+import { at } from '../../support/positions.ts'
 
 t.test('embedded views', async (t) => {
   const dir = t.testdir()
@@ -80,7 +81,7 @@ const left = async (t: Test, how: 'closed' | 'open') => {
   const env = await openViewsEnv({ path, boot: 'first' })
   const views = embeddedViews(env)
   await views.view(spec)
-  await views.commit([{ view: 'notes', changes: [], position: 5 }])
+  await views.commit([{ view: 'notes', changes: [], position: at(5) }])
   await views.close()
   if (how === 'open') {
     const mark = JSON.parse(readFileSync(join(path, 'mark.json'), 'utf8'))
@@ -142,7 +143,7 @@ t.test('what a rebuild replaced is removed, also after a restart', async (t) => 
     const views = embeddedViews(await openViewsEnv({ path }))
     await views.view(spec)
     await views.beginRebuild('notes')
-    await views.commit([{ view: 'notes', changes, position: round }], 'rebuild')
+    await views.commit([{ view: 'notes', changes, position: at(round) }], 'rebuild')
     await views.swap('notes')
     await views.close()
   }

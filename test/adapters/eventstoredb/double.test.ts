@@ -16,6 +16,7 @@ import {
 } from '@eventstore/db-client'
 import t, { type Test } from 'tap'
 import { eventStoreDbEventStore } from '../../../src/adapters/eventstoredb/event-store.ts'
+import { START as beginning } from '../../../src/ports/event-store.ts'
 import { eventStoreDbCluster } from '../../support/eventstoredb-double/cluster.ts'
 import { eventStoreDbDouble } from '../../support/eventstoredb-double/double.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -290,8 +291,8 @@ t.test('TLS and users', async (t) => {
   const store = eventStoreDbEventStore({ url: url('admin:changeit@') })
   t.equal((await store.append('s-1', 'any', [noted('a')])).revision, 0)
   t.equal((await gathered(store.read('s-1'))).length, 1)
-  const feed = store.feed(-1)[Symbol.asyncIterator]()
-  t.equal((await feed.next()).value?.length, 1)
+  const feed = store.feed(beginning)[Symbol.asyncIterator]()
+  t.equal((await feed.next()).value?.events.length, 1)
   await feed.return?.()
   await store.close()
 })

@@ -9,7 +9,7 @@ import {
 } from '../../../src/ports/event-store.ts'
 import { eventStoreDbDouble } from '../../support/eventstoredb-double/double.ts'
 import { eventually } from '../../support/eventually.ts'
-import { gathered, noted, streamName } from '../../support/noted.ts'
+import { eventsOf, gathered, noted, streamName } from '../../support/noted.ts'
 
 const opened = async (t: Test, waits: { patienceMs?: number; silenceMs?: number } = {}) => {
   const double = await eventStoreDbDouble()
@@ -41,7 +41,7 @@ const fed = async (
 ) => {
   const events: RecordedEvent[] = []
   for await (const batch of store.feed(START)) {
-    events.push(...batch)
+    events.push(...batch.events)
     await seen(events)
     if (events.length >= count) break
   }
@@ -222,5 +222,5 @@ t.test('a closed store', async (t) => {
   await t.rejects(store.append(stream, 0, [noted('b')]), StoreUnavailable)
   await t.rejects(gathered(store.read(stream)), StoreUnavailable)
   await t.rejects(store.head(), StoreUnavailable)
-  t.strictSame(await gathered(store.feed(START)), [])
+  t.strictSame(await gathered(eventsOf(store.feed(START))), [])
 })

@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../../../src/ports/event-store.ts'
 import { CheckpointMoved, type Document, type DocumentChange } from '../../../src/ports/views.ts'
 import { viewsContract } from '../../contracts/views.ts'
 import { needsMongo, needsRealMongo, ownDatabase, ownMongo } from '../../support/mongo.ts'
+import { at } from '../../support/positions.ts'
 import { relay } from '../../support/relay.ts'
 
 t.test('MongoDB views', needsMongo, async (t) => {
@@ -31,7 +32,7 @@ const folded = async (t: Test) => {
     const views = mongoViews(mongo)
     const view = await views.view<Document>(spec)
     const commit = (position: number, ...changes: DocumentChange[]) =>
-      views.commit([{ view: 'notes', changes, position }])
+      views.commit([{ view: 'notes', changes, position: at(position) }])
     return { views, view, commit }
   }
   const first = await node()
@@ -93,7 +94,7 @@ t.test(
     for (let position = 6; position < 16; position++) {
       await views.beginRebuild('notes')
       const changes = ['a', 'b'].map((id) => ({ id, document: { owner: 'rebuilt' } }))
-      await views.commit([{ view: 'notes', changes, position }], 'rebuild')
+      await views.commit([{ view: 'notes', changes, position: at(position) }], 'rebuild')
       let swapping = true
       const swapped = views.swap('notes').then(() => {
         swapping = false
@@ -161,7 +162,7 @@ t.test('a swap cut off in the middle is finished', needsMongo, async (t) => {
   const { node, views, standings } = await folded(t)
   await views.beginRebuild('notes')
   const rebuilt = { id: 'a', document: { owner: 'rebuilt' } }
-  await views.commit([{ view: 'notes', changes: [rebuilt], position: 8 }], 'rebuild')
+  await views.commit([{ view: 'notes', changes: [rebuilt], position: at(8) }], 'rebuild')
   const decided = { position: 8, applied: 8, swapping: true }
   await standings.updateOne({ _id: 'notes' }, { $set: decided })
   const next = await node()
@@ -209,7 +210,9 @@ t.test('out of reach it says so, and goes on where it was', needsMongo, async (t
     await way.cut()
   })
   const commit = () =>
-    views.commit([{ view: 'notes', changes: [{ id: 'a', document: { owner: 'o' } }], position: 1 }])
+    views.commit([
+      { view: 'notes', changes: [{ id: 'a', document: { owner: 'o' } }], position: at(1) },
+    ])
   await way.cut()
   await t.rejects(commit(), StoreUnavailable)
   await t.rejects(view.get('a'), StoreUnavailable)

@@ -6,6 +6,7 @@ import t from 'tap'
 import { openReadiness } from '../../../src/app/readiness.ts'
 import { systemClock } from '../../../src/app/system-clock.ts'
 import { healthRoutes } from '../../../src/http/routes/health.ts'
+import { at } from '../../support/positions.ts'
 import { raw } from '../../support/raw.ts'
 import { served } from '../../support/served.ts'
 import { startApp } from '../../support/server.ts'
@@ -13,12 +14,12 @@ import { startApp } from '../../support/server.ts'
 type Uses = Parameters<typeof openReadiness>[0]
 
 const fine: Uses = {
-  events: { head: async () => 7 },
-  views: { checkpoint: async () => 7 },
+  events: { head: async () => at(7) },
+  views: { checkpoint: async () => at(7) },
   projecting: {
-    state: () => [{ name: 'sessions', position: 7, state: 'running' }],
-    lag: async () => 0,
-    checkpoint: () => 7,
+    state: () => [{ name: 'sessions', position: at(7), state: 'running' }],
+    lag: async () => ({ amount: 0, unit: 'events' }),
+    checkpoint: () => at(7),
   },
   failingSince: () => undefined,
   patienceMs: 20,
@@ -83,7 +84,7 @@ t.test('what is not ready', async (t) => {
           state: () => [
             {
               name: 'sessions',
-              position: 3,
+              position: at(3),
               state: 'stopped' as const,
               error: new Error('secret'),
             },
@@ -113,11 +114,11 @@ t.test('views that do not move although there is something to fold', async (t) =
   let head = 3
   const { readiness, close } = openReadiness({
     ...fine,
-    events: { head: async () => head },
+    events: { head: async () => at(head) },
     projecting: {
       ...fine.projecting,
-      checkpoint: () => position,
-      lag: async () => head - position,
+      checkpoint: () => at(position),
+      lag: async () => ({ amount: head - position, unit: 'events' }),
     },
     now: () => time,
   })
@@ -176,7 +177,7 @@ t.test('metrics move', async (t) => {
   t.match(after, 'route="unknown",status="404"')
   const position = 'reprise_event_store_position'
   t.ok(metricOf(after, position) > metricOf(before, position))
-  t.equal(metricOf(after, 'reprise_projection_lag'), 0)
+  t.equal(metricOf(after, 'reprise_projection_lag{unit="events"}'), 0)
   for (const name of [
     'reprise_runs_in_flight',
     'process_cpu_seconds_total',

@@ -1,9 +1,11 @@
 import t from 'tap'
 import { exportLines } from '../../queries/export-lines.ts'
 import { getEntries } from '../../queries/get-entries.ts'
+import { readEvents } from '../../queries/read-events.ts'
 import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
 import { lineOf } from '../../src/transparency/leaf.ts'
 import { folded, treesIn } from '../support/folded-trees.ts'
+import { eventIndexOf, heldLog, historyOn } from '../support/held-log.ts'
 import { gathered } from '../support/noted.ts'
 import { opened } from '../support/opened.ts'
 import { metadata } from '../support/recorded.ts'
@@ -32,7 +34,13 @@ t.test('the events of an organization are found among those of others', async (t
   const text = (events: readonly RecordedEvent[]) =>
     events.map((event) => `${lineOf(event)}\n`).join('')
 
-  const uses = { readTree, history: store.history }
+  const { eventIndex } = await eventIndexOf(store)
+  const reading = readEvents({
+    eventsAt: store.at,
+    eventIndex,
+    readHistory: await historyOn(store),
+  })
+  const uses = { readTree, readEvents: reading }
   const lines = async (from: number, to?: number) => {
     let found = ''
     for await (const part of await exportLines(uses)('org-1', from, to)) found += part
@@ -45,12 +53,14 @@ t.test('the events of an organization are found among those of others', async (t
   t.equal(bundle.length, 2 * 194 + Buffer.byteLength(text(own.slice(256))) - 194)
 
   const gone = own[100]?.position
-  async function* history(after: number) {
-    for await (const batch of store.history(after))
-      yield batch.filter(({ position }) => position !== gone)
-  }
-  await t.rejects(getEntries({ readTree, history })('org-1', { n: 0, width: 256 }), {
+  const damaged = heldLog(log.filter(({ position }) => position !== gone))
+  const readHistory = await historyOn(damaged)
+  const bundles = getEntries({
+    readTree,
+    readEvents: readEvents({ eventsAt: damaged.at, eventIndex, readHistory }),
+  })
+  await t.rejects(bundles('org-1', { n: 0, width: 256 }), {
     name: 'StoreDamaged',
-    message: `nothing at position ${gone}`,
+    message: `no event at position ${gone}`,
   })
 })
