@@ -18,7 +18,7 @@ export type DeleteDatastore = {
 }
 
 /**
- * From here on nobody sees the DataStore; removing its files is up to a reactor.
+ * Deletes a DataStore: it is invisible at once. A reactor removes its files later.
  * @throws datastore_not_found, datastore_in_use
  */
 export const deleteDatastore =

@@ -26,10 +26,10 @@ export type UploadFiles = { datastoreId: string; files: readonly ArrivedFile[] }
 type Uses = { transact: Transact; clock: Clock; blobs: Blobs }
 
 /**
- * Takes files in: the DataStore is in use first, so that it is not deleted meanwhile. Then the event, then the bytes, so that no bytes are ever stored that the
- * history does not know; an upload whose bytes did not come fails later, unless the request is
- * repeated. Files of one name are received in the order in which they are given.
- * @throws datastore_not_found, StoreUnavailable
+ * Receives files. First the DataStore is marked as in use, so that it cannot be deleted meanwhile;
+ * then the event is stored, then the bytes: no bytes are ever stored that the history does not know.
+ * An upload whose bytes did not arrive fails later, unless the request is repeated. Files of one
+ * name are received in the given order. @throws datastore_not_found, StoreUnavailable
  */
 export const uploadFiles = ({ transact, clock, blobs }: Uses) => {
   const take = async (datastoreId: string, file: ArrivedFile, uploadId: string, call: Call) => {

@@ -25,7 +25,7 @@ const itemOf = (view: AgentView) => ({
   has_mcp: view.has_mcp,
 })
 
-/** All agents that fit, in the order in which they were created (GET /api/external/agents). */
+/** The agents that match a filter, oldest first (GET /api/external/agents). */
 export const listAgents =
   (agents: View<AgentView>) => async (organizationId: string, filter: Filter) => {
     const { index, equals } = indexFor(filter)

@@ -15,7 +15,7 @@ type Uses = {
 /** With an email: the one account of that address. */
 type Ask = { organizationId: string; email: string | undefined; page: Page }
 
-/** The accounts that an organization provisioned, in the order in which it did. */
+/** The accounts that an organization provisioned, oldest first. */
 export const listProvisionedUsers = ({ members, users, open, hashEmail }: Uses) => {
   const ofAddress = async (organizationId: string, email: string, page: Page) => {
     const equals = [hashEmail(normalizedEmail(email))]

@@ -61,7 +61,7 @@ export type TurnDone = {
   agent: string
   finish_reason: FinishReason
   tool_calls?: readonly ToolCall[]
-  /** The sum over all agents of the turn. */
+  /** The sum of all agents in the turn. */
   usage: Usage
   charges: readonly Charge[]
 }

@@ -11,7 +11,7 @@ export const attributed = (events: Observable<AgentEvent>, clock: Clock): Observ
   new Observable((subscriber) => {
     let mingled = false
     let producer = ''
-    // A synchronous burst sees only what is above it: takeWhile ends it when nobody listens.
+    // A synchronous burst does not see an unsubscribe below it: takeWhile ends it.
     return events.pipe(takeWhile(() => !subscriber.closed)).subscribe({
       next: (event) => {
         if (event.event === 'agent_started' && event.agent_type === 'PARALLEL_AGENT') mingled = true

@@ -32,14 +32,14 @@ export const activeBelow = ({ subAgents }: AgentConfig, { turn }: AgentStep): Ag
     .map((agentId) => turn.agents.get(agentId))
     .filter((agent): agent is AgentConfig => agent?.isActive === true)
 
-/** @throws AgentFault when a container has nobody to run. */
+/** @throws AgentFault when a container has no active sub-agent. */
 export const someBelow = (agent: AgentConfig, step: AgentStep): AgentConfig[] => {
   const agents = activeBelow(agent, step)
   if (agents.length === 0) throw new AgentFault(`${agent.name} has no active sub-agent`)
   return agents
 }
 
-/** An agent's last word. `before` is what others said on its behalf: then its own words are theirs. */
+/** An agent's final answer. `before` is what other agents said for it; it is then part of the answer. */
 export const answered = (
   { name, outputKey }: AgentConfig,
   { text, by = name, finishReason = 'stop' }: Partial<AgentAnswer> & { text: string },
@@ -50,7 +50,7 @@ export const answered = (
   return { event: 'answered', answer: { text, by, finishReason, outputs } }
 }
 
-/** Hands the turn over: what the other agent answers is this agent's answer. */
+/** Hands the turn over: the other agent's answer becomes this agent's answer. */
 export const handedOver = (
   from: AgentConfig,
   to: AgentConfig,

@@ -20,7 +20,7 @@ import { chosen, transferName, transferSpec } from './transfer.ts'
 type Text = Extract<ModelEvent, { type: 'text' }>
 type Told = Extract<ModelEvent, { type: 'done' }>
 
-/** A call of `transfer_to_agent` that came to nothing, told to the model. */
+/** What the model is told when a call of `transfer_to_agent` names no agent that it may. */
 const notTransferred = { ok: false, content: `${errorPrefix}there is no such agent` }
 
 const resultsAsMessages = (calls: readonly ToolCall[], results: readonly ToolResult[]) =>
@@ -33,7 +33,7 @@ const resultsAsMessages = (calls: readonly ToolCall[], results: readonly ToolRes
     }),
   )
 
-/** The model and its tools by turns, until it answers without calling one or hands over. */
+/** Calls the model and its tools in turn until it answers without a call or hands over. */
 const conversation = (
   agent: AgentConfig,
   step: AgentStep,

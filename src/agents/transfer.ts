@@ -35,7 +35,7 @@ export const transferSpec = (agents: readonly AgentConfig[]): ToolSpec => ({
   },
 })
 
-/** Reads back what `transferSpec` wrote; nothing from any other spec. */
+/** Reads back what `transferSpec` wrote; undefined for any other spec. */
 export const choicesIn = (spec: ToolSpec): Choice[] => {
   const parsed = parameters.safeParse(spec.parameters)
   if (!parsed.success) return []

@@ -5,7 +5,7 @@ type Issue = { path: readonly (string | number)[]; message: string; kind: string
 
 /** What a refusal says beside its code. */
 export type Facts = {
-  /** Words in the place of those of the code. */
+  /** Replaces the code's own words. */
   message?: string
   /** The field that is wrong, `subAgents.2` for one. */
   field?: string
@@ -24,7 +24,7 @@ export type Facts = {
   requiredScopes?: readonly string[]
   missingScopes?: readonly string[]
   availableScopes?: readonly string[]
-  /** Those that are not given. */
+  /** Scopes that may not be granted. */
   scopes?: readonly string[]
   hasSubscription?: boolean
   currentPlan?: string
@@ -34,7 +34,7 @@ export type Facts = {
   effectiveBalance?: number
   canUseApi?: boolean
   existingDatastoreId?: string
-  /** Those that stand in the way. */
+  /** The agents that prevent it. */
   agents?: readonly { agentId: string; name: string }[]
   /** What is not connected, and why not. */
   skipped?: readonly { name: string; reason: string }[]

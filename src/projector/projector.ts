@@ -35,7 +35,7 @@ type Options = {
 }
 
 const pollMs = 20
-/** A node that does not project looks at the checkpoints this often when nobody waits for them. */
+/** A node that does not lead reads the checkpoints once in so many polls while no request waits for them. */
 const idlePolls = 50
 
 /**

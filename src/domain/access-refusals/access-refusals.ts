@@ -1,7 +1,7 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
 import { refusalEvents } from './events.ts'
 
-/** What a key was refused in an organization: nothing is ever decided on it. */
+/** What a key was refused in an organization. A record only: no decision reads it. */
 type Refusals = Readonly<Record<string, never>>
 
 const same = (state: Refusals): Refusals => state

@@ -4,11 +4,11 @@ import type { AgentConfigEvent, AgentConfiguration } from './events.ts'
 import { agentIn, type OrganizationAgents, requireAgent } from './organization-agents.ts'
 import { requireSound } from './valid-agents.ts'
 
-/** How many agents an organization has, and how large one is, as characters of JSON. */
+/** The most agents of an organization, and the largest agent in characters of JSON. */
 export const agentLimit = 1_000
 const sizeLimit = 100_000
 
-/** What holds for every agent of an organization. */
+/** What applies to every agent of an organization. */
 export type Rules = {
   orchestratorAgentId: string
   /** `provider/model` of LLM agents for which no other is named. */

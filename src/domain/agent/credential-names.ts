@@ -6,7 +6,7 @@ const placeholder = /\{\{\s*credential:([A-Z][A-Z0-9_]{0,63})\s*\}\}/g
 export const credentialNamesIn = (value: string): string[] =>
   [...value.matchAll(placeholder)].map(([, name = '']) => name)
 
-/** Whether something in a header value looks like such a name and is none. */
+/** Whether a header value has something that looks like a credential's name and is not. */
 export const hasStrayCredential = (value: string): boolean =>
   /\{\{\s*credential/i.test(value.replace(placeholder, ''))
 

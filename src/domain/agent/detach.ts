@@ -7,7 +7,7 @@ export const agentsWith = ({ agents }: OrganizationAgents, datastoreId: string) 
     .filter(([, { isActive, datastoreIds }]) => isActive && datastoreIds.includes(datastoreId))
     .map(([agentId, { name }]) => ({ agentId, name }))
 
-/** Takes a DataStore from every agent that names it. */
+/** Removes a DataStore from every agent that names it. */
 export const decideDetach =
   (datastoreId: string) =>
   ({ agents }: OrganizationAgents): AgentConfigEvent<'AgentChanged'>[] =>

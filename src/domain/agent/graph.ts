@@ -1,4 +1,4 @@
-/** Who an agent runs, in order. Agents that are not there run nobody. */
+/** The agents that an agent runs, in order. An agent that does not exist runs none. */
 export type Below = (agentId: string) => readonly string[]
 
 /** The way from an agent back to itself, both ends included; undefined where there is none. */

@@ -15,7 +15,7 @@ const sameName = (agents: Agents, subAgents: readonly string[]): number => {
 
 /**
  * Makes sure of who runs whom, after one agent was created or changed: every sub-agent exists,
- * nobody runs itself, no chain is too long, and names tell the sub-agents of one agent apart, since
+ * no agent runs itself, no chain is too long, and names tell the sub-agents of one agent apart, since
  * `transfer_to_agent` goes by name. Any agent can be sent a turn by the orchestrator
  * (`target_agent_id`), so chains are counted below it, wherever they hang.
  * @throws unknown_sub_agent, agent_cycle, agent_depth, agent_name_taken

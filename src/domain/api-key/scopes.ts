@@ -49,7 +49,7 @@ const optInScopes: readonly Scope[] = [
 /** Whether only owners and admins give a scope. */
 export const isOptIn = (scope: string): boolean => optInScopes.some((one) => one === scope)
 
-/** What a key may do when nobody said (docs/contract/requests.md#scopes). */
+/** The scopes of a key that is created without any (docs/contract/requests.md#scopes). */
 export const defaultScopes: Readonly<Record<'organization' | 'user', readonly Scope[]>> = {
   organization: organizationDefaults,
   user: scopes.filter((scope) => !optInScopes.includes(scope)),

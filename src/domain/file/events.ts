@@ -15,7 +15,7 @@ export const fileEvents = {
     fileType: z.enum(mimeTypes),
     blob: text,
   }),
-  /** After a crash: whoever worked on it is gone. */
+  /** After a crash: the process that worked on it is gone. */
   UploadRequeued: identity,
   UploadProcessingStarted: identity,
   /** The document is read. `chunksBlob` names what is to be stored of it for searching. */
@@ -25,12 +25,12 @@ export const fileEvents = {
   /** What its chunks mean, as one model has it; `vectorsBlob` names what is to be stored of it. */
   UploadEmbedded: identity.extend({ model: text, dimensions: count, vectorsBlob: text }),
   UploadFailed: identity.extend({ reason: text }),
-  /** Not seen any more; its blobs are still to be removed. `completed`: it could be searched. */
+  /** No longer visible; its blobs are removed next. `completed`: it could be searched. */
   UploadRemoved: identity.extend({
     reason: z.enum(['deleted', 'replaced', 'datastore_deleted']),
     completed: z.boolean(),
   }),
-  /** Its blobs are removed, as far as no other upload has the same bytes. */
+  /** Its blobs are removed, unless another upload has the same bytes. */
   UploadErased: identity,
 }
 

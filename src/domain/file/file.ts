@@ -67,7 +67,7 @@ const unfinished = (status: Status | undefined): boolean =>
 export const isUnderWay = (state: File, uploadId: string): boolean =>
   unfinished(uploadIn(state, uploadId)?.status)
 
-/** Whoever worked on it is gone: it waits again. */
+/** The process that worked on it is gone: it waits again. */
 export const decideRequeue =
   ({ uploadId, datastoreId }: Identity) =>
   (state: File): FileEvent<'UploadRequeued'>[] => {
@@ -76,7 +76,7 @@ export const decideRequeue =
     return [{ type: 'UploadRequeued', data: { uploadId, datastoreId } }]
   }
 
-/** Takes up one that waits. */
+/** Begins to process an upload that waits. */
 export const decideStart =
   ({ uploadId, datastoreId }: Identity) =>
   (state: File): FileEvent<'UploadProcessingStarted'>[] =>
@@ -121,7 +121,7 @@ export const decideComplete =
     ]
   }
 
-/** Only what can be searched; the same vectors are noted once. */
+/** Records the vectors of an upload that can be searched; the same vectors once. */
 export const decideEmbed =
   (data: FileEvent<'UploadEmbedded'>['data']) =>
   (state: File): FileEvent<'UploadEmbedded'>[] => {

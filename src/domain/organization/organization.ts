@@ -6,8 +6,8 @@ export type Organization = {
   status: 'unknown' | 'created'
   name: string
   /**
-   * Who counts as an owner, longest first. An owner is added here after, and taken away before, the
-   * membership says so: nobody counts who is not one, and so the last one cannot be lost.
+   * The owners, longest first. An owner is added here after the membership says so, and removed
+   * before it: everyone counted here is an owner, so the last one cannot be lost.
    */
   owners: readonly string[]
   orchestratorAgentId: string

@@ -104,7 +104,7 @@ export const sessionStream = (organizationId: string, sessionId: string) =>
 export type Viewer = {
   /** The user acted for, else the key's backing user. */
   userId: string
-  /** Set for an organization key that acts for nobody else: it sees what was made through it. */
+  /** Set for an organization key without delegation: it sees the sessions made through it. */
   onlyKeyId: string | null
 }
 
