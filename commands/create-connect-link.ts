@@ -1,9 +1,16 @@
+import { connectItems, requireItems } from '../src/domain/agent/connect-items.ts'
+import {
+  agentIn,
+  organizationAgentsStream,
+  requireAgent,
+} from '../src/domain/agent/organization-agents.ts'
 import {
   connectStream,
   decideCreateLink,
   decideRevokeLinks,
   linkMs,
 } from '../src/domain/connect/connect.ts'
+import { credentialsStream } from '../src/domain/credential/credential.ts'
 import { memberStream, requireProvisioned } from '../src/domain/member/member.ts'
 import type { Streams, Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
@@ -16,20 +23,33 @@ export type CreateConnectLink = { userId: string; agentId: string; returnUrl: st
 
 /**
  * A link that holds for 30 minutes; its token is in the answer and nowhere else.
- * @throws user_not_found, not_provisioned
+ * Answers what the user is to connect over it.
+ * @throws user_not_found, not_provisioned, agent_not_found, nothing_to_connect
  */
 export const createConnectLink =
   ({ load, transact, clock, hashLinkToken }: Uses) =>
   async ({ userId, agentId, returnUrl }: CreateConnectLink, call: Call) => {
     const { organizationId } = call
     requireProvisioned((await load(memberStream(organizationId, userId))).state)
+    const { agents } = (await load(organizationAgentsStream(organizationId))).state
+    requireAgent(agents, agentId)
+    const { items, skipped } = connectItems(agentId, (id) => agentIn(agents, id))
+    requireItems({ items, skipped })
+    const { names } = (await load(credentialsStream(organizationId, userId))).state
     const linkId = clock.id()
     const token = newLinkToken()
     const expiresAt = new Date(Date.parse(call.at) + linkMs).toISOString()
     const tokenHash = hashLinkToken(token)
     const decide = decideCreateLink({ linkId, tokenHash, agentId, returnUrl, expiresAt })
     const { position } = await transact(connectStream(organizationId, userId), decide, call)
-    return { linkId, token, expiresAt, position }
+    return {
+      linkId,
+      token,
+      expiresAt,
+      items: items.map((one) => ({ ...one, connected: names.includes(one.name) })),
+      skipped,
+      position,
+    }
   }
 export type CreateConnectLinkCommand = ReturnType<typeof createConnectLink>
 

@@ -2,19 +2,10 @@ import type { AgentView } from '../projections/agents.ts'
 import type { OrganizationView } from '../projections/organizations.ts'
 import { agentLimit } from '../src/domain/agent/agent.ts'
 import { credentialsNamed } from '../src/domain/agent/credential-names.ts'
+import { reached } from '../src/domain/agent/graph.ts'
 import type { View } from '../src/ports/views.ts'
 
 type Uses = { agents: View<AgentView>; organizations: View<OrganizationView> }
-
-/** An agent and all that it runs, each once, itself first. */
-export const reached = (
-  start: string,
-  below: (agentId: string) => readonly string[],
-): Set<string> => {
-  const seen = new Set([start])
-  for (const id of seen) for (const next of below(id)) seen.add(next)
-  return seen
-}
 
 /** Only LLM agents call their tools. */
 const ownCredentials = (view: AgentView | undefined): string[] =>

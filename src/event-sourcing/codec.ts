@@ -9,7 +9,7 @@ type Place = Pick<RecordedEvent, 'stream' | 'revision' | 'position' | 'type'>
 const placed = ({ stream, revision, position, type }: Place) =>
   `${type} (${stream} at revision ${revision}, position ${position})`
 
-/** A stored event of a type that whoever reads it does not know. */
+/** A stored event whose type is not in the table it is read by. */
 export class UnknownEvent extends Error {
   override readonly name = 'UnknownEvent'
   constructor(event: Place) {
@@ -17,7 +17,7 @@ export class UnknownEvent extends Error {
   }
 }
 
-/** A stored event that does not fit its schema. Says where and why, never what was stored. */
+/** A stored event that does not fit its schema. The message says where and why, without the data. */
 export class UnreadableEvent extends Error {
   override readonly name = 'UnreadableEvent'
   constructor(event: Place, why: string) {
@@ -31,7 +31,7 @@ const refusal = (error: unknown): string =>
     : 'its older form could not be lifted'
 
 /**
- * Reads stored events by a table: data of older schema versions is lifted, then parsed.
+ * Reads stored events by a table: upcasts data of older schema versions, then parses it.
  * @throws UnknownEvent, UnreadableEvent
  */
 export const decoder =

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { commanding, typesOf } from '../support/commanding.ts'
+import { shopCall } from '../support/shop-call.ts'
 
-const { connectCredentials, createConnectLink, removeMember, appended, organization } =
+const { connectCredentials, createAgent, createConnectLink, removeMember, appended, organization } =
   await commanding(t)
 const values = [
   { name: 'TOKEN', value: 'secret' },
@@ -12,7 +13,9 @@ const linked = async () => {
   const one = await organization()
   const userId = await one.provisioned()
   const returnUrl = 'https://example.com'
-  const { linkId } = await createConnectLink({ userId, agentId: 'a', returnUrl }, one.by)
+  const shop = shopCall('https://shop.example', 'TOKEN')
+  const { agentId } = await createAgent({ name: 'Shopper', tools: [shop] }, one.by)
+  const { linkId } = await createConnectLink({ userId, agentId, returnUrl }, one.by)
   return { ...one, userId, linkId }
 }
 

@@ -1,23 +1,40 @@
 import t from 'tap'
 import { commanding } from '../support/commanding.ts'
+import { shopCall } from '../support/shop-call.ts'
 
-const { createConnectLink, revokeConnectLinks, appended, appendedOnce, organization, secrets } =
-  await commanding(t)
+const {
+  createAgent,
+  createConnectLink,
+  revokeConnectLinks,
+  storeCredential,
+  appended,
+  appendedOnce,
+  organization,
+  secrets,
+} = await commanding(t)
 const returnUrl = 'https://example.com'
 
+/** A provisioned user, and an agent that needs two credentials of its users. */
+const scene = async () => {
+  const one = await organization()
+  const shop = shopCall('https://shop.example', 'TOKEN', 'OTHER')
+  const tools = [shop, 'remember' as const]
+  const { agentId } = await createAgent({ name: 'Shopper', tools }, one.by)
+  return { ...one, agentId, userId: await one.provisioned() }
+}
+
 t.test('a link holds for half an hour, and its token is not stored', async (t) => {
-  const { by, organizationId, provisioned } = await organization()
-  const userId = await provisioned()
+  const { by, organizationId, userId, agentId } = await scene()
   let token = ''
   const events = await appended(async () => {
-    token = (await createConnectLink({ userId, agentId: 'agent-1', returnUrl }, by)).token
+    token = (await createConnectLink({ userId, agentId, returnUrl }, by)).token
   })
   t.match(events, [
     {
       type: 'ConnectLinkCreated',
       data: {
         tokenHash: secrets.hashLinkToken(token),
-        agentId: 'agent-1',
+        agentId,
         returnUrl,
         expiresAt: '2026-01-01T00:30:00.000Z',
       },
@@ -28,9 +45,8 @@ t.test('a link holds for half an hour, and its token is not stored', async (t) =
 })
 
 t.test('all links are revoked at once', async (t) => {
-  const { by, provisioned } = await organization()
-  const userId = await provisioned()
-  const link = { userId, agentId: 'agent-1', returnUrl }
+  const { by, userId, agentId } = await scene()
+  const link = { userId, agentId, returnUrl }
   const ids = [
     (await createConnectLink(link, by)).linkId,
     (await createConnectLink(link, by)).linkId,
@@ -40,11 +56,29 @@ t.test('all links are revoked at once', async (t) => {
   t.match(await revokeConnectLinks({ userId }, by), { revoked: 0 })
 })
 
+t.test('what is to be connected, and what is not', async (t) => {
+  const { by, userId, agentId } = await scene()
+  await storeCredential({ userId, name: 'TOKEN', value: 'secret' }, by)
+  const { items, skipped } = await createConnectLink({ userId, agentId, returnUrl }, by)
+  t.strictSame(items, [
+    { name: 'OTHER', kind: 'api_call', connected: false },
+    { name: 'TOKEN', kind: 'api_call', connected: true },
+  ])
+  t.strictSame(skipped, [{ name: 'remember', reason: 'provided_by_system' }])
+})
+
 t.test('refusals', async (t) => {
-  const { by, member } = await organization()
-  const link = { agentId: 'agent-1', returnUrl }
-  await t.rejects(createConnectLink({ ...link, userId: 'none' }, by), { code: 'user_not_found' })
-  await t.rejects(createConnectLink({ ...link, userId: await member() }, by), {
-    code: 'not_provisioned',
+  const { by, member, userId, agentId } = await scene()
+  const plain = await createAgent({ name: 'Plain', tools: ['recall'] }, by)
+  const link = { userId, agentId, returnUrl }
+  const refused = (more: Partial<typeof link>, code: string, facts = {}) =>
+    t.rejects(createConnectLink({ ...link, ...more }, by), { code, facts })
+  await refused({ userId: 'none' }, 'user_not_found')
+  await refused({ userId: await member() }, 'not_provisioned')
+  const events = await appended(async () => {
+    await refused({ agentId: 'none' }, 'agent_not_found')
+    const skipped = [{ name: 'recall', reason: 'provided_by_system' }]
+    await refused({ agentId: plain.agentId }, 'nothing_to_connect', { skipped })
   })
+  t.strictSame(events, [])
 })

@@ -1,19 +1,9 @@
 import type { Test } from 'tap'
 import { movableClock, startApp } from './server.ts'
+import { shopCall } from './shop-call.ts'
 import { json, web } from './web.ts'
 
 const users = '/api/external/management/users'
-
-/** A tool that sends its user's credentials, one a header, to a site. */
-export const shopCall = (url: string, ...credentials: readonly string[]) => ({
-  type: 'api_call',
-  name: 'shop',
-  description: 'Looks into the shop',
-  method: 'GET',
-  url: `${url}/stock`,
-  headers: Object.fromEntries(credentials.map((name) => [`x-${name}`, `{{credential:${name}}}`])),
-  parameters: { type: 'object' },
-})
 
 /**
  * A listening server, a partner's application with a key and a user in an organization of it, and a

@@ -1,6 +1,13 @@
 /** The agents that an agent runs, in order. An agent that does not exist runs none. */
 export type Below = (agentId: string) => readonly string[]
 
+/** An agent and all that it runs, each once, itself first. */
+export const reached = (start: string, below: Below): Set<string> => {
+  const seen = new Set([start])
+  for (const id of seen) for (const next of below(id)) seen.add(next)
+  return seen
+}
+
 /** The way from an agent back to itself, both ends included; undefined where there is none. */
 export const wayBack = (agentId: string, below: Below): readonly string[] | undefined => {
   const seen = new Set<string>()

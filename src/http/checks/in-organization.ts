@@ -19,3 +19,9 @@ export const standingOf = ({ access }: FastifyRequest) => {
   const asOwner = platform || access.role === 'OWNER'
   return { platform, asOwner, asManager: asOwner || access.role === 'ADMIN' }
 }
+
+/** An owner or admin of the organization that a body names. @throws organization_access_denied */
+export const requireManagerOf = (request: FastifyRequest, organizationId: string): void => {
+  if (request.access.organizationId !== organizationId || !standingOf(request).asManager)
+    throw refusal('organization_access_denied')
+}

@@ -8,7 +8,6 @@ import type {
 import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
 import { connectLinkView } from '../../../projections/connect-links.ts'
 import type { ListConnectItems } from '../../../queries/list-connect-items.ts'
-import { refusal } from '../../domain/refusal.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
 import { provisionedUser } from '../wire/fields.ts'
@@ -103,12 +102,11 @@ export const managementConnectRoutes =
       async (request, reply) => {
         const { params, body, call } = request
         const userId = params.user_id
-        await requireProvisionedUser(userId, call)
-        const found = await listConnectItems(call.organizationId, userId, body.agent_id)
-        if (found.items.length === 0)
-          throw refusal('nothing_to_connect', { skipped: found.skipped })
-        const link = { userId, agentId: body.agent_id, returnUrl: body.return_url }
-        const { linkId, token, expiresAt, position } = await createConnectLink(link, call)
+        const asked = { userId, agentId: body.agent_id, returnUrl: body.return_url }
+        const { linkId, token, expiresAt, position, ...found } = await createConnectLink(
+          asked,
+          call,
+        )
         await waitForPosition(position)
         return reply.code(201).send({
           link_id: linkId,

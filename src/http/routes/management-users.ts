@@ -5,7 +5,7 @@ import { memberView } from '../../../projections/members.ts'
 import type { ListProvisionedUsers } from '../../../queries/list-provisioned-users.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
-import { standingOf } from '../checks/in-organization.ts'
+import { requireManagerOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { email, id, name, orAbsent, pageQuery, pagingFields } from '../wire/fields.ts'
 
@@ -75,10 +75,9 @@ export const managementUserRoutes =
         },
       },
       async (request) => {
-        const { access, body, call } = request
+        const { body, call } = request
         const address = addressOf(body.email)
-        if (access.organizationId !== body.organization_id || !standingOf(request).asManager)
-          throw refusal('organization_access_denied')
+        requireManagerOf(request, body.organization_id)
         const made = await provisionUser({ email: address, name: body.name }, call)
         await waitForPosition(made.position)
         return {

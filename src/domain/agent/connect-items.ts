@@ -1,0 +1,76 @@
+import { refusal } from '../refusal.ts'
+import { credentialNamesIn } from './credential-names.ts'
+import type { AgentConfiguration } from './events.ts'
+import { reached } from './graph.ts'
+
+/** What a credential is sent to. */
+export type ConnectKind = 'api_call' | 'mcp_server'
+
+/** A credential that a user connects. */
+export type ConnectItem = { name: string; kind: ConnectKind }
+
+/** What needs no credential of the user, and why not. */
+export type SkippedItem = {
+  name: string
+  reason:
+    | 'provided_by_organization'
+    | 'provided_by_system'
+    | 'no_credential_schema'
+    | 'too_many_items'
+}
+
+type Agent = Pick<AgentConfiguration, 'agentType' | 'tools' | 'mcpServers' | 'subAgents'>
+type Source = ConnectItem & { headers: Readonly<Record<string, string>> }
+
+/** Items of one kind on a connect page (docs/contract/limits.md#sizes). */
+const mostOfKind = 20
+
+const sourcesOf = ({ tools, mcpServers }: Agent): Source[] => [
+  ...tools.flatMap((tool) =>
+    typeof tool === 'string'
+      ? []
+      : [{ name: tool.name, kind: 'api_call' as const, headers: tool.headers }],
+  ),
+  ...mcpServers.map(({ name, headers }) => ({ name, kind: 'mcp_server' as const, headers })),
+]
+
+const builtInOf = ({ tools }: Agent): SkippedItem[] =>
+  tools.flatMap((name) =>
+    typeof name === 'string' ? [{ name, reason: 'provided_by_system' as const }] : [],
+  )
+
+/**
+ * What a user connects for an agent and all that it runs: the credentials that their calls name,
+ * each once, by name. Skipped are tools that need none of the user: built in, sent with fixed
+ * headers of the organization's, or with none; and what is beyond 20 of a kind.
+ */
+export const connectItems = (
+  agentId: string,
+  agentOf: (agentId: string) => Agent | undefined,
+): { items: ConnectItem[]; skipped: SkippedItem[] } => {
+  const callers = [...reached(agentId, (id) => agentOf(id)?.subAgents ?? [])]
+    .flatMap((id) => agentOf(id) ?? [])
+    .filter(({ agentType }) => agentType === 'LLM_AGENT')
+
+  const kinds = new Map<string, ConnectKind>()
+  const skipped = new Map(callers.flatMap(builtInOf).map((one) => [one.name, one]))
+  for (const { name, kind, headers } of callers.flatMap(sourcesOf)) {
+    const values = Object.values(headers)
+    const needed = values.flatMap(credentialNamesIn)
+    for (const credential of needed) if (!kinds.has(credential)) kinds.set(credential, kind)
+    const reason = values.length > 0 ? 'provided_by_organization' : 'no_credential_schema'
+    if (needed.length === 0) skipped.set(name, { name, reason })
+  }
+
+  const items: ConnectItem[] = []
+  const counts = { api_call: 0, mcp_server: 0 }
+  for (const [name, kind] of [...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    if (++counts[kind] > mostOfKind) skipped.set(name, { name, reason: 'too_many_items' })
+    else items.push({ name, kind })
+  return { items, skipped: [...skipped.values()] }
+}
+
+/** @throws nothing_to_connect */
+export const requireItems = ({ items, skipped }: ReturnType<typeof connectItems>): void => {
+  if (items.length === 0) throw refusal('nothing_to_connect', { skipped })
+}
