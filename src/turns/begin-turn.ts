@@ -8,6 +8,7 @@ import { idFor } from '../support/ids.ts'
 import type { PastTurn } from './past-turn.ts'
 import type { RepeatedRequests, Repetition } from './repeated-requests.ts'
 import type { RequireSubscription } from './require-subscription.ts'
+import { requireShortTexts } from './text-bounds.ts'
 import type { LiveTurn } from './turn.ts'
 import type { Turns } from './turns.ts'
 import type { WarmAgents } from './warm-agents.ts'
@@ -47,7 +48,7 @@ const bounds = ({ temperature, maxTokens }: TurnAsked) => ({
 })
 
 /**
- * Steps 7 to 9 of the order of checks, then the turn: for whom, who pays, which agent. A repeated
+ * The sizes of texts, steps 7 to 9 of the order of checks, then the turn: for whom, who pays, which agent. A repeated
  * request is answered by the turn that the first one began. @throws Refusal
  */
 export const beginTurn = (uses: BeginTurnUses) => {
@@ -66,6 +67,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
   return async (asker: Asker, asked: TurnAsked, repeated: Repetition = {}): Promise<LiveTurn> => {
     const { access } = asker
     const { message, system = [], before = [], hidden, keep } = asked
+    requireShortTexts({ message, system, before })
     const { fingerprint } = repeated
     const { call, viewer } = await delegate(asker, asked.onBehalfOf)
     const payerId = await requireSubscription(access)

@@ -21,8 +21,6 @@ const ownHeaders =
 /** Scheme and host without placeholders: arguments must not choose the host. */
 const fixedHost = /^https?:\/\/[^/?#\\{}\s]+(?:[/?#]|$)/i
 const placeholder = /\{([A-Za-z_][\w-]*)\}/g
-/** In characters of JSON. */
-const longestSchema = 32_000
 
 type Fault = { at: string; message: string }
 
@@ -58,8 +56,6 @@ const parametersFault = ({ url, parameters }: ApiCall): Fault | undefined => {
   const at = 'parameters'
   const { type = 'object', properties = {} } = parameters
   if (type !== 'object') return { at, message: 'Arguments are an object: the type must be object' }
-  if (JSON.stringify(parameters).length > longestSchema)
-    return { at, message: `A schema has at most ${longestSchema} characters` }
   const fault = schemaFault(parameters)
   if (fault) return { at, message: `This is not a usable JSON Schema: ${fault}` }
   const undeclared = [...url.matchAll(placeholder)].find(

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifySchemaCompiler } from 'fastify'
 import type { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
+import { complexity, malformation } from './json-text.ts'
 
 /** A request that does not match its route's schema; the reply is shaped for the route's group. */
 export class InvalidRequest extends Error {
@@ -35,7 +36,10 @@ declare module 'fastify' {
   }
 }
 
-/** JSON bodies: valid UTF-8, no `__proto__`. An empty body of any type counts as no body. */
+/**
+ * JSON bodies: valid UTF-8, no `__proto__`, no half of a surrogate pair, and within bounds. An empty
+ * body of any type counts as no body.
+ */
 export const parseJson = (http: FastifyInstance): void => {
   http.decorateRequest('rawBody', undefined)
   const parse = http.getDefaultJsonParser('error', 'error')
@@ -47,8 +51,11 @@ export const parseJson = (http: FastifyInstance): void => {
       request.rawBody = body
       if (body.length === 0) return done(null, undefined)
       if (!isUtf8(body)) return done(refusal('invalid_json'))
-      void parse(request, body.toString(), (error, value) =>
-        done(error && refusal('invalid_json'), value),
+      const text = body.toString()
+      const fault = complexity(text)
+      if (fault) return done(fault)
+      void parse(request, text, (error, value) =>
+        done(error ? refusal('invalid_json') : (malformation(text, value) ?? null), value),
       )
     },
   )

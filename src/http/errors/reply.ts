@@ -16,8 +16,26 @@ const issueOf = (part: string, { path, message, code }: z.core.$ZodIssue) => {
   }
 }
 
+/** Every unknown field of a closed object as an issue of its own. */
+const oneByOne = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] =>
+  issue.code === 'unrecognized_keys'
+    ? issue.keys.map((key) => ({
+        ...issue,
+        path: [...issue.path, key],
+        message: `Unknown: ${issue.keys.join(', ')}`,
+      }))
+    : [issue]
+
+const isTooComplex = (issue: z.core.$ZodIssue): boolean =>
+  issue.code === 'custom' && issue.params?.code === 'too_complex'
+
 const bodyRefusal = (found: readonly z.core.$ZodIssue[], group: Group): Refusal => {
-  const issues = found.map((issue) => issueOf('body', issue))
+  const complex = found.find(isTooComplex)
+  if (complex) {
+    const field = complex.path.join('.')
+    return refusal('too_complex', { field, message: `${field}: ${complex.message}` })
+  }
+  const issues = found.flatMap(oneByOne).map((issue) => issueOf('body', issue))
   if (!alwaysError(group)) return refusal('invalid_body', { issues })
   const [first] = issues
   const param = first?.path.slice(1).join('.') || 'body'
@@ -28,7 +46,7 @@ const bodyRefusal = (found: readonly z.core.$ZodIssue[], group: Group): Refusal 
 
 const queryRefusal = (found: readonly z.core.$ZodIssue[]): Refusal => {
   const fields: Record<string, string[]> = {}
-  for (const { code, path, message, ...issue } of found) {
+  for (const { code, path, message, ...issue } of found.flatMap(oneByOne)) {
     const field = String(path[0] ?? 'query')
     if (code === 'invalid_value' && 'values' in issue) {
       const allowed = (issue.values as unknown[]).join(', ')

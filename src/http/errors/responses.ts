@@ -47,6 +47,7 @@ const everywhere: readonly RefusalCode[] = [
   'invalid_plan',
   'invalid_query',
   'invalid_json',
+  'too_complex',
   'payload_too_large',
   'unsupported_media_type',
   'internal_error',

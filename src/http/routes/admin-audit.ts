@@ -11,7 +11,7 @@ import { id, integer, logPosition, moment, pageSizeOf } from '../wire/fields.ts'
 
 type Uses = { listEvents: ListEvents; getOrganization: GetOrganization }
 
-const asked = z.object({
+const asked = z.strictObject({
   from: moment.optional(),
   to: moment.optional(),
   after: logPosition.default(START),

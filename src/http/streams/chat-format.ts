@@ -31,6 +31,8 @@ export const chatFormat = (turn: LiveTurn, options: ChatStream): StreamFormat =>
   const head = `{"id":"chatcmpl-${runId}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":`
   const tail = `,"session_id":${JSON.stringify(sessionId)}}`
 
+  const carrier = `${head}[{"index":0,"delta":{},"finish_reason":null}],"agent_event":`
+
   const chunk = (delta: object, finishReason: string | null = null): string =>
     `${head}${JSON.stringify([{ index: 0, delta, finish_reason: finishReason }])}${tail}`
 
@@ -49,7 +51,7 @@ export const chatFormat = (turn: LiveTurn, options: ChatStream): StreamFormat =>
     lifecycle: (event) => {
       if (agentEvents === 'none') return undefined
       const text = JSON.stringify(event)
-      return agentEvents === 'plain' ? text : `${head}[],"agent_event":${text}${tail}`
+      return agentEvents === 'plain' ? text : `${carrier}${text}${tail}`
     },
   }
 }

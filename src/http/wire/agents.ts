@@ -28,8 +28,8 @@ const settings = {
   exit_condition: z.string().trim().min(1).max(200).nullable(),
 }
 
-export const agentChange = z.object({ name, ...settings }).partial()
-export const newAgent = z.object(settings).partial().extend({ name })
+export const agentChange = z.strictObject({ name, ...settings }).partial()
+export const newAgent = z.strictObject(settings).partial().extend({ name })
 
 export const instruction = settings.instruction
 

@@ -2,7 +2,13 @@ import { z } from 'zod'
 import { position } from '../../domain/event.ts'
 import { planIds } from '../../domain/plan.ts'
 import { refusal } from '../../domain/refusal.ts'
+
+
 import { START } from '../../ports/event-store.ts'
+
+
+import { jsonFault } from '../../support/json-bounds.ts'
+
 
 export const id = z.uuid()
 export const name = z.string().trim().min(1).max(200)
@@ -42,6 +48,13 @@ export const email = z
 /** A field whose null counts as absent: clients send null for what they do not set. */
 export const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined)
+
+/** JSON whose form the client chooses: refused as `too_complex` beyond docs/contract/limits.md#sizes. */
+export const freeJson = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.superRefine((value, { addIssue }) => {
+    const message = jsonFault(value)
+    if (message) addIssue({ code: 'custom', message, params: { code: 'too_complex' } })
+  })
 
 const decimal = /^-?\d{1,16}$/
 

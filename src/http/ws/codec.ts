@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { TurnDone } from '../../agents/agent-event.ts'
 import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { TurnItem } from '../../turns/turn-log.ts'
+import { complexity, malformation } from '../checks/json-text.ts'
 import { InvalidRequest } from '../checks/validate.ts'
 import { wholeErrorOf } from '../errors/bodies.ts'
 import { toolCallsOf, usageOf } from '../streams/chat-format.ts'
@@ -34,13 +35,22 @@ export const fieldsOf = <Schema extends z.ZodType>(
   return found.data
 }
 
-/** @throws invalid_json */
-export const jsonOf = (text: string): unknown => {
+const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
     throw refusal('invalid_json', { message: 'The frame is not valid JSON' })
   }
+}
+
+/** By the rules of a body. @throws too_complex, invalid_json */
+export const jsonOf = (text: string): unknown => {
+  const complex = complexity(text)
+  if (complex) throw complex
+  const value = parsed(text)
+  const malformed = malformation(text, value)
+  if (malformed) throw malformed
+  return value
 }
 
 /** @throws InvalidRequest */

@@ -62,8 +62,36 @@ t.test('bodies', async (t) => {
     ['an array', '[]', invalid('body')],
     ['a number', '7', invalid('body')],
     ['a string', '"messages"', invalid('body')],
-    ['deep', deep, invalid('body')],
-    ['deep inside', `{"messages":${deep}}`, invalid('messages.0')],
+    ['deep', deep, error(400, 'too_complex')],
+    ['deep inside', `{"messages":${deep}}`, error(400, 'too_complex')],
+    ['never closed', '['.repeat(10 * mebibyte), error(400, 'too_complex')],
+    ['many values', `{"x":[${'{},'.repeat(200_000)}0]}`, error(400, 'too_complex')],
+    ['deep at its end', `{"x":"${'\\"'.repeat(40_000)}","y":${deep}}`, error(400, 'too_complex')],
+    ['half of a pair', of({}).replace('Hello', 'a \\ud800 b'), error(400, 'invalid_json')],
+    ['the other half', of({}).replace('Hello', '\\uDC00'), error(400, 'invalid_json')],
+    ['half of a pair as a name', '{"messages":[],"\\udfff":1}', error(400, 'invalid_json')],
+    [
+      'a message of more than 1 MB',
+      of({ messages: [{ role: 'user', content: 'a'.repeat(mebibyte + 1) }] }),
+      error(413, 'payload_too_large'),
+    ],
+    [
+      'a message of more than 1 MB in UTF-8',
+      of({ messages: [{ role: 'user', content: '€'.repeat(mebibyte / 3 + 1) }] }),
+      error(413, 'payload_too_large'),
+    ],
+    [
+      'a system text of more than 1 MB',
+      of({ messages: [{ role: 'system', content: 'a '.repeat(mebibyte) }, ...hello] }),
+      error(413, 'payload_too_large'),
+    ],
+    [
+      'texts of more than 4 MB',
+      of({
+        messages: [...Array(9)].map(() => ({ role: 'user', content: 'a'.repeat(mebibyte / 2) })),
+      }),
+      error(413, 'payload_too_large'),
+    ],
     ['messages of another type', '{"messages":{}}', invalid('messages')],
     ['an unknown role', '{"messages":[{"role":"root","content":"a"}]}', invalid('messages.0.role')],
     ['no content', '{"messages":[{"role":"user"}]}', {}],
@@ -77,7 +105,7 @@ t.test('bodies', async (t) => {
     ['huge on_behalf_of', of({ on_behalf_of: 'a'.repeat(mebibyte) }), error(404, 'user_not_found')],
     [
       'odd on_behalf_of',
-      of({ on_behalf_of: '\0\ud800/../__proto__' }),
+      of({ on_behalf_of: '\0\ufffd/../__proto__' }),
       error(404, 'user_not_found'),
     ],
     ['target_agent_id', of({ target_agent_id: 'a' }), invalid('target_agent_id')],
@@ -104,14 +132,16 @@ t.test('what is strange and still good', async (t) => {
     ['unknown fields', of({ unknown: { deeply: [1] }, toString: 1, constructor: 2 })],
     [
       'deep unknown fields',
-      `{"messages":${JSON.stringify(hello)},"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+      `{"messages":${JSON.stringify(hello)},"x":${'['.repeat(63)}${']'.repeat(63)}}`,
     ],
+    ['brackets in a string', of({ x: `${'[{'.repeat(100_000)}\\"` })],
+    ['a pair in escapes', of({ x: 'PAIR' }).replace('PAIR', '\\ud83d\\ude00 \\\\ud800')],
     ['huge numbers', `{"messages":${JSON.stringify(hello)},"max_tokens":1e400,"seed":-1e999}`],
     ['a body of 9 MB', of({ filler: 'a'.repeat(9 * mebibyte) })],
-    ['a message of 9 MB', of({ messages: [{ role: 'user', content: 'a'.repeat(9 * mebibyte) }] })],
+    ['a message of 1 MB', of({ messages: [{ role: 'user', content: 'a'.repeat(mebibyte) }] })],
   ] as const)
     t.match(await post(body), fine, name)
-  const odd = 'a\0b \ud800 c \u2028 </script>'
+  const odd = 'a\0b \ufffd c \u2028 </script>'
   const body = of({ session_id: '__proto__', messages: [{ role: 'user', content: odd }] })
   t.match(await post(body, 'application/json; charset=utf-8'), fine)
   t.match(await post(body, 'application/vnd.api+json'), fine)

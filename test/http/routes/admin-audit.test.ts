@@ -45,6 +45,11 @@ t.test('managers see the events of their organization, and of no other', async (
   t.match(await asking(limited.body.key)('GET', events), { code: 'insufficient_scopes' })
   t.match(await owner('GET', `${events}?limit=501`), { status: 400, code: 'invalid_query' })
   t.match(await owner('GET', `${events}?after=x`), { status: 400, code: 'invalid_query' })
+  t.match(await owner('GET', `${events}?limit=1&requestid=a`), {
+    status: 400,
+    code: 'invalid_query',
+    body: { detail: { requestid: [/requestid/] } },
+  })
   const unknown = at.replace(/.$/, at.endsWith('0') ? '1' : '0')
   t.match(await platform('GET', `${unknown}/audit/events`), { code: 'organization_not_found' })
 })

@@ -123,7 +123,9 @@ t.test('what cannot be understood gets an error frame, and the socket goes on', 
   const wrong: [unknown, string, string | undefined][] = [
     ['{"type":', 'invalid_json', undefined],
     ['', 'invalid_json', undefined],
-    [deep, 'invalid_input', 'body'],
+    [deep, 'too_complex', undefined],
+    ['{"type":"ping","id":"\\ud800"}', 'invalid_json', undefined],
+    [{ ...hi, content: 'a'.repeat(1024 * 1024 + 1) }, 'payload_too_large', undefined],
     ['null', 'invalid_input', 'body'],
     ['"message"', 'invalid_input', 'body'],
     [{}, 'invalid_input', 'type'],
@@ -146,7 +148,7 @@ t.test('what cannot be understood gets an error frame, and the socket goes on', 
   t.match(await socket.next(), { error: { code: 'invalid_input', message: /text/ } })
   socket.send({ type: 'message', content: 5, id: 'mine', session_id: 's' })
   t.match(await socket.next(), { type: 'error', id: 'mine', session_id: 's' })
-  socket.send(`{"__proto__":{"type":"ping"},"type":"ping","deep":${deep},"id":7}`)
+  socket.send(`{"__proto__":{"type":"ping"},"type":"ping","deep":[[{}]],"id":7}`)
   t.strictSame(await socket.next(), { type: 'pong', id: 7 }, 'unknown fields are tolerated')
   socket.send({ type: 'ping', id: {} })
   t.strictSame(await socket.next(), { type: 'pong' })

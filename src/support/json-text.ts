@@ -1,0 +1,59 @@
+const quote = 0x22
+const backslash = 0x5c
+
+/** The place of the quote that ends a string; the text's length when there is none. */
+const endOfString = (text: string, start: number): number => {
+  const end = text.indexOf('"', start + 1)
+  if (end === -1) return text.length
+  if (text.charCodeAt(end - 1) !== backslash) return end
+  for (let n = start + 1; n < text.length; n++) {
+    const code = text.charCodeAt(n)
+    if (code === backslash) n++
+    else if (code === quote) return n
+  }
+  return text.length
+}
+
+/**
+ * Whether the JSON in a text has more levels or values than allowed. Looks only at the text, so
+ * that nothing is built of what is refused.
+ */
+export const isTooComplex = (text: string, most: { depth: number; nodes: number }): boolean => {
+  let depth = 0
+  let nodes = 1
+  for (let n = 0; n < text.length; n++) {
+    const code = text.charCodeAt(n)
+    if (code === quote) n = endOfString(text, n)
+    else if (code === 0x2c) nodes++
+    else if (code === 0x5b || code === 0x7b) {
+      nodes++
+      if (++depth > most.depth) return true
+    } else if (code === 0x5d || code === 0x7d) depth--
+    if (nodes > most.nodes) return true
+  }
+  return false
+}
+
+/** An escape of a surrogate. Well-formed UTF-8 can hold one in no other way. */
+const escapedSurrogate = /\\u[dD][89a-fA-F]/
+
+const isWhole = (text: string): boolean => text.isWellFormed()
+
+/**
+ * Whether a string of a parsed value, or a name in it, has half of a surrogate pair. Looks into
+ * the value only when its text can have one.
+ */
+export const hasLoneSurrogate = (text: string, value: unknown): boolean => {
+  if (!escapedSurrogate.test(text)) return false
+  const waiting: unknown[] = [value]
+  while (waiting.length > 0) {
+    const one = waiting.pop()
+    if (typeof one === 'string') {
+      if (!isWhole(one)) return true
+    } else if (typeof one === 'object' && one !== null) {
+      if (!Object.keys(one).every(isWhole)) return true
+      for (const inner of Object.values(one)) waiting.push(inner)
+    }
+  }
+  return false
+}
