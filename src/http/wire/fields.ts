@@ -3,12 +3,9 @@ import { position } from '../../domain/event.ts'
 import { planIds } from '../../domain/plan.ts'
 import { refusal } from '../../domain/refusal.ts'
 
-
 import { START } from '../../ports/event-store.ts'
 
-
 import { jsonFault } from '../../support/json-bounds.ts'
-
 
 export const id = z.uuid()
 export const name = z.string().trim().min(1).max(200)
