@@ -7,7 +7,10 @@ const below = (folder: string, ending: RegExp): string[] =>
     .filter((name) => ending.test(name))
     .map((name) => join(folder, name))
 
-const pages = ['README.md', 'CHANGELOG.md', ...below('docs', /\.md$/)]
+const pages = [
+  ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'],
+  ...below('docs', /\.md$/),
+]
 const sources = ['src', 'commands', 'queries', 'projections', 'bench', 'test'].flatMap((folder) =>
   below(folder, /\.(?:ts|mjs|js)$/),
 )

@@ -7,7 +7,7 @@ import { served } from '../support/served.ts'
 const docs = readdirSync('docs', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.md'))
   .map((name) => join('docs', name))
-const pages = ['README.md', 'CHANGELOG.md', ...docs]
+const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', ...docs]
 const text = (page: string) => readFileSync(page, 'utf8')
 const each = (page: string, pattern: RegExp) =>
   [...text(page).matchAll(pattern)].map(([, found = '']) => found)

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { type Client, contents, textOf, user } from '../support/client.ts'
 import { providerDouble } from '../support/provider-double.ts'
+import { rounds } from '../support/rounds.ts'
 import { startServer } from '../support/server.ts'
 
 /** One client of one session: what it was answered, until the connection breaks. */
@@ -27,6 +28,9 @@ const worker = async (key: Client, session_id: string, acknowledged: (said: stri
   }
 }
 
+// Several lives of a server, each of some seconds.
+t.setTimeout(300_000)
+
 t.test('kill -9 under load: no answer that was given is lost, none is half there', async (t) => {
   const text = 'one two three four five six'
   const provider = await providerDouble({ text, pauseMs: 2 })
@@ -38,7 +42,7 @@ t.test('kill -9 under load: no answer that was given is lost, none is half there
     const keys = await Promise.all(Array.from({ length: 8 }, () => organization.key()))
     organizations.push({ ...organization, keys: keys.map(({ key }) => key) })
   }
-  for (let round = 1; round <= 3; round++) {
+  for (let round = 1; round <= rounds(2, 6); round++) {
     let acknowledged = 0
     const working = organizations.flatMap(({ keys }, o) =>
       keys.map(async (key, k) => {

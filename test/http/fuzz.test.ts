@@ -7,12 +7,13 @@ import { fuzzWorld } from '../support/fuzz-world.ts'
 import { fitting, type Named, nearMiss, type Schema } from '../support/json-arbitrary.ts'
 import { conformance, contractOf, operationsOf } from '../support/open-api.ts'
 import { raw } from '../support/raw.ts'
+import { rounds } from '../support/rounds.ts'
 import { movableClock, startApp } from '../support/server.ts'
 import { connect } from '../support/socket.ts'
 
 /** FUZZ_SEED and FUZZ_RUNS (requests to each route) look further than every run of the tests does. */
 const seed = Number(process.env.FUZZ_SEED ?? 1)
-const numRuns = Number(process.env.FUZZ_RUNS ?? 20)
+const numRuns = Number(process.env.FUZZ_RUNS ?? rounds(8, 40))
 
 t.setTimeout(Math.max(300_000, numRuns * 20_000))
 

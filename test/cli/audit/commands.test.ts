@@ -1,0 +1,125 @@
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { superAdminKey } from '../../support/platform.ts'
+import { reprise } from '../../support/reprise.ts'
+import { startServer } from '../../support/server.ts'
+
+// Some twenty processes, on machines that do other things too.
+t.setTimeout(300_000)
+
+t.test('a history is exported, verified, tampered with, and replayed', async (t) => {
+  const folder = t.testdir({ data: {} })
+  const DATA_DIR = join(folder, 'data')
+  const server = await startServer(t, { DATA_DIR })
+  const { url, platform } = server
+  const organization = await platform.organization()
+  const { organizationId } = organization
+  const key = await organization.key({
+    scopes: ['orchestrator:invoke', 'sessions:read', 'sessions:messages'],
+  })
+  const chat = (session_id: string, content: string) =>
+    key.ask('POST', '/api/external/v1/chat/completions', {
+      session_id,
+      messages: [{ role: 'user', content }],
+    })
+  t.equal((await chat('first', 'Hello there')).status, 200)
+  const at = new Date().toISOString()
+  for (let n = 0; n < 40; n++) t.equal((await chat('second', `And number ${n}`)).status, 200)
+
+  const env = { DATA_DIR, REPRISE_API_KEY: superAdminKey }
+  const file = join(folder, 'history.ndjson')
+  const exporting = `audit export --organization ${organizationId} --out ${file}`
+  const local = await reprise(exporting, env)
+  t.match(local, { code: 1, out: '', err: /in use by process \d+.*--url/ })
+  const made = await reprise(`${exporting} --url ${url}`, env)
+  t.match(made, { code: 0, out: /^\d+ events in .*history\.ndjson\n$/, err: '' })
+  const size = Number.parseInt(made.out, 10)
+  t.ok(size > 256)
+
+  const whole = readFileSync(file, 'utf8')
+  t.notMatch(whole, 'Hello there')
+  truncateSync(file, Math.floor(whole.length / 2))
+  t.match(await reprise(`${exporting} --url ${url} --key ${superAdminKey}`, { DATA_DIR }), {
+    code: 0,
+  })
+  t.ok(readFileSync(file, 'utf8') === whole, 'an interrupted export goes on')
+
+  const { key: vkey, checkpoint } = JSON.parse(whole.slice(0, whole.indexOf('\n')))
+  const kept = `${file}.checkpoint`
+  writeFileSync(kept, checkpoint)
+  t.match(await reprise(`audit verify ${file}`), {
+    code: 0,
+    out: `${size} events of reprise/${organizationId} are as they were signed\n`,
+    err: '',
+  })
+  await chat('second', 'One more')
+  t.match(await reprise(`audit verify ${file} --url ${url} --checkpoint ${kept}`, env), {
+    code: 0,
+    out: `the checkpoint of ${size} events is of the same history\nthe server's history of `,
+  })
+  t.match(await reprise(`audit verify ${file} --vkey ${vkey.replace('+', '-')}`), {
+    code: 1,
+    err: 'is not signed with the key',
+  })
+
+  const lines = whole.trimEnd().split('\n')
+  const places = lines.flatMap((line, n) => (line.startsWith('{"data":') ? [n] : []))
+  const [tenth = 0, last = 0] = [places[10], places.at(-1)]
+  const line = lines[tenth] ?? ''
+  for (const [changed, fault] of [
+    [lines.with(tenth, line.replace(/"at":"2/, '"at":"3')), 'event 10 was altered'],
+    [lines.toSpliced(tenth, 1), 'event 10 was dropped'],
+    [lines.with(tenth, lines[last] ?? '').with(last, line), 'event 10 was reordered'],
+  ] as const) {
+    writeFileSync(file, `${changed.join('\n')}\n`)
+    t.match(await reprise(`audit verify ${file}`), { code: 1, out: '', err: fault })
+  }
+  writeFileSync(file, whole)
+
+  const sessions = await key.ask('GET', '/api/external/sessions')
+  const replayed = await reprise(`audit replay ${file} --view sessions --json`)
+  t.equal(replayed.code, 0)
+  const documents = replayed.out
+    .trim()
+    .split('\n')
+    .map((one) => JSON.parse(one))
+  t.match(
+    documents.map(({ document }) => document.session_id).toSorted(),
+    sessions.body.sessions.map(({ session_id }: { session_id: string }) => session_id).toSorted(),
+  )
+  const then = await reprise(`audit replay ${file} --view sessions --as-of ${at}`)
+  t.match(then.out, /^ID +SESSION_ID .*\n.*first.*\n$/)
+  t.notMatch(then.out, 'second')
+  const { position } = JSON.parse(lines[places[0] ?? 0] ?? '')
+  t.match(await reprise(`audit replay ${file} --view sessions --as-of ${position}`), {
+    code: 0,
+    out: 'ID\n',
+  })
+
+  const where = `--session first --organization ${organizationId}`
+  const tree =
+    /^session {2}of user .*\nrun \S+ {2}completed .* credits .*\n {2}user: Hello there\n {2}Orchestrator {2}LLM_AGENT .*\n {2}Orchestrator: .*\n$/
+  t.match(await reprise(`audit show ${where} --url ${url}`, env), { code: 0, out: tree, err: '' })
+  t.match(await reprise(`audit show ${file} --session first`), {
+    code: 0,
+    out: /user: \(sealed\)\n {2}Orchestrator/,
+  })
+  t.match(await reprise(`audit show ${file} --session third`), {
+    code: 1,
+    err: 'there is no session third',
+  })
+
+  t.equal(await server.stop(), 0)
+  const other = `${file}.local`
+  const again = await reprise(`audit export --organization ${organizationId} --out ${other}`, env)
+  t.match(again, { code: 0, out: /^\d+ events in / })
+  t.ok(Number.parseInt(again.out, 10) > size, 'with no server in between')
+  t.match(await reprise(`audit verify ${other} --checkpoint ${kept} --vkey ${vkey}`), { code: 0 })
+  t.match(await reprise(`audit export --organization nobody --out ${file}.n`, env), {
+    code: 1,
+    err: 'no events of an organization nobody',
+  })
+  appendFileSync(other, '\n')
+  t.match(await reprise(`audit verify ${other}`), { code: 1, err: 'something that is no event' })
+})

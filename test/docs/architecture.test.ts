@@ -1,0 +1,96 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import t from 'tap'
+import { tracing } from '../support/find-it.ts'
+import { sources } from '../support/imports.ts'
+import { type Contract, operationsOf } from '../support/open-api.ts'
+import { served } from '../support/served.ts'
+import { tested, together } from '../support/tested.ts'
+
+const page = 'docs/find-it.md'
+
+const tree = sources()
+const { homeless, testsOf, nearest, covered } = tested(tree)
+
+const link = (name: string, file: string) => `[${name}](../${file})`
+const short = (file: string) => basename(file).replace(/(\.test)?\.ts$/, '')
+/** Of files that are all called events.ts, their folders. */
+const noun = (file: string) => file.split('/').at(-2) ?? ''
+const cell = (files: readonly string[], name = short) =>
+  files.map((file) => link(name(file), file)).join(', ')
+const row = (...cells: string[]) => `| ${cells.join(' | ')} |`
+
+const operationRows = (contract: Contract): string[] => {
+  const trace = tracing(tree)
+  return operationsOf(contract).map(({ method, path }) => {
+    const { route, commands, queries, work, events, views } = trace(method, path)
+    const own = testsOf(route)
+    const made = [...commands, ...queries, ...work].flatMap(testsOf)
+    const tests = [...new Set([...(own.length > 0 ? own : nearest(route)), ...made])]
+    return row(
+      `\`${method.toUpperCase()} ${path}\``,
+      cell([route]),
+      cell(commands),
+      cell([...queries, ...work]),
+      cell(events, (file) => (file.endsWith('/events.ts') ? noun(file) : 'all')),
+      cell(views),
+      cell(tests),
+    )
+  })
+}
+
+const coveredRows = covered.map(({ file, tests }) => {
+  const [first = [], rest] = [tests.slice(0, 4), tests.length - 4]
+  return row(link(file, file), `${cell(first)}${rest > 0 ? ` and ${rest} more` : ''}`)
+})
+
+const written = (contract: Contract): string => `# Find it in a minute
+
+Made by \`test/docs/architecture.test.ts\` from what files import; \`UPDATE_DOCS=1\` writes it anew.
+
+## From an operation to its tests
+
+For every operation of \`/api/openapi.json\`: its route, the commands and queries that it comes to, the
+events of the streams that those commands read and append to (for a question alone: the events that its
+views are folded from), the views that answer it or change by it, and the tests of these files.
+
+What every request passes is in none of the rows: who asks ([authenticate](../src/http/checks/authenticate.ts),
+[find-access](../queries/find-access.ts)), for whom ([delegate](../src/security/delegate.ts)), who pays
+([require-subscription](../src/turns/require-subscription.ts)), and the wait until the views have what a
+command appended ([watermarks](../src/projector/watermarks.ts)). What a turn appends between its message
+and its end is told in the rows of completions; other rows that touch running turns name
+[turns](../src/turns/turns.ts).
+
+${row('Operation', 'Route', 'Commands', 'Queries and more', 'Events', 'Views', 'Tests')}
+|---|---|---|---|---|---|---|
+${operationRows(contract).join('\n')}
+
+## Files without a test of their own
+
+A test is named after its file: \`x.test.ts\`, or \`x-….test.ts\` for one side of it, at the same place in
+\`test/\`; \`test/support/tested.ts\` names the exceptions. These files have none: the tests nearest to
+them are those of the files that use them.
+
+${row('File', 'Nearest tests')}
+|---|---|
+${coveredRows.join('\n')}
+`
+
+t.test('every test is of a file, or of the system as a whole', async (t) => {
+  t.strictSame(homeless, [], 'tests at paths that mirror no file')
+  for (const [test, files] of Object.entries(together))
+    for (const file of [test, ...files])
+      t.ok(existsSync(file), `${file} is in test/support/tested.ts`)
+})
+
+t.test('every file with logic has a test, its own or that of a file that uses it', async (t) => {
+  for (const { file, tests } of covered) t.ok(tests.length > 0, file)
+})
+
+t.test(`${page} says where every operation is made`, async (t) => {
+  const { http } = await served(t)
+  const contract = (await http.inject('/api/openapi.json')).json()
+  const text = written(contract)
+  if (process.env.UPDATE_DOCS) writeFileSync(page, text)
+  else t.equal(readFileSync(page, 'utf8'), text, 'UPDATE_DOCS=1 writes it anew')
+})

@@ -1,0 +1,124 @@
+import t from 'tap'
+import {
+  apiKey,
+  decideChange,
+  decideCreate,
+  decideRevoke,
+  decideRevokeOwn,
+  decideUse,
+} from '../../../src/domain/api-key/api-key.ts'
+import type { ApiKeyEvent } from '../../../src/domain/api-key/events.ts'
+import { defaultScopes, provisioningScopes, scopes } from '../../../src/domain/api-key/scopes.ts'
+import { Refusal } from '../../../src/domain/refusal.ts'
+import { deciding } from '../../support/given.ts'
+
+const at = '2026-01-01T00:00:00.000Z'
+const past = '2025-12-31T23:59:59.999Z'
+const data: ApiKeyEvent<'ApiKeyCreated'>['data'] = {
+  hash: 'hash',
+  last4: 'wxyz',
+  type: 'organization',
+  userId: 'user-1',
+  provisioning: false,
+  name: 'Key',
+  description: '',
+  scopes: ['sessions:read'],
+  rateLimitMinute: 100,
+  rateLimitHour: 1_000,
+  expiresAt: null,
+}
+const owner = { userId: 'user-1', asManager: true, platform: false }
+const created: ApiKeyEvent = { type: 'ApiKeyCreated', data }
+const revoked: ApiKeyEvent = { type: 'ApiKeyRevoked', data: {} }
+const usage = { requests: 3, lastUsedAt: at }
+const used: ApiKeyEvent = { type: 'ApiKeyUsed', data: usage }
+
+t.test('creating', async (t) => {
+  const given = deciding(t, apiKey)
+  given()
+    .when(decideCreate(data, owner, at))
+    .emitsOnce(created)
+  given(created, revoked)
+    .when(decideCreate(data, owner, at))
+    .changesNothing()
+  given()
+    .when(decideCreate({ ...data, expiresAt: past }, owner, at))
+    .refuses('invalid_input')
+})
+
+t.test('who may give which scope', async (t) => {
+  const given = deciding(t, apiKey)
+  const member = { ...owner, asManager: false }
+  const wide = { ...data, scopes: ['sessions:read', 'rag:delete', 'users:delegate'] }
+  given()
+    .when(decideCreate(wide, member, at))
+    .refuses('scope_not_allowed')
+  given()
+    .when(decideCreate(wide, owner, at))
+    .emitsOnce({ type: 'ApiKeyCreated', data: wide })
+  given()
+    .when(decideCreate(data, member, at))
+    .emitsOnce(created)
+  t.throws(
+    () => decideCreate(wide, member, at)(apiKey.initial),
+    new Refusal('scope_not_allowed', { scopes: ['rag:delete', 'users:delegate'] }),
+  )
+})
+
+t.test('a user key is made by its own user, or by the platform', async (t) => {
+  const given = deciding(t, apiKey)
+  const own = { ...data, type: 'user' } as const
+  const made: ApiKeyEvent = { type: 'ApiKeyCreated', data: own }
+  const another = { ...owner, userId: 'user-2' }
+  given()
+    .when(decideCreate(own, owner, at))
+    .emitsOnce(made)
+  given()
+    .when(decideCreate(own, another, at))
+    .refuses('not_own_user_key')
+  given()
+    .when(decideCreate(data, another, at))
+    .emitsOnce(created)
+  given()
+    .when(decideCreate(own, { userId: null, asManager: true, platform: true }, at))
+    .emitsOnce(made)
+})
+
+t.test('changing', async (t) => {
+  const given = deciding(t, apiKey)
+  const change = { name: 'Key', scopes: ['sessions:read', 'rag:read'], rateLimitHour: undefined }
+  given(created)
+    .when(decideChange(change, at))
+    .emitsOnce({ type: 'ApiKeyChanged', data: { scopes: ['sessions:read', 'rag:read'] } })
+  given(created).when(decideChange({}, at)).changesNothing()
+  given(created)
+    .when(decideChange({ expiresAt: past }, at))
+    .refuses('invalid_input')
+  given(created, revoked).when(decideChange({}, at)).refuses('key_not_found')
+})
+
+t.test('revoking', async (t) => {
+  const given = deciding(t, apiKey)
+  given(created).when(decideRevoke).emitsOnce(revoked)
+  given(created, revoked).when(decideRevoke).refuses('key_not_found')
+  given().when(decideRevoke).refuses('key_not_found')
+  given(created).when(decideRevokeOwn('user-1')).emitsOnce(revoked)
+  given(created).when(decideRevokeOwn('user-2')).refuses('key_not_found')
+})
+
+t.test('counting requests', async (t) => {
+  const given = deciding(t, apiKey)
+  given(created).when(decideUse(usage)).emits(used)
+  given(created, revoked).when(decideUse(usage)).changesNothing()
+  given().when(decideUse(usage)).changesNothing()
+})
+
+t.test('default scopes', async (t) => {
+  const optIn = [...provisioningScopes, 'rag:delete', 'sessions:delete', 'users:credentials']
+  t.strictSame(
+    scopes.filter((scope) => !defaultScopes.user.includes(scope)).toSorted(),
+    optIn.toSorted(),
+  )
+  t.equal(defaultScopes.organization.length, 8)
+  t.notOk(defaultScopes.organization.some((scope) => /^(rag|admin|users|secrets):/.test(scope)))
+})

@@ -1,0 +1,119 @@
+import t from 'tap'
+import { agentsWith, decideDetach } from '../../../src/domain/agent/detach.ts'
+import { organizationAgents } from '../../../src/domain/agent/organization-agents.ts'
+import { evolved } from '../../../src/domain/aggregate.ts'
+import {
+  dataStores,
+  decideBeginUploads,
+  decideCleared,
+  decideCreate,
+  decideDelete,
+  decideFinishUploads,
+} from '../../../src/domain/datastore/datastore.ts'
+import type { DataStoreEvent } from '../../../src/domain/datastore/events.ts'
+import { created } from '../../support/configured.ts'
+import { deciding } from '../../support/given.ts'
+
+const data = (datastoreId: string, displayName: string) => ({
+  datastoreId,
+  displayName,
+  description: null,
+})
+const made = (datastoreId: string, displayName: string): DataStoreEvent => ({
+  type: 'DataStoreCreated',
+  data: data(datastoreId, displayName),
+})
+const deleted: DataStoreEvent = { type: 'DataStoreDeleted', data: { datastoreId: 'd-1' } }
+const cleared: DataStoreEvent = { type: 'DataStoreCleared', data: { datastoreId: 'd-1' } }
+
+t.test('no two DataStores of an organization have one name', async (t) => {
+  const given = deciding(t, dataStores)
+  given()
+    .when(decideCreate(data('d-1', 'Terms')))
+    .emitsOnce(made('d-1', 'Terms'))
+  for (const name of ['Terms', ' terms ', 'TERMS', 'Ｔerms'])
+    given(made('d-1', 'Terms'))
+      .when(decideCreate(data('d-2', name)))
+      .refuses('datastore_exists')
+  given(made('d-1', 'Terms'), deleted)
+    .when(decideCreate(data('d-2', 'Terms')))
+    .emitsOnce(made('d-2', 'Terms'))
+})
+
+const begun = (...uploadIds: string[]): DataStoreEvent => ({
+  type: 'UploadsBegun',
+  data: {
+    datastoreId: 'd-1',
+    uploads: uploadIds.map((uploadId) => ({ uploadId, filename: `${uploadId}.txt` })),
+  },
+})
+const finished = (...uploadIds: string[]): DataStoreEvent => ({
+  type: 'UploadsFinished',
+  data: { datastoreId: 'd-1', uploadIds },
+})
+const deletion = { datastoreId: 'd-1', force: false, agents: [], over: [] }
+
+t.test('uploads are begun and finished once', async (t) => {
+  const given = deciding(t, dataStores)
+  const uploads = [
+    { uploadId: 'u-1', filename: 'u-1.txt' },
+    { uploadId: 'u-2', filename: 'u-2.txt' },
+  ]
+  const begin = decideBeginUploads({ datastoreId: 'd-1', uploads })
+  given(made('d-1', 'Terms')).when(begin).emitsOnce(begun('u-1', 'u-2'))
+  given(made('d-1', 'Terms'), begun('u-1')).when(begin).emitsOnce(begun('u-2'))
+  given().when(begin).refuses('datastore_not_found')
+  given(made('d-1', 'Terms'), deleted).when(begin).refuses('datastore_not_found')
+  const finish = decideFinishUploads({ datastoreId: 'd-1', uploadIds: ['u-1', 'u-3'] })
+  given(made('d-1', 'Terms'), begun('u-1', 'u-2')).when(finish).emitsOnce(finished('u-1'))
+  given(made('d-1', 'Terms')).when(finish).changesNothing()
+  given(made('d-1', 'Terms'), begun('u-1'), deleted, cleared).when(finish).changesNothing()
+})
+
+t.test('a DataStore that is in use is deleted by force only', async (t) => {
+  const given = deciding(t, dataStores)
+  const used = { ...deletion, agents: [{ agentId: 'a', name: 'Reader' }] }
+  const one = made('d-1', 'Terms')
+  given(one).when(decideDelete(used)).refuses('datastore_in_use')
+  given(one)
+    .when(decideDelete({ ...used, force: true }))
+    .emitsOnce(deleted)
+  given(one, begun('u-1', 'u-2'), finished('u-1'))
+    .when(decideDelete(deletion))
+    .refuses('datastore_in_use')
+  given(one, begun('u-1'))
+    .when(decideDelete({ ...deletion, force: true }))
+    .emitsOnce(deleted)
+  given(one, begun('u-1'), finished('u-1')).when(decideDelete(deletion)).emitsOnce(deleted)
+  given(one, begun('u-1'))
+    .when(decideDelete({ ...deletion, over: ['u-1'] }))
+    .emitsOnce(deleted)
+})
+
+t.test('deleted, then cleared', async (t) => {
+  const given = deciding(t, dataStores)
+  given(made('d-1', 'Terms')).when(decideDelete(deletion)).emits(deleted)
+  given().when(decideDelete(deletion)).refuses('datastore_not_found')
+  given(made('d-1', 'Terms'), deleted).when(decideDelete(deletion)).refuses('datastore_not_found')
+  given(made('d-1', 'Terms'), deleted).when(decideCleared('d-1')).emitsOnce(cleared)
+  given(made('d-1', 'Terms')).when(decideCleared('d-1')).changesNothing()
+})
+
+t.test('agents let go of a DataStore', async (t) => {
+  const agents = [
+    created('a', { datastoreIds: ['d-1', 'd-2'] }),
+    created('b', { datastoreIds: ['d-2'] }),
+    created('c', { datastoreIds: ['d-1'], isActive: false }),
+  ]
+  const state = evolved(organizationAgents, organizationAgents.initial, agents)
+  t.strictSame(agentsWith(state, 'd-1'), [{ agentId: 'a', name: 'a' }])
+  deciding(
+    t,
+    organizationAgents,
+  )(...agents)
+    .when(decideDetach('d-1'))
+    .emitsOnce(
+      { type: 'AgentChanged', data: { agentId: 'a', datastoreIds: ['d-2'] } },
+      { type: 'AgentChanged', data: { agentId: 'c', datastoreIds: [] } },
+    )
+})

@@ -1,0 +1,288 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { evolved } from '../../../src/domain/aggregate.ts'
+import { Refusal } from '../../../src/domain/refusal.ts'
+import type { SessionEvent } from '../../../src/domain/session/events.ts'
+import {
+  decideErase,
+  decideRecord,
+  decideSend,
+  isOwn,
+  type Send,
+  type Session,
+  session,
+  type Viewer,
+} from '../../../src/domain/session/session.ts'
+import { deciding } from '../../support/given.ts'
+
+const content = (text: string) => ({ $sealed: 'session:org-1/s-1', box: text })
+const cost = { promptTokens: 1, completionTokens: 2, charge: 3 }
+const free = { promptTokens: 0, completionTokens: 0, charge: 0 }
+
+const viewer: Viewer = { userId: 'user-1', onlyKeyId: 'key-1' }
+const sendOf = (n: number, more: Partial<Send> = {}): Send => ({
+  viewer,
+  keyId: 'key-1',
+  hidden: undefined,
+  messageId: `message-${n}`,
+  runId: `run-${n}`,
+  content: content(`text ${n}`),
+  agentId: 'agent-1',
+  agent: 'Orchestrator',
+  node: 'node-1',
+  payerId: 'user-1',
+  ...more,
+})
+
+const created: SessionEvent = {
+  type: 'SessionCreated',
+  data: { userId: 'user-1', keyId: 'key-1', hidden: false },
+}
+const sent = (n: number): SessionEvent => ({
+  type: 'UserMessageSent',
+  data: { messageId: `message-${n}`, runId: `run-${n}`, content: content(`text ${n}`) },
+})
+const started = (n: number, message = n, node = 'node-1'): SessionEvent => ({
+  type: 'RunStarted',
+  data: {
+    runId: `run-${n}`,
+    messageId: `message-${message}`,
+    agentId: 'agent-1',
+    agent: 'Orchestrator',
+    node,
+    payerId: 'user-1',
+  },
+})
+const answered = (n: number): SessionEvent => ({
+  type: 'AssistantMessageRecorded',
+  data: {
+    messageId: `answer-${n}`,
+    runId: `run-${n}`,
+    agent: 'Orchestrator',
+    content: content(`answer ${n}`),
+  },
+})
+const completed = (n: number): SessionEvent => ({
+  type: 'RunCompleted',
+  data: { runId: `run-${n}`, finishReason: 'stop', model: 'm', durationMs: 1, ...cost },
+})
+const failed = (n: number): SessionEvent => ({
+  type: 'RunFailed',
+  data: { runId: `run-${n}`, code: 'llm_service_unavailable', ...free },
+})
+const cancelled = (n: number): SessionEvent => ({
+  type: 'RunCancelled',
+  data: { runId: `run-${n}`, ...cost },
+})
+const timedOut = (n: number): SessionEvent => ({
+  type: 'RunTimedOut',
+  data: { runId: `run-${n}`, ...free },
+})
+
+const turn = (n: number): SessionEvent[] => [sent(n), started(n), answered(n), completed(n)]
+
+t.test('a first message creates the session and begins a run', async (t) => {
+  const given = deciding(t, session)
+  given()
+    .when(decideSend(sendOf(1)))
+    .emitsOnce(created, sent(1), started(1))
+  given()
+    .when(decideSend(sendOf(1, { hidden: true })))
+    .emits(
+      { type: 'SessionCreated', data: { userId: 'user-1', keyId: 'key-1', hidden: true } },
+      sent(1),
+      started(1),
+    )
+})
+
+t.test('a further message begins a run in the same session', async (t) => {
+  const given = deciding(t, session)
+  given(created, ...turn(1))
+    .when(decideSend(sendOf(2)))
+    .emitsOnce(sent(2), started(2))
+})
+
+t.test('session_hidden changes the flag only when it is passed, and differs', async (t) => {
+  const given = deciding(t, session)
+  const when = (hidden?: boolean) =>
+    given(created, ...turn(1)).when(decideSend(sendOf(2, { hidden })))
+  when(true).emits(
+    { type: 'SessionVisibilityChanged', data: { hidden: true } },
+    sent(2),
+    started(2),
+  )
+  when(false).emits(sent(2), started(2))
+  when().emits(sent(2), started(2))
+})
+
+t.test('a session that is not the viewer’s does not exist', async (t) => {
+  const given = deciding(t, session)
+  const others: Viewer[] = [
+    { userId: 'user-2', onlyKeyId: null },
+    { userId: 'user-2', onlyKeyId: 'key-1' },
+    { userId: 'user-1', onlyKeyId: 'key-2' },
+  ]
+  for (const other of others) {
+    const send = sendOf(2, { viewer: other, hidden: true })
+    given(created, ...turn(1))
+      .when(decideSend(send))
+      .refuses('session_not_found')
+    given(created, sent(1), started(1)).when(decideSend(send)).refuses('session_not_found')
+  }
+  const userKey = sendOf(2, { viewer: { userId: 'user-1', onlyKeyId: null } })
+  given(created, ...turn(1))
+    .when(decideSend(userKey))
+    .emits(sent(2), started(2))
+})
+
+t.test('one run at a time: a run of another process is not disturbed', async (t) => {
+  const given = deciding(t, session)
+  given(created, sent(1), started(1, 1, 'node-2'))
+    .when(decideSend(sendOf(2)))
+    .refuses('session_busy')
+})
+
+t.test('a run that its own process left open is closed first', async (t) => {
+  const given = deciding(t, session)
+  const interrupted: SessionEvent = {
+    type: 'RunFailed',
+    data: { runId: 'run-1', code: 'interrupted', ...free },
+  }
+  given(created, sent(1), started(1))
+    .when(decideSend(sendOf(2)))
+    .emitsOnce(interrupted, sent(2), started(2))
+  given(created, sent(1), started(1))
+    .when(decideSend(sendOf(2, { messageId: 'message-1' })))
+    .emitsOnce(interrupted, started(2, 1))
+})
+
+t.test('a message that was sent before is answered once', async (t) => {
+  const given = deciding(t, session)
+  const again = decideSend(sendOf(2, { messageId: 'message-1' }))
+  given(created, ...turn(1))
+    .when(again)
+    .changesNothing()
+  given(created, sent(1), started(1), cancelled(1)).when(again).changesNothing()
+  given(created, sent(1), started(1, 1, 'node-2'))
+    .when(again)
+    .changesNothing()
+  given(created, sent(1), started(1), failed(1)).when(again).emitsOnce(started(2, 1))
+  given(created, sent(1), started(1), timedOut(1)).when(again).emitsOnce(started(2, 1))
+})
+
+t.test('a session forgets what is long past', async (t) => {
+  const turns = Array.from({ length: 30 }, (_, n) => turn(n)).flat()
+  const state = evolved(session, session.initial, [created, ...turns])
+  t.equal(state.recent.length, 40)
+  t.equal(state.recent.at(-1)?.content.box, 'answer 29')
+  t.equal(state.turns.length, 20)
+  t.equal(state.running, null)
+  const weigh = session.weigh ?? (() => 0)
+  t.ok(weigh(state) > weigh(session.initial))
+})
+
+t.test('steps are recorded while their run is under way, and never after', async (t) => {
+  const given = deciding(t, session)
+  const steps = [answered(1), completed(1)]
+  given(created, sent(1), started(1))
+    .when(decideRecord('run-1', steps))
+    .emitsOnce(...steps)
+  given(created, sent(1), started(1)).when(decideRecord('run-2', steps)).changesNothing()
+  for (const end of [completed(1), failed(1), cancelled(1), timedOut(1)])
+    given(created, sent(1), started(1), end).when(decideRecord('run-1', steps)).changesNothing()
+})
+
+t.test('whose session it is', async (t) => {
+  const owner = { ownerId: 'user-1', keyId: 'key-1' }
+  t.ok(isOwn({ userId: 'user-1', onlyKeyId: null }, owner))
+  t.ok(isOwn({ userId: 'user-1', onlyKeyId: 'key-1' }, owner))
+  t.notOk(isOwn({ userId: 'user-1', onlyKeyId: 'key-2' }, owner))
+  t.notOk(isOwn({ userId: 'user-2', onlyKeyId: 'key-1' }, owner))
+  t.notOk(isOwn({ userId: 'user-1', onlyKeyId: 'key-1' }, { ownerId: 'user-1', keyId: null }))
+})
+
+type Step = { do: 'send' | 'complete' | 'fail' | 'cancel'; message: number; node: string }
+
+const step: fc.Arbitrary<Step> = fc.record({
+  do: fc.constantFrom('send', 'complete', 'fail', 'cancel'),
+  message: fc.integer({ min: 0, max: 4 }),
+  node: fc.constantFrom('node-1', 'node-2'),
+})
+
+const ends = { complete: completed, fail: failed, cancel: cancelled }
+
+t.test(
+  'whatever happens: one run at a time, one record of a message, one end of a run',
+  async (t) => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        let state: Session = session.initial
+        const log: SessionEvent[] = []
+        const running = () => Number(state.running?.runId.slice('run-'.length) ?? Number.NaN)
+        steps.forEach(({ do: what, message, node }, n) => {
+          const decide =
+            what === 'send'
+              ? decideSend(sendOf(n, { messageId: `message-${message}`, node }))
+              : decideRecord(`run-${running()}`, [ends[what](running())])
+          let events: readonly SessionEvent[] = []
+          try {
+            events = decide(state)
+          } catch (error) {
+            if (!(error instanceof Refusal)) throw error
+          }
+          log.push(...events)
+          state = evolved(session, state, events)
+        })
+        let open: string | null = null
+        const recorded = new Set<string>()
+        for (const { type, data } of log) {
+          if (type === 'RunStarted') {
+            if (open) throw new Error(`${data.runId} began while ${open} was under way`)
+            open = data.runId
+          } else if (type === 'RunCompleted' || type === 'RunFailed' || type === 'RunCancelled') {
+            if (open !== data.runId) throw new Error(`${data.runId} ended and was not under way`)
+            open = null
+          } else if (type === 'UserMessageSent') {
+            if (recorded.has(data.messageId)) throw new Error(`${data.messageId} is there twice`)
+            recorded.add(data.messageId)
+          }
+        }
+        return log.filter(({ type }) => type === 'SessionCreated').length <= 1
+      }),
+    )
+    t.pass('300 steps of chance')
+  },
+)
+
+t.test('erasing', async (t) => {
+  const given = deciding(t, session)
+  const erase = decideErase({ sessionOwner: 'user-1', deletedBy: 'user-2' })
+  const erased = (deletedBy: string, delegated: boolean): SessionEvent => ({
+    type: 'SessionErased',
+    data: { deletedBy, sessionOwner: 'user-1', delegated },
+  })
+  const whole = [created, sent(1), started(1), answered(1), completed(1)]
+  given(...whole)
+    .when(erase)
+    .emitsOnce(erased('user-2', true))
+  given(...whole)
+    .when(decideErase({ sessionOwner: 'user-1', deletedBy: 'user-1' }))
+    .emitsOnce(erased('user-1', false))
+  given(created, sent(1), started(1))
+    .when(erase)
+    .emitsOnce({ type: 'RunCancelled', data: { runId: 'run-1', ...free } }, erased('user-2', true))
+  given(...whole)
+    .when(decideErase({ sessionOwner: 'user-2', deletedBy: 'user-2' }))
+    .refuses('session_not_found')
+  given().when(erase).refuses('session_not_found')
+  const gone = [...whole, erased('user-2', true)]
+  given(...gone)
+    .when(erase)
+    .refuses('session_not_found')
+  given(...gone)
+    .when(decideSend(sendOf(1)))
+    .refuses('session_not_found')
+  given(...gone)
+    .when(decideSend(sendOf(2)))
+    .refuses('session_not_found')
+})

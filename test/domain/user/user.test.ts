@@ -1,0 +1,119 @@
+import t from 'tap'
+import type { UserEvent } from '../../../src/domain/user/events.ts'
+import {
+  decideEnterFirst,
+  decideInvite,
+  decideInviteProvisioned,
+  decideLinkIdentity,
+  decideRegister,
+  decideSettleInvitations,
+  decideSubscribe,
+  user,
+} from '../../../src/domain/user/user.ts'
+import { deciding } from '../../support/given.ts'
+
+const data: UserEvent<'UserRegistered'>['data'] = {
+  email: { $sealed: 'user:user-1', box: 'e' },
+  emailHash: 'hash',
+  name: { $sealed: 'user:user-1', box: 'n' },
+  origin: 'provisioned',
+  provisionedBy: 'org-1',
+}
+const registered: UserEvent = { type: 'UserRegistered', data }
+const identity = { provider: 'google', subjectHash: 's-1' }
+const linked: UserEvent = { type: 'IdentityLinked', data: identity }
+const invited = (organizationId: string): UserEvent => ({
+  type: 'UserInvited',
+  data: { organizationId },
+})
+const entered = (organizationId: string): UserEvent => ({
+  type: 'CurrentOrganizationChanged',
+  data: { organizationId },
+})
+const settledFor = (...organizationIds: string[]): UserEvent => ({
+  type: 'InvitationsSettled',
+  data: { organizationIds },
+})
+const subscribed = (plan: string | null): UserEvent => ({
+  type: 'SubscriptionChanged',
+  data: { plan },
+})
+
+t.test('registering', async (t) => {
+  const given = deciding(t, user)
+  given().when(decideRegister(data)).emitsOnce(registered)
+  given(registered)
+    .when(decideRegister({ ...data, origin: 'owner' }))
+    .changesNothing()
+})
+
+t.test('linking an identity', async (t) => {
+  const given = deciding(t, user)
+  const other = { ...identity, subjectHash: 's-2' }
+  const elsewhere = { ...identity, provider: 'github' }
+  given(registered).when(decideLinkIdentity(identity)).emitsOnce(linked)
+  given(registered, linked).when(decideLinkIdentity(other)).refuses('identity_conflict')
+  given(registered, linked)
+    .when(decideLinkIdentity(elsewhere))
+    .emitsOnce({ type: 'IdentityLinked', data: elsewhere })
+  given().when(decideLinkIdentity(identity)).refuses('user_not_found')
+})
+
+t.test('inviting', async (t) => {
+  const given = deciding(t, user)
+  given(registered).when(decideInvite('org-1')).emitsOnce(invited('org-1'))
+  given(registered, invited('org-1'), settledFor('org-1'))
+    .when(decideInvite('org-1'))
+    .emitsOnce(invited('org-1'))
+  given().when(decideInvite('org-1')).refuses('user_not_found')
+})
+
+t.test('settling invitations', async (t) => {
+  const given = deciding(t, user)
+  const history = [registered, invited('org-1'), invited('org-2')]
+  const settle = decideSettleInvitations({ settled: ['org-1'], joined: 'org-1' })
+  given(...history)
+    .when(settle)
+    .emitsOnce(settledFor('org-1'), entered('org-1'))
+  given(...history, entered('org-1'))
+    .when(settle)
+    .emitsOnce(settledFor('org-1'))
+  given(...history)
+    .when(decideSettleInvitations({ settled: ['org-2', 'org-9'], joined: undefined }))
+    .emitsOnce(settledFor('org-2'))
+  given(registered)
+    .when(decideSettleInvitations({ settled: ['org-1'], joined: undefined }))
+    .changesNothing()
+})
+
+t.test('the first organization becomes the current one', async (t) => {
+  const given = deciding(t, user)
+  given(registered).when(decideEnterFirst('org-1')).emitsOnce(entered('org-1'))
+  given(registered, entered('org-2')).when(decideEnterFirst('org-1')).changesNothing()
+})
+
+t.test('subscribing', async (t) => {
+  const given = deciding(t, user)
+  given(registered).when(decideSubscribe('pro_monthly')).emitsOnce(subscribed('pro_monthly'))
+  given(registered).when(decideSubscribe(null)).changesNothing()
+  given(registered, subscribed('pro_monthly'))
+    .when(decideSubscribe(null))
+    .emitsOnce(subscribed(null))
+  given().when(decideSubscribe('pro_monthly')).refuses('user_not_found')
+  given(registered).when(decideSubscribe('gold_monthly')).refuses('invalid_input')
+})
+
+t.test('an invitation by a partner', async (t) => {
+  const given = deciding(t, user)
+  const invite = decideInviteProvisioned('org-2')
+  const came = (origin: UserEvent<'UserRegistered'>['data']['origin']): UserEvent => ({
+    type: 'UserRegistered',
+    data: { ...data, origin },
+  })
+  given(registered).when(invite).emitsOnce(invited('org-2'))
+  given(came('member')).when(invite).emitsOnce(invited('org-2'))
+  given(registered, linked).when(invite).refuses('account_not_provisionable')
+  given(came('owner')).when(invite).refuses('account_not_provisionable')
+  given(came('self')).when(invite).refuses('account_not_provisionable')
+  given().when(invite).refuses('user_not_found')
+})

@@ -1,0 +1,112 @@
+import { roots, type Sources } from './imports.ts'
+
+/** Folders of tests of the system as a whole, which mirror no folder of sources. */
+const wholeSystem = ['browser/', 'contract/', 'contracts/', 'docs/', 'faults/']
+
+/** Tests of files that they are not named after. */
+export const together: Readonly<Record<string, readonly string[]>> = {
+  'test/commands/api-keys.test.ts': ['commands/create-api-key.ts', 'commands/record-key-usage.ts'],
+  'test/commands/contents.test.ts': ['commands/request-content.ts'],
+  'test/commands/organizations.test.ts': ['commands/create-organization.ts'],
+  'test/commands/personal.test.ts': ['commands/store-credential.ts', 'commands/remember.ts'],
+  'test/http/routes/admin-api-keys.test.ts': ['src/http/routes/me-api-keys.ts'],
+  'test/http/routes/admin-organizations.test.ts': ['src/http/routes/admin-users.ts'],
+  'test/http/routes/connect.test.ts': ['src/http/routes/management-connect.ts'],
+  'test/http/routes/contents.test.ts': [
+    'src/http/routes/content-webhooks.ts',
+    'src/http/routes/files.ts',
+  ],
+  'test/http/routes/management-credentials.test.ts': ['src/http/routes/me-credentials.ts'],
+  'test/http/routes/rag-datastores.test.ts': ['src/http/routes/rag-files.ts'],
+  'test/agents/containers.test.ts': [
+    'src/agents/loop-agent.ts',
+    'src/agents/parallel-agent.ts',
+    'src/agents/sequential-agent.ts',
+  ],
+  'test/agents/endings.test.ts': ['src/agents/agent-runtime.ts'],
+  'test/domain/frozen-events.test.ts': ['src/domain/categories.ts', 'src/domain/versions.ts'],
+  'test/http/checks/order.test.ts': ['src/http/server/server.ts'],
+  'test/http/fuzz.test.ts': ['src/http/server/server.ts', 'src/http/server/open-api.ts'],
+  'test/tools/leaks.test.ts': ['src/tools/toolbox.ts'],
+  'test/transparency/formats.test.ts': [
+    'src/transparency/checkpoint.ts',
+    'src/transparency/leaf.ts',
+    'src/transparency/note.ts',
+    'src/transparency/tile.ts',
+  ],
+  'test/adapters/embedded/crash.test.ts': ['src/adapters/embedded/log.ts'],
+  'test/adapters/embedded/damage.test.ts': ['src/adapters/embedded/database-check.ts'],
+  'test/adapters/embedded/keys-answers.test.ts': [
+    'src/adapters/embedded/answers.ts',
+    'src/adapters/embedded/key-store.ts',
+  ],
+  'test/adapters/embedded/model.test.ts': ['src/adapters/embedded/views.ts'],
+  'test/adapters/eventstoredb/double.test.ts': ['src/adapters/eventstoredb/event-store.ts'],
+  'test/adapters/eventstoredb/failover.test.ts': ['src/adapters/eventstoredb/event-store.ts'],
+  'test/adapters/eventstoredb/outages.test.ts': ['src/adapters/eventstoredb/event-store.ts'],
+  'test/adapters/models/outages.test.ts': [
+    'src/adapters/models/circuit.ts',
+    'src/adapters/models/fallback.ts',
+    'src/adapters/models/retried.ts',
+  ],
+  'test/adapters/mongodb/server.test.ts': ['src/adapters/mongodb/connect.ts'],
+}
+
+const isSource = (file: string) => roots.some((root) => file.startsWith(`${root}/`))
+const isTest = (file: string) => file.startsWith('test/') && file.endsWith('.test.ts')
+
+/** A file whose exports are types alone has nothing to test. */
+const logic =
+  /^export (?:default |async )?(?:const|function|class|let)\b|^(?!import|export|type)\w/m
+
+/** Which tests are of which file, by path: `x.test.ts` and `x-….test.ts` are of `x.ts`. */
+export const tested = ({ files, textOf, importsOf }: Sources) => {
+  const sources = files.filter(isSource)
+  const byPath = new Map(sources.map((file) => [file.replace(/^src\/|\.ts$/g, ''), file]))
+  const inFolder = (test: string) => wholeSystem.some((folder) => test.startsWith(`test/${folder}`))
+
+  const mirrored = (test: string): string | undefined => {
+    const path = test.replace(/^test\/|\.test\.ts$/g, '')
+    const folder = path.slice(0, path.lastIndexOf('/') + 1)
+    const words = path.slice(folder.length).split('-')
+    const names = words.map((_, n) => folder + words.slice(0, words.length - n).join('-'))
+    return names.map((name) => byPath.get(name)).find(Boolean)
+  }
+
+  const own = new Map<string, string[]>()
+  const homeless: string[] = []
+  for (const test of files.filter(isTest)) {
+    const source = mirrored(test)
+    const of = [source, ...(together[test] ?? [])].filter((file) => file !== undefined)
+    for (const file of of) own.set(file, [...(own.get(file) ?? []), test])
+    if (of.length === 0 && !inFolder(test)) homeless.push(test)
+  }
+
+  const importers = new Map<string, string[]>()
+  for (const file of files)
+    for (const { from } of importsOf(file))
+      importers.set(from, [...(importers.get(from) ?? []), file])
+
+  /** The tests nearest to a file that has none: of those that use it, else of those that use these. */
+  const nearest = (file: string): string[] => {
+    const seen = new Set([file])
+    for (let level = [file]; level.length > 0; ) {
+      level = level.flatMap((one) => importers.get(one) ?? []).filter((one) => !seen.has(one))
+      for (const one of level) seen.add(one)
+      const tests = level.flatMap((one) => (isTest(one) ? [one] : (own.get(one) ?? [])))
+      if (tests.length > 0) return [...new Set(tests)].toSorted()
+    }
+    return []
+  }
+
+  return {
+    /** Tests of no file, in none of the folders for the system as a whole. */
+    homeless,
+    nearest,
+    testsOf: (file: string): readonly string[] => own.get(file) ?? [],
+    /** Files with logic that have no test of their own, and the tests nearest to them. */
+    covered: sources
+      .filter((file) => !own.has(file) && logic.test(textOf(file)))
+      .map((file) => ({ file, tests: nearest(file) })),
+  }
+}
