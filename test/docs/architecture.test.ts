@@ -67,7 +67,7 @@ ${operationRows(contract).join('\n')}
 
 ## Files without a test of their own
 
-A test is named after its file: \`x.test.ts\`, or \`x-….test.ts\` for one side of it, at the same place in
+A test is named after its file: \`<name>.test.ts\`, or \`<name>-….test.ts\` for one side of it, at the same place in
 \`test/\`; \`test/support/tested.ts\` names the exceptions. These files have none: the tests nearest to
 them are those of the files that use them.
 

@@ -5,10 +5,7 @@ const wholeSystem = ['browser/', 'contract/', 'contracts/', 'docs/', 'faults/']
 
 /** Tests of files that they are not named after. */
 export const together: Readonly<Record<string, readonly string[]>> = {
-  'test/commands/api-keys.test.ts': ['commands/create-api-key.ts', 'commands/record-key-usage.ts'],
-  'test/commands/contents.test.ts': ['commands/request-content.ts'],
-  'test/commands/organizations.test.ts': ['commands/create-organization.ts'],
-  'test/commands/personal.test.ts': ['commands/store-credential.ts', 'commands/remember.ts'],
+  'test/app/over-eventstoredb.test.ts': ['src/app/stores.ts'],
   'test/http/routes/admin-api-keys.test.ts': ['src/http/routes/me-api-keys.ts'],
   'test/http/routes/admin-organizations.test.ts': ['src/http/routes/admin-users.ts'],
   'test/http/routes/connect.test.ts': ['src/http/routes/management-connect.ts'],
@@ -59,7 +56,7 @@ const isTest = (file: string) => file.startsWith('test/') && file.endsWith('.tes
 const logic =
   /^export (?:default |async )?(?:const|function|class|let)\b|^(?!import|export|type)\w/m
 
-/** Which tests are of which file, by path: `x.test.ts` and `x-….test.ts` are of `x.ts`. */
+/** Which tests are of which file, by path: `<name>.test.ts` and `<name>-….test.ts` are of `<name>.ts`. */
 export const tested = ({ files, textOf, importsOf }: Sources) => {
   const sources = files.filter(isSource)
   const byPath = new Map(sources.map((file) => [file.replace(/^src\/|\.ts$/g, ''), file]))
