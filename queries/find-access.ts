@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs'
 import type { ApiKeyView } from '../projections/api-keys.ts'
 import { type MemberView, memberDocumentId } from '../projections/members.ts'
 import type { UserView } from '../projections/users.ts'
+import { effectiveScopes } from '../src/domain/api-key/who-may.ts'
 import { refusal } from '../src/domain/refusal.ts'
 import type { DocumentChange, View } from '../src/ports/views.ts'
 import type { Access } from '../src/security/access.ts'
@@ -21,13 +22,16 @@ type Uses = {
   now: () => number
 }
 
+const platformScopes: ReadonlySet<string> = new Set(['admin:read', 'admin:write'])
+
 const platformAccess: Access = {
   kind: 'platform',
   keyId: null,
   organizationId: 'platform',
   userId: null,
   role: null,
-  scopes: new Set(['admin:read', 'admin:write']),
+  scopes: platformScopes,
+  keyScopes: platformScopes,
   limits: { minute: 1_000, hour: 100_000 },
   plan: null,
 }
@@ -87,7 +91,8 @@ export const findAccess = (uses: Uses) => {
       organizationId,
       userId: user.user_id,
       role: member.role,
-      scopes: new Set(key.scopes),
+      scopes: effectiveScopes(member.role, key.scopes),
+      keyScopes: new Set(key.scopes),
       limits: { minute: key.rate_limit_minute, hour: key.rate_limit_hour },
       plan: user.plan,
     }

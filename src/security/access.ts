@@ -9,7 +9,10 @@ export type Access = {
   userId: string | null
   /** The backing user's role in the organization; null when not an active member. */
   role: Role | null
+  /** What it may do in this organization: less than the key's scopes where the role allows less. */
   scopes: ReadonlySet<string>
+  /** The key's scopes whatever the role: for what concerns only its user, in no organization. */
+  keyScopes: ReadonlySet<string>
   /** The key's own limits. */
   limits: { minute: number; hour: number }
   /** The backing user's plan. */

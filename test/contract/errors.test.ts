@@ -120,6 +120,7 @@ covering(t, 'errors', {
       userId: 'user',
       role: 'OWNER',
       scopes: new Set(scopes),
+      keyScopes: new Set(scopes),
       limits: { minute: 1, hour: 1 },
       plan: 'starter_monthly',
     }

@@ -75,7 +75,11 @@ const elsewhere = async ({ createOrganization, seen }: Commanded) => {
   return organizationId
 }
 
-const shown = ({ scopes, ...access }: Access) => ({ ...access, scopes: scopes.size })
+const shown = ({ scopes, keyScopes, ...access }: Access) => ({
+  ...access,
+  scopes: scopes.size,
+  keyScopes: keyScopes.size,
+})
 
 t.test('an organization key acts in its own organization', async (t) => {
   const all = await scene(t)
@@ -90,6 +94,7 @@ t.test('an organization key acts in its own organization', async (t) => {
     limits: { minute: 60, hour: 600 },
     plan: 'pro_monthly',
     scopes: 8,
+    keyScopes: 8,
   })
   t.match(await all.find(key, organizationId), { keyId }, 'its own may be named')
   const other = await elsewhere(all)

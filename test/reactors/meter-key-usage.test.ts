@@ -28,6 +28,7 @@ const accessIn = ({
     userId: ownerUserId,
     role: 'OWNER',
     scopes: new Set<string>(),
+    keyScopes: new Set<string>(),
     limits: { minute: 100, hour: 100 },
     plan: null,
   }) as const

@@ -47,20 +47,22 @@ export const authenticate =
 const delegates = (query: unknown): boolean =>
   typeof query === 'object' && query !== null && 'on_behalf_of' in query
 
-/** Checks the scopes, kind of key and role that the route's rules require. */
+const isManager = ({ kind, role }: Access): boolean =>
+  kind === 'platform' || role === 'OWNER' || role === 'ADMIN'
+
+/**
+ * Checks the role, scopes and kind of key that the route's rules require. The role comes first: a
+ * member who lacks it lacks the scopes too, and giving them to the key would not help.
+ */
 export const authorize: onRequestHookHandler = ({ access, routeOptions, query }, _reply, done) => {
-  const { scopes, managers, platform, userKey } = routeOptions.config
+  const { scopes, managers, platform, userKey, own } = routeOptions.config
   try {
     if (platform && access.kind !== 'platform') throw refusal('platform_only')
-    if (scopes) requireScopes(access, delegates(query) ? [...scopes, 'users:delegate'] : scopes)
+    if (managers && !isManager(access))
+      throw refusal(managers === true ? 'role_required' : managers)
+    const held = own ? { scopes: access.keyScopes } : access
+    if (scopes) requireScopes(held, delegates(query) ? [...scopes, 'users:delegate'] : scopes)
     if (userKey && access.kind !== 'user') throw refusal('user_key_required')
-    if (
-      managers &&
-      access.kind !== 'platform' &&
-      access.role !== 'OWNER' &&
-      access.role !== 'ADMIN'
-    )
-      throw refusal('role_required')
     done()
   } catch (error) {
     done(error as Error)

@@ -4,7 +4,7 @@ import type { Call } from '../../ports/call.ts'
 import '../server/route-rules.ts'
 
 /**
- * The call, made in the organization that the path names: the platform's key works in every
+ * The call, made in the organization that is named: the platform's key works in every
  * organization, all others only in their own. @throws organization_access_denied
  */
 export const inOrganization = ({ access, call }: FastifyRequest, organizationId: string): Call => {
@@ -18,10 +18,4 @@ export const standingOf = ({ access }: FastifyRequest) => {
   const platform = access.kind === 'platform'
   const asOwner = platform || access.role === 'OWNER'
   return { platform, asOwner, asManager: asOwner || access.role === 'ADMIN' }
-}
-
-/** An owner or admin of the organization that a body names. @throws organization_access_denied */
-export const requireManagerOf = (request: FastifyRequest, organizationId: string): void => {
-  if (request.access.organizationId !== organizationId || !standingOf(request).asManager)
-    throw refusal('organization_access_denied')
 }

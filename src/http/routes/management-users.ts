@@ -5,7 +5,7 @@ import { memberView } from '../../../projections/members.ts'
 import type { ListProvisionedUsers } from '../../../queries/list-provisioned-users.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
-import { requireManagerOf } from '../checks/in-organization.ts'
+import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { email, id, name, orAbsent, pageQuery, pagingFields } from '../wire/fields.ts'
 
@@ -54,7 +54,7 @@ export const managementUserRoutes =
     http.post(
       '/management/users',
       {
-        config,
+        config: { ...config, managers: 'organization_access_denied' },
         schema: {
           tags,
           summary: 'Create an account for an email address, or get the existing one',
@@ -75,9 +75,9 @@ export const managementUserRoutes =
         },
       },
       async (request) => {
-        const { body, call } = request
+        const { body } = request
         const address = addressOf(body.email)
-        requireManagerOf(request, body.organization_id)
+        const call = inOrganization(request, body.organization_id)
         const made = await provisionUser({ email: address, name: body.name }, call)
         await waitForPosition(made.position)
         return {

@@ -28,8 +28,8 @@ const userOf = ({ access }: FastifyRequest): string => {
 export const meApiKeyRoutes =
   ({ createApiKey, revokeUserKey, listUserKeys, waitForPosition }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const reads = { scopes: ['admin:read'] }
-    const writes = { scopes: ['admin:write'] }
+    const reads = { scopes: ['admin:read'], own: true } as const
+    const writes = { scopes: ['admin:write'], own: true } as const
     const tags = ['me']
 
     http.get(

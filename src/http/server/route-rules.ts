@@ -7,14 +7,19 @@ export type RouteRules = {
   scopes?: readonly string[]
   /** The route group, which decides the shape of refusals that have none of their own. */
   group?: 'chat' | 'agents' | 'detail' | 'management' | 'rag' | 'admin'
-  /** Needs an owner or admin of the organization (or the platform key). */
-  managers?: true
+  /**
+   * Needs an owner or admin of the organization (or the platform key). Others are refused with
+   * `role_required`, or with the code named here.
+   */
+  managers?: true | 'organization_access_denied'
   /** Answers with an event stream, always or when the body asks for one. */
   streams?: 'always' | 'asked'
   /** Answers with one JSON document a line (application/x-ndjson) when the client accepts that. */
   lines?: true
   /** An answer without an end: it counts as a request, but not as a concurrent one. */
   lasting?: true
+  /** Concerns only the calling user, in no organization: the key's scopes count, not the role. */
+  own?: true
   /** Only a user key: a person acts, not an application. */
   userKey?: true
   /** Only the platform key. */

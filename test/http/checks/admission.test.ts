@@ -219,6 +219,7 @@ t.test('a plan that there is not is refused, not unlimited', async (t) => {
     userId: 'user-1',
     role: 'OWNER',
     scopes: new Set(),
+    keyScopes: new Set(),
     limits: { minute: 2, hour: 10 },
     plan: 'gold_monthly',
   }

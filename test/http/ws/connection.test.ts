@@ -22,6 +22,7 @@ const access: Access = {
   userId: 'user-1',
   role: 'OWNER',
   scopes: new Set(['orchestrator:invoke', 'orchestrator:stream', 'rag:upload']),
+  keyScopes: new Set(['orchestrator:invoke', 'orchestrator:stream', 'rag:upload']),
   limits: { minute: 100, hour: 1_000 },
   plan: 'pro_monthly',
 }
