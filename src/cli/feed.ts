@@ -1,4 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises'
+import { linesOf } from './audit/lines.ts'
 import { CommandFailed } from './command-failed.ts'
 import { refusedBy } from './remote.ts'
 
@@ -16,18 +17,27 @@ type Asked = {
   say(line: string): void
 }
 
-const block = /^(?:id: (?<id>\d+)\n?)?(?:data: (?<data>.+))?$/
+/** A frame of an event stream (WHATWG HTML, 9.2.6). */
+type Frame = { id?: string; data?: string }
 
-/** The blocks of an event stream as they come. */
-async function* blocksOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const bytes of body) {
-    text += decoder.decode(bytes, { stream: true })
-    const blocks = text.split('\n\n')
-    text = blocks.pop() ?? ''
-    yield* blocks
-  }
+/**
+ * The frames of an event stream, also those with an `id:` alone: they say where to resume, and
+ * eventsource-parser passes them over.
+ */
+async function* framesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
+  let frame: Frame = {}
+  for await (const lines of linesOf(body))
+    for (const line of lines) {
+      const end = line.indexOf(':')
+      const field = end < 0 ? line : line.slice(0, end)
+      const value = end < 0 ? '' : line.slice(line[end + 1] === ' ' ? end + 2 : end + 1)
+      if (line === '') {
+        yield frame
+        frame = {}
+      } else if (field === 'id') frame.id = value
+      else if (field === 'data')
+        frame.data = frame.data === undefined ? value : `${frame.data}\n${value}`
+    }
 }
 
 /**
@@ -46,8 +56,7 @@ export async function* feedLines(asked: Asked): AsyncGenerator<string> {
       const resume = last === undefined ? {} : { 'last-event-id': last }
       const reply = await fetch(target, { headers: { 'x-api-key': key, ...resume } })
       if (!reply.ok || !reply.body) throw await refusedBy(target, reply)
-      for await (const text of blocksOf(reply.body)) {
-        const { id, data } = block.exec(text)?.groups ?? {}
+      for await (const { id, data } of framesOf(reply.body)) {
         if (data) yield data
         last = id ?? last
       }

@@ -1,7 +1,6 @@
 import { open, stat, truncate } from 'node:fs/promises'
 import { openedCheckpoint, originOf } from '../../transparency/checkpoint.ts'
-import { leafOfLine } from '../../transparency/leaf.ts'
-import { leafHash, packedHashes, unpackedHashes } from '../../transparency/merkle.ts'
+import { packedHashes, unpackedHashes } from '../../transparency/merkle.ts'
 import { tileWidth } from '../../transparency/tile.ts'
 import { CommandFailed } from '../command-failed.ts'
 import {
@@ -17,6 +16,7 @@ import {
 } from './export-file.ts'
 import type { History } from './history.ts'
 import { linesIn } from './lines.ts'
+import { type ExportedLine, exportedLine, firstTampering } from './tampering.ts'
 
 type Export = {
   history: History
@@ -109,10 +109,19 @@ export const exportHistory = async (options: Export): Promise<number> => {
     return told
   }
 
+  /** Names the first event of a tile that is not as it was signed. */
+  const contradictionOf = async (chunk: number, lines: readonly ExportedLine[]) => {
+    const from = chunk * tileWidth
+    const signed = await history.hashes(0, from, from + lines.length)
+    const found = firstTampering(lines, signed, { from, before: undefined })
+    return found ? `${contradiction}: ${found}` : contradiction
+  }
+
   const write = async (chunk: number, events: readonly string[]): Promise<void> => {
     const told = await above(chunk)
-    const tile = { level: 0, n: chunk, hashes: events.map((line) => leafHash(leafOfLine(line))) }
-    if (!nodes.add(tile)) throw new CommandFailed(contradiction)
+    const lines = events.map(exportedLine)
+    const tile = { level: 0, n: chunk, hashes: lines.map(({ hash }) => hash) }
+    if (!nodes.add(tile)) throw new CommandFailed(await contradictionOf(chunk, lines))
     await file.appendFile(`${[...told, tileLineOf(tile), ...events].join('\n')}\n`)
     progress(chunk * tileWidth + events.length, size)
   }

@@ -1,6 +1,9 @@
 import { z } from 'zod'
+import { leafOfLine } from '../../transparency/leaf.ts'
+import { leafHash } from '../../transparency/merkle.ts'
 
 const event = z.object({
+  id: z.string(),
   type: z.string(),
   stream: z.string(),
   revision: z.number(),
@@ -10,8 +13,8 @@ const event = z.object({
 /** What a line claims to be. */
 export const told = (line: string): string => {
   try {
-    const { type, stream, revision, position } = event.parse(JSON.parse(line))
-    return `${type} of ${stream}@${revision}, position ${position}`
+    const { id, type, stream, revision, position } = event.parse(JSON.parse(line))
+    return `${type} of ${stream}@${revision}, position ${position}, id ${id}`
   } catch {
     return 'something that is no event'
   }
@@ -19,6 +22,14 @@ export const told = (line: string): string => {
 
 /** An event in a file, and the hash of its leaf. */
 export type ExportedLine = { text: string; hash: Buffer }
+
+export const exportedLine = (text: string): ExportedLine => {
+  try {
+    return { text, hash: leafHash(leafOfLine(text)) }
+  } catch {
+    return { text, hash: leafHash(text) }
+  }
+}
 
 /** Where the lines first differ from those that were signed, and what follows that place. */
 export type HistoryDifference = {
@@ -70,4 +81,25 @@ export const tampering = ({ index, wanted, found, before }: HistoryDifference) =
       return `event ${index} was altered: ${it}`
     },
   }
+}
+
+/** Names the first place where events are not those whose leaves were signed; undefined: none. */
+export const firstTampering = (
+  lines: readonly ExportedLine[],
+  signed: readonly Buffer[],
+  { from, before }: { from: number; before: ExportedLine | undefined },
+): string | undefined => {
+  const there = lines.map(({ hash }) => hash)
+  const differs = there.findIndex((hash, n) => !signed[n]?.equals(hash))
+  const n = differs < 0 ? there.length : differs
+  if (n === there.length && n === signed.length) return undefined
+  const search = tampering({
+    index: from + n,
+    wanted: signed[n],
+    found: lines[n],
+    before: lines[n - 1] ?? before,
+  })
+  search.there(there.slice(n + 1))
+  search.signed(signed.slice(n + 1))
+  return search.name()
 }

@@ -1,6 +1,5 @@
 import { type Checkpoint, openedCheckpoint, originOf } from '../../transparency/checkpoint.ts'
-import { leafOfLine } from '../../transparency/leaf.ts'
-import { leafHash, nodeHash, rootOf, unpackedHashes } from '../../transparency/merkle.ts'
+import { rootOf, unpackedHashes } from '../../transparency/merkle.ts'
 import { NoteInvalid } from '../../transparency/note.ts'
 import { tileWidth } from '../../transparency/tile.ts'
 import {
@@ -11,8 +10,9 @@ import {
   type TileHashes,
   tileOf,
 } from './export-file.ts'
+import { growing } from './growing.ts'
 import { linesIn } from './lines.ts'
-import { type ExportedLine, tampering } from './tampering.ts'
+import { type ExportedLine, exportedLine, tampering } from './tampering.ts'
 
 type Options = {
   /** The verifier key that the checkpoint must be signed with; by default the key in the export. */
@@ -39,35 +39,6 @@ export type Verdict = {
 /** The file is not an export: its first line is not a header. */
 export class NoExport extends Error {
   override readonly name = 'NoExport'
-}
-
-const lineOf = (text: string): ExportedLine => {
-  try {
-    return { text, hash: leafHash(leafOfLine(text)) }
-  } catch {
-    return { text, hash: leafHash(text) }
-  }
-}
-
-/** Grows a tree leaf by leaf, keeping no more than its right edge. */
-const growing = () => {
-  const edge: (Buffer | undefined)[] = []
-  return {
-    add(leaf: Buffer) {
-      let hash = leaf
-      let height = 0
-      for (let left = edge[0]; left; left = edge[++height]) {
-        hash = nodeHash(left, hash)
-        edge[height] = undefined
-      }
-      edge[height] = hash
-    },
-    root(): Buffer {
-      let root: Buffer | undefined
-      for (const left of edge) root = left && root ? nodeHash(left, root) : (left ?? root)
-      return root ?? rootOf([])
-    },
-  }
 }
 
 /** @throws NoExport */
@@ -210,9 +181,9 @@ const checker = (first: string, { vkey, rootAt, instead, progress }: Options) =>
       const one = tileOf(text)
       if (fault) {
         if (one?.level === 0) search?.signed(one.hashes)
-        else if (!one) search?.there([lineOf(text).hash])
+        else if (!one) search?.there([exportedLine(text).hash])
       } else if (one) tile(one)
-      else if (lines.push(lineOf(text)) > mostLines) close(undefined)
+      else if (lines.push(exportedLine(text)) > mostLines) close(undefined)
     },
     end(): Verdict {
       if (!fault) close(undefined)

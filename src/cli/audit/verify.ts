@@ -7,6 +7,7 @@ import { CommandFailed } from '../command-failed.ts'
 import { type Header, headerOf } from './export-file.ts'
 import type { History } from './history.ts'
 import { linesIn } from './lines.ts'
+import { contradictionIn } from './verify-entries.ts'
 import { NoExport, type Verdict, verifyExport } from './verify-export.ts'
 
 type Verify = {
@@ -104,6 +105,13 @@ export const verifyHistory = async ({ path, live, ...options }: Verify): Promise
         throw new CommandFailed(`the server knows of ${now.size} events only: its history was cut`)
       await begins(server, checkpoint, now, 'the server has another history')
       said.push(`the server's history of ${now.size} events goes on from there`)
+      const { progress } = options
+      const contradiction = await contradictionIn({ history: server, signed: now, progress })
+      if (contradiction)
+        throw new CommandFailed(
+          `what the server serves is not what it has signed: ${contradiction}`,
+        )
+      said.push(`the ${now.size} events that it serves are as it has signed them`)
     }
     return said
   } finally {

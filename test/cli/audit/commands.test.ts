@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { openLog } from '../../../src/adapters/embedded/log.ts'
 import { superAdminKey } from '../../support/platform.ts'
 import { reprise } from '../../support/reprise.ts'
 import { startServer } from '../../support/server.ts'
@@ -120,6 +121,30 @@ t.test('a history is exported, verified, tampered with, and replayed', async (t)
     code: 1,
     err: 'no events of an organization nobody',
   })
+
+  const falsified = await openLog({ path: join(DATA_DIR, 'log') })
+  const [place] = falsified.records
+    .getRange({})
+    .filter(({ value }) => value?.includes('"OrganizationCreated"') === true)
+  const text = place?.value ?? ''
+  const created = places.findIndex((n) => lines[n]?.includes('"type":"OrganizationCreated"'))
+  const { id } = JSON.parse(lines[places[created] ?? 0] ?? '')
+  await falsified.write({
+    bytes: text.length,
+    prepare: () => () => {
+      falsified.records.putSync(place?.key ?? -1, text.replace(/"name":"/, '"name":"Not '))
+    },
+  })
+  await falsified.close()
+  const later = await startServer(t, { DATA_DIR })
+  const trusting = await reprise(`audit verify ${other} --url ${later.url}`, env)
+  t.match(trusting, { code: 1, out: '', err: 'what the server serves is not what it has signed' })
+  t.match(
+    trusting.err,
+    new RegExp(`event ${created} was altered: OrganizationCreated .*, id ${id}\n`),
+  )
+  t.equal(await later.stop(), 0)
+
   appendFileSync(other, '\n')
   t.match(await reprise(`audit verify ${other}`), { code: 1, err: 'something that is no event' })
 })

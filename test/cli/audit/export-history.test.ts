@@ -152,7 +152,7 @@ t.test('hashes in an export that were tampered with', async (t) => {
   const live = async () => history
   await t.rejects(verifyHistory({ path, live, progress }), {
     name: 'CommandFailed',
-    message: /event 300 was altered: BoxClosed of box-org-1_b-1@300, position 900$/,
+    message: /event 300 was altered: BoxClosed of box-org-1_b-1@300, position 900, id event-300$/,
   })
 })
 
@@ -201,6 +201,7 @@ t.test('a checkpoint that was kept, and what the server says now', async (t) => 
     '300 events of reprise/org-1 are as they were signed',
     `signed with ${vkey}`,
     "the server's history of 450 events goes on from there",
+    'the 450 events that it serves are as it has signed them',
   ])
   await keep(forged.slice(0, 170))
   await t.rejects(verifyHistory({ path, checkpoint: kept, progress }), {
@@ -209,7 +210,7 @@ t.test('a checkpoint that was kept, and what the server says now', async (t) => 
   await keep(events(400))
   await t.rejects(verifyHistory({ path, checkpoint: kept, progress }), { message: 'ask a server' })
   t.match(await verifyHistory({ path, checkpoint: kept, live: live(events(400)), progress }), {
-    length: 4,
+    length: 5,
   })
   await t.rejects(verifyHistory({ path, live: live([...forged, eventLine(300)]), progress }), {
     message: 'the history of 300 events was rewritten',
@@ -234,10 +235,38 @@ t.test('an export is not written over another file, nor from a source that lies'
 
   const other = heldHistory(events(300).with(9, eventLine(8)))
   const lying = `${path}-2`
-  await t.rejects(writing({ ...history, lines: other.lines }, lying), { message: 'contradicts' })
+  await t.rejects(writing({ ...history, lines: other.lines }, lying), {
+    message: /contradicts .*: event 9 was .* id event-8$/,
+  })
   await t.rejects(writing({ ...history, hashes: other.hashes }, `${path}-3`), {
     message: 'contradicts',
   })
   t.equal(await writing(history, lying), 300, 'what was whole is kept')
   t.equal((await verifyExport(lying, {})).fault, undefined)
+})
+
+t.test('an event that a server has falsified is named, wherever it is', async (t) => {
+  const { path } = await exported(t, 300)
+  for (const [size, n] of [
+    [300, 0],
+    [300, 7],
+    [700, 255],
+    [700, 511],
+    [700, 512],
+    [700, 699],
+  ] as const) {
+    const history = heldHistory(events(size))
+    const forged = events(size).with(n, eventLine(n).replace('BoxOpened', 'BoxClosed'))
+    const { lines, hashes } = heldHistory(forged)
+    const verifying = (lie: object) =>
+      verifyHistory({ path, live: async () => ({ ...history, ...lie }), progress })
+    const name = `BoxClosed of box-org-1_b-1@${n}, position ${n * 3}, id event-${n}`
+    await t.rejects(verifying({ lines }), {
+      name: 'CommandFailed',
+      message: `what the server serves is not what it has signed: event ${n} was altered: ${name}`,
+    })
+    await t.rejects(verifying({ lines, hashes }), { name: 'CommandFailed', message: 'altered' })
+    const cut = heldHistory(events(n))
+    await t.rejects(verifying({ lines: cut.lines }), { message: `event ${n} was dropped` })
+  }
 })
