@@ -1,6 +1,7 @@
 import { latest } from '../src/domain/event.ts'
 import type { SessionEvent } from '../src/domain/session/events.ts'
 import { decideRecord, sessionStream } from '../src/domain/session/session.ts'
+import { inPieces } from '../src/event-sourcing/in-pieces.ts'
 import type { Transactor } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { START } from '../src/ports/event-store.ts'
@@ -19,13 +20,18 @@ export type EndRun = {
 /**
  * Ends a run and settles its credits, in one commit where the store shares them. A run ends once:
  * when it has ended already (timed out, say), nothing is stored or charged and `ended` is false.
+ * Steps that are too much for one append are stored before, in several.
+ * @throws AppendTooLarge for a step that fits in no append; nothing is charged
  */
 export const endRun =
   ({ begin, transact }: Transactor) =>
   async ({ sessionId, payerId, steps, end }: EndRun, call: Call) => {
     const { runId, charge } = end.data
     const stream = sessionStream(call.organizationId, sessionId)
-    const run = begin(stream, decideRecord(runId, [...steps, end]), call)
+    const pieces = inPieces([...steps, end])
+    for (const piece of pieces.slice(0, -1))
+      await transact(stream, decideRecord(runId, piece), call)
+    const run = begin(stream, decideRecord(runId, pieces.at(-1) ?? [end]), call)
     if ((await run.decided).length === 0) return { ended: false, position: START }
     const settling = settleReservation(transact)({ userId: payerId, runId, charge }, call)
     const [stored, settled] = await Promise.all([run.stored, settling])

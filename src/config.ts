@@ -114,6 +114,9 @@ const environment = z
     LOG_LEVEL: z
       .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
       .default('info'),
+    /** Of all agents of a run together; over them it ends with what was said. */
+    RUN_MAX_MODEL_CALLS: z.coerce.number().int().min(1).max(10_000).default(100),
+    RUN_MAX_STEPS: z.coerce.number().int().min(1).max(10_000).default(200),
     DEMO: flag.default(true),
   })
   .refine(({ TLS_CERT, TLS_KEY }) => !TLS_CERT === !TLS_KEY, {

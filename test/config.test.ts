@@ -24,6 +24,8 @@ t.test('what is unset or empty has its default', async (t) => {
     TRUST_PROXY: false,
     REQUIRE_HTTPS: 'on',
     LOG_LEVEL: 'info',
+    RUN_MAX_MODEL_CALLS: 100,
+    RUN_MAX_STEPS: 200,
     DEMO: true,
   })
 })
@@ -46,8 +48,10 @@ t.test('every variable is read', async (t) => {
     TLS_KEY: '/key.pem',
     LOG_LEVEL: 'debug',
   }
-  const read = configFrom({ ...text, PORT: '8080', MASTER_KEY: bytes, DEMO: 'off' })
-  t.match(read, { ...text, PORT: 8080, DEMO: false })
+  const runs = { RUN_MAX_MODEL_CALLS: '7', RUN_MAX_STEPS: '9' }
+  const read = configFrom({ ...text, ...runs, PORT: '8080', MASTER_KEY: bytes, DEMO: 'off' })
+  const limits = { RUN_MAX_MODEL_CALLS: 7, RUN_MAX_STEPS: 9 }
+  t.match(read, { ...text, ...limits, PORT: 8080, DEMO: false })
   t.strictSame(Buffer.from(read.MASTER_KEY ?? []), Buffer.alloc(32, 7))
 })
 

@@ -3,6 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentAnswer, AgentEvent, AgentOutput } from './agent-event.ts'
+import type { RunBudget } from './run-budget.ts'
 import type { Tool } from './tool.ts'
 import type { AgentTurn } from './turn.ts'
 
@@ -15,6 +16,7 @@ export type AgentStep = {
   parent: string | null
   /** What agents before this one said in this turn. */
   outputs: readonly AgentOutput[]
+  budget: RunBudget
   /** Set inside a loop. */
   exitLoop?: Tool
 }
@@ -43,6 +45,9 @@ export type RunLimits = {
   /** Model calls of one agent in a turn; the last one is offered no tools. */
   rounds: number
   depth: number
+  /** Of all agents of a run together; over them it ends with what was said. */
+  modelCalls: number
+  steps: number
   /** Tokens of history (estimated) that a model is shown. */
   context: number
   toolMs: number
@@ -51,6 +56,9 @@ export type RunLimits = {
 
 export type Runtime = RuntimePorts & {
   limits: RunLimits
-  /** Runs an agent one level below: agent_started, its events, agent_completed. */
+  /**
+   * Runs an agent one level below: agent_started, its events, agent_completed. Nothing when the run
+   * has no step left.
+   */
   run(agent: AgentConfig, parent: AgentConfig, step: AgentStep): Observable<AgentEvent>
 }

@@ -16,12 +16,15 @@ import type { RunLimits, RuntimePorts } from './agent-kind.ts'
 import { attributed } from './attributed.ts'
 import { type KeywordTable, keywordCalls, keywordPhrases } from './keyword-tools.ts'
 import { agentRun } from './run-agent.ts'
+import { runBudget } from './run-budget.ts'
 import { tokenMeter } from './token-meter.ts'
 import type { AgentTurn } from './turn.ts'
 
 export const defaultLimits: RunLimits = {
   rounds: 8,
   depth: 8,
+  modelCalls: 100,
+  steps: 200,
   context: 16_000,
   toolMs: 60_000,
   turnMs: 1_800_000,
@@ -43,6 +46,7 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
   return (turn: AgentTurn): Observable<AgentEvent> =>
     defer(() => {
       const meter = tokenMeter()
+      const budget = runBudget(bounds)
       let answer: AgentAnswer | undefined
 
       const done = (): TurnDone => {
@@ -50,17 +54,18 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
         const { text, by, finishReason } = answer
         const toolCalls = toolCallsIn(text, ports.clock.id)
         const called = toolCalls.length > 0
+        const reason = budget.spent ? 'length' : finishReason
         return {
           event: 'done',
           text,
           agent: by,
-          finish_reason: called ? 'tool_calls' : finishReason,
+          finish_reason: called ? 'tool_calls' : reason,
           ...(called ? { tool_calls: toolCalls } : {}),
           ...meter.total(),
         }
       }
 
-      const events = run(turn.agent, { turn, depth: 0, parent: null, outputs: [] }).pipe(
+      const events = run(turn.agent, { turn, depth: 0, parent: null, outputs: [], budget }).pipe(
         tap((event) => {
           meter.see(event)
           if (event.event === 'agent_completed' && event.answer) answer = event.answer

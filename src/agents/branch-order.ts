@@ -1,13 +1,14 @@
-import { concat, defer, EMPTY, type Observable, of } from 'rxjs'
+import { concat, defer, type Observable, of } from 'rxjs'
 import type { AgentConfig } from './agent.ts'
 import type { AgentAnswer, AgentOutput } from './agent-event.ts'
 import type { AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
 import { answered, answerOf } from './hand-over.ts'
+import { oneByOne } from './one-by-one.ts'
 import { following, paragraphs } from './paragraphs.ts'
 
 /**
  * Runs agents one after another, each seeing the outputs of those before it, until one's answer
- * ends it. The container's answer is all of theirs, as paragraphs.
+ * ends it or the run has no step left. The container's answer is all of theirs, as paragraphs.
  */
 export const inBranchOrder = (
   container: AgentConfig,
@@ -25,15 +26,15 @@ export const inBranchOrder = (
       outputs.push(...answer.outputs)
       ended = ends(answer)
     }
-    const runs = agents.map((agent) =>
-      defer(() => {
-        if (ended) return EMPTY
-        const place = { ...step, outputs: [...step.outputs, ...outputs] }
-        return following(text, answerOf(agent, container, place, runtime, take))
-      }),
-    )
+    let begun = 0
+    const next = () => {
+      const agent = agents[begun++]
+      if (!agent || ended || step.budget.spent) return undefined
+      const place = { ...step, outputs: [...step.outputs, ...outputs] }
+      return following(text, answerOf(agent, container, place, runtime, take))
+    }
     return concat(
-      ...runs,
+      oneByOne(next),
       defer(() => of(answered(container, { text }, outputs))),
     )
   })

@@ -2,6 +2,7 @@ import {
   catchError,
   concat,
   defer,
+  EMPTY,
   finalize,
   from,
   map,
@@ -16,6 +17,7 @@ import { z } from 'zod'
 import type { ToolCall } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentEvent } from './agent-event.ts'
+import type { RunBudget } from './run-budget.ts'
 import {
   errorPrefix,
   type Tool,
@@ -38,7 +40,13 @@ const argumentsOf = (call: ToolCall): Record<string, unknown> | undefined => {
   }
 }
 
-type Uses = { agent: AgentConfig; turn: AgentTurn; tools: readonly Tool[]; toolMs: number }
+type Uses = {
+  agent: AgentConfig
+  turn: AgentTurn
+  tools: readonly Tool[]
+  toolMs: number
+  budget: RunBudget
+}
 
 const outputsOf = (call: ToolCall, context: ToolContext, tools: readonly Tool[]) => {
   const tool = tools.find(({ spec }) => spec.name === call.name)
@@ -50,10 +58,14 @@ const outputsOf = (call: ToolCall, context: ToolContext, tools: readonly Tool[])
 
 const runOne = (
   call: ToolCall,
-  { agent, turn, tools, toolMs }: Uses,
+  { agent, turn, tools, toolMs, budget }: Uses,
   done: (result: ToolResult) => void,
 ): Observable<AgentEvent> =>
   defer(() => {
+    if (!budget.takeStep()) {
+      done(failed(`${errorPrefix}the run has no steps left`))
+      return EMPTY
+    }
     const abort = new AbortController()
     const context = { agent, turn, toolId: call.id, signal: abort.signal }
     const names = { tool_name: call.name, tool_id: call.id, agent_name: agent.name }
@@ -88,7 +100,7 @@ const runOne = (
 
 /**
  * Runs the calls of one round side by side. `results` is filled in the calls' order; nothing a
- * tool does fails the turn.
+ * tool does fails the turn. A call for which the run has no step left is not made.
  */
 export const callTools = (
   calls: readonly ToolCall[],

@@ -41,7 +41,7 @@ const conversation = (
   tools: readonly Tool[],
 ): Observable<BodyEvent> => {
   const { models, limits } = runtime
-  const { turn, stepId } = step
+  const { turn, stepId, budget } = step
   const { model, name, id, price } = models.resolve(agent.model)
   const below = step.depth < limits.depth ? activeBelow(agent, step) : []
   const specs: ToolSpec[] = tools.map(({ spec }) => spec)
@@ -56,33 +56,34 @@ const conversation = (
 
   const round = (n: number, said: string, messages: readonly ChatMessage[]) =>
     defer((): Observable<BodyEvent> => {
+      if (!budget.takeCall()) return of(answered(agent, { text: said, finishReason: 'length' }))
       let text = ''
       let told: Told | undefined
       const calls: ToolCall[] = []
       const last = n === limits.rounds
-      const spoken = model
-        .stream({ ...settings, messages, ...(last || specs.length === 0 ? {} : { tools: specs }) })
-        .pipe(
-          filter((event): event is Text => {
-            if (event.type === 'text') {
-              text += event.text
-              return event.text !== ''
-            }
-            if (event.type === 'tool_call') calls.push(event.call)
-            else told = event
-            return false
+      const offered = last || specs.length === 0 ? {} : { tools: specs }
+      const spoken = defer(() => model.stream({ ...settings, messages, ...offered })).pipe(
+        filter((event): event is Text => {
+          if (event.type === 'text') {
+            text += event.text
+            return event.text !== ''
+          }
+          if (event.type === 'tool_call') calls.push(event.call)
+          else told = event
+          return false
+        }),
+        map(
+          (event): AgentEvent => ({
+            event: 'token',
+            agent: agent.name,
+            step_id: stepId,
+            text: event.text,
           }),
-          map(
-            (event): AgentEvent => ({
-              event: 'token',
-              agent: agent.name,
-              step_id: stepId,
-              text: event.text,
-            }),
-          ),
-        )
+        ),
+      )
 
       const next = (): Observable<BodyEvent> => {
+        budget.answered()
         if (!told) throw new ModelFault(`${name} ended without saying so`)
         const { finishReason, usage, by = { name, price } } = told
         const whole = paragraphs(said, text)
@@ -101,7 +102,7 @@ const conversation = (
         const target = transfer && chosen(transfer, below)
         const results: ToolResult[] = []
         const own = calls.filter((call) => call.name !== transferName)
-        const uses = { agent, turn, tools, toolMs: limits.toolMs }
+        const uses = { agent, turn, tools, toolMs: limits.toolMs, budget }
         return concat(
           of(used),
           callTools(own, uses, results),
@@ -116,6 +117,7 @@ const conversation = (
       }
 
       return concat(
+        budget.pause(),
         of<AgentEvent>({
           event: 'model_called',
           step_id: stepId,

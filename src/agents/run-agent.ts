@@ -1,4 +1,14 @@
-import { catchError, concat, defer, map, type Observable, of, startWith, throwError } from 'rxjs'
+import {
+  catchError,
+  concat,
+  defer,
+  EMPTY,
+  map,
+  type Observable,
+  of,
+  startWith,
+  throwError,
+} from 'rxjs'
 import type { Usage } from '../ports/model.ts'
 import { type AgentConfig, AgentFault, type AgentType } from './agent.ts'
 import type { AgentAnswer, AgentCompleted, AgentEvent } from './agent-event.ts'
@@ -19,15 +29,19 @@ const kinds: Record<AgentType, AgentKind> = {
 
 type Place = Omit<AgentStep, 'stepId'>
 
-/** Runs one agent of any type between its agent_started and agent_completed. */
+/**
+ * Runs one agent of any type between its agent_started and agent_completed; nothing when the run
+ * has no step left.
+ */
 export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
   const { clock } = ports
 
   const run = (agent: AgentConfig, place: Place): Observable<AgentEvent> =>
     defer(() => {
-      const { depth, parent } = place
+      const { depth, parent, budget } = place
       if (depth > limits.depth)
         throw new AgentFault(`${agent.name} is more than ${limits.depth} levels deep`)
+      if (!budget.takeStep()) return EMPTY
       const stepId = clock.id()
       const began = clock.now()
       const names = { agent: agent.name, agent_id: agent.agentId, step_id: stepId }

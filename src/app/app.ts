@@ -136,6 +136,7 @@ export const app = (config: Config, options: Options) =>
     )
     const chat = opened.use(
       chatPart({
+        config,
         commands,
         views,
         changes,

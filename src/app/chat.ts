@@ -12,6 +12,7 @@ import { listSessionIds } from '../../queries/list-session-ids.ts'
 import { listSessions } from '../../queries/list-sessions.ts'
 import type { RuntimePorts } from '../agents/agent-kind.ts'
 import { agentRuntime } from '../agents/agent-runtime.ts'
+import type { Config } from '../config.ts'
 import type { Position } from '../domain/event.ts'
 import { agentCompletionRoutes } from '../http/routes/agent-completions.ts'
 import { agentRoutes } from '../http/routes/agents.ts'
@@ -39,6 +40,7 @@ import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 
 type Uses = {
+  config: Pick<Config, 'RUN_MAX_MODEL_CALLS' | 'RUN_MAX_STEPS'>
   commands: Pick<
     Commands,
     'changeAgent' | 'endRun' | 'eraseSession' | 'recordSteps' | 'sendMessage'
@@ -61,7 +63,7 @@ type Uses = {
 
 /** Turns of sessions, the agents that answer them, and the queries about both. */
 export const chatPart = (uses: Uses) => {
-  const { commands, views, delegate, requireSubscription, models, toolsOf, vault } = uses
+  const { config, commands, views, delegate, requireSubscription, models, toolsOf, vault } = uses
   const { waitForPosition, head, clock, node, log } = uses
   const { agents, messages, organizations, runs, sessions } = views
   const { open } = vault
@@ -75,7 +77,12 @@ export const chatPart = (uses: Uses) => {
     sendMessage: commands.sendMessage,
     recordSteps: commands.recordSteps,
     endRun: commands.endRun,
-    runAgent: agentRuntime({ models, clock, toolsOf }),
+    runAgent: agentRuntime({
+      models,
+      clock,
+      toolsOf,
+      limits: { modelCalls: config.RUN_MAX_MODEL_CALLS, steps: config.RUN_MAX_STEPS },
+    }),
     models,
     vault,
     pastTurn,

@@ -4,6 +4,7 @@ import type { AgentEvent, TurnDone } from '../agents/agent-event.ts'
 import { tokenMeter } from '../agents/token-meter.ts'
 import { type Refusal, refusal } from '../domain/refusal.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
+import { AppendTooLarge } from '../ports/event-store.ts'
 import { ModelTimeout, ModelUnavailable } from '../ports/model.ts'
 import type { TurnLog } from './turn-log.ts'
 
@@ -17,7 +18,10 @@ type Uses = {
   log: TurnLog
   /** The event that is stored for it, if any. */
   stepOf(event: AgentEvent): SessionEvent | undefined
-  /** Stores steps while the turn runs; the last ones are not given to it but are in `ended`. */
+  /**
+   * Stores steps while the turn runs; the last ones are not given to it but are in `ended`. A step
+   * that cannot be stored at all (AppendTooLarge) fails the turn.
+   */
   record(steps: readonly SessionEvent[]): Promise<unknown>
   /** The name that stands in `done` when no agent answered. */
   agent: string
@@ -49,6 +53,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   let timer: NodeJS.Timeout | undefined
   let text = ''
   let finished: TurnDone | undefined
+  let unstorable: Driven | undefined
 
   const soFar = (): TurnDone => ({
     event: 'done',
@@ -61,7 +66,15 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   const flush = () => {
     timer = undefined
     const now = steps.splice(0)
-    recording = recording.then(() => record(now)).catch(onFault)
+    recording = recording
+      .then(() => record(now))
+      .catch((error: unknown) => {
+        onFault(error)
+        if (!(error instanceof AppendTooLarge)) return
+        connection.unsubscribe()
+        unstorable = { ended: 'failed', done: soFar(), refusal: refusal('orchestrator_error') }
+        ending.next(unstorable)
+      })
   }
 
   shared.subscribe({ next: meter.see, error: () => undefined })
@@ -101,7 +114,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
     ended: result.then(async (driven) => {
       clearTimeout(timer)
       await recording
-      return { ...driven, steps }
+      return { ...(unstorable ?? driven), steps }
     }),
     cancel(): void {
       connection.unsubscribe()

@@ -10,6 +10,7 @@ import { refusal } from '../domain/refusal.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
+import { AppendTooLarge } from '../ports/event-store.ts'
 import { KeyDestroyed } from '../ports/keys.ts'
 import type { ChatMessage, Models, Price } from '../ports/model.ts'
 import type { WaitForPosition } from '../ports/views.ts'
@@ -177,6 +178,26 @@ export const runTurn = (uses: RunTurnUses) => {
     return endRun({ sessionId, payerId, steps, end }, now(call, runId))
   }
 
+  /** Stores the end of a turn. One whose steps or answer no store takes has failed instead. */
+  const storeEnd = async (
+    request: TurnRequest,
+    runId: string,
+    driven: Driven & { steps: readonly SessionEvent[] },
+    startedAt: number,
+    key: Keyed,
+  ) => {
+    try {
+      return { ...(await store(request, runId, driven, startedAt, key)), driven }
+    } catch (err) {
+      if (!(err instanceof AppendTooLarge)) throw err
+      uses.log.error({ err, run_id: runId }, 'a run cannot be stored')
+      const { done } = driven
+      const failed = { ended: 'failed', done, refusal: refusal('orchestrator_error') } as const
+      const stored = await store(request, runId, { ...failed, steps: [] }, startedAt, key)
+      return { ...stored, driven: failed }
+    }
+  }
+
   /**
    * Runs a turn that has begun; its outcome resolves when its end is stored and the views show it.
    * A turn that was cancelled while it waited is only recorded.
@@ -204,11 +225,12 @@ export const runTurn = (uses: RunTurnUses) => {
       onFault: (err) => uses.log.error({ err, run_id: runId }, 'a run failed'),
     })
     const outcome = driven.ended.then(async (result): Promise<Outcome> => {
-      const { ended, position } = await store(request, runId, result, startedAt, key)
-      if (!ended) return { status: 'failed', refusal: refusal('llm_service_timeout') }
-      await uses.waitForPosition(position)
-      if (result.refusal) return { status: 'failed', refusal: result.refusal }
-      return { status: result.ended === 'done' ? 'completed' : 'cancelled', done: result.done }
+      const stored = await storeEnd(request, runId, result, startedAt, key)
+      const { driven } = stored
+      if (!stored.ended) return { status: 'failed', refusal: refusal('llm_service_timeout') }
+      await uses.waitForPosition(stored.position)
+      if (driven.refusal) return { status: 'failed', refusal: driven.refusal }
+      return { status: driven.ended === 'done' ? 'completed' : 'cancelled', done: driven.done }
     })
     if (cancelled) driven.cancel()
     return { outcome, cancel: driven.cancel }

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { NEVER, type Observable, of, ReplaySubject, throwError } from 'rxjs'
 import t, { type Test } from 'tap'
 import { findAnswer } from '../../queries/find-answer.ts'
 import { TurnTimeout } from '../../src/agents/agent.ts'
 import type { AgentEvent } from '../../src/agents/agent-event.ts'
+import { START } from '../../src/ports/event-store.ts'
 import { sessionKey } from '../../src/security/vault.ts'
 import { pastTurn } from '../../src/turns/past-turn.ts'
 import type { LiveTurn, TurnRequest } from '../../src/turns/turn.ts'
@@ -152,4 +154,57 @@ t.test('a session that is erased while its turn begins is not found', async (t) 
   })
   const { outcome } = turns.send(requestOf(), { keep: false })
   t.match(await outcome, { status: 'failed', refusal: { code: 'session_not_found' } })
+})
+
+/** A tool call whose arguments do not get smaller when they are compressed. */
+const called = (n: number, bytes: number): AgentEvent => ({
+  event: 'tool_started',
+  tool_name: 'look',
+  tool_id: `tool-${n}`,
+  agent_name: 'A',
+  arguments: randomBytes(bytes).toString('base64'),
+})
+
+t.test('steps that are too much for one append are stored in several, in order', async (t) => {
+  const steps = Array.from({ length: 8 }, (_, n) => called(n, 200_000))
+  const { turns, read, events, errors } = await taken(t, of(...steps, token('one'), done('one')))
+  const turn = turns.send(requestOf(), { keep: false })
+  t.match(await turn.outcome, { status: 'completed', done: { text: 'one' } })
+  t.match(await read.runs.get(turn.runId), { status: 'completed' })
+  t.match(await read.sessions.get('org-1/session-1'), { run: { state: 'ended' } })
+  const stored: string[] = []
+  for await (const batch of events.history(START))
+    for (const { type, data } of batch)
+      if (type === 'ToolStarted') stored.push((data as { toolId: string }).toolId)
+  t.strictSame(
+    stored,
+    steps.map((_, n) => `tool-${n}`),
+  )
+  t.strictSame(errors, [])
+})
+
+for (const [what, script] of [
+  ['a step', of(called(1, 1_500_000), token('one'), done('one'))],
+  ['an answer', of(token('one'), done(randomBytes(1_500_000).toString('base64')))],
+] as const)
+  t.test(`${what} that cannot be stored at all: the run has failed, uncharged`, async (t) => {
+    const { turns, read, errors } = await taken(t, script)
+    const turn = turns.send(requestOf(), { keep: false })
+    t.match(await turn.outcome, { status: 'failed', refusal: { code: 'orchestrator_error' } })
+    t.match(await read.runs.get(turn.runId), { status: 'failed', charge: 0, answer_id: null })
+    t.match(await read.sessions.get('org-1/session-1'), { run: { state: 'ended' } })
+    t.match((await read.accounts.get('user-1'))?.reservations, {})
+    t.match(errors, [{ name: 'AppendTooLarge' }])
+    const next = turns.send(requestOf({ messageId: 'message-2' }), { keep: false })
+    t.match(await next.outcome, { status: 'completed' }, 'the session goes on')
+  })
+
+t.test('a step that cannot be stored ends the run while it goes on', async (t) => {
+  const script = new ReplaySubject<AgentEvent>()
+  script.next(called(1, 1_500_000))
+  const { turns, read } = await taken(t, script)
+  const turn = turns.send(requestOf(), { keep: false })
+  t.match(await turn.outcome, { status: 'failed', refusal: { code: 'orchestrator_error' } })
+  t.notOk(script.observed, 'its agents are stopped')
+  t.match(await read.runs.get(turn.runId), { status: 'failed', charge: 0 })
 })

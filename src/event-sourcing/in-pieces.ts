@@ -1,0 +1,35 @@
+import { MAX_APPEND_BYTES } from '../ports/event-store.ts'
+
+/** The most that one append takes by this estimate, so that the store's own count stays below its limit. */
+const most = MAX_APPEND_BYTES / 2
+/** For the metadata of an event, in bytes. */
+const metadata = 2_000
+
+/** Roughly its bytes as JSON. */
+const weightOf = (value: unknown): number => {
+  if (typeof value === 'string') return Buffer.byteLength(value) + 4
+  if (typeof value !== 'object' || value === null) return 8
+  let weight = 2
+  for (const [key, one] of Object.entries(value)) weight += key.length + 4 + weightOf(one)
+  return weight
+}
+
+/**
+ * Splits events into lists that a store takes in one append each, in their order. An event that is
+ * too large for any append is a list by itself.
+ */
+export const inPieces = <Event extends { data: unknown }>(events: readonly Event[]): Event[][] => {
+  const pieces: Event[][] = []
+  let room = 0
+  for (const event of events) {
+    const weight = metadata + weightOf(event.data)
+    const piece = pieces.at(-1)
+    if (piece && weight <= room) piece.push(event)
+    else {
+      pieces.push([event])
+      room = most
+    }
+    room -= weight
+  }
+  return pieces
+}
