@@ -6,7 +6,13 @@ import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import { authenticate, credentialsOf } from '../checks/authenticate.ts'
 import { refusals } from '../errors/responses.ts'
-import { connectionOver, heartbeat, listen, type SocketTimes } from '../ws/connection.ts'
+import {
+  boundStranger,
+  connectionOver,
+  heartbeat,
+  listen,
+  type SocketTimes,
+} from '../ws/connection.ts'
 import { type ConversationUses, conversation } from '../ws/conversation.ts'
 import { upgradesAt } from '../ws/upgrades.ts'
 
@@ -18,6 +24,8 @@ type Uses = Omit<ConversationUses, 'log'> & {
 const url = '/ws/chat'
 /** The largest frame: a file of 10 MB in base64, and its other fields. */
 const maxPayload = 14 * 1024 * 1024
+/** Before authentication, when a frame holds no more than a key. */
+const strangerPayload = 16 * 1024
 const usualTimes: SocketTimes = { auth: 5_000, heartbeat: 30_000, unread: 30_000, close: 1_000 }
 /** Close codes (RFC 6455). */
 const goingAway = 1001
@@ -69,6 +77,11 @@ export const wsChatRoutes =
         connection.close(goingAway, 'The server is stopping')
       }
       goodbyes.add(goodbye)
+      if (!access)
+        boundStranger(socket, request.raw.socket, connection, {
+          most: strangerPayload,
+          isKnown: talk.isKnown,
+        })
       listen(socket, connection, talk.take)
       heartbeat(socket, within.heartbeat)
       const patience = setTimeout(talk.expire, within.auth)

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { RouteRules } from './route-rules.ts'
@@ -53,6 +54,24 @@ const streaming = (all: Answers, rules: Pick<RouteRules, 'streams' | 'lines'>): 
   return { ...others, '200': { description, content } }
 }
 
+/** The document, written once: all answers share its bytes. */
+const documentRoute: FastifyPluginCallback = (http, _options, done) => {
+  let written: { bytes: Buffer; etag: string } | undefined
+  const document = () => {
+    const bytes = Buffer.from(JSON.stringify(http.swagger()))
+    const hash = createHash('sha256').update(bytes).digest('base64url')
+    return { bytes, etag: `"${hash}"` }
+  }
+  http.get('/api/openapi.json', { schema: { hide: true } }, async ({ headers }, reply) => {
+    written ??= document()
+    const { bytes, etag } = written
+    reply.headers({ etag, 'cache-control': 'no-cache' })
+    if (headers['if-none-match'] === etag) return reply.code(304).send()
+    return reply.type('application/json; charset=utf-8').send(bytes)
+  })
+  done()
+}
+
 /** `/api/openapi.json` (OpenAPI 3.1, from the routes' schemas) and `/docs`. */
 export const openApi = async (http: FastifyInstance, version: string): Promise<void> => {
   await http.register(swagger, {
@@ -83,5 +102,5 @@ export const openApi = async (http: FastifyInstance, version: string): Promise<v
     },
   })
   await http.register(swaggerUi, { routePrefix: '/docs', staticCSP: policy })
-  http.get('/api/openapi.json', { schema: { hide: true } }, async () => http.swagger())
+  await http.register(documentRoute)
 }

@@ -12,6 +12,7 @@ import type { Access, FindAccess } from '../../security/access.ts'
 import { authenticate, authorize } from '../checks/authenticate.ts'
 import './route-rules.ts'
 import { type Admit, limit } from '../checks/admission.ts'
+import { boundConnection } from '../checks/connection-bounds.ts'
 import { requireHttps, tlsFrom } from '../checks/https.ts'
 import { type IdempotencyUses, idempotency } from '../checks/idempotency.ts'
 import { parseJson, validatorCompiler } from '../checks/validate.ts'
@@ -101,6 +102,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     closing = true
     done()
   })
+  http.addHook('onRequest', boundConnection())
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { WebSocket } from '@fastify/websocket'
 
 /** What a conversation sees of its socket. */
@@ -74,6 +75,42 @@ export const connectionOver = (socket: WebSocket, within: SocketTimes): SocketCo
     close,
     gone: gone.signal,
   }
+}
+
+/** Close code "message too big" (RFC 6455). */
+const tooBig = 1009
+
+/**
+ * Bounds a frame while a client has not authenticated: a connection that brings more bytes without
+ * a whole frame is closed. What one read brings (64 KiB) may come on top.
+ */
+export const boundStranger = (
+  socket: WebSocket,
+  raw: Duplex,
+  connection: SocketConnection,
+  stranger: { most: number; isKnown(): boolean },
+): void => {
+  let bytes = 0
+  let wholeSeen = false
+  const whole = () => {
+    wholeSeen = true
+  }
+  const count = (chunk: Buffer) => {
+    if (stranger.isKnown()) {
+      raw.off('data', count)
+      socket.off('message', whole)
+      return
+    }
+    bytes = wholeSeen ? 0 : bytes + chunk.length
+    wholeSeen = false
+    if (bytes <= stranger.most) return
+    raw.off('data', count)
+    connection.close(tooBig, 'Before authentication a frame is at most 16 KB')
+    socket.pause()
+  }
+  // The socket's own listener came first: what is whole in this chunk was seen already.
+  raw.on('data', count)
+  socket.on('message', whole)
 }
 
 /** Pings at every beat; a client that has sent nothing since the last ping is disconnected. */

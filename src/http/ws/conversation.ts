@@ -92,6 +92,8 @@ export const conversation = (
     get speaker() {
       return { organizationId: last?.organizationId, keyId: last?.keyId }
     },
+    /** Whether a key was accepted. */
+    isKnown: (): boolean => last !== undefined,
     /** Ends the connection unless the client has authenticated. */
     expire(): void {
       if (credentials.apiKey) return

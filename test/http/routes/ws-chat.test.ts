@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import t from 'tap'
 import { scopes } from '../../../src/domain/api-key/scopes.ts'
 import { held } from '../../support/held.ts'
@@ -170,6 +172,33 @@ t.test('invalid UTF-8 and frames above 14 MiB close the socket', async (t) => {
   socket.send({ ...hi, content: randomBytes(1_500_000).toString('base64') })
   t.match(await socket.until('error'), [{ error: { code: 'payload_too_large' } }])
   socket.close()
+})
+
+t.test('a frame of a client without a key is small', async (t) => {
+  const { server, key } = await startChat(t, { text })
+  const stranger = await connect(server.url)
+  let sent = 0
+  const { _socket: raw } = stranger.ws as unknown as { _socket: Socket }
+  // A frame that claims 14 MB, in pieces, as fast as they are taken.
+  raw.write(Buffer.from([0x81, 0xff, 0, 0, 0, 0, 0, 0xe0, 0, 0, 0, 0, 0, 0]))
+  while (!raw.destroyed && sent < 100) {
+    sent++
+    if (!raw.write(Buffer.alloc(65_536)))
+      await Promise.race([once(raw, 'drain'), once(raw, 'close')])
+    await new Promise((resolve) => setImmediate(resolve))
+    if (stranger.ws.readyState !== stranger.ws.OPEN) break
+  }
+  t.equal((await stranger.closed).code, 1009)
+  const small = await connect(server.url)
+  small.send({ type: 'ping', padding: 'x'.repeat(15_000) })
+  t.match(await small.next(), { type: 'pong' })
+  small.send({ type: 'auth', api_key: key.key })
+  small.send({ type: 'ping', padding: 'x'.repeat(1_000_000) })
+  t.match(await small.next(), { type: 'authenticated' })
+  t.match(await small.next(), { type: 'pong' })
+  small.send({ type: 'ping', padding: 'x'.repeat(10_000_000) })
+  t.match(await small.next(), { type: 'pong' })
+  small.close()
 })
 
 t.test('several messages in flight are told apart', async (t) => {

@@ -1,0 +1,107 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { onRequestHookHandler } from 'fastify'
+
+/** Of one connection (docs/decisions/0014-bounds.md). */
+export type ConnectionBounds = {
+  /** Requests that are being answered. */
+  inFlight: number
+  /** Bytes of answers that the client has not read. No request begins beyond. */
+  unsent: number
+}
+
+const usual: ConnectionBounds = { inFlight: 32, unsent: 4 * 1024 * 1024 }
+
+type Waiting = { response: ServerResponse; begin(): void }
+
+type Connection = {
+  socket: Socket
+  /** Answers that have begun, in the order of their requests. */
+  answers: Set<ServerResponse>
+  waiting: Waiting[]
+}
+
+const unsentOn = ({ answers, socket }: Connection): number => {
+  let bytes = socket.writableLength
+  for (const answer of answers) if (answer.socket === null) bytes += answer.writableLength
+  return bytes
+}
+
+/**
+ * Node emits no `close` on an answer that waits behind another when their connection ends: what it
+ * holds (files, subscriptions) would be kept for good.
+ */
+const closeUnsent = (answer: ServerResponse): void => {
+  if (answer.socket !== null || answer.destroyed) return
+  answer.destroy()
+  answer.emit('close')
+}
+
+/** Node resumes a connection after each request that it has parsed: not while others wait. */
+const stopReading = (socket: Socket): void => {
+  socket.pause()
+  socket.resume = () => socket
+}
+
+const readOn = (socket: Socket): void => {
+  Reflect.deleteProperty(socket, 'resume')
+  socket.resume()
+}
+
+/**
+ * Bounds what one connection has under way, before anything else is done for a request. Requests
+ * beyond wait, and the connection is not read until they have begun: a client that pipelines and
+ * does not read waits for itself. What arrived in the same read (64 KiB) is all that waits.
+ */
+export const boundConnection = ({
+  inFlight,
+  unsent,
+}: ConnectionBounds = usual): onRequestHookHandler => {
+  const connections = new WeakMap<Socket, Connection>()
+
+  const isFull = (connection: Connection): boolean => {
+    const { size } = connection.answers
+    return size >= inFlight || (size > 0 && unsentOn(connection) > unsent)
+  }
+
+  const answer = (connection: Connection, { response, begin }: Waiting): void => {
+    connection.answers.add(response)
+    response.once('close', () => {
+      connection.answers.delete(response)
+      next(connection)
+    })
+    begin()
+  }
+
+  const next = (connection: Connection): void => {
+    const { waiting, socket } = connection
+    if (waiting.length === 0 || socket.destroyed) return
+    while (!isFull(connection)) {
+      const one = waiting.shift()
+      if (!one) break
+      answer(connection, one)
+    }
+    if (waiting.length === 0) readOn(socket)
+  }
+
+  const opened = (socket: Socket): Connection => {
+    const connection: Connection = { socket, answers: new Set(), waiting: [] }
+    connections.set(socket, connection)
+    socket.once('close', () => {
+      connection.waiting.length = 0
+      for (const one of connection.answers) closeUnsent(one)
+    })
+    return connection
+  }
+
+  return ({ raw: { socket } }, { raw: response }, begin) => {
+    const connection = connections.get(socket) ?? opened(socket)
+    const { waiting } = connection
+    if (waiting.length === 0 && !isFull(connection)) {
+      answer(connection, { response, begin })
+      return
+    }
+    waiting.push({ response, begin })
+    if (waiting.length === 1) stopReading(socket)
+  }
+}
