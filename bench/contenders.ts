@@ -45,7 +45,7 @@ export const productWith = async <More = unknown>(
   { name, model, env = {}, prepare }: With<More>,
 ) => {
   const dataDir = join(dir, name)
-  const writing = await openWriting(dataDir, model)
+  const writing = await openWriting(dataDir, model, env)
   const tenants = await (prepare ?? asTheyAre<More>)(
     writing,
     await makeTenants(writing, tenantCount),

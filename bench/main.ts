@@ -8,6 +8,7 @@ import { benchAppend } from './append.ts'
 import { benchAudit } from './audit.ts'
 import type { Section } from './bench.ts'
 import { benchChat } from './chat.ts'
+import { benchEventStoreDb } from './event-store-db.ts'
 import { benchFollowers } from './followers.ts'
 import { benchHistory } from './history.ts'
 import { type Measured, tableOf } from './measured.ts'
@@ -32,6 +33,7 @@ const sections: Readonly<Record<string, Section>> = {
   audit: benchAudit,
   history: benchHistory,
   followers: benchFollowers,
+  eventstoredb: benchEventStoreDb,
 }
 
 const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()

@@ -2,7 +2,7 @@ import { commandsOf } from '../src/app/commands.ts'
 import { masterKeyOf } from '../src/app/master-key.ts'
 import { openStores } from '../src/app/stores.ts'
 import { systemClock as clock } from '../src/app/system-clock.ts'
-import { configFrom } from '../src/config.ts'
+import { configFrom, type Environment } from '../src/config.ts'
 import { creditUnit } from '../src/domain/account/account.ts'
 import { transactor } from '../src/event-sourcing/transactor.ts'
 import { type Call, systemCall } from '../src/ports/call.ts'
@@ -19,8 +19,12 @@ const credits = 1_000_000 * creditUnit
 export const platformCall = (): Call => systemCall(clock.id(), clock.now())
 
 /** The stores of a data directory and what writes to them, as a server has them but for views. */
-export const openWriting = async (dataDir: string, defaultModel = 'offline/extractive') => {
-  const config = configFrom({ DATA_DIR: dataDir })
+export const openWriting = async (
+  dataDir: string,
+  defaultModel = 'offline/extractive',
+  env: Environment = {},
+) => {
+  const config = configFrom({ ...env, DATA_DIR: dataDir })
   const secrets = secretsOf(await masterKeyOf(config))
   const stores = await openStores(config, silent)
   const { events, keys, snapshots } = stores

@@ -32,12 +32,17 @@ const isUnrecognized = (error: unknown): error is UnknownError =>
 export const isLeaderless = (error: unknown): boolean =>
   error instanceof NotLeaderError || (isUnrecognized(error) && !error.message.includes('Too Busy'))
 
+/** HTTP/2 ended the connection under a call. The client has no error of its own for it. */
+const isReset = (error: unknown): boolean =>
+  error instanceof UnknownError && error.message.includes('RST_STREAM')
+
 /**
  * Whether the connection was lost. The client has errors for that, but when it is connecting that
  * fails, plain ones of gRPC and of its own come through.
  */
 export const isCutOff = (error: unknown): boolean =>
   gone.some((kind) => error instanceof kind) ||
+  isReset(error) ||
   (error instanceof Error && error.constructor === Error)
 
 /** Whether the server could not be reached, or did not answer in time, rather than refuse. */
