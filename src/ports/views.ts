@@ -67,6 +67,17 @@ export class CheckpointMoved extends Error {
   }
 }
 
+/**
+ * A document that no store can hold: too many levels, too large, or not data. Nothing of the commit
+ * was stored. Trying again is no use.
+ */
+export class DocumentRefused extends Error {
+  override readonly name = 'DocumentRefused'
+  constructor(view: string, id: string, why: string) {
+    super(`${view} cannot store the document ${id}: ${why}`)
+  }
+}
+
 export type Views = {
   /** Declares a read model (creating or changing its indexes) and gives its reading side. */
   view<Doc>(spec: ViewSpec): Promise<View<Doc>>
@@ -90,7 +101,7 @@ export type Views = {
    * crash cuts off is either stored whole after the next opening, or not at all; each read model
    * by itself on MongoDB, all of them together on the embedded adapter. A commit at or below a
    * read model's checkpoint changes nothing.
-   * @throws StoreUnavailable, CheckpointMoved
+   * @throws StoreUnavailable, CheckpointMoved, DocumentRefused
    */
   commit(commits: readonly Commit[], generation?: Generation): Promise<void>
   /** Starts a rebuild of a read model from nothing, discarding an unfinished one. */

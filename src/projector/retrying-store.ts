@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreDamaged, StoreUnavailable } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
-import { CheckpointMoved, type Views } from '../ports/views.ts'
+import { CheckpointMoved, DocumentRefused, type Views } from '../ports/views.ts'
 import { commitsOf, type FoldedBatch, type ProjectionStore } from './batch.ts'
 
 /** The lease ran out in the middle of a batch. Nothing of the batch was written. */
@@ -37,6 +37,7 @@ export const retryingStore = ({ views, leading, log, signal }: Leadership): Proj
       } catch (err) {
         if (signal.aborted || !leading() || restartsLoop(err) || err instanceof StoreDamaged)
           throw err
+        if (err instanceof DocumentRefused) throw err
         if (!(err instanceof StoreUnavailable) && attempt >= maxAttempts) throw err
         log.warn({ err, attempt }, 'the views are out of reach, trying again')
         await pause(backOff(attempt), undefined, { signal }).catch(() => undefined)

@@ -1,12 +1,14 @@
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import type {
-  Document,
-  DocumentChange,
-  Find,
-  View,
-  ViewSpec,
-  Views,
+import { START } from '../../src/ports/event-store.ts'
+import {
+  type Document,
+  type DocumentChange,
+  DocumentRefused,
+  type Find,
+  type View,
+  type ViewSpec,
+  type Views,
 } from '../../src/ports/views.ts'
 import { at } from '../support/positions.ts'
 import { model } from '../support/views-model.ts'
@@ -243,6 +245,31 @@ export const viewsContract = (
       ids.filter((_, n) => n % 2 === 1),
     )
     t.strictSame(Object.keys(await everything(view)), ids)
+  })
+
+  t.test('a document that no store can hold is refused, and nothing else', async (t) => {
+    const { views, view, commit } = await opened(t)
+    const others = await views.view<Document>({ name: 'others', indexes: {} })
+    const nested = (levels: number): Document => (levels === 0 ? {} : { not: nested(levels - 1) })
+    const impossible = {
+      deep: nested(2_500),
+      'a little too deep': nested(64),
+      large: { text: 'x'.repeat(13 * 1024 * 1024) },
+      'large in parts': { texts: Array.from({ length: 20 }, () => 'x'.repeat(1_000_000)) },
+      'not data': { text: () => 'x' },
+    }
+    for (const [why, document] of Object.entries(impossible)) {
+      const both = [
+        { view: 'others', changes: [{ id: 'b', document: { text: 'b' } }], position: at(1) },
+        { view: 'notes', changes: [{ id: 'a', document }], position: at(1) },
+      ]
+      await t.rejects(views.commit(both), DocumentRefused, why)
+      t.equal(await views.checkpoint('notes'), START)
+      t.equal(await others.get('b'), undefined, 'nothing of the commit is stored')
+    }
+    const possible = { text: 'x'.repeat(1_000_000), inner: nested(60) }
+    await commit(1, { id: 'a', document: possible })
+    t.strictSame(await view.get('a'), possible)
   })
 
   t.test('what is not declared is refused', async (t) => {

@@ -125,6 +125,11 @@ export const viewsBuffer = (db: Database<unknown, Key>) => {
   return {
     write,
 
+    /** Tries again what the disk has refused. @throws StoreUnavailable when it still does */
+    requireWritten() {
+      if (refused) write()
+    },
+
     /** A document as it is in the database. */
     stored,
 

@@ -1,5 +1,6 @@
 import type { Key } from 'lmdb'
 import type { Document, Generation, View, ViewSpec, Views } from '../../ports/views.ts'
+import { requireStorable } from '../storable.ts'
 import { type Table, tableOf, viewsBuffer } from './views-buffer.ts'
 import { viewsCatalog } from './views-catalog.ts'
 import type { ViewsEnv } from './views-env.ts'
@@ -65,7 +66,10 @@ export const embeddedViews = ({ root, close }: ViewsEnv): Views => {
       return view as View<Doc>
     },
 
-    checkpoint: async (view, generation) => generationOf(view, generation).checkpoint,
+    async checkpoint(view, generation) {
+      buffer.requireWritten()
+      return generationOf(view, generation).checkpoint
+    },
 
     async load(view, ids, generation) {
       const table = generationOf(view, generation)
@@ -84,7 +88,10 @@ export const embeddedViews = ({ root, close }: ViewsEnv): Views => {
       const due = commits
         .map((commit) => ({ ...commit, table: generationOf(commit.view, generation) }))
         .filter(({ table, position }) => position > table.checkpoint)
-      for (const { changes } of due) for (const { id } of changes) assertId(id)
+      for (const { view, changes } of due) {
+        for (const { id } of changes) assertId(id)
+        requireStorable(view, changes)
+      }
       buffer.add(due)
     },
 

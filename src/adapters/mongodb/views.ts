@@ -3,6 +3,7 @@ import type { Position } from '../../domain/event.ts'
 import type { Document, Find, Found, Generation, View, ViewSpec, Views } from '../../ports/views.ts'
 import { type SerialQueue, serialQueue } from '../../support/serial-queue.ts'
 import { declaredIndex } from '../declared-index.ts'
+import { requireStorable } from '../storable.ts'
 import { type Mongo, reaching } from './connect.ts'
 import { fromStored } from './documents.ts'
 import { ensureIndexes, filterOf, type StoredDocument, sortOf } from './view-indexes.ts'
@@ -157,6 +158,7 @@ export const mongoViews = (mongo: Pick<Mongo, 'db'>): Views => {
         journal.commit(
           commits.map(({ view, changes, position }) => {
             specOf(view)
+            requireStorable(view, changes)
             return { name: nameOf(view, generation), changes, position }
           }),
         ),
