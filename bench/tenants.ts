@@ -4,6 +4,7 @@ import { openStores } from '../src/app/stores.ts'
 import { systemClock as clock } from '../src/app/system-clock.ts'
 import { configFrom, type Environment } from '../src/config.ts'
 import { creditUnit } from '../src/domain/account/account.ts'
+import { platformGiver } from '../src/domain/api-key/who-may.ts'
 import { transactor } from '../src/event-sourcing/transactor.ts'
 import { type Call, systemCall } from '../src/ports/call.ts'
 import { silent } from '../src/ports/log.ts'
@@ -54,7 +55,7 @@ export const makeTenants = ({ commands }: Writing, count: number): Promise<Tenan
           rateLimitHour: 100_000,
           expiresAt: null,
           provisioning: false,
-          by: { asOwner: true, asManager: true, platform: true },
+          by: platformGiver,
         },
         { ...platformCall(), organizationId },
       )

@@ -1,16 +1,16 @@
 import {
-  type Creator,
   decideCreate,
-  decideRevoke,
+  decideWithdraw,
   organizationKeyStream,
   requireCreator,
   userKeyStream,
 } from '../src/domain/api-key/api-key.ts'
 import type { ApiKeyEvent } from '../src/domain/api-key/events.ts'
 import { defaultScopes, provisioningScopes, type Scope } from '../src/domain/api-key/scopes.ts'
+import type { KeyGiver } from '../src/domain/api-key/who-may.ts'
 import { latest } from '../src/domain/event.ts'
 import { decideAddKey, keyringStream } from '../src/domain/keyring/keyring.ts'
-import { type By, memberStream, requireBacking } from '../src/domain/member/member.ts'
+import { memberStream, requireBacking } from '../src/domain/member/member.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
 import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
@@ -23,7 +23,7 @@ export type CreateApiKey = {
   type: 'organization' | 'user'
   name: string
   description: string
-  /** Default: those of its type (docs/contract/requests.md#scopes). */
+  /** Default: those of its type that may be given (docs/contract/requests.md#scopes). */
   scopes?: readonly Scope[] | undefined
   rateLimitMinute: number
   rateLimitHour: number
@@ -34,20 +34,19 @@ export type CreateApiKey = {
   userId?: string | undefined
   /** Where the id has to be known beforehand. */
   keyId?: string
-  by: By & Omit<Creator, 'userId'>
+  by: KeyGiver
 }
 
 type Created = ApiKeyEvent<'ApiKeyCreated'>['data']
 
 /**
  * A key of the call's organization, or of a user. The key itself is in the answer and nowhere else.
- * A user key reaches all organizations of its user, so only that user or the platform makes one.
  * @throws organization_not_found, member_not_found, member_pending, owner_required,
- * not_own_user_key, scope_not_allowed, key_limit_reached, invalid_input
+ * user_key_required, not_own_user_key, scope_not_allowed, key_limit_reached, invalid_input
  */
 export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
   /** The key first, then its place: a crash in between leaves a key that nobody was told. */
-  const createUserKey = async (keyId: string, data: Created, by: Creator, call: Call) => {
+  const createUserKey = async (keyId: string, data: Created, by: KeyGiver, call: Call) => {
     const { userId, expiresAt } = data
     const ring = keyringStream(userId)
     const decide = decideAddKey({ keyId, expiresAt }, call.at)
@@ -58,26 +57,26 @@ export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
       const added = await transact(ring, decide, call)
       return latest(added.position, position)
     } catch (error) {
-      await transact(stream, decideRevoke, call)
+      await transact(stream, decideWithdraw, call)
       throw error
     }
   }
 
-  const createOrganizationKey = async (keyId: string, data: Created, by: Creator, call: Call) => {
+  const createOrganizationKey = async (keyId: string, data: Created, by: KeyGiver, call: Call) => {
     const stream = organizationKeyStream(call.organizationId, keyId)
     return (await transact(stream, decideCreate(data, by, call.at), call)).position
   }
 
-  return async ({ userId: named, keyId = clock.id(), by, ...input }: CreateApiKey, call: Call) => {
-    const { type, provisioning, scopes: asked = defaultScopes[type], ...settings } = input
+  return async ({ userId: backer, keyId = clock.id(), by, ...input }: CreateApiKey, call: Call) => {
+    const { type, provisioning, scopes: named, ...settings } = input
+    const asked = named ?? defaultScopes[type].filter((scope) => by.grantable.has(scope))
     const scopes = [...new Set([...asked, ...(provisioning ? provisioningScopes : [])])]
     const { organizationId } = call
     const found = await load(organizationStream(organizationId))
     requireOrganization(found.state)
-    const userId = named ?? call.userId ?? found.state.owners[0] ?? ''
+    const userId = backer ?? call.userId ?? found.state.owners[0] ?? ''
     const own = userId === call.userId
-    const creator = { userId: call.userId, asManager: by.asManager, platform: by.platform }
-    requireCreator({ type, userId, scopes }, creator)
+    requireCreator({ type, userId, scopes }, by)
     const backing = requireBacking({ asOwner: own || by.asOwner })
     backing((await load(memberStream(organizationId, userId))).state)
     const key = newApiKey(type === 'user' ? 'user' : 'live')
@@ -91,7 +90,7 @@ export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
       scopes,
     }
     const create = type === 'user' ? createUserKey : createOrganizationKey
-    const position = await create(keyId, data, creator, call)
+    const position = await create(keyId, data, by, call)
     const { hash: _, ...shown } = data
     return { keyId, key, ...shown, createdAt: call.at, position }
   }

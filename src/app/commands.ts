@@ -66,7 +66,7 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
   return {
     addMember: addMember({ load, transact, registerUser: register }),
     changeAgent: changeAgent({ load, transact, defaultModel }),
-    changeApiKey: changeApiKey(transact),
+    changeApiKey: changeApiKey(streams),
     changeMember: changeMember(streams),
     clearDatastore: clearDatastore(transact),
     connectCredentials: connectCredentials({
@@ -109,7 +109,7 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
     requestContent: requestContent(transact),
     requireProvisionedUser: provisioned,
     retryContent: retryContent(transact),
-    revokeApiKey: revokeApiKey(transact),
+    revokeApiKey: revokeApiKey(streams),
     revokeConnectLinks: revokeConnectLinks(transact),
     revokeUserKey: revokeUserKey(transact),
     sendMessage: sendMessage(transactor),

@@ -9,6 +9,7 @@ import { creditUnit } from '../domain/account/account.ts'
 import type { AgentConfiguration } from '../domain/agent/events.ts'
 import { organizationKeyStream } from '../domain/api-key/api-key.ts'
 import { scopes } from '../domain/api-key/scopes.ts'
+import { platformGiver } from '../domain/api-key/who-may.ts'
 import { emailStream } from '../domain/email/email.ts'
 import type { Load } from '../event-sourcing/transactor.ts'
 import { type Call, systemCall } from '../ports/call.ts'
@@ -123,7 +124,7 @@ export const seedDemo = async (uses: Uses) => {
       rateLimitHour: 100_000,
       expiresAt: null,
       provisioning: false,
-      by: { asOwner: true, asManager: true, platform: true },
+      by: platformGiver,
     },
     inside,
   )

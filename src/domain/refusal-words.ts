@@ -77,7 +77,7 @@ export const refusalWords = {
   member_pending: 'This person has not signed in yet',
   owner_required: 'Only an owner decides about owners',
   identity_conflict: 'The account is linked to another identity of this provider',
-  scope_not_allowed: 'Only an owner or admin gives a key this scope',
+  scope_not_allowed: 'The caller may not give a key this scope',
   not_own_user_key: 'A user key is made by its own user, or by the platform',
   last_owner: 'An organization keeps at least one owner',
   tile_not_found: 'The history has no such tile, or not yet',

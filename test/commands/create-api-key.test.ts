@@ -3,7 +3,7 @@ import type { CreateApiKey } from '../../commands/create-api-key.ts'
 import { keyringStream } from '../../src/domain/keyring/keyring.ts'
 import { commanded } from '../support/commanded.ts'
 import { commanding, platformCall, typesOf } from '../support/commanding.ts'
-import { apiKeySettings as settings } from '../support/key-settings.ts'
+import { giver, apiKeySettings as settings } from '../support/key-settings.ts'
 
 const { addMember, createApiKey, revokeUserKey, appended, load, organization, secrets } =
   await commanding(t)
@@ -37,11 +37,11 @@ t.test('a key is stored as its hash', async (t) => {
 
 t.test('who backs a key', async (t) => {
   const { as, platform, ownerId, annId, by } = await scene()
-  t.match(await createApiKey(settings, as(annId)), { userId: annId, key: /^svc_live_/ })
-  const byPlatform = { ...settings, by: { asOwner: true, asManager: true, platform: true } }
-  t.match(await createApiKey(byPlatform, platform), { userId: ownerId })
+  const byAnn = { ...settings, by: giver(annId, 'ADMIN') }
+  t.match(await createApiKey(byAnn, as(annId)), { userId: annId, key: /^svc_live_/ })
+  t.match(await createApiKey(settings, platform), { userId: ownerId })
   t.match(await createApiKey({ ...settings, userId: annId }, as(ownerId)), { userId: annId })
-  const ofOwner = { ...settings, userId: ownerId }
+  const ofOwner = { ...byAnn, userId: ownerId }
   await t.rejects(createApiKey(ofOwner, as(annId)), { code: 'owner_required' })
   const { userId } = await addMember({ email: 'bob@example.com', role: 'MEMBER' }, by)
   await t.rejects(createApiKey({ ...settings, userId }, platform), { code: 'member_pending' })
@@ -57,17 +57,22 @@ t.test('who backs a key', async (t) => {
 t.test('a user key is made by its own user or by the platform', async (t) => {
   const { as, platform, ownerId, annId } = await scene()
   const ofAnn = { ...settings, type: 'user', userId: annId } as const
-  t.match(await createApiKey(ofAnn, as(annId)), { userId: annId, key: /^svc_user_/ })
-  const by = { asOwner: true, asManager: true, platform: false }
-  await t.rejects(createApiKey({ ...ofAnn, by }, as(ownerId)), { code: 'not_own_user_key' })
-  const byPlatform = { ...ofAnn, by: { asOwner: true, asManager: true, platform: true } }
-  t.match(await createApiKey(byPlatform, platform), { userId: annId })
+  const byAnn = giver(annId, 'ADMIN')
+  t.match(await createApiKey({ ...ofAnn, by: byAnn }, as(annId)), {
+    userId: annId,
+    key: /^svc_user_/,
+  })
+  const asOwner = { ...ofAnn, by: giver(ownerId, 'OWNER') }
+  await t.rejects(createApiKey(asOwner, as(ownerId)), { code: 'not_own_user_key' })
+  const byApplication = { ...ofAnn, by: { ...byAnn, inPerson: false } }
+  await t.rejects(createApiKey(byApplication, as(annId)), { code: 'user_key_required' })
+  t.match(await createApiKey(ofAnn, platform), { userId: annId })
 })
 
 t.test('scopes', async (t) => {
   const { as, annId } = await scene()
   const given = async (more: Partial<CreateApiKey>) =>
-    (await createApiKey({ ...settings, ...more }, as(annId))).scopes
+    (await createApiKey({ ...settings, by: giver(annId, 'ADMIN'), ...more }, as(annId))).scopes
   t.equal((await given({})).length, 8)
   t.equal((await given({ type: 'user' })).length, 14)
   t.strictSame(await given({ scopes: ['rag:read', 'rag:read'] }), ['rag:read'])
@@ -75,11 +80,15 @@ t.test('scopes', async (t) => {
     'users:delegate',
     'users:provision',
   ])
-  const by = { asOwner: false, asManager: false, platform: false }
-  const asMember = (more: Partial<CreateApiKey>) => given({ type: 'user', by, ...more })
+  const asMember = (more: Partial<CreateApiKey>) =>
+    given({ type: 'user', by: giver(annId, 'MEMBER'), ...more })
   await t.rejects(asMember({ scopes: ['users:delegate'] }), { code: 'scope_not_allowed' })
   await t.rejects(asMember({ provisioning: true }), { code: 'scope_not_allowed' })
   t.equal((await asMember({})).length, 14)
+  const grantable: ReadonlySet<string> = new Set(['admin:write', 'rag:read'])
+  const narrow = { by: { ...giver(annId, 'ADMIN'), grantable } }
+  t.strictSame(await given({ ...narrow, type: 'user' }), ['rag:read', 'admin:write'])
+  await t.rejects(given({ ...narrow, provisioning: true }), { code: 'scope_not_allowed' })
 })
 
 t.test('the sixth user key is refused, also when all are made at once', async (t) => {

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { platformGiver } from '../../src/domain/api-key/who-may.ts'
 import { commanding } from '../support/commanding.ts'
 import { apiKeySettings } from '../support/key-settings.ts'
 
@@ -19,7 +20,7 @@ t.test('requests of a key', async (t) => {
 t.test('not of one that is revoked, or that there is not', async (t) => {
   const { by } = await organization()
   const { keyId } = await createApiKey(apiKeySettings, by)
-  await revokeApiKey({ keyId }, by)
+  await revokeApiKey({ keyId, by: platformGiver }, by)
   for (const one of [keyId, 'none']) {
     const asked = { keyId: one, type: 'organization', ...usage } as const
     t.strictSame(await appended(() => recordKeyUsage(asked, by)), [])

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { platformGiver } from '../../src/domain/api-key/who-may.ts'
 import { commanded } from '../support/commanded.ts'
 import { commanding, platformCall } from '../support/commanding.ts'
 import { apiKeySettings } from '../support/key-settings.ts'
@@ -9,11 +10,15 @@ t.test('a key is revoked once', async (t) => {
   const { by, organizationId } = await organization()
   const { keyId } = await createApiKey(apiKeySettings, by)
   const elsewhere = { ...by, organizationId: 'elsewhere' }
-  await t.rejects(revokeApiKey({ keyId }, elsewhere), { code: 'key_not_found' })
-  const events = await appendedOnce(t, (call) => revokeApiKey({ keyId }, call), by)
+  await t.rejects(revokeApiKey({ keyId, by: platformGiver }, elsewhere), { code: 'key_not_found' })
+  const events = await appendedOnce(
+    t,
+    (call) => revokeApiKey({ keyId, by: platformGiver }, call),
+    by,
+  )
   const stream = `apikey-${organizationId}_${keyId}`
   t.strictSame(events, [{ type: 'ApiKeyRevoked', data: {}, stream }])
-  await t.rejects(revokeApiKey({ keyId }, by), { code: 'key_not_found' })
+  await t.rejects(revokeApiKey({ keyId, by: platformGiver }, by), { code: 'key_not_found' })
 })
 
 t.test('changing and revoking, as it is seen', async (t) => {
@@ -28,10 +33,10 @@ t.test('changing and revoking, as it is seen', async (t) => {
   }
   const { keyId } = await createApiKey(apiKeySettings, by)
   const change = { scopes: ['rag:read' as const], rateLimitMinute: 5 }
-  await changeApiKey({ keyId, type: 'organization', change }, by)
+  await changeApiKey({ keyId, type: 'organization', change, by: platformGiver }, by)
   await seen()
   t.match(await read.apiKeys.get(keyId), { scopes: ['rag:read'], rate_limit_minute: 5 })
-  await revokeApiKey({ keyId }, by)
+  await revokeApiKey({ keyId, by: platformGiver }, by)
   await seen()
   t.equal(await read.apiKeys.get(keyId), undefined)
 })

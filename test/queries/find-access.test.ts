@@ -1,12 +1,12 @@
 import { Subject } from 'rxjs'
 import t, { type Test } from 'tap'
 import { findAccess } from '../../queries/find-access.ts'
+import { platformGiver } from '../../src/domain/api-key/who-may.ts'
 import type { DocumentChange, View } from '../../src/ports/views.ts'
 import type { Access } from '../../src/security/access.ts'
 import { type Commanded, commanded, platformCall } from '../support/commanded.ts'
 
 const superAdminKey = 'platform-key-of-at-least-32-characters'
-const asPlatform = { asOwner: true, asManager: true, platform: true }
 
 /** An organization with an owner, and whatever finds access in it. */
 const scene = async (t: Test) => {
@@ -25,7 +25,7 @@ const scene = async (t: Test) => {
         rateLimitHour: 600,
         expiresAt: null,
         provisioning: false,
-        by: asPlatform,
+        by: platformGiver,
         ...settings,
       },
       inside,
@@ -149,7 +149,7 @@ t.test('keys that are missing, unknown, revoked or expired', async (t) => {
 
   const other = await all.keyOf()
   t.match(await all.find(other.key), { keyId: other.keyId })
-  await all.revokeApiKey({ keyId: other.keyId }, all.inside)
+  await all.revokeApiKey({ keyId: other.keyId, by: platformGiver }, all.inside)
   await all.seen()
   await t.rejects(all.find(other.key), { code: 'invalid_api_key' })
 })
@@ -164,7 +164,7 @@ t.test('keys end with the membership of their user', async (t) => {
   const user = await all.keyOf({ userId, type: 'user' })
   t.match(await all.find(organization.key), { role: 'ADMIN' })
   t.match(await all.find(user.key), { role: 'ADMIN' })
-  await all.removeMember({ userId, by: asPlatform }, inside)
+  await all.removeMember({ userId, by: platformGiver }, inside)
   await all.seen()
   await t.rejects(all.find(organization.key), { code: 'invalid_api_key' })
   await t.rejects(all.find(user.key), { code: 'organization_access_denied' })
@@ -187,7 +187,10 @@ t.test('what was found is answered without a promise until something changes', a
   const before = reads()
   t.match(findNow(key, undefined), { keyId, limits: { minute: 60 } })
   t.equal(reads(), before)
-  await all.changeApiKey({ keyId, type: 'organization', change: { rateLimitMinute: 7 } }, inside)
+  await all.changeApiKey(
+    { keyId, type: 'organization', change: { rateLimitMinute: 7 }, by: platformGiver },
+    inside,
+  )
   await seen()
   t.match(await find(key), { limits: { minute: 7 } })
   await all.setSubscription({ userId: all.ownerUserId, plan: null }, platformCall)
@@ -214,7 +217,7 @@ t.test('that a key was used takes nothing from what was found', async (t) => {
   t.match(await all.read.apiKeys.get(keyId), { request_count: 3 })
   t.match(findNow(key, undefined), { keyId })
   t.equal(reads(), before)
-  await all.revokeApiKey({ keyId }, inside)
+  await all.revokeApiKey({ keyId, by: platformGiver }, inside)
   await seen()
   await t.rejects(find(key), { code: 'invalid_api_key' })
 })

@@ -2,21 +2,28 @@ import { type Aggregate, streamOf } from '../aggregate.ts'
 import { type Change, changed, differing } from '../changes.ts'
 import { refusal } from '../refusal.ts'
 import { type ApiKeyEvent, type ApiKeySettings, apiKeyEvents } from './events.ts'
-import { isOptIn } from './scopes.ts'
+import { isKeeperOfOwn, type KeyGiver, requireGrantable } from './who-may.ts'
 
 type Created = ApiKeyEvent<'ApiKeyCreated'>['data']
 
-export type ApiKey =
-  | { status: 'none' | 'revoked' }
-  | { status: 'live'; userId: string; settings: ApiKeySettings }
+type LiveKey = {
+  status: 'live'
+  type: Created['type']
+  userId: string
+  settings: ApiKeySettings
+}
+
+export type ApiKey = { status: 'none' | 'revoked' } | LiveKey
 
 export const apiKey: Aggregate<ApiKey, typeof apiKeyEvents> = {
   category: 'apikey',
   events: apiKeyEvents,
   initial: { status: 'none' },
+  stateVersion: 2,
   evolve: {
     ApiKeyCreated: (_, { hash, last4, type, userId, provisioning, ...settings }) => ({
       status: 'live',
+      type,
       userId,
       settings,
     }),
@@ -39,61 +46,76 @@ const requireFuture = (expiresAt: string | null | undefined, at: string): void =
     throw refusal('invalid_input', { field: 'expiresAt', fault: 'is in the past' })
 }
 
-/** Who creates a key. */
-export type Creator = {
-  userId: string | null
-  /** Owners, admins and the platform give the scopes that are in no default set. */
-  asManager: boolean
-  platform: boolean
-}
-
-/**
- * A user key reaches all organizations of its user, so only that user or the platform makes one.
- * @throws scope_not_allowed, not_own_user_key
- */
+/** @throws scope_not_allowed, user_key_required, not_own_user_key */
 export const requireCreator = (
   { type, userId, scopes }: Pick<Created, 'type' | 'userId' | 'scopes'>,
-  by: Creator,
+  by: KeyGiver,
 ): void => {
-  const refused = by.asManager ? [] : scopes.filter(isOptIn)
-  if (refused.length > 0) throw refusal('scope_not_allowed', { scopes: refused })
-  if (type === 'user' && userId !== by.userId && !by.platform) throw refusal('not_own_user_key')
+  requireGrantable(by, scopes)
+  if (type === 'organization' || isKeeperOfOwn(by, { type, userId })) return
+  throw refusal(userId === by.userId ? 'user_key_required' : 'not_own_user_key')
 }
 
 /**
  * `at` is now.
- * @throws scope_not_allowed, not_own_user_key, invalid_input for a key that has expired already
+ * @throws scope_not_allowed, user_key_required, not_own_user_key, invalid_input for a key that has
+ * expired already
  */
 export const decideCreate =
-  (data: Created, by: Creator, at: string) =>
+  (data: Created, by: KeyGiver, at: string) =>
   ({ status }: ApiKey): ApiKeyEvent<'ApiKeyCreated'>[] => {
     requireCreator(data, by)
     requireFuture(data.expiresAt, at)
     return status === 'none' ? [{ type: 'ApiKeyCreated', data }] : []
   }
 
-/** @throws key_not_found, invalid_input */
+/** Who are the owners of the organization. */
+type Owners = readonly string[]
+
+/** @throws key_not_found, owner_required */
+const requireKeeper = (key: LiveKey, by: KeyGiver, owners: Owners): void => {
+  const { type, userId } = key
+  if (type === 'user' && !isKeeperOfOwn(by, key)) throw refusal('key_not_found')
+  if (type === 'organization' && owners.includes(userId) && !by.asOwner)
+    throw refusal('owner_required')
+}
+
+/**
+ * Only an owner changes what an owner backs, and nobody adds a scope that she may not give.
+ * @throws key_not_found, owner_required, scope_not_allowed, invalid_input
+ */
 export const decideChange =
-  (change: Change<ApiKeySettings>, at: string) =>
+  (change: Change<ApiKeySettings>, by: KeyGiver, owners: Owners, at: string) =>
   (state: ApiKey): ApiKeyEvent<'ApiKeyChanged'>[] => {
     if (state.status !== 'live') throw refusal('key_not_found')
+    requireKeeper(state, by, owners)
+    const { scopes: before } = state.settings
+    requireGrantable(by, change.scopes?.filter((scope) => !before.includes(scope)) ?? [])
     requireFuture(change.expiresAt, at)
     const data = differing(state.settings, change)
     return Object.keys(data).length > 0 ? [{ type: 'ApiKeyChanged', data }] : []
   }
 
-/** @throws key_not_found */
-export const decideRevoke = ({ status }: ApiKey): ApiKeyEvent<'ApiKeyRevoked'>[] => {
+/** Takes back a key that was just made. @throws key_not_found */
+export const decideWithdraw = ({ status }: ApiKey): ApiKeyEvent<'ApiKeyRevoked'>[] => {
   if (status !== 'live') throw refusal('key_not_found')
   return [{ type: 'ApiKeyRevoked', data: {} }]
 }
+
+/** @throws key_not_found, owner_required */
+export const decideRevoke =
+  (by: KeyGiver, owners: Owners) =>
+  (state: ApiKey): ApiKeyEvent<'ApiKeyRevoked'>[] => {
+    if (state.status === 'live') requireKeeper(state, by, owners)
+    return decideWithdraw(state)
+  }
 
 /** A user revokes own keys; to anyone else they do not exist. @throws key_not_found */
 export const decideRevokeOwn =
   (userId: string | null) =>
   (state: ApiKey): ApiKeyEvent<'ApiKeyRevoked'>[] => {
     if (state.status === 'live' && state.userId !== userId) throw refusal('key_not_found')
-    return decideRevoke(state)
+    return decideWithdraw(state)
   }
 
 /** Requests that were counted; those of a key that was revoked meanwhile are let go. */

@@ -1,5 +1,6 @@
 import type { MemberRole } from '../member/events.ts'
-import { type Scope, scopes } from './scopes.ts'
+import { refusal } from '../refusal.ts'
+import { defaultScopes, isOptIn, type Scope, scopes } from './scopes.ts'
 
 /** Scopes that reach other people, delete or administrate: only owners and admins use them. */
 const managerScopes: readonly Scope[] = [
@@ -30,3 +31,60 @@ export const effectiveScopes = (
   role: MemberRole,
   keyScopes: readonly string[],
 ): ReadonlySet<string> => new Set(keyScopes.filter((scope) => roleScopes[role].has(scope)))
+
+/** Who makes, changes or revokes a key, and by what right. */
+export type KeyGiver = {
+  /** Null for the platform. */
+  userId: string | null
+  platform: boolean
+  /** Asks with a user key: the person herself, not an application of one organization. */
+  inPerson: boolean
+  /** Is an owner of the organization at hand. */
+  asOwner: boolean
+  /** The scopes that may be given. */
+  grantable: ReadonlySet<string>
+}
+
+const everyScope: ReadonlySet<string> = new Set(scopes)
+
+/** A user key with all that user keys have by default was not narrowed: it speaks for its user. */
+const isWhole = (keyScopes: ReadonlySet<string>): boolean =>
+  defaultScopes.user.every((scope) => keyScopes.has(scope))
+
+/**
+ * The scopes that a caller may give to a key: those of her own key. With a whole user key, an owner
+ * or admin gives any scope. Only owners and admins give those that are in no default set.
+ */
+export const grantableScopes = (
+  role: MemberRole | null,
+  keyScopes: ReadonlySet<string>,
+  inPerson: boolean,
+): ReadonlySet<string> => {
+  const held = inPerson && isWhole(keyScopes) ? everyScope : keyScopes
+  if (role === 'OWNER' || role === 'ADMIN') return held
+  return new Set([...held].filter((scope) => !isOptIn(scope)))
+}
+
+/** The platform gives everything. */
+export const platformGiver: KeyGiver = {
+  userId: null,
+  platform: true,
+  inPerson: false,
+  asOwner: true,
+  grantable: everyScope,
+}
+
+/** @throws scope_not_allowed, naming the scopes that she may not give */
+export const requireGrantable = ({ grantable }: KeyGiver, given: readonly string[]): void => {
+  const refused = given.filter((scope) => !grantable.has(scope))
+  if (refused.length > 0) throw refusal('scope_not_allowed', { scopes: refused })
+}
+
+type Kept = { type: 'organization' | 'user'; userId: string }
+
+/**
+ * A user key reaches all organizations of its user: only that user makes, changes or revokes one,
+ * with another user key, or the platform.
+ */
+export const isKeeperOfOwn = ({ platform, inPerson, userId }: KeyGiver, key: Kept): boolean =>
+  platform || (inPerson && userId === key.userId)

@@ -62,7 +62,7 @@ export const authorize: onRequestHookHandler = ({ access, routeOptions, query },
       throw refusal(managers === true ? 'role_required' : managers)
     const held = own ? { scopes: access.keyScopes } : access
     if (scopes) requireScopes(held, delegates(query) ? [...scopes, 'users:delegate'] : scopes)
-    if (userKey && access.kind !== 'user') throw refusal('user_key_required')
+    if (userKey && access.kind === 'organization') throw refusal('user_key_required')
     done()
   } catch (error) {
     done(error as Error)

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { grantableScopes, type KeyGiver, platformGiver } from '../../domain/api-key/who-may.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { Call } from '../../ports/call.ts'
 import '../server/route-rules.ts'
@@ -14,8 +15,15 @@ export const inOrganization = ({ access, call }: FastifyRequest, organizationId:
 }
 
 /** The caller's rights over members: only owners and the platform decide about owners. */
-export const standingOf = ({ access }: FastifyRequest) => {
-  const platform = access.kind === 'platform'
-  const asOwner = platform || access.role === 'OWNER'
-  return { platform, asOwner, asManager: asOwner || access.role === 'ADMIN' }
+export const standingOf = ({ access }: FastifyRequest) => ({
+  asOwner: access.kind === 'platform' || access.role === 'OWNER',
+})
+
+/** The caller's rights over keys. */
+export const keyGiverOf = (request: FastifyRequest): KeyGiver => {
+  const { kind, userId, role, keyScopes } = request.access
+  if (kind === 'platform') return platformGiver
+  const inPerson = kind === 'user'
+  const grantable = grantableScopes(role, keyScopes, inPerson)
+  return { userId, platform: false, inPerson, ...standingOf(request), grantable }
 }

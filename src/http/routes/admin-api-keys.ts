@@ -9,7 +9,7 @@ import type { GetApiKey } from '../../../queries/get-api-key.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListApiKeys } from '../../../queries/list-api-keys.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
-import { inOrganization, standingOf } from '../checks/in-organization.ts'
+import { inOrganization, keyGiverOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import {
   createdKey,
@@ -54,8 +54,9 @@ export const adminApiKeyRoutes =
 
     /** @throws key_not_found */
     const found = (request: FastifyRequest, organizationId: string, keyId: string) => {
-      const { platform } = standingOf(request)
-      return getApiKey(organizationId, keyId, { platform, userId: request.access.userId })
+      const { kind, userId } = request.access
+      const asker = { platform: kind === 'platform', userId: kind === 'user' ? userId : null }
+      return getApiKey(organizationId, keyId, asker)
     }
 
     http.get(
@@ -97,6 +98,7 @@ export const adminApiKeyRoutes =
               'role_required',
               'owner_required',
               'scope_not_allowed',
+              'user_key_required',
               'not_own_user_key',
               'organization_not_found',
               'member_not_found',
@@ -110,7 +112,7 @@ export const adminApiKeyRoutes =
       async (request, reply) => {
         const call = inOrganization(request, request.params.organization_id)
         const { type = 'organization', user_id, ...settings } = request.body
-        const by = standingOf(request)
+        const by = keyGiverOf(request)
         const input = { ...settingsOf(settings), type, userId: user_id, by }
         const created = await createApiKey(input, call)
         await waitForPosition(created.position)
@@ -129,7 +131,14 @@ export const adminApiKeyRoutes =
           body: keyChange,
           response: {
             200: keyItem,
-            ...refusals('admin', 'role_required', 'key_not_found', 'invalid_input'),
+            ...refusals(
+              'admin',
+              'role_required',
+              'owner_required',
+              'scope_not_allowed',
+              'key_not_found',
+              'invalid_input',
+            ),
           },
         },
       },
@@ -144,7 +153,8 @@ export const adminApiKeyRoutes =
           expiresAt: expires_at,
         }
         const { type } = await found(request, organization_id, key_id)
-        const { position } = await changeApiKey({ keyId: key_id, type, change }, call)
+        const by = keyGiverOf(request)
+        const { position } = await changeApiKey({ keyId: key_id, type, change, by }, call)
         await waitForPosition(position)
         return found(request, organization_id, key_id)
       },
@@ -160,7 +170,7 @@ export const adminApiKeyRoutes =
           params: keyParams,
           response: {
             204: z.undefined(),
-            ...refusals('admin', 'role_required', 'key_not_found'),
+            ...refusals('admin', 'role_required', 'owner_required', 'key_not_found'),
           },
         },
       },
@@ -171,7 +181,7 @@ export const adminApiKeyRoutes =
         const { position } =
           type === 'user'
             ? await revokeUserKey({ keyId: key_id, userId }, call)
-            : await revokeApiKey({ keyId: key_id }, call)
+            : await revokeApiKey({ keyId: key_id, by: keyGiverOf(request) }, call)
         await waitForPosition(position)
         return reply.code(204).send()
       },

@@ -6,7 +6,7 @@ import type { RevokeUserKeyCommand } from '../../../commands/revoke-user-key.ts'
 import type { ListUserKeys } from '../../../queries/list-user-keys.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
-import { standingOf } from '../checks/in-organization.ts'
+import { keyGiverOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { createdKey, createdKeyAnswer, keyList, newKey, settingsOf } from '../wire/api-keys.ts'
 import { pageQuery, pathId } from '../wire/fields.ts'
@@ -28,8 +28,8 @@ const userOf = ({ access }: FastifyRequest): string => {
 export const meApiKeyRoutes =
   ({ createApiKey, revokeUserKey, listUserKeys, waitForPosition }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const reads = { scopes: ['admin:read'], own: true } as const
-    const writes = { scopes: ['admin:write'], own: true } as const
+    const reads = { scopes: ['admin:read'], own: true, userKey: true } as const
+    const writes = { scopes: ['admin:write'], own: true, userKey: true } as const
     const tags = ['me']
 
     http.get(
@@ -40,7 +40,7 @@ export const meApiKeyRoutes =
           tags,
           summary: 'List the user keys of the calling user, the oldest first',
           querystring: pageQuery,
-          response: { 200: keyList, ...refusals('admin', 'user_not_found') },
+          response: { 200: keyList, ...refusals('admin', 'user_key_required', 'user_not_found') },
         },
       },
       async (request) => {
@@ -61,6 +61,7 @@ export const meApiKeyRoutes =
             201: createdKey,
             ...refusals(
               'admin',
+              'user_key_required',
               'user_not_found',
               'scope_not_allowed',
               'key_limit_reached',
@@ -71,7 +72,7 @@ export const meApiKeyRoutes =
       },
       async (request, reply) => {
         const userId = userOf(request)
-        const by = standingOf(request)
+        const by = keyGiverOf(request)
         const input = { ...settingsOf(request.body), type: 'user', userId, by } as const
         const created = await createApiKey(input, request.call)
         await waitForPosition(created.position)
@@ -87,7 +88,10 @@ export const meApiKeyRoutes =
           tags,
           summary: 'Revoke a user key of the calling user permanently',
           params: z.object({ key_id: pathId }),
-          response: { 204: z.undefined(), ...refusals('admin', 'user_not_found', 'key_not_found') },
+          response: {
+            204: z.undefined(),
+            ...refusals('admin', 'user_key_required', 'user_not_found', 'key_not_found'),
+          },
         },
       },
       async (request, reply) => {

@@ -20,7 +20,7 @@ export type RouteRules = {
   lasting?: true
   /** Concerns only the calling user, in no organization: the key's scopes count, not the role. */
   own?: true
-  /** Only a user key: a person acts, not an application. */
+  /** Not an organization key: a person acts, not an application. */
   userKey?: true
   /** Only the platform key. */
   platform?: true

@@ -9,8 +9,10 @@ import {
 } from '../../../src/domain/api-key/api-key.ts'
 import type { ApiKeyEvent } from '../../../src/domain/api-key/events.ts'
 import { defaultScopes, provisioningScopes, scopes } from '../../../src/domain/api-key/scopes.ts'
+import { platformGiver } from '../../../src/domain/api-key/who-may.ts'
 import { Refusal } from '../../../src/domain/refusal.ts'
 import { deciding } from '../../support/given.ts'
+import { giver } from '../../support/key-settings.ts'
 
 const at = '2026-01-01T00:00:00.000Z'
 const past = '2025-12-31T23:59:59.999Z'
@@ -27,7 +29,8 @@ const data: ApiKeyEvent<'ApiKeyCreated'>['data'] = {
   rateLimitHour: 1_000,
   expiresAt: null,
 }
-const owner = { userId: 'user-1', asManager: true, platform: false }
+const owner = giver('user-1', 'OWNER')
+const admin = giver('user-2', 'ADMIN')
 const created: ApiKeyEvent = { type: 'ApiKeyCreated', data }
 const revoked: ApiKeyEvent = { type: 'ApiKeyRevoked', data: {} }
 const usage = { requests: 3, lastUsedAt: at }
@@ -48,7 +51,7 @@ t.test('creating', async (t) => {
 
 t.test('who may give which scope', async (t) => {
   const given = deciding(t, apiKey)
-  const member = { ...owner, asManager: false }
+  const member = giver('user-1', 'MEMBER')
   const wide = { ...data, scopes: ['sessions:read', 'rag:delete', 'users:delegate'] }
   given()
     .when(decideCreate(wide, member, at))
@@ -77,10 +80,13 @@ t.test('a user key is made by its own user, or by the platform', async (t) => {
     .when(decideCreate(own, another, at))
     .refuses('not_own_user_key')
   given()
+    .when(decideCreate(own, { ...owner, inPerson: false }, at))
+    .refuses('user_key_required')
+  given()
     .when(decideCreate(data, another, at))
     .emitsOnce(created)
   given()
-    .when(decideCreate(own, { userId: null, asManager: true, platform: true }, at))
+    .when(decideCreate(own, platformGiver, at))
     .emitsOnce(made)
 })
 
@@ -88,22 +94,76 @@ t.test('changing', async (t) => {
   const given = deciding(t, apiKey)
   const change = { name: 'Key', scopes: ['sessions:read', 'rag:read'], rateLimitHour: undefined }
   given(created)
-    .when(decideChange(change, at))
+    .when(decideChange(change, owner, [], at))
     .emitsOnce({ type: 'ApiKeyChanged', data: { scopes: ['sessions:read', 'rag:read'] } })
-  given(created).when(decideChange({}, at)).changesNothing()
   given(created)
-    .when(decideChange({ expiresAt: past }, at))
+    .when(decideChange({}, owner, [], at))
+    .changesNothing()
+  given(created)
+    .when(decideChange({ expiresAt: past }, owner, [], at))
     .refuses('invalid_input')
-  given(created, revoked).when(decideChange({}, at)).refuses('key_not_found')
+  given(created, revoked)
+    .when(decideChange({}, owner, [], at))
+    .refuses('key_not_found')
 })
 
 t.test('revoking', async (t) => {
   const given = deciding(t, apiKey)
-  given(created).when(decideRevoke).emitsOnce(revoked)
-  given(created, revoked).when(decideRevoke).refuses('key_not_found')
-  given().when(decideRevoke).refuses('key_not_found')
+  given(created).when(decideRevoke(owner, [])).emitsOnce(revoked)
+  given(created, revoked).when(decideRevoke(owner, [])).refuses('key_not_found')
+  given().when(decideRevoke(owner, [])).refuses('key_not_found')
   given(created).when(decideRevokeOwn('user-1')).emitsOnce(revoked)
   given(created).when(decideRevokeOwn('user-2')).refuses('key_not_found')
+})
+
+t.test('only owners change and revoke what an owner backs', async (t) => {
+  const given = deciding(t, apiKey)
+  const change = { name: 'New' }
+  const changed: ApiKeyEvent = { type: 'ApiKeyChanged', data: change }
+  const owners = ['user-1']
+  given(created)
+    .when(decideChange(change, admin, owners, at))
+    .refuses('owner_required')
+  given(created).when(decideRevoke(admin, owners)).refuses('owner_required')
+  given(created)
+    .when(decideChange(change, giver('user-3', 'OWNER'), owners, at))
+    .emitsOnce(changed)
+  given(created)
+    .when(decideChange(change, admin, [], at))
+    .emitsOnce(changed)
+  given(created).when(decideRevoke(platformGiver, owners)).emitsOnce(revoked)
+})
+
+t.test('nobody adds a scope that she may not give', async (t) => {
+  const given = deciding(t, apiKey)
+  const narrow = { ...owner, grantable: new Set(['admin:write']) }
+  const to = (...scopes: string[]) => decideChange({ scopes }, narrow, ['user-1'], at)
+  given(created).when(to('sessions:read', 'rag:read')).refuses('scope_not_allowed')
+  given(created)
+    .when(to('admin:write', 'sessions:read'))
+    .emitsOnce({
+      type: 'ApiKeyChanged',
+      data: { scopes: ['admin:write', 'sessions:read'] },
+    })
+  given(created)
+    .when(to())
+    .emitsOnce({ type: 'ApiKeyChanged', data: { scopes: [] } })
+})
+
+t.test('a user key is its user’s own', async (t) => {
+  const given = deciding(t, apiKey)
+  const own: ApiKeyEvent = { type: 'ApiKeyCreated', data: { ...data, type: 'user' } }
+  const application = { ...owner, inPerson: false }
+  for (const by of [admin, application, giver('user-3', 'OWNER')]) {
+    given(own)
+      .when(decideChange({ name: 'New' }, by, [], at))
+      .refuses('key_not_found')
+    given(own).when(decideRevoke(by, [])).refuses('key_not_found')
+  }
+  for (const by of [owner, platformGiver])
+    given(own)
+      .when(decideRevoke(by, ['user-1']))
+      .emitsOnce(revoked)
 })
 
 t.test('counting requests', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { scopes } from '../../../src/domain/api-key/scopes.ts'
-import { effectiveScopes } from '../../../src/domain/api-key/who-may.ts'
+import { defaultScopes, scopes } from '../../../src/domain/api-key/scopes.ts'
+import { effectiveScopes, grantableScopes } from '../../../src/domain/api-key/who-may.ts'
 
 t.test('a key may do in an organization what the role there allows', async (t) => {
   for (const role of ['OWNER', 'ADMIN'] as const)
@@ -20,4 +20,21 @@ t.test('a key may do in an organization what the role there allows', async (t) =
   )
   t.strictSame([...effectiveScopes('MEMBER', ['rag:read', 'rag:delete'])], ['rag:read'])
   t.strictSame([...effectiveScopes('ADMIN', ['rag:read'])], ['rag:read'], 'a role adds nothing')
+})
+
+t.test('the scopes that a caller may give', async (t) => {
+  const given = (
+    role: Parameters<typeof grantableScopes>[0],
+    keyScopes: readonly string[],
+    inPerson = true,
+  ) => [...grantableScopes(role, new Set(keyScopes), inPerson)]
+  const { user } = defaultScopes
+  for (const role of ['OWNER', 'ADMIN'] as const) {
+    t.strictSame(given(role, user), [...scopes], 'a whole user key speaks for its user')
+    t.strictSame(given(role, user, false), [...user], 'an application gives what it has')
+    t.strictSame(given(role, ['admin:write']), ['admin:write'], 'alone it cannot widen itself')
+    t.strictSame(given(role, ['admin:write', 'rag:delete']), ['admin:write', 'rag:delete'])
+  }
+  t.strictSame(given('MEMBER', scopes), [...user])
+  t.strictSame(given('MEMBER', ['admin:write', 'rag:delete']), ['admin:write'])
 })

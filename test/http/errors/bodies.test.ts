@@ -37,7 +37,7 @@ t.test('the bodies of refusals that say more than their words, byte for byte', a
     const more = { name: 'More', scopes: ['users:provision', 'sessions:read', 'rag:delete'] }
     t.equal(
       written((await own.ask('POST', '/api/me/api-keys', more)).body, {}),
-      '{"error":{"message":"Only an owner or admin gives a key this scope","type":"permission_error","code":"scope_not_allowed"},"scopes":["users:provision","rag:delete"]}',
+      '{"error":{"message":"The caller may not give a key this scope","type":"permission_error","code":"scope_not_allowed"},"scopes":["users:provision","rag:delete"]}',
     )
     const past = { name: 'Late', expires_at: '2020-01-01T00:00:00.000Z' }
     t.equal(
