@@ -14,6 +14,7 @@ import { adminOrganizationRoutes } from '../http/routes/admin-organizations.ts'
 import { adminProjectionRoutes } from '../http/routes/admin-projections.ts'
 import { adminUserRoutes } from '../http/routes/admin-users.ts'
 import { meApiKeyRoutes } from '../http/routes/me-api-keys.ts'
+import type { JsonSchemas } from '../ports/json-schemas.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { RebuildJobs } from '../projector/rebuild-jobs.ts'
 import type { Vault } from '../security/vault.ts'
@@ -43,10 +44,12 @@ type Uses = {
   open: Vault['open']
   waitForPosition: WaitForPosition
   rebuilding: RebuildJobs
+  schemaFault: JsonSchemas['faultOf']
 }
 
 /** What operators and an organization's managers do, and users with their own keys. */
-export const adminPart = ({ commands, views, open, waitForPosition, rebuilding }: Uses) => {
+export const adminPart = (uses: Uses) => {
+  const { commands, views, open, waitForPosition, rebuilding, schemaFault } = uses
   const { organizations, agents, apiKeys, members, users } = views
   const oneOrganization = getOrganization(organizations)
   return {
@@ -75,6 +78,7 @@ export const adminPart = ({ commands, views, open, waitForPosition, rebuilding }
         getOrganization: oneOrganization,
         getAgent: getAgent(agents),
         listWholeAgents: listWholeAgents(agents),
+        schemaFault,
         waitForPosition,
       }),
       adminApiKeyRoutes({

@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import { keyUsageMeter } from '../reactors/meter-key-usage.ts'
 import { refusalMeter } from '../reactors/meter-refusals.ts'
 import { opening } from '../support/disposal.ts'
+import { jsonSchemas } from '../tools/json-schemas.ts'
 import { accessPart } from './access.ts'
 import { adminPart } from './admin.ts'
 import { auditPart } from './audit.ts'
@@ -123,12 +124,14 @@ export const app = (config: Config, options: Options) =>
         log,
       }),
     )
+    const { faultOf, misfitOf } = opened.use(jsonSchemas())
     const { toolsOf } = opened.use(
       await openTools({
         config,
         remember: commands.remember,
         views,
         open,
+        misfitOf,
         clock,
         knowledge: knowledge.search,
         contentGeneration: content.generation,
@@ -163,7 +166,14 @@ export const app = (config: Config, options: Options) =>
       waitForPosition,
       clock,
     })
-    const admin = adminPart({ commands, views, open, waitForPosition, rebuilding })
+    const admin = adminPart({
+      commands,
+      views,
+      open,
+      waitForPosition,
+      rebuilding,
+      schemaFault: faultOf,
+    })
     const audit = auditPart({
       stores,
       views,

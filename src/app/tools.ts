@@ -4,6 +4,7 @@ import { guardedOutbound } from '../adapters/outbound/guarded.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ContentGeneration } from '../ports/content-generation.ts'
+import type { JsonSchemas } from '../ports/json-schemas.ts'
 import type { Knowledge } from '../ports/knowledge.ts'
 import type { Vault } from '../security/vault.ts'
 import { opening } from '../support/disposal.ts'
@@ -16,6 +17,7 @@ type Uses = {
   remember: Commands['remember']
   views: Pick<AllViews, 'credentials' | 'memories'>
   open: Vault['open']
+  misfitOf: JsonSchemas['misfitOf']
   clock: Clock
   knowledge: Knowledge
   contentGeneration: ContentGeneration
@@ -24,7 +26,7 @@ type Uses = {
 /** The tools that agents can call, and the guarded connections to the outside. */
 export const openTools = (uses: Uses) =>
   opening(async (opened) => {
-    const { config, remember, views, open, clock, knowledge, contentGeneration } = uses
+    const { config, remember, views, open, misfitOf, clock, knowledge, contentGeneration } = uses
     const { credentials, memories } = views
     const outbound = opened.use(guardedOutbound({ allowHosts: config.API_CALL_ALLOW_HOSTS }))
     const { toolsOf } = opened.use(
@@ -33,6 +35,7 @@ export const openTools = (uses: Uses) =>
         findCredential: findCredential({ credentials, open }),
         remember,
         recallMemories: recallMemories({ memories, open }),
+        misfitOf,
         clock,
         knowledge,
         contentGeneration,

@@ -18,6 +18,6 @@ export class Unreadable extends Error {
 export const deepest = 500
 
 /**
- * The most characters of text in one document; a longer one cannot be searched in reasonable time.
+ * The most characters that are read of one document; a longer one is refused for its text.
  */
-export const longestText = 8_000_000
+export const longestText = 16 * 1_048_576

@@ -1,7 +1,8 @@
 import type { Chunk } from './chunk.ts'
 
-/** Chunks as they are stored: the first line names their owner, so that no two blobs are equal. */
-export const chunkLines = (uploadId: string, chunks: readonly Chunk[]): string =>
-  [{ upload_id: uploadId, version: 1 }, ...chunks]
-    .map((line) => `${JSON.stringify(line)}\n`)
-    .join('')
+/** The first line of stored chunks names their owner, so that no two blobs are equal. */
+export const headLine = (uploadId: string): string =>
+  `${JSON.stringify({ upload_id: uploadId, version: 1 })}\n`
+
+/** A chunk as it is stored. */
+export const chunkLine = (chunk: Chunk): string => `${JSON.stringify(chunk)}\n`

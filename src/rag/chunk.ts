@@ -15,6 +15,10 @@ const most = 1_400
 /** The most characters of a chunk's end that the next chunk repeats. */
 const overlap = 160
 
+/** Characters of one heading, and of all above a chunk, which are repeated in each. */
+const mostOfHeading = 200
+const mostOfHeadings = 1_000
+
 const sentences = /[^.!?。！？\n]+(?:[.!?。！？]+["'”’)\]]*|\n|$)\s*/g
 
 /** The last sentences of a text, as many as fit. */
@@ -70,7 +74,18 @@ export function* chunksOf(blocks: Iterable<Block>): Generator<Chunk> {
   let open: Chunk | undefined
   let openPart: number | undefined
 
-  const names = (of: readonly Heading[]) => of.map(({ text }) => text)
+  /** The headings above a chunk, cut; where they are too long together, the nearest. */
+  const names = (of: readonly Heading[]): string[] => {
+    const kept: string[] = []
+    let room = mostOfHeadings
+    for (const { text } of of.toReversed()) {
+      const name = text.slice(0, mostOfHeading)
+      room -= name.length
+      if (room < 0) break
+      kept.unshift(name)
+    }
+    return kept
+  }
   const bareChunk = (next: number): Chunk | undefined =>
     bare && bare.level >= next
       ? { text: bare.text, place: bare.place, headings: names(headings.slice(0, -1)) }

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { WorkFailed, type WorkFault, workerPool } from '../support/worker-pool.ts'
 import type { DocumentTask, ReadDocument } from './document-thread.ts'
 
 type Limits = {
@@ -7,83 +7,47 @@ type Limits = {
   heapMb: number
   /** How much memory all threads may take outside their heaps before they are ended. */
   growthMb: number
+  /** How many documents are read at once. */
+  threads: number
 }
 
-const usual: Limits = { timeoutMs: 30_000, heapMb: 384, growthMb: 1_024 }
-const megabyte = 1024 * 1024
-const lookMs = 50
+const usual: Limits = { timeoutMs: 30_000, heapMb: 384, growthMb: 1_024, threads: 8 }
 
 /** The reader was closed before the document was read. */
 export class ReaderClosed extends Error {
   override readonly name = 'ReaderClosed'
 }
 
-const tooLarge: ReadDocument = { failed: 'The document needs too much memory to be read' }
-const damaged: ReadDocument = { failed: 'The document is damaged' }
-
-const wordsFor = (error: unknown): ReadDocument =>
-  (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooLarge : damaged
-
 /**
  * Reads documents that may be malicious, each in a thread of its own, which is ended when it takes
- * too long or too much memory. The engine limits the heap of each thread. Memory outside the heap
- * is known only for the whole process, so that is watched.
+ * too long or too much memory.
  */
 export const documentReader = (limits: Partial<Limits> = {}) => {
-  const { timeoutMs, heapMb, growthMb } = { ...usual, ...limits }
-  const running = new Map<Worker, (outcome: ReadDocument | ReaderClosed) => void>()
-  let closed = false
-  let before = 0
-  let watching: NodeJS.Timeout | undefined
-
-  const watch = (): void => {
-    if (watching) return
-    before = process.memoryUsage.rss()
-    watching = setInterval(() => {
-      if (process.memoryUsage.rss() - before < growthMb * megabyte) return
-      for (const settle of running.values()) settle(tooLarge)
-    }, lookMs).unref()
+  const bounds = { ...usual, ...limits }
+  const pool = workerPool<DocumentTask, ReadDocument>({
+    ...bounds,
+    script: new URL('./document-thread.js', import.meta.url),
+    once: true,
+  })
+  const words: Record<Exclude<WorkFault, 'closed'>, string> = {
+    time: `The document cannot be read in ${bounds.timeoutMs / 1_000} seconds`,
+    memory: 'The document needs too much memory to be read',
+    crash: 'The document is damaged',
   }
 
   return {
     /** The bytes are transferred to the thread and empty afterwards. @throws ReaderClosed */
-    read(task: DocumentTask): Promise<ReadDocument> {
-      if (closed) throw new ReaderClosed()
-      watch()
-      const thread = new Worker(new URL('./document-thread.js', import.meta.url), {
-        workerData: task,
-        transferList: [task.bytes.buffer],
-        env: {},
-        stdout: true,
-        stderr: true,
-        resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 32 },
-      })
-      return new Promise((resolve, reject) => {
-        const settle = (outcome: ReadDocument | ReaderClosed): void => {
-          if (!running.delete(thread)) return
-          clearTimeout(timer)
-          if (running.size === 0) {
-            clearInterval(watching)
-            watching = undefined
-          }
-          const ended = () => (outcome instanceof ReaderClosed ? reject(outcome) : resolve(outcome))
-          thread.terminate().then(ended, ended)
-        }
-        const timer = setTimeout(settle, timeoutMs, {
-          failed: `The document cannot be read in ${timeoutMs / 1_000} seconds`,
-        })
-        running.set(thread, settle)
-        thread
-          .once('message', settle)
-          .once('error', (error) => settle(wordsFor(error)))
-          .once('exit', () => settle(damaged))
-      })
+    async read(task: DocumentTask): Promise<ReadDocument> {
+      try {
+        return await pool.run(task.uploadId, task, { transfer: [task.bytes.buffer] })
+      } catch (error) {
+        if (!(error instanceof WorkFailed)) throw error
+        if (error.fault === 'closed') throw new ReaderClosed()
+        return { failed: words[error.fault] }
+      }
     },
     /** Ends every thread; pending reads reject. */
-    close(): void {
-      closed = true
-      for (const settle of running.values()) settle(new ReaderClosed())
-    },
+    close: pool.close,
   }
 }
 

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { parentPort, workerData } from 'node:worker_threads'
 import type { FileType } from '../domain/file/types.ts'
-import { longestText, Unreadable } from './block.ts'
-import { type Chunk, chunksOf } from './chunk.ts'
-import { chunkLines } from './chunk-lines.ts'
+import { serveTasks } from '../support/thread-tasks.ts'
+import { Unreadable } from './block.ts'
+import { chunksOf } from './chunk.ts'
+import { chunkLine, headLine } from './chunk-lines.ts'
 import { parse } from './parse/parse.ts'
+import { saidIn } from './stored-chunks.ts'
 
 export type DocumentTask = { bytes: Uint8Array<ArrayBuffer>; fileType: FileType; uploadId: string }
 
@@ -14,19 +15,28 @@ export type ReadDocument =
   /** Why the file cannot be read, in words for the user who uploaded it. */
   | { failed: string }
 
+/** What one document may have stored and indexed. */
+const mostChunks = 20_000
+const mostIndexed = 16 * 1_048_576
+
 const read = async ({ bytes, fileType, uploadId }: DocumentTask): Promise<ReadDocument> => {
   if (bytes.length === 0) throw new Unreadable('The file is empty')
-  const chunks: Chunk[] = []
-  let length = 0
+  const written = [headLine(uploadId)]
+  let indexed = 0
   for (const chunk of chunksOf(await parse(bytes, fileType))) {
-    length += chunk.text.length
-    if (length > longestText)
-      throw new Unreadable(`The document has more than ${longestText} characters of text`)
-    chunks.push(chunk)
+    if (written.length > mostChunks)
+      throw new Unreadable(`The document has more than ${mostChunks} passages`)
+    indexed += Buffer.byteLength(saidIn(chunk))
+    if (indexed > mostIndexed)
+      throw new Unreadable(
+        `The document has more than ${mostIndexed / 1_048_576} MB of text, its headings repeated in each passage`,
+      )
+    written.push(chunkLine(chunk))
   }
-  if (chunks.length === 0) throw new Unreadable('The document has no text')
-  const lines = new TextEncoder().encode(chunkLines(uploadId, chunks))
-  return { lines, hash: createHash('sha256').update(lines).digest('hex'), count: chunks.length }
+  const count = written.length - 1
+  if (count === 0) throw new Unreadable('The document has no text')
+  const lines = new TextEncoder().encode(written.join(''))
+  return { lines, hash: createHash('sha256').update(lines).digest('hex'), count }
 }
 
 const wordsFor = (error: unknown): string => {
@@ -36,7 +46,7 @@ const wordsFor = (error: unknown): string => {
     : 'The document is damaged'
 }
 
-const document = await read(workerData).catch(
-  (error): ReadDocument => ({ failed: wordsFor(error) }),
-)
-parentPort?.postMessage(document, 'lines' in document ? [document.lines.buffer] : [])
+serveTasks<DocumentTask, ReadDocument>(async (task) => {
+  const answer = await read(task).catch((error): ReadDocument => ({ failed: wordsFor(error) }))
+  return 'lines' in answer ? { answer, transfer: [answer.lines.buffer] } : { answer }
+})

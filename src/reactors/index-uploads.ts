@@ -178,8 +178,7 @@ export const indexUploads = (uses: Uses) => {
       await sweep()
     },
     async stop(): Promise<void> {
-      reader.close()
-      await pool.stop()
+      await Promise.all([reader.close(), pool.stop()])
     },
   }
 }

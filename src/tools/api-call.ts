@@ -1,8 +1,8 @@
 import type { AgentConfig } from '../agents/agent.ts'
 import type { Tool, ToolContext, ToolOutput } from '../agents/tool.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { JsonSchemas } from '../ports/json-schemas.ts'
 import { type Outbound, OutboundRefused } from '../ports/outbound.ts'
-import { argumentChecker, longestSchema } from './checked-arguments.ts'
 import type { CredentialHeaders, FilledHeaders } from './credential-headers.ts'
 import { textOf } from './response-text.ts'
 import { failed, functionName, said, shown, ToolFault } from './results.ts'
@@ -12,6 +12,7 @@ import { paymentIn } from './x402.ts'
 type Uses = {
   outbound: Outbound
   credentialHeaders: CredentialHeaders
+  misfitOf: JsonSchemas['misfitOf']
   clock: Clock
   /** One call with its redirects, and how much of its answer is read (docs/contract/agents.md#api-calls). */
   totalMs?: number
@@ -70,8 +71,14 @@ const redirected = (request: Request, { status, headers }: Response): Request | 
  * for the model. Values of headers are never part of a result.
  */
 export const apiCalls = (uses: Uses) => {
-  const { outbound, credentialHeaders, clock, totalMs = 30_000, maxBytes = 1_048_576 } = uses
-  const checkArguments = argumentChecker()
+  const {
+    outbound,
+    credentialHeaders,
+    misfitOf,
+    clock,
+    totalMs = 30_000,
+    maxBytes = 1_048_576,
+  } = uses
 
   const answered = async (first: Request, signal: AbortSignal): Promise<Response> => {
     let request = first
@@ -108,7 +115,8 @@ export const apiCalls = (uses: Uses) => {
   ): Promise<ToolOutput[]> => {
     const late = AbortSignal.timeout(totalMs)
     try {
-      checkArguments(config.parameters, args)
+      const misfit = await misfitOf(turn.call.organizationId, config.parameters, args)
+      if (misfit) throw new ToolFault(misfit.misfit)
       const filled = await credentialHeaders(config.headers, turn.call)
       const request = requestOf(config, filled, args)
       return await outputsOf(await answered(request, AbortSignal.any([signal, late])), filled)
@@ -121,12 +129,11 @@ export const apiCalls = (uses: Uses) => {
 
   return (config: ApiCallConfig): Tool => {
     const { name, description, parameters } = config
-    const usable = JSON.stringify(parameters).length <= longestSchema
     return {
       spec: {
         name: functionName(name),
         description,
-        parameters: { properties: {}, ...(usable ? parameters : {}), type: 'object' },
+        parameters: { properties: {}, ...parameters, type: 'object' },
       },
       async *run(args, context) {
         yield* await called(config, args, context)

@@ -7,6 +7,7 @@ import { transferName } from '../agents/transfer.ts'
 import type { AgentTurn } from '../agents/turn.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ContentGeneration } from '../ports/content-generation.ts'
+import type { JsonSchemas } from '../ports/json-schemas.ts'
 import type { Knowledge } from '../ports/knowledge.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import { apiCalls } from './api-call.ts'
@@ -23,6 +24,8 @@ type Uses = {
   findCredential: FindCredential
   remember: RememberCommand
   recallMemories: RecallMemories
+  /** Checks the arguments of calls. */
+  misfitOf: JsonSchemas['misfitOf']
   clock: Clock
   /** The tools of each are offered only if it is given. */
   knowledge?: Knowledge
@@ -55,9 +58,9 @@ const named = (own: readonly Tool[], servers: readonly McpTools[]): Tool[] => {
 
 /** The tools an agent is configured with, as the runtime's host gives them to a turn. */
 export const toolbox = (uses: Uses) => {
-  const { outbound, clock, knowledge, contentGeneration } = uses
+  const { outbound, misfitOf, clock, knowledge, contentGeneration } = uses
   const headers = credentialHeaders(uses.findCredential)
-  const apiCall = apiCalls({ outbound, credentialHeaders: headers, clock })
+  const apiCall = apiCalls({ outbound, credentialHeaders: headers, misfitOf, clock })
   const mcp = mcpTools({ outbound, credentialHeaders: headers, now: () => clock.now().getTime() })
   const builtIn = new Map<string, Tool>([
     ['remember', rememberTool(uses)],

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { chunksOf } from '../../src/rag/chunk.ts'
-import { chunkLines } from '../../src/rag/chunk-lines.ts'
+import { chunkLine, headLine } from '../../src/rag/chunk-lines.ts'
 import { chunkIn, linesOf } from '../../src/rag/stored-chunks.ts'
 
 const sentence = (n: number) => `This is sentence number ${n} of a paragraph that goes on for long.`
@@ -57,8 +57,9 @@ t.test('text without any end, and what is no text', async (t) => {
 
 t.test('chunks are stored as lines that can be read one by one', async (t) => {
   const chunks = [...chunksOf([{ text: long(0, 60), place: 'line 1' }])]
-  const bytes = Buffer.from(chunkLines('u-1', chunks))
-  t.notSame(bytes, Buffer.from(chunkLines('u-2', chunks)))
+  const stored = (id: string) => [headLine(id), ...chunks.map(chunkLine)].join('')
+  const bytes = Buffer.from(stored('u-1'))
+  t.notSame(bytes, Buffer.from(stored('u-2')))
   async function* inBits() {
     for (let n = 0; n < bytes.length; n += 7) yield bytes.subarray(n, n + 7)
   }

@@ -32,7 +32,7 @@ t.test('files made to do harm fail with a reason, and the process goes on', asyn
     reader.read(task(pdfOf(['x']).subarray(0, 90), 'application/pdf')),
     reader.read(task(hugeJson(), 'application/json')),
     reader.read(task(deepHtml(), 'text/html')),
-    reader.read(task(Buffer.from('word '.repeat(2_000_000)), 'text/plain')),
+    reader.read(task(Buffer.from('word '.repeat(4_000_000)), 'text/plain')),
     reader.read(task(Buffer.from('>'.repeat(100_000)), 'text/markdown')),
   ])
   clearInterval(counting)
@@ -41,7 +41,7 @@ t.test('files made to do harm fail with a reason, and the process goes on', asyn
     { failed: /damaged/ },
     { failed: /up to 8 MB/ },
     { failed: /nested deeper/ },
-    { failed: /more than 8000000 characters/ },
+    { failed: /more than 16 MB of text/ },
     { failed: String },
   ])
   t.ok(turns > 0, 'other work was done meanwhile')
@@ -63,7 +63,40 @@ t.test('one that takes too long or too much memory is ended', async (t) => {
 t.test('closing ends what is under way', async (t) => {
   const reader = documentReader()
   const reading = reader.read(text('Tea at four'))
-  reader.close()
+  const closed = reader.close()
   await t.rejects(reading, { name: 'ReaderClosed' })
-  t.throws(() => reader.read(text('Tea')), { name: 'ReaderClosed' })
+  await t.rejects(reader.read(text('Tea')), { name: 'ReaderClosed' })
+  await closed
+})
+
+const markdown = 'text/markdown'
+
+t.test('long headings are not repeated at length in every passage', async (t) => {
+  const reader = documentReader()
+  t.teardown(() => reader.close())
+  const heading = 'Heading '.repeat(170)
+  const levels = Array.from({ length: 6 }, (_, n) => `${'#'.repeat(n + 1)} ${heading}`).join('\n\n')
+  const paragraphs = `${'A sentence of the text. '.repeat(50)}\n\n`.repeat(1_000)
+  const bytes = Buffer.from(`${levels}\n\n${paragraphs}`)
+  const read = await reader.read(task(bytes, markdown))
+  if (!('lines' in read)) return t.fail(read.failed)
+  t.ok(read.lines.length < 2.5 * bytes.length, `${read.lines.length} of ${bytes.length}`)
+  const line = Buffer.from(read.lines).toString().split('\n').at(-2)
+  const { headings } = JSON.parse(line ?? '{}')
+  t.ok(headings.every((one: string) => one.length <= 200))
+  t.equal(headings.length, 5, 'the nearest')
+})
+
+t.test('what is stored and indexed is bounded, whatever the file is', async (t) => {
+  const reader = documentReader()
+  t.teardown(() => reader.close())
+  const heads = Array.from({ length: 6 }, (_, n) => `${'#'.repeat(n + 1)} ${'H'.repeat(200)}`)
+  const bomb = `${heads.join('\n\n')}\n\n${`${'x'.repeat(1_300)}\n\n`.repeat(9_000)}`
+  t.match(await reader.read(task(Buffer.from(bomb), markdown)), {
+    failed: /more than 16 MB of text, its headings/,
+  })
+  const many = Buffer.from('{"a":1}\n'.repeat(20_001))
+  t.match(await reader.read(task(many, 'application/x-ndjson')), {
+    failed: /more than 20000 passages/,
+  })
 })

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { guardedOutbound } from '../../src/adapters/outbound/guarded.ts'
 import { type ApiCallConfig, apiCalls } from '../../src/tools/api-call.ts'
 import { credentialHeaders } from '../../src/tools/credential-headers.ts'
+import { jsonSchemas } from '../../src/tools/json-schemas.ts'
 import { fixedClock } from '../support/agents.ts'
 import { call } from '../support/recorded.ts'
 import { outputsOf, resultOf } from '../support/tools.ts'
@@ -16,11 +17,14 @@ const calling = async (t: Test, answer: Answer, limits: { totalMs?: number } = {
   const site = await web(t, answer)
   const outbound = guardedOutbound({ allowHosts: [site.host] })
   t.teardown(outbound.close)
+  const schemas = jsonSchemas()
+  t.teardown(schemas.close)
   const find = async (...asked: string[]) =>
     asked.join('/') === 'org-1/user-1/TOKEN' ? secret : undefined
   const apiCall = apiCalls({
     outbound,
     credentialHeaders: credentialHeaders(find),
+    misfitOf: schemas.misfitOf,
     clock: fixedClock(),
     ...limits,
   })
@@ -130,7 +134,7 @@ t.test('a schema cannot be made to cost much', async (t) => {
     { $ref: 'file:///etc/passwd' },
     { type: 'nothing' },
     { properties: { a: { pattern: '(' } } },
-    { description: 'x'.repeat(40_000) },
+    { description: 'x'.repeat(70_000) },
   ])
     t.match(await resultOf(tool({ parameters }), { a: 'x' }), {
       ok: false,

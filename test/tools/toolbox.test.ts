@@ -8,6 +8,7 @@ import { refusal } from '../../src/domain/refusal.ts'
 import type { Call } from '../../src/ports/call.ts'
 import type { ContentGeneration } from '../../src/ports/content-generation.ts'
 import type { Knowledge } from '../../src/ports/knowledge.ts'
+import { jsonSchemas } from '../../src/tools/json-schemas.ts'
 import { toolbox } from '../../src/tools/toolbox.ts'
 import { agentNamed, turnOf } from '../support/agents.ts'
 import { commanded } from '../support/commanded.ts'
@@ -22,7 +23,9 @@ const boxed = async (t: Test, ports: Ports = {}) => {
   const host = await commanded(t)
   const { open } = host.vault
   const outbound = guardedOutbound({ allowHosts: ['127.0.0.1'] })
+  const schemas = jsonSchemas()
   const box = toolbox({
+    misfitOf: schemas.misfitOf,
     outbound,
     findCredential: findCredential({ ...host.read, open }),
     remember: host.remember,
@@ -32,6 +35,7 @@ const boxed = async (t: Test, ports: Ports = {}) => {
   })
   t.teardown(async () => {
     await box.close()
+    await schemas.close()
     await outbound.close()
   })
   const toolsOf = async (config: Partial<AgentConfig>): Promise<readonly Tool[]> => {

@@ -3,7 +3,6 @@ import { hasStrayCredential } from '../../domain/agent/credential-names.ts'
 import { builtInTools } from '../../domain/agent/events.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { mcpServer, tool } from '../wire/agent-tools.ts'
-import { schemaFault } from './json-schema.ts'
 
 type Tool = z.infer<typeof tool>
 type ApiCall = Extract<Tool, { type: 'api_call' }>
@@ -21,6 +20,9 @@ const ownHeaders =
 /** Scheme and host without placeholders: arguments must not choose the host. */
 const fixedHost = /^https?:\/\/[^/?#\\{}\s]+(?:[/?#]|$)/i
 const placeholder = /\{([A-Za-z_][\w-]*)\}/g
+
+/** Why a JSON Schema cannot be used, if it cannot. */
+export type SchemaFault = (schema: Readonly<Record<string, unknown>>) => Promise<string | undefined>
 
 type Fault = { at: string; message: string }
 
@@ -52,11 +54,14 @@ const urlFault = (template: string): Fault | undefined => {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-const parametersFault = ({ url, parameters }: ApiCall): Fault | undefined => {
+const parametersFault = async (
+  { url, parameters }: ApiCall,
+  schemaFault: SchemaFault,
+): Promise<Fault | undefined> => {
   const at = 'parameters'
   const { type = 'object', properties = {} } = parameters
   if (type !== 'object') return { at, message: 'Arguments are an object: the type must be object' }
-  const fault = schemaFault(parameters)
+  const fault = await schemaFault(parameters)
   if (fault) return { at, message: `This is not a usable JSON Schema: ${fault}` }
   const undeclared = [...url.matchAll(placeholder)].find(
     ([, name = '']) => !(isObject(properties) && Object.hasOwn(properties, name)),
@@ -64,10 +69,14 @@ const parametersFault = ({ url, parameters }: ApiCall): Fault | undefined => {
   return undeclared && { at: 'url', message: `${undeclared[0]} is not among the parameters` }
 }
 
-const apiCallFault = (call: ApiCall): Fault | undefined =>
-  reserved.has(call.name)
-    ? { at: 'name', message: `${call.name} is the name of a built-in tool` }
-    : (urlFault(call.url) ?? headerFault(call.headers) ?? parametersFault(call))
+const apiCallFault = async (
+  call: ApiCall,
+  schemaFault: SchemaFault,
+): Promise<Fault | undefined> => {
+  if (reserved.has(call.name))
+    return { at: 'name', message: `${call.name} is the name of a built-in tool` }
+  return urlFault(call.url) ?? headerFault(call.headers) ?? parametersFault(call, schemaFault)
+}
 
 const nameOf = (one: Tool): string => (one.type === 'api_call' ? one.name : one.type)
 
@@ -75,9 +84,12 @@ const repeated = (names: readonly string[]): number =>
   names.findIndex((name, n) => names.indexOf(name) < n)
 
 /** Makes sure that tools can be called as they are configured. @throws invalid_tool */
-export const requireTools = (tools: readonly Tool[]): void => {
+export const requireTools = async (
+  tools: readonly Tool[],
+  schemaFault: SchemaFault,
+): Promise<void> => {
   for (const [n, one] of tools.entries()) {
-    const fault = one.type === 'api_call' ? apiCallFault(one) : undefined
+    const fault = one.type === 'api_call' ? await apiCallFault(one, schemaFault) : undefined
     if (!fault) continue
     const param = `tools.${n}.${fault.at}`
     throw refusal('invalid_tool', { field: param, message: `${param}: ${fault.message}` })

@@ -6,7 +6,10 @@ import type { DeleteAgentCommand } from '../../../commands/delete-agent.ts'
 import type { GetAgent } from '../../../queries/get-agent.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListWholeAgents } from '../../../queries/list-whole-agents.ts'
+import type { Call } from '../../ports/call.ts'
+import type { JsonSchemas } from '../../ports/json-schemas.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
+import { requireTools, type SchemaFault } from '../checks/agent-tools.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { agentChange, configurationOf, newAgent, wholeAgent } from '../wire/agents.ts'
@@ -19,6 +22,7 @@ type Uses = {
   getOrganization: GetOrganization
   getAgent: GetAgent
   listWholeAgents: ListWholeAgents
+  schemaFault: JsonSchemas['faultOf']
   waitForPosition: WaitForPosition
 }
 
@@ -43,6 +47,10 @@ export const adminAgentRoutes =
   async (http) => {
     const { createAgent, changeAgent, deleteAgent, waitForPosition } = uses
     const { getOrganization, getAgent, listWholeAgents } = uses
+    const fits =
+      (call: Call): SchemaFault =>
+      (schema) =>
+        uses.schemaFault(call.organizationId, schema)
     const tags = ['admin: agents']
 
     http.get(
@@ -93,6 +101,7 @@ export const adminAgentRoutes =
       async (request, reply) => {
         const call = inOrganization(request, request.params.organization_id)
         const { name } = request.body
+        await requireTools(request.body.tools ?? [], fits(call))
         const { agentId, position } = await createAgent(
           { ...configurationOf(request.body), name },
           call,
@@ -145,6 +154,7 @@ export const adminAgentRoutes =
       async (request) => {
         const { organization_id, agent_id } = request.params
         const call = inOrganization(request, organization_id)
+        await requireTools(request.body.tools ?? [], fits(call))
         const change = configurationOf(request.body)
         const { position } = await changeAgent({ agentId: agent_id, change }, call)
         await waitForPosition(position)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { agentView } from '../../../projections/agents.ts'
 import { type AgentConfiguration, agentTypes, builtInTools } from '../../domain/agent/events.ts'
 import type { Change } from '../../domain/changes.ts'
-import { requireServers, requireTools } from '../checks/agent-tools.ts'
+import { requireServers } from '../checks/agent-tools.ts'
 import { headers, mcpServer, tool } from './agent-tools.ts'
 import { id, name } from './fields.ts'
 
@@ -51,9 +51,8 @@ export const wholeAgent = agentView.omit({ organization_id: true }).extend({
   mcp_servers: z.array(z.object({ name: z.string(), url: z.string(), headers })),
 })
 
-/** A body's agent configuration, in the commands' terms. @throws invalid_tool */
+/** A body's agent configuration, in the commands' terms; its tools are checked apart. @throws invalid_tool */
 export const configurationOf = (body: z.infer<typeof agentChange>): Change<AgentConfiguration> => {
-  requireTools(body.tools ?? [])
   requireServers(body.mcp_servers ?? [])
   return {
     name: body.name,

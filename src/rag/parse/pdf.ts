@@ -32,7 +32,8 @@ export const parsePdf = async (bytes: Uint8Array): Promise<Block[]> => {
         blocks.push({ text: part.trim(), place: `page ${number}`, part: number })
     page.cleanup()
     length += text.join('').length
-    if (length > longestText) break
+    if (length > longestText)
+      throw new Unreadable(`The PDF has more than ${longestText} characters of text`)
   }
   if (blocks.length === 0 && document.numPages > 0)
     throw new Unreadable('The PDF has no text: it may be a scan')

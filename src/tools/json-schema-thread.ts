@@ -1,0 +1,59 @@
+import { Ajv, type ValidateFunction } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { LRUCache } from 'lru-cache'
+import { serveTasks } from '../support/thread-tasks.ts'
+
+export type SchemaTask =
+  /** `schema` is JSON. `strict`: it must fit its own dialect. */
+  { schema: string; strict: boolean } | { schema: string; value: unknown }
+
+export type SchemaAnswer = { fault?: string; misfit?: string }
+
+type Compiled = { validate: ValidateFunction } | { fault: string }
+
+const lenient = {
+  strict: false,
+  validateFormats: false,
+  unicodeRegExp: false,
+  logger: false,
+  // Each reference stays a call: inlined, references that double at each level grow without end.
+  inlineRefs: false,
+} as const
+const unchecked = { ...lenient, meta: false, validateSchema: false } as const
+const older = /draft-0[467]\b/
+
+/** Draft 7 where `$schema` says so, else 2020-12; references to other documents are not followed. */
+const compiled = (text: string, strict: boolean): Compiled => {
+  const { $schema, ...schema } = JSON.parse(text)
+  const options = strict ? lenient : unchecked
+  try {
+    const ajv = older.test(String($schema)) ? new Ajv(options) : new Ajv2020(options)
+    return { validate: ajv.compile(schema) }
+  } catch (error) {
+    return { fault: error instanceof Error ? error.message : 'it cannot be read' }
+  }
+}
+
+const kept = new LRUCache<string, Compiled>({
+  max: 100,
+  maxSize: 1_000_000,
+  sizeCalculation: (_, text) => text.length + 1,
+})
+
+const lenientlyCompiled = (text: string): Compiled => {
+  const known = kept.get(text)
+  if (known) return known
+  const made = compiled(text, false)
+  kept.set(text, made)
+  return made
+}
+
+serveTasks<SchemaTask, SchemaAnswer>((task) => {
+  const { schema } = task
+  const made = 'strict' in task && task.strict ? compiled(schema, true) : lenientlyCompiled(schema)
+  if ('fault' in made) return { answer: { fault: made.fault.slice(0, 500) } }
+  if (!('value' in task) || made.validate(task.value)) return { answer: {} }
+  const [first] = made.validate.errors ?? []
+  const misfit = `${first?.instancePath ?? ''} ${first?.message ?? 'do not fit'}`
+  return { answer: { misfit: misfit.slice(0, 500) } }
+})

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { JsonSchemas } from '../ports/json-schemas.ts'
+import { WorkFailed, workerPool } from '../support/worker-pool.ts'
+import type { SchemaAnswer, SchemaTask } from './json-schema-thread.ts'
+
+type Limits = {
+  /** To compile one schema, or to check one value. */
+  timeoutMs: number
+  heapMb: number
+  threads: number
+}
+
+const usual: Limits = { timeoutMs: 2_000, heapMb: 64, threads: 2 }
+const idleMs = 60_000
+/** How large a schema may be, in characters of JSON. */
+const longestSchema = 65_536
+
+const words = {
+  time: 'it takes too long to compile',
+  memory: 'it needs too much memory to compile',
+  crash: 'it cannot be read',
+} as const
+
+type Schema = Readonly<Record<string, unknown>>
+
+/**
+ * Compiles users' JSON Schemas and checks values against them in threads with bounds of time and
+ * memory, patterns included. A thread keeps what it compiled; a schema that could not be compiled is
+ * remembered and not tried again.
+ */
+export const jsonSchemas = (
+  limits: Partial<Limits> = {},
+): JsonSchemas & { close(): Promise<void> } => {
+  const bounds = { ...usual, ...limits }
+  const pool = workerPool<SchemaTask, SchemaAnswer>({
+    ...bounds,
+    script: new URL('./json-schema-thread.js', import.meta.url),
+    idleMs,
+  })
+  const texts = new WeakMap<Schema, string>()
+  /** By hash: why a schema cannot be used when checking, or that it can. */
+  const verdicts = new LRUCache<string, Promise<string | undefined>>({ max: 2_000 })
+
+  const textOf = (schema: Schema): string => {
+    const text = texts.get(schema) ?? JSON.stringify(schema)
+    texts.set(schema, text)
+    return text
+  }
+
+  const compiling = async (
+    owner: string,
+    schema: string,
+    strict: boolean,
+  ): Promise<string | undefined> => {
+    if (schema.length > longestSchema) return `it has more than ${longestSchema} characters`
+    try {
+      return (await pool.run(owner, { schema, strict })).fault
+    } catch (error) {
+      if (!(error instanceof WorkFailed) || error.fault === 'closed') throw error
+      return words[error.fault]
+    }
+  }
+
+  /** Compiled once for all checks. */
+  const verdict = (owner: string, text: string): Promise<string | undefined> => {
+    const hash = createHash('sha256').update(text).digest('base64')
+    const known = verdicts.get(hash)
+    if (known) return known
+    const asked = compiling(owner, text, false)
+    verdicts.set(hash, asked)
+    asked.catch(() => verdicts.delete(hash))
+    return asked
+  }
+
+  return {
+    faultOf: (organizationId, schema) => compiling(organizationId, JSON.stringify(schema), true),
+    async misfitOf(organizationId, schema, value) {
+      const text = textOf(schema)
+      if ((await verdict(organizationId, text)) !== undefined)
+        return { misfit: 'the parameters of this tool are not a usable JSON Schema' }
+      try {
+        const { misfit } = await pool.run(organizationId, { schema: text, value })
+        return misfit === undefined ? undefined : { misfit: `arguments${misfit}` }
+      } catch (error) {
+        if (!(error instanceof WorkFailed) || error.fault === 'closed') throw error
+        return { misfit: 'the arguments could not be checked in time' }
+      }
+    },
+    close: pool.close,
+  }
+}
