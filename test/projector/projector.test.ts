@@ -254,3 +254,23 @@ t.test('changes tell what became of documents', async (t) => {
     { view: 'things', id: 'cup', document: undefined, position: 1 },
   ])
 })
+
+t.test('checkpoints move over what others wrote to the same store', async (t) => {
+  const { store, views } = await opened(t)
+  await say(store, [put('b-1', 'a')])
+  const further = at(1_000)
+  const shared: EventStore = {
+    ...store,
+    async *feed(after, signal) {
+      for await (const batch of store.feed(after, signal)) {
+        yield batch
+        yield { events: [], position: further }
+      }
+    },
+  }
+  const projecting = projector({ store: shared, views, projections: toys })
+  await projecting.start()
+  t.ok(await projecting.waitForPosition(further, patience))
+  await projecting.stop()
+  for (const { name } of toys) t.equal(await views.checkpoint(name), further)
+})

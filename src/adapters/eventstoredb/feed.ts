@@ -4,6 +4,7 @@ import {
   type AllStreamSubscription,
   type EventStoreDBClient,
   type ReadPosition,
+  START as startOfAll,
   streamNameFilter,
 } from '@eventstore/db-client'
 import type { Position } from '../../domain/event.ts'
@@ -20,6 +21,9 @@ export type OnDropped = (error: Error, waitMs: number) => void
 
 /** How many events the server looks at before it says how far it is. */
 const checkpointEvery = 512
+
+/** How often a feed without events of ours says how far it is, at most. */
+const tellEveryMs = 1_000
 
 /** 50 ms, doubled by each failure in a row, 1 s at most; up to half of it taken off by chance. */
 const backOff = (failures: number): number =>
@@ -49,6 +53,17 @@ const isBefore = (position: ReadPosition, other: AllPosition): boolean =>
   position.commit < other.commit ||
   (position.commit === other.commit && position.prepare < other.prepare)
 
+/** Whether a place is one that the server goes on from when it is given as one number. */
+const isPosition = (place: AllPosition | undefined): boolean =>
+  place !== undefined && place.commit === place.prepare
+
+/** Where to go on when the server refuses a place. */
+const retreat = (refused: ReadPosition, last: Position): ReadPosition => {
+  const known = fromPosition(last)
+  if (typeof refused === 'string' || typeof known === 'string') return startOfAll
+  return isBefore(known, refused) ? known : startOfAll
+}
+
 const subscribed = (client: EventStoreDBClient, namespace: Namespace, from: ReadPosition) => {
   const filter = streamNameFilter({
     prefixes: [namespace.prefix],
@@ -62,7 +77,9 @@ const subscribed = (client: EventStoreDBClient, namespace: Namespace, from: Read
  * Our part of $all after a position until the signal aborts. The server leaves out what others
  * write, and says now and then how far it is. A subscription that dies stays dead: the next one goes
  * on where this one was, after the last event that was handed over, whatever of the dead one was
- * still buffered. One that the server refuses goes on after the last event of ours.
+ * still buffered. Beside others who write, batches without events say how far the server is. Where
+ * the server does not go on from a checkpoint, the next subscription goes on after the last event of
+ * ours that was handed over and, if that is refused too, reads from the beginning.
  * @throws StoreDamaged only
  */
 export async function* resubscribing(
@@ -72,6 +89,7 @@ export async function* resubscribing(
   let last = begin
   let from = fromPosition(begin)
   let failures = 0
+  let toldAt = performance.now()
   while (!ending.aborted) {
     let lost: Error
     const client = clients.current()
@@ -81,19 +99,22 @@ export async function* resubscribing(
     })
     try {
       for await (const batch of batches(source, () => source.unsubscribe(), ending)) {
-        const events = ours(batch)
+        const events = ours(batch).filter(({ position }) => position > last)
         last = events.at(-1)?.position ?? last
         const end = batch.at(-1)
         const passed = end && after(end)
         if (passed && isBefore(from, passed)) from = passed
         onPassed(last, placeOf(end))
-        if (events.length > 0) yield { events, position: last }
+        const quiet = events.length === 0
+        if (quiet && (!isPosition(passed) || performance.now() - toldAt < tellEveryMs)) continue
+        toldAt = performance.now()
+        yield { events, position: quiet ? placeOf(end) : last }
       }
       lost = new StoreUnavailable('EventStoreDB: the server ended the subscription')
     } catch (error) {
       if (error instanceof StoreDamaged) throw error
       if (isCutOff(error)) clients.replace(client)
-      else if (!isOutage(error)) from = fromPosition(last)
+      else if (!isOutage(error)) from = retreat(from, last)
       lost = portError(error)
     }
     if (ending.aborted) return

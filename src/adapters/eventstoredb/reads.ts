@@ -64,16 +64,32 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
     }
   }
 
-  /** $all after one position and up to another, which is not before it. */
+  /**
+   * $all after one position and up to another, which is not before it. Where the server does not
+   * read from the first, which may be a checkpoint, it is read from its beginning.
+   */
   async function* between(after: Position, end: Position): AsyncGenerator<RecordedEvent[], void> {
-    let position = after
+    try {
+      yield* fromTo(after, after, end)
+    } catch (error) {
+      if (!isNoPosition(error) || after === START) throw error
+      yield* fromTo(START, after, end)
+    }
+  }
+
+  async function* fromTo(
+    begun: Position,
+    after: Position,
+    end: Position,
+  ): AsyncGenerator<RecordedEvent[], void> {
+    let position = begun
     const begin = (client: EventStoreDBClient) => {
       const source = client.readAll({ fromPosition: fromPosition(position) }, buffered)
       return batches<Resolved>(source, () => source.cancel(), closing)
     }
     for await (const batch of throughOutages(begin)) {
       const events = ours(batch).filter(
-        (event) => event.position > position && event.position <= end,
+        (event) => event.position > latest(position, after) && event.position <= end,
       )
       position = latest(position, placeOf(batch.at(-1)))
       if (events.length > 0) yield events

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { eventStoreDbEventStore } from '../../../src/adapters/eventstoredb/event-store.ts'
 import type { Stranger } from '../../../src/adapters/eventstoredb/strangers.ts'
-import { type EventStore, START } from '../../../src/ports/event-store.ts'
+import { type EventStore, type LogBatch, START } from '../../../src/ports/event-store.ts'
 import { eventStoreDbDouble } from '../../support/eventstoredb-double/double.ts'
 import { eventually } from '../../support/eventually.ts'
 import { eventsOf, gathered, noted, streamName } from '../../support/noted.ts'
@@ -130,6 +130,41 @@ t.test('a quiet installation beside a busy application', async (t) => {
   await store.append(streamName(), START, [noted('b')])
   t.strictSame(notes((await second).value ?? []), ['b'])
   await feed.return?.()
+})
+
+t.test('a feed beside a busy application says how far it is, and goes on from there', async (t) => {
+  const { double, store } = await opened(t)
+  const first = await store.append(streamName(), START, [noted('a')])
+  const feed = store.feed(START)[Symbol.asyncIterator]()
+  t.match(await feed.next(), { value: { position: first.position } })
+  let told: LogBatch | undefined
+  const telling = feed.next().then(({ value }) => {
+    told = value
+  })
+  await eventually(async () => {
+    await double.write(
+      'orders-1',
+      Array.from({ length: 1_000 }, () => foreign()),
+    )
+    return told
+  })
+  await telling
+  t.strictSame(told?.events, [])
+  const position = told?.position ?? START
+  t.ok(position > first.position)
+  await store.append(streamName(), START, [noted('b')])
+  t.strictSame(notes((await feed.next()).value.events), ['b'])
+  await feed.return?.()
+  const goingOn = async () => {
+    const again = eventsOf(store.feed(position))
+    t.strictSame(await next(again, 1), ['b'])
+    await again.return?.()
+    t.strictSame(notes(await gathered(store.history(position))), ['b'])
+  }
+  await goingOn()
+  t.equal(double.reads.filter(({ kind }) => kind === 'subscription').at(-1)?.from, position)
+  double.refuseCheckpoints()
+  await goingOn()
 })
 
 t.test('a server that does not go on from a checkpoint', async (t) => {
