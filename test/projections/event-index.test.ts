@@ -106,7 +106,7 @@ t.test('positions by index are those of the log', async (t) => {
   }
 })
 
-t.test('batches cut anywhere give the same documents', async () => {
+t.test('batches cut anywhere give the same documents', async (t) => {
   const events = log(1_700, 'org-1', 'org-1', 'org-2')
   const plain = foldedOneByOne(eventIndex, events)
   await fc.assert(

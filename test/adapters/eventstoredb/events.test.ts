@@ -41,7 +41,10 @@ t.test('the events of the server itself are not seen', async (t) => {
   const next = noted('next')
   const feed = store.feed(await store.head())[Symbol.asyncIterator]()
   await store.append(streamName(), START, [next])
-  t.match((await feed.next()).value, [{ id: next.id }], 'a feed passes over them')
+  // A batch without events says how far the feed is.
+  let batch = (await feed.next()).value
+  while (batch?.events.length === 0) batch = (await feed.next()).value
+  t.match(batch, { events: [{ id: next.id }] }, 'a feed passes over them')
   await feed.return?.()
 })
 

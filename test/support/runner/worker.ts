@@ -13,8 +13,8 @@ const test = t.test.bind(t)
 let file: Test = t
 
 /** What a file asks of the root test is asked of the file's own. */
-const ofFile = ['setTimeout', 'before', 'after', 'beforeEach', 'afterEach', 'teardown'] as const
-for (const name of [...ofFile, 'test'] as const)
+const hooks = ['before', 'after', 'beforeEach', 'afterEach', 'teardown'] as const
+for (const name of ['test', 'setTimeout', 'testdir', ...hooks] as const)
   Object.defineProperty(t, name, {
     value: (...args: unknown[]) => Reflect.apply(Reflect.get(file, name), file, args),
   })
