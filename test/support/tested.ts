@@ -5,6 +5,12 @@ const wholeSystem = ['browser/', 'contract/', 'contracts/', 'docs/', 'faults/']
 
 /** Tests of files that they are not named after. */
 export const together: Readonly<Record<string, readonly string[]>> = {
+  'test/app/nested-loops.test.ts': ['src/agents/loop-agent.ts'],
+  'test/security/keys-of-owners.test.ts': [
+    'commands/change-api-key.ts',
+    'commands/create-api-key.ts',
+  ],
+  'test/security/rights.test.ts': ['src/security/access.ts', 'src/security/scopes.ts'],
   'test/app/over-eventstoredb.test.ts': ['src/app/stores.ts'],
   'test/http/routes/admin-api-keys.test.ts': ['src/http/routes/me-api-keys.ts'],
   'test/http/routes/admin-organizations.test.ts': ['src/http/routes/admin-users.ts'],

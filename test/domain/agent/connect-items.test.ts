@@ -1,8 +1,8 @@
 import t from 'tap'
-import { connectItems, requireItems } from '../../src/domain/agent/connect-items.ts'
-import type { AgentConfiguration } from '../../src/domain/agent/events.ts'
-import { configured } from '../support/configured.ts'
-import { shopCall } from '../support/shop-call.ts'
+import { connectItems, requireItems } from '../../../src/domain/agent/connect-items.ts'
+import type { AgentConfiguration } from '../../../src/domain/agent/events.ts'
+import { configured } from '../../support/configured.ts'
+import { shopCall } from '../../support/shop-call.ts'
 
 const call = (name: string, headers: Record<string, string>) => ({
   ...shopCall('https://shop.example'),
