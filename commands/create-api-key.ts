@@ -45,7 +45,10 @@ type Created = ApiKeyEvent<'ApiKeyCreated'>['data']
  * user_key_required, not_own_user_key, scope_not_allowed, key_limit_reached, invalid_input
  */
 export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
-  /** The key first, then its place: a crash in between leaves a key that nobody was told. */
+  /**
+   * The key first, then its place in the keyring. A crash between the two leaves a key whose secret
+   * was never returned.
+   */
   const createUserKey = async (keyId: string, data: Created, by: KeyGiver, call: Call) => {
     const { userId, expiresAt } = data
     const ring = keyringStream(userId)

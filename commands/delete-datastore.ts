@@ -18,7 +18,8 @@ export type DeleteDatastore = {
 }
 
 /**
- * Deletes a DataStore: it is invisible at once. A reactor removes its files later.
+ * Deletes a DataStore: it is invisible at once. Its route then removes its files and waits for it
+ * (clear-datastore.ts, by way of src/reactors/index-uploads.ts); after a crash the reactor does.
  * @throws datastore_not_found, datastore_in_use
  */
 export const deleteDatastore =
@@ -44,7 +45,7 @@ export type DeleteDatastoreCommand = ReturnType<typeof deleteDatastore>
 
 type Unfinished = { datastoreId: string; unfinished: Readonly<Record<string, string>> }
 
-/** Those of a DataStore's unfinished uploads that their files' streams do not have under way. */
+/** Uploads marked unfinished in a DataStore's stream that are not under way in their file's stream. */
 const overIn = async (
   load: Load,
   organizationId: string,

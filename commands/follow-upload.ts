@@ -44,7 +44,7 @@ export const followUpload = (transact: Transact) => {
       transact(streamOf(one, call), decideIndex({ ...identity(one), ...made }), call),
     complete: async (one: FollowedUpload, call: Call) =>
       finished(one, await transact(streamOf(one, call), decideComplete(one), call), call),
-    /** Whether the vectors are to be stored; they are not of what is replaced or removed. */
+    /** `wanted`: the vectors are to be stored. False if the upload was replaced or removed. */
     embed: async (one: FollowedUpload, embedded: Embedded, call: Call) => {
       const decide = decideEmbed({ ...identity(one), ...embedded })
       const { state, position } = await transact(streamOf(one, call), decide, call)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { accountEvents } from '../src/domain/account/events.ts'
 import { flag, id, micro, text, timestamp } from './fields.ts'
-import type { Projection } from './projection.ts'
+import { type Projection, platformIdIn } from './projection.ts'
 
 /** Amounts in micro-credits. What may be spent is `balance` less all of `reservations`. */
 const accountView = z.object({
@@ -59,7 +59,7 @@ export const accounts: Projection<AccountView, typeof accountEvents> = {
   categories: ['account'],
   events: accountEvents,
   indexes: { holding: { equals: ['holding'] } },
-  id: ({ stream }) => stream.slice('account-'.length),
+  id: ({ stream }) => platformIdIn(stream),
   creates: {
     CreditsGranted: ({ data, metadata: { at } }, id) => granted(opened(id, at), data.amount, at),
     CreditsReserved: ({ data, metadata: { at } }, id) =>

@@ -80,6 +80,9 @@ export const shownDocument = ({ shown }: ReadModel, document: Document): Documen
 /** The part of a stream name after its category and organization: the aggregate's own id. */
 export const idIn = (stream: string): string => stream.slice(stream.indexOf('_') + 1)
 
+/** The same for a stream of the platform, which has no organization: `<category>-<id>`. */
+export const platformIdIn = (stream: string): string => stream.slice(stream.indexOf('-') + 1)
+
 /** One document after one event; undefined when it is not, or no longer, there. */
 export const projected = (
   { creates, changes, removes }: EventProjection,

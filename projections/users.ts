@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { sealed } from '../src/domain/sealed.ts'
 import { userEvents } from '../src/domain/user/events.ts'
 import { id, text, timestamp } from './fields.ts'
-import type { Projection } from './projection.ts'
+import { type Projection, platformIdIn } from './projection.ts'
 
 /** Email and name stay sealed; queries open them. */
 const userView = z.object({
@@ -29,7 +29,7 @@ export const users: Projection<UserView, typeof userEvents> = {
   indexes: {
     by_email: { equals: ['email_hash'] },
   },
-  id: ({ stream }) => stream.slice('user-'.length),
+  id: ({ stream }) => platformIdIn(stream),
   creates: {
     UserRegistered: ({ data, metadata }, id) => ({
       user_id: id,

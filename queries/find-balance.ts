@@ -1,7 +1,10 @@
 import type { AccountView } from '../projections/accounts.ts'
 import type { View } from '../src/ports/views.ts'
 
-/** What a user has, and what of it no run holds back, in micro-credits; undefined: never any. */
+/**
+ * A user's balance, and the balance less reservations, in micro-credits; undefined if the user never
+ * had an account.
+ */
 export const findBalance = (accounts: View<AccountView>) => async (userId: string) => {
   const account = await accounts.get(userId)
   if (!account) return undefined

@@ -9,7 +9,10 @@ type Uses = {
   now(): Date
 }
 
-/** The link of a token, while it holds; what is past, revoked or unknown is the same. @throws connect_link_not_found */
+/**
+ * The link of a token, while it is valid. Expired, revoked and unknown links answer alike.
+ * @throws connect_link_not_found
+ */
 export const findConnectLink =
   ({ connectLinks, hashLinkToken, now }: Uses) =>
   async (token: string): Promise<ConnectLinkView> => {

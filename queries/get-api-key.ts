@@ -10,8 +10,8 @@ export const shownKey = ({ hash: _, organization_id: __, ...key }: ApiKeyView) =
 type Asker = { platform: boolean; userId: string | null }
 
 /**
- * A key of an organization, or a user key of one of its members; that exists only for the member
- * and the platform. @throws key_not_found
+ * A key of an organization, or a user key of one of its members. A user key is found only by its
+ * owner and the platform. @throws key_not_found
  */
 export const getApiKey =
   (apiKeys: View<ApiKeyView>, members: View<MemberView>) =>

@@ -14,11 +14,8 @@ const ownCredentials = (view: AgentView | undefined): string[] =>
     : []
 
 /**
- * The squads of an organization, agent by agent in the order of their creation (GET
- * /management/agents). A squad is an agent that no other runs, but for the orchestrator, with all
- * that run below it; the orchestrator is a squad of its own. An agent of several squads counts to
- * the one whose root was created first. `needs_credentials` is what an agent and all below it need,
- * so that a root's are those of its squad, and the orchestrator's those of all that it can reach.
+ * The agents of an organization in the order of their creation, each with the root of its squad and
+ * the credentials that it and all below it need (docs/contract/provisioned-users.md#agents-that-need-credentials).
  */
 export const listManagementAgents =
   ({ agents, organizations }: Uses) =>

@@ -8,7 +8,7 @@ const page = 16
 
 export type AskedHistory = {
   organizationId: string
-  /** Exclusive; START (-1) for the beginning. Any number that a client made up is as good. */
+  /** Exclusive; START (-1) for the beginning. Need not be the position of an event. */
   after: Position
   /** Inclusive; the head at the time of the call unless that comes first. */
   upTo?: Position | undefined

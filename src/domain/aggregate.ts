@@ -13,7 +13,7 @@ export type EventOf<Table extends EventTable, Type extends keyof Table = keyof T
  * per event of the table and no default, so that the compiler finds a forgotten event.
  */
 export type Aggregate<State, Table extends EventTable> = {
-  /** First part of the stream name; names the noun. */
+  /** First part of the stream name, stored for good: it may differ from the noun's folder. */
   category: string
   events: Table
   initial: State

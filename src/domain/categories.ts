@@ -17,7 +17,11 @@ import { organizationEvents } from './organization/events.ts'
 import { sessionEvents } from './session/events.ts'
 import { userEvents } from './user/events.ts'
 
-/** Every event that is ever stored, by the category of its stream; no type is in two of them. */
+/**
+ * Every event that is ever stored, by the category of its stream; no type is in two of them.
+ * Categories are stored for good, in the names of streams. `apikey`, `credentials`, `datastores`,
+ * `refusals` and `squad` are older than the folders that now have their events.
+ */
 export const eventsByCategory = {
   account: accountEvents,
   apikey: apiKeyEvents,

@@ -3,7 +3,7 @@ import { commanding, typesOf } from '../support/commanding.ts'
 import { contentRequest, failedWith } from '../support/content-request.ts'
 import { call } from '../support/recorded.ts'
 
-const { requestContent, startContent, finishContent, retryContent, appended, appendedOnce } =
+const { requestContent, startContent, finishContent, retryContent, appended, appendedOnce, store } =
   await commanding(t)
 const viewer = { userId: 'user-1', onlyKeyId: null }
 
@@ -37,7 +37,8 @@ t.test('refusals', async (t) => {
   })
   t.strictSame(events, [])
   await failing('c-2')
-  await retryContent(asked, call)
+  const { position } = await retryContent(asked, call)
+  t.equal(position, await store.head(), 'a wait for it sees the reservation too')
   await failing('c-2', 1)
   await refused('max_retries_reached')
 })

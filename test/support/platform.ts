@@ -26,7 +26,7 @@ export const platform = (url: string) => {
     return reply.body
   }
 
-  /** In credits: what a user has, and what of it no run holds back. */
+  /** In credits: a user's balance, and the balance less reservations. */
   const balanceOf = async (userId: string) => {
     const found = await ask('POST', `/users/${userId}/credits`, { amount: 0, reason: 'look' })
     return { balance: found.credit_balance, effective: found.effective_balance }

@@ -10,7 +10,7 @@ type Link = { linkId: string; expiresAt: string }
 /** The links of one user in one organization that may still be valid. */
 export type Connect = { links: readonly Link[] }
 
-/** All links live equally long, so what ended before a new one was made is known from its end. */
+/** Links last equally long, so a new link's expiry tells which have expired. */
 const stillValid = (links: readonly Link[], expiresAt: string): readonly Link[] =>
   links.filter((link) => Date.parse(link.expiresAt) > Date.parse(expiresAt) - linkMs)
 

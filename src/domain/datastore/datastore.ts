@@ -122,7 +122,10 @@ export type Deletion = {
   force: boolean
   /** Active agents that answer from it. */
   agents: readonly { agentId: string; name: string }[]
-  /** Unfinished uploads that are not under way by their file's stream: a crash left them so. */
+  /**
+   * Uploads marked unfinished here that have ended in their file's stream, or never began in it: a
+   * crash came between the two streams.
+   */
   over: readonly string[]
 }
 

@@ -18,11 +18,11 @@ export const fileEvents = {
   /** After a crash: the process that worked on it is gone. */
   UploadRequeued: identity,
   UploadProcessingStarted: identity,
-  /** The document is read. `chunksBlob` names what is to be stored of it for searching. */
+  /** The document is read. `chunksBlob` is the blob that will hold its chunks, for searching. */
   UploadIndexingStarted: identity.extend({ chunks: count, chunksBlob: text }),
   /** The chunks are stored and can be searched. */
   UploadCompleted: identity,
-  /** What its chunks mean, as one model has it; `vectorsBlob` names what is to be stored of it. */
+  /** Embeddings of its chunks, made by `model`; `vectorsBlob` is the blob that will hold them. */
   UploadEmbedded: identity.extend({ model: text, dimensions: count, vectorsBlob: text }),
   UploadFailed: identity.extend({ reason: text }),
   /** No longer visible; its blobs are removed next. `completed`: it could be searched. */

@@ -5,7 +5,7 @@ import { type KeyringEvent, keyringEvents } from './events.ts'
 /** User keys per user (docs/contract/limits.md#sizes). */
 export const userKeyLimit = 5
 
-/** A user's user keys: one stream, so that two sixth keys at once cannot both be the fifth. */
+/** A user's user keys. One stream per user, so concurrent requests cannot exceed five keys. */
 export type Keyring = { keys: readonly KeyringEvent<'UserKeyAdded'>['data'][] }
 
 export const keyring: Aggregate<Keyring, typeof keyringEvents> = {

@@ -28,7 +28,7 @@ export type Session = {
   turns: readonly Turn[]
 }
 
-const open = (messages: readonly Remembered[], one: Remembered): readonly Remembered[] =>
+const withMessage = (messages: readonly Remembered[], one: Remembered): readonly Remembered[] =>
   messages.length < remembered ? [...messages, one] : [...messages.slice(1 - remembered), one]
 
 const ended = (state: Session, runId: string, outcome: Turn['outcome']): Session => ({
@@ -64,7 +64,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     SessionVisibilityChanged: (state, { hidden }) => ({ ...state, hidden }),
     UserMessageSent: (state, { content }) => ({
       ...state,
-      recent: open(state.recent, { role: 'user', content }),
+      recent: withMessage(state.recent, { role: 'user', content }),
     }),
     RunStarted: (state, { runId, messageId, node, payerId }) => ({
       ...state,
@@ -81,7 +81,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     ToolCompleted: same,
     AssistantMessageRecorded: (state, { content }) => ({
       ...state,
-      recent: open(state.recent, { role: 'assistant', content }),
+      recent: withMessage(state.recent, { role: 'assistant', content }),
     }),
     RunCompleted: (state, { runId }) => ended(state, runId, 'completed'),
     RunFailed: (state, { runId }) => ended(state, runId, 'failed'),

@@ -94,8 +94,8 @@ export const decideInvite =
   }
 
 /**
- * A partner's invitation. Whoever came by themselves (signed in, or founded an organization) is
- * nobody's to add. @throws user_not_found, account_not_provisionable
+ * A partner's invitation. A partner cannot add an account whose person has signed in or founded an
+ * organization. @throws user_not_found, account_not_provisionable
  */
 export const decideInviteProvisioned =
   (organizationId: string) =>
