@@ -76,7 +76,7 @@ export const decideRequeue =
     return [{ type: 'UploadRequeued', data: { uploadId, datastoreId } }]
   }
 
-/** Begins to process an upload that waits. */
+/** An interrupted upload is processed again; one just received counts as being processed already. */
 export const decideStart =
   ({ uploadId, datastoreId }: Identity) =>
   (state: File): FileEvent<'UploadProcessingStarted'>[] =>
