@@ -33,6 +33,8 @@ import { writeSide } from './write-side.ts'
 
 type Options = {
   log: FastifyBaseLogger
+  /** How many log lines could not be written. */
+  logLinesDropped?: () => number
   clock?: Clock
   /** How long a stream is silent before a comment line keeps it alive. */
   keepAliveMs?: number
@@ -216,6 +218,7 @@ export const app = (config: Config, options: Options) =>
         beginTurn,
         socketUpload: knowledge.socketUpload,
         socketTimes: options.socketTimes,
+        logLinesDropped: options.logLinesDropped ?? (() => 0),
         endFeeds: audit.endFeeds,
         routes: {
           '/api/external/v1': chat.routes['/api/external/v1'],

@@ -49,6 +49,7 @@ type Uses = {
   beginTurn: BeginTurn
   socketUpload: Upload
   socketTimes: Partial<SocketTimes> | undefined
+  logLinesDropped(): number
   endFeeds(): void
   /** Under a key. */
   routes: Routes
@@ -67,6 +68,7 @@ export const openHttp = async (uses: Uses) => {
     lag: projecting.lag,
     running: () => turns.running,
     strangers: stores.strangers,
+    logLinesDropped: uses.logLinesDropped,
   })
   const http = await server({
     config,

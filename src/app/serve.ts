@@ -1,11 +1,13 @@
+import { Console } from 'node:console'
 import { pino } from 'pino'
 import { type Config, configFrom, type Environment } from '../config.ts'
 import { schedule } from '../jobs/schedule.ts'
 import { type App, app } from './app.ts'
+import { logOutput } from './log-output.ts'
 
 const stopWithinMs = 10_000
-/** Log lines are written when the buffer is full, or this often. */
-const flushMs = 500
+/** How long the last log lines may take. */
+const flushMs = 1_000
 
 /** Commands to paste: a request, a streamed request, and a list of the recorded events. */
 const welcome = (url: string, { key, organizationId }: { key: string; organizationId: string }) => `
@@ -29,19 +31,14 @@ const welcome = (url: string, { key, organizationId }: { key: string; organizati
 `
 
 const logTo = (level: string) => {
-  const destination = pino.destination({
-    dest: 1,
-    sync: false,
-    minLength: 4096,
-    periodicFlush: flushMs,
-  })
-  const log = pino({ level, base: null }, destination)
-  /** Ends the process after its last log lines are written. */
-  const exit = (code: number): never => {
-    destination.flushSync()
+  const output = logOutput()
+  const log = pino({ level, base: null }, output)
+  /** Ends the process once its last log lines are written, or cannot be. */
+  const exit = async (code: number): Promise<never> => {
+    await output.flushed(flushMs)
     process.exit(code)
   }
-  return { log, exit }
+  return { log, output, exit }
 }
 
 /** The first signal stops the process in order, in bounded time; a second one stops it at once. */
@@ -52,20 +49,20 @@ const stopOnSignals = (
   let stopping = false
   const onSignal = (signal: string) => {
     log.info({ signal }, stopping ? 'stopping at once' : 'stopping')
-    if (stopping) exit(1)
+    if (stopping) return exit(1)
     stopping = true
     setTimeout(() => {
       log.fatal('did not stop in time')
-      exit(1)
+      return exit(1)
     }, stopWithinMs).unref()
-    stop().then(
+    return stop().then(
       () => {
         log.info('stopped')
-        exit(0)
+        return exit(0)
       },
       (err) => {
         log.fatal({ err }, 'could not stop in order')
-        exit(1)
+        return exit(1)
       },
     )
   }
@@ -85,6 +82,32 @@ const opened = async ({ http, demo, recover }: App, config: Config) => {
   return { url, made }
 }
 
+/** Runs the server until a signal ends the process; resolves when it is ready. */
+const running = async (config: Config, out: ReturnType<typeof logTo>): Promise<void> => {
+  const { log, output } = out
+  const opening = await app(config, { log, logLinesDropped: output.dropped })
+  const jobs = schedule({ tick: opening.tick, log })
+  const end = async () => {
+    await jobs.stop()
+    await opening.close()
+  }
+  let ending: Promise<void> | undefined
+  const stop = () => {
+    ending ??= end()
+    return ending
+  }
+  stopOnSignals(out, stop)
+  try {
+    const { url, made } = await opened(opening, config)
+    await jobs.start()
+    log.info({ url }, 'ready')
+    if (made) output.write(welcome(config.PUBLIC_URL ?? url, made))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
 /**
  * The server as a process: ends the runs of an earlier process, listens, creates the demo
  * organization in an empty store, and stops in order on SIGTERM and SIGINT, with exit code 0.
@@ -94,30 +117,17 @@ const opened = async ({ http, demo, recover }: App, config: Config) => {
 export const serve = async (env: Environment): Promise<void> => {
   const config = configFrom(env)
   const out = logTo(config.LOG_LEVEL)
-  const { log, exit } = out
+  const { log, output, exit } = out
+  // Standard output has log lines only: what libraries print goes to standard error.
+  globalThis.console = new Console(process.stderr)
   process.on('uncaughtException', (err) => {
     log.fatal({ err }, 'uncaught exception')
-    exit(1)
+    return exit(1)
   })
-  const running = await app(config, { log })
-  const jobs = schedule({ tick: running.tick, log })
-  const end = async () => {
-    await jobs.stop()
-    await running.close()
-  }
-  let ending: Promise<void> | undefined
-  const stop = () => {
-    ending ??= end()
-    return ending
-  }
-  stopOnSignals(out, stop)
   try {
-    const { url, made } = await opened(running, config)
-    await jobs.start()
-    log.info({ url }, 'ready')
-    if (made) process.stdout.write(welcome(config.PUBLIC_URL ?? url, made))
+    await running(config, out)
   } catch (error) {
-    await stop()
+    await output.flushed(flushMs)
     throw error
   }
 }

@@ -9,13 +9,15 @@ type Sources = {
   running(): number
   /** Events found in our namespace that are not ours. */
   strangers(): number
+  /** Log lines that standard output did not take. */
+  logLinesDropped(): number
 }
 
 /** When a store does not answer, its metric has no value and the others stay. */
 const unknown = () => Number.NaN
 
 /** Prometheus metrics of this process. */
-export const processMetrics = ({ head, lag, running, strangers }: Sources) => {
+export const processMetrics = ({ head, lag, running, ...counts }: Sources) => {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -60,7 +62,16 @@ export const processMetrics = ({ head, lag, running, strangers }: Sources) => {
     registers,
     collect() {
       this.reset()
-      this.inc(strangers())
+      this.inc(counts.strangers())
+    },
+  })
+  new Counter({
+    name: 'reprise_log_lines_dropped_total',
+    help: 'Log lines that standard output did not take, and that were not waited for',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(counts.logLinesDropped())
     },
   })
 
