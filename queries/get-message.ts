@@ -17,6 +17,8 @@ export const shownMessage = async (message: MessageView, open: MessageUses['open
   return { event_id, event_type, content: text, agent, created_at, visibility }
 }
 
+export type ShownMessage = Awaited<ReturnType<typeof shownMessage>>
+
 /** One message of a session. @throws session_not_found, message_not_found */
 export const getMessage =
   ({ messages, findSession, open }: MessageUses) =>

@@ -3,12 +3,10 @@ import type { Position } from '../src/domain/event.ts'
 import { START } from '../src/ports/event-store.ts'
 import type { Document } from '../src/ports/views.ts'
 import type { Vault } from '../src/security/vault.ts'
+import { firstPart, inParts } from '../src/support/in-parts.ts'
 import type { FindPosition } from './find-position.ts'
 import { findReadModel } from './find-read-model.ts'
-import { opener } from './opened.ts'
-
-/** How many documents are opened at once. */
-const some = 200
+import { opener, pageBytes, partBytes, partItems, weighed } from './opened.ts'
 
 /** A place in the log, or a time in milliseconds since 1970; neither: now. */
 export type Moment = { position?: Position | undefined; time?: number | undefined }
@@ -45,18 +43,21 @@ export const getState = ({ stateAt, findPosition, head, open }: Uses) => {
       .map(([id]) => id)
       .sort()
 
+    const shown = (id: string) =>
+      weighed(async (charge): Promise<Shown> => {
+        const document = shownDocument(model, state.documents.get(id) ?? {})
+        return { id, document: (await opened(document, charge)) as Document }
+      })
+
+    const idsAfter = (from: string | undefined, limit: number): string[] => {
+      const start = from === undefined ? 0 : ids.findIndex((id) => id > from)
+      return start < 0 ? [] : ids.slice(start, start + limit)
+    }
+
     /** After an id, in batches; as fast as they are taken. */
     async function* after(from: string | undefined, limit = Infinity): AsyncGenerator<Shown[]> {
-      const start = from === undefined ? 0 : ids.findIndex((id) => id > from)
-      if (start < 0) return
-      const asked = ids.slice(start, start + limit)
-      for (let n = 0; n < asked.length; n += some)
-        yield Promise.all(
-          asked.slice(n, n + some).map(async (id) => {
-            const document = shownDocument(model, state.documents.get(id) ?? {})
-            return { id, document: (await opened(document)) as Document }
-          }),
-        )
+      const asked = idsAfter(from, limit)
+      yield* inParts(asked, shown, { bytes: partBytes, items: partItems })
     }
 
     return {
@@ -64,8 +65,7 @@ export const getState = ({ stateAt, findPosition, head, open }: Uses) => {
       total: ids.length,
       after,
       async page(from: string | undefined, limit: number) {
-        const documents: Shown[] = []
-        for await (const batch of after(from, limit)) documents.push(...batch)
+        const documents = await firstPart(idsAfter(from, limit), shown, pageBytes)
         const last = documents.at(-1)?.id
         const more = last !== undefined && last !== ids.at(-1)
         return { documents, next_after: more ? last : null }

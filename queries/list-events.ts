@@ -1,7 +1,8 @@
 import { latest } from '../src/domain/event.ts'
 import { type EventStore, type RecordedEvent, START } from '../src/ports/event-store.ts'
 import type { Vault } from '../src/security/vault.ts'
-import { opener } from './opened.ts'
+import { firstPart, inParts } from '../src/support/in-parts.ts'
+import { opener, pageBytes, partBytes, partItems, weighed } from './opened.ts'
 import type { AskedHistory, Looked, ReadHistory } from './read-history.ts'
 
 /** How much of the log one page looks at; what it asks for may lie further on. */
@@ -39,10 +40,11 @@ const isBy = ({ metadata }: RecordedEvent, actor: string): boolean =>
 export const listEvents = ({ readHistory, read, open }: Uses) => {
   const opened = opener(open)
 
-  const shown = async (event: RecordedEvent) => {
-    const { position, id, stream, revision, type, data, metadata } = event
-    return { position, id, stream, revision, type, data: await opened(data), metadata }
-  }
+  const shown = ({ position, id, stream, revision, type, data, metadata }: RecordedEvent) =>
+    weighed(async (charge) => {
+      const clear = await opened(data, charge)
+      return { position, id, stream, revision, type, data: clear, metadata }
+    })
 
   /** Another organization's stream is not read; of a platform's only this one's events are shown. */
   async function* ofStream(name: string, asked: AskedEvents): AsyncGenerator<Looked> {
@@ -72,8 +74,8 @@ export const listEvents = ({ readHistory, read, open }: Uses) => {
   return {
     /**
      * `next_after` is where to go on; `has_more` tells whether there was anything beyond at that
-     * time. A page may have fewer events than asked for, or none, and more to come: the work of a
-     * request is bounded, not its reach.
+     * time. A page may have fewer events than asked for, or none, and more to come: the work and
+     * the memory of a request are bounded, not its reach.
      */
     async page({ limit, ...asked }: AskedEvents & { limit: number }) {
       const found: RecordedEvent[] = []
@@ -92,7 +94,9 @@ export const listEvents = ({ readHistory, read, open }: Uses) => {
           break
         }
       }
-      return { events: await Promise.all(found.map(shown)), next_after, has_more }
+      const events = await firstPart(found, shown, pageBytes)
+      if (events.length === found.length) return { events, next_after, has_more }
+      return { events, next_after: events.at(-1)?.position ?? next_after, has_more: true }
     },
 
     /** All of them, or the first `limit`, in batches: as fast as they are taken. */
@@ -100,7 +104,7 @@ export const listEvents = ({ readHistory, read, open }: Uses) => {
       let left = limit
       for await (const { events } of looking(asked)) {
         const some = events.slice(0, left)
-        if (some.length > 0) yield await Promise.all(some.map(shown))
+        yield* inParts(some, shown, { bytes: partBytes, items: partItems })
         left -= some.length
         if (left <= 0) return
       }

@@ -1,6 +1,9 @@
+import type { MessageView } from '../projections/messages.ts'
+import { firstPart, type Sized } from '../src/support/in-parts.ts'
 import type { OneSession } from './find-session.ts'
-import { type MessageUses, shownMessage } from './get-message.ts'
-import { type Page, paging, skipTo } from './page.ts'
+import { type MessageUses, type ShownMessage, shownMessage } from './get-message.ts'
+import { pageBytes } from './opened.ts'
+import { fittedPage, type Page, paging, skipTo } from './page.ts'
 
 /** A session's messages, oldest first (GET /api/external/sessions/{session_id}/messages). */
 export const listMessages =
@@ -13,10 +16,16 @@ export const listMessages =
       skip: skipTo(page),
       limit: page.pageSize,
     })
+    const shown = async (item: MessageView): Promise<Sized<ShownMessage>> => {
+      const value = await shownMessage(item, open)
+      return { value, bytes: value.content.length }
+    }
+    const fitting = await firstPart(items, shown, pageBytes)
+    const fitted = fittedPage(page, items.length, fitting.length)
     return {
       session_id: one.sessionId,
-      messages: await Promise.all(items.map((item) => shownMessage(item, open))),
-      ...paging(total, page),
+      messages: fitting.slice(0, fitted.pageSize),
+      ...paging(total, fitted),
     }
   }
 export type ListMessages = ReturnType<typeof listMessages>

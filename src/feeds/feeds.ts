@@ -4,7 +4,7 @@ import type { ReadHistory } from '../../queries/read-history.ts'
 import { latest, type Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
 import type { TemporalQuery } from '../projector/temporal-query.ts'
-import { type FeedBatch, itemsOf, type Shown, upsert } from './item.ts'
+import { ending, type FeedBatch, itemParts, itemsOf, type Shown, upsert } from './item.ts'
 import { type LiveUses, live } from './live.ts'
 import { touched } from './touched.ts'
 
@@ -12,8 +12,6 @@ import { touched } from './touched.ts'
 const sharedMs = 1_000
 /** How many events' changes are sent together. */
 const window = 2_000
-/** How many documents of a snapshot are sent together. */
-const some = 200
 
 type Uses = LiveUses & {
   readHistory: ReadHistory
@@ -75,14 +73,9 @@ export const feeds = (uses: Uses) => {
     const own = [...(await state).documents].filter(
       ([, document]) => document.organization_id === organizationId,
     )
-    let n = 0
-    do {
-      const part = own.slice(n, n + some)
-      n += some
-      const made = part.map(async ([id, document]) => upsert(id, await shown(document), position))
-      const items = await Promise.all(made)
-      yield n < own.length ? { items, partial: true } : { items, reached: position }
-    } while (n < own.length)
+    const make = async ([id, document]: (typeof own)[number]) =>
+      upsert(id, await shown(document), position)
+    yield* ending(itemParts(own, make), position, { partial: true })
   }
 
   async function* changes(
@@ -95,7 +88,8 @@ export const feeds = (uses: Uses) => {
     const shown = shownBy(model)
     let ids = new Map<string, Position>()
     let looked = 0
-    const tell = () => itemsOf(views.load, model.name, organizationId, ids, shown)
+    const tell = (reached: Position) =>
+      ending(itemsOf(views.load, model.name, organizationId, ids, shown), reached)
     for await (const { events, position } of readHistory({ organizationId, after, upTo })) {
       for (const [id, at] of await changed(events)) {
         ids.delete(id)
@@ -103,11 +97,11 @@ export const feeds = (uses: Uses) => {
       }
       looked += events.length
       if (looked < window) continue
-      yield { items: await tell(), reached: position }
+      yield* tell(position)
       ids = new Map()
       looked = 0
     }
-    yield { items: await tell(), reached: upTo }
+    yield* tell(upTo)
   }
 
   /** The feed up to the present position, where it can be resumed. */

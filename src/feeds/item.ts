@@ -1,14 +1,12 @@
 import type { Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
 import type { Document, Views } from '../ports/views.ts'
+import { inParts } from '../support/in-parts.ts'
 
 /** A change of one document, as a line of JSON: serialized once for all subscribers. */
 export type Item = { position: Position; text: string }
 
 export type Shown = (document: Document) => Promise<Document>
-
-/** How many documents are opened at once. */
-const some = 200
 
 export const upsert = (id: string, document: Document, position: Position): Item => ({
   position,
@@ -20,29 +18,60 @@ const removed = (id: string, position: Position): Item => ({
   text: JSON.stringify({ op: 'delete', id, position }),
 })
 
-/** The present state of changed documents, at the position of their change or later. */
-export const itemsOf = async (
+/** How many documents are loaded together. */
+const loaded = 200
+/** What is told at once, and so what a consumer that does not read holds. */
+const most = { bytes: 65_536, items: 200 }
+
+type Made = Item | undefined
+
+const weighed = async (made: Promise<Made>) => {
+  const value = await made
+  return { value, bytes: value?.text.length ?? 0 }
+}
+
+/** Items of documents, in parts; those of which nothing is told are left out. */
+export async function* itemParts<One>(
+  all: readonly One[],
+  make: (one: One) => Promise<Made>,
+): AsyncGenerator<Item[]> {
+  for await (const part of inParts(all, (one) => weighed(make(one)), most))
+    yield part.filter((item) => item !== undefined)
+}
+
+/**
+ * The present state of changed documents, at the position of their change or later, in parts that
+ * end where a position ends: a client resumes behind any of them.
+ */
+export async function* itemsOf(
   load: Views['load'],
   view: string,
   organizationId: string,
   ids: ReadonlyMap<string, Position>,
   shown: Shown,
-): Promise<Item[]> => {
+): AsyncGenerator<Item[]> {
   const names = [...ids.keys()]
-  const items: Item[] = []
-  for (let n = 0; n < names.length; n += some) {
-    const part = names.slice(n, n + some)
-    const documents = await load(view, part)
-    const made = part.map(async (id): Promise<Item[]> => {
+  let held: Item[] = []
+  for (let n = 0; n < names.length; n += loaded) {
+    const some = names.slice(n, n + loaded)
+    const documents = await load(view, some)
+    const make = async (id: string): Promise<Made> => {
       const position = ids.get(id) ?? START
       const document = documents.get(id)
-      if (!document) return [removed(id, position)]
-      if (document.organization_id !== organizationId) return []
-      return [upsert(id, await shown(document), position)]
-    })
-    items.push(...(await Promise.all(made)).flat())
+      if (!document) return removed(id, position)
+      if (document.organization_id !== organizationId) return undefined
+      return upsert(id, await shown(document), position)
+    }
+    for await (const part of itemParts(some, make)) {
+      held.push(...part)
+      const last = held.at(-1)?.position
+      const end = held.findIndex(({ position }) => position === last)
+      if (end <= 0) continue
+      yield held.slice(0, end)
+      held = held.slice(end)
+    }
   }
-  return items
+  if (held.length > 0) yield held
 }
 
 /**
@@ -50,6 +79,20 @@ export const itemsOf = async (
  * from after these items.
  */
 export type FeedBatch = { items: readonly Item[]; partial?: true; reached?: Position }
+
+/** Parts as batches, the last of which tells where to resume. */
+export async function* ending(
+  parts: AsyncIterable<readonly Item[]>,
+  reached: Position,
+  others: Pick<FeedBatch, 'partial'> = {},
+): AsyncGenerator<FeedBatch> {
+  let held: readonly Item[] | undefined
+  for await (const items of parts) {
+    if (held) yield { items: held, ...others }
+    held = items
+  }
+  yield { items: held ?? [], reached }
+}
 
 /**
  * Items as SSE frames. The `id:` is the position to resume from: of several items at one position

@@ -62,12 +62,13 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
       if (ids.size === 0) return
       await waitForPosition(position, patienceMs, [view])
       if (at(view) < position) return letGo(hub)
-      const items = await itemsOf(views.load, view, organizationId, ids, shown)
-      const characters = items.reduce((sum, { text }) => sum + text.length, 0)
-      let woken = 0
-      for (const one of subscribers) {
-        one.push(items, characters)
-        if (++woken % atOnce === 0) await setImmediate()
+      for await (const items of itemsOf(views.load, view, organizationId, ids, shown)) {
+        const characters = items.reduce((sum, { text }) => sum + text.length, 0)
+        let woken = 0
+        for (const one of subscribers) {
+          one.push(items, characters)
+          if (++woken % atOnce === 0) await setImmediate()
+        }
       }
     } catch (err) {
       log.error({ err, view }, 'a feed has failed')

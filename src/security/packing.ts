@@ -12,6 +12,12 @@ export const packed = (text: string): Buffer => {
   return Buffer.concat([Buffer.of(mark), deflateRawSync(bytes, { level: 1 })])
 }
 
-/** The text that was packed. */
+/** Far above any text that is packed. */
+const mostUnpacked = 64 * 1024 * 1024
+
+/** The text that was packed. @throws when it is larger than any text can be */
 export const unpacked = (bytes: Buffer): string =>
-  (bytes[0] === mark ? inflateRawSync(bytes.subarray(1)) : bytes).toString()
+  (bytes[0] === mark
+    ? inflateRawSync(bytes.subarray(1), { maxOutputLength: mostUnpacked })
+    : bytes
+  ).toString()

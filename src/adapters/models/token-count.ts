@@ -33,6 +33,27 @@ const messageText = (message: ChatMessage) =>
     ? `${message.content}\n${callText(message.toolCalls)}`
     : message.content
 
+/** How much of a prompt or an answer is counted: at most some milliseconds. */
+const countedLength = 4_096
+
+/**
+ * Tokens of texts: counted in the first 4,096 characters; the rest is taken to have as many tokens
+ * a character. The same texts always give the same number.
+ */
+const tokensOf = (texts: readonly string[], tokensIn: (text: string) => number): number => {
+  let tokens = 0
+  let counted = 0
+  let length = 0
+  for (const text of texts) {
+    const head = text.slice(0, countedLength - counted)
+    length += text.length
+    if (head === '') continue
+    tokens += tokensIn(head)
+    counted += head.length
+  }
+  return counted === length ? tokens : Math.ceil((tokens / counted) * length)
+}
+
 /** For providers that report no usage. */
 export const countedUsage = async (
   { messages, tools }: ModelRequest,
@@ -40,7 +61,9 @@ export const countedUsage = async (
   calls: readonly ToolCall[],
 ): Promise<Usage> => {
   const tokensIn = await tokenizer()
-  let promptTokens = tools ? tokensIn(JSON.stringify(tools)) : 0
-  for (const message of messages) promptTokens += perMessage + tokensIn(messageText(message))
-  return { promptTokens, completionTokens: tokensIn(completion) + tokensIn(callText(calls)) }
+  const prompt = [...messages.map(messageText), ...(tools ? [JSON.stringify(tools)] : [])]
+  return {
+    promptTokens: perMessage * messages.length + tokensOf(prompt, tokensIn),
+    completionTokens: tokensOf([completion, callText(calls)], tokensIn),
+  }
 }

@@ -36,6 +36,36 @@ export async function* withKeepAlive(
   }
 }
 
+/** How long a client may leave a stream unread while there is more to send. */
+const unreadMs = 60_000
+
+/**
+ * Frames as they are taken. `cut` is called when the client has taken nothing for so long, although
+ * there was something to take: what it holds is then let go. It can follow again from its place.
+ */
+export async function* cutUnread(
+  frames: AsyncGenerator<string>,
+  cut: () => void,
+  patienceMs = unreadMs,
+): AsyncGenerator<string> {
+  let offered = 0
+  let seen = 0
+  const look = setInterval(() => {
+    if (offered > 0 && offered === seen) cut()
+    seen = offered
+  }, patienceMs).unref()
+  let count = 0
+  try {
+    for await (const frame of frames) {
+      offered = ++count
+      yield frame
+      offered = 0
+    }
+  } finally {
+    clearInterval(look)
+  }
+}
+
 /** One item: an `id:` line and a `data:` line. JSON has no raw line breaks. */
 export const frame = (id: string, data: string): string => `id: ${id}\ndata: ${data}\n\n`
 
@@ -54,7 +84,8 @@ export const sendStream = (reply: FastifyReply, frames: AsyncGenerator<string>):
   })
   reply.raw.once('pipe', () => reply.raw.flushHeaders())
   const alive = withKeepAlive(frames, reply.server.keepAliveMs)
-  return reply.send(Readable.from(alive, { objectMode: false, highWaterMark: 65_536 }))
+  const bounded = cutUnread(alive, () => reply.raw.destroy())
+  return reply.send(Readable.from(bounded, { objectMode: false, highWaterMark: 65_536 }))
 }
 
 /** Aborts when the client disconnects before the answer has ended. */

