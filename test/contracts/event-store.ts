@@ -8,6 +8,7 @@ import {
 } from '../../src/ports/event-store.ts'
 import { gathered, noted, streamName } from '../support/noted.ts'
 import { eventFeedContract } from './event-feed.ts'
+import { eventPositionsContract } from './event-positions.ts'
 
 /** `reopen` closes the store and opens the same data again, where an adapter can. */
 export type OpenedStore = { store: EventStore; reopen?: () => Promise<EventStore> }
@@ -242,4 +243,5 @@ export const eventStoreContract = (t: Test, open: OpenStore): void => {
   })
 
   eventFeedContract(t, open)
+  eventPositionsContract(t, open)
 }

@@ -2,21 +2,52 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { embeddedEventStore } from '../../../src/adapters/embedded/event-store.ts'
 import { openLog } from '../../../src/adapters/embedded/log.ts'
+import { START } from '../../../src/ports/event-store.ts'
 import { eventStoreContract, type OpenStore } from '../../contracts/event-store.ts'
+import { gathered, noted } from '../../support/noted.ts'
 
-const open: OpenStore = async (t: Test) => {
-  const path = join(t.testdir(), 'log')
-  const opening = async () => {
-    const log = await openLog({ path })
-    t.teardown(() => log.close())
-    return embeddedEventStore(log)
+/** Stores that leave out so many positions before each append. */
+const opening =
+  (gap: number): OpenStore =>
+  async (t: Test) => {
+    const path = join(t.testdir(), 'log')
+    const open = async () => {
+      const log = await openLog({ path })
+      t.teardown(() => log.close())
+      return embeddedEventStore(log, { gap })
+    }
+    const store = await open()
+    const reopen = async () => {
+      await store.close()
+      return open()
+    }
+    return { store, reopen }
   }
-  const store = await opening()
-  const reopen = async () => {
-    await store.close()
-    return opening()
-  }
-  return { store, reopen }
+
+for (const gap of [0, 7])
+  t.test(`the embedded event store, gaps of ${gap}`, async (t) =>
+    eventStoreContract(t, opening(gap)),
+  )
+
+const appended = async (t: Test, gap: number) => {
+  const { store } = await opening(gap)(t)
+  for (const count of [1, 3, 2])
+    await store.append(
+      'note-1',
+      'any',
+      Array.from({ length: count }, () => noted('a')),
+    )
+  const events = await gathered(store.history(START))
+  return { store, positions: events.map(({ position }) => position) }
 }
 
-t.test('the embedded event store', async (t) => eventStoreContract(t, open))
+t.test('positions count events from 0, and a distance is in events', async (t) => {
+  const { store, positions } = await appended(t, 0)
+  t.strictSame(positions, [0, 1, 2, 3, 4, 5])
+  t.strictSame(store.distance(START, await store.head()), { amount: 6, unit: 'events' })
+})
+
+t.test('gaps are before each append', async (t) => {
+  const { positions } = await appended(t, 7)
+  t.strictSame(positions, [7, 15, 16, 17, 25, 26])
+})
