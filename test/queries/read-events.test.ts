@@ -1,17 +1,20 @@
-import t from 'tap'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
 import { exportLines } from '../../queries/export-lines.ts'
 import { getEntries } from '../../queries/get-entries.ts'
 import { readEvents } from '../../queries/read-events.ts'
+import { readHistory as readHistoryFrom } from '../../queries/read-history.ts'
 import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
 import { lineOf } from '../../src/transparency/leaf.ts'
 import { folded, treesIn } from '../support/folded-trees.ts'
 import { eventIndexOf, heldLog, historyOn } from '../support/held-log.ts'
+import { longHistory, placeIn } from '../support/long-history.ts'
 import { gathered } from '../support/noted.ts'
 import { opened } from '../support/opened.ts'
-import { metadata } from '../support/recorded.ts'
+import { metadata, recorded } from '../support/recorded.ts'
 
-t.test('the events of an organization are found among those of others', async (t) => {
-  const { store } = await opened(t)
+const exported = async (t: Test, gap: number) => {
+  const { store } = await opened(t, { gap })
   let made = 0
   const append = (organization_id: string, count: number) =>
     store.append(
@@ -63,4 +66,41 @@ t.test('the events of an organization are found among those of others', async (t
     name: 'StoreDamaged',
     message: `no event at position ${gone}`,
   })
+}
+
+for (const gap of [0, 7])
+  t.test(`the events of an organization are found among those of others, gaps of ${gap}`, (t) =>
+    exported(t, gap),
+  )
+
+const reading = async (log: readonly RecordedEvent[], indexed?: number) => {
+  const store = heldLog(log)
+  const index = await eventIndexOf(store, indexed)
+  const readHistory = readHistoryFrom({ store, ...index })
+  return readEvents({ eventsAt: store.at, eventIndex: index.eventIndex, readHistory })
+}
+
+t.test('events by index, however much is indexed', async (t) => {
+  const part = fc.double({ min: 0, max: 1, noNaN: true })
+  await fc.assert(
+    fc.asyncProperty(longHistory, part, part, part, async (log, indexed, one, other) => {
+      const own = log.filter(({ metadata }) => metadata.organization_id === 'org-1')
+      const [from = 0, to = 0] = [one, other]
+        .map((part) => Math.round(part * own.length))
+        .sort((a, b) => a - b)
+      const read = await reading(log, placeIn(log, indexed))
+      t.strictSame(await gathered(read('org-1', from, to)), own.slice(from, to))
+    }),
+    { numRuns: 150 },
+  )
+})
+
+t.test('events that the log does not show yet', async (t) => {
+  const events = { stream: 'box-org-1_b-1', type: 'BoxOpened', data: {} }
+  const log = recorded(Array.from({ length: 3 }, () => events))
+  for (const indexed of [-1, 1, 2]) {
+    const read = await reading(log, indexed)
+    t.equal((await gathered(read('org-1', 0, 3))).length, 3)
+    await t.rejects(gathered(read('org-1', 0, 4)), { name: 'StoreUnavailable' })
+  }
 })

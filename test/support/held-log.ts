@@ -7,7 +7,7 @@ import {
   START,
   StoreDamaged,
 } from '../../src/ports/event-store.ts'
-import type { View } from '../../src/ports/views.ts'
+import type { Document, View } from '../../src/ports/views.ts'
 import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
 import { replay } from '../../src/projector/replay.ts'
 import { at } from './positions.ts'
@@ -57,18 +57,23 @@ export const heldLog = (events: readonly RecordedEvent[]) => {
 
 type Log = Pick<EventStore, 'at' | 'history' | 'head'>
 
+/** The event index of which these are the documents. */
+export const indexIn = (documents: ReadonlyMap<string, Document>): View<EventIndexView> => {
+  const plain = model(eventIndex)
+  plain.commit([...documents].map(([id, document]) => ({ id, document })))
+  const view = {
+    get: async (id: string) => plain.everything()[id],
+    find: async (query: Parameters<typeof plain.find>[0]) => plain.find(query),
+  }
+  return view as unknown as View<EventIndexView>
+}
+
 /** Where organizations' events are, as far as a part of the log tells, and how far that is. */
 export const eventIndexOf = async (store: Pick<Log, 'history'>, upTo?: number) => {
   const projectionStore = memoryProjectionStore(eventIndex)
   const end = upTo === undefined ? {} : { upTo: at(upTo) }
   const { position } = await replay({ store, projection: eventIndex, projectionStore, ...end })
-  const plain = model(eventIndex)
-  plain.commit([...projectionStore.documents].map(([id, document]) => ({ id, document })))
-  const view = {
-    get: async (id: string) => plain.everything()[id],
-    find: async (query: Parameters<typeof plain.find>[0]) => plain.find(query),
-  }
-  return { eventIndex: view as unknown as View<EventIndexView>, indexed: () => position }
+  return { eventIndex: indexIn(projectionStore.documents), indexed: () => position }
 }
 
 /** Reads organizations' histories off a log, of which the index knows a part. */

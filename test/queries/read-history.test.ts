@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { eventIndex } from '../../projections/event-index.ts'
+import { type AskedHistory, type ReadHistory, readHistory } from '../../queries/read-history.ts'
+import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
+import { batchFolder, commitsOf } from '../../src/projector/batch.ts'
+import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
+import { heldLog, historyOn, indexIn } from '../support/held-log.ts'
+import { anyTime, longHistory, placeIn } from '../support/long-history.ts'
+import { gathered, noted } from '../support/noted.ts'
+import { opened } from '../support/opened.ts'
+import { at } from '../support/positions.ts'
+import { batchOf, metadata, recorded } from '../support/recorded.ts'
+
+/** What is read; that it is told in order, and how far it goes. */
+const readAll = async (read: ReadHistory, asked: AskedHistory) => {
+  const events: RecordedEvent[] = []
+  let reached = asked.after
+  for await (const batch of read(asked)) {
+    if (batch.position < reached) throw new Error(`${batch.position} comes after ${reached}`)
+    events.push(...batch.events)
+    reached = batch.position
+  }
+  return { positions: events.map(({ position }) => position), reached }
+}
+
+/** The same in the plainest way. */
+const plainly = (log: readonly RecordedEvent[], asked: AskedHistory) =>
+  log
+    .filter(({ position, metadata }) => {
+      const time = Date.parse(metadata.at)
+      return (
+        metadata.organization_id === asked.organizationId &&
+        position > asked.after &&
+        position <= (asked.upTo ?? position) &&
+        time >= (asked.from ?? time) &&
+        time < (asked.to ?? time + 1)
+      )
+    })
+    .map(({ position }) => position)
+
+const part = fc.double({ min: 0, max: 1, noNaN: true })
+const sometimes = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined })
+const anyAsk = fc.record({
+  after: part,
+  upTo: sometimes(part),
+  from: sometimes(anyTime),
+  to: sometimes(anyTime),
+})
+
+t.test('the events of an organization in order, once each, however much is indexed', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(longHistory, part, anyAsk, async (log, indexed, { after, upTo, ...time }) => {
+      const read = await historyOn(heldLog(log), placeIn(log, indexed))
+      const asked = {
+        organizationId: 'org-1',
+        after: at(placeIn(log, after)),
+        upTo: upTo === undefined ? undefined : at(placeIn(log, upTo)),
+        ...time,
+      }
+      t.strictSame((await readAll(read, asked)).positions, plainly(log, asked))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+for (const gap of [0, 7])
+  t.test(`so on the embedded store, gaps of ${gap}`, async (t) => {
+    const { store } = await opened(t, { gap })
+    for (let n = 0; n < 60; n++) {
+      const organization_id = `org-${1 + (n % 3)}`
+      const given = { metadata: { ...metadata, organization_id } }
+      const events = Array.from({ length: 1 + ((n * 7) % 40) }, () => noted('a', given))
+      await store.append(`note-${organization_id}_1`, 'any', events)
+    }
+    const log = await gathered(store.history(START))
+    await fc.assert(
+      fc.asyncProperty(part, part, sometimes(part), async (indexed, after, upTo) => {
+        const read = await historyOn(store, placeIn(log, indexed))
+        const asked = {
+          organizationId: 'org-2',
+          after: at(placeIn(log, after)),
+          upTo: upTo === undefined ? undefined : at(placeIn(log, upTo)),
+        }
+        t.strictSame((await readAll(read, asked)).positions, plainly(log, asked))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+t.test('it says how far it went: to what was asked for, or to the head', async (t) => {
+  const log = recorded([{ stream: 'box-org-1_b-1', type: 'BoxOpened', data: {}, position: 40 }])
+  const read = await historyOn(heldLog(log))
+  const reached = async (after: number, upTo?: number) =>
+    (
+      await readAll(read, {
+        organizationId: 'org-2',
+        after: at(after),
+        upTo: upTo === undefined ? undefined : at(upTo),
+      })
+    ).reached
+  t.equal(await reached(-1), at(40))
+  t.equal(await reached(-1, 7), at(7))
+  t.equal(await reached(-1, 70), at(40))
+  t.equal(await reached(90), at(90))
+})
+
+t.test('history can be read while a commit of the index is being stored', async (t) => {
+  const log = recorded(
+    Array.from({ length: 900 }, (_, n) => ({
+      stream: 'box-org-1_b-1',
+      type: 'BoxOpened',
+      data: {},
+      position: 3 * n,
+    })),
+  )
+  const store = memoryProjectionStore(eventIndex)
+  const fold = batchFolder([eventIndex])
+  const first = batchOf(log.slice(0, 200))
+  const projection = eventIndex
+  await store.commit(commitsOf(await fold(store, [{ projection, position: START }], first)))
+  const shown = new Map(store.documents)
+  const rest = [{ projection, position: first.position }]
+  const commits = commitsOf(await fold(store, rest, batchOf(log.slice(200))))
+  for (const { id, document } of commits.flatMap(({ changes }) => changes)) {
+    if (document) shown.set(id, document)
+    const index = indexIn(shown)
+    const read = readHistory({
+      store: heldLog(log),
+      eventIndex: index,
+      indexed: () => first.position,
+    })
+    const asked = { organizationId: 'org-1', after: at(100) }
+    t.strictSame((await readAll(read, asked)).positions, plainly(log, asked))
+  }
+})
