@@ -46,6 +46,8 @@ type Options = {
   generation?: GenerationLimits
   /** How long databases are waited for at the start. */
   storeWait?: StoreWait
+  /** Positions that the embedded log leaves out before each append, for tests. */
+  positionGap?: number
 }
 
 /**
@@ -59,7 +61,8 @@ export const app = (config: Config, options: Options) =>
     const node = clock.id()
 
     const masterKey = await masterKeyOf(config)
-    const stores = opened.use(await openStores(config, log, options.storeWait))
+    const { storeWait, positionGap = 0 } = options
+    const stores = opened.use(await openStores(config, log, { ...storeWait, positionGap }))
     const { events, blobs, answers, leases } = stores
     const { head } = events
     opened.use(await openLifeSign({ leases, node, log }))

@@ -42,11 +42,16 @@ export type Stores = {
 type Where = Pick<Config, 'DATA_DIR' | 'EVENTSTORE_URL' | 'MONGODB_URL'> &
   Partial<Pick<Config, 'EVENTSTORE_NAMESPACE'>>
 
+type Options = StoreWait & {
+  /** Positions that the embedded log leaves out before each append, for tests. */
+  positionGap?: number
+}
+
 /** Events, keys and first answers in DATA_DIR. @throws StoreInUse, StoreDamaged */
-const embeddedLog = async (path: string) => {
+const embeddedLog = async (path: string, gap: number) => {
   const log = await openLog({ path })
   return {
-    events: embeddedEventStore(log),
+    events: embeddedEventStore(log, { gap }),
     keys: embeddedKeyStore(log),
     answers: embeddedAnswers(log),
     close: () => log.close(),
@@ -100,13 +105,16 @@ const eventStoreDb = (url: string, namespace: string, log: Log, wait: StoreWait)
  * Opens what the configuration names; databases are waited for.
  * @throws StoreInUse, StoreDamaged, StoreUnavailable
  */
-export const openStores = (config: Where, log: Log, wait: StoreWait = {}): Promise<Stores> =>
+export const openStores = (config: Where, log: Log, options: Options = {}): Promise<Stores> =>
   opening(async (opened) => {
     const { DATA_DIR, EVENTSTORE_URL, EVENTSTORE_NAMESPACE = 'reprise', MONGODB_URL } = config
+    const { positionGap = 0, ...wait } = options
     await mkdir(DATA_DIR, { recursive: true, mode: 0o700 })
     const mongo = MONGODB_URL ? opened.use(await mongoDb(MONGODB_URL, log, wait)) : undefined
     const local =
-      EVENTSTORE_URL && mongo ? undefined : opened.use(await embeddedLog(join(DATA_DIR, 'log')))
+      EVENTSTORE_URL && mongo
+        ? undefined
+        : opened.use(await embeddedLog(join(DATA_DIR, 'log'), positionGap))
     const remote = EVENTSTORE_URL
       ? opened.use(await eventStoreDb(EVENTSTORE_URL, EVENTSTORE_NAMESPACE, log, wait))
       : undefined

@@ -7,7 +7,7 @@ import { openLog } from '../../src/adapters/embedded/log.ts'
 import { embeddedViews } from '../../src/adapters/embedded/views.ts'
 import { openViewsEnv } from '../../src/adapters/embedded/views-env.ts'
 
-/** The embedded stores, new and empty, positions with or without gaps; gone when they are closed or the test ends. */
+/** The embedded stores, new and empty, gone when they are closed or the test ends. */
 export const opened = async (t: Test, { gap = 0 }: { gap?: number } = {}) => {
   const path = await mkdtemp(join(tmpdir(), 'reprise-'))
   const store = embeddedEventStore(await openLog({ path: join(path, 'log') }), { gap })

@@ -20,7 +20,7 @@ export const served = async (t: Test, env: Record<string, string> = {}) => {
     LOG_LEVEL: 'silent',
     ...env,
   })
-  const { http, close } = await app(config, { log: pino({ level: 'silent' }) })
+  const { http, close } = await app(config, { log: pino({ level: 'silent' }), positionGap: 7 })
   t.teardown(async () => {
     await close()
     await rm(path, { recursive: true, force: true })

@@ -104,7 +104,7 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
   const config = configFrom(settings(await newFolder(t), env))
   const log = pino({ level: 'silent' })
   const open = async () => {
-    const running = await app(config, { log, ...options })
+    const running = await app(config, { log, positionGap: 7, ...options })
     await running.recover()
     const url = await running.http.listen({ host: '127.0.0.1', port: 0 })
     return { ...running, url }

@@ -8,7 +8,10 @@ type Body = Awaited<ReturnType<Client['ask']>>['body']
 
 const wanted = ['image', 'video']
 
-/** Something of everything that an organization and its partner can do, through the API. */
+/**
+ * Something of everything that an organization and its partner can do, through the API; the keys it
+ * was done with.
+ */
 export const workload = async (platform: Platform, begun?: Organization) => {
   const organization = begun ?? (await platform.organization())
   const { organizationId, ownerId } = organization
@@ -116,5 +119,5 @@ export const workload = async (platform: Platform, begun?: Organization) => {
   const weak = await organization.key({ scopes: ['agents:list'] })
   for (let n = 0; n < 3; n++) await weak.chat({ messages: [] })
   await ok(key, 'DELETE', `/api/external/rag/datastores/${datastore_id}?force=true`)
-  return organization
+  return { ...organization, keys: { all: key, own } }
 }

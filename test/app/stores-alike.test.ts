@@ -1,0 +1,50 @@
+import t, { type Test } from 'tap'
+import { v7 as uuid } from 'uuid'
+import type { Clock } from '../../src/ports/clock.ts'
+import { eventStoreDbDouble } from '../support/eventstoredb-double/double.ts'
+import { everyGet, getRoutes } from '../support/every-get.ts'
+import { startApp } from '../support/server.ts'
+import { workload } from '../support/workload.ts'
+
+/** No two requests come at one millisecond: a time divides both histories at the same event. */
+const countingClock = (): Clock => {
+  let last = 0
+  return {
+    now: () => {
+      last = Math.max(Date.now(), last + 1)
+      return new Date(last)
+    },
+    id: () => uuid(),
+  }
+}
+
+const answersOn = async (t: Test, env: Record<string, string> = {}) => {
+  const server = await startApp(t, env, { clock: countingClock() })
+  const organization = await workload(server.platform)
+  // Writes what meters have counted.
+  await server.restart()
+  const answers = await everyGet(server.url, organization)
+  return { answers, routes: await getRoutes(server.url) }
+}
+
+t.test('every GET answers alike on both event stores', async (t) => {
+  const embedded = await answersOn(t)
+  const double = await eventStoreDbDouble()
+  t.teardown(double.stop)
+  const remote = await answersOn(t, { EVENTSTORE_URL: double.url })
+  const covered = new Set(embedded.answers.map(({ route }) => route))
+  t.strictSame(
+    embedded.routes.filter((route) => !covered.has(route)),
+    [],
+    'every GET of the OpenAPI document is asked',
+  )
+  t.strictSame(
+    remote.answers.map(({ asked }) => asked),
+    embedded.answers.map(({ asked }) => asked),
+  )
+  for (const [n, answer] of embedded.answers.entries()) {
+    const { asked, route, status } = answer
+    t.strictSame(remote.answers[n], answer, asked)
+    if (route !== '/ws/chat') t.equal(status, 200, asked)
+  }
+})

@@ -1,0 +1,157 @@
+import { alike } from './alike.ts'
+import { contractOf, operationsOf } from './open-api.ts'
+import { superAdminKey } from './platform.ts'
+import { type Answer, raw } from './raw.ts'
+import type { workload } from './workload.ts'
+
+/** The GET routes of the OpenAPI document. */
+export const getRoutes = async (url: string): Promise<string[]> =>
+  operationsOf(await contractOf(url)).flatMap(({ path, method }) =>
+    method === 'get' ? [path] : [],
+  )
+
+/** One answer, without what differs between two runs of one workload. */
+export type PlainAnswer = {
+  route: string
+  asked: string
+  status: number
+  type: string
+  body: unknown
+}
+
+type Worked = Awaited<ReturnType<typeof workload>>
+type Named = Record<string, string>
+
+const ndjson = { accept: 'application/x-ndjson' }
+
+/** Positions and a time among an organization's events; just behind and before an event is none. */
+const placesIn = (events: readonly { position: number; metadata: { at: string } }[]) => {
+  const [one, two] = [events[9], events[29]]
+  return {
+    event: `${one?.position}`,
+    behind: `${Number(one?.position) + 1}`,
+    before: `${Number(two?.position) - 1}`,
+    later: `${two?.position}`,
+    time: two?.metadata.at ?? '',
+  }
+}
+
+/** What there is in an organization after a workload, by the names that paths have for it. */
+const namesIn = async (url: string, organization: Worked) => {
+  const { organizationId } = organization
+  const { all, own } = organization.keys
+  const ask = async (key: string, path: string) =>
+    (await raw(url)(path, { headers: { 'x-api-key': key } })).body
+  const admin = (path: string) =>
+    ask(superAdminKey, `/api/admin/organizations/${organizationId}${path}`)
+  const external = (path: string) => ask(all.key, `/api/external${path}`)
+  const one = (items: Record<string, string>[], field: string, value: string, id: string) =>
+    items.find((item) => item[field] === value)?.[id] ?? ''
+
+  const agent_id = one((await admin('/agents')).agents, 'name', 'Studio', 'agent_id')
+  const stores = (await external('/rag/datastores')).datastores
+  const datastore_id = one(stores, 'display_name', 'Lasting', 'datastore_id')
+  const uploads = (await external(`/rag/uploads?datastore_id=${datastore_id}`)).uploads
+  const [user] = (await external('/management/users')).users
+  const content = (await external('/content?status=completed')).items[0]
+  const [message] = (await external('/sessions/s-1/messages')).messages
+  const events = (await admin('/audit/events?limit=500')).events
+  const feeds = (await admin('/feeds')).feeds
+  return {
+    keys: { admin: superAdminKey, all: all.key, own: own.key },
+    readModels: feeds.map(({ read_model }: { read_model: string }) => read_model) as string[],
+    file: content.storage_url as string,
+    named: {
+      ...placesIn(events),
+      organization_id: organizationId,
+      agent_id,
+      datastore_id,
+      upload_id: uploads[0].upload_id,
+      user_id: user.user_id,
+      content_id: content.id,
+      session_id: 's-1',
+      event_id: message.event_id,
+    } as Named,
+  }
+}
+
+type World = Awaited<ReturnType<typeof namesIn>>
+type Get = { query?: string; headers?: Record<string, string> }
+
+/** What is asked of a route; once, without a query, where nothing is said. */
+const asksOf = ({ readModels }: World): Record<string, readonly Get[]> => {
+  const audit = '/api/admin/organizations/{organization_id}/audit'
+  const queries = (...all: readonly string[]): Get[] => all.map((query) => ({ query }))
+  const lines = (...all: readonly string[]): Get[] =>
+    all.map((query) => ({ query, headers: ndjson }))
+  const resumed = ['after={event}', 'after={behind}', 'after={before}']
+  return {
+    '/api/external/management/users/{user_id}/connect-status': queries('agent_id={agent_id}'),
+    [`${audit}/events`]: [
+      ...queries('limit=500', 'limit=5', 'to={time}', 'from={time}&limit=500', 'type=AgentCreated'),
+      ...queries('stream=organization-{organization_id}_{organization_id}', 'actor={user_id}'),
+      ...queries(...resumed.map((after) => `${after}&limit=5`)),
+      ...lines('', ...resumed),
+    ],
+    [`${audit}/proofs/inclusion`]: queries('index=3&size=20', 'index=19&size=20'),
+    [`${audit}/proofs/consistency`]: queries('from=5&to=20', 'from=16&to=20'),
+    [`${audit}/export`]: queries('from=3&to=20', ''),
+    [`${audit}/state`]: readModels.flatMap((view) => [
+      ...queries(`view=${view}`, `view=${view}&limit=2`, `view=${view}&as_of={time}`),
+      ...queries(`view=${view}&as_of={event}`, `view=${view}&as_of={behind}`),
+      ...queries(`view=${view}&as_of={later}`),
+      ...lines(`view=${view}`),
+    ]),
+    '/api/admin/organizations/{organization_id}/usage': queries(
+      '',
+      'by=day,agent_id,user_id,key_id',
+    ),
+    '/api/admin/organizations/{organization_id}/feeds/{read_model}': lines('', ...resumed),
+  }
+}
+
+/** Routes that the document leaves out: tiles have paths of any depth. */
+const tiles = ['0/000.p/20', 'entries/000.p/20'].map(
+  (tile) => `/api/admin/organizations/{organization_id}/audit/tile/${tile}`,
+)
+
+const keyFor = (path: string, { admin, all, own }: World['keys']): string => {
+  if (path.startsWith('/api/admin/')) return admin
+  return /\/me\//.test(path) ? own : all
+}
+
+const bodyOf = ({ headers, text, body }: Answer, route: string): unknown => {
+  const type = headers['content-type'] ?? ''
+  if (route.includes('/tile/')) return text.length > 0
+  if (type.startsWith('application/json')) return alike(body)
+  const lines = text.split('\n').map((line) => line.replace(/^data: (?=\{)/, ''))
+  return alike(lines.map((line) => (line.startsWith('{') ? JSON.parse(line) : line)))
+}
+
+/** Every GET of the API on what a workload has made. */
+export const everyGet = async (url: string, organization: Worked): Promise<PlainAnswer[]> => {
+  const world = await namesIn(url, organization)
+  const asks = asksOf(world)
+  const answers: PlainAnswer[] = []
+  const filled = (text: string, named: Named) =>
+    text.replace(/\{(\w+)\}/g, (_, name: string) => named[name] ?? name)
+  for (const route of [...(await getRoutes(url)), ...tiles]) {
+    const names = route.includes('{read_model}') ? world.readModels : ['']
+    for (const read_model of names)
+      for (const { query = '', headers = {} } of asks[route] ?? [{}]) {
+        const named = { ...world.named, read_model }
+        const path = route === '/files/{content_id}' ? world.file : filled(route, named)
+        const address = `${path.replace(url, '')}${query && `?${filled(query, named)}`}`
+        const request = { headers: { 'x-api-key': keyFor(route, world.keys), ...headers } }
+        const answer = await raw(url)(address, request)
+        answers.push({
+          route,
+          asked: `${route.replace('{read_model}', read_model)}?${query} ${headers.accept ?? ''}`,
+          status: answer.status,
+          type: String(answer.headers['content-type']),
+          body: bodyOf(answer, route),
+        })
+      }
+  }
+  return answers
+}
