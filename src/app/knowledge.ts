@@ -99,6 +99,7 @@ export const knowledgePart = (uses: Uses) => {
     findUploads: files,
     blobs,
     embedding: embedder && embedding && { embedder, lacking: embedding.add },
+    log,
   })
   const uploadFiles = uploadAndIndex({
     uploadFiles: uploadFilesCommand({ transact, clock, blobs }),
@@ -146,7 +147,7 @@ export const knowledgePart = (uses: Uses) => {
     /** At the start: takes up the work of a process that has died. */
     recover: indexing.recover,
     async close(): Promise<void> {
-      await Promise.all([indexing.stop(), embedding?.stop()])
+      await Promise.all([indexing.stop(), embedding?.stop(), search.close()])
     },
   }
 }

@@ -1,21 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import type { DataStoreView } from '../../projections/datastores.ts'
-import type { UploadView } from '../../projections/uploads.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import type { Knowledge, Passage } from '../ports/knowledge.ts'
+import { type Log, silent } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
-import { type DatastoreIndex, datastoreIndex, type Ranked } from './datastore-index.ts'
+import { datastoreIndexes, type FindUploads, type Found } from './datastore-indexes.ts'
 import { fused } from './fused.ts'
+import type { IndexLimits } from './index-thread.ts'
 import { chunkIn } from './stored-chunks.ts'
 import { unit } from './vectors.ts'
-
-/** Every upload of a DataStore that is not removed, the oldest first. */
-type FindUploads = (place: {
-  organizationId: string
-  datastoreId: string
-  status?: UploadView['status']
-}) => Promise<UploadView[]>
 
 type Uses = {
   datastores: View<DataStoreView>
@@ -23,8 +17,8 @@ type Uses = {
   blobs: Blobs
   /** Undefined: search by words alone. */
   embedding?: Embedding | undefined
-  /** The most memory for the indexes, in bytes. */
-  keep?: number
+  limits?: Partial<IndexLimits>
+  log?: Pick<Log, 'warn'>
 }
 
 /** Embeds queries, and is told of documents that have no vectors. */
@@ -38,11 +32,8 @@ const depth = 100
 /** How long a search waits for the vector of its query. */
 const queryMs = 3_000
 
-const byScore = (left: Ranked, right: Ranked) => right.score - left.score
-const placeOf = ({ upload, chunk }: Ranked): string => `${upload.upload_id}/${chunk}`
-
-/** `version` is the DataStore's version when the index was last updated. */
-type Kept = { index: DatastoreIndex; version: number }
+const byScore = (left: Found, right: Found) => right.score - left.score
+const placeOf = ({ upload, chunk }: Found): string => `${upload.upload_id}/${chunk}`
 
 /**
  * Search in DataStores. Each has an index, built from the stored chunks at its first search,
@@ -50,26 +41,18 @@ type Kept = { index: DatastoreIndex; version: number }
  * are dropped when memory is short. With an embedder, chunks of like meaning are found too; if it
  * fails, the search goes by words alone.
  */
-export const knowledgeIn = ({
-  datastores,
-  findUploads,
-  blobs,
-  embedding,
-  keep = 256 * 2 ** 20,
-}: Uses): Knowledge => {
-  const kept = new LRUCache<string, Kept>({
-    maxSize: keep,
-    sizeCalculation: ({ index }) => Math.max(1, index.size),
+export const knowledgeIn = (uses: Uses): Knowledge & { close(): Promise<void> } => {
+  const { datastores, findUploads, blobs, embedding, limits = {}, log = silent } = uses
+  const indexes = datastoreIndexes({
+    findUploads,
+    blobs,
+    model: embedding?.embedder.name,
+    lacking: (organizationId, uploadIds) => embedding?.lacking(organizationId, uploadIds),
+    limits,
+    log,
   })
-  const building = new Map<string, Promise<DatastoreIndex>>()
 
   const asked = new LRUCache<string, Promise<Float32Array>>({ max: 1_000 })
-
-  /** Loads vectors stored since, and reports documents that have none. */
-  const load = async (index: DatastoreIndex, organizationId: string): Promise<void> => {
-    const without = embedding && (await index.loadVectors(embedding.embedder.name))
-    if (without?.length) embedding?.lacking(organizationId, without)
-  }
 
   /** The vector of a query; undefined when there is none in time. */
   const meant = async (query: string): Promise<Float32Array | undefined> => {
@@ -87,44 +70,7 @@ export const knowledgeIn = ({
     })
   }
 
-  const built = async (view: DataStoreView): Promise<DatastoreIndex> => {
-    const { datastore_id: datastoreId, organization_id: organizationId, version } = view
-    const found = kept.get(datastoreId)
-    if (found?.version === version) {
-      await load(found.index, organizationId)
-      kept.set(datastoreId, found)
-      return found.index
-    }
-    const uploads = await findUploads({ organizationId, datastoreId, status: 'completed' })
-    const index = found?.index.isPartOf(uploads) ? found.index : datastoreIndex(blobs)
-    await index.addAll(uploads)
-    await load(index, organizationId)
-    kept.set(datastoreId, { index, version })
-    return index
-  }
-
-  const indexOf = async (view: DataStoreView): Promise<DatastoreIndex> => {
-    const { datastore_id: id } = view
-    for (let before = building.get(id); before; before = building.get(id))
-      await before.catch(() => undefined)
-    const work = built(view)
-      .catch((error) => {
-        // It may know half of a document.
-        kept.delete(id)
-        throw error
-      })
-      .finally(() => building.delete(id))
-    building.set(id, work)
-    return work
-  }
-
-  const alike = async (indexes: readonly DatastoreIndex[], vector: Float32Array, most: number) => {
-    const model = embedding?.embedder.name ?? ''
-    const found = await Promise.all(indexes.map((index) => index.alike(model, vector, most)))
-    return found.flat().toSorted(byScore).slice(0, most)
-  }
-
-  const read = async ({ upload, chunk, start, end, score }: Ranked): Promise<Passage[]> => {
+  const read = async ({ upload, chunk, start, end, score }: Found): Promise<Passage[]> => {
     const bytes = await blobs.get(upload.chunks_blob ?? '', { start, end })
     if (!bytes) return []
     const { text, place, headings } = chunkIn(Buffer.concat(await bytes.toArray()).toString())
@@ -137,14 +83,19 @@ export const knowledgeIn = ({
     async search(organizationId, datastoreIds, query, limit) {
       const views = await Promise.all([...new Set(datastoreIds)].map((id) => datastores.get(id)))
       const own = views.filter((view) => view?.shown && view.organization_id === organizationId)
-      const [vector, indexes] = await Promise.all([
-        own.length > 0 ? meant(query) : undefined,
-        Promise.all(own.flatMap((view) => (view ? [indexOf(view)] : []))),
-      ])
+      const vector = own.length > 0 ? await meant(query) : undefined
+      const model = embedding?.embedder.name ?? ''
       const most = vector ? Math.max(limit, depth) : limit
-      const byWords = indexes.flatMap((index) => index.search(query, most)).toSorted(byScore)
-      const best = vector ? fused([byWords, await alike(indexes, vector, most)], placeOf) : byWords
+      const meaning = vector && { model, vector }
+      const found = await Promise.all(
+        own.flatMap((view) => (view ? [indexes.search(view, query, most, meaning)] : [])),
+      )
+      const byWords = found.flatMap(({ words }) => words).toSorted(byScore)
+      const alike = found.flatMap((one) => one.alike).toSorted(byScore)
+      const best = vector ? fused([byWords, alike.slice(0, most)], placeOf) : byWords
       return (await Promise.all(best.slice(0, limit).map(read))).flat()
     },
+    /** Ends the thread that holds the indexes. */
+    close: indexes.close,
   }
 }

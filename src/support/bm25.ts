@@ -31,50 +31,71 @@ export const termsOf = (text: string): string[] => {
   return terms
 }
 
+/** A document's number and how often it has the term, in one number. */
+const countRange = 1_024
+/** Lists shorter than this have no room to grow, as most are short. */
+const exact = 8
+/** Engines keep a long part of a text as a reference to the whole text. */
+const referring = 13
+/** The most different words of a query that count. */
+const mostTerms = 64
+
+const owned = (term: string): string =>
+  term.length < referring ? term : Buffer.from(term).toString()
+
 /** Okapi BM25 over texts, numbered in the order in which they were added. */
 export const bm25 = (k1 = 1.2, b = 0.75) => {
-  const postings = new Map<string, { documents: number[]; counts: number[] }>()
+  /** By term: the documents that have it; a term of one document has a number. */
+  const postings = new Map<string, number | number[]>()
   const lengths: number[] = []
   let total = 0
   let entries = 0
+  let characters = 0
+
+  const post = (term: string, entry: number): void => {
+    const list = postings.get(term)
+    if (list === undefined) {
+      characters += term.length
+      postings.set(owned(term), entry)
+      return
+    }
+    entries += typeof list === 'number' ? 2 + exact : 1
+    if (typeof list === 'number') postings.set(term, [list, entry])
+    else if (list.length < exact) postings.set(term, [...list, entry])
+    else list.push(entry)
+  }
+
   return {
-    /** Roughly what it takes in memory, in bytes. */
+    /** What it takes in memory, in bytes; not less. */
     get size(): number {
-      return 16 * entries + 120 * postings.size + 8 * lengths.length
+      return 130 * postings.size + 2 * characters + 12 * entries + 12 * lengths.length
     },
     add(text: string): number {
       const document = lengths.length
       const terms = termsOf(text)
-      for (const term of terms) {
-        const list = postings.get(term) ?? { documents: [], counts: [] }
-        if (list.documents.length === 0) postings.set(term, list)
-        const last = list.documents.length - 1
-        if (list.documents[last] === document) list.counts[last] = (list.counts[last] ?? 0) + 1
-        else {
-          list.documents.push(document)
-          list.counts.push(1)
-          entries++
-        }
-      }
+      const counts = new Map<string, number>()
+      for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1)
+      for (const [term, count] of counts)
+        post(term, document * countRange + Math.min(count, countRange - 1))
       lengths.push(terms.length)
       total += terms.length
       return document
     },
-    /** The best first; equal scores in the order of adding. */
+    /** The best first; equal scores in the order of adding. The first 64 different words count. */
     search(query: string, limit: number): Hit[] {
       const scores = new Map<number, number>()
       const average = total / lengths.length
-      for (const term of new Set(termsOf(query))) {
-        const { documents, counts } = postings.get(term) ?? { documents: [], counts: [] }
-        const rarity = Math.log(
-          1 + (lengths.length - documents.length + 0.5) / (documents.length + 0.5),
-        )
-        documents.forEach((document, n) => {
-          const count = counts[n] ?? 0
+      for (const term of [...new Set(termsOf(query))].slice(0, mostTerms)) {
+        const found = postings.get(term) ?? []
+        const list = typeof found === 'number' ? [found] : found
+        const rarity = Math.log(1 + (lengths.length - list.length + 0.5) / (list.length + 0.5))
+        for (const entry of list) {
+          const count = entry % countRange
+          const document = (entry - count) / countRange
           const length = 1 - b + (b * (lengths[document] ?? 0)) / average
           const score = (rarity * count * (k1 + 1)) / (count + k1 * length)
           scores.set(document, (scores.get(document) ?? 0) + score)
-        })
+        }
       }
       return [...scores]
         .map(([document, score]) => ({ document, score }))

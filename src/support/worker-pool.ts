@@ -13,6 +13,8 @@ export type PoolOptions = {
   heapMb: number
   /** How much memory all threads may take outside their heaps before they are ended, in MB. */
   growthMb?: number
+  /** What each thread gets as its `workerData`. */
+  data?: unknown
   /** A thread works on one task and ends; its time begins when it is started. */
   once?: boolean
   /** A thread without work ends after this long. */
@@ -56,7 +58,7 @@ const faultOf = (error: unknown): WorkFailed =>
  * that is watched. Threads start when there is work, and do not keep the process alive.
  */
 export const workerPool = <Asked, Answer>(options: PoolOptions) => {
-  const { script, threads, timeoutMs, heapMb, growthMb, once = false, idleMs } = options
+  const { script, threads, timeoutMs, heapMb, growthMb, data, once = false, idleMs } = options
   type Own = Job<Asked, Answer>
   type Thread = { worker: Worker; served: number; job?: Own; end(error: WorkFailed): void }
   const queue = fairQueue<Own>(threads)
@@ -96,6 +98,7 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
 
   const started = (): Thread => {
     const worker = new Worker(script, {
+      workerData: data,
       env: {},
       stdout: true,
       stderr: true,

@@ -46,11 +46,17 @@ t.test('an index follows its DataStore, kept or not', async (t) => {
   const { blobs, uses, store, create, deleteFile, seen } = await shelved(t)
   const id = await create('Animals')
   await store(id, 'zebra.txt', 'The zebra sleeps.')
+  const other = await create('Others')
+  await store(other, 'crane.txt', 'The crane sleeps.')
   const kept = knowledgeIn({ ...uses, blobs })
-  const never = knowledgeIn({ ...uses, blobs, keep: 1 })
+  const never = knowledgeIn({ ...uses, blobs, limits: { keep: 1 } })
+  t.teardown(() => Promise.all([kept.close(), never.close()]))
   for (const knowledge of [kept, never]) {
-    const ask = async (query: string) =>
-      (await knowledge.search('org-1', [id], query, 5)).map(({ filename }) => filename)
+    const ask = async (query: string) => {
+      const crane = await knowledge.search('org-1', [other], 'crane', 5)
+      t.equal(crane.length, 1, 'another index takes the room')
+      return (await knowledge.search('org-1', [id], query, 5)).map(({ filename }) => filename)
+    }
     t.strictSame(await ask('zebra'), ['zebra.txt'])
     await store(id, 'lion.txt', 'The lion sleeps.')
     t.strictSame(await ask('lion'), ['lion.txt'])
@@ -79,10 +85,52 @@ t.test('an index whose building failed is built again', async (t) => {
       },
     },
   })
+  t.teardown(knowledge.close)
   t.equal((await knowledge.search('org-1', [id], 'zebra', 5)).length, 1)
   await store(id, 'lion.txt', 'The lion sleeps.')
   failing = true
   await t.rejects(knowledge.search('org-1', [id], 'lion', 5), StoreUnavailable)
   failing = false
   t.equal((await knowledge.search('org-1', [id], 'lion', 5)).length, 1)
+})
+
+t.test('an index takes no more than it may, and other DataStores are searched', async (t) => {
+  const { blobs, uses, store, create } = await shelved(t)
+  const [large, small] = [await create('Large'), await create('Small')]
+  const words = Array.from({ length: 20_000 }, (_, n) => `word${n}`).join(' ')
+  await store(large, 'first.txt', `The zebra sleeps. ${words}`)
+  await store(large, 'second.txt', 'The lion sleeps.')
+  await store(small, 'third.txt', 'The heron sleeps.')
+  const told: object[] = []
+  const knowledge = knowledgeIn({
+    ...uses,
+    blobs,
+    limits: { largest: 500_000 },
+    log: { warn: (fields) => told.push(fields) },
+  })
+  t.teardown(knowledge.close)
+  const ask = async (id: string, query: string) =>
+    (await knowledge.search('org-1', [id], query, 5)).length
+  t.equal(await ask(large, 'zebra'), 1)
+  t.equal(await ask(large, 'lion'), 0, 'it was full before')
+  t.equal(await ask(small, 'heron'), 1)
+  t.match(told, [{ datastore_id: large }])
+})
+
+t.test('searching and building leave this thread to others', async (t) => {
+  const { blobs, uses, store, create } = await shelved(t)
+  const id = await create('Large')
+  for (let n = 0; n < 3; n++)
+    await store(id, `${n}.txt`, `The zebra sleeps, and file ${n} tells of it. `.repeat(60_000))
+  const knowledge = knowledgeIn({ ...uses, blobs })
+  t.teardown(knowledge.close)
+  let turns = 0
+  const counting = setInterval(() => turns++, 5)
+  const query = Array.from({ length: 280 }, (_, n) => `zebra sleeps tells file${n}`).join(' ')
+  const found = await Promise.all(
+    Array.from({ length: 6 }, () => knowledge.search('org-1', [id], query, 10)),
+  )
+  clearInterval(counting)
+  t.ok(found.every(({ length }) => length === 10))
+  t.ok(turns > 5, `${turns} turns`)
 })

@@ -1,7 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { UploadView } from '../../projections/uploads.ts'
 import { embeddedBlobs } from '../../src/adapters/embedded/blobs.ts'
 import { fileTypeOf } from '../../src/domain/file/types.ts'
 import { datastoreIndex } from '../../src/rag/datastore-index.ts'
@@ -10,21 +9,6 @@ import { chunkIn } from '../../src/rag/stored-chunks.ts'
 
 const library = join('test', 'fixtures', 'library')
 const questions = z.array(z.object({ question: z.string(), file: z.string(), says: z.string() }))
-
-const viewOf = (filename: string, hash: string): UploadView => ({
-  upload_id: filename,
-  organization_id: 'org-1',
-  datastore_id: 'd-1',
-  filename,
-  file_size: 0,
-  file_type: 'text/plain',
-  status: 'completed',
-  uploaded_at: '2026-01-01T00:00:00.000Z',
-  indexed_at: '2026-01-01T00:00:00.000Z',
-  error_message: null,
-  blob: hash,
-  chunks_blob: hash,
-})
 
 async function* once(bytes: Uint8Array) {
   yield bytes
@@ -37,7 +21,8 @@ async function* once(bytes: Uint8Array) {
 export const recall = async (dir: string, among: number) => {
   const blobs = await embeddedBlobs(dir)
   const reader = documentReader()
-  const index = datastoreIndex(blobs)
+  const index = datastoreIndex()
+  const stored = new Map<string, string>()
   for (const filename of (await readdir(library)).toSorted()) {
     const fileType = fileTypeOf(filename)
     if (!fileType || fileType === 'application/json') continue
@@ -45,16 +30,17 @@ export const recall = async (dir: string, among: number) => {
     const read = await reader.read({ bytes, fileType, uploadId: filename })
     if ('failed' in read) throw new Error(`${filename}: ${read.failed}`)
     const { hash } = await blobs.put(once(read.lines))
-    await index.addAll([viewOf(filename, hash)])
+    index.add(filename, read.lines)
+    stored.set(filename, hash)
   }
   const asked = questions.parse(JSON.parse(await readFile(join(library, 'questions.json'), 'utf8')))
   const missed: string[] = []
   for (const { question, file, says } of asked) {
     const texts = await Promise.all(
       index.search(question, among).map(async ({ upload, start, end }) => {
-        const line = await blobs.get(upload.chunks_blob ?? '', { start, end })
+        const line = await blobs.get(stored.get(upload) ?? '', { start, end })
         const { text } = chunkIn(Buffer.concat((await line?.toArray()) ?? []).toString())
-        return { filename: upload.filename, text: text.toLowerCase() }
+        return { filename: upload, text: text.toLowerCase() }
       }),
     )
     const found = texts.some(

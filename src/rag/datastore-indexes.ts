@@ -1,0 +1,187 @@
+import { LRUCache } from 'lru-cache'
+import type { DataStoreView } from '../../projections/datastores.ts'
+import type { UploadView } from '../../projections/uploads.ts'
+import type { Blobs } from '../ports/blobs.ts'
+import type { Log } from '../ports/log.ts'
+import { fairQueue } from '../support/fair-queue.ts'
+import { type WorkerPool, workerPool } from '../support/worker-pool.ts'
+import type { Meaning, Ranked } from './datastore-index.ts'
+import type { IndexAnswer, IndexLimits, IndexTask } from './index-thread.ts'
+
+/** Every upload of a DataStore that is not removed, the oldest first. */
+export type FindUploads = (place: {
+  organizationId: string
+  datastoreId: string
+  status?: UploadView['status']
+}) => Promise<UploadView[]>
+
+type Uses = {
+  findUploads: FindUploads
+  blobs: Blobs
+  /** The model whose vectors are indexed; undefined: none. */
+  model: string | undefined
+  /** Told of documents that have no vectors of it. */
+  lacking(organizationId: string, uploadIds: readonly string[]): void
+  limits?: Partial<IndexLimits>
+  log: Pick<Log, 'warn'>
+}
+
+/** A passage's place, with the upload as the views showed it. */
+export type Found = Omit<Ranked, 'upload'> & { upload: UploadView }
+
+const usual: IndexLimits = { keep: 256 * 2 ** 20, largest: 128 * 2 ** 20 }
+const heapMb = 512
+const taskMs = 10_000
+/** Indexes being built at once; one organization never builds all of them. */
+const builds = 2
+/** How often a search begins anew when its index is dropped meanwhile. */
+const attempts = 3
+
+type Known = { version: number; uploads: ReadonlyMap<string, UploadView> }
+
+/** An index was dropped, or its thread ended, while it was being built. */
+class IndexGone extends Error {
+  override readonly name = 'IndexGone'
+}
+
+/**
+ * The indexes of DataStores, in a thread that holds, extends and searches them, one task at a time;
+ * organizations take turns. An index is built at its first search, a part of a document at a time, so
+ * that searches of others go on between.
+ */
+export const datastoreIndexes = (uses: Uses) => {
+  const { findUploads, blobs, model, lacking, log } = uses
+  const pool: WorkerPool<IndexTask, IndexAnswer> = workerPool({
+    script: new URL('./index-thread.js', import.meta.url),
+    threads: 1,
+    timeoutMs: taskMs,
+    heapMb,
+    data: { ...usual, ...uses.limits },
+  })
+  const known = new LRUCache<string, Known>({ max: 1_000 })
+  const building = new Map<string, Promise<void>>()
+  const queue = fairQueue<() => Promise<void>>(builds)
+
+  const next = (): void => {
+    for (let one = queue.next(); one; one = queue.next()) {
+      const { item, leave } = one
+      void item().finally(() => {
+        leave()
+        next()
+      })
+    }
+  }
+
+  /** Works when it is the organization's turn to build. */
+  const inTurn = (organizationId: string, work: () => Promise<void>): Promise<void> =>
+    new Promise((resolve, reject) => {
+      queue.add(organizationId, () => work().then(resolve, reject))
+      next()
+    })
+
+  const built = async (view: DataStoreView): Promise<void> => {
+    const { datastore_id: index, organization_id: organizationId, version } = view
+    const ask = async (task: IndexTask): Promise<IndexAnswer> => {
+      const answer = await pool.run(organizationId, task)
+      if (answer.gone) throw new IndexGone()
+      return answer
+    }
+    const found = await findUploads({ organizationId, datastoreId: index, status: 'completed' })
+    const uploads = new Map(found.map((upload) => [upload.upload_id, upload]))
+    const { missing = [] } = await ask({ ask: 'build', index, uploads: [...uploads.keys()] })
+    let full = false
+    for (const upload of missing) {
+      if (full) break
+      const bytes = await blobs.get(uploads.get(upload)?.chunks_blob ?? '')
+      for await (const part of bytes ?? [new Uint8Array()]) {
+        full = (await ask({ ask: 'words', index, upload, part })).full === true
+        if (full) break
+      }
+    }
+    if (full) log.warn({ datastore_id: index }, 'a DataStore is too large to be indexed as a whole')
+    await ask({ ask: 'built', index, version })
+    known.set(index, { version, uploads })
+  }
+
+  /**
+   * Loads stored vectors that the index lacks, and reports documents that have none; answers whether
+   * some were loaded.
+   */
+  const loadVectors = async (
+    { datastore_id: index, organization_id: organizationId }: DataStoreView,
+    uploads: ReadonlyMap<string, UploadView>,
+    without: readonly string[],
+  ): Promise<boolean> => {
+    const none: string[] = []
+    for (const upload of without) {
+      const { vectors_model, vectors_blob } = uploads.get(upload) ?? {}
+      const bytes = vectors_model === model ? await blobs.get(vectors_blob ?? '') : undefined
+      if (bytes) {
+        const blob = new Uint8Array(Buffer.concat(await bytes.toArray()))
+        await pool.run(organizationId, { ask: 'vectors', index, upload, blob })
+      } else none.push(upload)
+    }
+    if (none.length > 0) lacking(organizationId, none)
+    return none.length < without.length
+  }
+
+  /** Builds an index, or waits for its being built. */
+  const build = async (view: DataStoreView): Promise<void> => {
+    const { datastore_id: index, organization_id: organizationId } = view
+    const before = building.get(index)
+    if (before) return before.catch(() => undefined)
+    const work = inTurn(organizationId, () => built(view))
+      .catch(async (error) => {
+        // It may know half of a document.
+        await pool.run(organizationId, { ask: 'drop', index }).catch(() => undefined)
+        if (!(error instanceof IndexGone)) throw error
+      })
+      .finally(() => building.delete(index))
+    building.set(index, work)
+    return work
+  }
+
+  return {
+    /** The best chunks of a DataStore by their words and, with a meaning, by their vectors. */
+    async search(
+      view: DataStoreView,
+      query: string,
+      limit: number,
+      meaning?: Meaning,
+    ): Promise<{ words: Found[]; alike: Found[] }> {
+      const { datastore_id: index, organization_id: organizationId, version } = view
+      let loaded = false
+      for (let attempt = 0; attempt <= attempts; attempt++) {
+        const now = known.get(index)
+        const answer: IndexAnswer =
+          now && now.version >= version
+            ? await pool.run(organizationId, {
+                ask: 'search',
+                index,
+                version: now.version,
+                query,
+                limit,
+                ...(meaning ? { meaning } : {}),
+              })
+            : { gone: true }
+        if (now && !answer.gone) {
+          const shown = ({ upload: id, ...rest }: Ranked): Found[] => {
+            const upload = now.uploads.get(id)
+            return upload ? [{ ...rest, upload }] : []
+          }
+          const { words = [], alike = [], without = [] } = answer
+          if (!loaded && without.length > 0) {
+            loaded = true
+            if (await loadVectors(view, now.uploads, without)) continue
+          }
+          return { words: words.flatMap(shown), alike: alike.flatMap(shown) }
+        }
+        await build(view)
+      }
+      throw new IndexGone(`the index of ${index} is dropped as soon as it is built`)
+    },
+    close: pool.close,
+  }
+}
+
+export type DatastoreIndexes = ReturnType<typeof datastoreIndexes>
