@@ -28,10 +28,10 @@ export const openWriting = async (
   const config = configFrom({ ...env, DATA_DIR: dataDir })
   const secrets = secretsOf(await masterKeyOf(config))
   const stores = await openStores(config, silent)
-  const { events, keys, snapshots } = stores
+  const { events, blobs, keys, snapshots } = stores
   const vault = vaultOf({ keys, wrap: secrets.wrap })
   const writing = transactor({ store: events, snapshots, clock })
-  const commands = commandsOf({ transactor: writing, clock, secrets, vault, defaultModel })
+  const commands = commandsOf({ transactor: writing, clock, blobs, secrets, vault, defaultModel })
   return { ...stores, vault, commands }
 }
 

@@ -1,7 +1,7 @@
 import { connectStream, requireLink } from '../src/domain/connect/connect.ts'
 import type { Load } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
-import type { RequireProvisionedUser } from './provision-user.ts'
+import type { RequireProvisionedUser } from './require-provisioned-user.ts'
 import type { StoreCredentialCommand } from './store-credential.ts'
 
 type Uses = {

@@ -4,15 +4,10 @@ import {
   organizationAgentsStream,
   requireAgent,
 } from '../src/domain/agent/organization-agents.ts'
-import {
-  connectStream,
-  decideCreateLink,
-  decideRevokeLinks,
-  linkMs,
-} from '../src/domain/connect/connect.ts'
+import { connectStream, decideCreateLink, linkMs } from '../src/domain/connect/connect.ts'
 import { credentialsStream } from '../src/domain/credential/credential.ts'
 import { memberStream, requireProvisioned } from '../src/domain/member/member.ts'
-import type { Streams, Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
 import { newLinkToken, type Secrets } from '../src/security/secrets.ts'
@@ -52,14 +47,3 @@ export const createConnectLink =
     }
   }
 export type CreateConnectLinkCommand = ReturnType<typeof createConnectLink>
-
-/** Ends all links of a user that still hold; `revoked` is how many. */
-export const revokeConnectLinks =
-  (transact: Transact) =>
-  async ({ userId }: { userId: string }, call: Call) => {
-    const stream = connectStream(call.organizationId, userId)
-    const { events, position } = await transact(stream, decideRevokeLinks(call.at), call)
-    const revoked = events.reduce((sum, { data }) => sum + data.linkIds.length, 0)
-    return { revoked, position }
-  }
-export type RevokeConnectLinksCommand = ReturnType<typeof revokeConnectLinks>

@@ -1,8 +1,8 @@
 import { latest } from '../src/domain/event.ts'
-import { decideProvision, memberStream, requireProvisioned } from '../src/domain/member/member.ts'
+import { decideProvision, memberStream } from '../src/domain/member/member.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
 import { decideInviteProvisioned, userStream } from '../src/domain/user/user.ts'
-import type { Load, Streams } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { RegisterUserCommand } from './register-user.ts'
 
@@ -35,11 +35,3 @@ export const provisionUser =
     return { ...answer, status, position }
   }
 export type ProvisionUserCommand = ReturnType<typeof provisionUser>
-
-/** @throws user_not_found, not_provisioned */
-export const requireProvisionedUser =
-  (load: Load) =>
-  async (userId: string, call: Call): Promise<void> => {
-    requireProvisioned((await load(memberStream(call.organizationId, userId))).state)
-  }
-export type RequireProvisionedUser = ReturnType<typeof requireProvisionedUser>

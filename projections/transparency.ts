@@ -13,7 +13,7 @@ const treeView = z.object({
   organization_id: text,
   /** How many events, which are its leaves, it has. */
   size: count,
-  /** By level: the nodes that do not fill a run yet, packed. */
+  /** By level: the nodes that do not fill a chunk yet, packed. */
   edge: z.array(text),
 })
 export type TreeView = z.infer<typeof treeView>
@@ -45,7 +45,7 @@ const stored: StoredFold<TreeView> = {
   fold(tree, events, organization_id) {
     const { size, edge } = tree ?? emptyTree(organization_id)
     const levels = edge.map(unpackedHashes)
-    const runs: DocumentChange[] = []
+    const chunks: DocumentChange[] = []
     for (const [n, event] of events.entries()) {
       let hash = leafHash(leafOf(event))
       let count = size + n + 1
@@ -55,8 +55,8 @@ const stored: StoredFold<TreeView> = {
         open.push(hash)
         if (open.length < nodesPerDocument) break
         count /= nodesPerDocument
-        const run: NodesView = { organization_id, hashes: packedHashes(open) }
-        runs.push({ id: nodesId(organization_id, level, count - 1), document: run })
+        const chunk: NodesView = { organization_id, hashes: packedHashes(open) }
+        chunks.push({ id: nodesId(organization_id, level, count - 1), document: chunk })
         hash = rootOf(open)
         levels[level] = []
       }
@@ -66,7 +66,7 @@ const stored: StoredFold<TreeView> = {
       size: size + events.length,
       edge: levels.map(packedHashes),
     }
-    return { view, others: runs }
+    return { view, others: chunks }
   },
 }
 

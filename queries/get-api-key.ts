@@ -7,7 +7,7 @@ import type { View } from '../src/ports/views.ts'
 export const shownKey = ({ hash: _, organization_id: __, ...key }: ApiKeyView) => key
 
 /** Who asks for a key: a user; or the platform, which works for every user. */
-type Asker = { platform: boolean; userId: string | null }
+type KeyReader = { platform: boolean; userId: string | null }
 
 /**
  * A key of an organization, or a user key of one of its members. A user key is found only by its
@@ -15,7 +15,7 @@ type Asker = { platform: boolean; userId: string | null }
  */
 export const getApiKey =
   (apiKeys: View<ApiKeyView>, members: View<MemberView>) =>
-  async (organizationId: string, keyId: string, { platform, userId }: Asker) => {
+  async (organizationId: string, keyId: string, { platform, userId }: KeyReader) => {
     const key = await apiKeys.get(keyId)
     if (!key) throw refusal('key_not_found')
     const own = platform || key.user_id === userId

@@ -9,7 +9,7 @@ import { rootOf, unpackedHashes } from '../src/transparency/merkle.ts'
 import { type Nodes, rootOver } from '../src/transparency/proofs.ts'
 import { tileWidth } from '../src/transparency/tile.ts'
 
-/** Levels of runs are this much apart: `nodesPerDocument` is 2 to the power of it. */
+/** Levels of chunks are this much apart: `nodesPerDocument` is 2 to the power of it. */
 const levelHeight = Math.log2(nodesPerDocument)
 const levelsPerTile = Math.log2(tileWidth) / levelHeight
 
@@ -22,33 +22,33 @@ export const readTree =
   async (organizationId: string): Promise<Tree> => {
     const found = await transparency.get(organizationId)
     const { size, edge } = found && 'size' in found ? found : emptyTree
-    const runs = new Map<string, Promise<NodesView>>()
+    const chunks = new Map<string, Promise<NodesView>>()
 
     const read = async (level: number, n: number): Promise<NodesView> => {
       if (n === Math.floor(size / nodesPerDocument ** (level + 1)))
         return { organization_id: organizationId, hashes: edge[level] ?? '' }
       const id = nodesId(organizationId, level, n)
-      const run = await transparency.get(id)
-      if (!run || !('hashes' in run)) throw new Error(`no nodes are stored under ${id}`)
-      return run
+      const chunk = await transparency.get(id)
+      if (!chunk || !('hashes' in chunk)) throw new Error(`no nodes are stored under ${id}`)
+      return chunk
     }
 
-    const run = (level: number, n: number): Promise<NodesView> => {
+    const chunk = (level: number, n: number): Promise<NodesView> => {
       const id = nodesId(organizationId, level, n)
-      const reading = runs.get(id) ?? read(level, n)
-      runs.set(id, reading)
+      const reading = chunks.get(id) ?? read(level, n)
+      chunks.set(id, reading)
       return reading
     }
 
-    /** Something of the runs of a level, from one place to before another. */
+    /** Something of the chunks of a level, from one place to before another. */
     const slice = async <T>(
       level: number,
       { from, to }: Range,
-      of: (run: NodesView) => readonly T[],
+      of: (chunk: NodesView) => readonly T[],
     ): Promise<T[]> => {
       const first = Math.floor(from / nodesPerDocument)
       const count = Math.ceil(to / nodesPerDocument) - first
-      const reading = Array.from({ length: count }, (_, n) => run(level, first + n))
+      const reading = Array.from({ length: count }, (_, n) => chunk(level, first + n))
       const all = (await Promise.all(reading)).flatMap(of)
       return all.slice(from - first * nodesPerDocument, to - first * nodesPerDocument)
     }

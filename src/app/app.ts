@@ -72,7 +72,7 @@ export const app = (config: Config, options: Options) =>
 
     const defaultModel = models.resolve(null).name
     const writing = writeSide({ stores, masterKey, clock, defaultModel })
-    const { secrets, vault, load, transact, commands } = writing
+    const { secrets, vault, load, commands } = writing
     await checkKeys({
       events,
       keys: stores.keys,
@@ -115,7 +115,6 @@ export const app = (config: Config, options: Options) =>
     const knowledge = opened.use(
       knowledgePart({
         config,
-        transact,
         commands,
         views,
         delegate,
@@ -275,7 +274,7 @@ export const app = (config: Config, options: Options) =>
           changeAgent: commands.changeAgent,
           createApiKey: commands.createApiKey,
           createDatastore: commands.createDatastore,
-          uploadFiles: knowledge.uploadFiles,
+          uploadAndIndex: knowledge.uploadAndIndex,
         })
         if (made) await waitForPosition(made.position)
         return made

@@ -6,7 +6,7 @@ import { clearDatastore } from '../../commands/clear-datastore.ts'
 import { connectCredentials } from '../../commands/connect-credentials.ts'
 import { createAgent } from '../../commands/create-agent.ts'
 import { createApiKey } from '../../commands/create-api-key.ts'
-import { createConnectLink, revokeConnectLinks } from '../../commands/create-connect-link.ts'
+import { createConnectLink } from '../../commands/create-connect-link.ts'
 import { createDatastore } from '../../commands/create-datastore.ts'
 import { createOrganization } from '../../commands/create-organization.ts'
 import { deleteAgent } from '../../commands/delete-agent.ts'
@@ -18,7 +18,7 @@ import { eraseSession } from '../../commands/erase-session.ts'
 import { finishContent } from '../../commands/finish-content.ts'
 import { followUpload } from '../../commands/follow-upload.ts'
 import { grantCredits } from '../../commands/grant-credits.ts'
-import { provisionUser, requireProvisionedUser } from '../../commands/provision-user.ts'
+import { provisionUser } from '../../commands/provision-user.ts'
 import { recordKeyUsage } from '../../commands/record-key-usage.ts'
 import { recordLogin } from '../../commands/record-login.ts'
 import { recordOutage } from '../../commands/record-outage.ts'
@@ -30,15 +30,19 @@ import { remember } from '../../commands/remember.ts'
 import { removeMember } from '../../commands/remove-member.ts'
 import { renameOrganization } from '../../commands/rename-organization.ts'
 import { requestContent } from '../../commands/request-content.ts'
+import { requireProvisionedUser } from '../../commands/require-provisioned-user.ts'
 import { retryContent } from '../../commands/retry-content.ts'
 import { revokeApiKey } from '../../commands/revoke-api-key.ts'
+import { revokeConnectLinks } from '../../commands/revoke-connect-links.ts'
 import { revokeUserKey } from '../../commands/revoke-user-key.ts'
 import { sendMessage } from '../../commands/send-message.ts'
 import { setSubscription } from '../../commands/set-subscription.ts'
 import { settleReservation } from '../../commands/settle-reservation.ts'
 import { startContent } from '../../commands/start-content.ts'
 import { storeCredential } from '../../commands/store-credential.ts'
+import { uploadFiles } from '../../commands/upload-files.ts'
 import type { Transactor } from '../event-sourcing/transactor.ts'
+import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
@@ -46,6 +50,7 @@ import type { Vault } from '../security/vault.ts'
 type Uses = {
   transactor: Transactor
   clock: Clock
+  blobs: Blobs
   secrets: Secrets
   vault: Vault
   /** What new LLM agents are given. */
@@ -53,7 +58,8 @@ type Uses = {
 }
 
 /** Every command, with what it needs. */
-export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: Uses) => {
+export const commandsOf = (uses: Uses) => {
+  const { transactor, clock, blobs, secrets, vault, defaultModel } = uses
   const { load, transact } = transactor
   const streams = { load, transact }
   const { hashApiKey, hashEmail, hashLinkToken, hashSubject } = secrets
@@ -117,6 +123,7 @@ export const commandsOf = ({ transactor, clock, secrets, vault, defaultModel }: 
     settleReservation: settleReservation(transact),
     startContent: startContent(transact),
     storeCredential: store,
+    uploadFiles: uploadFiles({ transact, clock, blobs }),
   }
 }
 

@@ -4,7 +4,7 @@ import type { CreateAgentCommand } from '../../commands/create-agent.ts'
 import type { CreateApiKeyCommand } from '../../commands/create-api-key.ts'
 import type { CreateDatastoreCommand } from '../../commands/create-datastore.ts'
 import type { CreateOrganizationCommand } from '../../commands/create-organization.ts'
-import type { ArrivedFile, UploadFilesCommand } from '../../commands/upload-files.ts'
+import type { ArrivedFile } from '../../commands/upload-files.ts'
 import { creditUnit } from '../domain/account/account.ts'
 import type { AgentConfiguration } from '../domain/agent/events.ts'
 import { organizationKeyStream } from '../domain/api-key/api-key.ts'
@@ -14,6 +14,7 @@ import { emailStream } from '../domain/email/email.ts'
 import type { Load } from '../event-sourcing/transactor.ts'
 import { type Call, systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { UploadAndIndex } from '../reactors/upload-and-index.ts'
 import type { Secrets } from '../security/secrets.ts'
 import { idFor } from '../support/ids.ts'
 import { demoHandbook } from './demo-handbook.ts'
@@ -29,7 +30,7 @@ type Uses = {
   changeAgent: ChangeAgentCommand
   createApiKey: CreateApiKeyCommand
   createDatastore: CreateDatastoreCommand
-  uploadFiles: UploadFilesCommand
+  uploadAndIndex: UploadAndIndex
 }
 
 const owner = { email: 'owner@demo.invalid', name: 'Demo Owner' }
@@ -90,7 +91,7 @@ const callAt = (at: Date): Call => ({ ...systemCall('demo', at), scope: 'demo' }
 export const seedDemo = async (uses: Uses) => {
   const { isEmptyStore, load, clock, hashEmail } = uses
   const { createOrganization, createAgent, changeAgent, createApiKey } = uses
-  const { createDatastore, uploadFiles } = uses
+  const { createDatastore, uploadAndIndex } = uses
   const call = callAt(clock.now())
   const keyId = idFor(clock, call, 'key')
   const organizationId = idFor(clock, call, 'organization')
@@ -106,7 +107,7 @@ export const seedDemo = async (uses: Uses) => {
     call,
   )
   const { datastoreId } = await createDatastore(library, inside)
-  await uploadFiles({ datastoreId, files: [handbook()] }, inside)
+  await uploadAndIndex({ datastoreId, files: [handbook()] }, inside)
   for (const agent of team) {
     const datastoreIds = agent.name === 'Librarian' ? [datastoreId] : []
     await createAgent({ ...agent, datastoreIds }, inside)

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { uploadFiles as uploadFilesCommand } from '../../commands/upload-files.ts'
 import { findUploads } from '../../queries/find-uploads.ts'
 import { getDatastore } from '../../queries/get-datastore.ts'
 import { getUpload } from '../../queries/get-upload.ts'
@@ -9,7 +8,6 @@ import { listFiles } from '../../queries/list-files.ts'
 import { listUploads } from '../../queries/list-uploads.ts'
 import type { Config } from '../config.ts'
 import type { Position } from '../domain/event.ts'
-import type { Transact } from '../event-sourcing/transactor.ts'
 import { ragDatastoreRoutes } from '../http/routes/rag-datastores.ts'
 import { ragFileRoutes } from '../http/routes/rag-files.ts'
 import { ragSearchRoutes } from '../http/routes/rag-search.ts'
@@ -32,10 +30,14 @@ import type { AllViews } from './read-models.ts'
 
 type Uses = {
   config: Pick<Config, 'DATA_DIR'>
-  transact: Transact
   commands: Pick<
     Commands,
-    'clearDatastore' | 'createDatastore' | 'deleteDatastore' | 'deleteFile' | 'followUpload'
+    | 'clearDatastore'
+    | 'createDatastore'
+    | 'deleteDatastore'
+    | 'deleteFile'
+    | 'followUpload'
+    | 'uploadFiles'
   >
   views: Pick<AllViews, 'datastores' | 'uploads'>
   delegate: Delegate
@@ -55,7 +57,7 @@ const threads = Math.min(4, Math.max(2, availableParallelism() - 1))
 
 /** Knowledge: uploading documents, indexing them, and searching them. */
 export const knowledgePart = (uses: Uses) => {
-  const { config, transact, commands, views, delegate, blobs, waitForPosition, head } = uses
+  const { config, commands, views, delegate, blobs, waitForPosition, head } = uses
   const { embedder, leases, clock, node, log } = uses
   const { datastores, uploads } = views
   const files = findUploads(uploads)
@@ -101,8 +103,8 @@ export const knowledgePart = (uses: Uses) => {
     embedding: embedder && embedding && { embedder, lacking: embedding.add },
     log,
   })
-  const uploadFiles = uploadAndIndex({
-    uploadFiles: uploadFilesCommand({ transact, clock, blobs }),
+  const upload = uploadAndIndex({
+    uploadFiles: commands.uploadFiles,
     waitForPosition,
     index: indexing.add,
   })
@@ -111,9 +113,9 @@ export const knowledgePart = (uses: Uses) => {
 
   return {
     search,
-    uploadFiles,
+    uploadAndIndex: upload,
     /** For files that come over sockets. */
-    socketUpload: socketUpload({ uploadFiles, getUpload: oneUpload, delegate }),
+    socketUpload: socketUpload({ uploadAndIndex: upload, getUpload: oneUpload, delegate }),
     /** Under /api/external. */
     routes: [
       ragDatastoreRoutes({
@@ -121,7 +123,7 @@ export const knowledgePart = (uses: Uses) => {
         deleteDatastore: commands.deleteDatastore,
         listDatastores: listDatastores(datastores),
         getDatastore: oneDatastore,
-        clear: indexing.clear,
+        clearDatastore: indexing.clear,
         waitForPosition,
       }),
       ragFileRoutes({
@@ -133,7 +135,7 @@ export const knowledgePart = (uses: Uses) => {
       }),
       ragSearchRoutes({ getDatastore: oneDatastore, knowledge: search }),
       ragUploadRoutes({
-        uploadFiles,
+        uploadAndIndex: upload,
         listUploads: listUploads({ uploads, datastores }),
         getUpload: oneUpload,
         spoolDir: join(config.DATA_DIR, 'incoming'),

@@ -7,7 +7,7 @@ import { commandsOf } from './commands.ts'
 import type { Stores } from './stores.ts'
 
 type Uses = {
-  stores: Pick<Stores, 'events' | 'keys' | 'snapshots' | 'sharedEvents'>
+  stores: Pick<Stores, 'events' | 'blobs' | 'keys' | 'snapshots' | 'sharedEvents'>
   masterKey: Uint8Array
   clock: Clock
   /** What new LLM agents are given. */
@@ -16,12 +16,12 @@ type Uses = {
 
 /** What decides and appends events: every command, and the keys that it seals texts with. */
 export const writeSide = ({ stores, masterKey, clock, defaultModel }: Uses) => {
-  const { events, keys, snapshots, sharedEvents } = stores
+  const { events, blobs, keys, snapshots, sharedEvents } = stores
   const secrets = secretsOf(masterKey)
   const vault = vaultOf({ keys, wrap: secrets.wrap })
   const appends = watchedAppends(events, clock)
   const transactor = transactorOf({ store: appends.store, snapshots, clock, shared: sharedEvents })
-  const commands = commandsOf({ transactor, clock, secrets, vault, defaultModel })
+  const commands = commandsOf({ transactor, clock, blobs, secrets, vault, defaultModel })
   const { load, transact } = transactor
   const { failingSince } = appends
   return { secrets, vault, load, transact, commands, failingSince }

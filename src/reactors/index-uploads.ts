@@ -182,3 +182,5 @@ export const indexUploads = (uses: Uses) => {
     },
   }
 }
+export type IndexUploads = ReturnType<typeof indexUploads>
+export type ClearDatastore = IndexUploads['clear']

@@ -1,16 +1,17 @@
 import type { UploadFilesCommand } from '../../commands/upload-files.ts'
 import type { WaitForPosition } from '../ports/views.ts'
+import type { IndexUploads } from './index-uploads.ts'
 
 type Uses = {
   uploadFiles: UploadFilesCommand
   waitForPosition: WaitForPosition
-  /** Has these uploads indexed; the views show them. */
-  index(organizationId: string, uploadIds: readonly string[]): void
+  /** The views show the uploads by then. */
+  index: IndexUploads['add']
 }
 
 /**
- * Takes files in, as the command does, and has them indexed. Resolves when the views show the
- * uploads, which are indexed afterwards. @throws what the command throws
+ * What a request does that brings files: the command, then the wait for the views, then their place
+ * in the reactor's queue. Resolves before they are indexed. @throws what the command throws
  */
 export const uploadAndIndex =
   ({ uploadFiles, waitForPosition, index }: Uses): UploadFilesCommand =>
@@ -23,3 +24,4 @@ export const uploadAndIndex =
     )
     return taken
   }
+export type UploadAndIndex = ReturnType<typeof uploadAndIndex>

@@ -9,6 +9,7 @@ import { type Commanded, commanded, platformCall } from '../support/commanded.ts
 const seed = (all: Commanded) =>
   seedDemo({
     ...all,
+    uploadAndIndex: all.uploadFiles,
     hashEmail: all.secrets.hashEmail,
     isEmptyStore: () => isEmptyStore(all.store),
   })
@@ -61,6 +62,7 @@ t.test('wherever it was cut short, the next start completes it', async (t) => {
     const commands = commandsOf({
       transactor: failing,
       clock,
+      blobs: all.blobs,
       secrets,
       vault,
       defaultModel: 'offline/extractive',

@@ -2,16 +2,8 @@ import t from 'tap'
 import { commanding } from '../support/commanding.ts'
 import { shopCall } from '../support/shop-call.ts'
 
-const {
-  createAgent,
-  createConnectLink,
-  revokeConnectLinks,
-  storeCredential,
-  appended,
-  appendedOnce,
-  organization,
-  secrets,
-} = await commanding(t)
+const { createAgent, createConnectLink, storeCredential, appended, organization, secrets } =
+  await commanding(t)
 const returnUrl = 'https://example.com'
 
 /** A provisioned user, and an agent that needs two credentials of its users. */
@@ -42,18 +34,6 @@ t.test('a link holds for half an hour, and its token is not stored', async (t) =
     },
   ])
   t.notMatch(JSON.stringify(events), token)
-})
-
-t.test('all links are revoked at once', async (t) => {
-  const { by, userId, agentId } = await scene()
-  const link = { userId, agentId, returnUrl }
-  const ids = [
-    (await createConnectLink(link, by)).linkId,
-    (await createConnectLink(link, by)).linkId,
-  ]
-  const events = await appendedOnce(t, (call) => revokeConnectLinks({ userId }, call), by)
-  t.match(events, [{ type: 'ConnectLinksRevoked', data: { linkIds: ids } }])
-  t.match(await revokeConnectLinks({ userId }, by), { revoked: 0 })
 })
 
 t.test('what is to be connected, and what is not', async (t) => {

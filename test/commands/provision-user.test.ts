@@ -1,8 +1,7 @@
 import t from 'tap'
 import { commanding, platformCall, typesOf } from '../support/commanding.ts'
 
-const { provisionUser, requireProvisionedUser, recordLogin, appended, appendedOnce, organization } =
-  await commanding(t)
+const { provisionUser, recordLogin, appended, appendedOnce, organization } = await commanding(t)
 
 t.test('an account and its pending membership', async (t) => {
   const { by, organizationId } = await organization()
@@ -20,13 +19,6 @@ t.test('of two at once one is told that it made the account', async (t) => {
   const both = await Promise.all([provisionUser(asked, by), provisionUser(asked, by)])
   t.equal(both.filter(({ created }) => created).length, 1)
   t.equal(new Set(both.map(({ userId }) => userId)).size, 1)
-})
-
-t.test('a member stays what it is', async (t) => {
-  const { by, member } = await organization()
-  const userId = await member('ADMIN')
-  await t.rejects(requireProvisionedUser(userId, by), { code: 'not_provisioned' })
-  await t.rejects(requireProvisionedUser('none', by), { code: 'user_not_found' })
 })
 
 t.test('refusals', async (t) => {

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { uploadFiles } from '../../commands/upload-files.ts'
 import { projections } from '../../projections/all.ts'
 import { commandsOf } from '../../src/app/commands.ts'
 import { viewsOf } from '../../src/app/read-models.ts'
@@ -34,7 +33,14 @@ export const commanded = async (t: Test) => {
   const vault = vaultOf({ keys, wrap: secrets.wrap })
   const transacting = transactor({ store, snapshots, clock })
   const defaultModel = 'offline/extractive'
-  const commands = commandsOf({ transactor: transacting, clock, secrets, vault, defaultModel })
+  const commands = commandsOf({
+    transactor: transacting,
+    clock,
+    blobs: stores.blobs,
+    secrets,
+    vault,
+    defaultModel,
+  })
   const projecting = projector({ store, views: stores.views, projections })
   await projecting.start()
   t.teardown(async () => {
@@ -46,7 +52,6 @@ export const commanded = async (t: Test) => {
     ...stores,
     ...commands,
     commands,
-    uploadFiles: uploadFiles({ ...transacting, clock, blobs: stores.blobs }),
     store,
     clock,
     secrets,

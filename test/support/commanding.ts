@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { uploadFiles } from '../../commands/upload-files.ts'
 import { embeddedBlobs } from '../../src/adapters/embedded/blobs.ts'
 import { embeddedEventStore } from '../../src/adapters/embedded/event-store.ts'
 import { embeddedKeyStore } from '../../src/adapters/embedded/key-store.ts'
@@ -45,7 +44,7 @@ export const commanding = async (t: Test) => {
   const vault = vaultOf({ keys: embeddedKeyStore(log), wrap: secrets.wrap })
   const streams = transactor({ store, snapshots: noSnapshots, clock })
   const defaultModel = 'offline/extractive'
-  const commands = commandsOf({ transactor: streams, clock, secrets, vault, defaultModel })
+  const commands = commandsOf({ transactor: streams, clock, blobs, secrets, vault, defaultModel })
   t.teardown(async () => {
     await log.close()
     await rm(path, { recursive: true, force: true })
@@ -72,7 +71,6 @@ export const commanding = async (t: Test) => {
   return {
     ...commands,
     ...streams,
-    uploadFiles: uploadFiles({ transact: streams.transact, clock, blobs }),
     store,
     blobs,
     clock,

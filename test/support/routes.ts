@@ -104,7 +104,8 @@ const identifiersIn = (node: ts.Node): Set<string> => {
 }
 
 /** Where routes share how they answer; its names count as those of the route. */
-const isShared = (file: string) => /^src\/http\/(wire|streams|ws)\//.test(file)
+const isShared = (file: string) =>
+  /^src\/http\/((wire|streams|ws)\/|routes\/credential-answers\.)/.test(file)
 
 /** Every route that a file of `src/http/routes` declares. */
 export const declaredRoutes = (file: string, { textOf, importsOf }: Sources): Declared[] => {

@@ -31,10 +31,10 @@ const secret = `sk/${core}+"x"`
 /** Commands on the stores of an application that is down. */
 const offline = async (config: Config) => {
   const stores = await openStores(config, silent)
-  const { events: store, keys, snapshots } = stores
+  const { events: store, blobs, keys, snapshots } = stores
   const secrets = secretsOf(await masterKeyOf(config))
   const vault = vaultOf({ keys, wrap: secrets.wrap })
-  const uses = { clock: systemClock, secrets, vault, defaultModel: 'test/model' }
+  const uses = { clock: systemClock, blobs, secrets, vault, defaultModel: 'test/model' }
   const commands = commandsOf({
     ...uses,
     transactor: transactor({ store, snapshots, clock: systemClock }),

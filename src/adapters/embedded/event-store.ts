@@ -8,7 +8,7 @@ import {
   START,
   StoreDamaged,
 } from '../../ports/event-store.ts'
-import { runsOf } from '../runs.ts'
+import { rangesOf } from '../position-ranges.ts'
 import { streamKey } from './index-key.ts'
 import { assertName, type EventLog } from './log.ts'
 import { placeOf } from './placement.ts'
@@ -122,14 +122,14 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
 
   const at: EventStore['at'] = async function* (positions) {
     for await (const wanted of positions)
-      for (const run of runsOf(wanted, near)) {
+      for (const range of rangesOf(wanted, near)) {
         let found = 0
-        const [first = START] = run
-        for await (const page of pages((first - 1) as Position, run.at(-1) ?? first)) {
-          const events = page.filter(({ position }) => position === run[found] && ++found > 0)
+        const [first = START] = range
+        for await (const page of pages((first - 1) as Position, range.at(-1) ?? first)) {
+          const events = page.filter(({ position }) => position === range[found] && ++found > 0)
           if (events.length > 0) yield events
         }
-        if (found < run.length) throw new StoreDamaged(`no event at position ${run[found]}`)
+        if (found < range.length) throw new StoreDamaged(`no event at position ${range[found]}`)
       }
   }
 

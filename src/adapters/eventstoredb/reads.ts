@@ -1,7 +1,7 @@
 import { BACKWARDS, END, type EventStoreDBClient, StreamNotFoundError } from '@eventstore/db-client'
 import { latest, type Position } from '../../domain/event.ts'
 import { type RecordedEvent, START, StoreDamaged } from '../../ports/event-store.ts'
-import { runsOf } from '../runs.ts'
+import { rangesOf } from '../position-ranges.ts'
 import { batches, buffered } from './batches.ts'
 import type { Clients } from './clients.ts'
 import { isCutOff, isNoPosition } from './errors.ts'
@@ -97,35 +97,35 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
     }
   }
 
-  /** The events at these positions of one run, from its beginning. */
-  async function* ofRun(run: readonly Position[]): AsyncGenerator<RecordedEvent[], void> {
-    const last = run.at(-1) ?? START
+  /** The events at these positions of one range, from its beginning. */
+  async function* ofRange(range: readonly Position[]): AsyncGenerator<RecordedEvent[], void> {
+    const last = range.at(-1) ?? START
     let next = 0
     const begin = (client: EventStoreDBClient) => {
-      const from = run[next] ?? last
+      const from = range[next] ?? last
       const maxCount = 1 + Math.ceil((last - from) / leastBytes)
       const source = client.readAll({ fromPosition: fromPosition(from), maxCount }, buffered)
       return batches<Resolved>(source, () => source.cancel(), closing)
     }
-    while (next < run.length) {
+    while (next < range.length) {
       const first = next
       for await (const batch of throughOutages(begin)) {
-        const found = ours(batch).filter(({ position }) => position === run[next] && ++next > 0)
+        const found = ours(batch).filter(({ position }) => position === range[next] && ++next > 0)
         if (found.length > 0) yield found
-        if (placeOf(batch.at(-1)) >= (run[next] ?? START)) break
+        if (placeOf(batch.at(-1)) >= (range[next] ?? START)) break
       }
-      if (next === first) throw new StoreDamaged(`no event at position ${run[next]}`)
+      if (next === first) throw new StoreDamaged(`no event at position ${range[next]}`)
     }
   }
 
   /** The events at these positions, which increase. @throws StoreDamaged where there is none */
   async function* at(positions: readonly Position[]): AsyncGenerator<RecordedEvent[], void> {
-    for (const run of runsOf(positions, nearBytes))
+    for (const range of rangesOf(positions, nearBytes))
       try {
-        yield* ofRun(run)
+        yield* ofRange(range)
       } catch (error) {
         if (!isNoPosition(error)) throw error
-        throw new StoreDamaged(`not all positions from ${run[0]} on are those of events`)
+        throw new StoreDamaged(`not all positions from ${range[0]} on are those of events`)
       }
   }
 

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ConnectCredentialsCommand } from '../../../commands/connect-credentials.ts'
-import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
+import type { RequireProvisionedUser } from '../../../commands/require-provisioned-user.ts'
 import type { ConnectLinkView } from '../../../projections/connect-links.ts'
 import type { FindConnectLink } from '../../../queries/find-connect-link.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'

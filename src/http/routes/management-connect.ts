@@ -1,11 +1,9 @@
 import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type {
-  CreateConnectLinkCommand,
-  RevokeConnectLinksCommand,
-} from '../../../commands/create-connect-link.ts'
-import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
+import type { CreateConnectLinkCommand } from '../../../commands/create-connect-link.ts'
+import type { RequireProvisionedUser } from '../../../commands/require-provisioned-user.ts'
+import type { RevokeConnectLinksCommand } from '../../../commands/revoke-connect-links.ts'
 import { connectLinkView } from '../../../projections/connect-links.ts'
 import type { ListConnectItems } from '../../../queries/list-connect-items.ts'
 import type { WaitForPosition } from '../../ports/views.ts'

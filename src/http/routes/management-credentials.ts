@@ -1,16 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
+import type { RequireProvisionedUser } from '../../../commands/require-provisioned-user.ts'
 import { refusals } from '../errors/responses.ts'
-import {
-  type CredentialUses,
-  credentialAnswers,
-  credentialBody,
-  credentialList,
-  named,
-  storedCredential,
-} from '../wire/credentials.ts'
+import { credentialBody, credentialList, named, storedCredential } from '../wire/credentials.ts'
 import { provisionedUser } from '../wire/fields.ts'
+import { type CredentialUses, credentialAnswers } from './credential-answers.ts'
 
 type Uses = { requireProvisionedUser: RequireProvisionedUser; credentials: CredentialUses }
 

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { RequireProvisionedUser } from '../../../commands/provision-user.ts'
+import type { RequireProvisionedUser } from '../../../commands/require-provisioned-user.ts'
 import type { EraseSessions } from '../../turns/erase-sessions.ts'
 import { refusals } from '../errors/responses.ts'
 import { provisionedUser, sessionId } from '../wire/fields.ts'

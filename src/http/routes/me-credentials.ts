@@ -3,14 +3,8 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import { refusals } from '../errors/responses.ts'
-import {
-  type CredentialUses,
-  credentialAnswers,
-  credentialBody,
-  credentialList,
-  named,
-  storedCredential,
-} from '../wire/credentials.ts'
+import { credentialBody, credentialList, named, storedCredential } from '../wire/credentials.ts'
+import { type CredentialUses, credentialAnswers } from './credential-answers.ts'
 
 /** @throws user_key_required */
 const userOf = ({ access }: FastifyRequest): string => {

@@ -6,6 +6,7 @@ import { datastoreView } from '../../../projections/datastores.ts'
 import type { GetDatastore } from '../../../queries/get-datastore.ts'
 import type { ListDatastores } from '../../../queries/list-datastores.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
+import type { ClearDatastore } from '../../reactors/index-uploads.ts'
 import { refusals } from '../errors/responses.ts'
 import { boolean, orAbsent } from '../wire/fields.ts'
 import { datastoreId } from '../wire/knowledge.ts'
@@ -15,8 +16,7 @@ type Uses = {
   deleteDatastore: DeleteDatastoreCommand
   listDatastores: ListDatastores
   getDatastore: GetDatastore
-  /** Removes the files of a deleted DataStore; answers how many there were. */
-  clear(organizationId: string, datastoreId: string): Promise<number>
+  clearDatastore: ClearDatastore
   waitForPosition: WaitForPosition
 }
 
@@ -60,7 +60,7 @@ const counted = (files: number): string => (files === 1 ? '1 file' : `${files} f
 export const ragDatastoreRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { createDatastore, deleteDatastore, waitForPosition } = uses
+    const { createDatastore, deleteDatastore, clearDatastore, waitForPosition } = uses
     const { listDatastores, getDatastore } = uses
     const group = 'rag'
     const tags = ['knowledge']
@@ -125,7 +125,7 @@ export const ragDatastoreRoutes =
         const { display_name } = await getDatastore(organizationId, datastore_id)
         const { position } = await deleteDatastore({ datastoreId: datastore_id, force }, call)
         await waitForPosition(position)
-        const files = await uses.clear(organizationId, datastore_id)
+        const files = await clearDatastore(organizationId, datastore_id)
         return {
           success: true,
           datastore_id,

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { UploadFilesCommand } from '../../../commands/upload-files.ts'
 import type { GetUpload } from '../../../queries/get-upload.ts'
 import type { ListUploads } from '../../../queries/list-uploads.ts'
+import type { UploadAndIndex } from '../../reactors/upload-and-index.ts'
 import { refusals } from '../errors/responses.ts'
 import { decodedFiles } from '../wire/base64-files.ts'
 import { integer, orAbsent } from '../wire/fields.ts'
@@ -11,7 +11,7 @@ import { multipartFiles } from '../wire/multipart-files.ts'
 
 type Uses = {
   /** Resolves when the views show the uploads, which are indexed afterwards. */
-  uploadFiles: UploadFilesCommand
+  uploadAndIndex: UploadAndIndex
   listUploads: ListUploads
   getUpload: GetUpload
   /** Where the files of forms are stored until the request is answered. */
@@ -50,7 +50,7 @@ const list = z.object({
 export const ragUploadRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { uploadFiles, listUploads, getUpload } = uses
+    const { uploadAndIndex, listUploads, getUpload } = uses
     const group = 'rag'
     const reads = { group, scopes: ['rag:read'] } as const
     const tags = ['knowledge']
@@ -86,7 +86,7 @@ export const ragUploadRoutes =
           contentType: content_type,
         }))
         const files = spooled ?? decodedFiles(sent)
-        const taken = await uploadFiles({ datastoreId: datastore_id, files }, call)
+        const taken = await uploadAndIndex({ datastoreId: datastore_id, files }, call)
         const { length } = taken.uploads
         return {
           success: true,

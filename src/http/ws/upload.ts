@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
-import type { UploadFilesCommand } from '../../../commands/upload-files.ts'
 import type { GetUpload } from '../../../queries/get-upload.ts'
 import { Refusal, refusal } from '../../domain/refusal.ts'
+import type { UploadAndIndex } from '../../reactors/upload-and-index.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { decodedFiles } from '../wire/base64-files.ts'
 import { filename } from '../wire/knowledge.ts'
@@ -9,7 +9,7 @@ import type { Upload } from './answers.ts'
 
 type Uses = {
   /** Resolves when the views show the upload, which is indexed afterwards. */
-  uploadFiles: UploadFilesCommand
+  uploadAndIndex: UploadAndIndex
   getUpload: GetUpload
   delegate: Delegate
 }
@@ -20,7 +20,7 @@ const mostLooks = 3_000
 
 /** Uploads a file that was sent over a socket, by the rules of POST /rag/upload. */
 export const socketUpload =
-  ({ uploadFiles, getUpload, delegate }: Uses): Upload =>
+  ({ uploadAndIndex, getUpload, delegate }: Uses): Upload =>
   async (asker, { datastoreId, onBehalfOf, ...sent }) => {
     const name = filename.safeParse(sent.filename)
     if (!name.success)
@@ -30,7 +30,7 @@ export const socketUpload =
       })
     const files = decodedFiles([{ ...sent, filename: name.data }])
     const { call } = await delegate(asker, onBehalfOf)
-    const { uploads } = await uploadFiles({ datastoreId, files }, call)
+    const { uploads } = await uploadAndIndex({ datastoreId, files }, call)
     const [upload] = uploads
 
     const look = async () => {
