@@ -11,7 +11,7 @@ type Limits = {
   threads: number
 }
 
-const usual: Limits = { timeoutMs: 2_000, heapMb: 64, threads: 2 }
+const usual: Limits = { timeoutMs: 2_000, heapMb: 128, threads: 2 }
 const idleMs = 60_000
 /** How large a schema may be, in characters of JSON. */
 const longestSchema = 65_536

@@ -1,0 +1,19 @@
+import { serveTasks } from '../../src/support/thread-tasks.ts'
+
+export type ToyTask =
+  | { echo: number }
+  | { keep: number }
+  | { hang: true }
+  | { fill: true }
+  | { throws: string }
+
+const kept: string[][] = []
+
+serveTasks<ToyTask, number>((task) => {
+  if ('throws' in task) throw new Error(task.throws)
+  if ('hang' in task) for (;;) Math.random()
+  if ('fill' in task) for (let n = 0; ; n++) kept.push([`filled ${n}`])
+  if ('echo' in task) return { answer: task.echo }
+  kept.push(Array.from({ length: task.keep }, (_, n) => `kept ${kept.length} ${n}`))
+  return { answer: kept.length }
+})
