@@ -43,7 +43,28 @@ export type AgentCompleted = {
   timestamp: string
 }
 
-export type TokenEvent = { event: 'token'; agent: string; step_id: string; text: string }
+/** The branches of parallel agents that an event came through, the outermost first. */
+type Path = { path?: readonly number[] }
+
+export type TokenEvent = Path & {
+  event: 'token'
+  agent: string
+  step_id: string
+  text: string
+  /** Its text begins a paragraph before the parallel agent that is so many steps up its path. */
+  follows?: number
+}
+
+/** A parallel agent begins its branches, which have these names in the configured order. */
+export type BranchesBegan = Path & { event: 'branches_began'; names: readonly string[] }
+
+/** The branch that `path` names last has ended; `answered` unless it failed. */
+export type BranchEnded = Path & {
+  event: 'branch_ended'
+  agent: string
+  step_id: string
+  answered: boolean
+}
 
 export type PaymentRequired = {
   event: 'payment_required'
@@ -75,6 +96,8 @@ export type AgentEvent =
   | AgentStarted
   | AgentCompleted
   | TokenEvent
+  | BranchesBegan
+  | BranchEnded
   | PaymentRequired
   | TurnDone
   /** Names the producer of the following tokens, once agents run in parallel. */

@@ -18,7 +18,8 @@ export const following = <Event extends BodyEvent>(
     map((event) => {
       if (!first || event.event !== 'token') return event
       first = false
-      return { ...event, text: between + event.text }
+      const { path: { length } = [] } = event
+      return { ...event, text: between + event.text, ...(length > 0 ? { follows: length } : {}) }
     }),
   )
 }

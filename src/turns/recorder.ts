@@ -56,6 +56,8 @@ export const stepsOf = (runId: string, seal: (text: string) => Sealed) => {
     }),
     payment_required: nothing,
     token: nothing,
+    branches_began: nothing,
+    branch_ended: nothing,
     token_agent: nothing,
     model_called: nothing,
     model_answered: nothing,

@@ -20,6 +20,8 @@ export const turnLog = (first = 0) => {
   }
 
   return {
+    /** The number of the first item that is kept. */
+    first,
     push(item: TurnItem): void {
       items.push(item)
       characters += item.event === 'token' ? item.text.length + 50 : 200

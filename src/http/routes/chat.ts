@@ -5,7 +5,7 @@ import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { repetitionOf } from '../checks/repetition.ts'
 import { refusals } from '../errors/responses.ts'
-import { agentEventsFor, doneOf, onGone, streamTurn } from '../streams/answer-turn.ts'
+import { doneOf, onGone, shownAgents, streamTurn } from '../streams/answer-turn.ts'
 import { chatFormat, toolCallsOf, usageOf } from '../streams/chat-format.ts'
 import { type ChatBody, chatBody, conversationOf } from '../wire/chat.ts'
 
@@ -137,9 +137,9 @@ export const chatRoutes =
         const turn = await beginTurn(request, asked, repetitionOf(request))
         request.answersFor = turn.sessionId
         if (stream) {
-          const agentEvents = agentEventsFor(request, options?.agent_events)
+          const agents = shownAgents(request, options?.agent_events)
           const includeUsage = options?.include_usage === true
-          const formatOf = (one: LiveTurn) => chatFormat(one, { model, agentEvents, includeUsage })
+          const formatOf = (one: LiveTurn) => chatFormat(one, { model, ...agents, includeUsage })
           return streamTurn(request, reply, { turn, formatOf, cancels })
         }
         onGone(reply, turn, cancels)

@@ -10,7 +10,7 @@ import type { LiveTurn } from '../../turns/turn.ts'
 import type { Turns } from '../../turns/turns.ts'
 import { refusals } from '../errors/responses.ts'
 import { agentFormat } from '../streams/agent-format.ts'
-import { agentEventsFor } from '../streams/answer-turn.ts'
+import { shownAgents } from '../streams/answer-turn.ts'
 import { type ChatStream, chatFormat } from '../streams/chat-format.ts'
 import { findFollowedTurn } from '../streams/followed-turn.ts'
 import { goneSignal, sendStream } from '../streams/sse.ts'
@@ -94,7 +94,7 @@ export const sessionTurnRoutes =
         if (!followed) throw refusal('stream_not_found')
         const options = {
           model,
-          agentEvents: agentEventsFor(request, agent_events),
+          ...shownAgents(request, agent_events),
           includeUsage: include_usage,
         }
         const { turn, from } = followed

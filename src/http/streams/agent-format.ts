@@ -19,6 +19,7 @@ export const agentFormat = (turn: LiveTurn, agent: AgentStream): StreamFormat =>
     `${common},"choices":${JSON.stringify([{ index: 0, delta, finish_reason: finishReason }])}`
 
   return {
+    inBranchOrder: true,
     opening: `${chunk({ role: 'assistant', content: '' })},"session_id":${JSON.stringify(sessionId)}}`,
     token: (text) => `${chunk({ content: text })}}`,
     // At the same indexes as in a chat's end: the rest of an orchestrator's turn is read as a chat.

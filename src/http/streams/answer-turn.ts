@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TurnDone } from '../../agents/agent-event.ts'
 import { deferred } from '../../support/deferred.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
-import type { AgentEvents } from './chat-format.ts'
+import type { AgentEvents, ChatStream } from './chat-format.ts'
 import { goneSignal, sendStream } from './sse.ts'
 import { beginning, type StreamFormat, turnFrames } from './turn-frames.ts'
 
@@ -10,10 +10,22 @@ import { beginning, type StreamFormat, turnFrames } from './turn-frames.ts'
 const beginMs = 150
 
 /** Stock SDKs fail on objects without `choices`; by default they get events inside chunks. */
-export const agentEventsFor = ({ headers }: FastifyRequest, asked?: AgentEvents): AgentEvents => {
+const agentEventsFor = ({ headers }: FastifyRequest, asked?: AgentEvents): AgentEvents => {
   if (asked) return asked
   const sdk = headers['x-stainless-lang'] || headers['user-agent']?.includes('ai-sdk/')
   return sdk ? 'chunk' : 'plain'
+}
+
+/**
+ * How a request is shown what agents do. Tokens of parallel agents mingle only for clients that can
+ * tell them apart: those that get plain events, or asked for chunks.
+ */
+export const shownAgents = (
+  request: FastifyRequest,
+  asked?: AgentEvents,
+): Pick<ChatStream, 'agentEvents' | 'mingles'> => {
+  const agentEvents = agentEventsFor(request, asked)
+  return { agentEvents, mingles: agentEvents === 'plain' || asked === 'chunk' }
 }
 
 /**

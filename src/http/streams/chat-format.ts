@@ -8,7 +8,13 @@ import type { StreamFormat } from './turn-frames.ts'
  */
 export type AgentEvents = 'plain' | 'chunk' | 'none'
 
-export type ChatStream = { model: string; agentEvents: AgentEvents; includeUsage: boolean }
+export type ChatStream = {
+  model: string
+  agentEvents: AgentEvents
+  /** Tokens of parallel agents come as they are said. */
+  mingles: boolean
+  includeUsage: boolean
+}
 
 export const usageOf = ({ usage: { promptTokens, completionTokens } }: TurnDone) => ({
   prompt_tokens: promptTokens,
@@ -27,7 +33,7 @@ export const toolCallsOf = ({ tool_calls }: TurnDone) =>
 /** The chat completion stream (docs/contract/streaming.md#chat-streams). Tokens are written without a serializer. */
 export const chatFormat = (turn: LiveTurn, options: ChatStream): StreamFormat => {
   const { runId, sessionId, created } = turn
-  const { model, agentEvents, includeUsage } = options
+  const { model, agentEvents, mingles, includeUsage } = options
   const head = `{"id":"chatcmpl-${runId}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":`
   const tail = `,"session_id":${JSON.stringify(sessionId)}}`
 
@@ -37,6 +43,7 @@ export const chatFormat = (turn: LiveTurn, options: ChatStream): StreamFormat =>
     `${head}${JSON.stringify([{ index: 0, delta, finish_reason: finishReason }])}${tail}`
 
   return {
+    inBranchOrder: !mingles,
     opening: chunk({ role: 'assistant', content: '' }),
     token: (text) =>
       `${head}[{"index":0,"delta":{"content":${JSON.stringify(text)}},"finish_reason":null}]${tail}`,

@@ -1,4 +1,5 @@
 import type { TurnDone } from '../../agents/agent-event.ts'
+import { branchOrder } from '../../turns/branch-order.ts'
 import type { Had } from '../../turns/past-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import type { TurnItem } from '../../turns/turn-log.ts'
@@ -45,6 +46,8 @@ export type StreamFormat = {
   /** At most 8 items. */
   end(done: TurnDone): readonly (string | undefined)[]
   lifecycle(event: Readonly<Record<string, unknown>>): string | undefined
+  /** Branches of parallel agents come one after another; else their tokens mingle. */
+  inBranchOrder: boolean
 }
 
 /** The documented fields of a lifecycle event; undefined for other events. */
@@ -100,9 +103,13 @@ export const turnFrames = ({ runId, log }: LiveTurn, format: StreamFormat) =>
       n = 1
       after = -1
     }
-    for await (const items of log.follow(n - 1, signal)) {
+    // What comes earlier is put in order too: places are those in the order that was sent.
+    let at = format.inBranchOrder ? log.first + 1 : n
+    const ordered = format.inBranchOrder ? branchOrder() : (item: TurnItem) => [item]
+    for await (const items of log.follow(at - 1, signal)) {
       let text = ''
-      for (const item of items) {
+      for (const item of items.flatMap(ordered)) {
+        if (at++ < n) continue
         const repeated = after >= 0
         if (item.event === 'token' && !repeated) characters += item.text.length
         partsOf(item, format).forEach((data, part) => {
