@@ -81,7 +81,8 @@ const append = async (
   decided: readonly SessionEvent[],
   tenant: Tenant,
 ): Promise<number> => {
-  const metadata = metadataOf(rootCall(tenant, clock.id(), clock.now()), 1)
+  const call = rootCall(tenant, clock.id(), clock.now())
+  const metadata = metadataOf(call, 1, call.at)
   const stamped = decided.map((event): NewEvent => ({ id: clock.id(), ...event, metadata }))
   return (await events.append(stream, after, stamped)).revision
 }

@@ -55,10 +55,10 @@ export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
     const decide = decideAddKey({ keyId, expiresAt }, call.at)
     decide((await load(ring)).state)
     const stream = userKeyStream(keyId)
-    const { position } = await transact(stream, decideCreate(data, by, call.at), call)
+    const created = await transact(stream, decideCreate(data, by, call.at), call)
     try {
       const added = await transact(ring, decide, call)
-      return latest(added.position, position)
+      return { at: created.at, position: latest(added.position, created.position) }
     } catch (error) {
       await transact(stream, decideWithdraw, call)
       throw error
@@ -67,7 +67,7 @@ export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
 
   const createOrganizationKey = async (keyId: string, data: Created, by: KeyGiver, call: Call) => {
     const stream = organizationKeyStream(call.organizationId, keyId)
-    return (await transact(stream, decideCreate(data, by, call.at), call)).position
+    return transact(stream, decideCreate(data, by, call.at), call)
   }
 
   return async ({ userId: backer, keyId = clock.id(), by, ...input }: CreateApiKey, call: Call) => {
@@ -93,9 +93,9 @@ export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
       scopes,
     }
     const create = type === 'user' ? createUserKey : createOrganizationKey
-    const position = await create(keyId, data, by, call)
+    const { at, position } = await create(keyId, data, by, call)
     const { hash: _, ...shown } = data
-    return { keyId, key, ...shown, createdAt: call.at, position }
+    return { keyId, key, ...shown, createdAt: at, position }
   }
 }
 export type CreateApiKeyCommand = ReturnType<typeof createApiKey>

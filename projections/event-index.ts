@@ -20,8 +20,9 @@ const eventIndexView = z.object({
   first: position,
   /** The position of each event, in order. */
   positions: z.array(position),
-  /** Milliseconds since 1970: no event of the stretch is from before or after. */
+  /** Milliseconds since 1970: no event of the stretch is from before. */
   since: count,
+  /** No event of the stretch, nor any before it, is from after. */
   until: count,
 })
 export type EventIndexView = z.infer<typeof eventIndexView>
@@ -29,7 +30,11 @@ export type EventIndexView = z.infer<typeof eventIndexView>
 export const stretchId = (organizationId: string, eventsBefore: number): string =>
   `${organizationId}/${eventsBefore / stretchLength}`
 
-const begun = ({ position, metadata }: RecordedEvent, eventsBefore: number): EventIndexView => {
+const begun = (
+  { position, metadata }: RecordedEvent,
+  eventsBefore: number,
+  until = 0,
+): EventIndexView => {
   const at = Date.parse(metadata.at)
   return {
     organization_id: metadata.organization_id,
@@ -37,7 +42,7 @@ const begun = ({ position, metadata }: RecordedEvent, eventsBefore: number): Eve
     first: position,
     positions: [position],
     since: at,
-    until: at,
+    until: Math.max(until, at),
   }
 }
 
@@ -60,7 +65,7 @@ const stored: StoredFold<EventIndexView> = {
       const before = open ? open.events_before + stretchLength : 0
       if (open)
         others.push({ id: stretchId(id, open.events_before), document: { ...open, positions } })
-      open = begun(event, before)
+      open = begun(event, before, open?.until)
       positions = [event.position]
     }
     if (!open) throw new TypeError('a fold without events')

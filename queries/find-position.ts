@@ -13,50 +13,66 @@ type Uses = {
   eventIndex: View<EventIndexView>
   /** Up to where the event index is folded. */
   indexed(): Position
+  /** Resolves once nothing can be appended with this time any more. */
+  timePassed(time: number): Promise<void>
 }
 
-const lastOf = (events: readonly RecordedEvent[], time: number): Position | undefined =>
-  events.findLast(({ metadata }) => Date.parse(metadata.at) <= time)?.position
+const isLater =
+  (time: number) =>
+  ({ metadata }: RecordedEvent): boolean =>
+    Date.parse(metadata.at) > time
 
-/** The position of an organization's last event up to a time (milliseconds since 1970); else START. */
-export const findPosition = ({ readHistory, eventsAt, eventIndex, indexed }: Uses) => {
-  const lastAfter = async (organizationId: string, time: number, after: Position) => {
-    let last: Position | undefined
-    for await (const { events } of readHistory({ organizationId, after }))
-      last = lastOf(events, time) ?? last
-    return last
-  }
+/**
+ * The position of an organization's last event before the first that is later than a time
+ * (milliseconds since 1970); else START. What is appended after that one changes nothing, whatever
+ * its time.
+ */
+export const findPosition = (uses: Uses) => {
+  const { readHistory, eventsAt, eventIndex, indexed, timePassed } = uses
 
-  const lastAt = async (positions: readonly Position[], time: number) => {
-    let last: Position | undefined
-    const all = (async function* () {
-      yield positions
-    })()
-    for await (const events of eventsAt(all)) last = lastOf(events, time) ?? last
-    return last
-  }
-
-  /** The organization's stretches that may hold it, the latest first. */
-  async function* stretches(organizationId: string, time: number) {
+  /** The organization's stretches, the latest first. */
+  async function* stretches(organizationId: string) {
     const query = { index: 'by_organization', equals: [organizationId], descending: true }
     for (let items: EventIndexView[] | undefined; items?.length !== 0; ) {
       const last = items?.at(-1)
       const rest = last ? { below: last.first } : {}
       ;({ items } = await eventIndex.find({ ...query, ...rest, limit: page }))
-      yield* items.filter(({ since }) => since <= time)
+      yield* items
     }
   }
 
   return async (organizationId: string, time: number): Promise<Position> => {
+    await timePassed(time)
     const reach = indexed()
-    const recent = await lastAfter(organizationId, time, reach)
-    if (recent !== undefined) return recent
-    for await (const { positions } of stretches(organizationId, time)) {
-      const known = positions.filter((position) => position <= reach)
-      const found = await lastAt(known, time)
-      if (found !== undefined) return found
+    const later = isLater(time)
+    let last: Position = START
+    /** The earliest stretch by whose end there was a later event. */
+    let boundary: EventIndexView | undefined
+    for await (const stretch of stretches(organizationId)) {
+      if (stretch.first > reach) continue
+      if (stretch.until <= time) {
+        last = stretch.positions.findLast((position) => position <= reach) ?? stretch.first
+        break
+      }
+      boundary = stretch
     }
-    return START
+
+    /** Whether a later event is among these; takes note of the last one before it. */
+    const ends = (events: readonly RecordedEvent[]): boolean => {
+      const first = events.findIndex(later)
+      const before = first < 0 ? events : events.slice(0, first)
+      last = before.at(-1)?.position ?? last
+      return first >= 0
+    }
+
+    async function* known(stretch: EventIndexView) {
+      yield stretch.positions.filter((position) => position <= reach)
+    }
+    if (boundary)
+      for await (const events of eventsAt(known(boundary))) if (ends(events)) return last
+    for await (const { events } of readHistory({ organizationId, after: reach }))
+      if (ends(events)) return last
+    return last
   }
 }
 export type FindPosition = ReturnType<typeof findPosition>

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ModelsConfig } from '../adapters/models/registry.ts'
 import type { Config } from '../config.ts'
+import { appendTimes } from '../event-sourcing/append-times.ts'
 import { keepAliveMs as silenceMs } from '../http/streams/sse.ts'
 import type { SocketTimes } from '../http/ws/connection.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -62,7 +63,10 @@ export const app = (config: Config, options: Options) =>
 
     const masterKey = await masterKeyOf(config)
     const { storeWait, positionGap = 0 } = options
-    const stores = opened.use(await openStores(config, log, { ...storeWait, positionGap }))
+    const bare = opened.use(await openStores(config, log, { ...storeWait, positionGap }))
+    const times = appendTimes(clock)
+    await times.resume(bare.events)
+    const stores = { ...bare, events: times.noting(bare.events) }
     const { events, blobs, answers, leases } = stores
     const { head } = events
     opened.use(await openLifeSign({ leases, node, log }))
@@ -71,7 +75,7 @@ export const app = (config: Config, options: Options) =>
     )
 
     const defaultModel = models.resolve(null).name
-    const writing = writeSide({ stores, masterKey, clock, defaultModel })
+    const writing = writeSide({ stores, masterKey, clock, times, defaultModel })
     const { secrets, vault, load, commands } = writing
     await checkKeys({
       events,
@@ -184,6 +188,7 @@ export const app = (config: Config, options: Options) =>
       projecting,
       logKeySeed: secrets.logKeySeed,
       open,
+      timePassed: times.passed,
       findAccess,
       log,
     })

@@ -15,6 +15,7 @@ import { proveInclusion } from '../../queries/prove-inclusion.ts'
 import { readEvents } from '../../queries/read-events.ts'
 import { readHistory } from '../../queries/read-history.ts'
 import { readTree } from '../../queries/read-tree.ts'
+import type { AppendTimes } from '../event-sourcing/append-times.ts'
 import { feeds } from '../feeds/feeds.ts'
 import { adminAuditRoutes } from '../http/routes/admin-audit.ts'
 import { adminFeedRoutes } from '../http/routes/admin-feeds.ts'
@@ -35,13 +36,14 @@ type Uses = {
   projecting: Pick<Projector, 'at' | 'waitForPosition'>
   logKeySeed: Secrets['logKeySeed']
   open: Vault['open']
+  timePassed: AppendTimes['passed']
   findAccess: FindAccess
   log: Log
 }
 
 /** What auditors read about an organization's history, and analysts about its read models. */
 export const auditPart = (uses: Uses) => {
-  const { stores, views, projecting, logKeySeed, open, findAccess, log } = uses
+  const { stores, views, projecting, logKeySeed, open, timePassed, findAccess, log } = uses
   const { events, snapshots } = stores
   const { organizations, transparency, usage } = views
   const indexed = () => projecting.at(eventIndex.name)
@@ -94,6 +96,7 @@ export const auditPart = (uses: Uses) => {
             eventsAt: events.at,
             eventIndex: views.eventIndex,
             indexed,
+            timePassed,
           }),
           head: events.head,
           open,

@@ -1,3 +1,4 @@
+import type { AppendTimes } from '../event-sourcing/append-times.ts'
 import { transactor as transactorOf } from '../event-sourcing/transactor.ts'
 import { watchedAppends } from '../event-sourcing/watched-appends.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -10,17 +11,24 @@ type Uses = {
   stores: Pick<Stores, 'events' | 'blobs' | 'keys' | 'snapshots' | 'sharedEvents'>
   masterKey: Uint8Array
   clock: Clock
+  times: AppendTimes
   /** What new LLM agents are given. */
   defaultModel: string
 }
 
 /** What decides and appends events: every command, and the keys that it seals texts with. */
-export const writeSide = ({ stores, masterKey, clock, defaultModel }: Uses) => {
+export const writeSide = ({ stores, masterKey, clock, times, defaultModel }: Uses) => {
   const { events, blobs, keys, snapshots, sharedEvents } = stores
   const secrets = secretsOf(masterKey)
   const vault = vaultOf({ keys, wrap: secrets.wrap })
   const appends = watchedAppends(events, clock)
-  const transactor = transactorOf({ store: appends.store, snapshots, clock, shared: sharedEvents })
+  const transactor = transactorOf({
+    store: appends.store,
+    snapshots,
+    clock,
+    times,
+    shared: sharedEvents,
+  })
   const commands = commandsOf({ transactor, clock, blobs, secrets, vault, defaultModel })
   const { load, transact } = transactor
   const { failingSince } = appends

@@ -13,7 +13,7 @@ export type Metadata = {
   $correlationId: string
   $causationId: string
   schema_version: number
-  /** ISO 8601, from the clock port. */
+  /** When it was appended, in ISO 8601: never earlier than the event before it. */
   at: string
 }
 

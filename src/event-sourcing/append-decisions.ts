@@ -9,6 +9,7 @@ import {
   type NewEvent,
   RevisionConflict,
 } from '../ports/event-store.ts'
+import type { AppendTimes } from './append-times.ts'
 import type {
   AnyStream,
   CachedStream,
@@ -23,7 +24,8 @@ const namespace = '6f1d3c1e-55a1-4c0b-9a55-3d2f7f0c1b7e'
 type Options = {
   store: Pick<EventStore, 'append'>
   cache: StreamCache
-  clock: Clock
+  clock: Pick<Clock, 'id'>
+  times: Pick<AppendTimes, 'stamp' | 'during'>
   /** Other processes write to the store too. */
   shared: boolean
 }
@@ -32,10 +34,15 @@ type Options = {
 type Accepted = { one: PendingDecision; events: Decided; state: unknown }
 
 /** What makes the decisions that wait for a stream, and appends their events. */
-export const appendDecisions = ({ store, cache, clock, shared }: Options) => {
+export const appendDecisions = ({ store, cache, clock, times, shared }: Options) => {
   /** Events of a call with a scope have the same ids when the call is made again. */
-  const stamped = (name: string, revision: number, call: Call, events: Decided): NewEvent[] => {
-    const metadata = metadataOf(call, 1)
+  const stamped = (
+    name: string,
+    revision: number,
+    { call, at }: { call: Call; at: string },
+    events: Decided,
+  ): NewEvent[] => {
+    const metadata = metadataOf(call, 1, at)
     return events.map(({ type, data }, n) => {
       const version = schemaVersionOf(type)
       return {
@@ -56,6 +63,7 @@ export const appendDecisions = ({ store, cache, clock, shared }: Options) => {
     batch: readonly PendingDecision[],
   ) => {
     let { state } = cached
+    const at = times.stamp()
     const events: NewEvent[] = []
     const accepted: Accepted[] = []
     const refused: { one: PendingDecision; error: unknown }[] = []
@@ -63,13 +71,14 @@ export const appendDecisions = ({ store, cache, clock, shared }: Options) => {
       try {
         const decided = one.decide(state)
         state = evolved(aggregate, state, decided as readonly EventOf<EventTable>[])
-        events.push(...stamped(name, cached.revision + events.length, one.call, decided))
+        const { call } = one
+        events.push(...stamped(name, cached.revision + events.length, { call, at }, decided))
         accepted.push({ one, events: decided, state })
       } catch (error) {
         refused.push({ one, error })
       }
     }
-    return { state, events, accepted, refused }
+    return { state, events, accepted, refused, at }
   }
 
   const refuseAll = (batch: readonly PendingDecision[], failure: unknown): void => {
@@ -105,7 +114,7 @@ export const appendDecisions = ({ store, cache, clock, shared }: Options) => {
     let current = !cached.known || fresh || !shared
     if (!cached.known && !(await readFor(batch, stream, cached))) return
     for (let attempt = 1; ; attempt++) {
-      const { state, events, accepted, refused } = decideAll(stream, cached, batch)
+      const { state, events, accepted, refused, at } = decideAll(stream, cached, batch)
       const idle = accepted.some(({ events }) => events.length === 0)
       if (!current && (refused.length > 0 || idle)) {
         if (!(await readFor(batch, stream, cached))) return
@@ -117,7 +126,7 @@ export const appendDecisions = ({ store, cache, clock, shared }: Options) => {
       batch = accepted.map(({ one }) => one)
       try {
         if (events.length > 0) {
-          const last = await store.append(stream.name, cached.revision, events)
+          const last = await times.during(store.append(stream.name, cached.revision, events))
           Object.assign(cached, { state, ...last })
         }
       } catch (error) {
@@ -136,7 +145,7 @@ export const appendDecisions = ({ store, cache, clock, shared }: Options) => {
         continue
       }
       const { position } = cached
-      for (const { one, events, state } of accepted) one.stored({ events, state, position })
+      for (const { one, events, state } of accepted) one.stored({ events, state, position, at })
       return
     }
   }

@@ -9,8 +9,14 @@ import { decoder } from './codec.ts'
 export type AnyStream = Stream<unknown, EventTable>
 export type Decided = readonly { type: string; data: unknown }[]
 
-/** A decision that is stored: its events, the state after them, and their last position. */
-export type Transacted<State, Events> = { events: Events; state: State; position: Position }
+/** A decision that is stored: its events, the state after them, their last position, and when. */
+export type Transacted<State, Events> = {
+  events: Events
+  state: State
+  position: Position
+  /** The time in its events' metadata. */
+  at: string
+}
 
 /** A decision that waits for its stream. */
 export type PendingDecision = {

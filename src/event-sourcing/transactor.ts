@@ -5,6 +5,7 @@ import type { EventStore } from '../ports/event-store.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
 import { deferred } from '../support/deferred.ts'
 import { appendDecisions } from './append-decisions.ts'
+import { type AppendTimes, appendTimes } from './append-times.ts'
 import {
   type AnyStream,
   type CachedStream,
@@ -25,6 +26,7 @@ type Options = {
   store: EventStore
   snapshots: Snapshots
   clock: Clock
+  times?: Pick<AppendTimes, 'stamp' | 'during'>
   /** Other processes write to the store too: nothing is refused before looking again. */
   shared?: boolean
   /** How much of idle streams' states is kept in memory, in characters (`Aggregate.weigh`). */
@@ -40,8 +42,9 @@ type Options = {
  */
 export const transactor = (options: Options) => {
   const { store, snapshots, clock, shared = false, keep = 64_000_000 } = options
+  const { times = appendTimes(clock) } = options
   const cache = streamCache({ store, snapshots, keep })
-  const decideAndAppend = appendDecisions({ store, cache, clock, shared })
+  const decideAndAppend = appendDecisions({ store, cache, clock, times, shared })
 
   /** `fresh`: the stream was read to its end after these loads were asked for. */
   const answer = async (

@@ -18,7 +18,7 @@ export type Call = {
   correlationId: string
   /** The request, job tick or event that this call follows from. */
   causationId: string
-  /** ISO 8601. */
+  /** When it was asked for, in ISO 8601. Its events are stamped when they are appended. */
   at: string
   /**
    * Set where the same call may come twice (an idempotency key, a reactor): event ids are then
@@ -48,7 +48,7 @@ export const systemCall = (id: string, at: Date, organizationId = 'platform'): C
 /** The user whose sessions, messages and memory a call works on. */
 export const actingUser = (call: Call): string | null => call.onBehalfOf ?? call.userId
 
-export const metadataOf = (call: Call, schemaVersion: number): Metadata => ({
+export const metadataOf = (call: Call, schemaVersion: number, at: string): Metadata => ({
   organization_id: call.organizationId,
   actor: { key_id: call.keyId, user_id: call.userId },
   on_behalf_of: call.onBehalfOf,
@@ -56,5 +56,5 @@ export const metadataOf = (call: Call, schemaVersion: number): Metadata => ({
   $correlationId: call.correlationId,
   $causationId: call.causationId,
   schema_version: schemaVersion,
-  at: call.at,
+  at,
 })

@@ -14,7 +14,7 @@ export const call: Call = {
   at: '2026-01-01T00:00:00.000Z',
 }
 
-export const metadata = metadataOf(call, 1)
+export const metadata = metadataOf(call, 1, call.at)
 
 type Given = Pick<RecordedEvent, 'stream' | 'type' | 'data'> &
   Partial<Omit<RecordedEvent, 'position'>> & { position?: number }

@@ -10,12 +10,14 @@ import { eventsIn } from './events-in.ts'
 /** Read models that are folded from the organization's own events. */
 const replayed = projections.filter((projection) => !('stored' in projection))
 
-/** The position of the last event up to a time. */
+/** The position of the last event before the first that is later than a time. */
 const positionAt = async (path: string, time: number): Promise<Position> => {
   let last = START
   for await (const events of eventsIn(path))
-    for (const { metadata, position } of events)
-      if (Date.parse(metadata.at) <= time) last = position
+    for (const { metadata, position } of events) {
+      if (Date.parse(metadata.at) > time) return last
+      last = position
+    }
   return last
 }
 

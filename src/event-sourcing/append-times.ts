@@ -1,0 +1,76 @@
+import type { Clock } from '../ports/clock.ts'
+import { type EventStore, START } from '../ports/event-store.ts'
+
+/**
+ * When events are appended: by the clock, and never earlier than an event that this process has
+ * appended or read. So times in the log do not go back, also when the clock does. Where several
+ * processes append, one may store an event behind a later one of another that it has not read yet.
+ */
+export const appendTimes = ({ now }: Pick<Clock, 'now'>) => {
+  let latest = Number.NEGATIVE_INFINITY
+  const underWay = new Set<Promise<unknown>>()
+
+  const raise = (time: number): void => {
+    if (time > latest) latest = time
+  }
+
+  const seen = (events: readonly { metadata: { at: string } }[]): void => {
+    for (const { metadata } of events) raise(Date.parse(metadata.at))
+  }
+
+  return {
+    /** The time of events that are appended now, in ISO 8601. */
+    stamp(): string {
+      raise(now().getTime())
+      return new Date(latest).toISOString()
+    },
+
+    /** An append of events that have just been stamped. */
+    async during<T>(append: Promise<T>): Promise<T> {
+      underWay.add(append)
+      try {
+        return await append
+      } finally {
+        underWay.delete(append)
+      }
+    },
+
+    /**
+     * Resolves once no event of this process can still be stored with a time up to this one, in
+     * milliseconds since 1970. Says nothing of a time that has not come.
+     */
+    async passed(time: number): Promise<void> {
+      if (time <= now().getTime()) raise(Math.floor(time) + 1)
+      await Promise.allSettled(underWay)
+    },
+
+    /** Takes note of the last event that is stored. @throws StoreUnavailable */
+    async resume({ head, at }: Pick<EventStore, 'head' | 'at'>): Promise<void> {
+      const last = await head()
+      if (last === START) return
+      const only = (async function* () {
+        yield [last]
+      })()
+      for await (const events of at(only)) seen(events)
+    },
+
+    /** The store, taking note of the times of what is read of it. */
+    noting: (store: EventStore): EventStore => ({
+      ...store,
+      async *read(...asked) {
+        for await (const events of store.read(...asked)) {
+          seen(events)
+          yield events
+        }
+      },
+      async *feed(...asked) {
+        for await (const batch of store.feed(...asked)) {
+          seen(batch.events)
+          yield batch
+        }
+      },
+    }),
+  }
+}
+
+export type AppendTimes = ReturnType<typeof appendTimes>
