@@ -5,6 +5,8 @@ import { organizationStream, requireOrganization } from '../src/domain/organizat
 import { decideInvite, userStream } from '../src/domain/user/user.ts'
 import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
+import { sealedInvitation } from '../src/security/sealed-invitation.ts'
+import type { Vault } from '../src/security/vault.ts'
 import type { RegisterUserCommand } from './register-user.ts'
 
 /** Nobody is invited as an owner: an active member is made one. */
@@ -14,20 +16,22 @@ export type AddMember = {
   role: Exclude<MemberRole, 'OWNER'>
 }
 
+type Uses = Streams & { registerUser: RegisterUserCommand; seal: Vault['seal'] }
+
 /**
- * Invites a person by email. The membership is pending until that person next signs in, also when
- * the account exists: nobody becomes a member without coming here. The invitation is noted before
- * the membership, so that a sign-in sees the one when it sees the other.
+ * Invites a person by email. The membership is pending until that person accepts. The invitation is
+ * noted before the membership, so that who sees the one sees the other.
  * @throws organization_not_found, member_exists
  */
 export const addMember =
-  ({ load, transact, registerUser }: Streams & { registerUser: RegisterUserCommand }) =>
+  ({ load, transact, registerUser, seal }: Uses) =>
   async ({ email, name, role }: AddMember, call: Call) => {
     const { organizationId } = call
     requireOrganization((await load(organizationStream(organizationId))).state)
     const { userId } = await registerUser({ email, name, origin: 'member' }, call)
     const membership = memberStream(organizationId, userId)
-    const decide = decideAdd({ role, status: 'pending' })
+    const invitedWith = await sealedInvitation(seal, { organizationId, userId, email, name })
+    const decide = decideAdd({ role, status: 'pending', ...invitedWith })
     decide((await load(membership)).state)
     const invited = await transact(userStream(userId), decideInvite(organizationId), call)
     const added = await transact(membership, decide, call)

@@ -12,6 +12,7 @@ import { latest } from '../src/domain/event.ts'
 import { decideAddKey, keyringStream } from '../src/domain/keyring/keyring.ts'
 import { memberStream, requireBacking } from '../src/domain/member/member.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
+import { userStream } from '../src/domain/user/user.ts'
 import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
@@ -42,7 +43,7 @@ type Created = ApiKeyEvent<'ApiKeyCreated'>['data']
 /**
  * A key of the call's organization, or of a user. The key itself is in the answer and nowhere else.
  * @throws organization_not_found, member_not_found, member_pending, owner_required,
- * user_key_required, not_own_user_key, scope_not_allowed, key_limit_reached, invalid_input
+ * backing_not_allowed, * user_key_required, not_own_user_key, scope_not_allowed, key_limit_reached, invalid_input
  */
 export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
   /**
@@ -80,7 +81,9 @@ export const createApiKey = ({ load, transact, clock, hashApiKey }: Uses) => {
     const userId = backer ?? call.userId ?? found.state.owners[0] ?? ''
     const own = userId === call.userId
     requireCreator({ type, userId, scopes }, by)
-    const backing = requireBacking({ asOwner: own || by.asOwner })
+    const account = own || by.platform ? undefined : await load(userStream(userId))
+    const provisionedHere = account?.state.provisionedBy === organizationId
+    const backing = requireBacking({ ...by, own, provisionedHere })
     backing((await load(memberStream(organizationId, userId))).state)
     const key = newApiKey(type === 'user' ? 'user' : 'live')
     const data: Created = {

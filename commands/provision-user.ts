@@ -4,7 +4,11 @@ import { organizationStream, requireOrganization } from '../src/domain/organizat
 import { decideInviteProvisioned, userStream } from '../src/domain/user/user.ts'
 import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
+import { sealedInvitation } from '../src/security/sealed-invitation.ts'
+import type { Vault } from '../src/security/vault.ts'
 import type { RegisterUserCommand } from './register-user.ts'
+
+type Uses = Streams & { registerUser: RegisterUserCommand; seal: Vault['seal'] }
 
 export type ProvisionUser = { email: string; name?: string | undefined }
 
@@ -15,7 +19,7 @@ export type ProvisionUser = { email: string; name?: string | undefined }
  * @throws organization_not_found, account_not_provisionable
  */
 export const provisionUser =
-  ({ load, transact, registerUser }: Streams & { registerUser: RegisterUserCommand }) =>
+  ({ load, transact, registerUser, seal }: Uses) =>
   async ({ email, name }: ProvisionUser, call: Call) => {
     const { organizationId } = call
     requireOrganization((await load(organizationStream(organizationId))).state)
@@ -27,9 +31,10 @@ export const provisionUser =
     const answer = { userId, created }
     if (found.state.status === 'pending' || found.state.status === 'active')
       return { ...answer, status: found.state.status, position: found.position }
+    const invitedWith = await sealedInvitation(seal, { organizationId, userId, email, name })
     const invite = decideInviteProvisioned(organizationId)
     const invited = await transact(userStream(userId), invite, call)
-    const added = await transact(membership, decideProvision, call)
+    const added = await transact(membership, decideProvision(invitedWith), call)
     const status: 'pending' | 'active' = added.state.status === 'active' ? 'active' : 'pending'
     const position = latest(account.position, invited.position, added.position)
     return { ...answer, status, position }

@@ -4,7 +4,7 @@ import { decideRegister, userStream } from '../src/domain/user/user.ts'
 import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
-import { normalizedEmail, type Secrets } from '../src/security/secrets.ts'
+import { defaultName, normalizedEmail, type Secrets } from '../src/security/secrets.ts'
 import { userKey, type Vault } from '../src/security/vault.ts'
 import { idFor } from '../src/support/ids.ts'
 
@@ -38,7 +38,7 @@ export const registerUser =
       return { userId, created: false, user: found.state, position: found.position }
     const [sealedEmail, sealedName] = await Promise.all([
       seal(userKey(userId), address),
-      seal(userKey(userId), name ?? address.slice(0, address.lastIndexOf('@'))),
+      seal(userKey(userId), name ?? defaultName(address)),
     ])
     const data = { email: sealedEmail, emailHash, name: sealedName, ...origin }
     const { events, state, position } = await transact(stream, decideRegister(data), call)

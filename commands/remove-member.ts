@@ -17,7 +17,7 @@ export const removeMember =
     decide((await load(membership)).state)
     await transact(organizationStream(organizationId), decideRemoveOwner(userId), call)
     const removed = await transact(membership, decide, call)
-    const withdraw = decideSettleInvitations({ settled: [organizationId], joined: undefined })
+    const withdraw = decideSettleInvitations([organizationId])
     const withdrawn = await transact(userStream(userId), withdraw, call)
     return { position: latest(removed.position, withdrawn.position) }
   }

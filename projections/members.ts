@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { memberEvents } from '../src/domain/member/events.ts'
+import { sealed } from '../src/domain/sealed.ts'
 import { flag, id, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
@@ -10,6 +11,11 @@ export const memberView = z.object({
   status: memberEvents.MemberAdded.shape.status,
   /** Only where a partner's key added the account. */
   provisioned: flag,
+  /** Only where the person agreed to back keys that others make. */
+  allows_backing: flag,
+  /** What the organization invited the person with; absent: a founder, or an older event. */
+  email: sealed.optional(),
+  name: sealed.optional(),
   created_at: timestamp,
 })
 export type MemberView = z.infer<typeof memberView>
@@ -21,7 +27,10 @@ export const memberDocumentId = (organizationId: string, userId: string): string
 export const members: Projection<MemberView, typeof memberEvents> = {
   name: 'members',
   schema: memberView,
-  shown: { schema: memberView },
+  shown: {
+    schema: memberView.omit({ email: true, name: true }),
+    document: ({ email: _, name: __, ...member }) => member,
+  },
   categories: ['member'],
   events: memberEvents,
   indexes: {
@@ -37,12 +46,15 @@ export const members: Projection<MemberView, typeof memberEvents> = {
       role: data.role,
       status: data.status,
       ...(data.provisioned ? { provisioned: true } : {}),
+      ...(data.email ? { email: data.email } : {}),
+      ...(data.name ? { name: data.name } : {}),
       created_at: metadata.at,
     }),
   },
   changes: {
     MemberActivated: (view) => ({ ...view, status: 'active' }),
+    BackingAllowed: (view) => ({ ...view, allows_backing: true }),
     MemberRoleChanged: (view, { data }) => ({ ...view, role: data.role }),
   },
-  removes: ['MemberRemoved'],
+  removes: ['MemberRemoved', 'InvitationDeclined'],
 }

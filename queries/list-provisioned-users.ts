@@ -3,6 +3,7 @@ import type { UserView } from '../projections/users.ts'
 import type { View } from '../src/ports/views.ts'
 import { normalizedEmail, type Secrets } from '../src/security/secrets.ts'
 import type { Vault } from '../src/security/vault.ts'
+import { personOf } from './get-member.ts'
 import { type Page, paging, skipTo } from './page.ts'
 
 type Uses = {
@@ -26,17 +27,13 @@ export const listProvisionedUsers = ({ members, users, open, hashEmail }: Uses) 
     return { items: page.page === 1 ? found : [], total: found.length }
   }
 
-  const shown = async ({ user_id, status, created_at }: MemberView) => {
-    const user = await users.get(user_id)
-    const [email, name] = user ? await Promise.all([open(user.email), open(user.name)]) : []
-    return {
-      user_id,
-      email: email ?? null,
-      name: name ?? null,
-      membership_status: status,
-      created_at,
-    }
-  }
+  const person = personOf({ users, open })
+  const shown = async (member: MemberView) => ({
+    user_id: member.user_id,
+    ...(await person(member)),
+    membership_status: member.status,
+    created_at: member.created_at,
+  })
 
   return async ({ organizationId, email, page }: Ask) => {
     const { items, total } = email

@@ -4,6 +4,7 @@ import { getMember } from '../../queries/get-member.ts'
 import { getOrganization } from '../../queries/get-organization.ts'
 import { listApiKeys } from '../../queries/list-api-keys.ts'
 import { listMembers } from '../../queries/list-members.ts'
+import { listMemberships } from '../../queries/list-memberships.ts'
 import { listOrganizations } from '../../queries/list-organizations.ts'
 import { listUserKeys } from '../../queries/list-user-keys.ts'
 import { listWholeAgents } from '../../queries/list-whole-agents.ts'
@@ -14,6 +15,7 @@ import { adminOrganizationRoutes } from '../http/routes/admin-organizations.ts'
 import { adminProjectionRoutes } from '../http/routes/admin-projections.ts'
 import { adminUserRoutes } from '../http/routes/admin-users.ts'
 import { meApiKeyRoutes } from '../http/routes/me-api-keys.ts'
+import { meMembershipRoutes } from '../http/routes/me-memberships.ts'
 import type { JsonSchemas } from '../ports/json-schemas.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { RebuildJobs } from '../projector/rebuild-jobs.ts'
@@ -24,6 +26,7 @@ import type { AllViews } from './read-models.ts'
 type Uses = {
   commands: Pick<
     Commands,
+    | 'acceptInvitation'
     | 'addMember'
     | 'changeAgent'
     | 'changeApiKey'
@@ -31,7 +34,9 @@ type Uses = {
     | 'createAgent'
     | 'createApiKey'
     | 'createOrganization'
+    | 'declineInvitation'
     | 'deleteAgent'
+    | 'enterOrganization'
     | 'grantCredits'
     | 'recordLogin'
     | 'removeMember'
@@ -101,6 +106,13 @@ export const adminPart = (uses: Uses) => {
     ],
     /** Under /api/me. */
     ownRoutes: [
+      meMembershipRoutes({
+        acceptInvitation: commands.acceptInvitation,
+        declineInvitation: commands.declineInvitation,
+        enterOrganization: commands.enterOrganization,
+        listMemberships: listMemberships({ members, organizations, users }),
+        waitForPosition,
+      }),
       meApiKeyRoutes({
         createApiKey: commands.createApiKey,
         revokeUserKey: commands.revokeUserKey,

@@ -1,3 +1,4 @@
+import { acceptInvitation } from '../../commands/accept-invitation.ts'
 import { addMember } from '../../commands/add-member.ts'
 import { changeAgent } from '../../commands/change-agent.ts'
 import { changeApiKey } from '../../commands/change-api-key.ts'
@@ -9,11 +10,13 @@ import { createApiKey } from '../../commands/create-api-key.ts'
 import { createConnectLink } from '../../commands/create-connect-link.ts'
 import { createDatastore } from '../../commands/create-datastore.ts'
 import { createOrganization } from '../../commands/create-organization.ts'
+import { declineInvitation } from '../../commands/decline-invitation.ts'
 import { deleteAgent } from '../../commands/delete-agent.ts'
 import { deleteCredential } from '../../commands/delete-credential.ts'
 import { deleteDatastore } from '../../commands/delete-datastore.ts'
 import { deleteFile } from '../../commands/delete-file.ts'
 import { endRun } from '../../commands/end-run.ts'
+import { enterOrganization } from '../../commands/enter-organization.ts'
 import { eraseSession } from '../../commands/erase-session.ts'
 import { finishContent } from '../../commands/finish-content.ts'
 import { followUpload } from '../../commands/follow-upload.ts'
@@ -65,12 +68,14 @@ export const commandsOf = (uses: Uses) => {
   const { hashApiKey, hashEmail, hashLinkToken, hashSubject } = secrets
   const register = registerUser({ load, transact, clock, hashEmail, seal: vault.seal })
   const agent = createAgent({ load, transact, clock, defaultModel })
+  const accept = acceptInvitation(transact)
   const subscribe = setSubscription(transact)
   const grant = grantCredits({ load, transact, clock })
   const store = storeCredential({ transact, seal: vault.seal })
   const provisioned = requireProvisionedUser(load)
   return {
-    addMember: addMember({ load, transact, registerUser: register }),
+    acceptInvitation: accept,
+    addMember: addMember({ load, transact, registerUser: register, seal: vault.seal }),
     changeAgent: changeAgent({ load, transact, defaultModel }),
     changeApiKey: changeApiKey(streams),
     changeMember: changeMember(streams),
@@ -92,18 +97,26 @@ export const commandsOf = (uses: Uses) => {
       setSubscription: subscribe,
       grantCredits: grant,
     }),
+    declineInvitation: declineInvitation(transact),
     deleteAgent: deleteAgent(streams),
     deleteCredential: deleteCredential(transact),
     deleteDatastore: deleteDatastore(streams),
     deleteFile: deleteFile(streams),
     endRun: endRun(transactor),
+    enterOrganization: enterOrganization(streams),
     eraseSession: eraseSession({ load, transact, destroy: vault.destroy }),
     finishContent: finishContent(transact),
     followUpload: followUpload(transact),
     grantCredits: grant,
-    provisionUser: provisionUser({ load, transact, registerUser: register }),
+    provisionUser: provisionUser({ load, transact, registerUser: register, seal: vault.seal }),
     recordKeyUsage: recordKeyUsage(transact),
-    recordLogin: recordLogin({ transact, registerUser: register, hashSubject }),
+    recordLogin: recordLogin({
+      load,
+      transact,
+      registerUser: register,
+      acceptInvitation: accept,
+      hashSubject,
+    }),
     recordOutage: recordOutage(transact),
     recordRefusal: recordRefusal(transact),
     recordSteps: recordSteps(transact),

@@ -45,6 +45,9 @@ export const rootCall = ({ organizationId, keyId, userId }: Actor, id: string, a
 export const systemCall = (id: string, at: Date, organizationId = 'platform'): Call =>
   rootCall({ organizationId, keyId: null, userId: null }, id, at)
 
+/** The same call for what belongs to no organization: their histories do not tell of it. */
+export const platformOf = (call: Call): Call => ({ ...call, organizationId: 'platform' })
+
 /** The user whose sessions, messages and memory a call works on. */
 export const actingUser = (call: Call): string | null => call.onBehalfOf ?? call.userId
 

@@ -33,6 +33,9 @@ export const sameSecret = (one: string, other: string): boolean => {
 /** An email as it is compared: without outer blanks, in lower case. */
 export const normalizedEmail = (email: string): string => email.trim().toLowerCase()
 
+/** What a person is called when nobody said: the part of the address before the @. */
+export const defaultName = (address: string): string => address.slice(0, address.lastIndexOf('@'))
+
 /**
  * Everything derived from MASTER_KEY (32 bytes). Each purpose has a key of its own (HKDF-SHA-256),
  * so that one key reveals nothing about another. Hashes are HMAC-SHA-256 in hex.

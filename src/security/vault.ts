@@ -43,6 +43,10 @@ export const credentialsKey = (organizationId: string, userId: string): string =
 /** Whether a data key is for credentials, whose values go only to the user's tools. */
 export const isCredentialsKey = (name: string): boolean => name.startsWith('credentials:')
 
+/** The data key of the address and name that an organization invited a person with. */
+export const memberKey = (organizationId: string, userId: string): string =>
+  `member:${organizationId}/${userId}`
+
 /** The data key of a person's email and name. */
 export const userKey = (userId: string): string => `user:${userId}`
 

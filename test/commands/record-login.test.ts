@@ -1,10 +1,15 @@
 import t from 'tap'
-import { commanded } from '../support/commanded.ts'
 import { commanding, platformCall, typesOf } from '../support/commanding.ts'
 
-const { addMember, removeMember, recordLogin, appended, appendedOnce, organization } =
-  await commanding(t)
-const owner = { email: 'owner@example.com', name: 'Olga' }
+const {
+  addMember,
+  provisionUser,
+  removeMember,
+  recordLogin,
+  appended,
+  appendedOnce,
+  organization,
+} = await commanding(t)
 
 t.test('who was not known gets an account', async (t) => {
   const login = { email: 'new@example.com', provider: 'google', subject: 's-1' }
@@ -13,65 +18,67 @@ t.test('who was not known gets an account', async (t) => {
   t.notMatch(JSON.stringify(events), /s-1/, 'the subject is stored as its hash')
 })
 
-t.test('pending memberships become active', async (t) => {
-  const { by, organizationId } = await organization()
-  const email = 'ann@example.com'
-  const { userId } = await addMember({ email, role: 'ADMIN' }, by)
-  const login = { email, provider: 'google', subject: 's-2' }
-  const events = await appendedOnce(t, (call) => recordLogin(login, call), platformCall)
-  t.strictSame(
-    events.map(({ type, stream }) => [type, stream]),
-    [
-      ['IdentityLinked', `user-${userId}`],
-      ['MemberActivated', `member-${organizationId}_${userId}`],
-      ['InvitationsSettled', `user-${userId}`],
-      ['CurrentOrganizationChanged', `user-${userId}`],
-    ],
-  )
-  const another = { ...login, subject: 's-3' }
-  const none = await appended(() =>
-    t.rejects(recordLogin(another, platformCall), { code: 'identity_conflict' }),
-  )
-  t.strictSame(none, [])
-})
+t.test(
+  'the first sign-in activates the membership where the account was provisioned',
+  async (t) => {
+    const { by, organizationId } = await organization()
+    const other = await organization()
+    const email = 'ann@example.com'
+    const { userId } = await provisionUser({ email }, by)
+    await provisionUser({ email }, other.by)
+    const login = { email, provider: 'google', subject: 's-2' }
+    const events = await appendedOnce(t, (call) => recordLogin(login, call), platformCall)
+    t.strictSame(
+      events.map(({ type, stream }) => [type, stream]),
+      [
+        ['IdentityLinked', `user-${userId}`],
+        ['MemberActivated', `member-${organizationId}_${userId}`],
+        ['InvitationsSettled', `user-${userId}`],
+        ['CurrentOrganizationChanged', `user-${userId}`],
+      ],
+    )
+    const later = await recordLogin(login, platformCall)
+    t.match(later, { joined: [], invitations: [other.organizationId] })
+    const another = { ...login, subject: 's-3' }
+    const none = await appended(() =>
+      t.rejects(recordLogin(another, platformCall), { code: 'identity_conflict' }),
+    )
+    t.strictSame(none, [])
+  },
+)
 
-t.test('an invitation is taken up by signing in', async (t) => {
-  const { createOrganization, addMember, recordLogin, read, seen } = await commanded(t)
-  const { organizationId } = await createOrganization({ name: 'Acme', owner }, platformCall)
-  const inside = { ...platformCall, organizationId }
-  const { userId } = await addMember({ email: 'ann@example.com', role: 'ADMIN' }, inside)
-  await seen()
-  const id = `${organizationId}/${userId}`
-  t.match(await read.members.get(id), { role: 'ADMIN', status: 'pending' })
-  await t.rejects(addMember({ email: 'ann@example.com', role: 'MEMBER' }, inside), {
-    code: 'member_exists',
-  })
-  const login = { email: 'Ann@example.com', provider: 'google', subject: 's-1' }
-  t.match(await recordLogin(login, platformCall), {
-    userId,
-    created: false,
-    joined: [organizationId],
-    currentOrganizationId: organizationId,
-  })
-  await seen()
-  t.match(await read.members.get(id), { status: 'active' })
-  t.match(await recordLogin(login, platformCall), { joined: [] })
-  await t.rejects(recordLogin({ ...login, subject: 's-2' }, platformCall), {
-    code: 'identity_conflict',
-  })
-  const stranger = { email: 'new@example.com', provider: 'google', subject: 's-3' }
-  t.match(await recordLogin(stranger, platformCall), {
-    created: true,
-    joined: [],
-    currentOrganizationId: null,
-  })
+t.test('another invitation waits until it is accepted', async (t) => {
+  const { by, organizationId } = await organization()
+  const email = 'invited@example.com'
+  const { userId } = await addMember({ email, role: 'ADMIN' }, by)
+  await t.rejects(addMember({ email, role: 'MEMBER' }, by), { code: 'member_exists' })
+  const login = { email: 'Invited@example.com', provider: 'google', subject: 's-5' }
+  const waits = { userId, created: false, joined: [], invitations: [organizationId] }
+  t.match(await recordLogin(login, platformCall), { ...waits, currentOrganizationId: null })
+  const accept = [
+    { organizationId, allowBacking: true },
+    { organizationId: 'nowhere', allowBacking: true },
+  ]
+  const events = await appendedOnce(
+    t,
+    (call) => recordLogin({ ...login, accept }, call),
+    platformCall,
+  )
+  t.strictSame(typesOf(events), [
+    'MemberActivated',
+    'BackingAllowed',
+    'InvitationsSettled',
+    'CurrentOrganizationChanged',
+  ])
+  t.match(await recordLogin(login, platformCall), { joined: [], invitations: [] })
 })
 
 t.test('an invitation that was withdrawn is void', async (t) => {
-  const { by } = await organization()
+  const { by, organizationId } = await organization()
   const email = 'withdrawn@example.com'
   const { userId } = await addMember({ email, role: 'MEMBER' }, by)
   await removeMember({ userId, by: { asOwner: false } }, by)
-  const login = { email, provider: 'google', subject: 's-4' }
+  const accept = [{ organizationId, allowBacking: false }]
+  const login = { email, provider: 'google', subject: 's-4', accept }
   t.match(await recordLogin(login, platformCall), { joined: [] })
 })

@@ -129,8 +129,16 @@ t.test('a pending member has no access yet', async (t) => {
   const login = { email: 'owner@example.com', provider: 'google', subject: '1' }
   await all.recordLogin(login, platformCall)
   await all.seen()
-  t.match(await all.find(key, other.organizationId), { role: 'MEMBER' })
-  t.match(await all.find(key), { organizationId: other.organizationId }, 'now the current one')
+  await t.rejects(all.find(key, other.organizationId), { code: 'organization_access_denied' })
+  const { organizationId } = other
+  const asked = { organizationId, userId: all.ownerUserId, allowBacking: false }
+  await all.acceptInvitation({ ...asked, current: false }, platformCall)
+  await all.seen()
+  t.match(await all.find(key, organizationId), { role: 'MEMBER' })
+  t.match(await all.find(key), { organizationId: all.organizationId }, 'the current one stays')
+  await all.enterOrganization(asked, platformCall)
+  await all.seen()
+  t.match(await all.find(key), { organizationId }, 'until its user says so')
 })
 
 t.test('keys that are missing, unknown, revoked or expired', async (t) => {
@@ -158,7 +166,8 @@ t.test('keys end with the membership of their user', async (t) => {
   const all = await scene(t)
   const { inside } = all
   const { userId } = await all.addMember({ email: 'ann@example.com', role: 'ADMIN' }, inside)
-  const login = { email: 'ann@example.com', provider: 'google', subject: '1' }
+  const accept = [{ organizationId: inside.organizationId, allowBacking: false }]
+  const login = { email: 'ann@example.com', provider: 'google', subject: '1', accept }
   await all.recordLogin(login, platformCall)
   const organization = await all.keyOf({ userId })
   const user = await all.keyOf({ userId, type: 'user' })

@@ -105,7 +105,9 @@ t.test('an organization key reaches nothing of its user elsewhere', async (t) =>
   const [{ email }] = (await platform.ask('GET', `/organizations/${home.organizationId}/members`))
     .members
   await platform.ask('POST', `${at}/members`, { email, role: 'ADMIN' })
-  await platform.ask('POST', '/identity/logins', { email, provider: 'test', subject: email })
+  const accept = [{ organization_id: organization.organizationId, allow_backing: true }]
+  const login = { email, provider: 'test', subject: email, accept }
+  await platform.ask('POST', '/identity/logins', login)
   const own = await home.key({ type: 'user' })
   const [{ key_id }] = (await own.ask('GET', '/api/me/api-keys')).body.api_keys
   const trap = await organization.key({ scopes: administers, user_id: home.ownerId })

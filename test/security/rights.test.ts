@@ -21,7 +21,9 @@ const scene = async (...[t, reply]: Parameters<typeof startChat>) => {
   const { email } = (await platform.ask('GET', `/organizations/${home.organizationId}/members`))
     .members[0]
   await platform.ask('POST', `${at}/members`, { email })
-  await platform.ask('POST', '/identity/logins', { email, provider: 'test', subject: email })
+  const accept = [{ organization_id: organization.organizationId, allow_backing: true }]
+  const login = { email, provider: 'test', subject: email, accept }
+  await platform.ask('POST', '/identity/logins', login)
   const { key } = await home.key({ ...wide, type: 'user' })
   const inside = { 'x-organization-id': organization.organizationId }
   return {

@@ -95,13 +95,16 @@ export const commanding = async (t: Test) => {
       return {
         organizationId,
         ownerId,
+        email: owner.email,
         orchestratorAgentId,
         by,
-        /** A member who has signed in. */
+        /** A member who has joined, and backs keys of others. */
         async member(role: 'ADMIN' | 'MEMBER' = 'MEMBER'): Promise<string> {
           const email = `member-${++made}@example.com`
           const { userId } = await commands.addMember({ email, role }, by)
-          await commands.recordLogin({ email, provider: 'test', subject: email }, platformCall)
+          const accept = [{ organizationId, allowBacking: true }]
+          const login = { email, provider: 'test', subject: email, accept }
+          await commands.recordLogin(login, platformCall)
           return userId
         },
         /** A user whom a partner added. */

@@ -30,7 +30,8 @@ export const partner = async ({ asking, platform }: Served, name = 'owner') => {
     /** What a member without a role of more asks with a user key of theirs. */
     async member(email: string, ...scopes: string[]) {
       const { user_id } = (await platform('POST', `${at}/members`, { email })).body
-      const login = { email, provider: 'test', subject: email }
+      const accept = [{ organization_id, allow_backing: true }]
+      const login = { email, provider: 'test', subject: email, accept }
       await platform('POST', '/api/admin/identity/logins', login)
       const settings = { name: 'Theirs', type: 'user', user_id, scopes }
       return asking((await platform('POST', `${at}/api-keys`, settings)).body.key)

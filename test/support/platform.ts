@@ -63,12 +63,17 @@ export const platform = (url: string) => {
         async agent(settings: { name: string; [setting: string]: unknown }): Promise<string> {
           return (await ask('POST', `${at}/agents`, settings)).agent_id
         },
-        /** A member who has signed in, or (pending) one who has not. */
+        /** A member who has joined, or (pending) one who is only invited. */
         async member({ pending = false }: { pending?: boolean } = {}): Promise<string> {
           const email = `member-${++made}@example.com`
           const { user_id } = await ask('POST', `${at}/members`, { email })
           if (!pending)
-            await ask('POST', '/identity/logins', { email, provider: 'test', subject: email })
+            await ask('POST', '/identity/logins', {
+              email,
+              provider: 'test',
+              subject: email,
+              accept: [{ organization_id }],
+            })
           return user_id
         },
       }

@@ -1,18 +1,28 @@
 import { z } from 'zod'
 import type { EventOf } from '../aggregate.ts'
+import { sealed } from '../sealed.ts'
 
 const role = z.enum(['OWNER', 'ADMIN', 'MEMBER'])
 const nothing = z.object({})
 
 // Stored for good: add an optional field or a new event; never rename, never narrow.
 export const memberEvents = {
-  /** `pending` until the person signs in; `provisioned` where a partner's key added the account. */
+  /**
+   * `pending` until the person joins; `provisioned` where a partner's key added the account. `email`
+   * and `name` are what the organization invited the person with, whatever the account has.
+   */
   MemberAdded: z.object({
     role,
     status: z.enum(['pending', 'active']),
     provisioned: z.literal(true).optional(),
+    email: sealed.optional(),
+    name: sealed.optional(),
   }),
   MemberActivated: nothing,
+  /** The person agreed that others make keys that she backs. */
+  BackingAllowed: nothing,
+  /** The invited person does not join; the organization may invite again. */
+  InvitationDeclined: nothing,
   MemberRoleChanged: z.object({ role }),
   /** The same person may be added again. */
   MemberRemoved: nothing,

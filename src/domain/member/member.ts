@@ -7,18 +7,29 @@ export type Member = {
   role: MemberRole | null
   /** A partner's key added the account, and acts for it. */
   provisioned: boolean
+  /** The person agreed that others make keys that she backs. */
+  allowsBacking: boolean
 }
+
+const none: Member = { status: 'none', role: null, provisioned: false, allowsBacking: false }
 
 export const member: Aggregate<Member, typeof memberEvents> = {
   category: 'member',
   events: memberEvents,
-  initial: { status: 'none', role: null, provisioned: false },
-  stateVersion: 2,
+  initial: none,
+  stateVersion: 3,
   evolve: {
-    MemberAdded: (_, { role, status, provisioned = false }) => ({ role, status, provisioned }),
+    MemberAdded: (_, { role, status, provisioned = false }) => ({
+      role,
+      status,
+      provisioned,
+      allowsBacking: false,
+    }),
     MemberActivated: (state) => ({ ...state, status: 'active' }),
     MemberRoleChanged: (state, { role }) => ({ ...state, role }),
-    MemberRemoved: () => ({ status: 'removed', role: null, provisioned: false }),
+    BackingAllowed: (state) => ({ ...state, allowsBacking: true }),
+    InvitationDeclined: () => ({ ...none, status: 'removed' }),
+    MemberRemoved: () => ({ ...none, status: 'removed' }),
   },
 }
 
@@ -28,7 +39,9 @@ export const memberStream = (organizationId: string, userId: string) =>
 /** Whoever changes a membership: only owners and the platform decide about ownership. */
 export type By = { asOwner: boolean }
 
-const isPresent = ({ status }: Member): boolean => status === 'pending' || status === 'active'
+/** Whether somebody is a member, or invited to be one. */
+export const isPresent = ({ status }: Member): boolean =>
+  status === 'pending' || status === 'active'
 
 const present = (state: Member): void => {
   if (!isPresent(state)) throw refusal('member_not_found')
@@ -42,11 +55,15 @@ export const decideAdd =
     return [{ type: 'MemberAdded', data }]
   }
 
+type InvitedWith = Pick<MemberEvent<'MemberAdded'>['data'], 'email' | 'name'>
+
 /** A partner adds an account as a pending member; one that is a member already stays what it is. */
-export const decideProvision = (state: Member): MemberEvent<'MemberAdded'>[] =>
-  isPresent(state)
-    ? []
-    : [{ type: 'MemberAdded', data: { role: 'MEMBER', status: 'pending', provisioned: true } }]
+export const decideProvision =
+  (invitedWith: InvitedWith) =>
+  (state: Member): MemberEvent<'MemberAdded'>[] => {
+    const data = { role: 'MEMBER', status: 'pending', provisioned: true, ...invitedWith } as const
+    return isPresent(state) ? [] : [{ type: 'MemberAdded', data }]
+  }
 
 /** Whose credentials and sessions a partner manages. @throws user_not_found, not_provisioned */
 export const requireProvisioned = (state: Member): [] => {
@@ -62,6 +79,32 @@ export const decideFound = ({ status }: Member): MemberEvent<'MemberAdded'>[] =>
 /** A pending membership becomes active; any other stays what it is. */
 export const decideActivate = ({ status }: Member): MemberEvent<'MemberActivated'>[] =>
   status === 'pending' ? [{ type: 'MemberActivated', data: {} }] : []
+
+/**
+ * The person accepts an invitation, and may agree to back keys that others make; a member may agree
+ * later. @throws invitation_not_found
+ */
+export const decideAccept =
+  ({ allowBacking }: { allowBacking: boolean }) =>
+  (state: Member): MemberEvent<'MemberActivated' | 'BackingAllowed'>[] => {
+    if (!isPresent(state)) throw refusal('invitation_not_found')
+    const agrees = allowBacking && !state.allowsBacking
+    return [
+      ...decideActivate(state),
+      ...(agrees ? [{ type: 'BackingAllowed', data: {} } as const] : []),
+    ]
+  }
+
+/** The person does not join. @throws invitation_not_found for a member, too */
+export const decideDecline = ({ status }: Member): MemberEvent<'InvitationDeclined'>[] => {
+  if (status !== 'pending') throw refusal('invitation_not_found')
+  return [{ type: 'InvitationDeclined', data: {} }]
+}
+
+/** Whether the person may make the organization the current one. @throws member_not_found */
+export const requireActive = ({ status }: Member): void => {
+  if (status !== 'active') throw refusal('member_not_found')
+}
 
 /** @throws member_not_found, owner_required, member_pending */
 export const decideChangeRole =
@@ -83,15 +126,26 @@ export const decideRemove =
     return [{ type: 'MemberRemoved', data: {} }]
   }
 
+/** Who makes a key that a member backs. */
+export type Backer = By & {
+  /** The member herself. */
+  own: boolean
+  platform: boolean
+  /** The organization provisioned the member's account. */
+  provisionedHere: boolean
+}
+
 /**
- * Whether a key may act as this member. An admin cannot make a key that acts as an owner.
- * @throws member_not_found, member_pending, owner_required
+ * Whether a key may act as this member, who pays for it. An admin cannot make a key that acts as an
+ * owner. @throws member_not_found, member_pending, owner_required, backing_not_allowed
  */
 export const requireBacking =
-  ({ asOwner }: By) =>
+  ({ asOwner, own, platform, provisionedHere }: Backer) =>
   (state: Member): [] => {
     present(state)
     if (state.status === 'pending') throw refusal('member_pending')
-    if (state.role === 'OWNER' && !asOwner) throw refusal('owner_required')
+    if (state.role === 'OWNER' && !asOwner && !own) throw refusal('owner_required')
+    if (!own && !platform && !provisionedHere && !state.allowsBacking)
+      throw refusal('backing_not_allowed')
     return []
   }

@@ -10,21 +10,27 @@ export type User = {
   provisionedBy: string | null
   /** Hash of the subject by identity provider; none: the person never signed in. */
   identities: Readonly<Record<string, string>>
-  /** Organizations whose membership waits for the next sign-in. */
+  /** Organizations whose membership is pending. */
   invitations: readonly string[]
+  /** The organization that provisioned the account invited before the first sign-in. */
+  joinsAtSignIn: boolean
   currentOrganizationId: string | null
   plan: string | null
 }
 
+const hasSignedIn = ({ identities }: User): boolean => Object.keys(identities).length > 0
+
 export const user: Aggregate<User, typeof userEvents> = {
   category: 'user',
   events: userEvents,
+  stateVersion: 2,
   initial: {
     status: 'unknown',
     origin: null,
     provisionedBy: null,
     identities: {},
     invitations: [],
+    joinsAtSignIn: false,
     currentOrganizationId: null,
     plan: null,
   },
@@ -42,10 +48,13 @@ export const user: Aggregate<User, typeof userEvents> = {
     UserInvited: (state, { organizationId }) => ({
       ...state,
       invitations: [...state.invitations, organizationId],
+      joinsAtSignIn:
+        state.joinsAtSignIn || (organizationId === state.provisionedBy && !hasSignedIn(state)),
     }),
     InvitationsSettled: (state, { organizationIds }) => ({
       ...state,
       invitations: state.invitations.filter((id) => !organizationIds.includes(id)),
+      joinsAtSignIn: state.joinsAtSignIn && !organizationIds.includes(state.provisionedBy ?? ''),
     }),
     CurrentOrganizationChanged: (state, { organizationId }) => ({
       ...state,
@@ -101,22 +110,37 @@ export const decideInviteProvisioned =
   (organizationId: string) =>
   (state: User): UserEvent<'UserInvited'>[] => {
     const own = state.origin === 'self' || state.origin === 'owner'
-    if (own || Object.keys(state.identities).length > 0) throw refusal('account_not_provisionable')
+    if (own || hasSignedIn(state)) throw refusal('account_not_provisionable')
     return decideInvite(organizationId)(state)
   }
 
-/** Forgets invitations; the last organization joined becomes the current one. */
+/**
+ * The organizations that a person joins by signing in: the one that provisioned the account, at the
+ * first sign-in, and those that she accepted.
+ */
+export const joinedBySigningIn = (
+  { joinsAtSignIn, provisionedBy, invitations }: User,
+  accepted: readonly string[],
+): string[] =>
+  invitations.filter((id) => accepted.includes(id) || (joinsAtSignIn && id === provisionedBy))
+
+/** Forgets invitations that were taken up, declined or withdrawn. */
 export const decideSettleInvitations =
-  ({ settled, joined }: { settled: readonly string[]; joined: string | undefined }) =>
-  (state: User): UserEvent<'InvitationsSettled' | 'CurrentOrganizationChanged'>[] => {
-    const organizationIds = settled.filter((id) => state.invitations.includes(id))
-    const events: UserEvent<'InvitationsSettled' | 'CurrentOrganizationChanged'>[] = []
-    if (organizationIds.length > 0)
-      events.push({ type: 'InvitationsSettled', data: { organizationIds } })
-    if (joined && joined !== state.currentOrganizationId)
-      events.push({ type: 'CurrentOrganizationChanged', data: { organizationId: joined } })
-    return events
+  (settled: readonly string[]) =>
+  ({ invitations }: User): UserEvent<'InvitationsSettled'>[] => {
+    const organizationIds = settled.filter((id) => invitations.includes(id))
+    return organizationIds.length > 0
+      ? [{ type: 'InvitationsSettled', data: { organizationIds } }]
+      : []
   }
+
+/** An organization becomes the current one. */
+export const decideEnter =
+  (organizationId: string) =>
+  ({ currentOrganizationId }: User): UserEvent<'CurrentOrganizationChanged'>[] =>
+    currentOrganizationId === organizationId
+      ? []
+      : [{ type: 'CurrentOrganizationChanged', data: { organizationId } }]
 
 /** An organization becomes the current one of a user who has none. */
 export const decideEnterFirst =

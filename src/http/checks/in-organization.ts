@@ -27,3 +27,9 @@ export const keyGiverOf = (request: FastifyRequest): KeyGiver => {
   const grantable = grantableScopes(role, keyScopes, inPerson)
   return { userId, platform: false, inPerson, ...standingOf(request), grantable }
 }
+
+/** The calling user. @throws user_not_found for the platform's key, which has no user */
+export const userOf = ({ access }: FastifyRequest): string => {
+  if (access.userId) return access.userId
+  throw refusal('user_not_found', { message: 'The platform key has no user' })
+}

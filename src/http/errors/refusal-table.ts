@@ -90,6 +90,8 @@ export const refusalTable = {
   member_not_found: { status: 404, shape: 'error', type: invalid },
   member_exists: { status: 409, shape: 'error', type: 'conflict_error' },
   member_pending: { status: 409, shape: 'error', type: 'conflict_error' },
+  invitation_not_found: { status: 404, shape: 'error', type: invalid },
+  backing_not_allowed: { status: 403, shape: 'error', type: 'permission_error' },
   owner_required: { status: 403, shape: 'error', type: 'permission_error' },
   identity_conflict: { status: 409, shape: 'error', type: 'conflict_error' },
   scope_not_allowed: { status: 403, shape: 'error', type: 'permission_error' },

@@ -103,6 +103,7 @@ export const adminApiKeyRoutes =
               'organization_not_found',
               'member_not_found',
               'member_pending',
+              'backing_not_allowed',
               'key_limit_reached',
               'idempotency_key_reused',
             ),

@@ -72,7 +72,7 @@ export const adminMemberRoutes =
         config: writes,
         schema: {
           tags,
-          summary: 'Invite a person, who is pending until the next sign-in',
+          summary: 'Invite a person, who is pending until she accepts',
           params,
           body: z.object({
             email,

@@ -6,7 +6,7 @@ import type { SetSubscriptionCommand } from '../../../commands/set-subscription.
 import { creditUnit } from '../../domain/account/account.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
-import { credits, email, id, pathId, plan } from '../wire/fields.ts'
+import { credits, email, id, orAbsent, pathId, plan } from '../wire/fields.ts'
 
 type Uses = {
   setSubscription: SetSubscriptionCommand
@@ -28,8 +28,11 @@ const login = z.object({
   user_id: id,
   created: z.boolean(),
   activated_organization_ids: z.array(id),
+  pending_organization_ids: z.array(id).describe('Invitations that were not accepted yet'),
   current_organization_id: id.nullable(),
 })
+
+const acceptance = z.object({ organization_id: pathId, allow_backing: orAbsent(z.boolean()) })
 
 /**
  * What only the platform decides about users: plan, credits, sign-ins
@@ -104,7 +107,14 @@ export const adminUserRoutes =
         schema: {
           tags,
           summary: 'Record a sign-in that an identity provider has confirmed',
-          body: z.object({ email, provider: word, subject: word }),
+          body: z.object({
+            email,
+            provider: word,
+            subject: word,
+            accept: orAbsent(z.array(acceptance).max(100)).describe(
+              'Invitations that the person accepted while signing in',
+            ),
+          }),
           response: {
             200: login,
             ...refusals('admin', 'platform_only', 'identity_conflict', 'idempotency_key_reused'),
@@ -112,12 +122,17 @@ export const adminUserRoutes =
         },
       },
       async ({ body, call }) => {
-        const { userId, created, joined, ...login } = await recordLogin(body, call)
+        const accept = body.accept?.map(({ organization_id, allow_backing = false }) => ({
+          organizationId: organization_id,
+          allowBacking: allow_backing,
+        }))
+        const { userId, created, joined, ...login } = await recordLogin({ ...body, accept }, call)
         await waitForPosition(login.position)
         return {
           user_id: userId,
           created,
           activated_organization_ids: joined,
+          pending_organization_ids: [...login.invitations],
           current_organization_id: login.currentOrganizationId,
         }
       },

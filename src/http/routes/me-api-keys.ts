@@ -1,12 +1,10 @@
-import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { CreateApiKeyCommand } from '../../../commands/create-api-key.ts'
 import type { RevokeUserKeyCommand } from '../../../commands/revoke-user-key.ts'
 import type { ListUserKeys } from '../../../queries/list-user-keys.ts'
-import { refusal } from '../../domain/refusal.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
-import { keyGiverOf } from '../checks/in-organization.ts'
+import { keyGiverOf, userOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { createdKey, createdKeyAnswer, keyList, newKey, settingsOf } from '../wire/api-keys.ts'
 import { pageQuery, pathId } from '../wire/fields.ts'
@@ -16,12 +14,6 @@ type Uses = {
   revokeUserKey: RevokeUserKeyCommand
   listUserKeys: ListUserKeys
   waitForPosition: WaitForPosition
-}
-
-/** @throws user_not_found for the platform's key, which has no user */
-const userOf = ({ access }: FastifyRequest): string => {
-  if (access.userId) return access.userId
-  throw refusal('user_not_found', { message: 'The platform key has no user' })
 }
 
 /** A user's own user keys, at most five (docs/contract/admin-api.md#keys). */

@@ -1,13 +1,16 @@
 import t from 'tap'
 import type { MemberEvent, MemberRole } from '../../../src/domain/member/events.ts'
 import {
+  decideAccept,
   decideActivate,
   decideAdd,
   decideChangeRole,
+  decideDecline,
   decideFound,
   decideProvision,
   decideRemove,
   member,
+  requireActive,
   requireBacking,
   requireProvisioned,
 } from '../../../src/domain/member/member.ts'
@@ -18,8 +21,14 @@ const added = (role: MemberRole, status: 'pending' | 'active' = 'active'): Membe
   data: { role, status },
 })
 const activated: MemberEvent = { type: 'MemberActivated', data: {} }
+const allowed: MemberEvent = { type: 'BackingAllowed', data: {} }
+const declined: MemberEvent = { type: 'InvitationDeclined', data: {} }
 const removed: MemberEvent = { type: 'MemberRemoved', data: {} }
 const changedTo = (role: MemberRole): MemberEvent => ({ type: 'MemberRoleChanged', data: { role } })
+const asActive = (state: Parameters<typeof requireActive>[0]): [] => {
+  requireActive(state)
+  return []
+}
 const owner = { asOwner: true }
 const admin = { asOwner: false }
 
@@ -64,13 +73,52 @@ t.test('removing', async (t) => {
   given(added('MEMBER'), removed).when(decideRemove(owner)).refuses('member_not_found')
 })
 
+t.test('accepting and declining', async (t) => {
+  const given = deciding(t, member)
+  const invited = added('MEMBER', 'pending')
+  const accept = decideAccept({ allowBacking: false })
+  const agree = decideAccept({ allowBacking: true })
+  given(invited).when(accept).emitsOnce(activated)
+  given(invited).when(agree).emitsOnce(activated, allowed)
+  given(invited, activated).when(agree).emitsOnce(allowed)
+  given(invited, activated, allowed).when(accept).changesNothing()
+  given(invited).when(decideDecline).emitsOnce(declined)
+  given(invited, activated).when(decideDecline).refuses('invitation_not_found')
+  for (const history of [[], [invited, declined], [invited, removed]]) {
+    given(...history)
+      .when(agree)
+      .refuses('invitation_not_found')
+    given(...history)
+      .when(decideDecline)
+      .refuses('invitation_not_found')
+  }
+  const again = decideAdd({ role: 'MEMBER', status: 'pending' })
+  given(invited, declined).when(again).emitsOnce(invited)
+  given(invited, activated).when(asActive).changesNothing()
+  given(invited).when(asActive).refuses('member_not_found')
+})
+
 t.test('backing a key', async (t) => {
   const given = deciding(t, member)
-  given(added('ADMIN')).when(requireBacking(admin)).changesNothing()
-  given(added('OWNER')).when(requireBacking(owner)).changesNothing()
-  given(added('OWNER')).when(requireBacking(admin)).refuses('owner_required')
-  given(added('MEMBER', 'pending')).when(requireBacking(owner)).refuses('member_pending')
-  given().when(requireBacking(owner)).refuses('member_not_found')
+  const other = { own: false, platform: false, provisionedHere: false }
+  const byAdmin = requireBacking({ ...admin, ...other })
+  const byOwner = requireBacking({ ...owner, ...other })
+  const own = requireBacking({ ...admin, ...other, own: true })
+  const byPlatform = requireBacking({ ...owner, ...other, platform: true })
+  const byProvider = requireBacking({ ...admin, ...other, provisionedHere: true })
+  for (const by of [own, byPlatform, byProvider]) {
+    given(added('ADMIN')).when(by).changesNothing()
+    given(added('MEMBER', 'pending')).when(by).refuses('member_pending')
+    given().when(by).refuses('member_not_found')
+  }
+  for (const by of [byAdmin, byOwner]) {
+    given(added('ADMIN')).when(by).refuses('backing_not_allowed')
+    given(added('ADMIN'), allowed).when(by).changesNothing()
+    given(added('ADMIN'), allowed, removed, added('ADMIN')).when(by).refuses('backing_not_allowed')
+  }
+  given(added('OWNER'), allowed).when(byAdmin).refuses('owner_required')
+  given(added('OWNER'), allowed).when(byOwner).changesNothing()
+  given(added('OWNER')).when(own).changesNothing()
 })
 
 t.test('provisioning', async (t) => {
@@ -79,10 +127,10 @@ t.test('provisioning', async (t) => {
     type: 'MemberAdded',
     data: { role: 'MEMBER', status: 'pending', provisioned: true },
   }
-  given().when(decideProvision).emitsOnce(provisioned)
-  given(provisioned, removed).when(decideProvision).emitsOnce(provisioned)
-  given(provisioned, activated).when(decideProvision).changesNothing()
-  given(added('ADMIN')).when(decideProvision).changesNothing()
+  given().when(decideProvision({})).emitsOnce(provisioned)
+  given(provisioned, removed).when(decideProvision({})).emitsOnce(provisioned)
+  given(provisioned, activated).when(decideProvision({})).changesNothing()
+  given(added('ADMIN')).when(decideProvision({})).changesNothing()
   given(provisioned, activated).when(requireProvisioned).changesNothing()
   given(added('MEMBER')).when(requireProvisioned).refuses('not_provisioned')
   given(provisioned, removed, added('MEMBER')).when(requireProvisioned).refuses('not_provisioned')

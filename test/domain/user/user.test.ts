@@ -1,6 +1,8 @@
 import t from 'tap'
+import { evolved } from '../../../src/domain/aggregate.ts'
 import type { UserEvent } from '../../../src/domain/user/events.ts'
 import {
+  decideEnter,
   decideEnterFirst,
   decideInvite,
   decideInviteProvisioned,
@@ -8,6 +10,7 @@ import {
   decideRegister,
   decideSettleInvitations,
   decideSubscribe,
+  joinedBySigningIn,
   user,
 } from '../../../src/domain/user/user.ts'
 import { deciding } from '../../support/given.ts'
@@ -71,19 +74,39 @@ t.test('inviting', async (t) => {
 t.test('settling invitations', async (t) => {
   const given = deciding(t, user)
   const history = [registered, invited('org-1'), invited('org-2')]
-  const settle = decideSettleInvitations({ settled: ['org-1'], joined: 'org-1' })
   given(...history)
-    .when(settle)
-    .emitsOnce(settledFor('org-1'), entered('org-1'))
-  given(...history, entered('org-1'))
-    .when(settle)
+    .when(decideSettleInvitations(['org-1']))
     .emitsOnce(settledFor('org-1'))
   given(...history)
-    .when(decideSettleInvitations({ settled: ['org-2', 'org-9'], joined: undefined }))
+    .when(decideSettleInvitations(['org-2', 'org-9']))
     .emitsOnce(settledFor('org-2'))
   given(registered)
-    .when(decideSettleInvitations({ settled: ['org-1'], joined: undefined }))
+    .when(decideSettleInvitations(['org-1']))
     .changesNothing()
+})
+
+t.test('what is joined by signing in', async (t) => {
+  const joins = (history: readonly UserEvent[], accepted: readonly string[] = []) =>
+    joinedBySigningIn(evolved(user, user.initial, history), accepted)
+  const invitedTwice = [registered, invited('org-2'), invited('org-1')]
+  t.strictSame(joins(invitedTwice), ['org-1'], 'the organization that provisioned the account')
+  t.strictSame(joins([...invitedTwice, linked]), ['org-1'], 'also where a crash cut that short')
+  t.strictSame(joins(invitedTwice, ['org-2', 'org-9']), ['org-2', 'org-1'], 'what is accepted')
+  t.strictSame(joins([...invitedTwice, linked, settledFor('org-1')]), [])
+  const later = [registered, invited('org-1'), linked, settledFor('org-1'), invited('org-1')]
+  t.strictSame(joins(later), [], 'an invitation after the first sign-in')
+  t.strictSame(joins([registered, linked, invited('org-1')]), [])
+  const self: UserEvent = {
+    type: 'UserRegistered',
+    data: { ...data, origin: 'member', provisionedBy: undefined },
+  }
+  t.strictSame(joins([self, invited('org-1')]), [], 'no organization provisioned the account')
+})
+
+t.test('entering an organization', async (t) => {
+  const given = deciding(t, user)
+  given(registered, entered('org-2')).when(decideEnter('org-1')).emitsOnce(entered('org-1'))
+  given(registered, entered('org-1')).when(decideEnter('org-1')).changesNothing()
 })
 
 t.test('the first organization becomes the current one', async (t) => {

@@ -160,10 +160,11 @@ t.test('what is null in a new key is as if it were not there', async (t) => {
 t.test('PATCH and DELETE of a user key: for its user and the platform only', async (t) => {
   const all = await served(t)
   const { asking, platform } = all
-  const { at, owner } = await withOrganization(all)
+  const { at, owner, organization_id } = await withOrganization(all)
   const login = { email: 'ann@example.com', provider: 'google', subject: 's-1' }
+  const accept = [{ organization_id }]
   const { user_id } = (await owner('POST', `${at}/members`, { ...login, role: 'ADMIN' })).body
-  await platform('POST', '/api/admin/identity/logins', login)
+  await platform('POST', '/api/admin/identity/logins', { ...login, accept })
   const made = await platform('POST', `${at}/api-keys`, { name: 'Ann', type: 'user', user_id })
   const ann = asking(made.body.key)
   const one = `${at}/api-keys/${made.body.key_id}`

@@ -34,7 +34,11 @@ t.test('members', async (t) => {
     },
   })
 
-  const login = { email: 'ann@example.com', provider: 'google', subject: 's-1' }
+  const signsIn = { email: 'ann@example.com', provider: 'google', subject: 's-1' }
+  t.match(await platform('POST', '/api/admin/identity/logins', signsIn), {
+    body: { activated_organization_ids: [], pending_organization_ids: [organization_id] },
+  })
+  const login = { ...signsIn, accept: [{ organization_id }] }
   t.match(await platform('POST', '/api/admin/identity/logins', login), {
     body: { activated_organization_ids: [organization_id] },
   })

@@ -81,6 +81,7 @@ t.test('plans, credits and sign-ins', async (t) => {
       user_id: owner_user_id,
       created: false,
       activated_organization_ids: [],
+      pending_organization_ids: [],
       current_organization_id: organization_id,
     },
   })

@@ -62,7 +62,7 @@ t.test('GET /management/agents: squads, for connect links', async (t) => {
 t.test('PUT /api/external/management/agents/{agent_id}/instruction', async (t) => {
   const all = await served(t)
   const { asking, platform } = all
-  const { at, owner } = await withOrganization(all)
+  const { at, owner, organization_id } = await withOrganization(all)
   const agent = (await owner('POST', `${at}/agents`, { name: 'A', instruction: 'Old.' })).body
   const put = (ask: typeof owner, body: object, id = agent.agent_id) =>
     ask('PUT', `/api/external/management/agents/${id}/instruction`, body)
@@ -108,7 +108,8 @@ t.test('PUT /api/external/management/agents/{agent_id}/instruction', async (t) =
   })
 
   const { user_id } = (await owner('POST', `${at}/members`, { email: 'ann@example.com' })).body
-  const login = { email: 'ann@example.com', provider: 'google', subject: 's-1' }
+  const accept = [{ organization_id }]
+  const login = { email: 'ann@example.com', provider: 'google', subject: 's-1', accept }
   await platform('POST', '/api/admin/identity/logins', login)
   const anns = await platform('POST', `${at}/api-keys`, { name: 'Ann', type: 'user', user_id })
   const asAnn = asking(anns.body.key)

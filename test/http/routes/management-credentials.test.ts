@@ -165,7 +165,9 @@ t.test('own credentials', async (t) => {
     const { events } = (await owner('GET', `${at}/audit/events?type=CredentialStored`)).body
     t.strictSame(events.at(-1).data, { name: 'TOKEN', value: { withheld: true } })
     const other = await partner(all, 'other')
-    const login = { email: 'cy@example.com', provider: 'test', subject: 'cy@example.com' }
+    const email = 'cy@example.com'
+    const accept = [{ organization_id: other.organization_id }]
+    const login = { email, provider: 'test', subject: email, accept }
     await other.owner('POST', `${other.at}/members`, { email: login.email })
     await all.platform('POST', '/api/admin/identity/logins', login)
     const made = await all.platform('POST', `${other.at}/api-keys`, {

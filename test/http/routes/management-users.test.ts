@@ -169,12 +169,21 @@ t.test('one person, two partners at once', async (t) => {
   const login = { email: 'ann@example.com', provider: 'google', subject: 's-1' }
   const signedIn = (await platform('POST', '/api/admin/identity/logins', login)).body
   const organizations = partners.map(({ organization_id }) => organization_id)
+  t.equal(signedIn.activated_organization_ids.length, 1, 'the one that made the account')
   t.strictSame(
-    [...signedIn.activated_organization_ids].sort(),
-    [...organizations].sort(),
-    'the first login activates both',
+    [...signedIn.activated_organization_ids, ...signedIn.pending_organization_ids].sort(),
+    organizations.toSorted(),
   )
-  t.ok(organizations.includes(signedIn.current_organization_id))
+  t.equal(signedIn.current_organization_id, signedIn.activated_organization_ids[0])
+  t.match((await provision()).map((body) => body.membership_status).toSorted(), [
+    'active',
+    'active',
+    'pending',
+    'pending',
+  ])
+  const accept = organizations.map((organization_id) => ({ organization_id }))
+  const again = await platform('POST', '/api/admin/identity/logins', { ...login, accept })
+  t.match(again.body, { pending_organization_ids: [] })
   for (const body of await provision())
     t.match(body, { user_id, created: false, membership_status: 'active' })
   t.match((await one.ask('GET', path)).body.users, [{ user_id, membership_status: 'active' }])

@@ -1,0 +1,20 @@
+import type { Sealed } from '../domain/sealed.ts'
+import { defaultName, normalizedEmail } from './secrets.ts'
+import { memberKey, type Vault } from './vault.ts'
+
+type Invitation = {
+  organizationId: string
+  userId: string
+  email: string
+  name?: string | undefined
+}
+
+/** What an organization invites a person with, sealed for that organization. */
+export const sealedInvitation = async (
+  seal: Vault['seal'],
+  { organizationId, userId, email, name }: Invitation,
+): Promise<{ email: Sealed; name: Sealed }> => {
+  const key = memberKey(organizationId, userId)
+  const address = normalizedEmail(email)
+  return { email: await seal(key, address), name: await seal(key, name ?? defaultName(address)) }
+}
