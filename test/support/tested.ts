@@ -6,6 +6,11 @@ const wholeSystem = ['browser/', 'contract/', 'contracts/', 'docs/', 'faults/']
 /** Tests of files that they are not named after. */
 export const together: Readonly<Record<string, readonly string[]>> = {
   'test/app/nested-loops.test.ts': ['src/agents/loop-agent.ts'],
+  'test/security/invitations.test.ts': [
+    'queries/list-memberships.ts',
+    'src/http/routes/me-memberships.ts',
+    'src/security/sealed-invitation.ts',
+  ],
   'test/security/keys-of-owners.test.ts': [
     'commands/change-api-key.ts',
     'commands/create-api-key.ts',
