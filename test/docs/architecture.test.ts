@@ -14,26 +14,37 @@ const { homeless, testsOf, nearest, covered } = tested(tree)
 
 const link = (name: string, file: string) => `[${name}](../${file})`
 const short = (file: string) => basename(file).replace(/(\.test)?\.ts$/, '')
-/** Of files that are all called events.ts, their folders. */
-const noun = (file: string) => file.split('/').at(-2) ?? ''
-const cell = (files: readonly string[], name = short) =>
-  files.map((file) => link(name(file), file)).join(', ')
+/** Files that are all called events.ts are told by their folders. */
+const told = (file: string) =>
+  file.endsWith('/events.ts') ? `${file.split('/').at(-2)} events` : 'all events'
+/** Files of one name in a cell are told by their folders as well. */
+const cell = (files: readonly string[], name = short) => {
+  const names = files.map(name)
+  const isTwice = (one: string) => names.indexOf(one) !== names.lastIndexOf(one)
+  const label = (file: string, one: string) =>
+    isTwice(one) ? `${file.split('/').at(-2)}/${one}` : one
+  return files.map((file, n) => link(label(file, names[n] ?? ''), file)).join(', ')
+}
 const row = (...cells: string[]) => `| ${cells.join(' | ')} |`
 
 const operationRows = (contract: Contract): string[] => {
   const trace = tracing(tree)
   return operationsOf(contract).map(({ method, path }) => {
-    const { route, commands, queries, work, events, views } = trace(method, path)
+    const found = trace(method, path)
+    const { route, commands, queries, work, deciders, events, views, reactors } = found
     const own = testsOf(route)
-    const made = [...commands, ...queries, ...work].flatMap(testsOf)
+    const made = [commands, queries, work, deciders, views, reactors].flat().flatMap(testsOf)
     const tests = [...new Set([...(own.length > 0 ? own : nearest(route)), ...made])]
     return row(
       `\`${method.toUpperCase()} ${path}\``,
       cell([route]),
       cell(commands),
       cell([...queries, ...work]),
-      cell(events, (file) => (file.endsWith('/events.ts') ? noun(file) : 'all')),
+      cell([...deciders, ...events], (file) =>
+        deciders.includes(file) ? short(file) : told(file),
+      ),
       cell(views),
+      cell(reactors),
       cell(tests),
     )
   })
@@ -50,19 +61,23 @@ Made by \`test/docs/architecture.test.ts\` from what files import; \`UPDATE_DOCS
 
 ## From an operation to its tests
 
-For every operation of \`/api/openapi.json\`: its route, the commands and queries that it comes to, the
-events of the streams that those commands read and append to (for a question alone: the events that its
-views are folded from), the views that answer it or change by it, and the tests of these files.
+For every operation of \`/api/openapi.json\`: its route; the commands and queries that it comes to; what the
+commands decide by, with the events of those streams (for a question alone: the events that its views are
+folded from); the views that a query reads or an event of the commands changes; the reactors that follow
+what changed; and the tests of all these files.
 
 What every request passes is in none of the rows: who asks ([authenticate](../src/http/checks/authenticate.ts),
 [find-access](../queries/find-access.ts)), for whom ([delegate](../src/security/delegate.ts)), who pays
 ([require-subscription](../src/turns/require-subscription.ts)), and the wait until the views have what a
-command appended ([watermarks](../src/projector/watermarks.ts)). What a turn appends between its message
+command appended ([watermarks](../src/projector/watermarks.ts)), and what is counted of it
+([meter-key-usage](../src/reactors/meter-key-usage.ts), [meter-refusals](../src/reactors/meter-refusals.ts)).
+[event-index](../projections/event-index.ts) and [transparency](../projections/transparency.ts) change with
+every event. What a turn appends between its message
 and its end is told in the rows of completions; other rows that touch running turns name
 [turns](../src/turns/turns.ts).
 
-${row('Operation', 'Route', 'Commands', 'Queries and more', 'Events', 'Views', 'Tests')}
-|---|---|---|---|---|---|---|
+${row('Operation', 'Route', 'Commands', 'Queries and more', 'Decides by', 'Views', 'Reactors', 'Tests')}
+|---|---|---|---|---|---|---|---|
 ${operationRows(contract).join('\n')}
 
 ## Files without a test of their own
@@ -85,6 +100,20 @@ t.test('every test is of a file, or of the system as a whole', async (t) => {
 
 t.test('every file with logic has a test, its own or that of a file that uses it', async (t) => {
   for (const { file, tests } of covered) t.ok(tests.length > 0, file)
+})
+
+t.test('the example of CONTRIBUTING.md is traced from its route to its tests', async (t) => {
+  const found = tracing(tree)('post', '/api/external/content/{content_id}/retry')
+  t.strictSame(found, {
+    route: 'src/http/routes/contents.ts',
+    commands: ['commands/retry-content.ts'],
+    queries: [],
+    work: [],
+    deciders: ['src/domain/account/account.ts', 'src/domain/content/content.ts'],
+    events: ['src/domain/account/events.ts', 'src/domain/content/events.ts'],
+    views: ['projections/accounts.ts', 'projections/contents.ts'],
+    reactors: ['src/reactors/close-orphans.ts', 'src/reactors/generate-content.ts'],
+  })
 })
 
 t.test(`${page} says where every operation is made`, async (t) => {

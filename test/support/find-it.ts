@@ -1,4 +1,7 @@
 import { dirname } from 'node:path'
+import { projections } from '../../projections/all.ts'
+import type { AnyProjection } from '../../projections/projection.ts'
+import { emitting } from './emitted.ts'
 import type { Sources } from './imports.ts'
 import { type Declared, declaredRoutes } from './routes.ts'
 
@@ -9,8 +12,14 @@ export type Found = {
   queries: readonly string[]
   /** What a route goes to besides them. */
   work: readonly string[]
+  /** What the commands decide by, besides the events. */
+  deciders: readonly string[]
+  /** Of the streams that the commands decide on; for a question alone, of what its views fold. */
   events: readonly string[]
+  /** Read by a query, or changed by an event that the commands may append. */
   views: readonly string[]
+  /** What goes on when the request is answered: they look at those views. */
+  reactors: readonly string[]
 }
 
 /** `turns` makes what has the type `Turns`. */
@@ -27,8 +36,6 @@ const turns = 'src/turns/turns.ts'
 const beginsTurns = 'src/turns/begin-turn.ts'
 
 const isCommand = (file: string) => file.startsWith('commands/')
-/** A command's file may also have what is checked of those for whom others act. */
-const isCheck = (name: string) => name === 'RequireProvisionedUser'
 const isQuery = (file: string) => /^queries\/(?!page\.|opened\.)/.test(file)
 /** Rooms of work: what they import is what a route does by way of them. */
 const isWork = (file: string) => /^src\/(turns|feeds|rag|reactors|projector)\//.test(file)
@@ -39,6 +46,13 @@ const allEvents = 'src/domain/categories.ts'
 /** Who keeps what a route knows by its port. */
 const keeps: Readonly<Record<string, string>> = {
   'src/ports/knowledge.ts': 'src/rag/knowledge.ts',
+}
+
+/** A view of the events themselves changes with every one: no row names it for that. */
+const handledBy = (projection: AnyProjection): string[] => {
+  if (!('events' in projection)) return []
+  const { creates, changes, removes = [], clears = {} } = projection
+  return [creates, changes, clears].flatMap((handlers) => Object.keys(handlers)).concat(removes)
 }
 
 /** Says of an operation where it is made, by what its route imports, types included. */
@@ -57,19 +71,32 @@ export const tracing = (sources: Sources) => {
       seen.add(file)
       if (!enters(file) || (file === turns && !seen.has(beginsTurns))) return
       for (const { from, names } of importsOf(file))
-        if (enters(from) && names.some((name) => !isCheck(name))) walk(from)
+        if (enters(from) && names.length > 0) walk(from)
     }
     for (const start of starts) walk(start)
     return [...seen]
   }
 
-  /** The events of the streams that a command decides on, by what it imports besides types. */
-  const decidedIn = (command: string): string[] =>
+  const eventsBeside = (file: string) => `${dirname(file)}/events.ts`
+
+  /** What a command decides by: what it imports, besides types, that is about some events. */
+  const decidersOf = (command: string): string[] =>
     importsOf(command)
       .filter(({ from, typesOnly }) => !typesOnly && from.startsWith('src/domain/'))
-      .map(({ from }) => ({ from, events: `${dirname(from)}/events.ts` }))
-      .filter(({ from, events }) => importsOf(from).some((one) => one.from === events))
-      .map(({ events }) => events)
+      .map(({ from }) => from)
+      .filter((from) => importsOf(from).some((one) => one.from === eventsBeside(from)))
+
+  const emittedBy = emitting(sources)
+
+  /** Views that one of these events changes. */
+  const changedBy = (events: ReadonlySet<string>): string[] =>
+    projections
+      .filter((projection) => handledBy(projection).some((type) => events.has(type)))
+      .flatMap(({ name }) => views.filter((view) => textOf(view).includes(`  name: '${name}',`)))
+
+  const reactors = files.filter(
+    (file) => file.startsWith('src/reactors/') && importsOf(file).some(({ from }) => isView(from)),
+  )
 
   const foldedIn = (view: string): string[] => {
     const modules = importsOf(view).map(({ from }) => from)
@@ -78,31 +105,33 @@ export const tracing = (sources: Sources) => {
   }
 
   const made = ({ file, uses }: Declared): Found => {
-    const used = uses
-      .filter(({ name }) => !isCheck(name))
-      .map(({ name, from }) => ({ name, from: keeps[from] ?? from }))
+    const used = uses.map(({ name, from }) => ({ name, from: keeps[from] ?? from }))
     const reached = reachedFrom(used.map(({ from }) => from))
     const commands = reached.filter(isCommand)
     const queries = reached.filter(isQuery)
     const makers = used.filter(
       ({ name, from }) =>
         isWork(from) &&
+        !reactors.includes(from) &&
         reached.includes(from) &&
         (Object.values(keeps).includes(from) || maker(name).test(textOf(from))),
     )
     const imported = queries.flatMap((query) => importsOf(query).map(({ from }) => from))
     const asked = imported.includes(allViews) ? [allViews] : imported.filter(isView)
-    const decided = commands.flatMap(decidedIn)
-    const folded = views.filter((view) => foldedIn(view).some((one) => decided.includes(one)))
+    const deciders = commands.flatMap(decidersOf)
+    const changed = changedBy(new Set(commands.flatMap(emittedBy)))
+    const follows = (file: string) => importsOf(file).some(({ from }) => changed.includes(from))
     const read = asked.flatMap((view) => (view === allViews ? [allEvents] : foldedIn(view)))
-    const events = decided.length > 0 ? decided : read
+    const events = deciders.length > 0 ? deciders.map(eventsBeside) : read
     return {
       route: file,
       commands: unique(commands),
       queries: unique(queries),
       work: unique(makers.map(({ from }) => from)),
+      deciders: unique(deciders),
       events: events.includes(allEvents) ? [allEvents] : unique(events),
-      views: unique([...asked, ...folded]),
+      views: unique([...asked, ...changed]),
+      reactors: reactors.filter((file) => reached.includes(file) || follows(file)),
     }
   }
 

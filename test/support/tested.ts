@@ -33,6 +33,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
   ],
   'test/agents/endings.test.ts': ['src/agents/agent-runtime.ts'],
   'test/domain/frozen-events.test.ts': ['src/domain/categories.ts', 'src/domain/versions.ts'],
+  'test/http/checks/opened-bytes.test.ts': ['queries/opened.ts', 'src/http/streams/sse.ts'],
   'test/http/checks/order.test.ts': ['src/http/server/server.ts'],
   'test/http/fuzz.test.ts': ['src/http/server/server.ts', 'src/http/server/open-api.ts'],
   'test/tools/leaks.test.ts': ['src/tools/toolbox.ts'],
