@@ -68,12 +68,12 @@ what changed; and the tests of all these files.
 
 What every request passes is in none of the rows: who asks ([authenticate](../src/http/checks/authenticate.ts),
 [find-access](../queries/find-access.ts)), for whom ([delegate](../src/security/delegate.ts)), who pays
-([require-subscription](../src/turns/require-subscription.ts)), and the wait until the views have what a
-command appended ([watermarks](../src/projector/watermarks.ts)), and what is counted of it
+([require-subscription](../src/turns/require-subscription.ts)), the wait until the views have what a command
+appended ([watermarks](../src/projector/watermarks.ts)), and what is counted of it
 ([meter-key-usage](../src/reactors/meter-key-usage.ts), [meter-refusals](../src/reactors/meter-refusals.ts)).
 [event-index](../projections/event-index.ts) and [transparency](../projections/transparency.ts) change with
-every event. What a turn appends between its message
-and its end is told in the rows of completions; other rows that touch running turns name
+every event. What a turn appends between its message and its end is told in the rows of completions; other
+rows that touch running turns name
 [turns](../src/turns/turns.ts).
 
 ${row('Operation', 'Route', 'Commands', 'Queries and more', 'Decides by', 'Views', 'Reactors', 'Tests')}

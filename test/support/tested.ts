@@ -17,6 +17,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
   ],
   'test/security/rights.test.ts': ['src/security/access.ts', 'src/security/scopes.ts'],
   'test/app/over-eventstoredb.test.ts': ['src/app/stores.ts'],
+  'test/app/tenants-apart.test.ts': ['src/app/app.ts'],
   'test/http/routes/admin-api-keys.test.ts': ['src/http/routes/me-api-keys.ts'],
   'test/http/routes/admin-organizations.test.ts': ['src/http/routes/admin-users.ts'],
   'test/http/routes/connect.test.ts': ['src/http/routes/management-connect.ts'],
@@ -35,6 +36,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
   'test/domain/frozen-events.test.ts': ['src/domain/categories.ts', 'src/domain/versions.ts'],
   'test/http/checks/opened-bytes.test.ts': ['queries/opened.ts', 'src/http/streams/sse.ts'],
   'test/http/checks/order.test.ts': ['src/http/server/server.ts'],
+  'test/http/streams/branch-order.test.ts': ['src/http/streams/turn-frames.ts'],
   'test/http/fuzz.test.ts': ['src/http/server/server.ts', 'src/http/server/open-api.ts'],
   'test/tools/leaks.test.ts': ['src/tools/toolbox.ts'],
   'test/transparency/formats.test.ts': [
