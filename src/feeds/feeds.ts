@@ -3,6 +3,7 @@ import { type ReadModel, shownDocument } from '../../projections/projection.ts'
 import type { ReadHistory } from '../../queries/read-history.ts'
 import { latest, type Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
+import type { Document } from '../ports/views.ts'
 import type { TemporalQuery } from '../projector/temporal-query.ts'
 import { ending, type FeedBatch, itemParts, itemsOf, type Shown, upsert } from './item.ts'
 import { type LiveUses, live } from './live.ts'
@@ -10,6 +11,8 @@ import { touched } from './touched.ts'
 
 /** How long a snapshot is shared with others who ask for it. */
 const sharedMs = 1_000
+/** Where it is still being read, a follower is given it for so long: clients that do not read hold few. */
+const readMs = 60_000
 /** How many events' changes are sent together. */
 const window = 2_000
 
@@ -39,7 +42,15 @@ export const feeds = (uses: Uses) => {
   const { store, views, at, readHistory, stateAt, head, opened } = uses
   const { now = () => performance.now() } = uses
   const following = live(uses)
-  type Snapshot = { position: Position; state: ReturnType<TemporalQuery>; until: number }
+  type Owned = readonly [id: string, document: Document]
+  type Snapshot = {
+    position: Position
+    own: Promise<readonly Owned[]>
+    until: number
+    made: number
+    readers: number
+    forget(): void
+  }
   const shared = new Map<string, Snapshot>()
 
   const shownBy =
@@ -53,29 +64,41 @@ export const feeds = (uses: Uses) => {
     const known = shared.get(name)
     const position = at(model.name)
     if (known && known.until > now() && (follows || known.position === position)) return known
-    const state = stateAt(organizationId, model, position)
-    const made: Snapshot = { position, state, until: Number.POSITIVE_INFINITY }
-    shared.set(name, made)
-    const forget = () => {
-      if (shared.get(name) === made) shared.delete(name)
+    if (known && follows && known.readers > 0 && now() - known.made < readMs) return known
+    const own = stateAt(organizationId, model, position).then(({ documents }) =>
+      [...documents].filter(([, document]) => document.organization_id === organizationId),
+    )
+    const made: Snapshot = {
+      position,
+      own,
+      until: Number.POSITIVE_INFINITY,
+      made: now(),
+      readers: 0,
+      forget() {
+        if (shared.get(name) === made && made.readers === 0) shared.delete(name)
+      },
     }
-    state.then(() => {
+    shared.set(name, made)
+    own.then(() => {
       made.until = now() + sharedMs
-      setTimeout(forget, sharedMs).unref()
-    }, forget)
+      setTimeout(made.forget, sharedMs).unref()
+    }, made.forget)
     return made
   }
 
   async function* snapshot(asked: FeedRequest, follows: boolean): AsyncGenerator<FeedBatch> {
-    const { organizationId, model } = asked
-    const { position, state } = snapshotOf(asked, follows)
+    const { model } = asked
+    const read = snapshotOf(asked, follows)
+    const { position, own } = read
     const shown = shownBy(model)
-    const own = [...(await state).documents].filter(
-      ([, document]) => document.organization_id === organizationId,
-    )
-    const make = async ([id, document]: (typeof own)[number]) =>
-      upsert(id, await shown(document), position)
-    yield* ending(itemParts(own, make), position, { partial: true })
+    const make = async ([id, document]: Owned) => upsert(id, await shown(document), position)
+    read.readers++
+    try {
+      yield* ending(itemParts(await own, make), position, { partial: true })
+    } finally {
+      read.readers--
+      if (read.until <= now()) read.forget()
+    }
   }
 
   async function* changes(

@@ -19,6 +19,8 @@ import { boolean, id, logPosition } from '../wire/fields.ts'
 type Uses = { feeds: Feeds; getOrganization: GetOrganization; findAccess: FindAccess }
 
 const lagUnit = z.enum(['events', 'bytes'])
+/** Open streams of one organization (docs/contract/limits.md#sizes). */
+const mostStreams = 1_000
 const scopes = ['admin:read']
 const rules = { scopes, managers: true } as const
 
@@ -70,6 +72,27 @@ export const adminFeedRoutes =
         return access.kind === 'platform' || (manages && access.organizationId === organizationId)
       } catch {
         return false
+      }
+    }
+
+    const open = new Map<string, number>()
+
+    /** Counts a stream of an organization until it ends. @throws rate_limit_exceeded */
+    const entered = (organizationId: string): (() => void) => {
+      const count = open.get(organizationId) ?? 0
+      if (count >= mostStreams)
+        throw refusal('rate_limit_exceeded', {
+          message: `An organization has at most ${mostStreams} open feeds`,
+          limit: mostStreams,
+          window: 'concurrent',
+          resetAt: Math.ceil(Date.now() / 1000) + 1,
+          retryAfter: 1,
+        })
+      open.set(organizationId, count + 1)
+      return () => {
+        const left = (open.get(organizationId) ?? 1) - 1
+        if (left > 0) open.set(organizationId, left)
+        else open.delete(organizationId)
       }
     }
 
@@ -146,6 +169,7 @@ export const adminFeedRoutes =
         if (after !== undefined && after > (await feeds.head()))
           throw refusal('invalid_query', { fields: { after: ['The log is not that long'] } })
         const asked = { organizationId, model, after, snapshot: request.query.snapshot }
+        reply.raw.once('close', entered(organizationId))
         return wantsLines(request)
           ? sendLines(reply, lines(asked))
           : sendStream(reply, frames(request, reply, asked))

@@ -53,7 +53,7 @@ export async function* cutUnread(
   const look = setInterval(() => {
     if (offered > 0 && offered === seen) cut()
     seen = offered
-  }, patienceMs).unref()
+  }, patienceMs)
   let count = 0
   try {
     for await (const frame of frames) {

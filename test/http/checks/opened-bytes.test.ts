@@ -25,9 +25,12 @@ t.test('texts that compress: pages and parts are bounded by what is opened', asy
     let seen = 0
     let pages = 0
     for (let after = '', more = true; more; pages++) {
-      const { body, text } = await ask(`${at}/audit/events?type=UserMessageSent&limit=500${after}`, {
-        headers,
-      })
+      const { body, text } = await ask(
+        `${at}/audit/events?type=UserMessageSent&limit=500${after}`,
+        {
+          headers,
+        },
+      )
       t.ok(text.length < most, `${text.length} bytes`)
       seen += body.events.length
       after = `&after=${body.next_after}`

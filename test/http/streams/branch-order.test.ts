@@ -26,7 +26,7 @@ t.test('parallel answers in plain clients: branch after branch, as it is stored'
     const init = { headers }
     const frames = await (await key.stream({ ...asked, ...options, session_id }, init)).all()
     const [, stored] = await contents(key, session_id)
-    t.match(stored, /^Left:\n[^]*\n\nRight:\n/)
+    t.match(stored, /^Left:\n.*\n\nRight:\n/s)
     t.equal(textOf(frames), stored)
     const query = agent_events ? `?agent_events=${agent_events}` : ''
     for (const at of [1, 3, Math.floor(frames.length / 2), frames.length - 2]) {

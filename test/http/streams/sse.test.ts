@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import t from 'tap'
-import { frame, withKeepAlive } from '../../../src/http/streams/sse.ts'
+import { cutUnread, frame, withKeepAlive } from '../../../src/http/streams/sse.ts'
+import { deferred } from '../../../src/support/deferred.ts'
 import { framesOf } from '../../support/client.ts'
 
 /** Bytes cut where the network likes. */
@@ -95,3 +96,36 @@ t.test('a failure of the frames is passed on', async (t) => {
   t.match(await stream.next(), { value: 'a' })
   await t.rejects(stream.next(), { message: 'gone' })
 })
+
+t.test(
+  'a stream of which nothing is taken is cut; one that has nothing to send is not',
+  async (t) => {
+    async function* endless() {
+      for (;;) yield 'frame'
+    }
+    const cut = deferred<void>()
+    const unread = cutUnread(endless(), () => cut.resolve(), 20)
+    for (let n = 0; n < 100; n++) t.same(await unread.next(), { value: 'frame', done: false })
+    await cut.promise
+    await unread.return(undefined)
+    const held = deferred<void>()
+    const ticks = deferred<void>()
+    async function* silent() {
+      yield 'first'
+      await held.promise
+      yield 'second'
+    }
+    let cuts = 0
+    const quiet = cutUnread(silent(), () => cuts++, 5)
+    await quiet.next()
+    const second = quiet.next()
+    let left = 10
+    const timer = setInterval(() => --left === 0 && ticks.resolve(), 5)
+    await ticks.promise
+    clearInterval(timer)
+    t.equal(cuts, 0)
+    held.resolve()
+    t.same(await second, { value: 'second', done: false })
+    await quiet.return(undefined)
+  },
+)
