@@ -183,5 +183,3 @@ export const datastoreIndexes = (uses: Uses) => {
     close: pool.close,
   }
 }
-
-export type DatastoreIndexes = ReturnType<typeof datastoreIndexes>

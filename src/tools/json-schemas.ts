@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { JsonSchemas } from '../ports/json-schemas.ts'
-import { WorkFailed, workerPool } from '../support/worker-pool.ts'
+import { WorkFailed } from '../support/lane.ts'
+import { workerPool } from '../support/worker-pool.ts'
 import type { SchemaAnswer, SchemaTask } from './json-schema-thread.ts'
 
 type Limits = {

@@ -54,7 +54,7 @@ t.test('one that takes too long or too much memory is ended', async (t) => {
   const records = `${'{"name":"widget","price":12}\n'.repeat(250_000)}`
   const lines = task(Buffer.from(records), 'application/x-ndjson')
   t.match(await small.read(lines), { failed: /memory/ })
-  const watched = documentReader({ growthMb: 0 })
+  const watched = documentReader({ processMb: 0 })
   t.match(await watched.read(task(Buffer.from(records), 'application/x-ndjson')), {
     failed: /memory/,
   })
@@ -99,4 +99,13 @@ t.test('what is stored and indexed is bounded, whatever the file is', async (t) 
   t.match(await reader.read(task(many, 'application/x-ndjson')), {
     failed: /more than 20000 passages/,
   })
+})
+
+t.test('one that fills the heap at once ends its own process, and no other', async (t) => {
+  const reader = documentReader()
+  t.teardown(() => reader.close())
+  t.match(await reader.read(task(Buffer.from('<p>'.repeat(3_400_000)), 'text/html')), {
+    failed: /memory|seconds|deep/,
+  })
+  t.match(await reader.read(text('Tea at four')), { count: 1 })
 })

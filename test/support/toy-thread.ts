@@ -1,4 +1,4 @@
-import { serveTasks } from '../../src/support/thread-tasks.ts'
+import { serveTasks } from '../../src/support/lane-tasks.ts'
 
 export type ToyTask =
   | { echo: number }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FileType } from '../domain/file/types.ts'
-import { serveTasks } from '../support/thread-tasks.ts'
+import { serveTasks } from '../support/lane-tasks.ts'
 import { Unreadable } from './block.ts'
 import { chunksOf } from './chunk.ts'
 import { chunkLine, headLine } from './chunk-lines.ts'
@@ -46,7 +46,6 @@ const wordsFor = (error: unknown): string => {
     : 'The document is damaged'
 }
 
-serveTasks<DocumentTask, ReadDocument>(async (task) => {
-  const answer = await read(task).catch((error): ReadDocument => ({ failed: wordsFor(error) }))
-  return 'lines' in answer ? { answer, transfer: [answer.lines.buffer] } : { answer }
-})
+serveTasks<DocumentTask, ReadDocument>(async (task) => ({
+  answer: await read(task).catch((error): ReadDocument => ({ failed: wordsFor(error) })),
+}))

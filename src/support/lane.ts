@@ -1,0 +1,118 @@
+import { fork } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+import type { FromLane } from './lane-tasks.ts'
+
+/** Why a task has no answer: its time or memory was over, what worked on it died, or its pool closed. */
+export type WorkFault = 'time' | 'memory' | 'crash' | 'closed'
+
+export class WorkFailed extends Error {
+  override readonly name = 'WorkFailed'
+  readonly fault: WorkFault
+  constructor(fault: WorkFault, message: string = fault) {
+    super(message)
+    this.fault = fault
+  }
+}
+
+type Told<Answer> = {
+  told(message: FromLane<Answer>): void
+  /** It is gone, by itself. */
+  gone(error: WorkFailed): void
+}
+
+/** A thread or process that works on one task at a time. */
+export type Lane<Asked> = {
+  post(asked: Asked, transfer: readonly ArrayBuffer[]): void
+  /** All of its memory, in MB; undefined where it is not known. */
+  resident(): number | undefined
+  /** Whether it keeps this process alive. */
+  holds(alive: boolean): void
+  end(): Promise<unknown>
+}
+
+type Options = {
+  /** The compiled script, which calls `serveTasks`. */
+  script: URL
+  /** The largest heap, in MB. */
+  heapMb: number
+  /** It ends itself after this long, should this process be gone. */
+  lifeMs: number
+  data?: unknown
+}
+
+/**
+ * A thread. It starts quickly and is ended when its heap is full. V8 gives it 16 MB more to end in: a
+ * larger single allocation then ends this whole process. So it is for work that cannot get there.
+ */
+export const threadLane = <Asked, Answer>(
+  { script, heapMb, data }: Options,
+  { told, gone }: Told<Answer>,
+): Lane<Asked> => {
+  const worker = new Worker(script, {
+    workerData: data,
+    env: {},
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 32 },
+  })
+  worker
+    .on('message', told)
+    .once('error', (error: NodeJS.ErrnoException) =>
+      gone(
+        error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+          ? new WorkFailed('memory')
+          : new WorkFailed('crash', String(error)),
+      ),
+    )
+    .once('exit', () => gone(new WorkFailed('crash')))
+  return {
+    post: (asked, transfer) => worker.postMessage(asked, transfer),
+    resident: () => undefined,
+    holds: (alive) => (alive ? worker.ref() : worker.unref()),
+    end: () => worker.terminate(),
+  }
+}
+
+const pageBytes = 4_096
+const megabyte = 1_048_576
+
+/** What the kernel says of a process's memory, in MB; undefined on systems without /proc. */
+const residentOf = (pid: number | undefined): number | undefined => {
+  try {
+    const pages = Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1])
+    return (pages * pageBytes) / megabyte
+  } catch {
+    return undefined
+  }
+}
+
+/** A process: whatever its work does to it, no other is touched. It shares no memory. */
+export const processLane = <Asked, Answer>(
+  { script, heapMb, lifeMs }: Options,
+  { told, gone }: Told<Answer>,
+): Lane<Asked> => {
+  const child = fork(script, [String(lifeMs)], {
+    execArgv: [`--max-old-space-size=${heapMb}`, '--max-semi-space-size=16'],
+    env: {},
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  const exited = new Promise((resolve) => child.once('exit', resolve))
+  child
+    .on('message', told)
+    .once('error', (error) => gone(new WorkFailed('crash', String(error))))
+    .once('exit', (code, signal) =>
+      // V8 aborts when the heap is full; the system kills when all memory is.
+      gone(new WorkFailed(signal === null && code !== 134 ? 'crash' : 'memory')),
+    )
+  return {
+    post: (asked) => child.send(asked as never, () => undefined),
+    resident: () => residentOf(child.pid),
+    holds: (alive) => (alive ? child.ref() : child.unref()),
+    end: () => {
+      child.kill('SIGKILL')
+      return child.pid === undefined ? Promise.resolve() : exited
+    },
+  }
+}
