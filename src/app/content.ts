@@ -3,6 +3,7 @@ import { getContent } from '../../queries/get-content.ts'
 import { listContents } from '../../queries/list-contents.ts'
 import { httpContentProvider } from '../adapters/generation/http-provider.ts'
 import { offlineContentProvider } from '../adapters/generation/offline-provider.ts'
+import { guardedOutbound } from '../adapters/outbound/guarded.ts'
 import type { Config } from '../config.ts'
 import { contentWebhookRoutes } from '../http/routes/content-webhooks.ts'
 import { contentRoutes } from '../http/routes/contents.ts'
@@ -52,13 +53,23 @@ export type GenerationLimits = {
   maxBytes?: number
 }
 
+const hostOf = (url: string): string => {
+  const { hostname, port, protocol } = new URL(url)
+  return `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
+}
+
 /** Generated content: requesting it, generating it, and showing it. */
 export const contentPart = (uses: Uses) => {
   const { config, commands, views, blobs, vault, clock, limits } = uses
   const { GENERATION_BASE_URL: baseUrl, GENERATION_API_KEY: apiKey, PUBLIC_URL: publicUrl } = config
   const { contents } = views
+  const { timeoutMs } = limits
+  const outbound = guardedOutbound({
+    allowHosts: baseUrl ? [hostOf(baseUrl)] : [],
+    ...(timeoutMs === undefined ? {} : { headersMs: timeoutMs }),
+  })
   const provider = baseUrl
-    ? httpContentProvider({ baseUrl, apiKey, timeoutMs: limits.timeoutMs })
+    ? httpContentProvider({ baseUrl, apiKey, outbound, timeoutMs })
     : offlineContentProvider()
   const links = signedLinks({ key: uses.linkKey, clock })
   const reactor = generateContent({
@@ -107,6 +118,9 @@ export const contentPart = (uses: Uses) => {
     ],
     /** Takes up work that waits. */
     sweep: reactor.sweep,
-    close: () => reactor.stop(),
+    async close() {
+      await reactor.stop()
+      await outbound.close()
+    },
   }
 }

@@ -28,7 +28,7 @@ export const urlFrom = (template: string, args: Args): { url: URL; rest: Args } 
   if (!URL.canParse(marked)) throw unusable
   const base = new URL(marked)
   const values = names.map((name, n) => {
-    const value = encoded(name, args[name])
+    const value = encoded(name, Object.hasOwn(args, name) ? args[name] : undefined)
     if (value === '' && base.pathname.includes(markOf(n)))
       throw new ToolFault(`the parameter ${name} must not be empty`)
     return value

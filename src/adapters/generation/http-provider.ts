@@ -8,11 +8,14 @@ import {
   ProviderFault,
   ProviderUnavailable,
 } from '../../ports/content-provider.ts'
+import { type Outbound, OutboundRefused } from '../../ports/outbound.ts'
 
 type Options = {
   /** Base URL of the API: `…/predictions` below it. */
   baseUrl: string
   apiKey?: string | undefined
+  /** The way to outputs: their addresses are the provider's, not the operator's. */
+  outbound: Outbound
   /** For one answer; of an output, for its next bytes. */
   timeoutMs?: number | undefined
 }
@@ -38,7 +41,7 @@ const outOfReach = (what: string) => (cause: unknown) => {
   throw new ProviderUnavailable(`${what} is out of reach`, { cause })
 }
 
-async function* reached(bytes: Readable): AsyncGenerator<Uint8Array> {
+async function* reached(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* bytes
   } catch (cause) {
@@ -82,6 +85,7 @@ const isPassing = (status: number): boolean => status >= 500 || status === 429 |
 export const httpContentProvider = ({
   baseUrl,
   apiKey,
+  outbound,
   timeoutMs = 30_000,
 }: Options): ContentProvider => {
   const base = baseUrl.replace(/\/+$/, '')
@@ -135,20 +139,21 @@ export const httpContentProvider = ({
       await ask('POST', `/predictions/${encodeURIComponent(id)}/cancel`, {})
     },
     async output({ outputUrl }) {
-      const response = await request(outputUrl ?? '', {
-        headersTimeout: timeoutMs,
-        bodyTimeout: timeoutMs,
-        signal: AbortSignal.timeout(outputMs),
-      }).catch(outOfReach('The output'))
-      if (response.statusCode !== 200) {
-        await response.body.dump()
-        throw isPassing(response.statusCode)
-          ? new ProviderUnavailable(`The output answered ${response.statusCode}`)
-          : new ProviderFault(`The output is not there (${response.statusCode})`)
+      const signal = AbortSignal.timeout(outputMs)
+      const response = await outbound.fetch(outputUrl ?? '', { signal }).catch((cause: unknown) => {
+        if (cause instanceof OutboundRefused)
+          throw new ProviderFault(`The output may not be fetched: ${cause.message}`)
+        return outOfReach('The output')(cause)
+      })
+      const { status, headers, body } = response
+      if (status !== 200 || !body) {
+        await body?.cancel()
+        throw isPassing(status)
+          ? new ProviderUnavailable(`The output answered ${status}`)
+          : new ProviderFault(`The output is not there (${status})`)
       }
-      const type = response.headers['content-type']
-      const mediaType = (typeof type === 'string' ? type : '').split(';')[0]?.trim()
-      return { bytes: reached(response.body), mediaType: mediaType || 'application/octet-stream' }
+      const mediaType = headers.get('content-type')?.split(';')[0]?.trim()
+      return { bytes: reached(body), mediaType: mediaType || 'application/octet-stream' }
     },
   }
 }

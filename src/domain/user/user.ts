@@ -8,8 +8,8 @@ export type User = {
   origin: UserEvent<'UserRegistered'>['data']['origin'] | null
   /** The organization that provisioned the account. */
   provisionedBy: string | null
-  /** Hash of the subject by identity provider; none: the person never signed in. */
-  identities: Readonly<Record<string, string>>
+  /** One per identity provider; none: the person never signed in. */
+  identities: readonly UserEvent<'IdentityLinked'>['data'][]
   /** Organizations whose membership is pending. */
   invitations: readonly string[]
   /** The organization that provisioned the account invited before the first sign-in. */
@@ -18,17 +18,17 @@ export type User = {
   plan: string | null
 }
 
-const hasSignedIn = ({ identities }: User): boolean => Object.keys(identities).length > 0
+const hasSignedIn = ({ identities }: User): boolean => identities.length > 0
 
 export const user: Aggregate<User, typeof userEvents> = {
   category: 'user',
   events: userEvents,
-  stateVersion: 2,
+  stateVersion: 3,
   initial: {
     status: 'unknown',
     origin: null,
     provisionedBy: null,
-    identities: {},
+    identities: [],
     invitations: [],
     joinsAtSignIn: false,
     currentOrganizationId: null,
@@ -41,9 +41,9 @@ export const user: Aggregate<User, typeof userEvents> = {
       origin,
       provisionedBy,
     }),
-    IdentityLinked: (state, { provider, subjectHash }) => ({
+    IdentityLinked: (state, identity) => ({
       ...state,
-      identities: { ...state.identities, [provider]: subjectHash },
+      identities: [...state.identities, identity],
     }),
     UserInvited: (state, { organizationId }) => ({
       ...state,
@@ -87,8 +87,8 @@ export const decideLinkIdentity =
   (identity: UserEvent<'IdentityLinked'>['data']) =>
   (state: User): UserEvent<'IdentityLinked'>[] => {
     requireUser(state)
-    const linked = state.identities[identity.provider]
-    if (linked === identity.subjectHash) return []
+    const linked = state.identities.find(({ provider }) => provider === identity.provider)
+    if (linked?.subjectHash === identity.subjectHash) return []
     if (linked) throw refusal('identity_conflict')
     return [{ type: 'IdentityLinked', data: identity }]
   }

@@ -43,13 +43,13 @@ const digest = (...parts: readonly (string | Buffer)[]): string => {
 
 const answerKeyOf = ({ method, headers, access }: FastifyRequest): string | undefined => {
   const key = headers['idempotency-key']
-  if (method !== 'POST' || typeof key !== 'string' || !access?.keyId) return undefined
+  if (method !== 'POST' || typeof key !== 'string' || !access) return undefined
   if (!saneKey.test(key))
     throw refusal('invalid_input', {
       field: 'Idempotency-Key',
       message: 'Idempotency-Key has 1 to 255 printable ASCII characters',
     })
-  return digest(access.keyId, access.organizationId, key)
+  return digest(access.keyId ?? access.kind, access.organizationId, key)
 }
 
 /**

@@ -45,16 +45,16 @@ const bodyRefusal = (found: readonly z.core.$ZodIssue[], group: Group): Refusal 
 }
 
 const queryRefusal = (found: readonly z.core.$ZodIssue[]): Refusal => {
-  const fields: Record<string, string[]> = {}
+  const fields = new Map<string, string[]>()
   for (const { code, path, message, ...issue } of found.flatMap(oneByOne)) {
     const field = String(path[0] ?? 'query')
     if (code === 'invalid_value' && 'values' in issue) {
       const allowed = (issue.values as unknown[]).join(', ')
       return refusal('invalid_filter', { message: `Invalid ${field}. Allowed values: ${allowed}` })
     }
-    fields[field] = [...new Set([...(fields[field] ?? []), message])]
+    fields.set(field, [...new Set([...(fields.get(field) ?? []), message])])
   }
-  return refusal('invalid_query', { fields })
+  return refusal('invalid_query', { fields: Object.fromEntries(fields) })
 }
 
 const fastifyCodes: Readonly<Record<string, RefusalCode>> = {

@@ -131,7 +131,7 @@ export const connectRoutes =
         const { csrf = '', ...given } = request.body
         if (!sameSecret(csrf, signForm(token))) return send(reply, 403, refusedFormPage())
         const values = (await itemsOf(link)).flatMap(({ name }) => {
-          const value = given[name]?.trim()
+          const value = Object.hasOwn(given, name) ? given[name]?.trim() : undefined
           return value ? [{ name, value }] : []
         })
         const { user_id: userId, link_id: linkId } = link

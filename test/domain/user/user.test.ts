@@ -140,3 +140,18 @@ t.test('an invitation by a partner', async (t) => {
   given(came('self')).when(invite).refuses('account_not_provisionable')
   given().when(invite).refuses('user_not_found')
 })
+
+t.test('names of identity providers are data', async (t) => {
+  const given = deciding(t, user)
+  for (const provider of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
+    const one = { provider, subjectHash: 's-1' }
+    const event: UserEvent = { type: 'IdentityLinked', data: one }
+    given(registered).when(decideLinkIdentity(one)).emitsOnce(event)
+    given(registered, event)
+      .when(decideLinkIdentity({ provider, subjectHash: 's-2' }))
+      .refuses('identity_conflict')
+    given(registered, event)
+      .when(decideInviteProvisioned('org-2'))
+      .refuses('account_not_provisionable')
+  }
+})

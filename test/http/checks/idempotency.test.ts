@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { contents, isToken, textOf, user } from '../../support/client.ts'
 import { held } from '../../support/held.ts'
-import { startChat } from '../../support/server.ts'
+import { superAdminKey } from '../../support/platform.ts'
+import { startApp, startChat } from '../../support/server.ts'
 
 const messages = user('Hi')
 const keyed = (key: string = randomUUID()) => ({ headers: { 'idempotency-key': key } })
@@ -151,4 +152,23 @@ t.test('refused keys', async (t) => {
   const { key } = await startChat(t)
   const reply = await key.chat({ messages }, keyed('x'.repeat(256)))
   t.match(reply, { status: 400, body: { error: { param: 'Idempotency-Key' } } })
+})
+
+t.test('the platform key repeats its requests too', async (t) => {
+  const server = await startApp(t)
+  const admin = server.as(superAdminKey)
+  const again = keyed()
+  const asked = { name: 'One', owner: { email: 'one@example.com', name: 'Ona' } }
+  const first = await admin.ask('POST', '/api/admin/organizations', asked, again)
+  const second = await admin.ask('POST', '/api/admin/organizations', asked, again)
+  t.match([first.status, second.status], [201, 201])
+  t.strictSame(second.body, first.body)
+  t.equal(second.headers.get('idempotency-replayed'), 'true')
+  const grant = `/api/admin/users/${first.body.owner_user_id}/credits`
+  const gift = { amount: 5, reason: 'gift' }
+  t.equal((await admin.ask('POST', grant, gift, again)).code, 'idempotency_key_reused')
+  const once = keyed()
+  t.match(await admin.ask('POST', grant, gift, once), { body: { credit_balance: 5 } })
+  t.match(await admin.ask('POST', grant, gift, once), { body: { credit_balance: 5 } })
+  t.match(await admin.ask('POST', grant, gift), { body: { credit_balance: 10 } })
 })

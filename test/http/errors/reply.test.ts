@@ -6,6 +6,7 @@ import { refusal } from '../../../src/domain/refusal.ts'
 import { type RefusalCode, refusalWords } from '../../../src/domain/refusal-words.ts'
 import { bodyOf, type Group, shapeIn } from '../../../src/http/errors/bodies.ts'
 import { refusalTable, type Shape } from '../../../src/http/errors/refusal-table.ts'
+import { superAdminKey } from '../../support/platform.ts'
 import { startApp } from '../../support/server.ts'
 
 const codes = Object.keys(refusalWords) as RefusalCode[]
@@ -176,4 +177,16 @@ t.test('what every refusal has', async (t) => {
     t.equal((await asking(id)).headers.get('x-request-id'), id)
   for (const id of ['', 'a b', '<script>', 'x'.repeat(129), 'ü', '{"a":1}'])
     t.match((await asking(encodeURI(id))).headers.get('x-request-id'), /^[0-9a-f]{8}-/, id)
+})
+
+t.test('names in a query are data', async (t) => {
+  const server = await startApp(t)
+  const { organizationId } = await server.platform.organization()
+  const admin = server.as(superAdminKey)
+  for (const name of ['constructor', '__proto__', 'toString'])
+    t.match(
+      await admin.ask('GET', `/api/admin/organizations/${organizationId}/audit/events?${name}=1`),
+      { status: 400 },
+      name,
+    )
 })

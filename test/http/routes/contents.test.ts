@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { movableClock, startApp } from '../../support/server.ts'
 import { hired, studio } from '../../support/studio.ts'
@@ -365,4 +368,28 @@ t.test('without a provider: small, valid files, and no video', async (t) => {
   t.equal((await retry(video.id)).status, 200)
   t.match(await over(video.id), { status: 'failed', retry_count: 1 })
   t.ok((await made(prompt)).bytes.equals(image.bytes), 'the same from the same words')
+})
+
+t.test('an output is fetched from the provider itself or from a public host', async (t) => {
+  let asked = 0
+  const inside = createServer((_, reply) => {
+    asked++
+    reply.writeHead(200, { 'content-type': 'image/png' }).end('secret')
+  }).listen(0, '127.0.0.1')
+  await once(inside, 'listening')
+  t.teardown(() => inside.close())
+  const { port } = inside.address() as AddressInfo
+  const { provider, draw, over } = await studio(t)
+  for (const output of [
+    `http://127.0.0.1:${port}/`,
+    `http://localhost:${port}/`,
+    'https://[::1]/',
+    'https://169.254.169.254/latest/meta-data',
+    'ftp://example.com/',
+  ]) {
+    provider.next({ output })
+    t.match(await over(await draw()), { status: 'failed' }, output)
+  }
+  t.equal(asked, 0)
+  t.match(await over(await draw()), { status: 'completed' }, 'its own')
 })
