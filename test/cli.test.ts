@@ -75,7 +75,7 @@ t.test('projections, with a server in between and without', async (t) => {
   const listed = await reprise(`projections list --url ${url}`, env)
   t.match(listed, { code: 0, err: '' })
   t.match(listed.out, /^NAME +POSITION +LAG +STATE\n/)
-  for (const row of rows(listed.out)) t.match(row, /^[a-z_]+ +\d+ +0 +running$/)
+  for (const row of rows(listed.out)) t.match(row, /^[a-z_]+ +\d+ +0 events +running$/)
 
   const one = await reprise(`projections rebuild members --url ${url}`, env)
   t.match(one, { code: 0, out: '', err: /members: rebuilt\n$/ })
@@ -92,7 +92,7 @@ t.test('projections, with a server in between and without', async (t) => {
   t.equal(await server.stop(), 0)
   const idle = await reprise('projections list', env)
   t.equal(idle.code, 0)
-  for (const row of rows(idle.out)) t.match(row, /^[a-z_]+ +\d+ +0 +idle$/)
+  for (const row of rows(idle.out)) t.match(row, /^[a-z_]+ +\d+ +0 events +idle$/)
   const all = await reprise('projections rebuild', env)
   t.equal(all.code, 0)
   for (const row of rows(idle.out)) t.match(all.err, `${row.split(' ')[0]}: rebuilt\n`)

@@ -7,6 +7,7 @@ type Line = {
   name: string
   position: number
   lag: number
+  lag_unit: 'events' | 'bytes'
   /** `idle`: no server is running. */
   state: string
   error?: string | undefined
@@ -51,10 +52,10 @@ export const verifyAll = async (
 
 /** As a table: name, position, lag, state. */
 export const listed = async ({ list }: Projections): Promise<string> => {
-  const lines = (await list()).map(({ name, position, lag, state, error }) => [
+  const lines = (await list()).map(({ name, position, lag, lag_unit, state, error }) => [
     name,
     String(position),
-    String(lag),
+    `${lag} ${lag_unit}`,
     error ? `${state}: ${error}` : state,
   ])
   return table([['NAME', 'POSITION', 'LAG', 'STATE'], ...lines])

@@ -10,6 +10,7 @@ const status = z.object({
   name: z.string(),
   position: z.number(),
   lag: z.number(),
+  lag_unit: z.enum(['events', 'bytes']),
   state: z.string(),
   progress: z.object({ events: z.number(), percent: z.number() }).optional(),
   error: z.string().optional(),

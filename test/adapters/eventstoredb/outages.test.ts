@@ -214,6 +214,38 @@ t.test('many appends are under way on one call', async (t) => {
   t.equal(double.appendCalls(), 1)
 })
 
+t.test('positions are read on after an outage', async (t) => {
+  const { double, store } = await opened(t)
+  const stream = streamName()
+  const data = { text: 'x'.repeat(1_000) }
+  for (let n = 0; n < 20; n++)
+    await store.append(
+      stream,
+      'any',
+      Array.from({ length: 30 }, () => noted('', { data })),
+    )
+  const events = await gathered(store.read(stream))
+  const wanted = events.filter((_, n) => n % 7 === 0)
+  async function* positions() {
+    for (const part of [wanted.slice(0, 40), wanted.slice(40)])
+      yield part.map(({ position }) => position)
+  }
+  const read: RecordedEvent[] = []
+  let outages = 0
+  for await (const batch of store.at(positions())) {
+    read.push(...batch)
+    if (read.length < 15 * (outages + 1)) continue
+    outages++
+    double.stop()
+    await double.start()
+  }
+  t.ok(outages >= 3)
+  t.strictSame(
+    read.map(({ id }) => id),
+    wanted.map(({ id }) => id),
+  )
+})
+
 t.test('a closed store', async (t) => {
   const { store } = await opened(t)
   const stream = streamName()
@@ -222,5 +254,9 @@ t.test('a closed store', async (t) => {
   await t.rejects(store.append(stream, 0, [noted('b')]), StoreUnavailable)
   await t.rejects(gathered(store.read(stream)), StoreUnavailable)
   await t.rejects(store.head(), StoreUnavailable)
+  const positions = (async function* () {
+    yield [START]
+  })()
+  await t.rejects(gathered(store.at(positions)), StoreUnavailable)
   t.strictSame(await gathered(eventsOf(store.feed(START))), [])
 })
