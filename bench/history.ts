@@ -47,6 +47,7 @@ const opened = async (dataDir: string, sessions: number) => {
     readHistory: history,
     stateAt: states,
     head: store.head,
+    end: store.end,
     opened: opener(vault.open),
   })
   const close = async () => {

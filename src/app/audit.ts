@@ -67,6 +67,7 @@ export const auditPart = (uses: Uses) => {
     readHistory: history,
     stateAt,
     head: events.head,
+    end: events.end,
     opened: opener(open),
     log,
   })

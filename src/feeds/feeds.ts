@@ -20,6 +20,7 @@ type Uses = LiveUses & {
   readHistory: ReadHistory
   stateAt: TemporalQuery
   head(): Promise<Position>
+  end(): Promise<Position>
   /** Opens the sealed texts of a document. */
   opened(value: unknown): Promise<unknown>
   /** A monotonic clock, in milliseconds. */
@@ -39,7 +40,7 @@ export type FeedRequest = {
  * Positions are those of the log: they stay valid after a restart and on other nodes.
  */
 export const feeds = (uses: Uses) => {
-  const { store, views, at, readHistory, stateAt, head, opened } = uses
+  const { store, views, at, readHistory, stateAt, head, end, opened } = uses
   const { now = () => performance.now() } = uses
   const following = live(uses)
   type Owned = readonly [id: string, document: Document]
@@ -174,14 +175,14 @@ export const feeds = (uses: Uses) => {
   return {
     /** The read models, each with the position it is folded to and its lag behind the log. */
     async list() {
-      const end = await head()
+      const last = await head()
       return [...readModels].map(([read_model, { shown }]) => {
         const position = at(read_model)
-        const { amount: lag, unit: lag_unit } = store.distance(position, end)
+        const { amount: lag, unit: lag_unit } = store.distance(position, last)
         return { read_model, schema: shown.schema, position, lag, lag_unit }
       })
     },
-    head,
+    end,
     upToNow,
     follow,
     close: following.close,

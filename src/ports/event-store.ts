@@ -85,5 +85,7 @@ export type EventStore = {
   distance(from: Position, to: Position): Distance
   /** The position of the last event; START when there is none. */
   head(): Promise<Position>
+  /** The furthest that a feed can have come: `head`, or what others wrote to the same store after it. */
+  end(): Promise<Position>
   close(): Promise<void>
 }

@@ -21,8 +21,8 @@ import type { Cursor } from './router.ts'
 /** A view is further on than its log: it was folded from another one. Rebuild it. */
 class ViewAhead extends Error {
   override readonly name = 'ViewAhead'
-  constructor(view: string, position: Position, head: Position) {
-    super(`${view} stands at position ${position}, but the log ends at ${head}: rebuild it`)
+  constructor(view: string, position: Position, end: Position) {
+    super(`${view} stands at position ${position}, but the log ends at ${end}: rebuild it`)
   }
 }
 
@@ -50,11 +50,11 @@ export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
   }
 
   const begin = async () => {
-    const head = await store.head()
+    const end = await store.end()
     const outcomes = cursors.map(async (cursor): Promise<FoldedBatch> => {
       const { name } = cursor.projection
       const position = await views.checkpoint(name)
-      const ahead = position > head ? { error: new ViewAhead(name, position, head) } : {}
+      const ahead = position > end ? { error: new ViewAhead(name, position, end) } : {}
       return { cursor, changes: [], position, ...ahead }
     })
     settled(await Promise.all(outcomes))

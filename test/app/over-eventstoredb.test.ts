@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,8 @@ import t, { type Test } from 'tap'
 import { app } from '../../src/app/app.ts'
 import { configFrom } from '../../src/config.ts'
 import { eventStoreDbDouble } from '../support/eventstoredb-double/double.ts'
+import { eventually } from '../support/eventually.ts'
+import { superAdminKey } from '../support/platform.ts'
 
 const folder = async (t: Test) => {
   const path = await mkdtemp(join(tmpdir(), 'reprise-'))
@@ -70,4 +73,46 @@ t.test('a store that goes away is said by readiness, and one that is back', asyn
   t.match(await ready(running), { status: 'unavailable', checks: { event_store: { ok: false } } })
   await double.start()
   for (let n = 0; (await ready(running)).status !== 'ok'; n++) t.ok(n < 100)
+})
+
+t.test('a start beside a busy application, whose events checkpoints have moved over', async (t) => {
+  const { double, opened } = await over(t)
+  const DATA_DIR = await folder(t)
+  const first = await opened(DATA_DIR, { SUPER_ADMIN_KEY: superAdminKey })
+  const asking = ({ http }: typeof first) => {
+    const headers = { 'x-api-key': superAdminKey, accept: 'application/x-ndjson' }
+    return async (method: 'GET' | 'POST', url: string, payload?: object) =>
+      http.inject({ method, url: `/api/admin${url}`, headers, ...(payload ? { payload } : {}) })
+  }
+  const ask = asking(first)
+  const owner = { email: 'owner@example.com', name: 'Olga' }
+  const created = await ask('POST', '/organizations', { name: 'Acme', owner })
+  const at = `/organizations/${created.json().organization_id}`
+  const position = async () => {
+    const { feeds } = (await ask('GET', `${at}/feeds`)).json()
+    return Math.min(...feeds.map((feed: { position: number }) => feed.position))
+  }
+  const before = await position()
+  const foreign = () => ({
+    id: randomUUID(),
+    type: 'Ordered',
+    contentType: 'application/json',
+    data: Buffer.from('{}'),
+    metadata: Buffer.from(''),
+  })
+  const moved = await eventually(async () => {
+    await double.write('orders-1', Array.from({ length: 1_000 }, foreign))
+    const now = await position()
+    return now > before ? now : undefined
+  })
+  t.equal((await ask('GET', `${at}/feeds/agents?after=${moved}`)).statusCode, 200)
+  await first.close()
+  const second = await opened(DATA_DIR, { SUPER_ADMIN_KEY: superAdminKey })
+  t.match(await ready(second), { status: 'ok' })
+  const { projections } = (await asking(second)('GET', '/projections')).json()
+  for (const { name, state } of projections) t.equal(state, 'running', name)
+  const resumed = await asking(second)('GET', `${at}/feeds/agents?after=${moved}`)
+  t.equal(resumed.statusCode, 200, 'where a client was')
+  const beyond = await asking(second)('GET', `${at}/feeds/agents?after=${moved * 1_000}`)
+  t.equal(beyond.statusCode, 400)
 })

@@ -133,6 +133,19 @@ export const eventPositionsContract = (t: Test, open: OpenStore): void => {
     t.strictSame(ids(told), ids(all))
   })
 
+  t.test('no feed comes further than the end, which is not before the head', async (t) => {
+    const { store } = await open(t)
+    const before = await store.head()
+    const events = await scattered(store)
+    t.ok((await store.end()) >= (await store.head()))
+    let count = 0
+    for await (const batch of store.feed(before)) {
+      t.ok(batch.position <= (await store.end()))
+      count += batch.events.length
+      if (count >= events.length) break
+    }
+  })
+
   t.test('a distance grows along the log', async (t) => {
     const { store } = await open(t)
     const [first, second, third] = positionsOf(await scattered(store)).slice(-3)

@@ -54,7 +54,8 @@ t.test('no time is earlier than that of an event that was read', async (t) => {
     throw new Error('not asked for')
   }
   const distance = () => ({ amount: 0, unit: 'events' as const })
-  const noting = times.noting({ ...store, feed, append: none, close: none, distance })
+  const end = store.head
+  const noting = times.noting({ ...store, feed, append: none, close: none, distance, end })
   await gathered(
     (async function* () {
       for await (const batch of noting.feed(at(0))) yield batch.events

@@ -52,6 +52,7 @@ t.test('a thousand follow one feed, and see the same', async (t) => {
       return states(...asked)
     },
     head: store.head,
+    end: store.end,
     opened: opener(() => undefined),
   })
   const rename = async (name: string) => {

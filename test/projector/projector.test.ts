@@ -261,6 +261,7 @@ t.test('checkpoints move over what others wrote to the same store', async (t) =>
   const further = at(1_000)
   const shared: EventStore = {
     ...store,
+    end: async () => further,
     async *feed(after, signal) {
       for await (const batch of store.feed(after, signal)) {
         yield batch
@@ -273,4 +274,14 @@ t.test('checkpoints move over what others wrote to the same store', async (t) =>
   t.ok(await projecting.waitForPosition(further, patience))
   await projecting.stop()
   for (const { name } of toys) t.equal(await views.checkpoint(name), further)
+
+  const again = projector({ store: shared, views, projections: toys })
+  await again.start()
+  t.ok(await again.waitForPosition(further, patience))
+  t.match(
+    again.state(),
+    toys.map(({ name }) => ({ name, state: 'running', position: further })),
+    'and are trusted after a restart',
+  )
+  await again.stop()
 })

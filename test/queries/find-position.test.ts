@@ -11,6 +11,7 @@ import { START } from '../../src/ports/event-store.ts'
 import { refusalMeter } from '../../src/reactors/meter-refusals.ts'
 import { anyHistory, eventsOf } from '../support/any-history.ts'
 import { eventIndexOf, heldLog, historyOn } from '../support/held-log.ts'
+import { anyTime, longHistory, placeIn } from '../support/long-history.ts'
 import { call } from '../support/recorded.ts'
 
 const timePassed = async () => undefined
@@ -34,6 +35,23 @@ t.test('a time is the place of the last event before the first later one', async
         t.equal(await find('org-1', time), before.at(-1)?.position ?? START)
       },
     ),
+    { numRuns: 150 },
+  )
+})
+
+t.test('so in a history of many stretches', async (t) => {
+  const part = fc.double({ min: 0, max: 1, noNaN: true })
+  await fc.assert(
+    fc.asyncProperty(longHistory, part, anyTime, async (log, indexed, time) => {
+      const store = heldLog(log)
+      const index = await eventIndexOf(store, placeIn(log, indexed))
+      const readHistory = await historyOn(store, index.indexed())
+      const find = findPosition({ readHistory, eventsAt: store.at, timePassed, ...index })
+      const own = log.filter(({ metadata }) => metadata.organization_id === 'org-1')
+      const later = own.findIndex(({ metadata }) => Date.parse(metadata.at) > time)
+      const before = later < 0 ? own : own.slice(0, later)
+      t.equal(await find('org-1', time), before.at(-1)?.position ?? START)
+    }),
     { numRuns: 150 },
   )
 })

@@ -1,14 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { earliest, type Position } from '../../domain/event.ts'
-import {
-  AppendTooLarge,
-  type EventStore,
-  MAX_APPEND_BYTES,
-  START,
-  StoreDamaged,
-} from '../../ports/event-store.ts'
-import { rangesOf } from '../position-ranges.ts'
+import { AppendTooLarge, type EventStore, MAX_APPEND_BYTES } from '../../ports/event-store.ts'
+import { eventsAt } from './events-at.ts'
 import { streamKey } from './index-key.ts'
 import { assertName, type EventLog } from './log.ts'
 import { placeOf } from './placement.ts'
@@ -20,8 +14,6 @@ import { waitingRoom } from './waiting-room.ts'
 const batchEvents = 1_000
 const tailChars = 8 * 1024 * 1024
 const knownStreams = 20_000
-/** Events that are read and dropped rather than looked up one by one. */
-const near = 64
 
 type Options = {
   /** Positions that are left out before every append: shows readers that compute with positions. */
@@ -120,19 +112,6 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
     }
   }
 
-  const at: EventStore['at'] = async function* (positions) {
-    for await (const wanted of positions)
-      for (const range of rangesOf(wanted, near)) {
-        let found = 0
-        const [first = START] = range
-        for await (const page of pages((first - 1) as Position, range.at(-1) ?? first)) {
-          const events = page.filter(({ position }) => position === range[found] && ++found > 0)
-          if (events.length > 0) yield events
-        }
-        if (found < range.length) throw new StoreDamaged(`no event at position ${range[found]}`)
-      }
-  }
-
   const feed: EventStore['feed'] = async function* (after, signal) {
     const seat = waiting.seat(signal)
     let position = after
@@ -158,10 +137,11 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
     append,
     read,
     history: (after, upTo = head) => pages(after, earliest(upTo, head)),
-    at,
+    at: eventsAt(pages),
     feed,
     distance: (from, to) => ({ amount: Math.max(0, to - from), unit: 'events' }),
     head: async () => head,
+    end: async () => head,
     close: log.close,
   }
 }

@@ -46,7 +46,7 @@ export const eventStoreDbEventStore = (options: Options): EventStore => {
   const connect = () => openBatchAppend(url)
   const writing = writer({ connect, silenceMs, patienceMs, closing: closing.signal })
   const reading = reads({ clients, namespace, ours, patienceMs, closing: closing.signal })
-  const { head, passed } = headOf(reading, ours)
+  const { head, end, passed } = headOf(reading, ours)
   const once = underWay<Appended>()
   let closed: Promise<unknown> | undefined
 
@@ -102,6 +102,15 @@ export const eventStoreDbEventStore = (options: Options): EventStore => {
       try {
         mustBeOpen()
         return await head()
+      } catch (error) {
+        throw portError(error)
+      }
+    },
+
+    async end() {
+      try {
+        mustBeOpen()
+        return await end()
       } catch (error) {
         throw portError(error)
       }

@@ -41,5 +41,11 @@ export const headOf = ({ backwards }: Reads, ours: Sieve) => {
 
   const head = async (): Promise<Position> => (await among(few)) ?? (await among()) ?? START
 
-  return { head, passed }
+  /** The last event of all, ours or not. */
+  const end = async (): Promise<Position> => {
+    for await (const [last] of backwards(1)) return placeOf(last)
+    return START
+  }
+
+  return { head, end, passed }
 }

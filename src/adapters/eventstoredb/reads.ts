@@ -101,6 +101,11 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
   async function* ofRange(range: readonly Position[]): AsyncGenerator<RecordedEvent[], void> {
     const last = range.at(-1) ?? START
     let next = 0
+    const isNext = ({ position }: RecordedEvent) => {
+      if (position !== range[next]) return false
+      next++
+      return true
+    }
     const begin = (client: EventStoreDBClient) => {
       const from = range[next] ?? last
       const maxCount = 1 + Math.ceil((last - from) / leastBytes)
@@ -110,7 +115,7 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
     while (next < range.length) {
       const first = next
       for await (const batch of throughOutages(begin)) {
-        const found = ours(batch).filter(({ position }) => position === range[next] && ++next > 0)
+        const found = ours(batch).filter(isNext)
         if (found.length > 0) yield found
         if (placeOf(batch.at(-1)) >= (range[next] ?? START)) break
       }

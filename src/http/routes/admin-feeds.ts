@@ -166,7 +166,7 @@ export const adminFeedRoutes =
         await getOrganization(organizationId)
         const model = findReadModel(read_model)
         const after = afterOf(request, request.query.after)
-        if (after !== undefined && after > (await feeds.head()))
+        if (after !== undefined && after > (await feeds.end()))
           throw refusal('invalid_query', { fields: { after: ['The log is not that long'] } })
         const asked = { organizationId, model, after, snapshot: request.query.snapshot }
         reply.raw.once('close', entered(organizationId))
