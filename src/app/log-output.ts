@@ -110,4 +110,3 @@ export const logOutput = ({ fd = 1, most = mostWaiting }: Options = {}) => {
   }
 }
 
-export type LogOutput = ReturnType<typeof logOutput>
