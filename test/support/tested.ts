@@ -17,7 +17,6 @@ export const together: Readonly<Record<string, readonly string[]>> = {
   ],
   'test/security/rights.test.ts': ['src/security/access.ts', 'src/security/scopes.ts'],
   'test/app/over-eventstoredb.test.ts': ['src/app/stores.ts'],
-  'test/app/tenants-apart.test.ts': ['src/app/app.ts'],
   'test/http/routes/admin-api-keys.test.ts': ['src/http/routes/me-api-keys.ts'],
   'test/http/routes/admin-organizations.test.ts': ['src/http/routes/admin-users.ts'],
   'test/http/routes/connect.test.ts': ['src/http/routes/management-connect.ts'],
