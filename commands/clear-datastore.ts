@@ -2,19 +2,27 @@ import { dataStoresStream, decideCleared } from '../src/domain/datastore/datasto
 import { decideRemoveAll, fileStream } from '../src/domain/file/file.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
+import { datastoreKey, type Vault } from '../src/security/vault.ts'
 import { fileKey } from '../src/support/ids.ts'
 
 type Place = { datastoreId: string; filename: string }
 
-/** What follows the deletion of a DataStore: file by file, then the whole. */
-export const clearDatastore = (transact: Transact) => ({
+type Uses = { transact: Transact; destroy: Vault['destroy'] }
+
+/**
+ * What follows the deletion of a DataStore: file by file, then the whole. Its key goes first, so that
+ * a crash in between leaves documents that can be read nowhere, and are removed next.
+ */
+export const clearDatastore = ({ transact, destroy }: Uses) => ({
   removeFile: ({ datastoreId, filename }: Place, call: Call) =>
     transact(
       fileStream(call.organizationId, fileKey(datastoreId, filename)),
       decideRemoveAll('datastore_deleted'),
       call,
     ),
-  cleared: ({ datastoreId }: Pick<Place, 'datastoreId'>, call: Call) =>
-    transact(dataStoresStream(call.organizationId), decideCleared(datastoreId), call),
+  async cleared({ datastoreId }: Pick<Place, 'datastoreId'>, call: Call) {
+    await destroy(datastoreKey(call.organizationId, datastoreId))
+    return transact(dataStoresStream(call.organizationId), decideCleared(datastoreId), call)
+  },
 })
 export type ClearDatastoreCommands = ReturnType<typeof clearDatastore>

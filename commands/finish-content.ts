@@ -11,14 +11,18 @@ export type FinishContent = {
   end: Parameters<typeof decideFinish>[1]
 }
 
-/** Ends a generation, once, and settles its credits; a failed one costs nothing. */
+/**
+ * Ends a generation, once, and settles its credits; a failed one costs nothing. `erased`: its session
+ * was erased meanwhile, and its file belongs nowhere.
+ */
 export const finishContent =
   (transact: Transact) =>
   async ({ contentId, attempt, payerId, end }: FinishContent, call: Call) => {
     const stream = contentStream(call.organizationId, contentId)
-    await transact(stream, decideFinish(attempt, end), call)
+    const { state } = await transact(stream, decideFinish(attempt, end), call)
     const charge = 'completed' in end ? end.completed.charge : 0
     const settle = { userId: payerId, runId: reservationOf(contentId, attempt), charge }
-    return settleReservation(transact)(settle, call)
+    const settled = await settleReservation(transact)(settle, call)
+    return { ...settled, erased: state.status === 'erased' }
   }
 export type FinishContentCommand = ReturnType<typeof finishContent>

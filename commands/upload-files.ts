@@ -6,10 +6,13 @@ import {
 import { latest } from '../src/domain/event.ts'
 import { decideReceive, fileStream } from '../src/domain/file/file.ts'
 import type { FileType } from '../src/domain/file/types.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
-import type { Blobs } from '../src/ports/blobs.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
+import { KeyDestroyed } from '../src/ports/keys.ts'
+import type { SealedBlobs } from '../src/security/sealed-blobs.ts'
+import { datastoreKey } from '../src/security/vault.ts'
 import { fileKey, idFor } from '../src/support/ids.ts'
 
 /** A file whose bytes have arrived: `hash` is their SHA-256. */
@@ -23,21 +26,28 @@ export type ArrivedFile = {
 
 export type UploadFiles = { datastoreId: string; files: readonly ArrivedFile[] }
 
-type Uses = { transact: Transact; clock: Clock; blobs: Blobs }
+/** The DataStore, and with it its key, was deleted meanwhile. */
+const unlessDeleted = (error: unknown): never => {
+  throw error instanceof KeyDestroyed ? refusal('datastore_not_found') : error
+}
+
+type Uses = { transact: Transact; clock: Clock; blobs: SealedBlobs }
 
 /**
  * Receives files. First the DataStore is marked as in use, so that it cannot be deleted meanwhile;
  * then the event is stored, then the bytes: no bytes are ever stored that the history does not know.
- * An upload whose bytes did not arrive fails later, unless the request is repeated. Files of one
+ * They are sealed under the DataStore's key. An upload whose bytes did not arrive fails later, unless the request is repeated. Files of one
  * name are received in the given order. @throws datastore_not_found, StoreUnavailable
  */
 export const uploadFiles = ({ transact, clock, blobs }: Uses) => {
   const take = async (datastoreId: string, file: ArrivedFile, uploadId: string, call: Call) => {
-    const { filename, fileType, size: fileSize, hash: blob, bytes } = file
+    const { filename, fileType, size: fileSize, hash, bytes } = file
+    const documents = blobs.under(datastoreKey(call.organizationId, datastoreId))
+    const blob = await documents.nameOf(hash)
     const stream = fileStream(call.organizationId, fileKey(datastoreId, filename))
     const data = { uploadId, datastoreId, filename, fileSize, fileType, blob }
     const { position } = await transact(stream, decideReceive(data), call)
-    await blobs.put(bytes())
+    await documents.put(bytes())
     return { uploadId, filename, position }
   }
 
@@ -51,7 +61,7 @@ export const uploadFiles = ({ transact, clock, blobs }: Uses) => {
     const { displayName } = requireDataStore(datastoreId)(state)
     const uploads = []
     for (const { file, uploadId } of begun)
-      uploads.push(await take(datastoreId, file, uploadId, call))
+      uploads.push(await take(datastoreId, file, uploadId, call).catch(unlessDeleted))
     return {
       uploads: uploads.map(({ uploadId, filename }) => ({ uploadId, filename })),
       datastoreName: displayName,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { contentEvents } from '../src/domain/content/events.ts'
-import { sealed } from '../src/domain/sealed.ts'
+import { type Sealed, sealed } from '../src/domain/sealed.ts'
 import { count, flag, micro, opened, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
@@ -9,6 +9,8 @@ export const contentView = z.object({
   id: text,
   organization_id: text,
   user_id: text,
+  /** In which it was requested; its data key seals prompt, input and file. */
+  session_id: text,
   key_id: text.nullable(),
   payer_id: text,
   requested: contentEvents.ContentRequested.shape.requested,
@@ -40,6 +42,9 @@ const owner = ['organization_id', 'user_id']
 const byKey = [...owner, 'key_id']
 const newest = (equals: readonly string[]) => ({ equals, orderBy: 'created_at' })
 
+/** The name of a session's data key ends with the session's id. */
+const sessionOf = ({ $sealed: key }: Sealed): string => key.slice(key.indexOf('/') + 1)
+
 export const contents: Projection<ContentView, typeof contentEvents> = {
   name: 'contents',
   schema: contentView,
@@ -48,6 +53,7 @@ export const contents: Projection<ContentView, typeof contentEvents> = {
   events: contentEvents,
   indexes: {
     open: { equals: ['open'], orderBy: 'created_at' },
+    by_session: { equals: ['organization_id', 'session_id'] },
     by_user: newest(owner),
     by_user_type: newest([...owner, 'content_type']),
     by_user_status: newest([...owner, 'status']),
@@ -63,6 +69,7 @@ export const contents: Projection<ContentView, typeof contentEvents> = {
       id: idIn(stream),
       organization_id: metadata.organization_id,
       user_id: data.userId,
+      session_id: sessionOf(data.prompt),
       key_id: data.keyId,
       payer_id: data.payerId,
       requested: data.requested,
@@ -126,4 +133,5 @@ export const contents: Projection<ContentView, typeof contentEvents> = {
       completed_at: null,
     }),
   },
+  removes: ['ContentErased'],
 }

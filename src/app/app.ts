@@ -67,7 +67,7 @@ export const app = (config: Config, options: Options) =>
     const times = appendTimes(clock)
     await times.resume(bare.events)
     const stores = { ...bare, events: times.noting(bare.events) }
-    const { events, blobs, answers, leases } = stores
+    const { events, answers, leases } = stores
     const { head } = events
     opened.use(await openLifeSign({ leases, node, log }))
     const { models, embedder } = opened.use(
@@ -76,7 +76,7 @@ export const app = (config: Config, options: Options) =>
 
     const defaultModel = models.resolve(null).name
     const writing = writeSide({ stores, masterKey, clock, times, defaultModel })
-    const { secrets, vault, load, commands } = writing
+    const { secrets, vault, blobs, load, commands } = writing
     await checkKeys({
       events,
       keys: stores.keys,
@@ -106,6 +106,7 @@ export const app = (config: Config, options: Options) =>
         delegate,
         requireSubscription,
         waitForPosition,
+        head,
         blobs,
         vault,
         linkKey: secrets.links,
@@ -156,6 +157,7 @@ export const app = (config: Config, options: Options) =>
         models,
         toolsOf,
         vault,
+        eraseContents: content.eraseContents,
         waitForPosition,
         head,
         clock,

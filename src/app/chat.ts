@@ -29,6 +29,7 @@ import type { Projector } from '../projector/projector.ts'
 import type { Delegate } from '../security/delegate.ts'
 import type { Vault } from '../security/vault.ts'
 import { beginTurn as beginTurnOf } from '../turns/begin-turn.ts'
+import type { EraseContents } from '../turns/erase-contents.ts'
 import { eraseSessions } from '../turns/erase-sessions.ts'
 import { findCurrentSession } from '../turns/find-current-session.ts'
 import { pastTurn as pastTurnOf } from '../turns/past-turn.ts'
@@ -52,6 +53,7 @@ type Uses = {
   models: Models
   toolsOf: RuntimePorts['toolsOf']
   vault: Vault
+  eraseContents: EraseContents
   waitForPosition: WaitForPosition
   /** The last position of the log. */
   head(): Promise<Position>
@@ -116,6 +118,7 @@ export const chatPart = (uses: Uses) => {
     warmAgents,
     eraseSessions: eraseSessions({
       eraseSession: commands.eraseSession,
+      eraseContents: uses.eraseContents,
       listSessionIds: listSessionIds(sessions),
       turns,
       waitForPosition,

@@ -17,6 +17,7 @@ import { deleteDatastore } from '../../commands/delete-datastore.ts'
 import { deleteFile } from '../../commands/delete-file.ts'
 import { endRun } from '../../commands/end-run.ts'
 import { enterOrganization } from '../../commands/enter-organization.ts'
+import { eraseContent } from '../../commands/erase-content.ts'
 import { eraseSession } from '../../commands/erase-session.ts'
 import { finishContent } from '../../commands/finish-content.ts'
 import { followUpload } from '../../commands/follow-upload.ts'
@@ -45,15 +46,15 @@ import { startContent } from '../../commands/start-content.ts'
 import { storeCredential } from '../../commands/store-credential.ts'
 import { uploadFiles } from '../../commands/upload-files.ts'
 import type { Transactor } from '../event-sourcing/transactor.ts'
-import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
 
 type Uses = {
   transactor: Transactor
   clock: Clock
-  blobs: Blobs
+  blobs: SealedBlobs
   secrets: Secrets
   vault: Vault
   /** What new LLM agents are given. */
@@ -79,7 +80,7 @@ export const commandsOf = (uses: Uses) => {
     changeAgent: changeAgent({ load, transact, defaultModel }),
     changeApiKey: changeApiKey(streams),
     changeMember: changeMember(streams),
-    clearDatastore: clearDatastore(transact),
+    clearDatastore: clearDatastore({ transact, destroy: vault.destroy }),
     connectCredentials: connectCredentials({
       load,
       requireProvisionedUser: provisioned,
@@ -104,6 +105,7 @@ export const commandsOf = (uses: Uses) => {
     deleteFile: deleteFile(streams),
     endRun: endRun(transactor),
     enterOrganization: enterOrganization(streams),
+    eraseContent: eraseContent(transact),
     eraseSession: eraseSession({ load, transact, destroy: vault.destroy }),
     finishContent: finishContent(transact),
     followUpload: followUpload(transact),

@@ -5,10 +5,10 @@ import { httpContentProvider } from '../adapters/generation/http-provider.ts'
 import { offlineContentProvider } from '../adapters/generation/offline-provider.ts'
 import { guardedOutbound } from '../adapters/outbound/guarded.ts'
 import type { Config } from '../config.ts'
+import type { Position } from '../domain/event.ts'
 import { contentWebhookRoutes } from '../http/routes/content-webhooks.ts'
 import { contentRoutes } from '../http/routes/contents.ts'
 import { fileRoutes } from '../http/routes/files.ts'
-import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
@@ -16,23 +16,30 @@ import type { WaitForPosition } from '../ports/views.ts'
 import type { Projector } from '../projector/projector.ts'
 import { generateContent } from '../reactors/generate-content.ts'
 import type { Delegate } from '../security/delegate.ts'
+import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Secrets } from '../security/secrets.ts'
 import { signedLinks } from '../security/signed-links.ts'
 import type { Vault } from '../security/vault.ts'
 import { contentGeneration } from '../tools/request-content.ts'
+import { eraseContents } from '../turns/erase-contents.ts'
 import type { RequireSubscription } from '../turns/require-subscription.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 
 type Uses = {
   config: Pick<Config, 'GENERATION_BASE_URL' | 'GENERATION_API_KEY' | 'PUBLIC_URL'>
-  commands: Pick<Commands, 'finishContent' | 'requestContent' | 'retryContent' | 'startContent'>
+  commands: Pick<
+    Commands,
+    'eraseContent' | 'finishContent' | 'requestContent' | 'retryContent' | 'startContent'
+  >
   views: Pick<AllViews, 'contents'>
   changes: Projector['changes']
   delegate: Delegate
   requireSubscription: RequireSubscription
   waitForPosition: WaitForPosition
-  blobs: Blobs
+  /** The last position of the log. */
+  head(): Promise<Position>
+  blobs: SealedBlobs
   vault: Vault
   /** Signs links to files and webhooks. */
   linkKey: Secrets['links']
@@ -97,6 +104,14 @@ export const contentPart = (uses: Uses) => {
       provider,
       vault,
       clock,
+    }),
+    /** Erases what was generated in a session. */
+    eraseContents: eraseContents({
+      contents,
+      eraseContent: commands.eraseContent,
+      blobs,
+      waitForPosition: uses.waitForPosition,
+      head: uses.head,
     }),
     /** Under /api/external. */
     routes: [

@@ -13,7 +13,6 @@ import { ragFileRoutes } from '../http/routes/rag-files.ts'
 import { ragSearchRoutes } from '../http/routes/rag-search.ts'
 import { ragUploadRoutes } from '../http/routes/rag-uploads.ts'
 import { socketUpload } from '../http/ws/upload.ts'
-import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import type { Leases } from '../ports/leases.ts'
@@ -25,6 +24,7 @@ import { embedUploads } from '../reactors/embed-uploads.ts'
 import { indexUploads } from '../reactors/index-uploads.ts'
 import { uploadAndIndex } from '../reactors/upload-and-index.ts'
 import type { Delegate } from '../security/delegate.ts'
+import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 
@@ -41,7 +41,7 @@ type Uses = {
   >
   views: Pick<AllViews, 'datastores' | 'uploads'>
   delegate: Delegate
-  blobs: Blobs
+  blobs: SealedBlobs
   waitForPosition: WaitForPosition
   head(): Promise<Position>
   embedder: Embedder | undefined

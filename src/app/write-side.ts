@@ -3,6 +3,7 @@ import { transactor as transactorOf } from '../event-sourcing/transactor.ts'
 import { watchedAppends } from '../event-sourcing/watched-appends.ts'
 import type { Clock } from '../ports/clock.ts'
 import { secretsOf } from '../security/secrets.ts'
+import { sealedBlobs } from '../security/sealed-blobs.ts'
 import { vault as vaultOf } from '../security/vault.ts'
 import { commandsOf } from './commands.ts'
 import type { Stores } from './stores.ts'
@@ -16,11 +17,12 @@ type Uses = {
   defaultModel: string
 }
 
-/** What decides and appends events: every command, and the keys that it seals texts with. */
+/** What decides and appends events: every command, and what seals texts and blobs. */
 export const writeSide = ({ stores, masterKey, clock, times, defaultModel }: Uses) => {
-  const { events, blobs, keys, snapshots, sharedEvents } = stores
+  const { events, keys, snapshots, sharedEvents } = stores
   const secrets = secretsOf(masterKey)
   const vault = vaultOf({ keys, wrap: secrets.wrap })
+  const blobs = sealedBlobs({ blobs: stores.blobs, vault })
   const appends = watchedAppends(events, clock)
   const transactor = transactorOf({
     store: appends.store,
@@ -32,5 +34,5 @@ export const writeSide = ({ stores, masterKey, clock, times, defaultModel }: Use
   const commands = commandsOf({ transactor, clock, blobs, secrets, vault, defaultModel })
   const { load, transact } = transactor
   const { failingSince } = appends
-  return { secrets, vault, load, transact, commands, failingSince }
+  return { secrets, vault, blobs, load, transact, commands, failingSince }
 }

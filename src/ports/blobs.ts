@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/** A blob as it is stored: named by the SHA-256 of its bytes (hex), so that equal bytes are one. */
+/** A stored blob. Its name has 64 hex digits: the SHA-256 of its bytes, unless who stores it says. */
 export type Blob = { hash: string; size: number }
 
 /** More bytes than the caller allows. Nothing was stored. */
@@ -8,13 +8,18 @@ export class BlobTooLarge extends Error {
   override readonly name = 'BlobTooLarge'
 }
 
-/** Documents and generated content: large, immutable, named by their content. */
+/** Documents and generated content: large and immutable. Equal names mean equal content. */
 export type Blobs = {
   /**
-   * Stores what a stream gives, never whole in memory; durable when it resolves.
+   * Stores what a stream gives, never whole in memory; durable when it resolves. Asks for the name
+   * when the stream has ended; a blob that has the name already stays as it is.
    * @throws BlobTooLarge past `maxBytes`, StoreUnavailable, what the stream throws
    */
-  put(bytes: AsyncIterable<Uint8Array>, maxBytes?: number): Promise<Blob>
+  put(
+    bytes: AsyncIterable<Uint8Array>,
+    maxBytes?: number,
+    nameOf?: (hash: string) => string,
+  ): Promise<Blob>
   size(hash: string): Promise<number | undefined>
   /** Bytes from `start` to `end` (inclusive; both default to the whole); undefined: no such blob. */
   get(hash: string, range?: { start: number; end: number }): Promise<Readable | undefined>

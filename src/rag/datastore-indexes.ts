@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { DataStoreView } from '../../projections/datastores.ts'
 import type { UploadView } from '../../projections/uploads.ts'
-import type { Blobs } from '../ports/blobs.ts'
 import type { Log } from '../ports/log.ts'
+import type { SealedBlobs } from '../security/sealed-blobs.ts'
+import { datastoreKey } from '../security/vault.ts'
 import { fairQueue } from '../support/fair-queue.ts'
 import { type WorkerPool, workerPool } from '../support/worker-pool.ts'
 import type { Meaning, Ranked } from './datastore-index.ts'
@@ -17,7 +18,7 @@ export type FindUploads = (place: {
 
 type Uses = {
   findUploads: FindUploads
-  blobs: Blobs
+  blobs: SealedBlobs
   /** The model whose vectors are indexed; undefined: none. */
   model: string | undefined
   /** Told of documents that have no vectors of it. */
@@ -89,10 +90,11 @@ export const datastoreIndexes = (uses: Uses) => {
     const found = await findUploads({ organizationId, datastoreId: index, status: 'completed' })
     const uploads = new Map(found.map((upload) => [upload.upload_id, upload]))
     const { missing = [] } = await ask({ ask: 'build', index, uploads: [...uploads.keys()] })
+    const stored = blobs.under(datastoreKey(organizationId, index))
     let full = false
     for (const upload of missing) {
       if (full) break
-      const bytes = await blobs.get(uploads.get(upload)?.chunks_blob ?? '')
+      const bytes = await stored.get(uploads.get(upload)?.chunks_blob ?? '')
       for await (const part of bytes ?? [new Uint8Array()]) {
         full = (await ask({ ask: 'words', index, upload, part })).full === true
         if (full) break
@@ -112,10 +114,11 @@ export const datastoreIndexes = (uses: Uses) => {
     uploads: ReadonlyMap<string, UploadView>,
     without: readonly string[],
   ): Promise<boolean> => {
+    const stored = blobs.under(datastoreKey(organizationId, index))
     const none: string[] = []
     for (const upload of without) {
       const { vectors_model, vectors_blob } = uploads.get(upload) ?? {}
-      const bytes = vectors_model === model ? await blobs.get(vectors_blob ?? '') : undefined
+      const bytes = vectors_model === model ? await stored.get(vectors_blob ?? '') : undefined
       if (bytes) {
         const blob = new Uint8Array(Buffer.concat(await bytes.toArray()))
         await pool.run(organizationId, { ask: 'vectors', index, upload, blob })

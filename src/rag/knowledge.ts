@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import type { DataStoreView } from '../../projections/datastores.ts'
-import type { Blobs } from '../ports/blobs.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import type { Knowledge, Passage } from '../ports/knowledge.ts'
 import { type Log, silent } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
+import type { SealedBlobs } from '../security/sealed-blobs.ts'
+import { datastoreKey } from '../security/vault.ts'
 import { datastoreIndexes, type FindUploads, type Found } from './datastore-indexes.ts'
 import { fused } from './fused.ts'
 import type { IndexLimits } from './index-thread.ts'
@@ -14,7 +15,7 @@ import { unit } from './vectors.ts'
 type Uses = {
   datastores: View<DataStoreView>
   findUploads: FindUploads
-  blobs: Blobs
+  blobs: SealedBlobs
   /** Undefined: search by words alone. */
   embedding?: Embedding | undefined
   limits?: Partial<IndexLimits>
@@ -71,7 +72,8 @@ export const knowledgeIn = (uses: Uses): Knowledge & { close(): Promise<void> } 
   }
 
   const read = async ({ upload, chunk, start, end, score }: Found): Promise<Passage[]> => {
-    const bytes = await blobs.get(upload.chunks_blob ?? '', { start, end })
+    const stored = blobs.under(datastoreKey(upload.organization_id, upload.datastore_id))
+    const bytes = await stored.get(upload.chunks_blob ?? '', { start, end })
     if (!bytes) return []
     const { text, place, headings } = chunkIn(Buffer.concat(await bytes.toArray()).toString())
     const { upload_id, filename } = upload

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { FollowUploadCommands } from '../../commands/follow-upload.ts'
 import type { UploadView } from '../../projections/uploads.ts'
-import type { Blobs } from '../ports/blobs.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Embedder } from '../ports/embedder.ts'
@@ -12,6 +11,8 @@ import { ModelFault, ModelTimeout, ModelUnavailable } from '../ports/model.ts'
 import type { View, WaitForPosition } from '../ports/views.ts'
 import { chunkIn, linesOf, saidIn } from '../rag/stored-chunks.ts'
 import { quantized, vectorBlob } from '../rag/vectors.ts'
+import type { SealedBlobs } from '../security/sealed-blobs.ts'
+import { datastoreKey } from '../security/vault.ts'
 import { holding } from './holding.ts'
 import { workers } from './workers.ts'
 
@@ -26,7 +27,7 @@ const refusedMs = 60 * 60_000
 
 type Uses = {
   uploads: View<UploadView>
-  blobs: Blobs
+  blobs: SealedBlobs
   embedder: Embedder
   followUpload: FollowUploadCommands
   waitForPosition: WaitForPosition
@@ -52,12 +53,16 @@ export const embedUploads = (uses: Uses) => {
   let restUntil = 0
   let stopped = false
 
-  const isDone = async ({ vectors_model, vectors_blob }: UploadView): Promise<boolean> =>
-    vectors_model === embedder.name && (await blobs.size(vectors_blob ?? '')) !== undefined
+  const blobsOf = ({ organization_id, datastore_id }: UploadView) =>
+    blobs.under(datastoreKey(organization_id, datastore_id))
+
+  const isDone = async (view: UploadView): Promise<boolean> =>
+    view.vectors_model === embedder.name &&
+    (await blobsOf(view).size(view.vectors_blob ?? '')) !== undefined
 
   /** A vector for each chunk; undefined when the chunks are gone or this process stops. */
-  const vectorsOf = async ({ chunks_blob }: UploadView): Promise<Int8Array[] | undefined> => {
-    const bytes = chunks_blob ? await blobs.get(chunks_blob) : undefined
+  const vectorsOf = async (view: UploadView): Promise<Int8Array[] | undefined> => {
+    const bytes = view.chunks_blob ? await blobsOf(view).get(view.chunks_blob) : undefined
     if (!bytes) return undefined
     const vectors: Int8Array[] = []
     let batch: string[] = []
@@ -79,16 +84,17 @@ export const embedUploads = (uses: Uses) => {
     const vectors = await vectorsOf(view)
     if (!vectors || stopped) return
     const blob = vectorBlob(uploadId, embedder.name, vectors)
-    const vectorsBlob = createHash('sha256').update(blob).digest('hex')
+    const stored = blobsOf(view)
+    const vectorsBlob = await stored.nameOf(createHash('sha256').update(blob).digest('hex'))
     if (view.vectors_blob && view.vectors_blob !== vectorsBlob)
-      await blobs.remove(view.vectors_blob)
+      await stored.remove(view.vectors_blob)
     const { wanted, position } = await followUpload.embed(
       { uploadId, datastoreId, filename },
       { model: embedder.name, dimensions: vectors[0]?.length ?? 0, vectorsBlob },
       systemCall(uploadId, clock.now(), view.organization_id),
     )
     if (!wanted) return
-    await blobs.put(once(blob))
+    await stored.put(once(blob))
     await waitForPosition(position)
   }
 

@@ -5,7 +5,7 @@ import type { ContentView } from '../../projections/contents.ts'
 import type { ContentEvent } from '../domain/content/events.ts'
 import { reservationOf } from '../domain/content/reservation.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { type Blobs, BlobTooLarge } from '../ports/blobs.ts'
+import { BlobTooLarge } from '../ports/blobs.ts'
 import { type Call, systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import {
@@ -15,9 +15,11 @@ import {
   ProviderFault,
   ProviderUnavailable,
 } from '../ports/content-provider.ts'
+import { KeyDestroyed } from '../ports/keys.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
+import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Vault } from '../security/vault.ts'
 import { holding } from './holding.ts'
 import { workers } from './workers.ts'
@@ -30,7 +32,7 @@ type Uses = {
   contents: View<ContentView>
   changes: Observable<{ view: string; id: string; document: unknown }>
   provider: ContentProvider
-  blobs: Blobs
+  blobs: SealedBlobs
   vault: Vault
   startContent: StartContentCommand
   finishContent: FinishContentCommand
@@ -57,6 +59,7 @@ class Stopped extends Error {
   override readonly name = 'Stopped'
 }
 
+const erased = 'The request was erased'
 const timedOut = new ProviderFault('The generation took longer than 10 minutes')
 
 /**
@@ -72,6 +75,9 @@ export const generateContent = (uses: Uses) => {
 
   const callFor = ({ id, organization_id }: ContentView) =>
     systemCall(id, clock.now(), organization_id)
+
+  /** Files are sealed as the texts of their item are. */
+  const filesOf = ({ prompt }: ContentView) => blobs.under(prompt.$sealed)
 
   const since = (startedAt: number): number => Math.max(0, clock.now().getTime() - startedAt)
 
@@ -128,12 +134,12 @@ export const generateContent = (uses: Uses) => {
   const made = async (view: ContentView, taken: Taken, startedAt: number): Promise<Completed> => {
     const until = startedAt + failureAfterMs
     const input = await vault.open(view.input)
-    if (input === undefined) throw new ProviderFault('The request was erased')
+    if (input === undefined) throw new ProviderFault(erased)
     const asked = { contentType: view.requested, input: JSON.parse(input) }
     const prediction = await over(view, taken, asked, until)
     const { hash, size, mediaType } = await patiently(view.id, until, async () => {
       const { bytes, mediaType } = await provider.output(prediction, asked)
-      return { ...(await blobs.put(bytes, maxBytes)), mediaType }
+      return { ...(await filesOf(view).put(bytes, maxBytes)), mediaType }
     })
     return {
       contentType: kindOf(mediaType),
@@ -149,6 +155,7 @@ export const generateContent = (uses: Uses) => {
   /** The message for the user; undefined when a later attempt may succeed. */
   const wordsFor = (error: unknown): string | undefined => {
     if (error instanceof ProviderFault || error instanceof Refusal) return error.message
+    if (error instanceof KeyDestroyed) return erased
     if (error instanceof BlobTooLarge) return 'The output is too large'
     return undefined
   }
@@ -162,7 +169,9 @@ export const generateContent = (uses: Uses) => {
       finishContent({ contentId: id, attempt, payerId, end }, callFor(view))
     try {
       await startContent.hold(id, generation, call)
-      await finish({ completed: await made(view, generation, startedAt) })
+      const completed = await made(view, generation, startedAt)
+      const { erased } = await finish({ completed })
+      if (erased) await filesOf(view).remove(completed.hash)
     } catch (error) {
       if (stopped) return
       const errorMessage = wordsFor(error)

@@ -4,13 +4,14 @@ import type { DataStoreView } from '../../projections/datastores.ts'
 import type { UploadView } from '../../projections/uploads.ts'
 import type { FindUploads } from '../../queries/find-uploads.ts'
 import { latest, type Position } from '../domain/event.ts'
-import type { Blobs } from '../ports/blobs.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { View, WaitForPosition } from '../ports/views.ts'
 import { type DocumentReader, ReaderClosed } from '../rag/document-reader.ts'
+import type { SealedBlobs } from '../security/sealed-blobs.ts'
+import { datastoreKey, SealBroken } from '../security/vault.ts'
 import { holding } from './holding.ts'
 import { workers } from './workers.ts'
 
@@ -23,7 +24,7 @@ type Uses = {
   uploads: View<UploadView>
   datastores: View<DataStoreView>
   findUploads: FindUploads
-  blobs: Blobs
+  blobs: SealedBlobs
   reader: DocumentReader
   /** How many documents are read at once. */
   threads: number
@@ -63,7 +64,10 @@ export const indexUploads = (uses: Uses) => {
     call: callFor(view.upload_id, view.organization_id),
   })
 
-  /** Other uploads, also of other organizations, may have the same bytes. */
+  const blobsOf = ({ organization_id, datastore_id }: UploadView) =>
+    blobs.under(datastoreKey(organization_id, datastore_id))
+
+  /** Other uploads of the DataStore may have the same bytes. */
   const isUnused = async (blob: string): Promise<boolean> => {
     await waitForPosition(await uses.head())
     return (await uploads.find({ index: 'by_blob', equals: [blob, true], limit: 1 })).total === 0
@@ -71,14 +75,15 @@ export const indexUploads = (uses: Uses) => {
 
   const erase = async (view: UploadView): Promise<void> => {
     const { one, call } = subject(view)
-    if (view.chunks_blob) await blobs.remove(view.chunks_blob)
-    if (view.vectors_blob) await blobs.remove(view.vectors_blob)
-    if (await isUnused(view.blob)) await blobs.remove(view.blob)
+    const { remove } = blobsOf(view)
+    if (view.chunks_blob) await remove(view.chunks_blob)
+    if (view.vectors_blob) await remove(view.vectors_blob)
+    if (await isUnused(view.blob)) await remove(view.blob)
     await followUpload.erase(one, call)
   }
 
-  const document = async ({ blob }: UploadView): Promise<Uint8Array<ArrayBuffer> | undefined> => {
-    const bytes = await blobs.get(blob)
+  const document = async (view: UploadView): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+    const bytes = await blobsOf(view).get(view.blob)
     return bytes && new Uint8Array(Buffer.concat(await bytes.toArray()))
   }
 
@@ -99,10 +104,10 @@ export const indexUploads = (uses: Uses) => {
       await followUpload.fail(one, read.failed, call)
       return
     }
-    const made = { chunks: read.count, chunksBlob: read.hash }
+    const made = { chunks: read.count, chunksBlob: await blobsOf(view).nameOf(read.hash) }
     const { events } = await followUpload.index(one, made, call)
     if (events.length === 0) return
-    await blobs.put(inParts(read.lines))
+    await blobsOf(view).put(inParts(read.lines))
     const done = await followUpload.complete(one, subject(view).call)
     const removed = done.events.filter(({ type }) => type === 'UploadRemoved')
     await waitForPosition(done.position)
@@ -118,6 +123,11 @@ export const indexUploads = (uses: Uses) => {
     pool.add(view.organization_id, one.uploadId)
   }
 
+  const damaged = async (view: UploadView): Promise<void> => {
+    const { one, call } = subject(view)
+    await followUpload.fail(one, 'The stored file is damaged: upload it again', call)
+  }
+
   const work = async (id: string): Promise<void> => {
     const view = await uploads.get(id)
     if (!view?.open) return
@@ -125,6 +135,7 @@ export const indexUploads = (uses: Uses) => {
       await holding({ leases, name: `upload:${id}`, holder: node }, () => stepsOf(view))
     } catch (error) {
       if (error instanceof ReaderClosed) return
+      if (error instanceof SealBroken && view.shown) return damaged(view)
       throw error
     }
     uses.worked(view.organization_id, id)

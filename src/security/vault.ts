@@ -1,4 +1,4 @@
-import { type KeyObject, randomBytes } from 'node:crypto'
+import { createHmac, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Sealed } from '../domain/sealed.ts'
 import type { KeyStore } from '../ports/keys.ts'
@@ -17,11 +17,11 @@ export class WrongMasterKey extends Error {
   }
 }
 
-/** A sealed text was changed, or was sealed under another name. */
+/** Sealed text or bytes were changed, or were sealed under another name. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken'
   constructor(keyName: string) {
-    super(`a text sealed for ${keyName} was altered`)
+    super(`what was sealed for ${keyName} was altered`)
   }
 }
 
@@ -35,6 +35,10 @@ export const organizationKey = (organizationId: string): string => `organization
 /** The data key of the memories of a user in one organization. */
 export const memoryKey = (organizationId: string, userId: string): string =>
   `memory:${organizationId}/${userId}`
+
+/** The data key of the documents of a DataStore, and of all that is made of them. */
+export const datastoreKey = (organizationId: string, datastoreId: string): string =>
+  `datastore:${organizationId}/${datastoreId}`
 
 /** The data key of a user's credentials in one organization. */
 export const credentialsKey = (organizationId: string, userId: string): string =>
@@ -58,6 +62,12 @@ export type Keyed = {
   seal(text: string): Sealed
   /** @throws SealBroken */
   open(sealed: Sealed): string
+  /** Seals bytes, bound to what they are for as well as to the key's name. */
+  sealBytes(bytes: Uint8Array, purpose: string): Buffer
+  /** @throws SealBroken */
+  openBytes(box: Uint8Array, purpose: string): Buffer
+  /** A name, in hex, for what has this digest: equal ones under one key, unlike under any two. */
+  nameOf(digest: string): string
 }
 
 type Options = {
@@ -97,6 +107,16 @@ export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: 
       const text = unpacked(plain)
       opened.set(box, { name, text })
       return text
+    },
+    sealBytes: (bytes, purpose) => encrypted(key, `${name}\n${purpose}`, bytes),
+    openBytes(box, purpose) {
+      const plain = decrypted(key, `${name}\n${purpose}`, box)
+      if (!plain) throw new SealBroken(name)
+      return plain
+    },
+    nameOf(digest) {
+      const naming = Buffer.from(hkdfSync('sha256', key, '', 'names of blobs', keyBytes))
+      return createHmac('sha256', naming).update(digest).digest('hex')
     },
   })
 
@@ -146,6 +166,9 @@ export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: 
      * @throws KeyDestroyed, WrongMasterKey
      */
     keyed: (name: string): Keyed | Promise<Keyed> => atHand.get(name) ?? made(name),
+
+    /** The key of a name, if there is one. @throws WrongMasterKey */
+    found: (name: string): Keyed | Promise<Keyed | undefined> => atHand.get(name) ?? existing(name),
 
     /** @throws KeyDestroyed, WrongMasterKey */
     async seal(name: string, text: string): Promise<Sealed> {

@@ -4,10 +4,12 @@ import type { Position } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Call } from '../ports/call.ts'
 import type { WaitForPosition } from '../ports/views.ts'
+import type { EraseContents } from './erase-contents.ts'
 import type { Turns } from './turns.ts'
 
 type Uses = {
   eraseSession: EraseSessionCommand
+  eraseContents: EraseContents
   listSessionIds: ListSessionIds
   turns: Pick<Turns, 'cancel' | 'forget'>
   waitForPosition: WaitForPosition
@@ -19,15 +21,16 @@ type OneSession = { userId: string; sessionId: string }
 
 /**
  * Erases conversations of a user for good: what runs is cancelled first, so that its end is stored
- * before the session's key is destroyed, and what memory holds of its turns is forgotten.
+ * before the session's key is destroyed; content that was generated in them goes too, and what
+ * memory holds of their turns is forgotten.
  */
 export const eraseSessions = (uses: Uses) => {
-  const { eraseSession, listSessionIds, turns, waitForPosition, head } = uses
+  const { eraseSession, eraseContents, listSessionIds, turns, waitForPosition, head } = uses
 
   const erase = async (session: OneSession, call: Call) => {
     const place = { organizationId: call.organizationId, sessionId: session.sessionId }
     await turns.cancel(place)
-    const erased = await eraseSession(session, call)
+    const erased = await eraseSession(session, call, () => eraseContents(session.sessionId, call))
     turns.forget(place)
     return erased
   }

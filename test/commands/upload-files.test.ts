@@ -1,4 +1,5 @@
 import t from 'tap'
+import { datastoreKey } from '../../src/security/vault.ts'
 import { arrived } from '../support/arrived.ts'
 import { commanding, typesOf } from '../support/commanding.ts'
 
@@ -24,8 +25,10 @@ t.test('the DataStore is in use, the files are received, and their bytes stored'
     data: { datastoreId, uploads: [{ filename: 'a.txt' }, { filename: 'b.txt' }] },
     stream: `datastores-${organizationId}_${organizationId}`,
   })
-  t.match(first, { data: { filename: 'a.txt', fileSize: 5, blob: files[0]?.hash } })
-  for (const { hash } of files) t.ok(await blobs.get(hash))
+  const stored = blobs.under(datastoreKey(organizationId, datastoreId))
+  const names = await Promise.all(files.map(({ hash }) => stored.nameOf(hash)))
+  t.match(first, { data: { filename: 'a.txt', fileSize: 5, blob: names[0] } })
+  for (const name of names) t.ok(await stored.get(name))
 })
 
 t.test('nothing goes into a DataStore that there is not', async (t) => {

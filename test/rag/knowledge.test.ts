@@ -5,6 +5,7 @@ import { findUploads } from '../../queries/find-uploads.ts'
 import { StoreUnavailable } from '../../src/ports/event-store.ts'
 import { documentReader } from '../../src/rag/document-reader.ts'
 import { knowledgeIn } from '../../src/rag/knowledge.ts'
+import { datastoreKey } from '../../src/security/vault.ts'
 import { commanded } from '../support/commanded.ts'
 import { call } from '../support/recorded.ts'
 
@@ -30,8 +31,9 @@ const shelved = async (t: Test) => {
     const bytes = new TextEncoder().encode(text)
     const read = await reader.read({ bytes, fileType: 'text/plain', uploadId: one.uploadId })
     if ('failed' in read) throw new Error(read.failed)
-    await all.followUpload.index(one, { chunks: read.count, chunksBlob: read.hash }, call)
-    await all.blobs.put(once(read.lines))
+    const stored = all.blobs.under(datastoreKey(call.organizationId, datastoreId))
+    const { hash: chunksBlob } = await stored.put(once(read.lines))
+    await all.followUpload.index(one, { chunks: read.count, chunksBlob }, call)
     await all.followUpload.complete(one, call)
     await all.seen()
   }
@@ -78,11 +80,13 @@ t.test('an index whose building failed is built again', async (t) => {
   const knowledge = knowledgeIn({
     ...uses,
     blobs: {
-      ...blobs,
-      get: async (...asked) => {
-        if (failing) throw new StoreUnavailable('not now')
-        return blobs.get(...asked)
-      },
+      under: (key) => ({
+        ...blobs.under(key),
+        get: async (...asked) => {
+          if (failing) throw new StoreUnavailable('not now')
+          return blobs.under(key).get(...asked)
+        },
+      }),
     },
   })
   t.teardown(knowledge.close)

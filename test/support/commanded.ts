@@ -10,6 +10,7 @@ import { transactor } from '../../src/event-sourcing/transactor.ts'
 import type { Call } from '../../src/ports/call.ts'
 import { silent } from '../../src/ports/log.ts'
 import { projector } from '../../src/projector/projector.ts'
+import { sealedBlobs } from '../../src/security/sealed-blobs.ts'
 import { secretsOf } from '../../src/security/secrets.ts'
 import { vault as vaultOf } from '../../src/security/vault.ts'
 import { call } from './recorded.ts'
@@ -31,12 +32,13 @@ export const commanded = async (t: Test) => {
   const clock = clockFrom(call.at)
   const secrets = secretsOf(Buffer.alloc(32, 7))
   const vault = vaultOf({ keys, wrap: secrets.wrap })
+  const blobs = sealedBlobs({ blobs: stores.blobs, vault })
   const transacting = transactor({ store, snapshots, clock })
   const defaultModel = 'offline/extractive'
   const commands = commandsOf({
     transactor: transacting,
     clock,
-    blobs: stores.blobs,
+    blobs,
     secrets,
     vault,
     defaultModel,
@@ -51,6 +53,7 @@ export const commanded = async (t: Test) => {
   return {
     ...stores,
     ...commands,
+    blobs,
     commands,
     store,
     clock,

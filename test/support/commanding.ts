@@ -11,6 +11,7 @@ import { accountStream, decideGrant } from '../../src/domain/account/account.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
 import { transactor } from '../../src/event-sourcing/transactor.ts'
 import type { Call } from '../../src/ports/call.ts'
+import { sealedBlobs } from '../../src/security/sealed-blobs.ts'
 import { secretsOf } from '../../src/security/secrets.ts'
 import { vault as vaultOf } from '../../src/security/vault.ts'
 import { gathered } from './noted.ts'
@@ -38,10 +39,10 @@ export const commanding = async (t: Test) => {
   const path = await mkdtemp(join(tmpdir(), 'reprise-'))
   const log = await openLog({ path })
   const store = embeddedEventStore(log)
-  const blobs = await embeddedBlobs(join(path, 'blobs'))
   const clock = clockFrom(call.at)
   const secrets = secretsOf(Buffer.alloc(32, 7))
   const vault = vaultOf({ keys: embeddedKeyStore(log), wrap: secrets.wrap })
+  const blobs = sealedBlobs({ blobs: await embeddedBlobs(join(path, 'blobs')), vault })
   const streams = transactor({ store, snapshots: noSnapshots, clock })
   const defaultModel = 'offline/extractive'
   const commands = commandsOf({ transactor: streams, clock, blobs, secrets, vault, defaultModel })

@@ -15,6 +15,7 @@ import { START } from '../../src/ports/event-store.ts'
 import { silent } from '../../src/ports/log.ts'
 import type { Document } from '../../src/ports/views.ts'
 import { secretsOf } from '../../src/security/secrets.ts'
+import { sealedBlobs } from '../../src/security/sealed-blobs.ts'
 import { vault as vaultOf } from '../../src/security/vault.ts'
 import { client } from '../support/client.ts'
 import { mcpServer } from '../support/mcp-server.ts'
@@ -31,9 +32,10 @@ const secret = `sk/${core}+"x"`
 /** Commands on the stores of an application that is down. */
 const offline = async (config: Config) => {
   const stores = await openStores(config, silent)
-  const { events: store, blobs, keys, snapshots } = stores
+  const { events: store, keys, snapshots } = stores
   const secrets = secretsOf(await masterKeyOf(config))
   const vault = vaultOf({ keys, wrap: secrets.wrap })
+  const blobs = sealedBlobs({ blobs: stores.blobs, vault })
   const uses = { clock: systemClock, blobs, secrets, vault, defaultModel: 'test/model' }
   const commands = commandsOf({
     ...uses,

@@ -64,7 +64,9 @@ export const embeddedBlobs = async (path: string): Promise<Blobs> => {
     const place = placeOf(hash)
     const folder = dirname(place)
     const made = await mkdir(folder, { recursive: true, mode: 0o700 })
-    await rename(from, place)
+    // A reader may be between two reads of the one that is there.
+    if (await stat(place).then(() => true, absent)) await rm(from)
+    else await rename(from, place)
     await syncDirectory(folder)
     if (made) for (const above of [dirname(folder), path]) await syncDirectory(above)
   }
@@ -72,11 +74,12 @@ export const embeddedBlobs = async (path: string): Promise<Blobs> => {
   const size = (hash: string) => stat(placeOf(hash)).then(({ size }) => size, absent)
 
   return {
-    async put(bytes, maxBytes = Number.POSITIVE_INFINITY) {
+    async put(bytes, maxBytes = Number.POSITIVE_INFINITY, nameOf = (hash) => hash) {
       const name = join(incoming, randomUUID())
       const file = await writing(() => open(name, 'wx', 0o600))
       try {
-        const blob = await fill(file, bytes, maxBytes).finally(() => file.close())
+        const { hash, size } = await fill(file, bytes, maxBytes).finally(() => file.close())
+        const blob = { hash: nameOf(hash), size }
         await writing(() => settle(name, blob.hash))
         return blob
       } catch (error) {

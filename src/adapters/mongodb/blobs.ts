@@ -19,7 +19,7 @@ export const mongoBlobs = ({ db }: Pick<Mongo, 'db'>): Blobs => {
     reaching(async () => (await bucket.find({ filename: hash }).limit(1).toArray())[0])
 
   return {
-    async put(bytes, maxBytes = Number.POSITIVE_INFINITY) {
+    async put(bytes, maxBytes = Number.POSITIVE_INFINITY, nameOf = (hash) => hash) {
       const upload = bucket.openUploadStream(`${unfinished}${randomUUID()}`)
       const hash = createHash('sha256')
       let size = 0
@@ -48,7 +48,7 @@ export const mongoBlobs = ({ db }: Pick<Mongo, 'db'>): Blobs => {
         await upload.abort().catch(() => undefined)
         throw error
       }
-      const name = hash.digest('hex')
+      const name = nameOf(hash.digest('hex'))
       const known = await find(name)
       await reaching(() => (known ? bucket.delete(upload.id) : bucket.rename(upload.id, name)))
       return { hash: name, size }

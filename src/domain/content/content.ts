@@ -8,7 +8,7 @@ type Completion = ContentEvent<'ContentCompleted'>['data']
 type Failure = ContentEvent<'ContentFailed'>['data']
 
 export type Content = {
-  status: 'unknown' | 'pending' | 'processing' | 'completed' | 'failed'
+  status: 'unknown' | 'pending' | 'processing' | 'completed' | 'failed' | 'erased'
   ownerId: string
   keyId: string | null
   /** Who is charged for the present generation. */
@@ -20,6 +20,8 @@ export type Content = {
   predictionId: string | null
   /** What one generation is expected to cost, in micro-credits. */
   reserved: number
+  /** Names the stored bytes, also after the erasure. */
+  hash: string | null
 }
 
 export const content: Aggregate<Content, typeof contentEvents> = {
@@ -34,6 +36,7 @@ export const content: Aggregate<Content, typeof contentEvents> = {
     maxRetries: 0,
     predictionId: null,
     reserved: 0,
+    hash: null,
   },
   evolve: {
     ContentRequested: (state, { userId, keyId, payerId, maxRetries, reserved }) => ({
@@ -47,7 +50,7 @@ export const content: Aggregate<Content, typeof contentEvents> = {
     }),
     ContentStarted: (state) => ({ ...state, status: 'processing', predictionId: null }),
     ContentSubmitted: (state, { predictionId }) => ({ ...state, predictionId }),
-    ContentCompleted: (state) => ({ ...state, status: 'completed' }),
+    ContentCompleted: (state, { hash }) => ({ ...state, status: 'completed', hash }),
     ContentFailed: (state) => ({ ...state, status: 'failed' }),
     ContentRetryQueued: (state, { attempt, payerId }) => ({
       ...state,
@@ -55,8 +58,9 @@ export const content: Aggregate<Content, typeof contentEvents> = {
       attempt,
       payerId,
     }),
+    ContentErased: (state) => ({ ...state, status: 'erased' }),
   },
-  stateVersion: 2,
+  stateVersion: 3,
 }
 
 export const contentStream = (organizationId: string, contentId: string) =>
@@ -95,8 +99,17 @@ export const decideRetry =
   (viewer: Viewer, payerId: string) =>
   (state: Content): [ContentEvent<'ContentRetryQueued'>] => {
     const { status, attempt, maxRetries } = state
-    if (status === 'unknown' || !isOwn(viewer, state)) throw refusal('content_not_found')
+    if (['unknown', 'erased'].includes(status) || !isOwn(viewer, state))
+      throw refusal('content_not_found')
     if (status !== 'failed') throw refusal('content_not_failed')
     if (attempt >= maxRetries) throw refusal('max_retries_reached')
     return [{ type: 'ContentRetryQueued', data: { attempt: attempt + 1, maxRetries, payerId } }]
   }
+
+/** Erases an item together with its session, once. What is under way ends without being stored. */
+export const decideErase =
+  (sessionId: string) =>
+  ({ status }: Content): ContentEvent<'ContentErased'>[] =>
+    status === 'unknown' || status === 'erased'
+      ? []
+      : [{ type: 'ContentErased', data: { sessionId } }]

@@ -38,6 +38,8 @@ export const contentEvents = {
   ContentFailed: z.object({ errorMessage: z.string(), processingTimeMs: z.number().min(0) }),
   /** Whoever asks for the retry is charged for it. */
   ContentRetryQueued: z.object({ attempt: z.int().min(1), maxRetries: z.int(), payerId: id }),
+  /** The session that it was made in is erased; its file is removed next. */
+  ContentErased: z.object({ sessionId: id }),
 }
 
 export type ContentEvent<Type extends keyof typeof contentEvents = keyof typeof contentEvents> =

@@ -2,11 +2,11 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { FindContentFile } from '../../../queries/find-content-file.ts'
 import { refusal } from '../../domain/refusal.ts'
-import type { Blobs } from '../../ports/blobs.ts'
+import type { SealedBlobs } from '../../security/sealed-blobs.ts'
 import type { SignedLinks } from '../../security/signed-links.ts'
 import { openRefusals } from '../errors/responses.ts'
 
-type Uses = { links: SignedLinks; findFile: FindContentFile; blobs: Blobs }
+type Uses = { links: SignedLinks; findFile: FindContentFile; blobs: SealedBlobs }
 
 const params = z.object({ content_id: z.string().min(1) })
 const query = z.object({ expires: z.coerce.number().int(), signature: z.string() })
@@ -55,8 +55,9 @@ export const fileRoutes =
         const { expires, signature } = request.query
         if (!links.isValid('file', id, expires, signature)) throw refusal('file_link_invalid')
         const file = await findFile(id)
-        const size = file && (await blobs.size(file.hash))
-        if (!file || size === undefined) throw refusal('file_link_invalid')
+        const stored = file && blobs.under(file.key)
+        const size = await stored?.size(file?.hash ?? '')
+        if (!file || !stored || size === undefined) throw refusal('file_link_invalid')
         const tag = `"${file.hash}"`
         const { 'if-none-match': known, 'if-range': ifRange, range: asked } = request.headers
         const range = ifRange === undefined || ifRange === tag ? rangeOf(asked, size) : undefined
@@ -74,7 +75,7 @@ export const fileRoutes =
           'content-disposition': 'inline',
         })
         if (known && isAmong(known, tag)) return reply.code(304).send()
-        const bytes = await blobs.get(file.hash, range)
+        const bytes = await stored.get(file.hash, range)
         if (!bytes) throw refusal('file_link_invalid')
         if (range) {
           const { start, end } = range
