@@ -8,6 +8,7 @@ import { platformGiver } from '../src/domain/api-key/who-may.ts'
 import { transactor } from '../src/event-sourcing/transactor.ts'
 import { type Call, systemCall } from '../src/ports/call.ts'
 import { silent } from '../src/ports/log.ts'
+import { sealedBlobs } from '../src/security/sealed-blobs.ts'
 import { secretsOf } from '../src/security/secrets.ts'
 import { vault as vaultOf } from '../src/security/vault.ts'
 
@@ -28,8 +29,9 @@ export const openWriting = async (
   const config = configFrom({ ...env, DATA_DIR: dataDir })
   const secrets = secretsOf(await masterKeyOf(config))
   const stores = await openStores(config, silent)
-  const { events, blobs, keys, snapshots } = stores
+  const { events, keys, snapshots } = stores
   const vault = vaultOf({ keys, wrap: secrets.wrap })
+  const blobs = sealedBlobs({ blobs: stores.blobs, vault })
   const writing = transactor({ store: events, snapshots, clock })
   const commands = commandsOf({ transactor: writing, clock, blobs, secrets, vault, defaultModel })
   return { ...stores, vault, commands }

@@ -1,19 +1,19 @@
 import { dataStoresStream, decideCleared } from '../src/domain/datastore/datastore.ts'
 import { decideRemoveAll, fileStream } from '../src/domain/file/file.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { datastoreKey, type Vault } from '../src/security/vault.ts'
 import { fileKey } from '../src/support/ids.ts'
 
 type Place = { datastoreId: string; filename: string }
 
-type Uses = { transact: Transact; destroy: Vault['destroy'] }
+type Uses = Streams & { destroy: Vault['destroy'] }
 
 /**
  * What follows the deletion of a DataStore: file by file, then the whole. Its key goes first, so that
  * a crash in between leaves documents that can be read nowhere, and are removed next.
  */
-export const clearDatastore = ({ transact, destroy }: Uses) => ({
+export const clearDatastore = ({ load, transact, destroy }: Uses) => ({
   removeFile: ({ datastoreId, filename }: Place, call: Call) =>
     transact(
       fileStream(call.organizationId, fileKey(datastoreId, filename)),
@@ -21,8 +21,11 @@ export const clearDatastore = ({ transact, destroy }: Uses) => ({
       call,
     ),
   async cleared({ datastoreId }: Pick<Place, 'datastoreId'>, call: Call) {
-    await destroy(datastoreKey(call.organizationId, datastoreId))
-    return transact(dataStoresStream(call.organizationId), decideCleared(datastoreId), call)
+    const stream = dataStoresStream(call.organizationId)
+    const decide = decideCleared(datastoreId)
+    const isDeleted = decide((await load(stream)).state).length > 0
+    if (isDeleted) await destroy(datastoreKey(call.organizationId, datastoreId))
+    return transact(stream, decide, call)
   },
 })
 export type ClearDatastoreCommands = ReturnType<typeof clearDatastore>

@@ -80,7 +80,7 @@ export const commandsOf = (uses: Uses) => {
     changeAgent: changeAgent({ load, transact, defaultModel }),
     changeApiKey: changeApiKey(streams),
     changeMember: changeMember(streams),
-    clearDatastore: clearDatastore({ transact, destroy: vault.destroy }),
+    clearDatastore: clearDatastore({ load, transact, destroy: vault.destroy }),
     connectCredentials: connectCredentials({
       load,
       requireProvisionedUser: provisioned,

@@ -1,4 +1,6 @@
 import t from 'tap'
+import { KeyDestroyed } from '../../src/ports/keys.ts'
+import { datastoreKey } from '../../src/security/vault.ts'
 import { arrived } from '../support/arrived.ts'
 import { commanding, typesOf } from '../support/commanding.ts'
 
@@ -7,13 +9,14 @@ const {
   createDatastore,
   deleteDatastore,
   uploadFiles,
+  blobs,
   appended,
   appendedOnce,
   organization,
 } = await commanding(t)
 
 t.test('what is left of a deleted DataStore goes, file by file, then the whole', async (t) => {
-  const { by } = await organization()
+  const { by, organizationId } = await organization()
   const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
   const files = [arrived('a.txt', 'one'), arrived('a.txt', 'two'), arrived('b.txt')]
   await uploadFiles({ datastoreId, files }, by)
@@ -26,12 +29,20 @@ t.test('what is left of a deleted DataStore goes, file by file, then the whole',
     { type: 'UploadRemoved', data: reason },
   ])
   t.strictSame(typesOf(await remove('b.txt')), ['UploadRemoved'])
+  const stored = blobs.under(datastoreKey(organizationId, datastoreId))
+  const name = await stored.nameOf(files[0]?.hash ?? '')
+  t.ok(await stored.get(name), 'its key is still there')
   const cleared = await appendedOnce(t, (call) => clearDatastore.cleared({ datastoreId }, call), by)
   t.strictSame(typesOf(cleared), ['DataStoreCleared'])
+  t.equal(await stored.get(name), undefined)
+  await t.rejects(stored.nameOf(''), KeyDestroyed)
 })
 
-t.test('a DataStore that is not deleted stays', async (t) => {
-  const { by } = await organization()
+t.test('a DataStore that is not deleted stays, and keeps its key', async (t) => {
+  const { by, organizationId } = await organization()
   const { datastoreId } = await createDatastore({ displayName: 'Terms', description: null }, by)
+  await uploadFiles({ datastoreId, files: [arrived('a.txt')] }, by)
   t.strictSame(await appended(() => clearDatastore.cleared({ datastoreId }, by)), [])
+  const stored = blobs.under(datastoreKey(organizationId, datastoreId))
+  t.ok(await stored.get(await stored.nameOf(arrived('a.txt').hash)))
 })

@@ -13,6 +13,7 @@ const started = { ...sampleOf(contentEvents, 'ContentStarted'), at: later }
 const submitted = sampleOf(contentEvents, 'ContentSubmitted')
 const completed = { ...sampleOf(contentEvents, 'ContentCompleted'), at: latest }
 const failed = { ...sampleOf(contentEvents, 'ContentFailed'), at: latest }
+const erased = sampleOf(contentEvents, 'ContentErased')
 const queued = sampleOf(contentEvents, 'ContentRetryQueued', { payerId: 'user-2' })
 
 t.test('contents', async (t) => {
@@ -22,6 +23,7 @@ t.test('contents', async (t) => {
       id: 'content-1',
       organization_id: 'org-1',
       user_id: 'user-1',
+      session_id: requested.data.prompt.$sealed.split('/')[1] ?? '',
       key_id: 'key-1',
       requested: 'image',
       content_type: null,
@@ -80,6 +82,11 @@ t.test('what failed may be queued again, and is charged to who asked', async (t)
     status: 'processing',
     provider_prediction_id: null,
   })
+})
+
+t.test('what was erased is gone', async (t) => {
+  const seen = projecting(t, contents, 'content-org-1_content-1')
+  seen(requested, started, erased).showsNothing('content-1')
 })
 
 t.test('every event it handles was given', async (t) => handlesAll(t, contents))

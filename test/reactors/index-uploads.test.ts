@@ -41,7 +41,7 @@ const storedIn = async (path: string): Promise<string[]> => {
 }
 
 t.test(
-  'what is deleted leaves the blob store, unless another upload has the same bytes',
+  'what is deleted leaves the blob store, unless another upload of the DataStore has the same bytes',
   async (t) => {
     const data = await mkdtemp(join(tmpdir(), 'reprise-'))
     t.teardown(() => rm(data, { recursive: true, force: true }))
@@ -52,6 +52,7 @@ t.test(
     const [first, second] = [await one.datastore(), await two.datastore()]
     await one.upload(first, encoded('a.txt', 'The same bytes.'))
     await two.upload(second, encoded('b.txt', 'The same bytes.'))
+    await one.upload(first, encoded('c.txt', 'The same bytes.'))
     await one.settled(first)
     await two.settled(second)
     const count = async (expected: number) => {
@@ -61,8 +62,10 @@ t.test(
       }
       return false
     }
-    t.ok(await count(3), 'the bytes once, the chunks of each')
+    t.ok(await count(5), 'the bytes once in each DataStore, the chunks of each upload')
     await one.ask('DELETE', `/datastores/${first}/files/a.txt`)
+    t.ok(await count(4))
+    await one.ask('DELETE', `/datastores/${first}/files/c.txt`)
     t.ok(await count(2))
     t.match(await two.search(second, 'bytes'), [{ filename: 'b.txt' }])
     await two.ask('DELETE', `/datastores/${second}`)

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,6 +20,8 @@ declare module 'fastify' {
     spooled: ArrivedFile[] | undefined
   }
 }
+
+const cipherName = 'aes-256-ctr'
 
 /** The type that clients send for files they do not know. */
 const unsaid = 'application/octet-stream'
@@ -46,7 +48,7 @@ type Form = { fields: Record<string, unknown>; files: (ArrivedFile & { sentAs: s
 
 /**
  * Reads `multipart/form-data` with a field `datastore_id` and files into the same body as JSON.
- * Files are written to disk as they arrive, and removed once the request is answered. A file of a
+ * Files are encrypted to disk as they arrive, and removed once the request is answered. A file of a
  * wrong type is refused only after all are read: a client that still sends does not read the
  * answer.
  */
@@ -65,18 +67,23 @@ export const multipartFiles = async (http: FastifyInstance, directory: string) =
     const path = join(directory, randomUUID())
     paths.set(request, [...(paths.get(request) ?? []), path])
     const file = await open(path, 'wx', 0o600)
+    // Only this process can read it, and only until the request is answered.
+    const secret = { key: randomBytes(32), iv: randomBytes(16) }
+    const cipher = createCipheriv(cipherName, secret.key, secret.iv)
     const hash = createHash('sha256')
     let size = 0
     try {
       for await (const bytes of part.file) {
         size += bytes.length
         hash.update(bytes)
-        await file.writeFile(bytes)
+        await file.writeFile(cipher.update(bytes))
       }
     } finally {
       await file.close()
     }
-    return { path, size, hash: hash.digest('hex') }
+    const bytes = () =>
+      createReadStream(path).pipe(createDecipheriv(cipherName, secret.key, secret.iv))
+    return { bytes, size, hash: hash.digest('hex') }
   }
 
   const read = async (request: FastifyRequest): Promise<Form> => {
@@ -100,11 +107,10 @@ export const multipartFiles = async (http: FastifyInstance, directory: string) =
       const filename = baseName(sentAs)
       const declared = part.mimetype === unsaid ? undefined : part.mimetype
       const fileType = typeOf(filename, declared)
-      const { path, size, hash } = await spool(request, part)
+      const { bytes, size, hash } = await spool(request, part)
       requireFileSize(filename, size)
       total += size
       requireUploadSize(total)
-      const bytes = () => createReadStream(path)
       form.files.push({ filename, fileType, size, hash, bytes, sentAs })
     }
     if (refused.length > 0) throw refused[0]

@@ -1,6 +1,7 @@
 import t from 'tap'
 import {
   content,
+  decideErase,
   decideFinish,
   decideRequest,
   decideRetry,
@@ -42,6 +43,7 @@ const queued: ContentEvent = {
   type: 'ContentRetryQueued',
   data: { attempt: 1, maxRetries: 1, payerId: 'user-2' },
 }
+const erased: ContentEvent = { type: 'ContentErased', data: { sessionId: 's-1' } }
 const owner = { userId: 'user-1', onlyKeyId: null }
 
 t.test('making content', async (t) => {
@@ -72,6 +74,21 @@ t.test('retrying content', async (t) => {
   given(requested, started(), failed).when(stranger).refuses('content_not_found')
   const otherKey = decideRetry({ userId: 'user-1', onlyKeyId: 'key-2' }, 'user-1')
   given(requested, started(), failed).when(otherKey).refuses('content_not_found')
+})
+
+t.test('erasing content', async (t) => {
+  const given = deciding(t, content)
+  const erase = decideErase('s-1')
+  for (const before of [[], [started()], [started(), completed], [started(), failed]])
+    given(requested, ...before)
+      .when(erase)
+      .emitsOnce(erased)
+  given().when(erase).changesNothing()
+  const done = decideFinish(0, { completed: completion })
+  given(requested, started(), erased).when(done).changesNothing()
+  given(requested, erased).when(decideStart).changesNothing()
+  const retry = decideRetry(owner, 'user-2')
+  given(requested, started(), failed, erased).when(retry).refuses('content_not_found')
 })
 
 t.test('a reservation names its item', async (t) => {

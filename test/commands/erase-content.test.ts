@@ -1,0 +1,37 @@
+import t from 'tap'
+import { commanding, typesOf } from '../support/commanding.ts'
+import { completedWith, contentRequest } from '../support/content-request.ts'
+import { call } from '../support/recorded.ts'
+
+const all = await commanding(t)
+const { requestContent, startContent, finishContent, eraseContent, appended, appendedOnce } = all
+await all.credited()
+
+const started = async (contentId: string) => {
+  await requestContent(contentRequest(contentId), call)
+  await startContent.take(contentId, call)
+  return { contentId, attempt: 0, payerId: 'user-1', end: completedWith(70) }
+}
+
+t.test('an item is erased once, and says which file goes with it', async (t) => {
+  const asked = await started('c-1')
+  t.match(await finishContent(asked, call), { erased: false })
+  const erase = { contentId: 'c-1', sessionId: 's-1' }
+  const events = await appendedOnce(t, (by) => eraseContent(erase, by), call)
+  t.match(events, [{ type: 'ContentErased', data: { sessionId: 's-1' } }])
+  t.match(await eraseContent(erase, call), { hash: asked.end.completed.hash })
+})
+
+t.test('what is made when its session is erased is not completed', async (t) => {
+  const asked = await started('c-2')
+  t.match(await eraseContent({ contentId: 'c-2', sessionId: 's-1' }, call), { hash: null })
+  const events = await appended(async () => {
+    t.match(await finishContent(asked, call), { erased: true })
+  })
+  t.strictSame(typesOf(events), ['CreditsSettled'])
+})
+
+t.test('an item that there is not', async (t) => {
+  const erase = { contentId: 'none', sessionId: 's-1' }
+  t.strictSame(await appended(() => eraseContent(erase, call)), [])
+})
