@@ -14,8 +14,11 @@ export type Known = {
 }
 
 const most = 20_000
-/** What another node's projecting may leave stale here. */
-const ttlMs = 5_000
+/**
+ * What another node's projecting may leave stale here: with the time between two looks at what
+ * outlasts a request (src/security/watch-access.ts), less than 5 seconds.
+ */
+const ttlMs = 3_000
 const views: ReadonlySet<string> = new Set(['api_keys', 'members', 'users'])
 
 /** What of a key changes whenever it is used, and gives or takes no right. */

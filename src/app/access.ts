@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Projector } from '../projector/projector.ts'
 import { delegate } from '../security/delegate.ts'
 import type { Secrets } from '../security/secrets.ts'
+import { watchAccess } from '../security/watch-access.ts'
 import { requireSubscription } from '../turns/require-subscription.ts'
 import type { AllViews } from './read-models.ts'
 
@@ -32,6 +33,7 @@ export const accessPart = ({ config, views, changes, hashApiKey, clock }: Uses) 
   })
   return {
     findAccess: access.find,
+    watchAccess: watchAccess(access.find),
     admit: admission(clock),
     delegate: delegate(findMember(members)),
     requireSubscription: requireSubscription(findBalance(accounts)),

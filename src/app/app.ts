@@ -93,7 +93,7 @@ export const app = (config: Config, options: Options) =>
     const access = opened.use(
       accessPart({ config, views, changes, hashApiKey: secrets.hashApiKey, clock }),
     )
-    const { findAccess, admit, delegate, requireSubscription } = access
+    const { findAccess, watchAccess, admit, delegate, requireSubscription } = access
     const keyUsage = opened.use(keyUsageMeter({ record: commands.recordKeyUsage, clock, log }))
     const refusals = opened.use(refusalMeter({ record: commands.recordRefusal, clock, log }))
 
@@ -191,7 +191,6 @@ export const app = (config: Config, options: Options) =>
       logKeySeed: secrets.logKeySeed,
       open,
       timePassed: times.passed,
-      findAccess,
       log,
     })
 
@@ -218,6 +217,7 @@ export const app = (config: Config, options: Options) =>
         projecting,
         readiness,
         findAccess,
+        watchAccess,
         admit,
         counted: keyUsage.count,
         refused: refusals.refused,

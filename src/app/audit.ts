@@ -24,7 +24,6 @@ import { adminTransparencyRoutes } from '../http/routes/admin-transparency.ts'
 import type { Log } from '../ports/log.ts'
 import type { Projector } from '../projector/projector.ts'
 import { temporalQuery } from '../projector/temporal-query.ts'
-import type { FindAccess } from '../security/access.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
 import { type AllViews, projectionsVersion } from './read-models.ts'
@@ -37,13 +36,12 @@ type Uses = {
   logKeySeed: Secrets['logKeySeed']
   open: Vault['open']
   timePassed: AppendTimes['passed']
-  findAccess: FindAccess
   log: Log
 }
 
 /** What auditors read about an organization's history, and analysts about its read models. */
 export const auditPart = (uses: Uses) => {
-  const { stores, views, projecting, logKeySeed, open, timePassed, findAccess, log } = uses
+  const { stores, views, projecting, logKeySeed, open, timePassed, log } = uses
   const { events, snapshots } = stores
   const { organizations, transparency, usage } = views
   const indexed = () => projecting.at(eventIndex.name)
@@ -104,7 +102,7 @@ export const auditPart = (uses: Uses) => {
         }),
         getUsage: getUsage(usage),
       }),
-      adminFeedRoutes({ getOrganization: oneOrganization, feeds: following, findAccess }),
+      adminFeedRoutes({ getOrganization: oneOrganization, feeds: following }),
     ],
     /** Ends every feed that is followed. */
     endFeeds: following.close,

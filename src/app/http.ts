@@ -17,6 +17,7 @@ import type { Projector } from '../projector/projector.ts'
 import type { KeyUsageMeter } from '../reactors/meter-key-usage.ts'
 import type { RefusalMeter } from '../reactors/meter-refusals.ts'
 import type { FindAccess } from '../security/access.ts'
+import type { WatchAccess } from '../security/watch-access.ts'
 import type { BeginTurn } from '../turns/begin-turn.ts'
 import type { Turns } from '../turns/turns.ts'
 import type { Stores } from './stores.ts'
@@ -40,6 +41,7 @@ type Uses = {
   projecting: Pick<Projector, 'lag'>
   readiness(): Promise<Readiness>
   findAccess: FindAccess
+  watchAccess: WatchAccess
   admit: Admit
   counted: KeyUsageMeter['count']
   refused: RefusalMeter['refused']
@@ -61,7 +63,18 @@ type Uses = {
 
 /** The HTTP server with all its routes. It does not listen yet. @throws ConfigInvalid */
 export const openHttp = async (uses: Uses) => {
-  const { config, stores, projecting, readiness, findAccess, admit, counted, refused, turns } = uses
+  const {
+    config,
+    stores,
+    projecting,
+    readiness,
+    findAccess,
+    watchAccess,
+    admit,
+    counted,
+    refused,
+    turns,
+  } = uses
   const { clock, log } = uses
   const metrics = processMetrics({
     head: stores.events.head,
@@ -76,6 +89,7 @@ export const openHttp = async (uses: Uses) => {
     log,
     version,
     findAccess,
+    watchAccess,
     metrics,
     keepAliveMs: uses.keepAliveMs,
     admit,
@@ -89,6 +103,7 @@ export const openHttp = async (uses: Uses) => {
         ...uses.openRoutes,
         wsChatRoutes({
           findAccess,
+          watchAccess,
           admit,
           counted,
           refused,

@@ -206,7 +206,7 @@ t.test('what was found is answered without a promise until something changes', a
   await seen()
   t.match(await find(key), { plan: null })
   const read = reads()
-  all.later(4_999)
+  all.later(2_999)
   t.match(await find(key), { keyId })
   t.equal(reads(), read)
   all.later(1)

@@ -4,6 +4,7 @@ import { rootCall } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Access, FindAccess } from '../../security/access.ts'
 import { requireScopes } from '../../security/scopes.ts'
+import type { RouteRules } from '../server/route-rules.ts'
 
 const headerOf = (request: FastifyRequest, name: string): string | undefined => {
   const value = request.headers[name]
@@ -30,6 +31,7 @@ export const authenticate =
   (request, _reply, done) => {
     const accept = (access: Access) => {
       request.access = access
+      request.needed = []
       request.call = rootCall(access, request.id, clock.now())
       done()
     }
@@ -50,18 +52,38 @@ const delegates = (query: unknown): boolean =>
 const isManager = ({ kind, role }: Access): boolean =>
   kind === 'platform' || role === 'OWNER' || role === 'ADMIN'
 
+/** @throws role_required, or the code that the route names */
+const requireManager = ({ managers }: RouteRules, access: Access): void => {
+  if (managers && !isManager(access)) throw refusal(managers === true ? 'role_required' : managers)
+}
+
+/**
+ * Scopes that a request needs; what it streams ends when the key loses one of them.
+ * @throws insufficient_scopes
+ */
+export const requireFor = (request: FastifyRequest, scopes: readonly string[]): void => {
+  const { access, routeOptions } = request
+  requireScopes(routeOptions.config.own ? { scopes: access.keyScopes } : access, scopes)
+  request.needed = [...request.needed, ...scopes]
+}
+
+/** The rights that an authorized request has needed, of another access. @throws Refusal */
+export const requireStill = ({ routeOptions, needed }: FastifyRequest, access: Access): void => {
+  requireManager(routeOptions.config, access)
+  requireScopes(access, needed)
+}
+
 /**
  * Checks the role, scopes and kind of key that the route's rules require. The role comes first: a
  * member who lacks it lacks the scopes too, and giving them to the key would not help.
  */
-export const authorize: onRequestHookHandler = ({ access, routeOptions, query }, _reply, done) => {
-  const { scopes, managers, platform, userKey, own } = routeOptions.config
+export const authorize: onRequestHookHandler = (request, _reply, done) => {
+  const { access, routeOptions, query } = request
+  const { scopes, platform, userKey } = routeOptions.config
   try {
     if (platform && access.kind !== 'platform') throw refusal('platform_only')
-    if (managers && !isManager(access))
-      throw refusal(managers === true ? 'role_required' : managers)
-    const held = own ? { scopes: access.keyScopes } : access
-    if (scopes) requireScopes(held, delegates(query) ? [...scopes, 'users:delegate'] : scopes)
+    requireManager(routeOptions.config, access)
+    if (scopes) requireFor(request, delegates(query) ? [...scopes, 'users:delegate'] : scopes)
     if (userKey && access.kind === 'organization') throw refusal('user_key_required')
     done()
   } catch (error) {

@@ -7,16 +7,13 @@ import type { Position } from '../../domain/event.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { FeedRequest, Feeds } from '../../feeds/feeds.ts'
 import { sseOf } from '../../feeds/item.ts'
-import type { FindAccess } from '../../security/access.ts'
-import { requireScopes } from '../../security/scopes.ts'
-import { credentialsOf } from '../checks/authenticate.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { sendLines, wantsLines } from '../streams/ndjson.ts'
-import { goneSignal, sendStream } from '../streams/sse.ts'
+import { endingSignal, sendStream } from '../streams/sse.ts'
 import { boolean, id, logPosition } from '../wire/fields.ts'
 
-type Uses = { feeds: Feeds; getOrganization: GetOrganization; findAccess: FindAccess }
+type Uses = { feeds: Feeds; getOrganization: GetOrganization }
 
 const lagUnit = z.enum(['events', 'bytes'])
 /** Open streams of one organization (docs/contract/limits.md#sizes). */
@@ -60,21 +57,8 @@ const afterOf = (
 
 /** Read models as they change (docs/contract/feeds.md#a-stream). */
 export const adminFeedRoutes =
-  ({ feeds, getOrganization, findAccess }: Uses): FastifyPluginAsyncZod =>
+  ({ feeds, getOrganization }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    /** Whether the key may still follow the feed: rights can end while a feed is open. */
-    const isAllowed = async (request: FastifyRequest, organizationId: string) => {
-      const { apiKey, organizationId: header } = credentialsOf(request)
-      try {
-        const access = await findAccess(apiKey, header)
-        requireScopes(access, scopes)
-        const manages = access.role === 'OWNER' || access.role === 'ADMIN'
-        return access.kind === 'platform' || (manages && access.organizationId === organizationId)
-      } catch {
-        return false
-      }
-    }
-
     const open = new Map<string, number>()
 
     /** Counts a stream of an organization until it ends. @throws rate_limit_exceeded */
@@ -97,22 +81,12 @@ export const adminFeedRoutes =
     }
 
     /** Frames until the client disconnects, is too slow, or loses its right. */
-    async function* frames(request: FastifyRequest, reply: FastifyReply, asked: FeedRequest) {
-      const ending = new AbortController()
-      const gone = goneSignal(reply)
-      const end = () => ending.abort()
-      gone.addEventListener('abort', end)
-      const watch = setInterval(async () => {
-        if (!(await isAllowed(request, asked.organizationId))) end()
-      }, http.keepAliveMs).unref()
-      try {
-        for await (const told of feeds.follow(asked, ending.signal, () => reply.raw.destroy())) {
-          const frames = sseOf(told)
-          if (frames !== '') yield frames
-          if (ending.signal.aborted) return
-        }
-      } finally {
-        clearInterval(watch)
+    async function* frames(reply: FastifyReply, asked: FeedRequest) {
+      const ending = endingSignal(reply)
+      for await (const told of feeds.follow(asked, ending, () => reply.raw.destroy())) {
+        const frames = sseOf(told)
+        if (frames !== '') yield frames
+        if (ending.aborted) return
       }
     }
 
@@ -172,7 +146,7 @@ export const adminFeedRoutes =
         reply.raw.once('close', entered(organizationId))
         return wantsLines(request)
           ? sendLines(reply, lines(asked))
-          : sendStream(reply, frames(request, reply, asked))
+          : sendStream(reply, frames(reply, asked))
       },
     )
   }

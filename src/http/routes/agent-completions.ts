@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { FindAgents } from '../../../queries/find-agents.ts'
 import { refusal } from '../../domain/refusal.ts'
-import { requireScopes } from '../../security/scopes.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
+import { requireFor } from '../checks/authenticate.ts'
 import { repetitionOf } from '../checks/repetition.ts'
 import { refusals } from '../errors/responses.ts'
 import { type AgentStream, agentFormat } from '../streams/agent-format.ts'
@@ -63,7 +63,7 @@ export const agentCompletionRoutes =
       '/agents/:agent_id/completions',
       {
         config: { group: 'agents', scopes: ['agents:invoke'], streams: 'asked' },
-        preValidation: async (request) => requireScopes(request.access, delegates(request.body)),
+        preValidation: async (request) => requireFor(request, delegates(request.body)),
         schema: {
           tags: ['agents'],
           summary: 'Invoke one LLM agent, streaming or not',

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { requireScopes } from '../../security/scopes.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
+import { requireFor } from '../checks/authenticate.ts'
 import { repetitionOf } from '../checks/repetition.ts'
 import { refusals } from '../errors/responses.ts'
 import { doneOf, onGone, shownAgents, streamTurn } from '../streams/answer-turn.ts'
@@ -90,7 +90,7 @@ export const chatRoutes =
       '/chat/completions',
       {
         config: { group: 'chat', scopes: ['orchestrator:invoke'], streams: 'asked' },
-        preValidation: async (request) => requireScopes(request.access, scopesIn(request.body)),
+        preValidation: async (request) => requireFor(request, scopesIn(request.body)),
         schema: {
           tags: ['chat'],
           summary: 'Chat with the orchestrator, streaming or not',

@@ -13,7 +13,7 @@ import { agentFormat } from '../streams/agent-format.ts'
 import { shownAgents } from '../streams/answer-turn.ts'
 import { type ChatStream, chatFormat } from '../streams/chat-format.ts'
 import { findFollowedTurn } from '../streams/followed-turn.ts'
-import { goneSignal, sendStream } from '../streams/sse.ts'
+import { endingSignal, sendStream } from '../streams/sse.ts'
 import { type StreamFormat, turnFrames } from '../streams/turn-frames.ts'
 import { boolean, sessionId } from '../wire/fields.ts'
 
@@ -99,7 +99,7 @@ export const sessionTurnRoutes =
         }
         const { turn, from } = followed
         const frames = turnFrames(turn, await formatOf(turn, options))
-        return sendStream(reply, frames(from, goneSignal(reply)))
+        return sendStream(reply, frames(from, endingSignal(reply)))
       },
     )
 

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import type { FindAgents } from '../../../queries/find-agents.ts'
 import { requireActive } from '../../domain/agent/runnable.ts'
 import type { Delegate } from '../../security/delegate.ts'
-import { requireScopes } from '../../security/scopes.ts'
 import type { RequireSubscription } from '../../turns/require-subscription.ts'
 import type { WarmAgents } from '../../turns/warm-agents.ts'
+import { requireFor } from '../checks/authenticate.ts'
 import { refusals } from '../errors/responses.ts'
 import { orAbsent } from '../wire/fields.ts'
 
@@ -50,7 +50,7 @@ export const warmupRoutes =
       '/warmup',
       {
         config: { group: 'chat', scopes: ['orchestrator:invoke'] },
-        preValidation: async (request) => requireScopes(request.access, scopesIn(request.body)),
+        preValidation: async (request) => requireFor(request, scopesIn(request.body)),
         schema: {
           tags: ['chat'],
           summary: 'Build the orchestrator, and one agent if named, before the first message',

@@ -38,7 +38,7 @@ const unexpected = 1011
 export const wsChatRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { findAccess, admit, counted, refused, beginTurn, upload, clock } = uses
+    const { findAccess, watchAccess, admit, counted, refused, beginTurn, upload, clock } = uses
     const { requireHttps, times } = uses
     const within = { ...usualTimes, ...times }
     const goodbyes = new Set<() => Promise<void>>()
@@ -67,7 +67,7 @@ export const wsChatRoutes =
       const opened = performance.now()
       const connection = connectionOver(socket, within)
       const talk = conversation(
-        { findAccess, admit, counted, refused, beginTurn, upload, clock, log },
+        { findAccess, watchAccess, admit, counted, refused, beginTurn, upload, clock, log },
         connection,
         { credentials, access },
       )
@@ -87,6 +87,7 @@ export const wsChatRoutes =
       const patience = setTimeout(talk.expire, within.auth)
       socket.once('close', (code) => {
         clearTimeout(patience)
+        talk.gone()
         goodbyes.delete(goodbye)
         log.info({ route: url, code, ms: performance.now() - opened, ...talk.speaker }, 'socket')
       })

@@ -32,5 +32,7 @@ declare module 'fastify' {
     /** Who asks, for the metadata of events. */
     call: Call
     access: Access
+    /** The scopes that were required of it. */
+    needed: readonly string[]
   }
 }

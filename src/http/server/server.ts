@@ -9,6 +9,7 @@ import type { Config } from '../../config.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Access, FindAccess } from '../../security/access.ts'
+import type { WatchAccess } from '../../security/watch-access.ts'
 import { authenticate, authorize } from '../checks/authenticate.ts'
 import './route-rules.ts'
 import { type Admit, limit } from '../checks/admission.ts'
@@ -39,6 +40,7 @@ type Options = {
   log: FastifyBaseLogger
   version: string
   findAccess: FindAccess
+  watchAccess: WatchAccess
   metrics: Metrics
   admit: Admit
   /** Called for every request that passed authentication and limits. */
@@ -92,8 +94,10 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     replyWith(request, reply, error, (refusal) => noteRefused(options, request, refusal)),
   )
   http.decorate('keepAliveMs', options.keepAliveMs)
+  http.decorate('watchAccess', options.watchAccess)
   http.decorateRequest('call')
   http.decorateRequest('access')
+  http.decorateRequest('needed')
   parseJson(http)
   const notFound = unknownRoute(http)
 

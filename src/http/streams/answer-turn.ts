@@ -3,7 +3,7 @@ import type { TurnDone } from '../../agents/agent-event.ts'
 import { deferred } from '../../support/deferred.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import type { AgentEvents, ChatStream } from './chat-format.ts'
-import { goneSignal, sendStream } from './sse.ts'
+import { endingSignal, goneSignal, sendStream } from './sse.ts'
 import { beginning, type StreamFormat, turnFrames } from './turn-frames.ts'
 
 /** How long a stream waits for its turn to begin, so that a refusal still has its own status. */
@@ -63,11 +63,12 @@ export const streamTurn = async (
   reply: FastifyReply,
   { turn, formatOf, cancels }: Streamed,
 ) => {
-  const gone = onGone(reply, turn, cancels)
+  const ending = endingSignal(reply)
+  onGone(reply, turn, cancels)
   const soon = deferred<undefined>()
   const timer = setTimeout(soon.resolve, beginMs, undefined)
   const begun = (await Promise.race([turn.started, soon.promise])) ?? turn
   clearTimeout(timer)
   request.streamedRun = begun.runId
-  return sendStream(reply, turnFrames(begun, formatOf(begun))(beginning, gone))
+  return sendStream(reply, turnFrames(begun, formatOf(begun))(beginning, ending))
 }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { endingSignal } from './sse.ts'
 
 const mediaType = 'application/x-ndjson'
 
@@ -14,10 +15,11 @@ export async function* linesOf(batches: AsyncIterable<readonly unknown[]>): Asyn
 }
 
 /**
- * Answers with lines, as fast as the client reads. A failure breaks the connection: a partial
- * answer must not look complete.
+ * Answers with lines, as fast as the client reads. A failure, or the loss of a right, breaks the
+ * connection: a partial answer must not look complete.
  */
 export const sendLines = (reply: FastifyReply, lines: AsyncIterable<string>): FastifyReply => {
+  endingSignal(reply).addEventListener('abort', () => reply.raw.destroy())
   reply.header('content-type', `${mediaType}; charset=utf-8`)
   return reply.send(Readable.from(lines, { objectMode: false, highWaterMark: 65_536 }))
 }

@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import type { WatchAccess } from '../../security/watch-access.ts'
+import { credentialsOf, requireStill } from '../checks/authenticate.ts'
 
 const keepAlive = ': keep-alive\n\n'
 /**
@@ -72,6 +74,7 @@ export const frame = (id: string, data: string): string => `id: ${id}\ndata: ${d
 declare module 'fastify' {
   interface FastifyInstance {
     keepAliveMs: number
+    watchAccess: WatchAccess
   }
 }
 
@@ -97,4 +100,30 @@ export const goneSignal = (reply: FastifyReply): AbortSignal => {
   if (reply.raw.closed) closed()
   else reply.raw.once('close', closed)
   return gone.signal
+}
+
+/**
+ * As `goneSignal`, and aborts when the key loses a right that the request has needed; its reason is
+ * then the refusal.
+ */
+export const endingSignal = (reply: FastifyReply): AbortSignal => {
+  const { request, server } = reply
+  const ending = new AbortController()
+  const gone = goneSignal(reply)
+  const { apiKey = '' } = credentialsOf(request)
+  const { organizationId } = request.access
+  const unwatch = server.watchAccess(
+    { apiKey, organizationId },
+    {
+      require: (access) => requireStill(request, access),
+      lost: (refusal) => ending.abort(refusal),
+    },
+  )
+  const close = () => {
+    unwatch()
+    if (gone.aborted) ending.abort()
+  }
+  if (reply.raw.closed) close()
+  else reply.raw.once('close', close)
+  return ending.signal
 }

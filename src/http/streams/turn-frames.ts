@@ -1,4 +1,5 @@
 import type { TurnDone } from '../../agents/agent-event.ts'
+import { Refusal } from '../../domain/refusal.ts'
 import { branchOrder } from '../../turns/branch-order.ts'
 import type { Had } from '../../turns/past-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
@@ -92,14 +93,20 @@ const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undef
 
 /**
  * A turn as SSE frames. Each frame's id names its place, and a turn always gives the same frames,
- * so that a client continues exactly where it was.
+ * so that a client continues exactly where it was. A signal that aborts with a refusal ends them
+ * with it, at the place that was reached.
  */
 export const turnFrames = ({ runId, log }: LiveTurn, format: StreamFormat) =>
   async function* (from: StreamPlace, signal?: AbortSignal): AsyncGenerator<string> {
     let { item: n, part: after, characters } = from
+    let last = `${runId}:${n}.${Math.max(0, after)}:${characters}`
+    const framed = (id: string, data: string): string => {
+      last = id
+      return frame(id, data)
+    }
     // Place 0 is the opening; the turn's items follow it.
     if (n === 0) {
-      if (after < 0) yield frame(`${runId}:0.0:0`, format.opening)
+      if (after < 0) yield framed(`${runId}:0.0:0`, format.opening)
       n = 1
       after = -1
     }
@@ -113,11 +120,14 @@ export const turnFrames = ({ runId, log }: LiveTurn, format: StreamFormat) =>
         const repeated = after >= 0
         if (item.event === 'token' && !repeated) characters += item.text.length
         partsOf(item, format).forEach((data, part) => {
-          if (data && part > after) text += frame(`${runId}:${n}.${part}:${characters}`, data)
+          if (data && part > after) text += framed(`${runId}:${n}.${part}:${characters}`, data)
         })
         after = -1
         n++
       }
       if (text !== '') yield text
     }
+    const { reason } = signal ?? {}
+    if (reason instanceof Refusal)
+      yield frame(last, failure(reason.code, reason.message)) + frame(last, done)
   }

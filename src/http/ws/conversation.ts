@@ -1,6 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { refusal } from '../../domain/refusal.ts'
 import type { Access, FindAccess } from '../../security/access.ts'
+import { requireScopes } from '../../security/scopes.ts'
+import type { WatchAccess } from '../../security/watch-access.ts'
 import type { RequestCredentials } from '../checks/authenticate.ts'
 import { noteRefusedFrame, type Refusing } from '../errors/noted.ts'
 import { refusalOf } from '../errors/reply.ts'
@@ -12,28 +14,32 @@ import { type RequestUses, requests } from './requests.ts'
 export type ConversationUses = RequestUses &
   Refusing & {
     findAccess: FindAccess
+    watchAccess: WatchAccess
     log: Pick<FastifyBaseLogger, 'error'>
   }
 
 /** The credentials that a client connected with, and the access found for them. */
 type Opening = { credentials: RequestCredentials; access: Access | undefined }
 
-/** Close code: no key, or an invalid one (4000 to 4999 are for applications). */
+/** Close codes: no key, or an invalid one; a key that lost scopes (4000 to 4999 are for applications). */
 const unauthorized = 4401
+const narrowed = 4403
 const ofTheKey: ReadonlySet<string> = new Set(['invalid_api_key', 'organization_access_denied'])
 
 /**
  * One client's conversation. Frames are taken one after the other, and their turns and uploads are
- * answered concurrently. The key is looked up for every frame that needs one. An invalid key ends
- * the connection; any other refusal is an error frame.
+ * answered concurrently. The key is looked up for every frame that needs one, and watched meanwhile.
+ * An invalid key ends the connection, and so does one that loses scopes; any other refusal is an
+ * error frame.
  */
 export const conversation = (
   uses: ConversationUses,
   connection: SocketConnection,
   opening: Opening,
 ) => {
-  const { findAccess, log } = uses
+  const { findAccess, watchAccess, log } = uses
   let { credentials, access: last } = opening
+  let unwatch: () => void = () => undefined
   let taken: Promise<void> = Promise.resolve()
 
   const refuse = (error: unknown, about: About, frame?: unknown): void => {
@@ -49,8 +55,29 @@ export const conversation = (
     return last
   }
 
+  /** From now on the connection ends when the key that opened it is lost, or loses scopes. */
+  const watch = ({ organizationId }: Access): void => {
+    unwatch()
+    unwatch = watchAccess(
+      { apiKey: credentials.apiKey ?? '', organizationId },
+      {
+        require: (access) => requireScopes(access, [...(last?.scopes ?? [])]),
+        lost(refusal) {
+          refuse(refusal, {})
+          if (!ofTheKey.has(refusal.code)) connection.close(narrowed, 'The API key has lost scopes')
+        },
+      },
+    )
+  }
+
   const welcome = ({ organizationId }: Access, about?: About): void =>
     connection.send(encode('authenticated', { organization_id: organizationId }, about))
+
+  const admitted = (access: Access, about?: About): void => {
+    if (connection.gone.aborted) return
+    watch(access)
+    welcome(access, about)
+  }
 
   const asked = requests(uses, { connection, access, refuse })
 
@@ -59,7 +86,7 @@ export const conversation = (
       const { api_key: apiKey, organization_id } = fieldsOf(incoming.auth, frame)
       const organizationId = organization_id ?? opening.credentials.organizationId
       credentials = { apiKey, organizationId }
-      welcome(await access(), about)
+      admitted(await access(), about)
     },
     message: asked.message,
     cancel: asked.cancel,
@@ -80,7 +107,7 @@ export const conversation = (
     }
   }
 
-  if (last) welcome(last)
+  if (last) admitted(last)
 
   return {
     /** Takes a frame, in order; undefined: it was not text. Never rejects. */
@@ -94,6 +121,8 @@ export const conversation = (
     },
     /** Whether a key was accepted. */
     isKnown: (): boolean => last !== undefined,
+    /** The connection has ended. */
+    gone: (): void => unwatch(),
     /** Ends the connection unless the client has authenticated. */
     expire(): void {
       if (credentials.apiKey) return

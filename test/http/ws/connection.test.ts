@@ -11,6 +11,7 @@ import { wsChatRoutes } from '../../../src/http/routes/ws-chat.ts'
 import type { Upload } from '../../../src/http/ws/answers.ts'
 import type { SocketTimes } from '../../../src/http/ws/connection.ts'
 import type { Access } from '../../../src/security/access.ts'
+import { watchAccess } from '../../../src/security/watch-access.ts'
 import type { LiveTurn } from '../../../src/turns/turn.ts'
 import { turnLog } from '../../../src/turns/turn-log.ts'
 import { channelOf, connect, type Sent } from '../../support/socket.ts'
@@ -68,6 +69,7 @@ const channel = async (t: Test, { events = [], upload, times }: Given) => {
   const counted: Access[] = []
   const routes = wsChatRoutes({
     findAccess: () => access,
+    watchAccess: watchAccess(() => access),
     admit: () => undefined,
     counted: (one) => counted.push(one),
     refused: () => undefined,
