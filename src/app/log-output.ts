@@ -109,4 +109,3 @@ export const logOutput = ({ fd = 1, most = mostWaiting }: Options = {}) => {
     handle,
   }
 }
-

@@ -22,7 +22,7 @@ const cell = (files: readonly string[], name = short) => {
   const names = files.map(name)
   const isTwice = (one: string) => names.indexOf(one) !== names.lastIndexOf(one)
   const label = (file: string, one: string) =>
-    isTwice(one) ? `${file.split('/').at(-2)}/${one}` : one
+    isTwice(one) ? `${one} (${file.split('/').at(-2)})` : one
   return files.map((file, n) => link(label(file, names[n] ?? ''), file)).join(', ')
 }
 const row = (...cells: string[]) => `| ${cells.join(' | ')} |`
