@@ -40,6 +40,14 @@ export const workload = async (platform: Platform, begun?: Organization) => {
   await platform.ask('PATCH', `${at}/members/${member}`, { role: 'OWNER' })
   await platform.ask('PATCH', `${at}/members/${member}`, { role: 'MEMBER' })
   await platform.ask('DELETE', `${at}/members/${member}`)
+  const elsewhere = await platform.organization()
+  const invited = await elsewhere.key({ type: 'user' })
+  const theirs = await platform.ask('GET', `/organizations/${elsewhere.organizationId}/members`)
+  const membership = `/api/me/memberships/${organizationId}`
+  for (const answer of ['decline', 'accept']) {
+    await platform.ask('POST', `${at}/members`, { email: theirs.members[0].email })
+    await ok(invited, 'POST', `${membership}/${answer}`, { allow_backing: true })
+  }
   await platform.ask('PUT', `/users/${ownerId}/subscription`, { plan: 'pro_monthly' })
   const keys = await platform.ask('GET', `${at}/api-keys`)
   await platform.ask('PATCH', `${at}/api-keys/${keys.api_keys[0].key_id}`, { name: 'Named' })
