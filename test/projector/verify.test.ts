@@ -21,6 +21,7 @@ import { workload } from '../support/workload.ts'
 const rare = [
   'AccessRefusedAgain',
   'AgentRouted',
+  'ContentErased',
   'IdentityLinked',
   'InvitationsSettled',
   'KeysRegistered',

@@ -160,9 +160,9 @@ t.test('content may be a string or an array of text parts', async (t) => {
   t.match(refused.body.error, { code: 'invalid_input', param: /^messages\.0/ })
 })
 
-t.test('a message may be as long as the payload limit lets it', async (t) => {
+t.test('a message may have a megabyte of text', async (t) => {
   const { key } = await startChat(t, { text: 'That was long.' })
-  const content = 'All work and no play. '.repeat(475_000)
+  const content = 'All work and no play. '.repeat(45_000)
   const session_id = 'long'
   const { status, body } = await key.chat({ messages: user(content), session_id })
   t.equal(status, 200)
