@@ -86,14 +86,15 @@ export const readHistory = ({ store, eventIndex, indexed }: Uses) =>
       const position = events.at(-1)?.position ?? after
       yield { events: events.filter(wanted), position, looked: events.length }
     }
+    let reached = latest(reach, after)
     if (reach < head)
       for await (const batch of store.history(reach, head)) {
         const own = batch.filter(
           ({ metadata, position }) =>
             metadata.organization_id === organizationId && position > after,
         )
-        const position = latest(batch.at(-1)?.position ?? reach, after)
-        yield { events: own.filter(wanted), position, looked: batch.length }
+        reached = latest(reached, batch.at(-1)?.position ?? reached)
+        yield { events: own.filter(wanted), position: reached, looked: batch.length }
       }
     yield { events: [], position: latest(after, head), looked: 0 }
   }

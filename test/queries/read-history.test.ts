@@ -84,7 +84,8 @@ for (const gap of [0, 7])
         }
         t.strictSame((await readAll(read, asked)).positions, plainly(log, asked))
       }),
-      { numRuns: 40 },
+      // The end lies between two events: what is read last holds none.
+      { numRuns: 40, examples: [[0, 0, 0.005484460694698354]] },
     )
   })
 

@@ -106,7 +106,7 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
   const pages = async function* (after: Position, upTo: Position) {
     for (let position = after; position < upTo; ) {
       const events = log.look(() => reader.page(position, upTo))
-      yield events
+      if (events.length > 0) yield events
       position = events.at(-1)?.position ?? upTo
       await setImmediate()
     }
