@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type Client, contents, textOf, user } from '../support/client.ts'
-import { providerDouble } from '../support/provider-double.ts'
+import { providerDouble, type Reply } from '../support/provider-double.ts'
 import { rounds } from '../support/rounds.ts'
 import { startServer } from '../support/server.ts'
 
@@ -36,6 +36,13 @@ t.test('kill -9 under load: no answer that was given is lost, none is half there
   const provider = await providerDouble({ text, pauseMs: 2 })
   t.teardown(provider.close)
   const server = await startServer(t, { LLM_BASE_URL: provider.url, LLM_MODEL: 'test/model' })
+  // Some answers are held at the provider, so that the kill surely cuts runs off.
+  const killAmidRuns = async () => {
+    const held: Reply = { text, hold: { after: 3, until: new Promise(() => undefined) } }
+    provider.next(held, held, held, held)
+    await provider.received(provider.requests.length + 4)
+    await server.kill9()
+  }
   const organizations = []
   for (let n = 0; n < 4; n++) {
     const organization = await server.platform.organization()
@@ -48,7 +55,7 @@ t.test('kill -9 under load: no answer that was given is lost, none is half there
       keys.map(async (key, k) => {
         const session = `round-${round}-${o}-${k}`
         const said = await worker(server.as(key), session, () => {
-          if (++acknowledged === 80) void server.kill9()
+          if (++acknowledged === 80) void killAmidRuns()
         })
         return { key, session, said }
       }),
