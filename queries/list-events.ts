@@ -1,4 +1,5 @@
 import { latest } from '../src/domain/event.ts'
+import { sessionStream } from '../src/domain/session/session.ts'
 import { type EventStore, type RecordedEvent, START } from '../src/ports/event-store.ts'
 import type { Vault } from '../src/security/vault.ts'
 import { firstPart, inParts } from '../src/support/in-parts.ts'
@@ -13,6 +14,12 @@ export type AskedEvents = Omit<AskedHistory, 'upTo'> & {
   type?: string | undefined
   /** A key or a user: who did it, or for whom. */
   actor?: string | undefined
+  requestId?: string | undefined
+  /** Events of the session's stream, and others whose data names the session. */
+  sessionId?: string | undefined
+  /** Named in the data: `provider/model`. */
+  model?: string | undefined
+  agentId?: string | undefined
 }
 
 type Uses = {
@@ -31,6 +38,29 @@ const isBy = ({ metadata }: RecordedEvent, actor: string): boolean =>
   metadata.actor.key_id === actor ||
   metadata.actor.user_id === actor ||
   metadata.on_behalf_of === actor
+
+/** A field of an event's data as it is stored, of whatever type the event is. */
+const fieldOf = ({ data }: RecordedEvent, name: string): unknown =>
+  typeof data === 'object' && data !== null ? Reflect.get(data, name) : undefined
+
+const isOfSession = (event: RecordedEvent, sessionId: string): boolean =>
+  event.stream === sessionStream(event.metadata.organization_id, sessionId).name ||
+  fieldOf(event, 'sessionId') === sessionId
+
+type Wanted = (event: RecordedEvent) => boolean
+
+/** Each filter looks at one event alone: what a page costs is bounded by the events it looks at. */
+const wantedBy = (asked: AskedEvents): Wanted => {
+  const { type, actor, requestId, sessionId, model, agentId } = asked
+  const filters: Wanted[] = []
+  if (type !== undefined) filters.push((event) => event.type === type)
+  if (actor !== undefined) filters.push((event) => isBy(event, actor))
+  if (requestId !== undefined) filters.push(({ metadata }) => metadata.request_id === requestId)
+  if (sessionId !== undefined) filters.push((event) => isOfSession(event, sessionId))
+  if (model !== undefined) filters.push((event) => fieldOf(event, 'model') === model)
+  if (agentId !== undefined) filters.push((event) => fieldOf(event, 'agentId') === agentId)
+  return (event) => filters.every((filter) => filter(event))
+}
 
 /**
  * An organization's events as they are stored, in the log's order, what is sealed in them opened.
@@ -52,21 +82,21 @@ export const listEvents = ({ readHistory, read, open }: Uses) => {
     if (isForeign(name, organizationId)) return
     let position = after
     for await (const batch of read(name)) {
-      const events = batch.filter(({ position, metadata }) => {
+      const own = batch.filter(
+        ({ position, metadata }) => position > after && metadata.organization_id === organizationId,
+      )
+      const events = own.filter(({ metadata }) => {
         const at = Date.parse(metadata.at)
-        return (
-          position > after && metadata.organization_id === organizationId && at >= from && at < to
-        )
+        return at >= from && at < to
       })
-      position = latest(position, events.at(-1)?.position ?? START)
-      yield { events, position, looked: 0 }
+      position = latest(position, own.at(-1)?.position ?? START)
+      yield { events, position, looked: own.length }
     }
   }
 
   async function* looking(asked: AskedEvents): AsyncGenerator<Looked> {
-    const { stream, type, actor } = asked
-    const wanted = (event: RecordedEvent): boolean =>
-      (type === undefined || event.type === type) && (actor === undefined || isBy(event, actor))
+    const { stream } = asked
+    const wanted = wantedBy(asked)
     for await (const { events, ...how } of stream ? ofStream(stream, asked) : readHistory(asked))
       yield { ...how, events: events.filter(wanted) }
   }

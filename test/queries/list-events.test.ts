@@ -133,6 +133,67 @@ t.test('a page looks at no more than about 10,000 events', async (t) => {
   t.strictSame(second, { events: [], next_after: 12_499, has_more: false })
 })
 
+t.test('events are found by what they name', async (t) => {
+  const one = { ...metadata, organization_id: 'org-1' }
+  const events = recorded(
+    [
+      { stream: 'session-org-1_s-1', type: 'RunStarted', data: { agentId: 'a-1' } },
+      { stream: 'session-org-1_s-1', type: 'RunCompleted', data: { agentId: 'a-2', model: 'm/1' } },
+      { stream: 'session-org-1_s-11', type: 'RunCompleted', data: { model: 'm/2' } },
+      { stream: 'content-org-1_c-1', type: 'ContentErased', data: { sessionId: 's-1' } },
+      { stream: 'squad-org-1_org-1', type: 'AgentCreated', data: { agentId: 'a-1', model: null } },
+      { stream: 'box-org-1_b-1', type: 'Odd', data: null },
+      { stream: 'session-org-2_s-1', type: 'RunStarted', data: { agentId: 'a-1' }, org: 'org-2' },
+    ].map(({ org = 'org-1', ...event }, n) => ({
+      ...event,
+      metadata: { ...one, organization_id: org, request_id: `r-${n % 2}` },
+    })),
+  )
+  for (const [filters, expected] of [
+    [{ sessionId: 's-1' }, [0, 1, 3]],
+    [{ sessionId: 's-1', stream: 'session-org-1_s-1' }, [0, 1]],
+    [{ sessionId: 's-1', stream: 'session-org-1_s-11' }, []],
+    [{ agentId: 'a-1' }, [0, 4]],
+    [{ agentId: 'a-1', sessionId: 's-1' }, [0]],
+    [{ model: 'm/1' }, [1]],
+    [{ model: 'null' }, []],
+    [{ requestId: 'r-0' }, [0, 2, 4]],
+    [{ requestId: 'r-1', type: 'RunCompleted' }, [1]],
+    [{ sessionId: 's-1_s-1' }, []],
+    [{ agentId: 'constructor' }, []],
+  ] as const) {
+    const list = await listing(events)
+    const query = { ...asked, ...filters }
+    const found = (await list.page({ ...query, limit: 100 })).events
+    t.strictSame(
+      found.map(({ position }) => position),
+      expected,
+      JSON.stringify(filters),
+    )
+    const lines: unknown[] = []
+    for await (const batch of list.all(query)) lines.push(...batch)
+    t.strictSame(lines, found)
+  }
+})
+
+t.test(
+  'a page that finds nothing ends after about 10,000 events, whatever it looks for',
+  async (t) => {
+    const list = await listing(busy(12_500, () => true))
+    for (const filter of [
+      { requestId: 'none' },
+      { sessionId: 'none' },
+      { model: 'none' },
+      { agentId: 'none' },
+    ])
+      t.match(await list.page({ ...asked, ...filter, limit: 100 }), {
+        events: { length: 0 },
+        next_after: 10_239,
+        has_more: true,
+      })
+  },
+)
+
 t.test('lines are read as they are taken, not before', async (t) => {
   const events = Array.from({ length: 20_000 }, (_, n) => ({
     stream: `organization-org-1_${n}`,

@@ -90,6 +90,7 @@ const asksOf = ({ readModels }: World): Record<string, readonly Get[]> => {
     [`${audit}/events`]: [
       ...queries('limit=500', 'limit=5', 'to={time}', 'from={time}&limit=500', 'type=AgentCreated'),
       ...queries('stream=organization-{organization_id}_{organization_id}', 'actor={user_id}'),
+      ...queries('session_id={session_id}&limit=500', 'agent_id={agent_id}&limit=500'),
       ...queries(...resumed.map((after) => `${after}&limit=5`)),
       ...lines('', ...resumed),
     ],

@@ -19,6 +19,10 @@ const asked = z.strictObject({
   stream: z.string().min(1).max(1_000).optional(),
   type: z.string().min(1).max(200).optional(),
   actor: z.string().min(1).max(200).optional(),
+  request_id: z.string().min(1).max(200).optional(),
+  session_id: z.string().min(1).max(200).optional(),
+  model: z.string().min(1).max(200).optional(),
+  agent_id: z.string().min(1).max(200).optional(),
 })
 
 const event = z.object({
@@ -53,7 +57,9 @@ export const adminAuditRoutes =
       async (request, reply) => {
         const { organizationId } = inOrganization(request, request.params.organization_id)
         await getOrganization(organizationId)
-        const asked = { organizationId, ...request.query }
+        const { request_id, session_id, agent_id, ...query } = request.query
+        const filters = { requestId: request_id, sessionId: session_id, agentId: agent_id }
+        const asked = { organizationId, ...query, ...filters }
         if (wantsLines(request)) return sendLines(reply, linesOf(listEvents.all(asked)))
         return listEvents.page({ ...asked, limit: pageSizeOf(asked.limit) })
       },

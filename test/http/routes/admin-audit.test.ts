@@ -54,6 +54,48 @@ t.test('managers see the events of their organization, and of no other', async (
   t.match(await platform('GET', `${unknown}/audit/events`), { code: 'organization_not_found' })
 })
 
+t.test('events are found by request, session, model and agent', async (t) => {
+  const all = await served(t)
+  const { at, owner, organization_id, created } = await withOrganization(all)
+  const { key } = (await all.platform('POST', `${at}/api-keys`, { name: 'Chat' })).body
+  for (const session_id of ['s-1', 's-2'])
+    await all.asking(key, { 'x-request-id': `asked-${session_id}` })(
+      'POST',
+      '/api/external/v1/chat/completions',
+      { session_id, messages: [{ role: 'user', content: 'Hello' }] },
+    )
+  const events = (await owner('GET', `${at}/audit/events?limit=500`)).body.events
+  const found = async (query: string) =>
+    (await owner('GET', `${at}/audit/events?limit=500&${query}`)).body.events
+  type Event = { stream: string; type: string; data: Record<string, unknown>; metadata: object }
+  const those = (wanted: (event: Event) => boolean) => events.filter(wanted)
+
+  const stream = `session-${organization_id}_s-1`
+  const ofSession = await found('session_id=s-1')
+  t.ok(ofSession.length > 4)
+  t.strictSame(
+    ofSession,
+    those((event) => event.stream === stream),
+  )
+  const asked = await found('request_id=asked-s-2')
+  t.ok(asked.length > 4)
+  for (const { metadata } of asked) t.equal(metadata.request_id, 'asked-s-2')
+  const completed = ofSession.find(({ type }: Event) => type === 'RunCompleted')
+  const { model } = completed.data
+  const ofModel = await found(`model=${encodeURIComponent(model)}&type=RunCompleted`)
+  t.equal(ofModel.length, 2)
+  const { orchestrator_agent_id } = created.body
+  const ofAgent = await found(`agent_id=${orchestrator_agent_id}`)
+  t.strictSame(
+    ofAgent,
+    those(({ data }) => data.agentId === orchestrator_agent_id),
+  )
+  t.ok(ofAgent.some(({ type }: Event) => type === 'AgentCreated'))
+  t.ok(ofAgent.some(({ type }: Event) => type === 'RunStarted'))
+  t.strictSame(await found('session_id=none'), [])
+  t.match(await owner('GET', `${at}/audit/events?session_id=`), { code: 'invalid_query' })
+})
+
 t.test('a page goes on where the last one ended', async (t) => {
   const all = await served(t)
   const { at, owner } = await withOrganization(all)
