@@ -1,3 +1,4 @@
+import type { Position } from '../domain/event.ts'
 import type { Check, Readiness } from '../http/routes/health.ts'
 import type { EventStore } from '../ports/event-store.ts'
 import type { Views } from '../ports/views.ts'
@@ -5,9 +6,9 @@ import type { Projector } from '../projector/projector.ts'
 import { deferred } from '../support/deferred.ts'
 
 type Uses = {
-  events: Pick<EventStore, 'head'>
+  events: Pick<EventStore, 'head' | 'distance'>
   views: Pick<Views, 'checkpoint'>
-  projecting: Pick<Projector, 'state' | 'lag' | 'checkpoint'>
+  projecting: Pick<Projector, 'state' | 'checkpoint'>
   /** Since when appends have failed. */
   failingSince(): Date | undefined
   /** A monotonic clock, in milliseconds. */
@@ -20,19 +21,27 @@ type Uses = {
   lookMs?: number
 }
 
+/** A check, and what the store answered if it did. */
+type Answered<Answer> = { check: Check; answer?: Answer }
+
 /**
  * Whether an answer comes in time. Of an error only its name is shown; its message is for the log.
  */
-const answers = async (asking: () => Promise<unknown>, patienceMs: number): Promise<Check> => {
-  const { promise: late, resolve } = deferred<Check>()
-  const timer = setTimeout(resolve, patienceMs, { ok: false, detail: 'no answer in time' })
+const answered = async <Answer>(
+  asking: () => Promise<Answer>,
+  patienceMs: number,
+): Promise<Answered<Answer>> => {
+  const { promise: late, resolve } = deferred<Answered<Answer>>()
+  const timer = setTimeout(resolve, patienceMs, {
+    check: { ok: false, detail: 'no answer in time' },
+  })
   const asked = asking().then(
-    () => ({ ok: true }),
-    (error: Error) => ({ ok: false, detail: error.name }),
+    (answer) => ({ check: { ok: true }, answer }),
+    (error: Error) => ({ check: { ok: false, detail: error.name } }),
   )
-  const check = await Promise.race([asked, late])
+  const found = await Promise.race([asked, late])
   clearTimeout(timer)
-  return check
+  return found
 }
 
 /**
@@ -48,30 +57,31 @@ export const openReadiness = (uses: Uses) => {
   let moved = { position: projecting.checkpoint(), at: now() }
 
   /** For how long the views have made no progress although there are events to fold. */
-  const standsStill = async (): Promise<number> => {
-    const head = await events.head()
+  const standsStill = (head: Position): number => {
     const position = projecting.checkpoint()
     if (position >= head || position !== moved.position) moved = { position, at: now() }
     return now() - moved.at
   }
   const timer = setInterval(() => {
-    standsStill().catch(() => undefined)
+    events.head().then(standsStill, () => undefined)
   }, lookMs).unref()
 
-  const eventStore = async (): Promise<Check> => {
+  const eventStore = async (): Promise<Answered<Position>> => {
     const since = failingSince()
-    if (since)
-      return { ok: false, detail: `nothing could be appended since ${since.toISOString()}` }
-    return answers(() => events.head(), patienceMs)
+    if (since) {
+      const detail = `nothing could be appended since ${since.toISOString()}`
+      return { check: { ok: false, detail } }
+    }
+    return answered(() => events.head(), patienceMs)
   }
 
-  const projections = async (reachable: boolean): Promise<Check> => {
+  const projections = (head: Position | undefined): Check => {
     const stopped = projecting.state().filter(({ state }) => state === 'stopped')
     if (stopped.length > 0)
       return { ok: false, detail: `stopped: ${stopped.map(({ name }) => name).join(', ')}` }
-    if (!reachable) return { ok: true, detail: 'lag unknown' }
-    const still = await standsStill()
-    const { amount, unit } = await projecting.lag()
+    if (head === undefined) return { ok: true, detail: 'lag unknown' }
+    const still = standsStill(head)
+    const { amount, unit } = events.distance(projecting.checkpoint(), head)
     const detail = `lag ${amount} ${unit}`
     if (still <= stillMs) return { ok: true, detail }
     return { ok: false, detail: `not moved for ${Math.floor(still / 1_000)} s, ${detail}` }
@@ -80,11 +90,15 @@ export const openReadiness = (uses: Uses) => {
   return {
     async readiness(): Promise<Readiness> {
       const [{ name: any } = { name: '' }] = projecting.state()
-      const [event_store, read_models] = await Promise.all([
+      const [store, { check: read_models }] = await Promise.all([
         eventStore(),
-        answers(() => views.checkpoint(any), patienceMs),
+        answered(() => views.checkpoint(any), patienceMs),
       ])
-      const checks = { event_store, read_models, projections: await projections(event_store.ok) }
+      const checks = {
+        event_store: store.check,
+        read_models,
+        projections: projections(store.answer),
+      }
       return { ready: Object.values(checks).every(({ ok }) => ok), checks }
     },
     close(): void {

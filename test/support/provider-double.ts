@@ -129,7 +129,9 @@ const stream = async (response: ServerResponse, reply: Reply, model: string) => 
     if (response.destroyed) return
     await write(response, chunk, pieceBytes)
   }
-  response.end()
+  if (stallAfter === chunks.length) return
+  if (cutAfter === chunks.length) response.destroy()
+  else response.end()
 }
 
 /** Words that mean the same have the same place in a vector. */

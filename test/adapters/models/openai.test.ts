@@ -148,6 +148,35 @@ t.test('an event stream can be split anywhere', async (t) => {
   t.strictSame(data, ['ü🦊', 'b'])
 })
 
+t.test('an end mark without a blank line after it ends the answer at once', async (t) => {
+  const chunk = { choices: [{ delta: { content: 'Yes' }, finish_reason: 'stop' }] }
+  const said = `data: ${JSON.stringify(chunk)}`
+  for (const end of [
+    '\n\ndata: [DONE]',
+    '\n\ndata: [DONE]\n',
+    '\r\n\r\ndata:[DONE]\r',
+    '\ndata: [DONE]',
+  ])
+    for (const then of ['silence', 'a close', 'a cut'])
+      t.test(JSON.stringify(end) + then, async (t) => {
+        const { provider, model } = await setUp(t)
+        const raw = said + end
+        const after = { silence: { stallAfter: 1 }, 'a close': {}, 'a cut': { cutAfter: 1 } }[then]
+        provider.next({ raw, ...after, pieceBytes: 7 })
+        t.match(await all(model), [{ text: 'Yes' }, { type: 'done', finishReason: 'stop' }])
+        t.equal(provider.requests.length, 1)
+      })
+})
+
+t.test('an end mark inside a text is text', (t) => {
+  const data: string[] = []
+  const events = sseData((one) => data.push(one))
+  for (const part of ['data: a data: [DONE]', '\n', ' data: [DONE]', '\n\n'])
+    events.feed(Buffer.from(part))
+  t.strictSame(data, ['a data: [DONE]'])
+  t.end()
+})
+
 t.test('comments, CRLF, unknown fields and empty choices are passed over', async (t) => {
   const { provider, model } = await setUp(t)
   const raw = [

@@ -13,12 +13,16 @@ import { startApp } from '../../support/server.ts'
 
 type Uses = Parameters<typeof openReadiness>[0]
 
+const distance: Uses['events']['distance'] = (from, to) => ({
+  amount: Number(to) - Number(from),
+  unit: 'events',
+})
+
 const fine: Uses = {
-  events: { head: async () => at(7) },
+  events: { head: async () => at(7), distance },
   views: { checkpoint: async () => at(7) },
   projecting: {
     state: () => [{ name: 'sessions', position: at(7), state: 'running' }],
-    lag: async () => ({ amount: 0, unit: 'events' }),
     checkpoint: () => at(7),
   },
   failingSince: () => undefined,
@@ -68,8 +72,8 @@ t.test('what is not ready', async (t) => {
   }
   const never = () => new Promise<never>(() => undefined)
   for (const [uses, check, detail] of [
-    [{ events: { head: failing } }, 'event_store', 'StoreUnavailable'],
-    [{ events: { head: never } }, 'event_store', 'no answer in time'],
+    [{ events: { head: failing, distance } }, 'event_store', 'StoreUnavailable'],
+    [{ events: { head: never, distance } }, 'event_store', 'no answer in time'],
     [
       { failingSince: () => new Date('2026-01-01T00:00:00.000Z') },
       'event_store',
@@ -108,18 +112,30 @@ t.test('what is not ready', async (t) => {
   }
 })
 
+t.test('the store is asked for its end once in each answer', async (t) => {
+  let heads = 0
+  const head = async () => {
+    heads++
+    return at(7)
+  }
+  const { readiness, close } = openReadiness({
+    ...fine,
+    events: { head, distance },
+    lookMs: 2_147_483_647,
+  })
+  t.teardown(close)
+  t.ok((await readiness()).ready)
+  t.equal(heads, 1)
+})
+
 t.test('views that do not move although there is something to fold', async (t) => {
   let time = 0
   let position = 3
   let head = 3
   const { readiness, close } = openReadiness({
     ...fine,
-    events: { head: async () => at(head) },
-    projecting: {
-      ...fine.projecting,
-      checkpoint: () => at(position),
-      lag: async () => ({ amount: head - position, unit: 'events' }),
-    },
+    events: { head: async () => at(head), distance },
+    projecting: { ...fine.projecting, checkpoint: () => at(position) },
     now: () => time,
   })
   t.teardown(close)
