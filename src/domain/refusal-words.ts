@@ -68,6 +68,9 @@ export const refusalWords = {
   method_not_allowed: 'This path does not take that method',
   internal_error: 'Something went wrong on our side',
   orchestrator_error: 'The agents could not answer',
+  model_misconfigured:
+    'The model provider refuses what it was asked as it is configured; an operator has to mend that',
+  context_length_exceeded: 'The conversation is too long for the model',
   llm_service_unavailable: 'The model provider is unavailable',
   llm_service_timeout: 'The model provider did not answer in time',
   service_unavailable: 'The service cannot take this request right now',

@@ -48,14 +48,27 @@ export class ModelTimeout extends Error {
   override readonly name = 'ModelTimeout'
 }
 
-/** The provider answered what is not in its protocol, or refused the request (500 orchestrator_error). */
+/** The provider answered what is not in its protocol (500 orchestrator_error). */
 export class ModelFault extends Error {
-  override readonly name = 'ModelFault'
+  override readonly name: string = 'ModelFault'
+}
+
+/**
+ * The provider refuses our key or the request, or does not know the model; or the model's provider
+ * is not configured (500 model_misconfigured).
+ */
+export class ModelMisconfigured extends ModelFault {
+  override readonly name = 'ModelMisconfigured'
+}
+
+/** The conversation is too long for the model (400 context_length_exceeded). */
+export class ContextTooLong extends ModelFault {
+  override readonly name = 'ContextTooLong'
 }
 
 /**
  * A model provider. Cold: every subscription is a call; unsubscribing cancels it. Text is given
- * as it comes. Errors with ModelUnavailable, ModelTimeout or ModelFault and nothing else.
+ * as it comes. Errors with ModelUnavailable, ModelTimeout or ModelFault (also one of its kinds) and nothing else.
  */
 export type Model = { stream(request: ModelRequest): Observable<ModelEvent> }
 
@@ -64,7 +77,7 @@ export type ResolvedModel = { model: Model; name: string; id: string; price: Pri
 
 /** Finds the model for a configured name such as `openai/gpt-5` or `offline/extractive`. */
 export type Models = {
-  /** Null: the configured default. @throws ModelFault for a provider that is not configured. */
+  /** Null: the configured default. @throws ModelMisconfigured for a provider that is not configured. */
   resolve(name: string | null): ResolvedModel
 }
 

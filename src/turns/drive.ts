@@ -5,13 +5,13 @@ import { tokenMeter } from '../agents/token-meter.ts'
 import { type Refusal, refusal } from '../domain/refusal.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import { AppendTooLarge } from '../ports/event-store.ts'
-import { ModelTimeout, ModelUnavailable } from '../ports/model.ts'
+import { causeOf, failureCode } from './failure-code.ts'
 import type { TurnLog } from './turn-log.ts'
 
 /** How the agents' part of a turn ended. `done` holds the answer and the usage until then. */
 export type Driven = { done: TurnDone } & (
   | { ended: 'done' | 'cancelled'; refusal?: never }
-  | { ended: 'failed' | 'timed_out'; refusal: Refusal }
+  | { ended: 'failed' | 'timed_out'; refusal: Refusal; cause?: string | undefined }
 )
 
 type Uses = {
@@ -30,13 +30,6 @@ type Uses = {
 
 /** Steps of a running turn are stored after this long, so that its status can be read. */
 const recordAfterMs = 250
-
-const refusalOf = (error: unknown): Refusal => {
-  if (error instanceof ModelUnavailable) return refusal('llm_service_unavailable')
-  if (error instanceof ModelTimeout || error instanceof TurnTimeout)
-    return refusal('llm_service_timeout')
-  return refusal('orchestrator_error')
-}
 
 /**
  * Subscribes once to a turn's events for all who need them: the log that clients follow, the
@@ -96,7 +89,12 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
     error: (error: unknown) => {
       onFault(error)
       const ended = error instanceof TurnTimeout ? 'timed_out' : 'failed'
-      ending.next({ ended, done: soFar(), refusal: refusalOf(error) })
+      ending.next({
+        ended,
+        done: soFar(),
+        refusal: refusal(failureCode(error)),
+        cause: causeOf(error),
+      })
     },
     complete: () =>
       ending.next(

@@ -16,6 +16,7 @@ import type { ChatMessage, Models, Price } from '../ports/model.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import { type Keyed, sessionKey, type Vault } from '../security/vault.ts'
 import { type Driven, drive } from './drive.ts'
+import { failureCode } from './failure-code.ts'
 import { stepsOf } from './recorder.ts'
 import type { Outcome, TurnRequest } from './turn.ts'
 import type { TurnLog } from './turn-log.ts'
@@ -57,17 +58,14 @@ const costOf = (request: TurnRequest, { usage, charges, agent }: TurnDone): Cost
 type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
 
 /** A failed run costs nothing; what a cancelled run has answered so far is kept and charged. */
-const endOf = (
-  request: TurnRequest,
-  runId: string,
-  { ended, done, refusal: refused }: Driven,
-  durationMs: number,
-): End => {
+const endOf = (request: TurnRequest, runId: string, driven: Driven, durationMs: number): End => {
+  const { ended, done } = driven
   const cost = costOf(request, done)
   if (ended === 'timed_out') return { type: 'RunTimedOut', data: { runId, ...cost, charge: 0 } }
   if (ended === 'failed') {
-    const code = refused?.code ?? 'orchestrator_error'
-    return { type: 'RunFailed', data: { runId, code, ...cost, charge: 0 } }
+    const { refusal: refused, cause } = driven
+    const said = { code: refused.code, ...(cause === undefined ? {} : { cause }) }
+    return { type: 'RunFailed', data: { runId, ...said, ...cost, charge: 0 } }
   }
   if (ended === 'cancelled') return { type: 'RunCancelled', data: { runId, ...cost } }
   const { finish_reason: finishReason, tool_calls, charges } = done
@@ -83,18 +81,19 @@ const endOf = (
 export const runTurn = (uses: RunTurnUses) => {
   const { sendMessage, recordSteps, endRun, runAgent, models, vault, clock, node } = uses
 
-  /** @throws orchestrator_error when the agent's model is not configured */
-  const priceOf = ({ agentId, model }: AgentConfig): Price => {
+  /** @throws model_misconfigured when the provider of the agent's model is not configured */
+  const priceOf = ({ agentId, model }: AgentConfig, { requestId }: Call): Price => {
     try {
       return models.resolve(model).price
     } catch (err) {
-      uses.log.error({ err, agent_id: agentId }, 'a run cannot begin')
-      throw refusal('orchestrator_error')
+      uses.log.error({ err, reqId: requestId, agent_id: agentId }, 'a run cannot begin')
+      throw refusal(failureCode(err))
     }
   }
 
-  const reserveFor = ({ agent, message, before, system, maxTokens }: TurnRequest): number => {
-    const price = priceOf(agent)
+  const reserveFor = (request: TurnRequest): number => {
+    const { call, agent, message, before, system, maxTokens } = request
+    const price = priceOf(agent, call)
     const earlier = [...system, ...before].reduce((sum, one) => sum + piecesIn(one.content), 0)
     const completion = maxTokens ?? agent.maxTokens ?? expectedTokens
     return Math.ceil((earlier + piecesIn(message)) * price.prompt + completion * price.completion)
@@ -190,7 +189,10 @@ export const runTurn = (uses: RunTurnUses) => {
       return { ...(await store(request, runId, driven, startedAt, key)), driven }
     } catch (err) {
       if (!(err instanceof AppendTooLarge)) throw err
-      uses.log.error({ err, run_id: runId }, 'a run cannot be stored')
+      uses.log.error(
+        { err, reqId: request.call.requestId, run_id: runId },
+        'a run cannot be stored',
+      )
       const { done } = driven
       const failed = { ended: 'failed', done, refusal: refusal('orchestrator_error') } as const
       const stored = await store(request, runId, { ...failed, steps: [] }, startedAt, key)
@@ -222,7 +224,8 @@ export const runTurn = (uses: RunTurnUses) => {
       stepOf: stepsOf(runId, key.seal),
       record: (steps) => recordSteps({ sessionId, runId, steps }, now(call, runId)),
       agent: agent.name,
-      onFault: (err) => uses.log.error({ err, run_id: runId }, 'a run failed'),
+      onFault: (err) =>
+        uses.log.error({ err, reqId: call.requestId, run_id: runId }, 'a run failed'),
     })
     const outcome = driven.ended.then(async (result): Promise<Outcome> => {
       const stored = await storeEnd(request, runId, result, startedAt, key)

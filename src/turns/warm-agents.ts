@@ -2,9 +2,11 @@ import type { FindAgents, RunnableAgents } from '../../queries/find-agents.ts'
 import type { AgentConfig } from '../agents/agent.ts'
 import type { RuntimePorts } from '../agents/agent-kind.ts'
 import type { AgentTurn } from '../agents/turn.ts'
+import { refusal } from '../domain/refusal.ts'
 import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
+import { failureCode } from './failure-code.ts'
 
 /** Warmed instances are released after about an hour of inactivity (docs/contract/limits.md#times). */
 const idleMs = 3_600_000
@@ -38,8 +40,17 @@ export const warmAgents = ({ findAgents, toolsOf, models, clock }: Uses) => {
   const instanceKey = (organizationId: string, userId: string, agentId: string): string =>
     `${organizationId}/${userId}/${agentId}`
 
+  /** @throws model_misconfigured where the provider of the agent's model is not configured */
+  const requireModel = ({ model }: AgentConfig): void => {
+    try {
+      models.resolve(model)
+    } catch (error) {
+      throw refusal(failureCode(error))
+    }
+  }
+
   const build = async (agent: AgentConfig, all: RunnableAgents, call: Call): Promise<number> => {
-    models.resolve(agent.model)
+    requireModel(agent)
     const turn: AgentTurn = {
       call,
       agent,

@@ -95,7 +95,7 @@ t.test('over HTTP', async (t) => {
     ['never answering', 'ModelTimeout', [{ silent: true }]],
     ['stalling', 'ModelTimeout', [{ text: 'One two three', stallAfter: 2 }]],
     ['sending garbage', 'ModelFault', [{ raw: 'data: {{{\n\n' }]],
-    ['refusing', 'ModelFault', [{ status: 401 }]],
+    ['refusing', 'ModelMisconfigured', [{ status: 401 }]],
   ]
   for (const [name, error, replies] of failures)
     t.test(`a provider that is ${name} ends the turn`, async (t) => {

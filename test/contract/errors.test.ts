@@ -406,7 +406,8 @@ covering(t, 'errors', {
       )
   },
 
-  'error orchestrator_error 500': (t) => failing(t, { status: 400 }, 1, 500, 'orchestrator_error'),
+  'error orchestrator_error 500': (t) =>
+    failing(t, { raw: 'data: <html>\n\n' }, 1, 500, 'orchestrator_error'),
 
   'error llm_service_unavailable 500/503': (t) =>
     failing(t, { status: 500 }, 3, 503, 'llm_service_unavailable'),

@@ -9,11 +9,19 @@ const session_id = 'one'
 const messages = user('Hi')
 const transport = { connectMs: 300, firstMs: 300, idleMs: 300, backOffMs: 1 }
 
-type Refusal = { status: number; code: string }
+type Refusal = { status: number; code: string; type: string }
 
-const unavailable: Refusal = { status: 503, code: 'llm_service_unavailable' }
-const timeout: Refusal = { status: 504, code: 'llm_service_timeout' }
-const fault: Refusal = { status: 500, code: 'orchestrator_error' }
+const type = 'server_error'
+
+const unavailable: Refusal = { status: 503, code: 'llm_service_unavailable', type }
+const timeout: Refusal = { status: 504, code: 'llm_service_timeout', type }
+const fault: Refusal = { status: 500, code: 'orchestrator_error', type }
+const misconfigured: Refusal = { status: 500, code: 'model_misconfigured', type }
+const tooLong: Refusal = {
+  status: 400,
+  code: 'context_length_exceeded',
+  type: 'invalid_request_error',
+}
 
 type Asker = { key: Client; organization: Organization }
 type Fault = { reply: Reply; refusal: Refusal; asked: number; said?: string }
@@ -21,8 +29,22 @@ type Fault = { reply: Reply; refusal: Refusal; asked: number; said?: string }
 const faults: Record<string, Fault> = {
   'answers 500': { reply: { status: 500 }, refusal: unavailable, asked: 3 },
   'answers 429': { reply: { status: 429 }, refusal: unavailable, asked: 3 },
-  'refuses the request': { reply: { status: 400 }, refusal: fault, asked: 1 },
-  'refuses the key': { reply: { status: 401 }, refusal: fault, asked: 1 },
+  'refuses the request': { reply: { status: 400 }, refusal: misconfigured, asked: 1 },
+  'refuses the key': { reply: { status: 401 }, refusal: misconfigured, asked: 1 },
+  'forbids the model': { reply: { status: 403 }, refusal: misconfigured, asked: 1 },
+  'does not know the model': {
+    reply: { status: 404, raw: '{"error":{"code":"model_not_found","type":"invalid"}}' },
+    refusal: misconfigured,
+    asked: 1,
+  },
+  'finds the conversation too long': {
+    reply: {
+      status: 400,
+      raw: '{"error":{"message":"This model’s maximum context length is 8192 tokens","type":"x"}}',
+    },
+    refusal: tooLong,
+    asked: 1,
+  },
   'never answers': { reply: { silent: true }, refusal: timeout, asked: 1 },
   'falls silent': {
     reply: { text: 'one two three', stallAfter: 3 },
@@ -63,13 +85,13 @@ t.test('what a provider can do wrong', async (t) => {
   }
 
   for (const [what, { reply, refusal, asked, said = '' }] of Object.entries(faults)) {
-    const { status, code } = refusal
+    const { status, code, type } = refusal
     t.test(`a provider that ${what}, a whole answer: ${status} ${code}`, async (t) => {
       const one = await asker()
       const before = provider.requests.length
       provider.next(...Array(asked).fill(reply))
       const answer = await one.key.chat({ messages, session_id })
-      t.match(answer, { status, code, body: { error: { code, type: 'server_error' } } })
+      t.match(answer, { status, code, body: { error: { code, type } } })
       t.notMatch(JSON.stringify(answer.body), /scripted|at \w+ \(|127\.0\.0\.1/, 'and no more')
       t.equal(provider.requests.length - before, asked)
       await isUsable(t, one, ['Hi'])
@@ -79,7 +101,7 @@ t.test('what a provider can do wrong', async (t) => {
       const one = await asker()
       provider.next(...Array(asked).fill(reply))
       const items = await (await one.key.stream({ messages, session_id })).all()
-      t.match(items.at(-2)?.data, { error: { code, type: 'server_error', message: String } })
+      t.match(items.at(-2)?.data, { error: { code, type, message: String } })
       t.strictSame(Object.keys(items.at(-2)?.data), ['error'])
       t.equal(items.at(-1)?.data, '[DONE]')
       t.equal(items.filter(({ data }) => data === '[DONE]').length, 1)
@@ -101,7 +123,7 @@ t.test('a provider that nobody reaches', async (t) => {
   const env = { LLM_BASE_URL: `http://127.0.0.1:${port}/v1` }
   const { key } = await startChat(t, undefined, { transport }, env)
   const { status, code } = await key.chat({ messages })
-  t.strictSame({ status, code }, unavailable)
+  t.strictSame({ status, code, type }, unavailable)
 })
 
 t.test('a provider that is back after a moment: nobody notices', async (t) => {
@@ -132,10 +154,10 @@ t.test('those in line behind a failed turn get their turn', async (t) => {
   t.strictSame(await contents(key, session_id), ['1', '2', 'Fine.'])
 })
 
-t.test('an agent whose model nobody has configured: 500 orchestrator_error', async (t) => {
+t.test('an agent whose model nobody has configured: 500 model_misconfigured', async (t) => {
   const { organization, key } = await startChat(t)
   const agent = await organization.agent({ name: 'Lost', model: 'no/such' })
-  const { status, code } = fault
+  const { status, code } = misconfigured
   const path = `/api/external/agents/${agent}/completions`
   t.match(await key.ask('POST', path, { message: 'Hi' }), { status, code })
   t.match(await key.chat({ messages, target_agent_id: agent }), { status, code })

@@ -1,4 +1,9 @@
-import { type Model, ModelFault, type Models, type ResolvedModel } from '../../ports/model.ts'
+import {
+  type Model,
+  ModelMisconfigured,
+  type Models,
+  type ResolvedModel,
+} from '../../ports/model.ts'
 import { withCircuit } from './circuit.ts'
 import { openAiEmbedder } from './embeddings.ts'
 import { withFallback } from './fallback.ts'
@@ -50,14 +55,14 @@ const providersOf = ({ baseUrl, apiKey, model, providers: named = [] }: ModelsCo
 /**
  * The embedding model of that name (EMBEDDING_MODEL) at one of the configured providers; a name
  * without a slash belongs to the default provider.
- * @throws ModelFault for an unknown provider
+ * @throws ModelMisconfigured for an unknown provider
  */
 export const embedderFrom = (config: ModelsConfig, name: string) => {
   const { provider, remotes } = providersOf(config)
   const wanted = split(name, provider)
   const full = `${wanted.provider}/${wanted.id}`
   const found = remotes.findLast((remote) => remote.name === wanted.provider)
-  if (!found || !wanted.id) throw new ModelFault(`no provider is configured for ${full}`)
+  if (!found || !wanted.id) throw new ModelMisconfigured(`no provider is configured for ${full}`)
   const { baseUrl, apiKey } = found
   return openAiEmbedder({
     ...config.transport,
@@ -72,7 +77,7 @@ export const embedderFrom = (config: ModelsConfig, name: string) => {
  * The configured providers, each behind a circuit breaker of its own, and the offline model, which
  * is the default unless another is configured. A name without a slash belongs to the default
  * provider.
- * @throws ModelFault for a fallback of an unknown provider
+ * @throws ModelMisconfigured for a fallback of an unknown provider
  */
 export const modelsFrom = (config: ModelsConfig): Models & { close(): Promise<void> } => {
   const { transport } = config
@@ -93,7 +98,7 @@ export const modelsFrom = (config: ModelsConfig): Models & { close(): Promise<vo
     const full = `${wanted.provider}/${wanted.id}`
     const model = providers.get(wanted.provider)
     if (!model || (wanted.provider === 'offline' && full !== offlineName))
-      throw new ModelFault(`no model ${full} is configured`)
+      throw new ModelMisconfigured(`no model ${full} is configured`)
     return { model, name: full, id: wanted.id, price: priceOf(table, full) }
   }
   const fallbacks = (config.fallbacks ?? []).map(alone)

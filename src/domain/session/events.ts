@@ -87,8 +87,11 @@ export const sessionEvents = {
     durationMs: z.number().min(0),
     ...cost,
   }),
-  /** `code` is that of the refusal the client was given; `interrupted` where the server died in mid-run. */
-  RunFailed: z.object({ runId: id, code: z.string(), ...cost }),
+  /**
+   * `code` is that of the refusal the client was given; `interrupted` where the server died in mid-run.
+   * `cause` is what the model's provider did, where it is to blame.
+   */
+  RunFailed: z.object({ runId: id, code: z.string(), cause: z.string().optional(), ...cost }),
   RunCancelled: z.object({ runId: id, ...cost }),
   RunTimedOut: z.object({ runId: id, ...cost }),
   /**

@@ -83,6 +83,8 @@ export const refusalTable = {
   method_not_allowed: { status: 405, shape: 'error', type: invalid },
   internal_error: { status: 500, shape: 'route', type: 'server_error' },
   orchestrator_error: { status: 500, shape: 'error', type: 'server_error' },
+  model_misconfigured: { status: 500, shape: 'error', type: 'server_error' },
+  context_length_exceeded: { status: 400, shape: 'error', type: invalid },
   llm_service_unavailable: { status: 503, shape: 'error', type: 'server_error' },
   llm_service_timeout: { status: 504, shape: 'error', type: 'server_error' },
   service_unavailable: { status: 503, shape: 'route', type: 'server_error' },

@@ -83,6 +83,9 @@ const groupOf = ({ routeOptions, url }: FastifyRequest): Group =>
 /** Seconds until a store that could not be reached may be worth another try. */
 const unavailableRetryAfter = 1
 
+/** Refusals that stay for a while, whatever their status says: stock SDKs are told not to try again. */
+const lasting: ReadonlySet<RefusalCode> = new Set(['insufficient_credits', 'model_misconfigured'])
+
 /** Refusals that are sent before the whole body was read. */
 const unread: ReadonlySet<RefusalCode> = new Set(['payload_too_large', 'invalid_json'])
 
@@ -104,7 +107,8 @@ export const replyWith = (
   // The connection stays open: closing it while the body still arrives would lose the answer.
   if (unread.has(said.code)) reply.removeHeader('connection')
   if (status === 401) reply.header('www-authenticate', 'ApiKey')
-  if (status === 402 || said.facts.window === 'hour') reply.header('x-should-retry', 'false')
+  if (lasting.has(said.code) || said.facts.window === 'hour')
+    reply.header('x-should-retry', 'false')
   const { retryAfter = said.code === 'service_unavailable' ? unavailableRetryAfter : undefined } =
     said.facts
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)

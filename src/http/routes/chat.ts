@@ -114,6 +114,8 @@ export const chatRoutes =
               'session_busy',
               'idempotency_key_reused',
               'orchestrator_error',
+              'model_misconfigured',
+              'context_length_exceeded',
               'llm_service_unavailable',
               'llm_service_timeout',
             ),

@@ -67,6 +67,7 @@ export const warmupRoutes =
               'insufficient_credits',
               'agent_not_found',
               'agent_inactive',
+              'model_misconfigured',
               'idempotency_key_reused',
             ),
           },

@@ -1,7 +1,12 @@
 import t, { type Test } from 'tap'
 import { embedderFrom } from '../../../src/adapters/models/registry.ts'
 import { configFrom } from '../../../src/config.ts'
-import { ModelFault, ModelTimeout, ModelUnavailable } from '../../../src/ports/model.ts'
+import {
+  ModelFault,
+  ModelMisconfigured,
+  ModelTimeout,
+  ModelUnavailable,
+} from '../../../src/ports/model.ts'
 import { providerDouble } from '../../support/provider-double.ts'
 
 const transport = { connectMs: 300, firstMs: 300, idleMs: 300, backOffMs: 1 }
@@ -40,7 +45,7 @@ t.test('what passes is tried again, what does not is not', async (t) => {
   t.equal((await embedder.embed(['car'])).length, 1)
   t.equal(provider.requests.length, 3)
   for (const [reply, error] of [
-    [{ status: 401 }, ModelFault],
+    [{ status: 401 }, ModelMisconfigured],
     [{ raw: '<html>' }, ModelFault],
     [{ raw: '{"data":[]}' }, ModelFault],
     [{ raw: '{"data":[{"index":1,"embedding":[1]}]}' }, ModelFault],
@@ -83,7 +88,10 @@ t.test('a provider that keeps failing is left alone', async (t) => {
 })
 
 t.test('the model has to be one of a configured provider', async (t) => {
-  t.throws(() => embedderFrom({}, 'openai/small'), ModelFault)
-  t.throws(() => embedderFrom({ baseUrl: 'http://127.0.0.1:1/v1' }, 'other/small'), ModelFault)
+  t.throws(() => embedderFrom({}, 'openai/small'), ModelMisconfigured)
+  t.throws(
+    () => embedderFrom({ baseUrl: 'http://127.0.0.1:1/v1' }, 'other/small'),
+    ModelMisconfigured,
+  )
   t.throws(() => configFrom({ EMBEDDING_MODEL: 'small' }), /EMBEDDING_MODEL: needs a provider/)
 })

@@ -16,6 +16,7 @@ import {
   type Model,
   type ModelEvent,
   ModelFault,
+  ModelMisconfigured,
   ModelUnavailable,
   type ResolvedModel,
 } from '../../../src/ports/model.ts'
@@ -104,5 +105,5 @@ t.test('several providers by name, and the configured order of fallbacks', async
   const events = await lastValueFrom(model.stream({ ...request, model: id }).pipe(toArray()))
   t.match(events.at(-1), { type: 'done', by: { name: 'spare/small' } })
   t.equal(up.requests[0]?.body.model, 'small')
-  t.throws(() => modelsFrom({ fallbacks: ['nobody/x'] }), ModelFault)
+  t.throws(() => modelsFrom({ fallbacks: ['nobody/x'] }), ModelMisconfigured)
 })

@@ -1,7 +1,7 @@
 import { lastValueFrom, toArray } from 'rxjs'
 import t from 'tap'
 import { modelsFrom } from '../../../src/adapters/models/registry.ts'
-import { ModelFault } from '../../../src/ports/model.ts'
+import { ModelMisconfigured } from '../../../src/ports/model.ts'
 import { providerDouble } from '../../support/provider-double.ts'
 
 t.test('nothing configured: the offline model, for a price that can be seen', async (t) => {
@@ -11,8 +11,8 @@ t.test('nothing configured: the offline model, for a price that can be seen', as
     t.strictSame({ full, id }, { full: 'offline/extractive', id: 'extractive' })
     t.ok(price.prompt > 0 && price.completion > 0)
   }
-  t.throws(() => models.resolve('openai/gpt-5'), ModelFault)
-  t.throws(() => models.resolve('offline/other'), ModelFault)
+  t.throws(() => models.resolve('openai/gpt-5'), ModelMisconfigured)
+  t.throws(() => models.resolve('offline/other'), ModelMisconfigured)
   await models.close()
 })
 
@@ -30,7 +30,7 @@ t.test('the configured provider, by its name', async (t) => {
   t.match(models.resolve('small'), { name: 'acme/small', id: 'small' })
   t.match(models.resolve('acme/a/b'), { id: 'a/b', price: { prompt: 3, completion: 4 } })
   t.match(models.resolve('offline/extractive'), { name: 'offline/extractive' })
-  t.throws(() => models.resolve('other/large'), ModelFault)
+  t.throws(() => models.resolve('other/large'), ModelMisconfigured)
   const { model, id } = models.resolve(null)
   const messages = [{ role: 'user' as const, content: 'Hi' }]
   await lastValueFrom(model.stream({ model: id, messages }).pipe(toArray()))

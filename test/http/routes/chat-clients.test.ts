@@ -1,6 +1,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { ChatOpenAI } from '@langchain/openai'
 import { generateText, streamText } from 'ai'
+import OpenAI, { APIError } from 'openai'
 import t from 'tap'
 import { startChat } from '../../support/server.ts'
 
@@ -37,4 +38,55 @@ t.test('LangChain, whole and streamed', async (t) => {
   let said = ''
   for await (const chunk of await model.stream('Hi')) said += chunk.content
   t.equal(said, text)
+})
+
+t.test('the openai package does not repeat what the provider will refuse again', async (t) => {
+  const { key, server, provider, organization } = await startChat(t)
+  let sent = 0
+  const client = new OpenAI({
+    apiKey: key.key,
+    baseURL: `${server.url}/api/external/v1`,
+    maxRetries: 3,
+    fetch: (url, init) => {
+      sent++
+      return fetch(url, init)
+    },
+  })
+  const ask = { model: 'svc-orchestrator', messages: [{ role: 'user' as const, content: 'Hi' }] }
+  const failure = async (asked: Promise<unknown>) => {
+    const error = await asked.then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    if (!(error instanceof APIError)) throw error
+    return { status: error.status, code: error.code }
+  }
+  const streamed = async () => {
+    for await (const _ of await client.chat.completions.create({ ...ask, stream: true }));
+  }
+  for (const status of [400, 401, 403, 404])
+    for (const [how, asking, said] of [
+      ['whole', () => client.chat.completions.create(ask), 500],
+      ['streamed', streamed, undefined],
+    ] as const) {
+      const before = { sent, asked: provider.requests.length }
+      provider.next({ status })
+      t.strictSame(
+        await failure(asking()),
+        { status: said, code: 'model_misconfigured' },
+        `${status}, ${how}`,
+      )
+      t.equal(sent - before.sent, 1, 'the client asks us once')
+      t.equal(provider.requests.length - before.asked, 1, 'we ask the provider once')
+    }
+
+  const { events } = await server.platform.ask(
+    'GET',
+    `/organizations/${organization.organizationId}/audit/events?type=RunFailed`,
+  )
+  t.equal(events.length, 8)
+  t.match(events.at(-1).data, {
+    code: 'model_misconfigured',
+    cause: 'the model provider answered 404 (scripted_failure)',
+  })
 })

@@ -22,7 +22,8 @@ t.test('no key, credential, address or word of a message gets into the log', asy
   const messages = [{ role: 'user', content: `my secret is ${secret}` }]
   const ask = raw(url)
   const bearer = { authorization: `Bearer ${key.key}`, cookie: `session=${secret}` }
-  await key.chat({ messages, session_id: `of-${secret}` })
+  const headers = { 'x-request-id': 'request-42' }
+  await key.chat({ messages, session_id: `of-${secret}` }, { headers })
   await key.stream({ messages }).then((stream) => stream.reply.text())
   await key.sessions(`?on_behalf_of=${secret}&page=${secret}`)
   await ask(`/nothing/${secret}?token=${secret}`, { headers: bearer })
@@ -46,6 +47,8 @@ t.test('no key, credential, address or word of a message gets into the log', asy
   t.ok(log.split('\n').length > 10)
   t.match(log, '"route":"/api/external/v1/chat/completions"')
   t.match(log, '"level":50', 'what failed is told')
+  const causes = log.split('\n').filter((line) => line.includes('"msg":"a run failed"'))
+  t.match(JSON.parse(causes[0] ?? ''), { reqId: 'request-42', err: { type: 'ModelUnavailable' } })
   for (const word of [
     secret,
     key.key,
