@@ -48,7 +48,7 @@ const opened = async (dataDir: string, sessions: number) => {
     stateAt: states,
     head: store.head,
     end: store.end,
-    opened: opener(vault.open),
+    opened: opener(vault.open).document,
   })
   const close = async () => {
     following.close()

@@ -1,4 +1,4 @@
-import { type ReadModel, shownDocument } from '../projections/projection.ts'
+import type { ReadModel } from '../projections/projection.ts'
 import type { Position } from '../src/domain/event.ts'
 import { START } from '../src/ports/event-store.ts'
 import type { Document } from '../src/ports/views.ts'
@@ -45,8 +45,8 @@ export const getState = ({ stateAt, findPosition, head, open }: Uses) => {
 
     const shown = (id: string) =>
       weighed(async (charge): Promise<Shown> => {
-        const document = shownDocument(model, state.documents.get(id) ?? {})
-        return { id, document: (await opened(document, charge)) as Document }
+        const document = state.documents.get(id) ?? {}
+        return { id, document: await opened.document(model, document, charge) }
       })
 
     const idsAfter = (from: string | undefined, limit: number): string[] => {

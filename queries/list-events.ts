@@ -70,10 +70,11 @@ const wantedBy = (asked: AskedEvents): Wanted => {
 export const listEvents = ({ readHistory, read, open }: Uses) => {
   const opened = opener(open)
 
-  const shown = ({ position, id, stream, revision, type, data, metadata }: RecordedEvent) =>
+  const shown = (event: RecordedEvent) =>
     weighed(async (charge) => {
-      const clear = await opened(data, charge)
-      return { position, id, stream, revision, type, data: clear, metadata }
+      const { position, id, stream, revision, type, metadata } = event
+      const data = await opened.event(event, charge)
+      return { position, id, stream, revision, type, data, metadata }
     })
 
   /** Another organization's stream is not read; of a platform's only this one's events are shown. */

@@ -1,6 +1,12 @@
+import { readModels } from '../projections/all.ts'
+import { type ReadModel, shownDocument } from '../projections/projection.ts'
+import type { EventTable } from '../src/domain/aggregate.ts'
+import { eventsByCategory } from '../src/domain/categories.ts'
 import { type Sealed, sealed } from '../src/domain/sealed.ts'
-import { StoreUnavailable } from '../src/ports/event-store.ts'
-import { isCredentialsKey, type Vault } from '../src/security/vault.ts'
+import { type SealedPlaces, sealedPlaces } from '../src/domain/sealed-places.ts'
+import { type RecordedEvent, StoreUnavailable } from '../src/ports/event-store.ts'
+import type { Document } from '../src/ports/views.ts'
+import { isCredentialsKey, isKeyOf, type Vault } from '../src/security/vault.ts'
 import type { Sized } from '../src/support/in-parts.ts'
 
 /** How much opened text one page of a list has, and one part of a stream. */
@@ -15,9 +21,23 @@ export type Charge = (bytes: number) => void
 
 const free: Charge = () => undefined
 
+const placesByType = new Map(
+  Object.values<EventTable>(eventsByCategory).flatMap((table) =>
+    Object.entries(table).map(([type, schema]) => [type, sealedPlaces(schema)]),
+  ),
+)
+const placesByModel = new Map(
+  [...readModels.values()].map((model) => [model, sealedPlaces(model.schema)]),
+)
+
+/** The stream `user-1` has texts under the key `user:1`. */
+const keyOfStream = (stream: string): string => stream.replace('-', ':')
+
 /**
- * What a stored value says: sealed texts in clear, `{erased: true}` once their key is destroyed,
- * `{withheld: true}` for credentials. What looks sealed and does not open stays as it is stored.
+ * What is stored, as an organization is shown it: sealed texts in clear, `{erased: true}` once their
+ * key is destroyed, `{withheld: true}` for credentials. A text is opened only where the schema of the
+ * event or document has one, and only with a key of the organization whose history it is in, or of
+ * the platform's stream that it is in. Everything else stays as it is stored, and what does not open.
  */
 export const opener = (open: Vault['open']) => {
   const text = async (box: Sealed, charge: Charge) => {
@@ -32,18 +52,49 @@ export const opener = (open: Vault['open']) => {
       return box
     }
   }
-  const opened = async (value: unknown, charge: Charge = free): Promise<unknown> => {
-    if (typeof value !== 'object' || value === null) return value
-    if (Array.isArray(value)) return Promise.all(value.map((one) => opened(one, charge)))
-    const box = sealed.strict().safeParse(value)
-    if (box.success) return text(box.data, charge)
-    const entries = Object.entries(value).map(async ([key, part]) => [
-      key,
-      await opened(part, charge),
+
+  const shown = async (
+    value: unknown,
+    places: SealedPlaces | undefined,
+    isOwn: (key: string) => boolean,
+    charge: Charge,
+  ): Promise<unknown> => {
+    if (!places || typeof value !== 'object' || value === null) return value
+    if (places === 'here') {
+      const box = sealed.strict().safeParse(value)
+      return box.success && isOwn(box.data.$sealed) ? text(box.data, charge) : value
+    }
+    if ('items' in places)
+      return Array.isArray(value)
+        ? Promise.all(value.map((one) => shown(one, places.items, isOwn, charge)))
+        : value
+    const entries = Object.entries(value).map(async ([name, part]) => [
+      name,
+      await shown(part, places.fields.get(name), isOwn, charge),
     ])
     return Object.fromEntries(await Promise.all(entries))
   }
-  return opened
+
+  return {
+    /** The data of an event. */
+    event(event: RecordedEvent, charge: Charge = free): Promise<unknown> {
+      const { stream, type, data, metadata } = event
+      const isOwn = (key: string) =>
+        isKeyOf(metadata.organization_id, key) || key === keyOfStream(stream)
+      return shown(data, placesByType.get(type), isOwn, charge)
+    },
+    /** A document of a read model, in the form in which that is shown. */
+    async document(model: ReadModel, document: Document, charge: Charge = free): Promise<Document> {
+      const owner = document.organization_id
+      const isOwn = (key: string) => typeof owner === 'string' && isKeyOf(owner, key)
+      return (await shown(
+        shownDocument(model, document),
+        placesByModel.get(model),
+        isOwn,
+        charge,
+      )) as Document
+    },
+  }
 }
 
 /** A value as it is shown, and the weight of what was opened for it: sealed texts are compressed. */

@@ -66,7 +66,7 @@ export const auditPart = (uses: Uses) => {
     stateAt,
     head: events.head,
     end: events.end,
-    opened: opener(open),
+    opened: opener(open).document,
     log,
   })
   return {

@@ -1,5 +1,5 @@
 import { readModels } from '../../projections/all.ts'
-import { type ReadModel, shownDocument } from '../../projections/projection.ts'
+import type { ReadModel } from '../../projections/projection.ts'
 import type { ReadHistory } from '../../queries/read-history.ts'
 import { latest, type Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
@@ -21,8 +21,8 @@ type Uses = LiveUses & {
   stateAt: TemporalQuery
   head(): Promise<Position>
   end(): Promise<Position>
-  /** Opens the sealed texts of a document. */
-  opened(value: unknown): Promise<unknown>
+  /** A document as it is shown, its sealed texts opened. */
+  opened(model: ReadModel, document: Document): Promise<Document>
   /** A monotonic clock, in milliseconds. */
   now?: () => number
 }
@@ -56,8 +56,8 @@ export const feeds = (uses: Uses) => {
 
   const shownBy =
     (model: ReadModel): Shown =>
-    async (document) =>
-      (await opened(shownDocument(model, document))) as typeof document
+    (document) =>
+      opened(model, document)
 
   /** A snapshot shared by all who ask within a second: a thousand subscribers cost one replay. */
   const snapshotOf = ({ organizationId, model }: FeedRequest, follows: boolean) => {

@@ -57,6 +57,15 @@ export const userKey = (userId: string): string => `user:${userId}`
 /** The data key of the text that shows whether keys and events belong together. */
 export const installationKey = 'installation:keys'
 
+const ofOrganization =
+  /^(?:session|memory|datastore|credentials|member):([^/]+)\/|^organization:(.+)$/s
+
+/** Whether a data key is one of this organization. Keys of persons and of the platform are not. */
+export const isKeyOf = (organizationId: string, name: string): boolean => {
+  const found = ofOrganization.exec(name)
+  return found !== null && (found[1] ?? found[2]) === organizationId
+}
+
 /** A data key in memory: seals and opens without a promise. */
 export type Keyed = {
   seal(text: string): Sealed

@@ -36,24 +36,38 @@ export const isTooComplex = (text: string, most: { depth: number; nodes: number 
 
 /** An escape of a surrogate. Well-formed UTF-8 can hold one in no other way. */
 const escapedSurrogate = /\\u[dD][89a-fA-F]/
+/** An escape of a printable character of ASCII. */
+const escapedAscii = /\\u00[2-7]/
 
 const isWhole = (text: string): boolean => text.isWellFormed()
+
+/** Whether a value, or one inside it, passes. Never recurses. */
+const someInside = (value: unknown, passes: (one: unknown) => boolean): boolean => {
+  const waiting: unknown[] = [value]
+  while (waiting.length > 0) {
+    const one = waiting.pop()
+    if (passes(one)) return true
+    if (typeof one === 'object' && one !== null)
+      for (const inner of Object.values(one)) waiting.push(inner)
+  }
+  return false
+}
 
 /**
  * Whether a string of a parsed value, or a name in it, has half of a surrogate pair. Looks into
  * the value only when its text can have one.
  */
-export const hasLoneSurrogate = (text: string, value: unknown): boolean => {
-  if (!escapedSurrogate.test(text)) return false
-  const waiting: unknown[] = [value]
-  while (waiting.length > 0) {
-    const one = waiting.pop()
-    if (typeof one === 'string') {
-      if (!isWhole(one)) return true
-    } else if (typeof one === 'object' && one !== null) {
-      if (!Object.keys(one).every(isWhole)) return true
-      for (const inner of Object.values(one)) waiting.push(inner)
-    }
-  }
-  return false
-}
+export const hasLoneSurrogate = (text: string, value: unknown): boolean =>
+  escapedSurrogate.test(text) &&
+  someInside(value, (one) => {
+    if (typeof one === 'string') return !isWhole(one)
+    return typeof one === 'object' && one !== null && !Object.keys(one).every(isWhole)
+  })
+
+/**
+ * Whether a property anywhere in a parsed value has this name (printable ASCII). Looks into the
+ * value only when its text can have one.
+ */
+export const hasName = (text: string, value: unknown, name: string): boolean =>
+  (text.includes(name) || escapedAscii.test(text)) &&
+  someInside(value, (one) => typeof one === 'object' && one !== null && Object.hasOwn(one, name))

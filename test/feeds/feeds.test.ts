@@ -53,7 +53,7 @@ t.test('a thousand follow one feed, and see the same', async (t) => {
     },
     head: store.head,
     end: store.end,
-    opened: opener(() => undefined),
+    opened: opener(() => undefined).document,
   })
   const rename = async (name: string) => {
     const data = { name }

@@ -1,5 +1,5 @@
 import { type Refusal, refusal } from '../../domain/refusal.ts'
-import { hasLoneSurrogate, isTooComplex } from '../../support/json-text.ts'
+import { hasLoneSurrogate, hasName, isTooComplex } from '../../support/json-text.ts'
 
 /** Of a whole body or frame; JSON whose form clients choose is bounded more closely. */
 const most = { depth: 64, nodes: 200_000 }
@@ -12,8 +12,17 @@ export const complexity = (text: string): Refusal | undefined =>
       })
     : undefined
 
-/** Why a parsed text is refused: it has strings that UTF-8 cannot hold. */
-export const malformation = (text: string, value: unknown): Refusal | undefined =>
-  hasLoneSurrogate(text, value)
-    ? refusal('invalid_json', { message: 'A string has half of a surrogate pair' })
-    : undefined
+/** Marks what the platform has sealed: input that has it could pass for that. */
+const reserved = '$sealed'
+
+/**
+ * Why a parsed text is refused: it has strings that UTF-8 cannot hold, or a property with a
+ * reserved name.
+ */
+export const malformation = (text: string, value: unknown): Refusal | undefined => {
+  if (hasLoneSurrogate(text, value))
+    return refusal('invalid_json', { message: 'A string has half of a surrogate pair' })
+  if (hasName(text, value, reserved))
+    return refusal('reserved_name', { message: `No property may be named ${reserved}` })
+  return undefined
+}

@@ -48,6 +48,7 @@ const everywhere: readonly RefusalCode[] = [
   'invalid_query',
   'invalid_json',
   'too_complex',
+  'reserved_name',
   'payload_too_large',
   'unsupported_media_type',
   'internal_error',

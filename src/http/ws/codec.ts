@@ -43,7 +43,7 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** By the rules of a body. @throws too_complex, invalid_json */
+/** By the rules of a body. @throws too_complex, invalid_json, reserved_name */
 export const jsonOf = (text: string): unknown => {
   const complex = complexity(text)
   if (complex) throw complex

@@ -70,6 +70,12 @@ t.test('bodies', async (t) => {
     ['half of a pair', of({}).replace('Hello', 'a \\ud800 b'), error(400, 'invalid_json')],
     ['the other half', of({}).replace('Hello', '\\uDC00'), error(400, 'invalid_json')],
     ['half of a pair as a name', '{"messages":[],"\\udfff":1}', error(400, 'invalid_json')],
+    ['a reserved name', of({ x: [{ y: { $sealed: 1 } }] }), error(400, 'reserved_name')],
+    [
+      'a reserved name in escapes',
+      of({ x: { NAME: 1 } }).replace('NAME', '\\u0024s\\u0065aled'),
+      error(400, 'reserved_name'),
+    ],
     [
       'a message of more than 1 MB',
       of({ messages: [{ role: 'user', content: 'a'.repeat(mebibyte + 1) }] }),
@@ -136,6 +142,7 @@ t.test('what is strange and still good', async (t) => {
     ],
     ['brackets in a string', of({ x: `${'[{'.repeat(100_000)}\\"` })],
     ['a pair in escapes', of({ x: 'PAIR' }).replace('PAIR', '\\ud83d\\ude00 \\\\ud800')],
+    ['a reserved name as text', of({ x: ['$sealed', '{"$sealed":"a"}'], $sealedNot: 1 })],
     ['huge numbers', `{"messages":${JSON.stringify(hello)},"max_tokens":1e400,"seed":-1e999}`],
     ['a body of 9 MB', of({ filler: 'a'.repeat(9 * mebibyte) })],
     ['a message of 1 MB', of({ messages: [{ role: 'user', content: 'a'.repeat(mebibyte) }] })],
