@@ -10,6 +10,7 @@ import { members } from './members.ts'
 import { memories } from './memories.ts'
 import { messages } from './messages.ts'
 import { organizations } from './organizations.ts'
+import { platformTransparency } from './platform-transparency.ts'
 import type { AnyProjection, ReadModel } from './projection.ts'
 import { runs } from './runs.ts'
 import { sessions } from './sessions.ts'
@@ -32,6 +33,7 @@ export const projections: readonly AnyProjection[] = [
   memories,
   messages,
   organizations,
+  platformTransparency,
   runs,
   sessions,
   transparency,

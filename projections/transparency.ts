@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { platformId } from '../src/domain/event.ts'
 import type { DocumentChange } from '../src/ports/views.ts'
 import { leafOf } from '../src/transparency/leaf.ts'
 import { leafHash, packedHashes, rootOf, unpackedHashes } from '../src/transparency/merkle.ts'
@@ -34,13 +35,9 @@ const emptyTree = (organization_id: string): TreeView => ({
   edge: [],
 })
 
-/**
- * Every organization's events as leaves of a Merkle tree (RFC 6962), in the order of the log. What
- * belongs to no organization is in none. An event costs two or three hashes, however long the log.
- */
-const stored: StoredFold<TreeView> = {
-  id: ({ metadata }) =>
-    metadata.organization_id === 'platform' ? undefined : metadata.organization_id,
+/** The trees of those whose events belong in them. */
+const treesOf = (isOwner: (organizationId: string) => boolean): StoredFold<TreeView> => ({
+  id: ({ metadata }) => (isOwner(metadata.organization_id) ? metadata.organization_id : undefined),
 
   fold(tree, events, organization_id) {
     const { size, edge } = tree ?? emptyTree(organization_id)
@@ -68,11 +65,21 @@ const stored: StoredFold<TreeView> = {
     }
     return { view, others: chunks }
   },
-}
+})
 
-export const transparency: LogProjection<TreeView | NodesView> = {
-  name: 'transparency',
+/**
+ * Events as leaves of Merkle trees (RFC 6962), one tree for each owner, in the order of the log. An
+ * event costs two or three hashes, however long the log.
+ */
+export const treeProjection = (
+  name: string,
+  isOwner: (organizationId: string) => boolean,
+): LogProjection<TreeView | NodesView> => ({
+  name,
   schema: z.union([treeView, nodesView]),
   indexes: {},
-  stored,
-}
+  stored: treesOf(isOwner),
+})
+
+/** Every organization's tree. What belongs to no organization is in none. */
+export const transparency = treeProjection('transparency', (owner) => owner !== platformId)

@@ -3,6 +3,7 @@ import type { ApiKeyView } from '../projections/api-keys.ts'
 import { type MemberView, memberDocumentId } from '../projections/members.ts'
 import type { UserView } from '../projections/users.ts'
 import { effectiveScopes } from '../src/domain/api-key/who-may.ts'
+import { platformId } from '../src/domain/event.ts'
 import { refusal } from '../src/domain/refusal.ts'
 import type { DocumentChange, View } from '../src/ports/views.ts'
 import type { Access } from '../src/security/access.ts'
@@ -27,7 +28,7 @@ const platformScopes: ReadonlySet<string> = new Set(['admin:read', 'admin:write'
 const platformAccess: Access = {
   kind: 'platform',
   keyId: null,
-  organizationId: 'platform',
+  organizationId: platformId,
   userId: null,
   role: null,
   scopes: platformScopes,
@@ -44,7 +45,7 @@ const denied = ({ key_id, user_id, organization_id }: ApiKeyView) =>
   refusal(
     'organization_access_denied',
     {},
-    { organizationId: organization_id ?? 'platform', keyId: key_id, userId: user_id },
+    { organizationId: organization_id ?? platformId, keyId: key_id, userId: user_id },
   )
 
 /** An organization key acts in its own; a user key where the header says, else where its user is. */

@@ -4,6 +4,7 @@ import {
   nodesPerDocument,
   type TreeView,
 } from '../projections/transparency.ts'
+import { platformId } from '../src/domain/event.ts'
 import type { View } from '../src/ports/views.ts'
 import { rootOf, unpackedHashes } from '../src/transparency/merkle.ts'
 import { type Nodes, rootOver } from '../src/transparency/proofs.ts'
@@ -13,13 +14,19 @@ import { tileWidth } from '../src/transparency/tile.ts'
 const levelHeight = Math.log2(nodesPerDocument)
 const levelsPerTile = Math.log2(tileWidth) / levelHeight
 
+type Trees = View<TreeView | NodesView>
+type Uses = { transparency: Trees; platformTransparency: Trees }
+
 /**
- * An organization's Merkle tree as far as it is folded when this is asked; a tree of any earlier
- * size is a part of it. Costs as many documents as are asked for, whatever its size.
+ * The Merkle tree of an organization, or of the platform, as far as it is folded when this is asked;
+ * a tree of any earlier size is a part of it. Costs as many documents as are asked for, whatever its
+ * size.
  */
 export const readTree =
-  (transparency: View<TreeView | NodesView>) =>
+  ({ platformTransparency, ...organizations }: Uses) =>
   async (organizationId: string): Promise<Tree> => {
+    const ofPlatform = organizationId === platformId
+    const transparency = ofPlatform ? platformTransparency : organizations.transparency
     const found = await transparency.get(organizationId)
     const { size, edge } = found && 'size' in found ? found : emptyTree
     const chunks = new Map<string, Promise<NodesView>>()

@@ -68,7 +68,7 @@ type EventOptions = {
 
 cli
   .command('events', 'Show the events of an organization, from a running server')
-  .option('--organization <id>', 'The organization (required)')
+  .option('--organization <id>', 'The organization (required); platform: the platform itself')
   .option('--stream <name>', 'Only events of this stream')
   .option('--type <type>', 'Only events of this type')
   .option('--after <position>', 'Continue after this position')
@@ -87,7 +87,10 @@ cli
     'audit <action> [file]',
     'export a history, verify or replay an export, show the runs of a session',
   )
-  .option('--organization <id>', 'The organization (export, show)')
+  .option(
+    '--organization <id>',
+    'The organization (export, show); platform: the platform itself (export)',
+  )
   .option('--out <file>', 'The file to write (export); an interrupted export continues')
   .option('--url <url>', 'Ask the server at this URL')
   .option('--key <key>', 'Its API key (default: REPRISE_API_KEY or SUPER_ADMIN_KEY)')

@@ -17,9 +17,14 @@ import { readHistory } from '../../queries/read-history.ts'
 import { readTree } from '../../queries/read-tree.ts'
 import type { AppendTimes } from '../event-sourcing/append-times.ts'
 import { feeds } from '../feeds/feeds.ts'
+import {
+  type HistoryOwner,
+  organizationHistory,
+  platformHistory,
+} from '../http/checks/history-owner.ts'
 import { adminAuditRoutes } from '../http/routes/admin-audit.ts'
 import { adminFeedRoutes } from '../http/routes/admin-feeds.ts'
-import { adminHistoryRoutes } from '../http/routes/admin-history.ts'
+import { adminStateRoutes, adminUsageRoutes } from '../http/routes/admin-history.ts'
 import { adminTransparencyRoutes } from '../http/routes/admin-transparency.ts'
 import type { Log } from '../ports/log.ts'
 import type { Projector } from '../projector/projector.ts'
@@ -31,7 +36,10 @@ import type { Stores } from './stores.ts'
 
 type Uses = {
   stores: Pick<Stores, 'events' | 'views' | 'snapshots'>
-  views: Pick<AllViews, 'eventIndex' | 'organizations' | 'transparency' | 'usage'>
+  views: Pick<
+    AllViews,
+    'eventIndex' | 'organizations' | 'platformTransparency' | 'transparency' | 'usage'
+  >
   projecting: Pick<Projector, 'at' | 'waitForPosition'>
   logKeySeed: Secrets['logKeySeed']
   open: Vault['open']
@@ -43,11 +51,11 @@ type Uses = {
 export const auditPart = (uses: Uses) => {
   const { stores, views, projecting, logKeySeed, open, timePassed, log } = uses
   const { events, snapshots } = stores
-  const { organizations, transparency, usage } = views
+  const { organizations, usage } = views
   const indexed = () => projecting.at(eventIndex.name)
   const history = readHistory({ store: events, eventIndex: views.eventIndex, indexed })
   const stateAt = temporalQuery({ readHistory: history, snapshots, version: projectionsVersion() })
-  const tree = readTree(transparency)
+  const tree = readTree(views)
   const leaves = {
     readTree: tree,
     readEvents: readEvents({
@@ -69,39 +77,42 @@ export const auditPart = (uses: Uses) => {
     opened: opener(open).document,
     log,
   })
+  const reads = {
+    listEvents: listEvents({ readHistory: history, read: events.read, open }),
+    getState: getState({
+      stateAt,
+      findPosition: findPosition({
+        readHistory: history,
+        eventsAt: events.at,
+        eventIndex: views.eventIndex,
+        indexed,
+        timePassed,
+      }),
+      head: events.head,
+      open,
+    }),
+  }
+  const logReads = {
+    getCheckpoint: getCheckpoint({ readTree: tree, logKeySeed }),
+    getLogKey: getLogKey({ logKeySeed }),
+    getTile: getTile(tree),
+    getEntries: getEntries(leaves),
+    proveInclusion: proveInclusion(tree),
+    proveConsistency: proveConsistency(tree),
+    exportLines: exportLines(leaves),
+  }
+  /** The same for every history, under its path. */
+  const auditRoutes = (history: HistoryOwner) => [
+    adminAuditRoutes({ history, listEvents: reads.listEvents }),
+    adminStateRoutes({ history, getState: reads.getState }),
+    adminTransparencyRoutes({ history, ...logReads }),
+  ]
   return {
     /** Under /api/admin. */
     routes: [
-      adminAuditRoutes({
-        getOrganization: oneOrganization,
-        listEvents: listEvents({ readHistory: history, read: events.read, open }),
-      }),
-      adminTransparencyRoutes({
-        getOrganization: oneOrganization,
-        getCheckpoint: getCheckpoint({ readTree: tree, logKeySeed }),
-        getLogKey: getLogKey({ logKeySeed }),
-        getTile: getTile(tree),
-        getEntries: getEntries(leaves),
-        proveInclusion: proveInclusion(tree),
-        proveConsistency: proveConsistency(tree),
-        exportLines: exportLines(leaves),
-      }),
-      adminHistoryRoutes({
-        getOrganization: oneOrganization,
-        getState: getState({
-          stateAt,
-          findPosition: findPosition({
-            readHistory: history,
-            eventsAt: events.at,
-            eventIndex: views.eventIndex,
-            indexed,
-            timePassed,
-          }),
-          head: events.head,
-          open,
-        }),
-        getUsage: getUsage(usage),
-      }),
+      ...auditRoutes(organizationHistory(oneOrganization)),
+      ...auditRoutes(platformHistory),
+      adminUsageRoutes({ getOrganization: oneOrganization, getUsage: getUsage(usage) }),
       adminFeedRoutes({ getOrganization: oneOrganization, feeds: following }),
     ],
     /** Ends every feed that is followed. */

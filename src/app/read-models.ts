@@ -13,6 +13,7 @@ import { members } from '../../projections/members.ts'
 import { memories } from '../../projections/memories.ts'
 import { messages } from '../../projections/messages.ts'
 import { organizations } from '../../projections/organizations.ts'
+import { platformTransparency } from '../../projections/platform-transparency.ts'
 import { runs } from '../../projections/runs.ts'
 import { sessions } from '../../projections/sessions.ts'
 import { transparency } from '../../projections/transparency.ts'
@@ -53,6 +54,7 @@ export const viewsOf = async (views: Views) => {
     memories: await of(memories),
     messages: await of(messages),
     organizations: await of(organizations),
+    platformTransparency: await of(platformTransparency),
     runs: await of(runs),
     sessions: await of(sessions),
     transparency: await of(transparency),

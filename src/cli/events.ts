@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { z } from 'zod'
-import type { Remote } from './remote.ts'
+import { auditPath, type Remote } from './remote.ts'
 
 const pollMs = 1_000
 const pageSize = 500
@@ -29,14 +29,14 @@ type Asked = {
 const lineOf = ({ position, stream, revision, type, data, metadata }: z.infer<typeof event>) =>
   `${position}  ${metadata.at}  ${type}  ${stream}@${revision}  ${JSON.stringify(data)}`
 
-/** The events of an organization, one per line, the oldest first. @throws CommandFailed */
+/** The events of an organization or the platform, one per line, the oldest first. @throws CommandFailed */
 export async function* eventLines(ask: Remote, asked: Asked): AsyncGenerator<string> {
   const { organization, stream, type, follow, json } = asked
   const query = new URLSearchParams({ limit: String(pageSize) })
   if (stream) query.set('stream', stream)
   if (type) query.set('type', type)
   if (asked.after !== undefined) query.set('after', String(asked.after))
-  const path = `/api/admin/organizations/${encodeURIComponent(organization)}/audit/events`
+  const path = `${auditPath(organization)}/events`
   for (;;) {
     const { events, next_after, has_more } = page.parse(await ask('GET', `${path}?${query}`))
     for (const one of events) yield json ? JSON.stringify(one) : lineOf(one)

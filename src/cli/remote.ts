@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { platformId } from '../domain/event.ts'
 import { CommandFailed } from './command-failed.ts'
 
 const refusal = z.union([
@@ -10,6 +11,12 @@ const refusal = z.union([
 /** The default address of a server. */
 export const defaultUrl = ({ PORT }: Readonly<Record<string, string | undefined>>): string =>
   `http://127.0.0.1:${PORT || 3000}`
+
+/** Where a server has a history: an organization's, or (`platform`) the platform's own. */
+export const auditPath = (organization: string): string =>
+  organization === platformId
+    ? '/api/admin/platform/audit'
+    : `/api/admin/organizations/${encodeURIComponent(organization)}/audit`
 
 /** The message of a server's refusal. */
 export const refusedBy = async (target: URL, reply: Response): Promise<CommandFailed> => {

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import type { EventOf, EventTable } from './aggregate.ts'
 
+/** The `organization_id` of what belongs to no organization: the owner of the platform's own history. */
+export const platformId = 'platform'
+
 /**
  * Who did it, for whom, under which request: stored beside every event (docs/contract/history.md#events).
  * `organization_id` is `platform` for what belongs to no organization.

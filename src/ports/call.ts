@@ -1,4 +1,4 @@
-import type { Metadata } from '../domain/event.ts'
+import { type Metadata, platformId } from '../domain/event.ts'
 
 /**
  * Who is asking, for whom, when, and under which request. Made once per request by http, per tick
@@ -42,11 +42,11 @@ export const rootCall = ({ organizationId, keyId, userId }: Actor, id: string, a
 })
 
 /** What a job or a reactor does of its own accord, for an organization or for the platform. */
-export const systemCall = (id: string, at: Date, organizationId = 'platform'): Call =>
+export const systemCall = (id: string, at: Date, organizationId = platformId): Call =>
   rootCall({ organizationId, keyId: null, userId: null }, id, at)
 
 /** The same call for what belongs to no organization: their histories do not tell of it. */
-export const platformOf = (call: Call): Call => ({ ...call, organizationId: 'platform' })
+export const platformOf = (call: Call): Call => ({ ...call, organizationId: platformId })
 
 /** The user whose sessions, messages and memory a call works on. */
 export const actingUser = (call: Call): string | null => call.onBehalfOf ?? call.userId

@@ -71,7 +71,8 @@ What every request passes is in none of the rows: who asks ([authenticate](../sr
 ([require-subscription](../src/turns/require-subscription.ts)), the wait until the views have what a command
 appended ([watermarks](../src/projector/watermarks.ts)), and what is counted of it
 ([meter-key-usage](../src/reactors/meter-key-usage.ts), [meter-refusals](../src/reactors/meter-refusals.ts)).
-[event-index](../projections/event-index.ts) and [transparency](../projections/transparency.ts) change with
+[event-index](../projections/event-index.ts) and [transparency](../projections/transparency.ts) (the platform’s own:
+[platform-transparency](../projections/platform-transparency.ts)) change with
 every event. What a turn appends between its message and its end is told in the rows of completions; other
 rows that touch running turns name
 [turns](../src/turns/turns.ts).

@@ -2,6 +2,7 @@ import type { AnyProjection } from '../../projections/projection.ts'
 import { type NodesView, type TreeView, transparency } from '../../projections/transparency.ts'
 import { readTree } from '../../queries/read-tree.ts'
 import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
+import type { View } from '../../src/ports/views.ts'
 import { batchFolder, commitsOf } from '../../src/projector/batch.ts'
 import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
 import type { Cursor } from '../../src/projector/router.ts'
@@ -28,9 +29,11 @@ export const folded = async (
 }
 
 /** The trees that these documents are. */
-export const treesIn = (documents: Awaited<ReturnType<typeof folded>>) =>
-  readTree({
+export const treesIn = (documents: Awaited<ReturnType<typeof folded>>) => {
+  const view: View<TreeView | NodesView> = {
     get: async (id) => documents.get(id) as TreeView | NodesView | undefined,
     find: async () => ({ items: [], total: 0 }),
     all: () => (async function* () {})(),
-  })
+  }
+  return readTree({ transparency: view, platformTransparency: view })
+}

@@ -6,6 +6,10 @@ const wholeSystem = ['browser/', 'contract/', 'contracts/', 'docs/', 'faults/']
 /** Tests of files that they are not named after. */
 export const together: Readonly<Record<string, readonly string[]>> = {
   'test/http/routes/feed-bounds.test.ts': ['src/http/routes/admin-feeds.ts', 'src/feeds/feeds.ts'],
+  'test/http/routes/platform-audit.test.ts': [
+    'src/http/checks/history-owner.ts',
+    'src/app/audit.ts',
+  ],
   'test/app/nested-loops.test.ts': ['src/agents/loop-agent.ts'],
   'test/security/invitations.test.ts': [
     'queries/list-memberships.ts',

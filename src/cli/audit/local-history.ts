@@ -1,4 +1,5 @@
 import { type EventIndexView, eventIndex } from '../../../projections/event-index.ts'
+import { platformTransparency } from '../../../projections/platform-transparency.ts'
 import { type NodesView, type TreeView, transparency } from '../../../projections/transparency.ts'
 import { exportLines } from '../../../queries/export-lines.ts'
 import { getCheckpoint } from '../../../queries/get-checkpoint.ts'
@@ -8,6 +9,7 @@ import { readHistory } from '../../../queries/read-history.ts'
 import { readTree } from '../../../queries/read-tree.ts'
 import { masterKeyOf } from '../../app/master-key.ts'
 import { configFrom, type Environment } from '../../config.ts'
+import { platformId } from '../../domain/event.ts'
 import { secretsOf } from '../../security/secrets.ts'
 import { consistencyProof } from '../../transparency/proofs.ts'
 import { CommandFailed } from '../command-failed.ts'
@@ -24,11 +26,15 @@ export const localHistory = async (env: Environment, organization: string): Prom
   const config = configFrom(env)
   const { events, views, close } = await localStores(config, askTheServer)
   const { logKeySeed } = secretsOf(await masterKeyOf(config))
-  const tree = readTree(await views.view<TreeView | NodesView>(transparency))
+  const tree = readTree({
+    transparency: await views.view<TreeView | NodesView>(transparency),
+    platformTransparency: await views.view<TreeView | NodesView>(platformTransparency),
+  })
   const { size } = await tree(organization)
+  const whose = organization === platformId ? 'the platform' : `an organization ${organization}`
   if (size === 0) {
     await close()
-    throw new CommandFailed(`no events of an organization ${organization} are here`)
+    throw new CommandFailed(`no events of ${whose} are here`)
   }
   const index = await views.view<EventIndexView>(eventIndex)
   const indexed = await views.checkpoint(eventIndex.name)

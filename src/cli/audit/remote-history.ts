@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { hashesIn } from '../../transparency/merkle.ts'
 import { tilePath, tileWidth } from '../../transparency/tile.ts'
 import { CommandFailed } from '../command-failed.ts'
-import { replies } from '../remote.ts'
+import { auditPath, replies } from '../remote.ts'
 import type { History } from './history.ts'
 import { linesOf } from './lines.ts'
 
@@ -28,7 +28,7 @@ async function* unbroken(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
 /** The transparency log as a server serves it. @throws CommandFailed */
 export const remoteHistory = ({ url, key, organization }: Where): History => {
   const ask = replies(url, key)
-  const at = `/api/admin/organizations/${encodeURIComponent(organization)}/audit`
+  const at = auditPath(organization)
   const text = async (path: string) => (await ask('GET', `${at}/${path}`)).text()
   return {
     key: async () => (await text('key')).trim(),

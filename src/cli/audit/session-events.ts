@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Environment } from '../../config.ts'
 import { CommandFailed } from '../command-failed.ts'
-import { defaultUrl, remote } from '../remote.ts'
+import { auditPath, defaultUrl, remote } from '../remote.ts'
 import { eventsIn } from './events-in.ts'
 
 const pageSize = 500
@@ -41,7 +41,7 @@ const onServer = async (env: Environment, asked: Asked): Promise<unknown[]> => {
     limit: String(pageSize),
     stream: `session-${organization}_${session}`,
   })
-  const at = `/api/admin/organizations/${encodeURIComponent(organization)}/audit/events`
+  const at = `${auditPath(organization)}/events`
   const found: unknown[] = []
   for (;;) {
     const { events, next_after, has_more } = page.parse(await ask('GET', `${at}?${query}`))

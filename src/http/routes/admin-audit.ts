@@ -1,15 +1,14 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListEvents } from '../../../queries/list-events.ts'
 import { position } from '../../domain/event.ts'
 import { START } from '../../ports/event-store.ts'
-import { inOrganization } from '../checks/in-organization.ts'
+import type { HistoryOwner } from '../checks/history-owner.ts'
 import { refusals } from '../errors/responses.ts'
 import { linesOf, sendLines, wantsLines } from '../streams/ndjson.ts'
-import { id, integer, logPosition, moment, pageSizeOf } from '../wire/fields.ts'
+import { integer, logPosition, moment, pageSizeOf } from '../wire/fields.ts'
 
-type Uses = { listEvents: ListEvents; getOrganization: GetOrganization }
+type Uses = { listEvents: ListEvents; history: HistoryOwner }
 
 const asked = z.strictObject({
   from: moment.optional(),
@@ -35,28 +34,27 @@ const event = z.object({
   metadata: z.looseObject({}),
 })
 
-/** The events of an organization (docs/contract/history.md#events). */
+/** The events of a history (docs/contract/history.md#events). */
 export const adminAuditRoutes =
-  ({ listEvents, getOrganization }: Uses): FastifyPluginAsyncZod =>
+  ({ listEvents, history }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     http.get(
-      '/organizations/:organization_id/audit/events',
+      `${history.at}/events`,
       {
-        config: { scopes: ['admin:read'], managers: true, lines: true },
+        config: { ...history.rules, lines: true },
         schema: {
           tags: ['admin: audit'],
-          summary: 'List events in log order, with sealed texts opened',
-          params: z.object({ organization_id: id }),
+          summary: history.summary('List events in log order, with sealed texts opened'),
+          params: history.params,
           querystring: asked,
           response: {
             200: z.object({ events: z.array(event), next_after: z.int(), has_more: z.boolean() }),
-            ...refusals('admin', 'role_required', 'organization_not_found'),
+            ...refusals('admin', ...history.refused),
           },
         },
       },
       async (request, reply) => {
-        const { organizationId } = inOrganization(request, request.params.organization_id)
-        await getOrganization(organizationId)
+        const organizationId = await history.of(request)
         const { request_id, session_id, agent_id, ...query } = request.query
         const filters = { requestId: request_id, sessionId: session_id, agentId: agent_id }
         const asked = { organizationId, ...query, ...filters }

@@ -4,12 +4,14 @@ import { usageFigures, usageView } from '../../../projections/usage.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { GetState, Moment } from '../../../queries/get-state.ts'
 import { type GetUsage, usageParts } from '../../../queries/get-usage.ts'
+import type { HistoryOwner } from '../checks/history-owner.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { linesOf, sendLines, wantsLines } from '../streams/ndjson.ts'
 import { id, integer, logPosition, moment, pageSizeOf } from '../wire/fields.ts'
 
-type Uses = { getState: GetState; getUsage: GetUsage; getOrganization: GetOrganization }
+type StateUses = { getState: GetState; history: HistoryOwner }
+type UsageUses = { getUsage: GetUsage; getOrganization: GetOrganization }
 
 const position = logPosition.transform((position): Moment => ({ position }))
 const time = moment.transform((time): Moment => ({ time }))
@@ -61,37 +63,30 @@ const usage = z.object({
 const rules = { scopes: ['admin:read'], managers: true } as const
 const params = z.object({ organization_id: id })
 
-/** Past states of an organization, and its usage (docs/contract/history.md#states). */
-export const adminHistoryRoutes =
-  ({ getState, getUsage, getOrganization }: Uses): FastifyPluginAsyncZod =>
+/** Past states that a history comes to (docs/contract/history.md#states). */
+export const adminStateRoutes =
+  ({ getState, history }: StateUses): FastifyPluginAsyncZod =>
   async (http) => {
     http.get(
-      '/organizations/:organization_id/audit/state',
+      `${history.at}/state`,
       {
-        config: { ...rules, lines: true },
+        config: { ...history.rules, lines: true },
         schema: {
           tags: ['admin: audit'],
-          summary: 'Get a read model as it was at a time or position',
-          params,
+          summary: history.summary('Get a read model as it was at a time or position'),
+          params: history.params,
           querystring: asked,
           response: {
             200: state,
-            ...refusals(
-              'admin',
-              'role_required',
-              'organization_not_found',
-              'read_model_not_found',
-              'state_too_large',
-            ),
+            ...refusals('admin', ...history.refused, 'read_model_not_found', 'state_too_large'),
           },
         },
       },
       async (request, reply) => {
-        const { organizationId } = inOrganization(request, request.params.organization_id)
         const { view, as_of, after, limit } = request.query
         const lines = wantsLines(request)
         const size = lines ? Infinity : pageSizeOf(limit)
-        await getOrganization(organizationId)
+        const organizationId = await history.of(request)
         const found = await getState(organizationId, view, as_of)
         const { position, total } = found
         if (lines) {
@@ -101,7 +96,12 @@ export const adminHistoryRoutes =
         return { view, position, total, ...(await found.page(after, size)) }
       },
     )
+  }
 
+/** What an organization has used (docs/contract/admin-api.md#audit). */
+export const adminUsageRoutes =
+  ({ getUsage, getOrganization }: UsageUses): FastifyPluginAsyncZod =>
+  async (http) => {
     http.get(
       '/organizations/:organization_id/usage',
       {

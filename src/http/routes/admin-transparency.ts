@@ -1,20 +1,19 @@
 import { Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ExportLines } from '../../../queries/export-lines.ts'
 import type { GetCheckpoint } from '../../../queries/get-checkpoint.ts'
 import type { GetEntries } from '../../../queries/get-entries.ts'
 import type { GetLogKey } from '../../../queries/get-log-key.ts'
-import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { GetTile } from '../../../queries/get-tile.ts'
 import type { ProveConsistency } from '../../../queries/prove-consistency.ts'
 import type { ProveInclusion } from '../../../queries/prove-inclusion.ts'
 import { refusal } from '../../domain/refusal.ts'
 import { parsedTilePath, type Tile, tileWidth } from '../../transparency/tile.ts'
-import { inOrganization } from '../checks/in-organization.ts'
+import type { HistoryOwner } from '../checks/history-owner.ts'
 import { refusals } from '../errors/responses.ts'
-import { id, integer } from '../wire/fields.ts'
+import { integer } from '../wire/fields.ts'
 
 type Uses = {
   getCheckpoint: GetCheckpoint
@@ -24,11 +23,10 @@ type Uses = {
   proveInclusion: ProveInclusion
   proveConsistency: ProveConsistency
   exportLines: ExportLines
-  getOrganization: GetOrganization
+  history: HistoryOwner
 }
 
-const params = z.object({ organization_id: id })
-const tileParams = params.extend({
+const tilePlace = z.object({
   level: z.union([z.literal('entries'), integer(0, 5)]),
   '*': z.string(),
 })
@@ -36,15 +34,7 @@ const index = integer(0)
 const count = integer(0).optional()
 const hashes = z.array(z.base64())
 
-const config = { scopes: ['admin:read'], managers: true } as const
 const tags = ['admin: audit']
-const refused = refusals('admin', 'role_required', 'organization_not_found')
-
-/** An answer that is not JSON. */
-const answers = (type: string, description: string) => ({
-  200: { description, content: { [type]: { schema: z.string() } } },
-  ...refused,
-})
 
 const plain = (reply: FastifyReply, text: string) =>
   reply.type('text/plain; charset=utf-8').header('cache-control', 'no-store').send(text)
@@ -52,16 +42,19 @@ const plain = (reply: FastifyReply, text: string) =>
 const ndjson = (reply: FastifyReply, lines: AsyncIterable<string>) =>
   reply.type('application/x-ndjson').send(Readable.from(lines))
 
-/** An organization's history as a transparency log (C2SP tlog-tiles; docs/contract/history.md#the-transparency-log). */
+/** A history as a transparency log (C2SP tlog-tiles; docs/contract/history.md#the-transparency-log). */
 export const adminTransparencyRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const organizationOf = async (request: FastifyRequest, named: string): Promise<string> => {
-      const { organizationId } = inOrganization(request, named)
-      await uses.getOrganization(organizationId)
-      return organizationId
-    }
-    const at = '/organizations/:organization_id/audit'
+    const { at, params, rules: config, summary } = uses.history
+    const organizationOf = uses.history.of
+    const refused = refusals('admin', ...uses.history.refused)
+
+    /** An answer that is not JSON. */
+    const answers = (type: string, description: string) => ({
+      200: { description, content: { [type]: { schema: z.string() } } },
+      ...refused,
+    })
 
     http.get(
       `${at}/key`,
@@ -69,13 +62,13 @@ export const adminTransparencyRoutes =
         config,
         schema: {
           tags,
-          summary: 'Get the public key that verifies checkpoints',
+          summary: summary('Get the public key that verifies checkpoints'),
           params,
           response: answers('text/plain', 'A verifier key (C2SP signed-note)'),
         },
       },
       async (request, reply) => {
-        const organizationId = await organizationOf(request, request.params.organization_id)
+        const organizationId = await organizationOf(request)
         return plain(reply, `${uses.getLogKey(organizationId)}\n`)
       },
     )
@@ -86,13 +79,13 @@ export const adminTransparencyRoutes =
         config,
         schema: {
           tags,
-          summary: 'Get the signed size and root hash of the history',
+          summary: summary('Get the signed size and root hash of the history'),
           params,
           response: answers('text/plain', 'A signed note (C2SP tlog-checkpoint)'),
         },
       },
       async (request, reply) => {
-        const organizationId = await organizationOf(request, request.params.organization_id)
+        const organizationId = await organizationOf(request)
         return plain(reply, await uses.getCheckpoint(organizationId))
       },
     )
@@ -103,7 +96,7 @@ export const adminTransparencyRoutes =
         config,
         schema: {
           tags,
-          summary: 'Prove that an event is in the history',
+          summary: summary('Prove that an event is in the history'),
           params,
           querystring: z.object({ index, size: count }),
           response: {
@@ -119,7 +112,7 @@ export const adminTransparencyRoutes =
         },
       },
       async (request) => {
-        const organizationId = await organizationOf(request, request.params.organization_id)
+        const organizationId = await organizationOf(request)
         const { index, size } = request.query
         return uses.proveInclusion(organizationId, index, size)
       },
@@ -131,7 +124,7 @@ export const adminTransparencyRoutes =
         config,
         schema: {
           tags,
-          summary: 'Prove that a shorter history is the beginning of a longer one',
+          summary: summary('Prove that a shorter history is the beginning of a longer one'),
           params,
           querystring: z.object({ from: index, to: count }),
           response: {
@@ -147,7 +140,7 @@ export const adminTransparencyRoutes =
         },
       },
       async (request) => {
-        const organizationId = await organizationOf(request, request.params.organization_id)
+        const organizationId = await organizationOf(request)
         const { from, to } = request.query
         return uses.proveConsistency(organizationId, from, to)
       },
@@ -159,14 +152,14 @@ export const adminTransparencyRoutes =
         config,
         schema: {
           tags,
-          summary: 'Export the stored events as canonical lines; sealed texts stay sealed',
+          summary: summary('Export the stored events as canonical lines; sealed texts stay sealed'),
           params,
           querystring: z.object({ from: index.default(0), to: count }),
           response: answers('application/x-ndjson', 'One event a line (RFC 8785)'),
         },
       },
       async (request, reply) => {
-        const organizationId = await organizationOf(request, request.params.organization_id)
+        const organizationId = await organizationOf(request)
         const { from, to } = request.query
         return ndjson(reply, await uses.exportLines(organizationId, from, to))
       },
@@ -177,11 +170,11 @@ export const adminTransparencyRoutes =
       {
         config,
         // OpenAPI cannot describe a path parameter of several segments.
-        schema: { hide: true, params: tileParams },
+        schema: { hide: true, params: params.extend(tilePlace.shape) },
       },
       async (request, reply) => {
-        const { organization_id, level, '*': path } = request.params
-        const organizationId = await organizationOf(request, organization_id)
+        const { level, '*': path } = tilePlace.parse(request.params)
+        const organizationId = await organizationOf(request)
         const tile = parsedTilePath(path)
         if (!tile) throw refusal('tile_not_found')
         const read = (tile: Tile) =>

@@ -111,7 +111,20 @@ t.test('a history is exported, verified, tampered with, and replayed', async (t)
     err: 'there is no session third',
   })
 
+  const own = join(folder, 'platform.ndjson')
+  const platformExport = `audit export --organization platform --out ${own}`
+  t.match(await reprise(`${platformExport} --url ${url}`, env), { code: 0, out: /^\d+ events in / })
+  t.match(await reprise(`audit verify ${own} --url ${url}`, env), {
+    code: 0,
+    out: /^\d+ events of reprise\/platform are as they were signed\n/,
+  })
+  t.match(await reprise('events --organization platform', { ...env, PORT: new URL(url).port }), {
+    code: 0,
+    out: /KeysRegistered/,
+  })
+
   t.equal(await server.stop(), 0)
+  t.match(await reprise(platformExport.replace(own, `${own}.local`), env), { code: 0 })
   const other = `${file}.local`
   const again = await reprise(`audit export --organization ${organizationId} --out ${other}`, env)
   t.match(again, { code: 0, out: /^\d+ events in / })
