@@ -1,21 +1,21 @@
-import { TurnTimeout } from '../agents/agent.ts'
 import type { RefusalCode } from '../domain/refusal-words.ts'
-import {
-  ContextTooLong,
-  ModelFault,
-  ModelMisconfigured,
-  ModelTimeout,
-  ModelUnavailable,
-} from '../ports/model.ts'
+import { ModelFault, ModelTimeout, ModelUnavailable } from '../ports/model.ts'
+
+const codes: Readonly<Record<string, RefusalCode>> = {
+  ModelUnavailable: 'llm_service_unavailable',
+  ModelTimeout: 'llm_service_timeout',
+  TurnTimeout: 'llm_service_timeout',
+  ModelMisconfigured: 'model_misconfigured',
+  ContextTooLong: 'context_length_exceeded',
+}
+
+/** The code of the refusal for an agent that failed with an error of this name. */
+export const failureCodeOf = (name: string): RefusalCode =>
+  (Object.hasOwn(codes, name) ? codes[name] : undefined) ?? 'orchestrator_error'
 
 /** The code of the refusal that a turn ends with when its agents failed with an error. */
-export const failureCode = (error: unknown): RefusalCode => {
-  if (error instanceof ModelUnavailable) return 'llm_service_unavailable'
-  if (error instanceof ModelTimeout || error instanceof TurnTimeout) return 'llm_service_timeout'
-  if (error instanceof ModelMisconfigured) return 'model_misconfigured'
-  if (error instanceof ContextTooLong) return 'context_length_exceeded'
-  return 'orchestrator_error'
-}
+export const failureCode = (error: unknown): RefusalCode =>
+  failureCodeOf(error instanceof Error ? error.name : '')
 
 /**
  * What a provider did, for the history; undefined for other errors. Model errors hold neither keys nor

@@ -106,10 +106,13 @@ t.test('what a provider can do wrong', async (t) => {
       t.equal(items.at(-1)?.data, '[DONE]')
       t.equal(items.filter(({ data }) => data === '[DONE]').length, 1)
       t.equal(textOf(items.filter(({ data }) => data.choices)), said)
+      const events = eventsOf(items)
       t.strictSame(
-        eventsOf(items).map(({ event }) => event),
+        events.map(({ event }) => event),
         ['agent_started', 'agent_completed'],
       )
+      t.match(events[1], { ok: false, error_code: code })
+      t.notOk('error' in events[1])
       await isUsable(t, one, ['Hi'])
     })
   }

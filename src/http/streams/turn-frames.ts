@@ -1,6 +1,7 @@
 import type { TurnDone } from '../../agents/agent-event.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import { branchOrder } from '../../turns/branch-order.ts'
+import { failureCodeOf } from '../../turns/failure-code.ts'
 import type { Had } from '../../turns/past-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import type { TurnItem } from '../../turns/turn-log.ts'
@@ -59,13 +60,17 @@ export const lifecycleOf = (item: TurnItem): Record<string, unknown> | undefined
       return { event, agent, agent_type, depth, parent_agent, timestamp }
     }
     case 'agent_completed': {
-      const { event, agent, duration_ms, timestamp } = item
-      return { event, agent, duration_ms, timestamp }
+      const { event, agent, duration_ms, answer, error, timestamp } = item
+      const failed = error === undefined ? {} : { error_code: failureCodeOf(error) }
+      return { event, agent, duration_ms, ok: answer !== null, ...failed, timestamp }
     }
-    case 'tool_started':
-    case 'tool_completed': {
+    case 'tool_started': {
       const { event, tool_name, tool_id, agent_name } = item
       return { event, tool_name, tool_id, agent_name }
+    }
+    case 'tool_completed': {
+      const { event, tool_name, tool_id, agent_name, ok } = item
+      return { event, tool_name, tool_id, agent_name, ok }
     }
     case 'agent_routing':
     case 'token_agent':

@@ -46,9 +46,15 @@ export const outgoing = {
     parent_agent: z.string().nullable(),
     timestamp,
   }),
-  agent_completed: z.object({ agent: z.string(), duration_ms: z.number(), timestamp }),
+  agent_completed: z.object({
+    agent: z.string(),
+    duration_ms: z.number(),
+    ok: z.boolean(),
+    error_code: z.string().optional(),
+    timestamp,
+  }),
   tool_started: tool,
-  tool_completed: tool,
+  tool_completed: tool.extend({ ok: z.boolean() }),
   payment_required: z.object({
     message: z.string(),
     agent_name: z.string(),

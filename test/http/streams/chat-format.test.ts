@@ -97,7 +97,13 @@ t.test('lifecycle events: plain by default, carriers for stock SDKs, or none', a
       parent_agent: null,
       timestamp: /^\d{4}-.*Z$/,
     },
-    { event: 'agent_completed', agent: 'Orchestrator', duration_ms: Number, timestamp: String },
+    {
+      event: 'agent_completed',
+      agent: 'Orchestrator',
+      duration_ms: Number,
+      ok: true,
+      timestamp: String,
+    },
   ])
   for (const event of lifecycle) {
     t.notOk('choices' in event)
@@ -227,4 +233,13 @@ t.test('the stock OpenAI client', async (t) => {
     { code: 'llm_service_unavailable' },
     'an error frame becomes an error',
   )
+})
+
+t.test('a tool that failed says so when it completes', async (t) => {
+  const { key, provider } = await startChat(t)
+  provider.next({ calls: [{ name: 'nothing', arguments: {} }] }, { text })
+  const items = await (await key.stream({ messages })).all()
+  const found = eventsOf(items).filter(({ event }) => event === 'tool_completed')
+  t.match(found, [{ tool_name: 'nothing', ok: false }])
+  t.match(eventsOf(items).at(-1), { event: 'agent_completed', ok: true }, 'the agent goes on')
 })

@@ -236,7 +236,7 @@ t.test('every step of a turn that the API document names', async (t) => {
     { type: 'agent_routing', from: 'Orchestrator', to: agent_name, timestamp, ...own },
     { type: 'token_agent', agent: agent_name, timestamp, ...own },
     { type: 'tool_started', ...tool, ...own },
-    { type: 'tool_completed', ...tool, ...own },
+    { type: 'tool_completed', ...tool, ok: true, ...own },
     { type: 'payment_required', ...payment, ...own },
     { type: 'stream_token', token: 'Hi', ...own },
     {
