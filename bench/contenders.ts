@@ -30,7 +30,6 @@ const textOf = async ({ url }: Serving, { method, path, headers, body }: Request
 
 type With<More> = {
   name: string
-  model?: string
   env?: Record<string, string>
   /** What the tenants have besides. */
   prepare?(writing: Writing, tenants: readonly Tenant[]): Promise<(Tenant & More)[]>
@@ -42,10 +41,10 @@ const asTheyAre = async <More>(_: Writing, tenants: readonly Tenant[]) =>
 /** The product in a directory of its own, with tenants to ask it. */
 export const productWith = async <More = unknown>(
   { dir, profile }: Place,
-  { name, model, env = {}, prepare }: With<More>,
+  { name, env = {}, prepare }: With<More>,
 ) => {
   const dataDir = join(dir, name)
-  const writing = await openWriting(dataDir, model, env)
+  const writing = await openWriting(dataDir, env)
   const tenants = await (prepare ?? asTheyAre<More>)(
     writing,
     await makeTenants(writing, tenantCount),

@@ -21,11 +21,7 @@ const credits = 1_000_000 * creditUnit
 export const platformCall = (): Call => systemCall(clock.id(), clock.now())
 
 /** The stores of a data directory and what writes to them, as a server has them but for views. */
-export const openWriting = async (
-  dataDir: string,
-  defaultModel = 'offline/extractive',
-  env: Environment = {},
-) => {
+export const openWriting = async (dataDir: string, env: Environment = {}) => {
   const config = configFrom({ ...env, DATA_DIR: dataDir })
   const secrets = secretsOf(await masterKeyOf(config))
   const stores = await openStores(config, silent)
@@ -33,7 +29,8 @@ export const openWriting = async (
   const vault = vaultOf({ keys, wrap: secrets.wrap })
   const blobs = sealedBlobs({ blobs: stores.blobs, vault })
   const writing = transactor({ store: events, snapshots, clock })
-  const commands = commandsOf({ transactor: writing, clock, blobs, secrets, vault, defaultModel })
+  const modelFault = () => undefined
+  const commands = commandsOf({ transactor: writing, clock, blobs, secrets, vault, modelFault })
   return { ...stores, vault, commands }
 }
 

@@ -9,7 +9,6 @@ export const benchUpstream: Section = async (place) => {
   const env = { LLM_BASE_URL: `${provider.url}/v1`, LLM_MODEL: 'mock/model' }
   const { product, tenants } = await productWith(place, {
     name: 'upstream',
-    model: env.LLM_MODEL,
     env,
   })
   try {

@@ -1,4 +1,4 @@
-import { decideCreate } from '../src/domain/agent/agent.ts'
+import { decideCreate, type Rules } from '../src/domain/agent/agent.ts'
 import type { AgentConfiguration } from '../src/domain/agent/events.ts'
 import { organizationAgentsStream } from '../src/domain/agent/organization-agents.ts'
 import { type Change, changed } from '../src/domain/changes.ts'
@@ -10,8 +10,7 @@ import { idFor } from '../src/support/ids.ts'
 
 type Uses = Streams & {
   clock: Clock
-  /** `provider/model` of agents for which nothing else is said. */
-  defaultModel: string
+  modelFault: Rules['modelFault']
 }
 
 /** Only the name must be given; `agentId` where it has to be known beforehand. */
@@ -37,11 +36,11 @@ const unsaid: Omit<AgentConfiguration, 'name'> = {
 
 /**
  * Creates an agent in the call's organization.
- * @throws organization_not_found, unknown_sub_agent, agent_cycle, agent_depth, agent_name_taken,
+ * @throws organization_not_found, unknown_model, unknown_sub_agent, agent_cycle, agent_depth, agent_name_taken,
  * agent_limit_reached, invalid_input
  */
 export const createAgent =
-  ({ load, transact, clock, defaultModel }: Uses) =>
+  ({ load, transact, clock, modelFault }: Uses) =>
   async ({ agentId, ...said }: CreateAgent, call: Call) => {
     const { organizationId } = call
     const organization = await load(organizationStream(organizationId))
@@ -49,7 +48,7 @@ export const createAgent =
     const { orchestratorAgentId } = organization.state
     const id = agentId ?? idFor(clock, call, `agent/${said.name}`)
     const configuration = changed({ ...unsaid, name: said.name }, said)
-    const decide = decideCreate(id, configuration, { orchestratorAgentId, defaultModel })
+    const decide = decideCreate(id, configuration, { orchestratorAgentId, modelFault })
     const { position } = await transact(organizationAgentsStream(organizationId), decide, call)
     return { agentId: id, position }
   }

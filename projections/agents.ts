@@ -12,7 +12,9 @@ export const agentView = z.object({
   agent_type: z.enum(agentTypes),
   description: text,
   is_active: z.boolean(),
-  model: text.nullable().describe('Null for agents that only run others'),
+  model: text
+    .nullable()
+    .describe('Null: the platform’s default; agents that only run others have none'),
   has_tools: z.boolean(),
   has_mcp: z.boolean(),
   organization_id: id,

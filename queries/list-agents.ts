@@ -14,26 +14,34 @@ const indexFor = ({ agentType, isActive }: Filter) => {
     : { index: 'by_type_and_active', equals: [agentType, isActive] }
 }
 
-const itemOf = (view: AgentView) => ({
+const itemOf = (view: AgentView, defaultModel: string) => ({
   agent_id: view.agent_id,
   name: view.name,
   agent_type: view.agent_type,
   description: view.description,
   is_active: view.is_active,
-  model: view.model,
+  model: view.model ?? (view.agent_type === 'LLM_AGENT' ? defaultModel : null),
   has_tools: view.has_tools,
   has_mcp: view.has_mcp,
 })
 
-/** The agents that match a filter, oldest first (GET /api/external/agents). */
+/**
+ * The agents that match a filter, oldest first (GET /api/external/agents). Agents that name no model are
+ * shown with the platform's default.
+ */
 export const listAgents =
-  (agents: View<AgentView>) => async (organizationId: string, filter: Filter) => {
+  (agents: View<AgentView>, defaultModel: string) =>
+  async (organizationId: string, filter: Filter) => {
     const { index, equals } = indexFor(filter)
     const { items, total } = await agents.find({
       index,
       equals: [organizationId, ...equals],
       limit: agentLimit,
     })
-    return { agents: items.map(itemOf), total, organization_id: organizationId }
+    return {
+      agents: items.map((view) => itemOf(view, defaultModel)),
+      total,
+      organization_id: organizationId,
+    }
   }
 export type ListAgents = ReturnType<typeof listAgents>

@@ -54,7 +54,7 @@ type Options = {
 /**
  * The composition root: stores → commands → projections → queries → HTTP, wired once, and closed in
  * reverse. Nothing listens yet.
- * @throws StoreInUse, StoreDamaged, StoreUnavailable, KeysMismatch, ConfigInvalid, ModelFault
+ * @throws StoreInUse, StoreDamaged, StoreUnavailable, KeysMismatch, ConfigInvalid, ModelMisconfigured
  */
 export const app = (config: Config, options: Options) =>
   opening(async (opened) => {
@@ -74,8 +74,8 @@ export const app = (config: Config, options: Options) =>
       await openModels({ config, transport: options.transport }),
     )
 
-    const defaultModel = models.resolve(null).name
-    const writing = writeSide({ stores, masterKey, clock, times, defaultModel })
+    const { modelFault } = models
+    const writing = writeSide({ stores, masterKey, clock, times, modelFault })
     const { secrets, vault, blobs, load, commands } = writing
     await checkKeys({
       events,

@@ -132,7 +132,7 @@ export const chatPart = (uses: Uses) => {
       ],
       '': [managementAgents],
       '/api/external': [
-        agentRoutes({ listAgents: listAgents(agents) }),
+        agentRoutes({ listAgents: listAgents(agents, defaultModel) }),
         managementAgents,
         instructionRoutes({
           changeAgent: commands.changeAgent,

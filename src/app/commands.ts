@@ -45,6 +45,7 @@ import { settleReservation } from '../../commands/settle-reservation.ts'
 import { startContent } from '../../commands/start-content.ts'
 import { storeCredential } from '../../commands/store-credential.ts'
 import { uploadFiles } from '../../commands/upload-files.ts'
+import type { Rules } from '../domain/agent/agent.ts'
 import type { Transactor } from '../event-sourcing/transactor.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
@@ -57,18 +58,17 @@ type Uses = {
   blobs: SealedBlobs
   secrets: Secrets
   vault: Vault
-  /** What new LLM agents are given. */
-  defaultModel: string
+  modelFault: Rules['modelFault']
 }
 
 /** Every command, with what it needs. */
 export const commandsOf = (uses: Uses) => {
-  const { transactor, clock, blobs, secrets, vault, defaultModel } = uses
+  const { transactor, clock, blobs, secrets, vault, modelFault } = uses
   const { load, transact } = transactor
   const streams = { load, transact }
   const { hashApiKey, hashEmail, hashLinkToken, hashSubject } = secrets
   const register = registerUser({ load, transact, clock, hashEmail, seal: vault.seal })
-  const agent = createAgent({ load, transact, clock, defaultModel })
+  const agent = createAgent({ load, transact, clock, modelFault })
   const accept = acceptInvitation(transact)
   const subscribe = setSubscription(transact)
   const grant = grantCredits({ load, transact, clock })
@@ -77,7 +77,7 @@ export const commandsOf = (uses: Uses) => {
   return {
     acceptInvitation: accept,
     addMember: addMember({ load, transact, registerUser: register, seal: vault.seal }),
-    changeAgent: changeAgent({ load, transact, defaultModel }),
+    changeAgent: changeAgent({ load, transact, modelFault }),
     changeApiKey: changeApiKey(streams),
     changeMember: changeMember(streams),
     clearDatastore: clearDatastore({ load, transact, destroy: vault.destroy }),

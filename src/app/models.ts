@@ -17,7 +17,7 @@ type Uses = {
   transport: ModelsConfig['transport']
 }
 
-/** The configured language models, and the embedding model if there is one. @throws ModelFault */
+/** The configured language models, and the embedding model if there is one. @throws ModelMisconfigured */
 export const openModels = ({ config, transport }: Uses) =>
   opening(async (opened) => {
     const providers = {

@@ -1,3 +1,4 @@
+import type { Rules } from '../domain/agent/agent.ts'
 import type { AppendTimes } from '../event-sourcing/append-times.ts'
 import { transactor as transactorOf } from '../event-sourcing/transactor.ts'
 import { watchedAppends } from '../event-sourcing/watched-appends.ts'
@@ -13,12 +14,11 @@ type Uses = {
   masterKey: Uint8Array
   clock: Clock
   times: AppendTimes
-  /** What new LLM agents are given. */
-  defaultModel: string
+  modelFault: Rules['modelFault']
 }
 
 /** What decides and appends events: every command, and what seals texts and blobs. */
-export const writeSide = ({ stores, masterKey, clock, times, defaultModel }: Uses) => {
+export const writeSide = ({ stores, masterKey, clock, times, modelFault }: Uses) => {
   const { events, keys, snapshots, sharedEvents } = stores
   const secrets = secretsOf(masterKey)
   const vault = vaultOf({ keys, wrap: secrets.wrap })
@@ -31,7 +31,7 @@ export const writeSide = ({ stores, masterKey, clock, times, defaultModel }: Use
     times,
     shared: sharedEvents,
   })
-  const commands = commandsOf({ transactor, clock, blobs, secrets, vault, defaultModel })
+  const commands = commandsOf({ transactor, clock, blobs, secrets, vault, modelFault })
   const { load, transact } = transactor
   const { failingSince } = appends
   return { secrets, vault, blobs, load, transact, commands, failingSince }

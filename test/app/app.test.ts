@@ -20,7 +20,7 @@ const missing = join(tmpdir(), 'there-is-no-such-file.pem')
 const unusable = {
   'a fallback that no provider has': {
     env: { LLM_FALLBACKS: 'nowhere/model' },
-    refused: { name: 'ModelFault' },
+    refused: { name: 'ModelMisconfigured' },
   },
   'a certificate that is not there': {
     env: { TLS_CERT: missing, TLS_KEY: missing },

@@ -65,7 +65,7 @@ t.test('wherever it was cut short, the next start completes it', async (t) => {
       blobs: all.blobs,
       secrets,
       vault,
-      defaultModel: 'offline/extractive',
+      modelFault: () => undefined,
     })
     const first = seed({ ...all, ...commands, load: failing.load })
     const done = await first.then(

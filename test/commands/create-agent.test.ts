@@ -12,7 +12,7 @@ t.test('only a name must be given', async (t) => {
     data: {
       name: 'Guide',
       agentType: 'LLM_AGENT',
-      model: 'offline/extractive',
+      model: null,
       isActive: true,
       tools: [],
       subAgents: [],

@@ -30,7 +30,7 @@ t.test('an organization comes with its owner and its orchestrator', async (t) =>
   t.match(await read.agents.get(orchestratorAgentId), {
     organization_id: organizationId,
     agent_type: 'LLM_AGENT',
-    model: 'offline/extractive',
+    model: null,
     is_active: true,
   })
 })

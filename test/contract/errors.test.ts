@@ -388,7 +388,7 @@ covering(t, 'errors', {
       if (broken) throw new Error('secret')
       return clock.id()
     }
-    const { key, organization } = await scene(t, { clock: { ...clock, id } })
+    const { key } = await scene(t, { clock: { ...clock, id } })
     const headers = { 'x-request-id': 'mine' }
     broken = true
     const answer = await key.chat({ messages }, { headers })
@@ -396,14 +396,6 @@ covering(t, 'errors', {
     refused(t, answer, 500, 'internal_error', inError('internal_error', 'server_error'))
     t.notMatch(JSON.stringify(answer.body), /secret|at /, 'and no more')
     t.equal((await key.chat({ messages }, { headers })).status, 200)
-
-    const agent_id = await organization.agent({ name: 'Odd', model: 'no/such' })
-    const warmup = () => key.ask('POST', api('/v1/warmup'), { agent_id })
-    for (const failed of [await warmup(), await warmup()])
-      t.match(
-        { ...failed, headers: {} },
-        { status: 500, body: { error: { type: 'server_error' } } },
-      )
   },
 
   'error orchestrator_error 500': (t) =>

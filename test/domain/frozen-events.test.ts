@@ -30,3 +30,24 @@ t.test('what was ever stored can be read for ever', async (t) => {
     if (schema_version === schemaVersionOf(type)) t.strictSame(read.data, data, type)
   }
 })
+
+t.test('a default that version 1 stored with an agent is none', async (t) => {
+  for (const type of ['AgentCreated', 'AgentChanged'])
+    for (const [version, model, read] of [
+      [1, 'offline/extractive', null],
+      [1, 'openai/gpt-5', 'openai/gpt-5'],
+      [2, 'offline/extractive', 'offline/extractive'],
+    ] as const) {
+      const { category, data } = sample(type)
+      const [event] = recorded([
+        {
+          stream: `${category}-org-1_1`,
+          type,
+          data: { ...Object(data), model },
+          metadata: { ...metadata, schema_version: version },
+        },
+      ])
+      const table = categories[category]
+      if (table && event) t.match(decoder(table)(event), { data: { model: read } })
+    }
+})

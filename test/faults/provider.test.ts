@@ -2,8 +2,8 @@ import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { type Client, contents, eventsOf, textOf, user } from '../support/client.ts'
 import type { Organization } from '../support/platform.ts'
-import type { Reply } from '../support/provider-double.ts'
-import { startChat } from '../support/server.ts'
+import { providerDouble, type Reply } from '../support/provider-double.ts'
+import { startApp, startChat } from '../support/server.ts'
 
 const session_id = 'one'
 const messages = user('Hi')
@@ -157,13 +157,51 @@ t.test('those in line behind a failed turn get their turn', async (t) => {
   t.strictSame(await contents(key, session_id), ['1', '2', 'Fine.'])
 })
 
-t.test('an agent whose model nobody has configured: 500 model_misconfigured', async (t) => {
-  const { organization, key } = await startChat(t)
-  const agent = await organization.agent({ name: 'Lost', model: 'no/such' })
+t.test('an agent whose provider is no longer configured: 500 model_misconfigured', async (t) => {
+  const url = 'http://127.0.0.1:1/v1'
+  const gone = JSON.stringify([{ name: 'gone', base_url: url }])
+  const { organization, server, key } = await startChat(t, undefined, {}, { LLM_PROVIDERS: gone })
+  const agent = await organization.agent({ name: 'Lost', model: 'gone/model' })
+  await server.restart({ LLM_PROVIDERS: '[]' })
+  const client = server.as(key.key)
   const { status, code } = misconfigured
   const path = `/api/external/agents/${agent}/completions`
-  t.match(await key.ask('POST', path, { message: 'Hi' }), { status, code })
-  t.match(await key.chat({ messages, target_agent_id: agent }), { status, code })
-  t.match(await key.chat({ messages }), { status: 200 }, 'the others go on')
-  t.match(await key.ask('POST', '/api/external/v1/warmup', { agent_id: agent }), { status: 500 })
+  const asked = await client.ask('POST', path, { message: 'Hi' })
+  t.match(asked, { status, code })
+  t.equal(asked.headers.get('x-should-retry'), 'false')
+  t.match(await client.chat({ messages, target_agent_id: agent }), { status, code })
+  t.match(await client.chat({ messages }), { status: 200 }, 'the others go on')
+  const warmup = () => client.ask('POST', '/api/external/v1/warmup', { agent_id: agent })
+  for (const failed of [await warmup(), await warmup()]) t.match(failed, { status, code })
+  await server.platform.ask(
+    'PATCH',
+    `/organizations/${organization.organizationId}/agents/${agent}`,
+    { description: 'It can still be changed' },
+  )
+})
+
+t.test('LLM_MODEL is asked for when a turn runs, also by what an earlier start made', async (t) => {
+  const provider = await providerDouble({ text: 'From the provider.' })
+  t.teardown(provider.close)
+  const server = await startApp(t)
+  const organization = await server.platform.organization()
+  const agent = await organization.agent({ name: 'Plain' })
+  const own = await organization.agent({ name: 'Own', model: 'offline/extractive' })
+  const { key } = await organization.key()
+  const ask = async (target_agent_id?: string) => {
+    const more = target_agent_id ? { target_agent_id } : {}
+    const { body } = await server.as(key).chat({ messages, ...more })
+    return body.choices[0].message.content
+  }
+  t.match(await ask(), /understood/)
+  await server.restart({ LLM_BASE_URL: provider.url, LLM_MODEL: 'test/model' })
+  t.equal(await ask(), 'From the provider.', 'the orchestrator')
+  t.equal(await ask(agent), 'From the provider.', 'an agent that names no model')
+  t.match(await ask(own), /understood/, 'an agent that names one keeps it')
+  const { body } = await server.as(key).ask('GET', '/api/external/agents')
+  t.strictSame(
+    body.agents.map(({ model }: { model: string }) => model),
+    ['test/model', 'test/model', 'offline/extractive'],
+  )
+  t.equal(provider.requests[0]?.body.model, 'model')
 })

@@ -34,14 +34,14 @@ export const commanded = async (t: Test) => {
   const vault = vaultOf({ keys, wrap: secrets.wrap })
   const blobs = sealedBlobs({ blobs: stores.blobs, vault })
   const transacting = transactor({ store, snapshots, clock })
-  const defaultModel = 'offline/extractive'
+  const modelFault = () => undefined
   const commands = commandsOf({
     transactor: transacting,
     clock,
     blobs,
     secrets,
     vault,
-    defaultModel,
+    modelFault,
   })
   const projecting = projector({ store, views: stores.views, projections })
   await projecting.start()

@@ -44,8 +44,8 @@ export const commanding = async (t: Test) => {
   const vault = vaultOf({ keys: embeddedKeyStore(log), wrap: secrets.wrap })
   const blobs = sealedBlobs({ blobs: await embeddedBlobs(join(path, 'blobs')), vault })
   const streams = transactor({ store, snapshots: noSnapshots, clock })
-  const defaultModel = 'offline/extractive'
-  const commands = commandsOf({ transactor: streams, clock, blobs, secrets, vault, defaultModel })
+  const modelFault = () => undefined
+  const commands = commandsOf({ transactor: streams, clock, blobs, secrets, vault, modelFault })
   t.teardown(async () => {
     await log.close()
     await rm(path, { recursive: true, force: true })

@@ -101,7 +101,8 @@ type Options = Partial<Omit<Parameters<typeof app>[1], 'log'>>
 
 /** The application in this process, listening on loopback. */
 export const startApp = async (t: Test, env: Env = {}, options: Options = {}) => {
-  const config = configFrom(settings(await newFolder(t), env))
+  const all = settings(await newFolder(t), env)
+  let config = configFrom(all)
   const log = pino({ level: 'silent' })
   const open = async () => {
     const running = await app(config, { log, positionGap: 7, ...options })
@@ -127,9 +128,10 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
     stop,
     tick: () => life.tick(),
     as: (key: string) => client(life.url, key),
-    /** Closed as by SIGTERM, and started again on the same data. */
-    async restart() {
+    /** Closed as by SIGTERM, and started again on the same data, with other settings where given. */
+    async restart(other: Env = {}) {
       await life.close()
+      config = configFrom({ ...all, ...other })
       life = await open()
     },
   }

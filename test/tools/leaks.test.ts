@@ -36,7 +36,7 @@ const offline = async (config: Config) => {
   const secrets = secretsOf(await masterKeyOf(config))
   const vault = vaultOf({ keys, wrap: secrets.wrap })
   const blobs = sealedBlobs({ blobs: stores.blobs, vault })
-  const uses = { clock: systemClock, blobs, secrets, vault, defaultModel: 'test/model' }
+  const uses = { clock: systemClock, blobs, secrets, vault, modelFault: () => undefined }
   const commands = commandsOf({
     ...uses,
     transactor: transactor({ store, snapshots, clock: systemClock }),

@@ -36,6 +36,14 @@ export type ModelsConfig = {
   transport?: Omit<OpenAiOptions, 'baseUrl' | 'apiKey'>
 }
 
+type ModelRegistry = Models & {
+  /** The name of the model of agents that name none. */
+  byDefault: string
+  /** Why there is no model of this name, with those that there are; undefined where there is. */
+  modelFault(name: string): string | undefined
+  close(): Promise<void>
+}
+
 const split = (name: string, plain: string) => {
   const slash = name.indexOf('/')
   return slash === -1
@@ -79,7 +87,7 @@ export const embedderFrom = (config: ModelsConfig, name: string) => {
  * provider.
  * @throws ModelMisconfigured for a fallback of an unknown provider
  */
-export const modelsFrom = (config: ModelsConfig): Models & { close(): Promise<void> } => {
+export const modelsFrom = (config: ModelsConfig): ModelRegistry => {
   const { transport } = config
   const table = { ...listed, ...config.prices }
   const { provider, id, remotes: configured } = providersOf(config)
@@ -93,17 +101,28 @@ export const modelsFrom = (config: ModelsConfig): Models & { close(): Promise<vo
   ])
   const byDefault = id && providers.has(provider) ? `${provider}/${id}` : offlineName
 
-  const alone = (name: string): ResolvedModel => {
+  const find = (name: string): ResolvedModel | undefined => {
     const wanted = split(name, provider)
     const full = `${wanted.provider}/${wanted.id}`
     const model = providers.get(wanted.provider)
-    if (!model || (wanted.provider === 'offline' && full !== offlineName))
-      throw new ModelMisconfigured(`no model ${full} is configured`)
+    if (!model || !wanted.id || (wanted.provider === 'offline' && full !== offlineName))
+      return undefined
     return { model, name: full, id: wanted.id, price: priceOf(table, full) }
   }
+  const alone = (name: string): ResolvedModel => {
+    const found = find(name)
+    if (!found) throw new ModelMisconfigured(`no model ${name} is configured`)
+    return found
+  }
+  const known = [offlineName, ...new Set(remotes.map(({ name }) => `${name}/*`))].join(', ')
   const fallbacks = (config.fallbacks ?? []).map(alone)
 
   return {
+    byDefault,
+    modelFault: (name) =>
+      find(name)
+        ? undefined
+        : `There is no model ${name}. There are ${known}; the default is ${byDefault}`,
     resolve: (name) => {
       const first = alone(name || byDefault)
       const others = fallbacks.filter((other) => other.name !== first.name)

@@ -11,15 +11,21 @@ const sizeLimit = 100_000
 /** What applies to every agent of an organization. */
 export type Rules = {
   orchestratorAgentId: string
-  /** `provider/model` of LLM agents for which no other is named. */
-  defaultModel: string
+  /** Why there is no model of this name, in words; undefined where there is. */
+  modelFault(model: string): string | undefined
 }
 
 /** Agents that only run others have no model. */
-const withModel = (configuration: AgentConfiguration, { defaultModel }: Rules) => ({
+const withModel = (configuration: AgentConfiguration) => ({
   ...configuration,
-  model: configuration.agentType === 'LLM_AGENT' ? configuration.model || defaultModel : null,
+  model: configuration.agentType === 'LLM_AGENT' ? configuration.model : null,
 })
+
+/** @throws unknown_model */
+const requireModel = ({ model }: AgentConfiguration, { modelFault }: Rules): void => {
+  const message = model === null ? undefined : modelFault(model)
+  if (message) throw refusal('unknown_model', { field: 'model', message })
+}
 
 /** Makes sure of one agent among the others. @throws invalid_input and what requireSound throws */
 const requireFit = (
@@ -35,26 +41,32 @@ const requireFit = (
   requireSound({ ...agents, [agentId]: configuration }, { agentId, orchestratorAgentId })
 }
 
-/** An agent of that id is created once. @throws agent_limit_reached and what requireFit throws */
+/**
+ * An agent of that id is created once.
+ * @throws agent_limit_reached, unknown_model and what requireFit throws
+ */
 export const decideCreate =
   (agentId: string, asked: AgentConfiguration, rules: Rules) =>
   (state: OrganizationAgents): AgentConfigEvent<'AgentCreated'>[] => {
     if (agentIn(state.agents, agentId)) return []
     if (Object.keys(state.agents).length >= agentLimit) throw refusal('agent_limit_reached')
-    const configuration = withModel(asked, rules)
+    const configuration = withModel(asked)
+    requireModel(configuration, rules)
     requireFit(state, agentId, configuration, rules)
     return [{ type: 'AgentCreated', data: { agentId, ...configuration } }]
   }
 
 /**
- * The orchestrator stays an active LLM agent: every turn begins with it.
- * @throws agent_not_found, orchestrator_required and what requireFit throws
+ * The orchestrator stays an active LLM agent: every turn begins with it. An agent may keep a model whose
+ * provider is gone.
+ * @throws agent_not_found, orchestrator_required, unknown_model and what requireFit throws
  */
 export const decideChange =
   (agentId: string, change: Change<AgentConfiguration>, rules: Rules) =>
   (state: OrganizationAgents): AgentConfigEvent<'AgentChanged'>[] => {
     const before = requireAgent(state.agents, agentId)
-    const after = withModel(changed(before, change), rules)
+    const after = withModel(changed(before, change))
+    if (after.model !== before.model) requireModel(after, rules)
     if (
       agentId === rules.orchestratorAgentId &&
       (!after.isActive || after.agentType !== 'LLM_AGENT')

@@ -34,7 +34,7 @@ const configuration = z.object({
   name: text,
   description: text,
   agentType: z.enum(agentTypes),
-  /** `provider/model`; null for agents that only run others. */
+  /** `provider/model`; null for the platform's default, and for agents that only run others. */
   model: text.nullable(),
   instruction: text,
   isActive: z.boolean(),

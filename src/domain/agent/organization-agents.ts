@@ -20,6 +20,7 @@ export const organizationAgents: Aggregate<OrganizationAgents, typeof agentEvent
   category: 'squad',
   events: agentEvents,
   initial: { agents: {} },
+  stateVersion: 2,
   evolve: {
     AgentCreated: ({ agents }, { agentId, ...configuration }) => ({
       agents: { ...agents, [agentId]: configuration },

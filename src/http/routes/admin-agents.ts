@@ -35,6 +35,7 @@ const writes = { scopes: ['admin:write'], managers: true } as const
 const unfit = [
   'invalid_input',
   'invalid_tool',
+  'unknown_model',
   'unknown_sub_agent',
   'agent_cycle',
   'agent_depth',

@@ -11,7 +11,13 @@ export const agentType = z.enum(agentTypes)
 const settings = {
   description: z.string().max(4_000),
   agent_type: agentType,
-  model: z.string().trim().min(1).max(200).nullable().describe('provider/model'),
+  model: z
+    .string()
+    .trim()
+    .min(1)
+    .max(200)
+    .nullable()
+    .describe('provider/model; null: the platform’s default'),
   instruction: z.string().max(64_000),
   is_active: z.boolean(),
   tools: z.array(tool).max(64),
@@ -34,16 +40,18 @@ export const newAgent = z.strictObject(settings).partial().extend({ name })
 export const instruction = settings.instruction
 
 /** An agent as the public list shows it. */
-export const agentItem = agentView.pick({
-  agent_id: true,
-  name: true,
-  agent_type: true,
-  description: true,
-  is_active: true,
-  model: true,
-  has_tools: true,
-  has_mcp: true,
-})
+export const agentItem = agentView
+  .pick({
+    agent_id: true,
+    name: true,
+    agent_type: true,
+    description: true,
+    is_active: true,
+    model: true,
+    has_tools: true,
+    has_mcp: true,
+  })
+  .extend({ model: z.string().nullable().describe('Null for agents that only run others') })
 
 /** An agent with its whole configuration. Tools and servers may get more fields. */
 export const wholeAgent = agentView.omit({ organization_id: true }).extend({

@@ -30,6 +30,13 @@ t.test('the configured provider, by its name', async (t) => {
   t.match(models.resolve('small'), { name: 'acme/small', id: 'small' })
   t.match(models.resolve('acme/a/b'), { id: 'a/b', price: { prompt: 3, completion: 4 } })
   t.match(models.resolve('offline/extractive'), { name: 'offline/extractive' })
+  for (const name of ['acme/large', 'small', 'offline/extractive'])
+    t.equal(models.modelFault(name), undefined)
+  for (const name of ['other/large', 'offline/large', 'acme/'])
+    t.equal(
+      models.modelFault(name),
+      `There is no model ${name}. There are offline/extractive, acme/*; the default is acme/large`,
+    )
   t.throws(() => models.resolve('other/large'), ModelMisconfigured)
   const { model, id } = models.resolve(null)
   const messages = [{ role: 'user' as const, content: 'Hi' }]

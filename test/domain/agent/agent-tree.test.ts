@@ -18,7 +18,7 @@ import { clockFrom } from '../../support/ticking.ts'
 
 const ids = Array.from({ length: 12 }, (_, n) => `agent-${n}`)
 const [orchestratorAgentId = ''] = ids
-const rules = { orchestratorAgentId, defaultModel: 'test/model' }
+const rules = { orchestratorAgentId, modelFault: () => undefined }
 
 type Decide = (state: OrganizationAgents) => AgentConfigEvent[]
 

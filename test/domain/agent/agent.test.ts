@@ -12,7 +12,10 @@ import { Refusal } from '../../../src/domain/refusal.ts'
 import { configured, created } from '../../support/configured.ts'
 import { deciding } from '../../support/given.ts'
 
-const rules = { orchestratorAgentId: 'orchestrator', defaultModel: 'test/default' }
+const rules = {
+  orchestratorAgentId: 'orchestrator',
+  modelFault: (name: string) => (name.startsWith('test/') ? undefined : `no ${name}`),
+}
 
 const create = (agentId: string, more: Partial<AgentConfiguration> = {}) =>
   decideCreate(agentId, configured(agentId, more), rules)
@@ -63,21 +66,41 @@ t.test('creating', async (t) => {
     .emits(created('a'))
 })
 
-t.test('LLM agents have a model, all others have none', async (t) => {
+t.test(
+  'LLM agents have a model, or the default when a turn runs; all others have none',
+  async (t) => {
+    const given = deciding(t, organizationAgents)
+    const sequential = { agentType: 'SEQUENTIAL_AGENT', model: null } as const
+    given()
+      .when(create('a', { model: null }))
+      .emits(created('a', { model: null }))
+    given()
+      .when(create('a', { ...sequential, model: 'test/model' }))
+      .emits(created('a', sequential))
+    given(created('a'))
+      .when(change('a', { agentType: 'SEQUENTIAL_AGENT' }))
+      .emitsOnce(changed('a', sequential))
+    given(created('a', sequential))
+      .when(change('a', { agentType: 'LLM_AGENT' }))
+      .emitsOnce(changed('a', { agentType: 'LLM_AGENT' }))
+  },
+)
+
+t.test('a model that there is not', async (t) => {
   const given = deciding(t, organizationAgents)
-  const sequential = { agentType: 'SEQUENTIAL_AGENT', model: null } as const
+  const gone = created('a', { model: 'gone/model' })
   given()
-    .when(create('a', { model: null }))
-    .emits(created('a', { model: 'test/default' }))
-  given()
-    .when(create('a', { ...sequential, model: 'test/model' }))
-    .emits(created('a', sequential))
+    .when(create('a', { model: 'gone/model' }))
+    .refuses('unknown_model')
   given(created('a'))
-    .when(change('a', { agentType: 'SEQUENTIAL_AGENT' }))
-    .emitsOnce(changed('a', sequential))
-  given(created('a', sequential))
-    .when(change('a', { agentType: 'LLM_AGENT' }))
-    .emitsOnce(changed('a', { agentType: 'LLM_AGENT', model: 'test/default' }))
+    .when(change('a', { model: 'gone/model' }))
+    .refuses('unknown_model')
+  given(gone)
+    .when(change('a', { name: 'Still changed' }))
+    .emitsOnce(changed('a', { name: 'Still changed' }))
+  given(gone)
+    .when(change('a', { model: null }))
+    .emitsOnce(changed('a', { model: null }))
 })
 
 t.test('changing', async (t) => {

@@ -43,7 +43,7 @@ t.test('an agent with all that it is configured by', async (t) => {
     name: 'Librarian',
     description: 'Answers from documents',
     agent_type: 'LLM_AGENT',
-    model: 'openai/gpt-5',
+    model: 'offline/extractive',
     instruction: 'Quote the documents.',
     is_active: false,
     mcp_servers: [{ name: 'calendar', url: 'https://mcp.example/', headers: { 'X-Team': 'a' } }],
@@ -97,7 +97,7 @@ t.test('only the name must be given', async (t) => {
       name: 'Plain',
       description: '',
       agent_type: 'LLM_AGENT',
-      model: 'offline/extractive',
+      model: null,
       instruction: '',
       is_active: true,
       tools: [],
@@ -115,6 +115,28 @@ t.test('only the name must be given', async (t) => {
     status: 201,
     body: { tools: [{ headers: {}, description: '', parameters: { type: 'object' } }] },
   })
+})
+
+t.test('a model that is not configured is refused, and those that are named', async (t) => {
+  const { create, created, agents, owner } = await staged(t)
+  const refused = {
+    status: 400,
+    body: {
+      error: {
+        code: 'unknown_model',
+        param: 'model',
+        message:
+          'There is no model no/such. There are offline/extractive; the default is offline/extractive',
+      },
+    },
+  }
+  t.match(await create({ name: 'A', model: 'no/such' }), refused)
+  const agent = `${agents}/${await created({ name: 'A' })}`
+  t.match(await owner('PATCH', agent, { model: 'no/such' }), refused)
+  t.match(await owner('GET', agent), { body: { model: null } })
+  const own = await owner('PATCH', agent, { model: 'offline/extractive' })
+  t.match(own, { status: 200, body: { model: 'offline/extractive' } })
+  t.match(await owner('PATCH', agent, { model: null }), { status: 200, body: { model: null } })
 })
 
 t.test('what is missing or wrong in a field is named', async (t) => {

@@ -13,7 +13,7 @@ t.test('managers see the events of their organization, and of no other', async (
   for (const type of ['UserRegistered', 'OrganizationCreated', 'AgentCreated', 'ApiKeyCreated'])
     t.ok(types.includes(type), type)
   for (const { metadata } of seen.body.events)
-    t.match(metadata, { organization_id, schema_version: 1, actor: {}, request_id: String })
+    t.match(metadata, { organization_id, schema_version: Number, actor: {}, request_id: String })
   const registered = await owner('GET', `${events}?type=UserRegistered`)
   t.match(registered.body.events, [
     {

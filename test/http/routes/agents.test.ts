@@ -1,8 +1,11 @@
 import t from 'tap'
+import { providerDouble } from '../../support/provider-double.ts'
 import { served, withOrganization } from '../../support/served.ts'
 
 t.test('GET /api/external/agents', async (t) => {
-  const all = await served(t)
+  const provider = await providerDouble()
+  t.teardown(provider.close)
+  const all = await served(t, { LLM_BASE_URL: provider.url, LLM_MODEL: 'openai/gpt-5-mini' })
   const { at, owner, organization_id, created } = await withOrganization(all)
   const create = (body: object) => owner('POST', `${at}/agents`, body)
   await create({ name: 'Researcher', description: 'Looks things up', tools: ['recall'] })
@@ -28,7 +31,7 @@ t.test('GET /api/external/agents', async (t) => {
     agent_type: 'LLM_AGENT',
     description: 'Looks things up',
     is_active: true,
-    model: 'offline/extractive',
+    model: 'openai/gpt-5-mini',
     has_tools: true,
     has_mcp: false,
   })
