@@ -62,6 +62,8 @@ export const accessCache = (changes: Observable<DocumentChange & { view: string 
       const known = kept.get(key)
       return known && now - known.readAt < ttlMs ? known : undefined
     },
+    /** What was found, however long ago. */
+    outdated: (key: string): Known | undefined => kept.peek(key),
     /** Reads and keeps; what changed while it was being read is not kept. */
     async fill(key: string, read: () => Promise<Known>): Promise<Access> {
       const before = version

@@ -68,16 +68,23 @@ export const findAccess = (uses: Uses) => {
   const superAdminHash = superAdminKey && hashApiKey(superAdminKey)
   const cache = accessCache(changes)
 
-  const findKey = async (hash: string): Promise<ApiKeyView> => {
+  /** By its id where it was found before: a search is of more than documents in memory. */
+  const findKey = async (hash: string, keyId: string | undefined): Promise<ApiKeyView> => {
+    const before = keyId === undefined ? undefined : await apiKeys.get(keyId)
+    if (before && sameSecret(before.hash, hash)) return before
     const { items } = await apiKeys.find({ index: 'by_hash', equals: [hash], limit: 1 })
     const [key] = items
     if (!key || !sameSecret(key.hash, hash)) throw refusal('invalid_api_key')
     return key
   }
 
-  const read = async (hash: string, asked: string | undefined): Promise<Known> => {
+  const read = async (
+    hash: string,
+    asked: string | undefined,
+    keyId: string | undefined,
+  ): Promise<Known> => {
     const readAt = now()
-    const key = await findKey(hash)
+    const key = await findKey(hash, keyId)
     const until = key.expires_at ? Date.parse(key.expires_at) : Number.POSITIVE_INFINITY
     const user = await users.get(key.user_id)
     if (until <= readAt || !user) throw refusal('invalid_api_key')
@@ -114,7 +121,8 @@ export const findAccess = (uses: Uses) => {
     if (known && known.until <= at) throw refusal('invalid_api_key')
     if (known) return known.access
     if (superAdminHash && sameSecret(hash, superAdminHash)) return platformAccess
-    return cache.fill(cacheKey, () => read(hash, asked))
+    const { keyId } = cache.outdated(cacheKey)?.access ?? {}
+    return cache.fill(cacheKey, () => read(hash, asked, keyId ?? undefined))
   }
 
   return { find, close: cache.close }
