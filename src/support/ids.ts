@@ -46,7 +46,7 @@ export const timeOrderedIds = (now: () => number = Date.now): (() => string) => 
   const write = (value: number, last: number, count: number): void => {
     let rest = value
     for (let n = last; n > last - count; n--) {
-      text[places[n] as number] = digits[rest & 15] as number
+      text[places[n] ?? 0] = digits[rest & 15] ?? 0
       rest >>>= 4
     }
   }
