@@ -8,6 +8,8 @@ import { packed, unpacked } from './packing.ts'
 const keyBytes = 32
 /** How long another node that has a destroyed key in memory may still open text with it. */
 const keyTtlMs = 60_000
+/** The clock of a cache is read this often: at every use it would cost a timer each millisecond. */
+const clockMs = 100
 
 /** The data was written under another MASTER_KEY. */
 export class WrongMasterKey extends Error {
@@ -95,7 +97,11 @@ type Options = {
  * turn on a session in memory seals without waiting.
  */
 export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: Options) => {
-  const atHand = new LRUCache<string, Keyed>({ max: keptKeys, ttl: keyTtlMs })
+  const atHand = new LRUCache<string, Keyed>({
+    max: keptKeys,
+    ttl: keyTtlMs - clockMs,
+    ttlResolution: clockMs,
+  })
   const opened = new LRUCache<string, { name: string; text: string }>({
     max: 20_000,
     maxSize: keptText,
