@@ -23,8 +23,10 @@ const sizeOf = (value: unknown, levels = 0): number => {
   if (levels >= mostLevels) throw new Unstorable(`more than ${mostLevels} levels`)
   let sum = 16
   if (Array.isArray(value)) for (const inner of value) sum += 16 + sizeOf(inner, levels + 1)
-  else
-    for (const name in value) sum += 8 + name.length + sizeOf(Reflect.get(value, name), levels + 1)
+  else {
+    const document = value as Document
+    for (const name in document) sum += 8 + name.length + sizeOf(document[name], levels + 1)
+  }
   return sum
 }
 

@@ -9,7 +9,11 @@ const weight = (value: unknown): number => {
   if (typeof value === 'string') return 16 + value.length
   if (typeof value !== 'object' || value === null) return 8
   let sum = 32
-  for (const name in value) sum += 16 + weight(Reflect.get(value, name))
+  if (Array.isArray(value)) for (const inner of value) sum += 16 + weight(inner)
+  else {
+    const document = value as Document
+    for (const name in document) sum += 16 + weight(document[name])
+  }
   return sum
 }
 
