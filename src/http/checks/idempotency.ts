@@ -74,25 +74,24 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     }
   }
 
+  /** Whether the stored answer was sent. */
   const replay = async (request: FastifyRequest, reply: FastifyReply, claim: Claim) => {
-    if (claim.state !== 'answered') return undefined
+    if (claim.state !== 'answered') return false
     const { status, headers, body } = claim.answer
     const text = await vault.open(sealed.parse(JSON.parse(body)))
     if (text === undefined) throw refusal('session_not_found')
     const answer = kept.parse(JSON.parse(text))
     reply.header('idempotency-replayed', 'true')
-    if ('body' in answer) return reply.code(status).headers(headers).send(answer.body)
+    if ('body' in answer) {
+      reply.code(status).headers(headers).send(answer.body)
+      return true
+    }
     request.streamedRun = answer.run
-    return undefined
+    return false
   }
 
-  http.decorateRequest('claimed', undefined)
-  http.decorateRequest('answersFor', undefined)
-  http.decorateRequest('streamedRun', undefined)
-
-  http.addHook('preHandler', async (request, reply) => {
-    const scope = answerKeyOf(request)
-    if (!scope) return
+  /** Whether an earlier answer was sent for this request. */
+  const repeated = async (scope: string, request: FastifyRequest, reply: FastifyReply) => {
     const fingerprint = digest(request.method, request.url, request.rawBody ?? '')
     const claim = await settled(scope, fingerprint, request)
     if (claim.state === 'reused') throw refusal('idempotency_key_reused')
@@ -100,16 +99,19 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     // The body counts too: after a failure the key may be used again with another body.
     request.call = { ...request.call, scope: digest(scope, fingerprint) }
     return replay(request, reply, claim)
-  })
+  }
 
-  http.addHook('onSend', async (request, reply, payload) => {
-    const { claimed, answersFor, streamedRun, access } = request
-    if (!claimed) return payload
-    request.claimed = undefined
+  /** Stores what is answered to the first request with a key. */
+  const keep = async (
+    claimed: string,
+    { answersFor, streamedRun, access }: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+  ): Promise<void> => {
     const ok = reply.statusCode < 300
     if (!ok || (typeof payload !== 'string' && !streamedRun)) {
       await answers.release(claimed)
-      return payload
+      return
     }
     const { organizationId } = access
     const name = answersFor
@@ -125,6 +127,27 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
       await answers.release(claimed)
       if (!(error instanceof KeyDestroyed)) throw error
     }
-    return payload
+  }
+
+  http.decorateRequest('claimed', undefined)
+  http.decorateRequest('answersFor', undefined)
+  http.decorateRequest('streamedRun', undefined)
+
+  // Without promises where there is no key, which is nearly always.
+  http.addHook('preHandler', (request, reply, done) => {
+    try {
+      const scope = answerKeyOf(request)
+      if (scope) repeated(scope, request, reply).then((sent) => sent || done(), done)
+      else done()
+    } catch (error) {
+      done(error as Error)
+    }
+  })
+
+  http.addHook('onSend', (request, reply, payload, done) => {
+    const { claimed } = request
+    if (!claimed) return done(null, payload)
+    request.claimed = undefined
+    keep(claimed, request, reply, payload).then(() => done(null, payload), done)
   })
 }

@@ -75,9 +75,21 @@ export const processMetrics = ({ head, lag, running, ...counts }: Sources) => {
     },
   })
 
+  type Labelled = ReturnType<typeof durations.labels>
+  /** By route, then by method and status: as many as there are labels. */
+  const labelled = new Map<string, Map<string, Labelled>>()
+  const durationsOf = (method: string, route: string, status: number): Labelled => {
+    const ofRoute = labelled.get(route) ?? new Map<string, Labelled>()
+    if (ofRoute.size === 0) labelled.set(route, ofRoute)
+    const name = method + status
+    const known = ofRoute.get(name) ?? durations.labels(method, route, String(status))
+    ofRoute.set(name, known)
+    return known
+  }
+
   return {
     observe: (method: string, route: string, status: number, seconds: number): void =>
-      durations.labels(method, route, String(status)).observe(seconds),
+      durationsOf(method, route, status).observe(seconds),
     /** In Prometheus' text format. */
     text: (): Promise<string> => registry.metrics(),
     contentType: registry.contentType,

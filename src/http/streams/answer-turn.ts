@@ -3,7 +3,7 @@ import type { TurnDone } from '../../agents/agent-event.ts'
 import { deferred } from '../../support/deferred.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import type { AgentEvents, ChatStream } from './chat-format.ts'
-import { endingSignal, goneSignal, sendStream } from './sse.ts'
+import { endingSignal, sendStream, whenGone } from './sse.ts'
 import { beginning, type StreamFormat, turnFrames } from './turn-frames.ts'
 
 /** How long a stream waits for its turn to begin, so that a refusal still has its own status. */
@@ -32,12 +32,8 @@ export const shownAgents = (
  * Cancels the turn when its client disconnects, if the client asked for that; otherwise it
  * continues.
  */
-export const onGone = (reply: FastifyReply, turn: LiveTurn, cancels: boolean): AbortSignal => {
-  const gone = goneSignal(reply)
-  if (!cancels) return gone
-  if (gone.aborted) turn.cancel()
-  else gone.addEventListener('abort', () => turn.cancel())
-  return gone
+export const onGone = (reply: FastifyReply, turn: LiveTurn, cancels: boolean): void => {
+  if (cancels) whenGone(reply, turn.cancel)
 }
 
 /** The end of a turn, once it is stored. @throws the refusal that it failed with */

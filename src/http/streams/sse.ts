@@ -91,25 +91,22 @@ export const sendStream = (reply: FastifyReply, frames: AsyncGenerator<string>):
   return reply.send(Readable.from(bounded, { objectMode: false, highWaterMark: 65_536 }))
 }
 
-/** Aborts when the client disconnects before the answer has ended. */
-export const goneSignal = (reply: FastifyReply): AbortSignal => {
-  const gone = new AbortController()
+/** Calls back when the client disconnects before the answer has ended. */
+export const whenGone = ({ raw }: FastifyReply, gone: () => void): void => {
   const closed = () => {
-    if (!reply.raw.writableFinished) gone.abort()
+    if (!raw.writableFinished) gone()
   }
-  if (reply.raw.closed) closed()
-  else reply.raw.once('close', closed)
-  return gone.signal
+  if (raw.closed) closed()
+  else raw.once('close', closed)
 }
 
 /**
- * As `goneSignal`, and aborts when the key loses a right that the request has needed; its reason is
- * then the refusal.
+ * Aborts when the client disconnects before the answer has ended, and when the key loses a right
+ * that the request has needed; its reason is then the refusal.
  */
 export const endingSignal = (reply: FastifyReply): AbortSignal => {
   const { request, server } = reply
   const ending = new AbortController()
-  const gone = goneSignal(reply)
   const { apiKey = '' } = credentialsOf(request)
   const { organizationId } = request.access
   const unwatch = server.watchAccess(
@@ -119,11 +116,12 @@ export const endingSignal = (reply: FastifyReply): AbortSignal => {
       lost: (refusal) => ending.abort(refusal),
     },
   )
+  const { raw } = reply
   const close = () => {
     unwatch()
-    if (gone.aborted) ending.abort()
+    if (!raw.writableFinished) ending.abort()
   }
-  if (reply.raw.closed) close()
-  else reply.raw.once('close', close)
+  if (raw.closed) close()
+  else raw.once('close', close)
   return ending.signal
 }
