@@ -1,3 +1,4 @@
+import { accountChanges } from './account-changes.ts'
 import { accounts } from './accounts.ts'
 import { agents } from './agents.ts'
 import { apiKeys } from './api-keys.ts'
@@ -21,6 +22,7 @@ import { users } from './users.ts'
 
 /** Every read model. */
 export const projections: readonly AnyProjection[] = [
+  accountChanges,
   accounts,
   agents,
   apiKeys,

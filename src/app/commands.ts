@@ -23,6 +23,7 @@ import { finishContent } from '../../commands/finish-content.ts'
 import { followUpload } from '../../commands/follow-upload.ts'
 import { grantCredits } from '../../commands/grant-credits.ts'
 import { provisionUser } from '../../commands/provision-user.ts'
+import { recordAccountChange } from '../../commands/record-account-change.ts'
 import { recordKeyUsage } from '../../commands/record-key-usage.ts'
 import { recordLogin } from '../../commands/record-login.ts'
 import { recordOutage } from '../../commands/record-outage.ts'
@@ -111,6 +112,7 @@ export const commandsOf = (uses: Uses) => {
     followUpload: followUpload(transact),
     grantCredits: grant,
     provisionUser: provisionUser({ load, transact, registerUser: register, seal: vault.seal }),
+    recordAccountChange: recordAccountChange(transact),
     recordKeyUsage: recordKeyUsage(transact),
     recordLogin: recordLogin({
       load,

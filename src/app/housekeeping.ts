@@ -4,6 +4,7 @@ import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { Projector } from '../projector/projector.ts'
 import { closeOrphans } from '../reactors/close-orphans.ts'
+import { tellOrganizations } from '../reactors/tell-organizations.ts'
 import type { Turns } from '../turns/turns.ts'
 import type { WarmAgents } from '../turns/warm-agents.ts'
 import type { Commands } from './commands.ts'
@@ -11,8 +12,8 @@ import type { AllViews } from './read-models.ts'
 import type { Stores } from './stores.ts'
 
 type Uses = {
-  commands: Pick<Commands, 'endRun' | 'settleReservation'>
-  views: Pick<AllViews, 'accounts' | 'contents' | 'runs'>
+  commands: Pick<Commands, 'endRun' | 'recordAccountChange' | 'settleReservation'>
+  views: Pick<AllViews, 'accountChanges' | 'accounts' | 'contents' | 'runs'>
   stores: Pick<Stores, 'events' | 'sharedEvents'>
   projecting: Pick<Projector, 'waitForPosition'>
   turns: Pick<Turns, 'find' | 'isRunning'>
@@ -48,6 +49,13 @@ export const housekeeping = (uses: Uses) => {
     log,
   })
 
+  const tellOfAccounts = tellOrganizations({
+    accountChanges: views.accountChanges,
+    recordAccountChange: commands.recordAccountChange,
+    clock,
+    log,
+  })
+
   /** `certain`: no other process is running. */
   const sweep = async ({ certain }: { certain: boolean }): Promise<void> => {
     await orphans({ certain })
@@ -55,10 +63,14 @@ export const housekeeping = (uses: Uses) => {
     warmAgents.release()
     await content.sweep()
     await knowledge.sweep()
+    await tellOfAccounts()
   }
 
   return {
-    /** Ends runs whose process has died, deletes expired answers, and takes up work that waits. */
+    /**
+     * Ends runs whose process has died, deletes expired answers, takes up work that waits, and tells
+     * organizations what the platform did to their members.
+     */
     tick: (): Promise<void> => sweep({ certain: false }),
     /** Once, before the server listens: ends or takes up the work of a process that has died. */
     async recover(): Promise<void> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { z } from 'zod'
+import { accountChanges } from '../../projections/account-changes.ts'
 import { accounts } from '../../projections/accounts.ts'
 import { agents } from '../../projections/agents.ts'
 import { apiKeys } from '../../projections/api-keys.ts'
@@ -42,6 +43,7 @@ export const viewsOf = async (views: Views) => {
   const of = <Doc>(projection: ViewSpec & { schema: z.ZodType<Doc> }): Promise<View<Doc>> =>
     views.view<Doc>(projection)
   return {
+    accountChanges: await of(accountChanges),
     accounts: await of(accounts),
     agents: await of(agents),
     apiKeys: await of(apiKeys),

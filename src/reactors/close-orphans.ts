@@ -35,6 +35,9 @@ type Uses = {
   log: Log
 }
 
+/** The organization, where the run or the item is known. */
+type Settled = { charge: number; organizationId: string | undefined }
+
 const free = { promptTokens: 0, completionTokens: 0, charge: 0 }
 
 /**
@@ -77,17 +80,22 @@ export const closeOrphans = (uses: Uses) => {
     }
   }
 
-  /** The charge of a reservation that nothing else will settle; undefined when something may. */
-  const chargeOf = async (reservation: string): Promise<number | undefined> => {
+  /**
+   * The charge of a reservation that nothing else will settle, and whose history tells so; undefined
+   * when something may.
+   */
+  const chargeOf = async (reservation: string): Promise<Settled | undefined> => {
     const contentId = reservedContentOf(reservation)
     if (contentId) {
       const item = await contents.get(contentId)
       if (item?.open) return undefined
       const present = item && reservationOf(contentId, item.retry_count) === reservation
-      return present && item.status === 'completed' ? item.reserved : 0
+      const charge = present && item.status === 'completed' ? item.reserved : 0
+      return { charge, organizationId: item?.organization_id }
     }
     const run = await runs.get(reservation)
-    return isLive(reservation) || run?.status === 'running' ? undefined : (run?.charge ?? 0)
+    if (isLive(reservation) || run?.status === 'running') return undefined
+    return { charge: run?.charge ?? 0, organizationId: run?.organization_id }
   }
 
   const reservedCredits = async (certain: boolean) => {
@@ -97,11 +105,13 @@ export const closeOrphans = (uses: Uses) => {
       equals: [true],
     }))
       for (const runId of Object.keys(reservations)) {
-        const charge = await chargeOf(runId)
-        if (charge === undefined) continue
+        const settled = await chargeOf(runId)
+        if (!settled) continue
         found.add(runId)
         if (!certain && !suspects.has(runId)) continue
-        await settleReservation({ userId: user_id, runId, charge }, callFor(runId))
+        const { charge, organizationId } = settled
+        const call = callFor(runId, organizationId)
+        await settleReservation({ userId: user_id, runId, charge }, call)
       }
     suspects = found
   }

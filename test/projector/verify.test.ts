@@ -25,6 +25,7 @@ const rare = [
   'IdentityLinked',
   'InvitationsSettled',
   'KeysRegistered',
+  'MemberAccountChanged',
   'MemoryForgotten',
   'OutageEnded',
   'RunCancelled',

@@ -5,6 +5,7 @@ import { decideRecord, sessionStream } from '../../src/domain/session/session.ts
 import { silent } from '../../src/ports/log.ts'
 import { closeOrphans, nodeLease } from '../../src/reactors/close-orphans.ts'
 import { commanded } from '../support/commanded.ts'
+import { gathered } from '../support/noted.ts'
 import { call } from '../support/recorded.ts'
 
 const sessionId = 'session-1'
@@ -128,7 +129,7 @@ t.test('credits that were held for a run that never began: found twice, given ba
 })
 
 t.test('a run that ended and was not settled is charged', async (t) => {
-  const { begin, tick, held, transact, read } = await withRun(t)
+  const { begin, tick, held, transact, read, store } = await withRun(t)
   await begin('run-1', 'theirs')
   const cost = { promptTokens: 1, completionTokens: 1, charge: 30 }
   const end: SessionEvent = { type: 'RunCancelled', data: { runId: 'run-1', ...cost } }
@@ -136,4 +137,10 @@ t.test('a run that ended and was not settled is charged', async (t) => {
   await tick(true)
   t.strictSame(await held(), [])
   t.equal((await read.accounts.get(payerId))?.balance, -30)
+  const events = await gathered(store.read(accountStream(payerId).name))
+  t.match(
+    events.at(-1),
+    { type: 'CreditsSettled', metadata: { organization_id: call.organizationId } },
+    'in the history of the organization that reserved',
+  )
 })

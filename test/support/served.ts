@@ -20,7 +20,10 @@ export const served = async (t: Test, env: Record<string, string> = {}) => {
     LOG_LEVEL: 'silent',
     ...env,
   })
-  const { http, close } = await app(config, { log: pino({ level: 'silent' }), positionGap: 7 })
+  const { http, tick, close } = await app(config, {
+    log: pino({ level: 'silent' }),
+    positionGap: 7,
+  })
   t.teardown(async () => {
     await close()
     await rm(path, { recursive: true, force: true })
@@ -43,7 +46,7 @@ export const served = async (t: Test, env: Record<string, string> = {}) => {
       }
     }
 
-  return { http, asking, platform: asking(superAdminKey) }
+  return { http, tick, asking, platform: asking(superAdminKey) }
 }
 
 export type Served = Awaited<ReturnType<typeof served>>

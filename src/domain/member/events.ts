@@ -1,9 +1,17 @@
 import { z } from 'zod'
 import type { EventOf } from '../aggregate.ts'
+import { position } from '../event.ts'
 import { sealed } from '../sealed.ts'
 
 const role = z.enum(['OWNER', 'ADMIN', 'MEMBER'])
 const nothing = z.object({})
+
+/** What the platform did to an account; amounts in micro-credits, negative where taken back. */
+export const accountChange = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('credits'), amount: z.int() }),
+  z.object({ kind: z.literal('plan'), plan: z.string().nullable() }),
+  z.object({ kind: z.literal('identity') }),
+])
 
 // Stored for good: add an optional field or a new event; never rename, never narrow.
 export const memberEvents = {
@@ -24,6 +32,16 @@ export const memberEvents = {
   /** The invited person does not join; the organization may invite again. */
   InvitationDeclined: nothing,
   MemberRoleChanged: z.object({ role }),
+  /**
+   * The platform changed the account of the person, who was an active member then. `eventId`,
+   * `position` and `at` are those of the event that tells so in the platform's history.
+   */
+  MemberAccountChanged: z.object({
+    change: accountChange,
+    eventId: z.string(),
+    position,
+    at: z.string(),
+  }),
   /** The same person may be added again. */
   MemberRemoved: nothing,
 }

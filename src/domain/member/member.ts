@@ -9,27 +9,40 @@ export type Member = {
   provisioned: boolean
   /** The person agreed that others make keys that she backs. */
   allowsBacking: boolean
+  /** The position of the last change of the account that this stream tells of. */
+  toldUpTo: number
 }
 
-const none: Member = { status: 'none', role: null, provisioned: false, allowsBacking: false }
+const none: Member = {
+  status: 'none',
+  role: null,
+  provisioned: false,
+  allowsBacking: false,
+  toldUpTo: -1,
+}
+
+/** What was told stays told, also after the person is added again. */
+const gone = ({ toldUpTo }: Member): Member => ({ ...none, status: 'removed', toldUpTo })
 
 export const member: Aggregate<Member, typeof memberEvents> = {
   category: 'member',
   events: memberEvents,
   initial: none,
-  stateVersion: 3,
+  stateVersion: 4,
   evolve: {
-    MemberAdded: (_, { role, status, provisioned = false }) => ({
+    MemberAdded: ({ toldUpTo }, { role, status, provisioned = false }) => ({
       role,
       status,
       provisioned,
       allowsBacking: false,
+      toldUpTo,
     }),
     MemberActivated: (state) => ({ ...state, status: 'active' }),
     MemberRoleChanged: (state, { role }) => ({ ...state, role }),
     BackingAllowed: (state) => ({ ...state, allowsBacking: true }),
-    InvitationDeclined: () => ({ ...none, status: 'removed' }),
-    MemberRemoved: () => ({ ...none, status: 'removed' }),
+    MemberAccountChanged: (state, { position }) => ({ ...state, toldUpTo: position }),
+    InvitationDeclined: gone,
+    MemberRemoved: gone,
   },
 }
 
@@ -125,6 +138,15 @@ export const decideRemove =
     if (state.role === 'OWNER' && !asOwner) throw refusal('owner_required')
     return [{ type: 'MemberRemoved', data: {} }]
   }
+
+/**
+ * Tells of a change of the person's account by the platform. Changes come in the order of the log, so
+ * that one at or before the last that was told was told itself. The person may have left since.
+ */
+export const decideTellAccountChange =
+  (data: MemberEvent<'MemberAccountChanged'>['data']) =>
+  ({ status, toldUpTo }: Member): MemberEvent<'MemberAccountChanged'>[] =>
+    status === 'none' || data.position <= toldUpTo ? [] : [{ type: 'MemberAccountChanged', data }]
 
 /** Who makes a key that a member backs. */
 export type Backer = By & {

@@ -9,12 +9,14 @@ import {
   decideFound,
   decideProvision,
   decideRemove,
+  decideTellAccountChange,
   member,
   requireActive,
   requireBacking,
   requireProvisioned,
 } from '../../../src/domain/member/member.ts'
 import { deciding } from '../../support/given.ts'
+import { at } from '../../support/positions.ts'
 
 const added = (role: MemberRole, status: 'pending' | 'active' = 'active'): MemberEvent => ({
   type: 'MemberAdded',
@@ -96,6 +98,31 @@ t.test('accepting and declining', async (t) => {
   given(invited, declined).when(again).emitsOnce(invited)
   given(invited, activated).when(asActive).changesNothing()
   given(invited).when(asActive).refuses('member_not_found')
+})
+
+t.test('telling what the platform did to the account', async (t) => {
+  const given = deciding(t, member)
+  const changed = (position: number): MemberEvent<'MemberAccountChanged'> => ({
+    type: 'MemberAccountChanged',
+    data: {
+      change: { kind: 'credits', amount: -1 },
+      eventId: `event-${position}`,
+      position: at(position),
+      at: '2026-01-01T00:00:00.000Z',
+    },
+  })
+  const tell = (position: number) => decideTellAccountChange(changed(position).data)
+  given(added('MEMBER')).when(tell(7)).emitsOnce(changed(7))
+  given(added('MEMBER'), changed(7)).when(tell(8)).emitsOnce(changed(8))
+  given(added('MEMBER'), changed(7), changed(8)).when(tell(7)).changesNothing()
+  given(added('MEMBER'), removed).when(tell(7)).emitsOnce(changed(7))
+  for (const again of [[removed], [removed, added('MEMBER', 'pending'), declined]])
+    given(added('MEMBER'), changed(7), ...again, added('MEMBER'))
+      .when(tell(7))
+      .changesNothing()
+  given().when(tell(7)).changesNothing()
+  const pending = added('MEMBER', 'pending')
+  given(pending, changed(7)).when(asActive).refuses('member_not_found')
 })
 
 t.test('backing a key', async (t) => {

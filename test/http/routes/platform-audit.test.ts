@@ -41,7 +41,7 @@ const withHistory = async (t: Parameters<typeof served>[0]) => {
 }
 
 t.test('the platform reads what belongs to no organization, and only that', async (t) => {
-  const { events, owner, at: inside, owner_user_id } = await withHistory(t)
+  const { events, owner, platform, at: inside, owner_user_id } = await withHistory(t)
   const seen = await events()
   const types = seen.map(({ type }) => type)
   for (const type of ['KeysRegistered', 'SubscriptionChanged', 'CreditsGranted', 'IdentityLinked'])
@@ -53,6 +53,11 @@ t.test('the platform reads what belongs to no organization, and only that', asyn
   t.match(await events(`stream=user-${owner_user_id}`), [
     { type: 'SubscriptionChanged' },
     { type: 'IdentityLinked' },
+  ])
+  const login = { email: 'self@example.com', provider: 'sso', subject: 'self' }
+  t.equal((await platform('POST', '/api/admin/identity/logins', login)).status, 200)
+  t.match(await events('type=UserRegistered'), [
+    { data: { email: 'self@example.com', name: 'self', origin: 'self' } },
   ])
   const organization = inside.split('/').at(-1)
   t.strictSame(await events(`stream=organization-${organization}_${organization}`), [])
@@ -100,6 +105,53 @@ t.test("the platform's history is a transparency log", async (t) => {
   t.match(await text('tile/entries/000'), 'KeysRegistered')
   t.match(await platform('GET', `${at}/tile/0/007`), { status: 404, code: 'tile_not_found' })
 })
+
+t.test(
+  'what the platform does to a user is told in the histories of her organizations',
+  async (t) => {
+    const all = await withHistory(t)
+    const { platform, tick, owner, asking, owner_user_id, organization_id, at: inside } = all
+    const created = await platform('POST', '/api/admin/organizations', {
+      name: 'Other',
+      owner: { email: 'other@example.com' },
+      credits: 3,
+    })
+    const theirs = `/api/admin/organizations/${created.body.organization_id}`
+    await tick()
+    const told = async (path: string, ask = platform): Promise<Event[]> =>
+      (await ask('GET', `${path}/audit/events?type=MemberAccountChanged`)).body.events
+    const seen = await told(inside, owner)
+    t.match(
+      seen.map(({ data }) => data.change),
+      [
+        { kind: 'plan', plan: 'basic_monthly' },
+        { kind: 'credits', amount: 5_000_000 },
+        { kind: 'identity' },
+      ],
+    )
+    for (const { stream, metadata } of seen) {
+      t.equal(stream, `member-${organization_id}_${owner_user_id}`)
+      t.match(metadata, { organization_id, actor: { key_id: null, user_id: null } })
+    }
+    t.notMatch(JSON.stringify(seen), /refund|sso|olga/)
+    const own = await all.events()
+    for (const { data } of seen) {
+      const source = own.find(({ id }) => id === data.eventId)
+      t.match(source, { position: data.position, metadata: { at: data.at } })
+    }
+    t.strictSame(await told(theirs), [], 'its owner’s credits are in its own history already')
+
+    const { key } = (await platform('POST', `${theirs}/api-keys`, { name: 'Own', type: 'user' }))
+      .body
+    const forbidden = await asking(key)('GET', `${inside}/audit/events?type=MemberAccountChanged`)
+    t.match(forbidden, { status: 403, code: 'organization_access_denied' })
+    const stolen = await asking(key)('GET', `${theirs}/audit/events?stream=${seen[0]?.stream}`)
+    t.strictSame(stolen.body.events, [])
+
+    await tick()
+    t.strictSame(await told(inside, owner), seen, 'once')
+  },
+)
 
 t.test("what any read model was in the platform's history", async (t) => {
   const { platform } = await withHistory(t)

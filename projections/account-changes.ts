@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { accountEvents } from '../src/domain/account/events.ts'
+import { position } from '../src/domain/event.ts'
+import { accountChange, memberEvents } from '../src/domain/member/events.ts'
+import { userEvents } from '../src/domain/user/events.ts'
+import type { RecordedEvent } from '../src/ports/event-store.ts'
+import type { DocumentChange } from '../src/ports/views.ts'
+import { id, timestamp } from './fields.ts'
+import { idIn, type LogProjection, platformIdIn, type StoredFold } from './projection.ts'
+
+/** Where a user's account matters. Its id is the user's. */
+const membershipsView = z.object({
+  user_id: id,
+  /** The organizations of which the user is an active member. */
+  organizations: z.array(id),
+})
+export type MembershipsView = z.infer<typeof membershipsView>
+
+/** A change of an account by the platform that one organization's history does not tell of yet. */
+const accountChangeView = z.object({
+  organization_id: id,
+  user_id: id,
+  untold: z.literal(true),
+  event_id: id,
+  position,
+  at: timestamp,
+  change: accountChange,
+})
+export type AccountChangeView = z.infer<typeof accountChangeView>
+
+type AccountChange = AccountChangeView['change']
+
+type Place = { userId: string; organizationId: string; position: number }
+
+export const accountChangeId = ({ userId, organizationId, position }: Place): string =>
+  `${userId}/${organizationId}/${position}`
+
+/** What an event has changed of the account; undefined: nothing. */
+const changes: Readonly<Record<string, (data: unknown) => AccountChange | undefined>> = {
+  CreditsGranted(data) {
+    const { amount } = accountEvents.CreditsGranted.parse(data)
+    return amount === 0 ? undefined : { kind: 'credits', amount }
+  },
+  SubscriptionChanged: (data) => ({
+    kind: 'plan',
+    plan: userEvents.SubscriptionChanged.parse(data).plan,
+  }),
+  IdentityLinked: () => ({ kind: 'identity' }),
+}
+
+type Memberships = readonly string[]
+
+const joined = (organizations: Memberships, { metadata }: RecordedEvent): Memberships => [
+  ...organizations.filter((one) => one !== metadata.organization_id),
+  metadata.organization_id,
+]
+const left = (organizations: Memberships, { metadata }: RecordedEvent): Memberships =>
+  organizations.filter((one) => one !== metadata.organization_id)
+
+/** What an event makes of the organizations of which a user is an active member. */
+const memberships: Readonly<Record<string, typeof joined>> = {
+  MemberAdded: (organizations, event) =>
+    memberEvents.MemberAdded.parse(event.data).status === 'active'
+      ? joined(organizations, event)
+      : organizations,
+  MemberActivated: joined,
+  MemberRemoved: left,
+}
+
+const told = 'MemberAccountChanged'
+const inMembership = (type: string): boolean => type === told || Object.hasOwn(memberships, type)
+
+const stored: StoredFold<MembershipsView> = {
+  id({ type, stream }) {
+    if (inMembership(type)) return idIn(stream)
+    return Object.hasOwn(changes, type) ? platformIdIn(stream) : undefined
+  },
+
+  fold(view, events, userId) {
+    const others = new Map<string, DocumentChange>()
+    let organizations: Memberships = view?.organizations ?? []
+    for (const event of events) {
+      const { type, data, id: event_id, position, metadata } = event
+      const { organization_id, at } = metadata
+      if (type === told) {
+        const place = memberEvents.MemberAccountChanged.parse(data)
+        const id = accountChangeId({ userId, organizationId: organization_id, ...place })
+        // What this batch has noted is not stored yet: there is nothing to remove.
+        if (!others.delete(id)) others.set(id, { id, document: undefined })
+        continue
+      }
+      organizations = memberships[type]?.(organizations, event) ?? organizations
+      const change = changes[type]?.(data)
+      if (!change) continue
+      for (const organizationId of organizations) {
+        // It is in that organization's own history.
+        if (organizationId === organization_id) continue
+        const id = accountChangeId({ userId, organizationId, position })
+        const document: AccountChangeView = {
+          organization_id: organizationId,
+          user_id: userId,
+          untold: true,
+          event_id,
+          position,
+          at,
+          change,
+        }
+        others.set(id, { id, document })
+      }
+    }
+    const same = view && view.organizations === organizations
+    return {
+      view: same ? view : { user_id: userId, organizations: [...organizations] },
+      others: [...others.values()],
+    }
+  },
+}
+
+/**
+ * What the platform did to its users' accounts, by the organizations that are to be told: those of
+ * which the user was an active member at that position of the log. A document is removed when the
+ * organization's history tells of it. Each is of one change and one organization, however many there
+ * are.
+ */
+export const accountChanges: LogProjection<MembershipsView | AccountChangeView> = {
+  name: 'account_changes',
+  schema: z.union([membershipsView, accountChangeView]),
+  indexes: { untold: { equals: ['untold'], orderBy: 'position' } },
+  stored,
+}
+
+/** What is found by the index `untold`. */
+export const isUntold = (view: MembershipsView | AccountChangeView): view is AccountChangeView =>
+  'untold' in view
