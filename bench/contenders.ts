@@ -6,7 +6,7 @@ import type { Place } from './bench.ts'
 import { type Serving, serve, serveProduct } from './processes.ts'
 import { makeTenants, openWriting, type Tenant, type Writing } from './tenants.ts'
 
-const tenantCount = 500
+const usualTenants = 500
 
 const question = {
   model: 'svc-orchestrator',
@@ -30,6 +30,11 @@ const textOf = async ({ url }: Serving, { method, path, headers, body }: Request
 
 type With<More> = {
   name: string
+  /** How many tenants. */
+  count?: number
+  /** Loaded before the product: compiled, relative to this file. */
+  preload?: string
+  core?: number | 'any'
   env?: Record<string, string>
   /** What the tenants have besides. */
   prepare?(writing: Writing, tenants: readonly Tenant[]): Promise<(Tenant & More)[]>
@@ -41,16 +46,13 @@ const asTheyAre = async <More>(_: Writing, tenants: readonly Tenant[]) =>
 /** The product in a directory of its own, with tenants to ask it. */
 export const productWith = async <More = unknown>(
   { dir, profile }: Place,
-  { name, env = {}, prepare }: With<More>,
+  { name, count = usualTenants, env = {}, prepare, preload, core }: With<More>,
 ) => {
   const dataDir = join(dir, name)
   const writing = await openWriting(dataDir, env)
-  const tenants = await (prepare ?? asTheyAre<More>)(
-    writing,
-    await makeTenants(writing, tenantCount),
-  )
+  const tenants = await (prepare ?? asTheyAre<More>)(writing, await makeTenants(writing, count))
   await writing.close()
-  const product = await serveProduct(dataDir, { env, profile })
+  const product = await serveProduct(dataDir, { env, profile, preload, core })
   return { product, tenants }
 }
 

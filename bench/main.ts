@@ -7,6 +7,7 @@ import { benchAgents } from './agents.ts'
 import { benchAppend } from './append.ts'
 import { benchAudit } from './audit.ts'
 import type { Section } from './bench.ts'
+import { benchBudget } from './budget.ts'
 import { benchChat } from './chat.ts'
 import { benchEventStoreDb } from './event-store-db.ts'
 import { benchFollowers } from './followers.ts'
@@ -21,6 +22,7 @@ import { benchUpstream } from './upstream.ts'
 import { benchViews } from './views.ts'
 
 const sections: Readonly<Record<string, Section>> = {
+  budget: benchBudget,
   append: benchAppend,
   views: benchViews,
   chat: benchChat,

@@ -17,11 +17,13 @@ type Script = {
   /** Compiled, relative to this file. */
   script: string
   env?: Record<string, string>
-  core?: number
+  core?: number | 'any' | undefined
   /** A directory for CPU profiles. */
   profile?: string | undefined
   /** Whether it has something to say on an IPC channel. */
   listening?: boolean
+  /** Loaded before it: compiled, relative to this file. */
+  preload?: string | undefined
 }
 
 const scriptPath = (script: string): string => fileURLToPath(new URL(script, import.meta.url))
@@ -38,10 +40,13 @@ export const launch = ({
   core = serverCore,
   profile,
   listening = false,
+  preload,
 }: Script): ChildProcess => {
   const flags = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []
-  const command = ['-c', String(core), process.execPath, ...flags, scriptPath(script)]
-  return spawn('taskset', command, {
+  if (preload) flags.push('--import', scriptPath(preload))
+  const bound = core === 'any' ? [] : ['taskset', '-c', String(core)]
+  const [command = '', ...args] = [...bound, process.execPath, ...flags, scriptPath(script)]
+  return spawn(command, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit', ...(listening ? (['ipc'] as const) : [])],
   })
@@ -94,6 +99,7 @@ export const serve = async (script: Script) => {
   }
   return {
     url,
+    child,
     startedMs: performance.now() - start,
     cpu: () => cpuOf(pid),
     memory: () => memoryOf(pid),
@@ -111,11 +117,14 @@ export type Serving = Awaited<ReturnType<typeof serve>>
 /** The product on a data directory, as `npm start` runs it but for the demo. */
 export const serveProduct = (
   dataDir: string,
-  { env = {}, profile }: Pick<Script, 'env' | 'profile'> = {},
+  { env = {}, profile, preload, core }: Pick<Script, 'env' | 'profile' | 'preload' | 'core'> = {},
 ) =>
   serve({
     script: '../src/main.js',
     profile,
+    preload,
+    core,
+    listening: preload !== undefined,
     env: {
       DATA_DIR: dataDir,
       DEMO: 'off',

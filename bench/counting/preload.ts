@@ -1,0 +1,63 @@
+import { createHook } from 'node:async_hooks'
+import crypto from 'node:crypto'
+import { register, syncBuiltinESMExports } from 'node:module'
+import { GCProfiler, getHeapStatistics } from 'node:v8'
+import { Observable, Subscriber } from 'rxjs'
+import { type Counters, countCalls, counters, reset } from './counters.ts'
+
+/** `start with promises` counts them too, which makes everything slower. */
+export type Told = 'start' | 'start with promises' | 'stop'
+
+/** `bytes` were allocated on V8's heap. */
+export type Counted = Counters & { bytes: number }
+
+/**
+ * Loaded before the product, it counts what the product does between `start` and `stop`, which it
+ * is told on the IPC channel, and answers the counts.
+ */
+register('./hooks.js', import.meta.url)
+countCalls(crypto, ['createHash', 'createHmac', 'hash'], 'hashes')
+countCalls(crypto, ['createCipheriv', 'createDecipheriv'], 'ciphers')
+syncBuiltinESMExports()
+countCalls(JSON, ['parse'], 'parses')
+countCalls(JSON, ['stringify'], 'stringifies')
+countCalls(Observable.prototype, ['subscribe'], 'subscriptions')
+countCalls(Subscriber.prototype, ['next'], 'hops')
+countCalls(globalThis, ['setTimeout', 'setInterval', 'setImmediate'], 'timers')
+
+const promises = createHook({
+  init(_, type) {
+    if (type === 'PROMISE') counters.promises++
+  },
+})
+
+let collections = new GCProfiler()
+let heapBefore = 0
+
+const start = (): void => {
+  reset()
+  collections = new GCProfiler()
+  collections.start()
+  heapBefore = getHeapStatistics().used_heap_size
+}
+
+/** What is there and what was collected. */
+const allocated = (): number => {
+  let bytes = getHeapStatistics().used_heap_size - heapBefore
+  for (const { beforeGC, afterGC } of collections.stop().statistics)
+    bytes += beforeGC.heapStatistics.usedHeapSize - afterGC.heapStatistics.usedHeapSize
+  return bytes
+}
+
+process.on('message', (told: Told) => {
+  if (told === 'stop') {
+    const counted: Counted = { ...counters, bytes: allocated() }
+    promises.disable()
+    process.send?.(counted)
+  } else {
+    if (told === 'start with promises') promises.enable()
+    start()
+    process.send?.(told)
+  }
+})
+process.channel?.unref()

@@ -1,0 +1,44 @@
+import type { TurnCount } from './counting/turn-counts.ts'
+
+/**
+ * The most that a chat turn may cost the thread that serves, one turn at a time, in a session of its
+ * own, with the offline model (docs/performance.md#a-budget-a-turn).
+ */
+export const turnBudget: Readonly<Record<TurnCount, number>> = {
+  bytes: 550_000,
+  events: 10,
+  logCommits: 2.2,
+  logPuts: 10,
+  logGets: 5,
+  viewsCommits: 1.5,
+  viewsPuts: 45,
+  viewsGets: 20,
+  parses: 6,
+  stringifies: 150,
+  hashes: 22,
+  ciphers: 3.2,
+  promises: 500,
+  subscriptions: 60,
+  hops: 600,
+  timers: 10,
+}
+
+/** What is counted, in words. */
+export const countNames: Readonly<Record<TurnCount, string>> = {
+  bytes: 'bytes allocated',
+  events: 'events',
+  logCommits: 'commits of the log',
+  logPuts: 'puts into the log',
+  logGets: 'gets from the log',
+  viewsCommits: 'commits of the views',
+  viewsPuts: 'puts into the views',
+  viewsGets: 'gets from the views',
+  parses: 'JSON parsed',
+  stringifies: 'JSON written',
+  hashes: 'hashes',
+  ciphers: 'ciphers',
+  promises: 'promises',
+  subscriptions: 'rxjs subscriptions',
+  hops: 'rxjs hops',
+  timers: 'timers',
+}
