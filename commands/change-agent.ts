@@ -17,7 +17,7 @@ export type ChangeAgent = { agentId: string; change: Change<AgentConfiguration> 
  * configuration they started with.
  * @throws organization_not_found, agent_not_found, orchestrator_required, unknown_model,
  * unknown_sub_agent,
- * agent_cycle, agent_depth, agent_name_taken, invalid_input
+ * agent_cycle, agent_depth, agent_name_taken, too_complex
  */
 export const changeAgent =
   ({ load, transact, modelFault }: Uses) =>

@@ -37,7 +37,7 @@ const unsaid: Omit<AgentConfiguration, 'name'> = {
 /**
  * Creates an agent in the call's organization.
  * @throws organization_not_found, unknown_model, unknown_sub_agent, agent_cycle, agent_depth, agent_name_taken,
- * agent_limit_reached, invalid_input
+ * agent_limit_reached, too_complex
  */
 export const createAgent =
   ({ load, transact, clock, modelFault }: Uses) =>

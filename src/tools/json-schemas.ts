@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { JsonSchemas } from '../ports/json-schemas.ts'
+import type { JsonSchemas, SchemaFault } from '../ports/json-schemas.ts'
 import { WorkFailed } from '../support/lane.ts'
 import { workerPool } from '../support/worker-pool.ts'
 import type { SchemaAnswer, SchemaTask } from './json-schema-thread.ts'
@@ -41,7 +41,7 @@ export const jsonSchemas = (
   })
   const texts = new WeakMap<Schema, string>()
   /** By hash: why a schema cannot be used when checking, or that it can. */
-  const verdicts = new LRUCache<string, Promise<string | undefined>>({ max: 2_000 })
+  const verdicts = new LRUCache<string, Promise<SchemaFault | undefined>>({ max: 2_000 })
 
   const textOf = (schema: Schema): string => {
     const text = texts.get(schema) ?? JSON.stringify(schema)
@@ -53,18 +53,20 @@ export const jsonSchemas = (
     owner: string,
     schema: string,
     strict: boolean,
-  ): Promise<string | undefined> => {
-    if (schema.length > longestSchema) return `it has more than ${longestSchema} characters`
+  ): Promise<SchemaFault | undefined> => {
+    if (schema.length > longestSchema)
+      return { words: `it has more than ${longestSchema} characters`, overLimit: true }
     try {
-      return (await pool.run(owner, { schema, strict })).fault
+      const { fault } = await pool.run(owner, { schema, strict })
+      return fault === undefined ? undefined : { words: fault, overLimit: false }
     } catch (error) {
       if (!(error instanceof WorkFailed) || error.fault === 'closed') throw error
-      return words[error.fault]
+      return { words: words[error.fault], overLimit: error.fault !== 'crash' }
     }
   }
 
   /** Compiled once for all checks. */
-  const verdict = (owner: string, text: string): Promise<string | undefined> => {
+  const verdict = (owner: string, text: string): Promise<SchemaFault | undefined> => {
     const hash = createHash('sha256').update(text).digest('base64')
     const known = verdicts.get(hash)
     if (known) return known

@@ -33,7 +33,7 @@ t.test('refusals', async (t) => {
     code: 'agent_cycle',
   })
   await t.rejects(createAgent({ name: 'Large', instruction: 'x'.repeat(100_001) }, by), {
-    code: 'invalid_input',
+    code: 'too_complex',
   })
   const nowhere = { ...by, organizationId: 'nowhere' }
   await t.rejects(createAgent(twin, nowhere), { code: 'organization_not_found' })

@@ -42,21 +42,33 @@ t.test('schemas that are bombs are compiled or refused, elsewhere and in bounds'
   for (const count of [20, 40]) verdicts.push(schemas.faultOf('a', entangled(count)))
   const turns = await turnsDuring(Promise.all(verdicts))
   t.ok(turns > 0)
-  t.match(await schemas.faultOf('a', { type: 'nothing' }), /type/)
-  t.match(await schemas.faultOf('a', { $ref: 'http://127.0.0.1/x.json' }), /resolve/)
-  t.match(await schemas.faultOf('a', { pattern: '(' }), /[Rr]egular expression|regex/)
-  t.match(await schemas.faultOf('a', { description: 'x'.repeat(70_000) }), /characters/)
+  t.match(await schemas.faultOf('a', { type: 'nothing' }), { words: /type/, overLimit: false })
+  t.match(await schemas.faultOf('a', { $ref: 'http://127.0.0.1/x.json' }), {
+    words: /resolve/,
+    overLimit: false,
+  })
+  t.match(await schemas.faultOf('a', { pattern: '(' }), {
+    words: /[Rr]egular expression|regex/,
+    overLimit: false,
+  })
+  t.match(await schemas.faultOf('a', { description: 'x'.repeat(70_000) }), {
+    words: /characters/,
+    overLimit: true,
+  })
 })
 
 t.test('what takes too long or too much is refused, and the next is served', async (t) => {
   const slow = jsonSchemas({ timeoutMs: 0 })
   t.teardown(slow.close)
-  t.equal(await slow.faultOf('a', entangled(40)), 'it takes too long to compile')
+  t.strictSame(await slow.faultOf('a', entangled(40)), {
+    words: 'it takes too long to compile',
+    overLimit: true,
+  })
   const small = jsonSchemas({ heapMb: 8, threads: 1 })
   t.teardown(small.close)
   const heavy = { enum: Array.from({ length: 9_000 }, (_, n) => n) }
   const wide = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`p${n}`, heavy]))
-  t.type(await small.faultOf('a', { properties: wide }), 'string')
+  t.match(await small.faultOf('a', { properties: wide }), { words: String, overLimit: true })
   t.equal(await small.faultOf('a', { type: 'object' }), undefined)
 })
 

@@ -27,7 +27,7 @@ const requireModel = ({ model }: AgentConfiguration, { modelFault }: Rules): voi
   if (message) throw refusal('unknown_model', { field: 'model', message })
 }
 
-/** Makes sure of one agent among the others. @throws invalid_input and what requireSound throws */
+/** Makes sure of one agent among the others. @throws too_complex and what requireSound throws */
 const requireFit = (
   { agents }: OrganizationAgents,
   agentId: string,
@@ -35,7 +35,7 @@ const requireFit = (
   { orchestratorAgentId }: Rules,
 ): void => {
   if (JSON.stringify(configuration).length > sizeLimit)
-    throw refusal('invalid_input', {
+    throw refusal('too_complex', {
       message: `An agent's configuration has at most ${sizeLimit} characters in all`,
     })
   requireSound({ ...agents, [agentId]: configuration }, { agentId, orchestratorAgentId })

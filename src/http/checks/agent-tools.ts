@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { hasStrayCredential } from '../../domain/agent/credential-names.ts'
 import { builtInTools } from '../../domain/agent/events.ts'
 import { refusal } from '../../domain/refusal.ts'
+import type { SchemaFault } from '../../ports/json-schemas.ts'
 import type { mcpServer, tool } from '../wire/agent-tools.ts'
 
 type Tool = z.infer<typeof tool>
@@ -22,9 +23,11 @@ const fixedHost = /^https?:\/\/[^/?#\\{}\s]+(?:[/?#]|$)/i
 const placeholder = /\{([A-Za-z_][\w-]*)\}/g
 
 /** Why a JSON Schema cannot be used, if it cannot. */
-export type SchemaFault = (schema: Readonly<Record<string, unknown>>) => Promise<string | undefined>
+export type FindSchemaFault = (
+  schema: Readonly<Record<string, unknown>>,
+) => Promise<SchemaFault | undefined>
 
-type Fault = { at: string; message: string }
+type Fault = { at: string; message: string; overLimit?: boolean }
 
 const headerFault = (headers: Readonly<Record<string, string>>): Fault | undefined => {
   for (const [name, value] of Object.entries(headers)) {
@@ -56,13 +59,16 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 
 const parametersFault = async (
   { url, parameters }: ApiCall,
-  schemaFault: SchemaFault,
+  schemaFault: FindSchemaFault,
 ): Promise<Fault | undefined> => {
   const at = 'parameters'
   const { type = 'object', properties = {} } = parameters
   if (type !== 'object') return { at, message: 'Arguments are an object: the type must be object' }
   const fault = await schemaFault(parameters)
-  if (fault) return { at, message: `This is not a usable JSON Schema: ${fault}` }
+  if (fault) {
+    const { words, overLimit } = fault
+    return { at, message: `This is not a usable JSON Schema: ${words}`, overLimit }
+  }
   const undeclared = [...url.matchAll(placeholder)].find(
     ([, name = '']) => !(isObject(properties) && Object.hasOwn(properties, name)),
   )
@@ -71,7 +77,7 @@ const parametersFault = async (
 
 const apiCallFault = async (
   call: ApiCall,
-  schemaFault: SchemaFault,
+  schemaFault: FindSchemaFault,
 ): Promise<Fault | undefined> => {
   if (reserved.has(call.name))
     return { at: 'name', message: `${call.name} is the name of a built-in tool` }
@@ -83,16 +89,20 @@ const nameOf = (one: Tool): string => (one.type === 'api_call' ? one.name : one.
 const repeated = (names: readonly string[]): number =>
   names.findIndex((name, n) => names.indexOf(name) < n)
 
-/** Makes sure that tools can be called as they are configured. @throws invalid_tool */
+/**
+ * Makes sure that tools can be called as they are configured.
+ * @throws invalid_tool, too_complex for a schema that is too large or too costly to compile
+ */
 export const requireTools = async (
   tools: readonly Tool[],
-  schemaFault: SchemaFault,
+  schemaFault: FindSchemaFault,
 ): Promise<void> => {
   for (const [n, one] of tools.entries()) {
     const fault = one.type === 'api_call' ? await apiCallFault(one, schemaFault) : undefined
     if (!fault) continue
     const param = `tools.${n}.${fault.at}`
-    throw refusal('invalid_tool', { field: param, message: `${param}: ${fault.message}` })
+    const code = fault.overLimit ? 'too_complex' : 'invalid_tool'
+    throw refusal(code, { field: param, message: `${param}: ${fault.message}` })
   }
   const names = tools.map(nameOf)
   const n = repeated(names)

@@ -9,7 +9,7 @@ import type { ListWholeAgents } from '../../../queries/list-whole-agents.ts'
 import type { Call } from '../../ports/call.ts'
 import type { JsonSchemas } from '../../ports/json-schemas.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
-import { requireTools, type SchemaFault } from '../checks/agent-tools.ts'
+import { type FindSchemaFault, requireTools } from '../checks/agent-tools.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { agentChange, configurationOf, newAgent, wholeAgent } from '../wire/agents.ts'
@@ -49,7 +49,7 @@ export const adminAgentRoutes =
     const { createAgent, changeAgent, deleteAgent, waitForPosition } = uses
     const { getOrganization, getAgent, listWholeAgents } = uses
     const fits =
-      (call: Call): SchemaFault =>
+      (call: Call): FindSchemaFault =>
       (schema) =>
         uses.schemaFault(call.organizationId, schema)
     const tags = ['admin: agents']

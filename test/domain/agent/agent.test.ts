@@ -56,7 +56,7 @@ t.test('creating', async (t) => {
     .refuses('unknown_sub_agent')
   given()
     .when(create('a', { instruction: 'x'.repeat(100_000) }))
-    .refuses('invalid_input')
+    .refuses('too_complex')
   const full = Array.from({ length: agentLimit }, (_, n) => created(`agent ${n}`))
   given(...full)
     .when(create('a'))

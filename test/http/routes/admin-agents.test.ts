@@ -1,4 +1,5 @@
 import t from 'tap'
+import { requireTools } from '../../../src/http/checks/agent-tools.ts'
 import { served, withOrganization } from '../../support/served.ts'
 
 const unknown = '0198c0de-0000-7000-8000-000000000001'
@@ -177,7 +178,7 @@ t.test('what is missing or wrong in a field is named', async (t) => {
     name: `tool_${n}`,
     headers: { 'X-Long': 'x'.repeat(4_000) },
   }))
-  t.match(await create({ name: 'B', tools: large }), { status: 400, code: 'invalid_input' })
+  t.match(await create({ name: 'B', tools: large }), { status: 400, code: 'too_complex' })
 })
 
 t.test('tools that could not be called are refused', async (t) => {
@@ -229,6 +230,11 @@ t.test('tools that could not be called are refused', async (t) => {
       { status: 400, body: { error: { code: 'too_complex', param: 'tools.0.parameters' } } },
       what,
     )
+  const costly = async () => ({ words: 'it takes too long to compile', overLimit: true })
+  await t.rejects(requireTools([{ ...apiCall, type: 'api_call', method: 'GET' }], costly), {
+    code: 'too_complex',
+    facts: { field: 'tools.0.parameters' },
+  })
   const manyHeaders = Object.fromEntries([...Array(2_000)].map((_, n) => [`X-${n}`, 'a']))
   t.match(await create({ name: 'B', ...headers(manyHeaders) }), {
     status: 400,
