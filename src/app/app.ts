@@ -266,6 +266,8 @@ export const app = (config: Config, options: Options) =>
     return {
       http,
       waitForPosition,
+      /** The model of agents that name none. */
+      defaultModel: models.byDefault,
       /**
        * Fills an empty store with the demo organization. Answers its key, only when it has just
        * been created.

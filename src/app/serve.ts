@@ -1,5 +1,6 @@
 import { Console } from 'node:console'
 import { pino } from 'pino'
+import { offlineName } from '../adapters/models/registry.ts'
 import { type Config, configFrom, type Environment } from '../config.ts'
 import { schedule } from '../jobs/schedule.ts'
 import { type App, app } from './app.ts'
@@ -9,9 +10,20 @@ const stopWithinMs = 10_000
 /** How long the last log lines may take. */
 const flushMs = 1_000
 
+/** Which model answers, and how to connect one where none is configured. */
+const answering = (model: string): string =>
+  model === offlineName
+    ? `${model} answers: its answers are canned. Set LLM_BASE_URL and LLM_MODEL to connect a model`
+    : `${model} answers`
+
 /** Commands to paste: a request, a streamed request, and a list of the recorded events. */
-const welcome = (url: string, { key, organizationId }: { key: string; organizationId: string }) => `
+const welcome = (
+  url: string,
+  model: string,
+  { key, organizationId }: { key: string; organizationId: string },
+) => `
   A demo organization was made. Its key, shown this once: ${key}
+  ${answering(model)}
 
   curl ${url}/api/external/v1/chat/completions \\
     -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' \\
@@ -100,8 +112,10 @@ const running = async (config: Config, out: ReturnType<typeof logTo>): Promise<v
   try {
     const { url, made } = await opened(opening, config)
     await jobs.start()
+    const { defaultModel } = opening
+    log.info({ model: defaultModel }, answering(defaultModel))
     log.info({ url }, 'ready')
-    if (made) output.write(welcome(config.PUBLIC_URL ?? url, made))
+    if (made) output.write(welcome(config.PUBLIC_URL ?? url, defaultModel, made))
   } catch (error) {
     await stop()
     throw error

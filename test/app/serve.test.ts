@@ -80,6 +80,25 @@ t.test('the greeting works as it is printed', async (t) => {
   t.match(await server.ended(), { code: 0, err: '' })
 })
 
+t.test('the start says which model answers, and how to connect one', async (t) => {
+  const DATA_DIR = newFolder(t)
+  const canned =
+    'offline/extractive answers: its answers are canned. Set LLM_BASE_URL and LLM_MODEL to connect a model'
+  const first = life(t, { DATA_DIR })
+  const greeting = await first.said('Reference: ')
+  t.match(greeting, `"msg":"${canned}"`)
+  t.match(greeting, `\n  ${canned}\n`, 'in the greeting too')
+  first.kill('SIGTERM')
+  await first.ended()
+  const url = 'http://127.0.0.1:1/v1'
+  const second = life(t, { DATA_DIR, LLM_BASE_URL: url, LLM_MODEL: 'acme/large' })
+  const told = await second.said('"msg":"ready"')
+  t.match(told, '"msg":"acme/large answers"')
+  t.notMatch(told, 'canned')
+  second.kill('SIGTERM')
+  await second.ended()
+})
+
 t.test('the next start greets nobody', async (t) => {
   const DATA_DIR = newFolder(t)
   const first = life(t, { DATA_DIR })
