@@ -81,6 +81,7 @@ type Get = { query?: string; headers?: Record<string, string> }
 /** What is asked of a route; once, without a query, where nothing is said. */
 const asksOf = ({ readModels }: World): Record<string, readonly Get[]> => {
   const audit = '/api/admin/organizations/{organization_id}/audit'
+  const own = '/api/admin/platform/audit'
   const queries = (...all: readonly string[]): Get[] => all.map((query) => ({ query }))
   const lines = (...all: readonly string[]): Get[] =>
     all.map((query) => ({ query, headers: ndjson }))
@@ -94,6 +95,19 @@ const asksOf = ({ readModels }: World): Record<string, readonly Get[]> => {
       ...queries(...resumed.map((after) => `${after}&limit=5`)),
       ...lines('', ...resumed),
     ],
+    [`${own}/events`]: [
+      ...queries(
+        'limit=500',
+        'type=SubscriptionChanged',
+        'stream=user-{user_id}',
+        'request_id=none',
+      ),
+      ...lines(''),
+    ],
+    [`${own}/proofs/inclusion`]: queries('index=1&size=2'),
+    [`${own}/proofs/consistency`]: queries('from=1&to=2'),
+    [`${own}/export`]: queries('from=0&to=2', ''),
+    [`${own}/state`]: readModels.flatMap((view) => queries(`view=${view}`)),
     [`${audit}/proofs/inclusion`]: queries('index=3&size=20', 'index=19&size=20'),
     [`${audit}/proofs/consistency`]: queries('from=5&to=20', 'from=16&to=20'),
     [`${audit}/export`]: queries('from=3&to=20', ''),
@@ -112,9 +126,12 @@ const asksOf = ({ readModels }: World): Record<string, readonly Get[]> => {
 }
 
 /** Routes that the document leaves out: tiles have paths of any depth. */
-const tiles = ['0/000.p/20', 'entries/000.p/20'].map(
-  (tile) => `/api/admin/organizations/{organization_id}/audit/tile/${tile}`,
-)
+const tiles = [
+  '/api/admin/organizations/{organization_id}/audit/tile/0/000.p/20',
+  '/api/admin/organizations/{organization_id}/audit/tile/entries/000.p/20',
+  '/api/admin/platform/audit/tile/0/000.p/2',
+  '/api/admin/platform/audit/tile/entries/000.p/2',
+]
 
 const keyFor = (path: string, { admin, all, own }: World['keys']): string => {
   if (path.startsWith('/api/admin/')) return admin
