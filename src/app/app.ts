@@ -54,7 +54,8 @@ type Options = {
 /**
  * The composition root: stores → commands → projections → queries → HTTP, wired once, and closed in
  * reverse. Nothing listens yet.
- * @throws StoreInUse, StoreDamaged, StoreUnavailable, KeysMismatch, ConfigInvalid, ModelMisconfigured
+ * @throws StoreInUse, StoreFormat, StoreDamaged, StoreUnavailable, KeysMismatch, ConfigInvalid,
+ * ModelMisconfigured
  */
 export const app = (config: Config, options: Options) =>
   opening(async (opened) => {
@@ -200,6 +201,7 @@ export const app = (config: Config, options: Options) =>
         views: stores.views,
         projecting,
         failingSince: writing.failingSince,
+        damage: stores.damage,
       }),
     )
     opened.use(

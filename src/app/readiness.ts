@@ -1,9 +1,11 @@
 import type { Position } from '../domain/event.ts'
 import type { Check, Readiness } from '../http/routes/health.ts'
+import type { Damage } from '../ports/damage.ts'
 import type { EventStore } from '../ports/event-store.ts'
 import type { Views } from '../ports/views.ts'
 import type { Projector } from '../projector/projector.ts'
 import { deferred } from '../support/deferred.ts'
+import { damageCheck } from './damage-check.ts'
 
 type Uses = {
   events: Pick<EventStore, 'head' | 'distance'>
@@ -11,6 +13,8 @@ type Uses = {
   projecting: Pick<Projector, 'state' | 'checkpoint'>
   /** Since when appends have failed. */
   failingSince(): Date | undefined
+  /** What was found damaged: the rest can be served. */
+  damage?(): readonly Damage[]
   /** A monotonic clock, in milliseconds. */
   now?: () => number
   /** How long a store may take to answer. */
@@ -46,10 +50,12 @@ const answered = async <Answer>(
 
 /**
  * Whether this process can serve: its stores answer, the last append was stored, no projection has
- * stopped, and the views make progress while there are events to fold.
+ * stopped, and the views make progress while there are events to fold. Damage is named and does not
+ * count: the rest is served.
  */
 export const openReadiness = (uses: Uses) => {
-  const { events, views, projecting, failingSince, now = () => performance.now() } = uses
+  const { events, views, projecting, failingSince, damage = () => [] } = uses
+  const { now = () => performance.now() } = uses
   const { patienceMs = 2_000, stillMs = 5_000, lookMs = 1_000 } = uses
   /**
    * The views' position when they last made progress or had nothing to fold, and the time of that.
@@ -99,7 +105,8 @@ export const openReadiness = (uses: Uses) => {
         read_models,
         projections: projections(store.answer),
       }
-      return { ready: Object.values(checks).every(({ ok }) => ok), checks }
+      const ready = Object.values(checks).every(({ ok }) => ok)
+      return { ready, checks: { ...checks, damage: damageCheck(damage()) } }
     },
     close(): void {
       clearInterval(timer)

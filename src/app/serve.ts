@@ -125,8 +125,8 @@ const running = async (config: Config, out: ReturnType<typeof logTo>): Promise<v
 /**
  * The server as a process: ends the runs of an earlier process, listens, creates the demo
  * organization in an empty store, and stops in order on SIGTERM and SIGINT, with exit code 0.
- * Resolves when it is ready. @throws ConfigInvalid, StoreInUse, StoreDamaged, and the errors of
- * listening
+ * Resolves when it is ready. @throws ConfigInvalid, StoreInUse, StoreFormat,
+ * StoreDamaged, and the errors of listening
  */
 export const serve = async (env: Environment): Promise<void> => {
   const config = configFrom(env)

@@ -12,6 +12,7 @@ import { openViewsEnv } from '../adapters/embedded/views-env.ts'
 import type { Config } from '../config.ts'
 import type { Answers } from '../ports/answers.ts'
 import type { Blobs } from '../ports/blobs.ts'
+import type { Damage } from '../ports/damage.ts'
 import type { EventStore } from '../ports/event-store.ts'
 import type { KeyStore } from '../ports/keys.ts'
 import type { Leases } from '../ports/leases.ts'
@@ -36,6 +37,8 @@ export type Stores = {
   sharedViews: boolean
   /** How many events in our part of a shared store were found that are not ours. */
   strangers(): number
+  /** What was found damaged since the start. */
+  damage(): readonly Damage[]
   close(): Promise<void>
 }
 
@@ -47,13 +50,14 @@ type Options = StoreWait & {
   positionGap?: number
 }
 
-/** Events, keys and first answers in DATA_DIR. @throws StoreInUse, StoreDamaged */
+/** Events, keys and first answers in DATA_DIR. @throws StoreInUse, StoreFormat, StoreDamaged */
 const embeddedLog = async (path: string, gap: number) => {
   const log = await openLog({ path })
   return {
     events: embeddedEventStore(log, { gap }),
     keys: embeddedKeyStore(log),
     answers: embeddedAnswers(log),
+    damage: log.damage,
     close: () => log.close(),
   }
 }
@@ -103,7 +107,7 @@ const eventStoreDb = (url: string, namespace: string, log: Log, wait: StoreWait)
 
 /**
  * Opens what the configuration names; databases are waited for.
- * @throws StoreInUse, StoreDamaged, StoreUnavailable
+ * @throws StoreInUse, StoreFormat, StoreDamaged, StoreUnavailable
  */
 export const openStores = (config: Where, log: Log, options: Options = {}): Promise<Stores> =>
   opening(async (opened) => {
@@ -133,5 +137,6 @@ export const openStores = (config: Where, log: Log, options: Options = {}): Prom
       sharedEvents: remote !== undefined,
       sharedViews: mongo !== undefined,
       strangers: remote?.strangers ?? (() => 0),
+      damage: () => local?.damage() ?? [],
     }
   })

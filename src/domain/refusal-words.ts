@@ -76,6 +76,7 @@ export const refusalWords = {
   llm_service_unavailable: 'The model provider is unavailable',
   llm_service_timeout: 'The model provider did not answer in time',
   service_unavailable: 'The service cannot take this request right now',
+  store_damaged: 'What is stored of this is damaged; the operator can see where',
   organization_not_found: 'Organization not found',
   member_not_found: 'Member not found',
   member_exists: 'This person is a member already',

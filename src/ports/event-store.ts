@@ -43,6 +43,24 @@ export const MAX_APPEND_BYTES = 1_048_576
 /** What is on disk is not what was written: said, never skipped or truncated. */
 export class StoreDamaged extends Error {
   override readonly name = 'StoreDamaged'
+  /** The event that cannot be read, where it is known. */
+  readonly position: Position | undefined
+  constructor(message: string, options: ErrorOptions & { position?: Position } = {}) {
+    super(message, options)
+    this.position = options.position
+  }
+}
+
+/** A folder is in a format of another release. Nothing in it was touched. */
+export class StoreFormat extends Error {
+  override readonly name = 'StoreFormat'
+  constructor(path: string, found: number, read: number) {
+    const writer = found > read ? 'a later' : 'an earlier'
+    super(
+      `${path} is in format ${found}, written by ${writer} release; this one reads format ${read}. ` +
+        'Nothing is damaged: start the release that wrote it, or use another DATA_DIR',
+    )
+  }
 }
 
 /**

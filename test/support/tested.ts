@@ -10,6 +10,10 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/http/checks/history-owner.ts',
     'src/app/audit.ts',
   ],
+  'test/adapters/embedded/page-guard.test.ts': [
+    'src/adapters/embedded/guarded.ts',
+    'src/adapters/embedded/page.ts',
+  ],
   'test/app/nested-loops.test.ts': ['src/agents/loop-agent.ts'],
   'test/security/invitations.test.ts': [
     'queries/list-memberships.ts',

@@ -38,8 +38,10 @@ export const embeddedAnswers = (log: EventLog): Answers => {
       bytes: 0,
       prepare: () => {
         const old = scopes.slice(0, sweepBatch).filter((scope) => {
-          const entry = entryOf(scope)
-          return entry && isOver(entry, now)
+          log.answers.check(scope, { removes: true })
+          // A damaged answer stays: its request must not run again.
+          const text = log.answers.get(scope)
+          return text !== undefined && isOver(JSON.parse(text), now)
         })
         return () => {
           for (const scope of old) log.answers.removeSync(scope)
@@ -77,8 +79,9 @@ export const embeddedAnswers = (log: EventLog): Answers => {
       ),
 
     release: async (scope) =>
-      change(scope, () => () => {
-        log.answers.removeSync(scope)
+      change(scope, () => {
+        log.answers.check(scope, { removes: true })
+        return () => log.answers.removeSync(scope)
       }),
 
     async sweep(now) {

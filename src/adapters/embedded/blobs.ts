@@ -3,6 +3,10 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs
 import { dirname, join } from 'node:path'
 import { type Blobs, BlobTooLarge } from '../../ports/blobs.ts'
 import { StoreUnavailable } from '../../ports/event-store.ts'
+import { isInFormat, noteFormat } from './folder-format.ts'
+
+/** Folders of releases up to 0.1.0 do not name theirs, which is this one. */
+const format = 1
 
 const sha256 = /^[0-9a-f]{64}$/
 
@@ -48,11 +52,13 @@ const fill = async (file: FileHandle, bytes: AsyncIterable<Uint8Array>, maxBytes
 /**
  * Blobs as files under a directory, two levels deep by the first digits of their hash. A blob is
  * written beside them and gets its name once it is whole and on disk. One that a crash cut off is
- * never seen, and is removed by the next start.
+ * never seen, and is removed by the next start. @throws StoreFormat, StoreDamaged
  */
 export const embeddedBlobs = async (path: string): Promise<Blobs> => {
   const incoming = join(path, 'incoming')
+  const noted = isInFormat(path, format)
   await mkdir(incoming, { recursive: true, mode: 0o700 })
+  if (!noted) noteFormat(path, format)
   for (const left of await readdir(incoming)) await rm(join(incoming, left))
 
   const placeOf = (hash: string): string => {

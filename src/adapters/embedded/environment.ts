@@ -1,12 +1,16 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Database, open, type RootDatabase } from 'lmdb'
+import { open, type RootDatabase } from 'lmdb'
 import { StoreDamaged } from '../../ports/event-store.ts'
-import { assertWhole, writeDurably } from './data-file.ts'
+import { assertWhole } from './data-file.ts'
+import { isInFormat, noteFormat } from './folder-format.ts'
+import { type Guarded, guarded } from './guarded.ts'
 import { streamKey } from './index-key.ts'
+import { type PageGuard, pageGuard } from './page-guard.ts'
 import { checksummed } from './record.ts'
 
-const format = '2'
+type Lost = Parameters<typeof pageGuard>[1]
+
+const format = 2
 /** Address space, not disk: the size to which the file may grow while it is open. */
 const mapSize = 2 ** 40
 
@@ -16,23 +20,32 @@ export type LogEnvironment = {
   file: string
   root: RootDatabase
   /** Records by the position of their last event; undefined where bytes are damaged. */
-  records: Database<string | undefined, number>
+  records: Guarded<string | undefined, number>
   /** A stream and the revision of a record's last event (`streamKey`) to the key of the record. */
-  streams: Database<number, [string, number]>
+  streams: Guarded<number, [string, number]>
   /** By `dataKeyKey`. */
-  keys: Database<Buffer, string>
-  answers: Database<string | undefined, string>
+  keys: Guarded<Buffer, string>
+  answers: Guarded<string | undefined, string>
+  guard: PageGuard
 }
 
-const openDatabases = (path: string) => {
+const openDatabases = (path: string, file: string, before: PageGuard | undefined, lost: Lost) => {
   const root = open({ path, noSubdir: false, mapSize, maxDbs: 8, overlappingSync: false })
   const text = { encoder: checksummed, cache: false } as const
+  const records = root.openDB<string | undefined, number>({ name: 'records', ...text })
+  const ordered = { encoding: 'ordered-binary' } as const
+  const streams = root.openDB<number, [string, number]>({ name: 'streams', ...ordered })
+  const keys = root.openDB<Buffer, string>({ name: 'keys', encoding: 'binary' })
+  const answers = root.openDB<string | undefined, string>({ name: 'answers', ...text })
+  const guard = before ?? pageGuard(file, lost)
+  guard.forget()
   return {
     root,
-    records: root.openDB<string | undefined, number>({ name: 'records', ...text }),
-    streams: root.openDB<number, [string, number]>({ name: 'streams', encoding: 'ordered-binary' }),
-    keys: root.openDB<Buffer, string>({ name: 'keys', encoding: 'binary' }),
-    answers: root.openDB<string | undefined, string>({ name: 'answers', ...text }),
+    guard,
+    records: guarded(records, 'records', guard),
+    streams: guarded(streams, 'streams', guard),
+    keys: guarded(keys, 'keys', guard),
+    answers: guarded(answers, 'answers', guard),
   }
 }
 
@@ -43,9 +56,8 @@ type Databases = ReturnType<typeof openDatabases>
  */
 const assertConsistent = ({ records, streams }: Databases, file: string): void => {
   const [tail] = records.getRange({ reverse: true, limit: 1 })
-  const count = (db: Database) => (db.getStats() as { entryCount: number }).entryCount
-  if (count(records) !== count(streams))
-    throw new StoreDamaged(`${file}: ${count(records)} records, ${count(streams)} in streams`)
+  const [all, placed] = [records.count(), streams.count()]
+  if (all !== placed) throw new StoreDamaged(`${file}: ${all} records, ${placed} in streams`)
   if (!tail) return
   if (tail.value === undefined) throw new StoreDamaged(`${file}: damaged at position ${tail.key}`)
   const [stream, revision, , events]: [string, number, unknown, unknown[]] = JSON.parse(tail.value)
@@ -54,25 +66,28 @@ const assertConsistent = ({ records, streams }: Databases, file: string): void =
 }
 
 /**
- * Opens the store in a directory, or creates it.
- * @throws StoreDamaged when the file is not whole, is in another format, or its end is inconsistent
+ * Opens the store in a directory, or creates it. `lost` is told of every damaged page that is met,
+ * from then on.
+ * @throws StoreFormat, and StoreDamaged when the file is not whole or its end is inconsistent
  */
-export const openEnvironment = async (path: string): Promise<LogEnvironment> => {
+export const openEnvironment = async (path: string, lost: Lost): Promise<LogEnvironment> => {
   const file = join(path, 'data.mdb')
-  const formatFile = join(path, 'format')
-  const known = existsSync(formatFile)
+  const known = isInFormat(path, format)
+  let guard: PageGuard | undefined
   if (known) {
-    const found = readFileSync(formatFile, 'utf8').trim()
-    if (found !== format) throw new StoreDamaged(`${formatFile} says ${found}, not ${format}`)
     await assertWhole(file)
+    guard = pageGuard(file, lost)
   }
-  const databases = openDatabases(path)
+  let databases: Databases | undefined
   try {
+    guard?.checkHead()
+    databases = openDatabases(path, file, guard, lost)
     assertConsistent(databases, file)
-    if (!known) writeDurably(path, 'format', format)
+    if (!known) noteFormat(path, format)
+    return { file, ...databases }
   } catch (error) {
-    await databases.root.close()
+    await databases?.root.close()
+    guard?.close()
     throw error
   }
-  return { file, ...databases }
 }

@@ -72,6 +72,8 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
     const prepare = () => {
       const place = placeOf(reader, stream, expected, ids, revisionOf(stream))
       if ('before' in place) return () => place.before
+      log.records.check('last')
+      log.streams.check(streamKey(stream, place.first + events.length - 1))
       return () => {
         const text = recordOf(stream, place.first, body)
         const revision = place.first + events.length - 1
@@ -137,7 +139,7 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
     append,
     read,
     history: (after, upTo = head) => pages(after, earliest(upTo, head)),
-    at: eventsAt(pages),
+    at: eventsAt({ pages, event: (position) => log.look(() => reader.event(position)) }),
     feed,
     distance: (from, to) => ({ amount: Math.max(0, to - from), unit: 'events' }),
     head: async () => head,

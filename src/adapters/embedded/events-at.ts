@@ -5,10 +5,20 @@ import { rangesOf } from '../position-ranges.ts'
 /** Positions this near are read in one go; what lies between is dropped. */
 const near = 64
 
-type Pages = (after: Position, upTo: Position) => AsyncIterable<readonly RecordedEvent[]>
+type Reads = {
+  pages(after: Position, upTo: Position): AsyncIterable<readonly RecordedEvent[]>
+  /** One event; undefined when there is none. */
+  event(position: Position): RecordedEvent | undefined
+}
 
-/** The events at positions, read from pages of the whole log. */
-export const eventsAt = (pages: Pages): EventStore['at'] => {
+/**
+ * The events at positions, read from pages of the whole log. Where something between them is
+ * damaged, which may be of others, they are read one by one.
+ */
+export const eventsAt = ({ pages, event }: Reads): EventStore['at'] => {
+  const missing = (position: Position) =>
+    new StoreDamaged(`no event at position ${position}`, { position })
+
   async function* ofRange(range: readonly Position[]) {
     const [first, last] = [range[0], range.at(-1)]
     if (first === undefined || last === undefined) return
@@ -18,11 +28,22 @@ export const eventsAt = (pages: Pages): EventStore['at'] => {
       found++
       return true
     }
-    for await (const page of pages((first - 1) as Position, last)) {
-      const events = page.filter(isNext)
-      if (events.length > 0) yield events
+    try {
+      for await (const page of pages((first - 1) as Position, last)) {
+        const events = page.filter(isNext)
+        if (events.length > 0) yield events
+      }
+    } catch (error) {
+      if (!(error instanceof StoreDamaged)) throw error
+      for (const position of range.slice(found)) {
+        const one = event(position)
+        if (!one) throw missing(position)
+        yield [one]
+      }
+      return
     }
-    if (found < range.length) throw new StoreDamaged(`no event at position ${range[found]}`)
+    const next = range[found]
+    if (next !== undefined) throw missing(next)
   }
 
   return async function* (positions) {

@@ -18,8 +18,13 @@ export const embeddedKeyStore = (log: EventLog): KeyStore => {
   const store = async (name: string, key: Uint8Array, owed: boolean): Promise<void> => {
     waiting.set(name, key)
     const write = () => log.keys.putSync(dataKeyKey(name), Buffer.from(key))
+    const prepare = () => {
+      // A key that was handed out has to be stored; its place was looked at when it was.
+      if (!owed) log.keys.check(dataKeyKey(name))
+      return write
+    }
     try {
-      await log.write({ bytes: key.length, prepare: () => write, owed })
+      await log.write({ bytes: key.length, prepare, owed })
     } finally {
       if (waiting.get(name) === key) waiting.delete(name)
     }
@@ -33,7 +38,7 @@ export const embeddedKeyStore = (log: EventLog): KeyStore => {
     async some() {
       for (const [name, key] of waiting) if (key.length > 0) return name
       return log.look(() => {
-        for (const { key, value } of log.keys.getRange())
+        for (const { key, value } of log.keys.getRange({}))
           if (value.length > 0) return dataKeyName(key)
         return undefined
       })

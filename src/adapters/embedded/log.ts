@@ -1,9 +1,12 @@
 import { mkdirSync } from 'node:fs'
+import type { Position } from '../../domain/event.ts'
+import type { Damage } from '../../ports/damage.ts'
 import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import { commitQueue, type QueuedWrite } from './commit-queue.ts'
 import { markClosed, roomIn } from './data-file.ts'
 import { type LogEnvironment, openEnvironment } from './environment.ts'
 import { holdAlone } from './lock.ts'
+import type { LostKeys } from './page-guard.ts'
 
 const maxNameBytes = 1_000
 /** Room for the pages that a batch touches besides its own bytes. */
@@ -14,12 +17,16 @@ const damage = new Set([-30_797, -30_796, -30_794, -30_793])
 /** Called after every commit of the log, and at its end. */
 type Watcher = { committed(): void; failed(): void; closed(): void }
 
-export type EventLog = Omit<LogEnvironment, 'root'> & {
+export type EventLog = Omit<LogEnvironment, 'root' | 'guard'> & {
   /** Resolves once the change is on disk. @throws StoreUnavailable, what `prepare` throws */
   write<T>(change: QueuedWrite<T>): Promise<T>
   /** Runs a read; all reads go through here. @throws StoreUnavailable when closed, StoreDamaged */
   look<T>(reading: () => T): T
   watch(watcher: Watcher): void
+  /** What was found damaged since the start. */
+  damage(): readonly Damage[]
+  /** Takes note of an event whose bytes are damaged. */
+  damagedAt(position: number): StoreDamaged
   close(): Promise<void>
 }
 
@@ -47,24 +54,60 @@ const explaining = <T>(reading: () => T, file: string): T => {
   }
 }
 
+/** Damaged positions of which each is named; beyond that only the first of more are counted. */
+const namedDamage = 1_000
+
+const positionIn = (key: unknown): Position | undefined =>
+  typeof key === 'number' ? (key as Position) : undefined
+
+/** What was found damaged: each place once. */
+const damageFound = () => {
+  const found = new Map<string, Damage>()
+  const add = (damage: Damage) => {
+    const key = `${damage.what} ${damage.from}`
+    if (found.size < namedDamage) found.set(key, damage)
+  }
+  return {
+    all: () => [...found.values()],
+    add,
+    /** A record is found by its last event: so events from behind the record before are lost. */
+    addPage(error: StoreDamaged, lost?: LostKeys): void {
+      const from = positionIn(lost?.from)
+      const to = positionIn(lost?.below)
+      const inRecords = lost?.name === 'records'
+      add({
+        store: 'events',
+        what: error.message,
+        ...(inRecords && from !== undefined && { from }),
+        ...(inRecords && to !== undefined && { to }),
+      })
+    },
+  }
+}
+
 /**
  * Opens the store in the directory `path`: the log of events, data keys and first answers, in one
  * LMDB environment. A commit is on disk before its callers are answered.
- * @throws StoreInUse, StoreDamaged, StoreUnavailable
+ * @throws StoreInUse, StoreFormat, StoreDamaged, StoreUnavailable
  */
 export const openLog = async ({ path }: { path: string }): Promise<EventLog> => {
   mkdirSync(path, { recursive: true })
   const release = await holdAlone(path)
   try {
-    return logOver(await openEnvironment(path), release)
+    const found = damageFound()
+    return logOver(await openEnvironment(path, found.addPage), release, found)
   } catch (error) {
     release()
     throw explained(error, path)
   }
 }
 
-const logOver = (environment: LogEnvironment, release: () => void): EventLog => {
-  const { file, root, records, streams, keys, answers } = environment
+const logOver = (
+  { root, guard, ...environment }: LogEnvironment,
+  release: () => void,
+  found: ReturnType<typeof damageFound>,
+): EventLog => {
+  const { file } = environment
   const watchers: Watcher[] = []
   const room = roomIn(file, () => {
     const { lastPageNumber, pageSize } = root.getStats() as Record<string, number>
@@ -78,8 +121,13 @@ const logOver = (environment: LogEnvironment, release: () => void): EventLog => 
 
   const queue = commitQueue({
     commit(bytes, write) {
+      guard.checkFree()
       room.reserve(2 * bytes + spareBytes)
-      root.transactionSync(write)
+      try {
+        root.transactionSync(write)
+      } finally {
+        guard.forget()
+      }
     },
     committed: () => {
       for (const { committed } of watchers) committed()
@@ -95,16 +143,20 @@ const logOver = (environment: LogEnvironment, release: () => void): EventLog => 
     for (const { closed } of watchers) closed()
     room.close()
     await root.close()
+    guard.close()
     markClosed(file)
     release()
   }
 
   return {
-    file,
-    records,
-    streams,
-    keys,
-    answers,
+    ...environment,
+    damage: found.all,
+    damagedAt(at) {
+      const position = at as Position
+      const what = `${file}: damaged at position ${at}`
+      found.add({ store: 'events', what, from: position, to: position })
+      return new StoreDamaged(what, { position })
+    },
     async write(change) {
       assertOpen()
       return queue.add({ ...change, prepare: () => explaining(change.prepare, file) })

@@ -1,5 +1,5 @@
 import type { Position } from '../../domain/event.ts'
-import { type RecordedEvent, START, StoreDamaged } from '../../ports/event-store.ts'
+import { type RecordedEvent, START } from '../../ports/event-store.ts'
 import { streamKey } from './index-key.ts'
 import type { EventLog } from './log.ts'
 import { eventsOf } from './record.ts'
@@ -8,9 +8,9 @@ const batchEvents = 1_000
 const batchChars = 4 * 1024 * 1024
 
 /** Reads of the log as it is on disk, or as the current transaction has left it. */
-export const logReader = ({ records, streams, file }: EventLog) => {
+export const logReader = ({ records, streams, damagedAt }: EventLog) => {
   const textAt = (position: number, text = records.get(position)): string => {
-    if (text === undefined) throw new StoreDamaged(`${file}: damaged at position ${position}`)
+    if (text === undefined) throw damagedAt(position)
     return text
   }
 
@@ -19,6 +19,16 @@ export const logReader = ({ records, streams, file }: EventLog) => {
     for (const { key, value } of records.getRange({ start: after + 1 })) {
       yield { position: key, text: textAt(key, value) }
       if (key >= upTo) return
+    }
+  }
+
+  /** @throws StoreDamaged where the index leads to another stream */
+  function* placesOf(stream: string, from: number) {
+    const start = `[${JSON.stringify(stream)},`
+    for (const { value: position } of streams.getRange(streamFrom(stream, from))) {
+      const text = textAt(position)
+      if (!text.startsWith(start)) throw damagedAt(position)
+      yield { position, text }
     }
   }
 
@@ -58,11 +68,16 @@ export const logReader = ({ records, streams, file }: EventLog) => {
 
     /** A batch of a stream, from a revision on. */
     slice(stream: string, from: number): RecordedEvent[] {
-      const places = streams
-        .getRange(streamFrom(stream, from))
-        .map(({ value: position }) => ({ position, text: textAt(position) }))
-      const events = batch(places)
+      const events = batch(placesOf(stream, from))
       return events.slice(from - (events[0]?.revision ?? from))
+    },
+
+    /** The event at a position, which need not be the last of its record. */
+    event(position: number): RecordedEvent | undefined {
+      const [record] = records.getRange({ start: position, limit: 1 })
+      if (!record) return undefined
+      const events = eventsOf(textAt(record.key, record.value), record.key)
+      return events.find((event) => event.position === position)
     },
 
     /** A batch of the whole log, after one position and up to another. */

@@ -54,7 +54,8 @@ const readMark = (path: string): Mark | undefined => {
 const damageOf = (data: string, left: Mark | undefined, boot: string | undefined) => {
   if (!existsSync(data)) return undefined
   if (!left) return 'nothing says how it was left'
-  if (left.layout !== layout) return 'it was written by another version'
+  if (left.layout !== layout)
+    return `it was written by another release, in format ${left.layout} and not ${layout}`
   if ('boot' in left)
     return left.boot === boot ? undefined : 'the machine went down while it was in use'
   const { bytes, head } = closedAs(data)

@@ -2,7 +2,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { Refusal, refusal } from '../../domain/refusal.ts'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
-import { AppendTooLarge, StoreUnavailable } from '../../ports/event-store.ts'
+import { AppendTooLarge, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import { InvalidRequest } from '../checks/validate.ts'
 import { alwaysError, bodyOf, type Group } from './bodies.ts'
 import { refusalTable } from './refusal-table.ts'
@@ -63,12 +63,18 @@ const fastifyCodes: Readonly<Record<string, RefusalCode>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalid_json',
 }
 
+const damagedRefusal = ({ position }: StoreDamaged): Refusal =>
+  position === undefined
+    ? refusal('store_damaged')
+    : refusal('store_damaged', { message: `The stored event at position ${position} is damaged` })
+
 /** Any error as the refusal to answer with; undefined for unexpected errors. */
 export const refusalOf = (error: unknown, group: Group): Refusal | undefined => {
   if (error instanceof Refusal) return error
   if (error instanceof InvalidRequest)
     return error.part === 'body' ? bodyRefusal(error.issues, group) : queryRefusal(error.issues)
   if (error instanceof StoreUnavailable) return refusal('service_unavailable')
+  if (error instanceof StoreDamaged) return damagedRefusal(error)
   if (error instanceof AppendTooLarge)
     return refusal('payload_too_large', { message: 'What is to be kept is larger than 1 MiB' })
   const { code, statusCode } = error as FastifyError
@@ -84,7 +90,11 @@ const groupOf = ({ routeOptions, url }: FastifyRequest): Group =>
 const unavailableRetryAfter = 1
 
 /** Refusals that stay for a while, whatever their status says: stock SDKs are told not to try again. */
-const lasting: ReadonlySet<RefusalCode> = new Set(['insufficient_credits', 'model_misconfigured'])
+const lasting: ReadonlySet<RefusalCode> = new Set([
+  'insufficient_credits',
+  'model_misconfigured',
+  'store_damaged',
+])
 
 /** Refusals that are sent before the whole body was read. */
 const unread: ReadonlySet<RefusalCode> = new Set(['payload_too_large', 'invalid_json'])

@@ -53,10 +53,16 @@ const everywhere: readonly RefusalCode[] = [
   'unsupported_media_type',
   'internal_error',
   'service_unavailable',
+  'store_damaged',
 ]
 
 /** Refusals that any route without a key may answer. */
-const inTheOpen: readonly RefusalCode[] = ['invalid_query', 'internal_error', 'service_unavailable']
+const inTheOpen: readonly RefusalCode[] = [
+  'invalid_query',
+  'internal_error',
+  'service_unavailable',
+  'store_damaged',
+]
 
 const ofBodies = (group: Group): readonly RefusalCode[] => [
   alwaysError(group) ? 'missing_required_field' : 'invalid_body',

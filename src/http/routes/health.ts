@@ -39,7 +39,9 @@ export const healthRoutes =
         const { ready, checks } = await readiness()
         if (!ready) reply.code(503).header('x-error-code', 'service_unavailable')
         const timestamp = clock.now().toISOString()
-        return { status: ready ? 'ok' : 'unavailable', version, timestamp, checks }
+        const whole = Object.values(checks).every(({ ok }) => ok)
+        const status = ready ? (whole ? 'ok' : 'damaged') : 'unavailable'
+        return { status, version, timestamp, checks }
       },
     )
   }

@@ -52,7 +52,7 @@ t.test('damage that can be seen at once keeps the store closed', async (t) => {
     'a file of a few bytes': (file) => truncateSync(file, 100),
     'an empty file': (file) => truncateSync(file, 0),
     'a missing file': (file) => rmSync(file),
-    'another format': (file) => writeFileSync(join(file, '..', 'format'), '0'),
+    'a format that is no number': (file) => writeFileSync(join(file, '..', 'format'), 'x'),
   }
   const crashed = ['a truncated file', 'a damaged header']
   const left = (mark: 'closed' | 'by a crash') => (name: string) =>

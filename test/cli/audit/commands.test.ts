@@ -136,9 +136,9 @@ t.test('a history is exported, verified, tampered with, and replayed', async (t)
   })
 
   const falsified = await openLog({ path: join(DATA_DIR, 'log') })
-  const [place] = falsified.records
-    .getRange({})
-    .filter(({ value }) => value?.includes('"OrganizationCreated"') === true)
+  const [place] = [...falsified.records.getRange({})].filter(
+    ({ value }) => value?.includes('"OrganizationCreated"') === true,
+  )
   const text = place?.value ?? ''
   const created = places.findIndex((n) => lines[n]?.includes('"type":"OrganizationCreated"'))
   const { id } = JSON.parse(lines[places[created] ?? 0] ?? '')

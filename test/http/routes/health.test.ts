@@ -60,6 +60,7 @@ t.test('GET /api/health: the process answers, and so do its stores', async (t) =
         event_store: { ok: true },
         read_models: { ok: true },
         projections: { ok: true, detail: 'lag 0' },
+        damage: { ok: true },
       },
     },
   })

@@ -1,0 +1,55 @@
+import type { Database, Key } from 'lmdb'
+import type { PageGuard } from './page-guard.ts'
+
+type Range<K> = {
+  start?: K
+  end?: K
+  reverse?: boolean
+  limit?: number
+  offset?: number
+}
+
+/**
+ * A database whose pages are looked at before lmdb reads them, so that damage is an error of the
+ * caller and not the end of the process. Writes are not looked at: call `check` before the
+ * transaction.
+ */
+export const guarded = <V, K extends Key>(db: Database<V, K>, name: string, guard: PageGuard) => {
+  function* within<T>(range: Range<K>, values: boolean, items: Iterable<T>): Generator<T> {
+    const { start, reverse = false, offset = 0, limit = Infinity } = range
+    const cursor = guard.cursor(name, start, { reverse, values })
+    const iterator = items[Symbol.iterator]()
+    for (let skipped = 0; skipped < offset; skipped++) cursor.next()
+    for (let taken = 0; taken < limit; taken++) {
+      cursor.next()
+      const { done, value } = iterator.next()
+      if (done) return
+      yield value
+    }
+  }
+
+  return {
+    /** Looks at what a write of a key reads. @throws StoreDamaged */
+    check: (key: K | 'last', options?: { removes: boolean }): void =>
+      guard.check(name, key, options),
+    get(key: K): V | undefined {
+      guard.check(name, key)
+      return db.get(key)
+    },
+    doesExist(key: K): boolean {
+      guard.check(name, key)
+      return db.doesExist(key)
+    },
+    getRange: (range: Range<K>) => within(range, true, db.getRange(range)),
+    getKeys: (range: Range<K>) => within(range, false, db.getKeys(range)),
+    putSync: (key: K, value: V): void => {
+      db.putSync(key, value)
+    },
+    removeSync: (key: K): void => {
+      db.removeSync(key)
+    },
+    count: (): number => (db.getStats() as { entryCount: number }).entryCount,
+  }
+}
+
+export type Guarded<V, K extends Key> = ReturnType<typeof guarded<V, K>>

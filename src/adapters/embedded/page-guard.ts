@@ -1,0 +1,289 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import type { Key } from 'lmdb'
+import { fromBufferKey, toBufferKey } from 'ordered-binary'
+import { StoreDamaged } from '../../ports/event-store.ts'
+import {
+  childAt,
+  countOf,
+  emptyPage,
+  faultOf,
+  headerBytes,
+  keyAt,
+  largeFaultOf,
+  type Meta,
+  metaIn,
+  type Page,
+  type Tree,
+  treeIn,
+  valueAt,
+} from './page.ts'
+
+/** Pages that are kept while one turn of the event loop reads. */
+const keptPages = 2_048
+/** Pages of the list of free pages that are looked at before a commit. */
+const freePages = 256
+const firstBytes = 256
+const usualPage = 4_096
+
+/** A page on the way to a leaf, and the node that is followed. */
+type Step = { page: Page; at: number }
+
+/** What a damaged page held: the keys of a database from one on, to before another. */
+export type LostKeys = { name: string; from?: Key | undefined; below?: Key | undefined }
+type OnDamage = (error: StoreDamaged, lost?: LostKeys) => void
+
+const encoded = (key: Key): Buffer => toBufferKey(key as Parameters<typeof toBufferKey>[0])
+
+const keyOf = ({ page, at }: Step): Key => {
+  const { from, to } = keyAt(page, at)
+  return fromBufferKey(page.bytes.subarray(from, to)) as Key
+}
+
+/** The keys below the last node of a path. */
+const lostBelow = (name: string, path: readonly Step[]): LostKeys => {
+  const from = path.findLast(({ at }) => at > 0)
+  const below = path.findLast(({ page, at }) => at + 1 < countOf(page))
+  return {
+    name,
+    from: from && keyOf(from),
+    below: below && keyOf({ page: below.page, at: below.at + 1 }),
+  }
+}
+
+/** The place of the first key of a page that is not below a key, and whether it is that key. */
+const search = (page: Page, key: Buffer, first: number) => {
+  let low = first
+  let high = countOf(page)
+  let exact = false
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const { from, to } = keyAt(page, middle)
+    const order = page.bytes.compare(key, 0, key.length, from, to)
+    if (order === 0) exact = true
+    if (order < 0) low = middle + 1
+    else high = middle
+  }
+  return { at: low, exact }
+}
+
+/**
+ * Looks at the pages of a data file that lmdb is about to read, by reads of the file: lmdb trusts
+ * what it finds, and ends the process or reads anything where a page is damaged. What was looked at
+ * is not looked at again in the same turn of the event loop, unless `forget` is called.
+ */
+export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) => {
+  const fd = openSync(file, 'r')
+  const first = Buffer.alloc(firstBytes)
+  readSync(fd, first, 0, firstBytes, 0)
+  const pageSize = metaIn(first, 0)?.pageSize ?? usualPage
+  const head = Buffer.alloc(2 * pageSize)
+  const largeHead = Buffer.alloc(headerBytes)
+  const spare: Page[] = []
+  const known = new Map<number, Page>()
+  const trees = new Map<string, Tree>()
+  let meta: Meta | undefined
+  let lastTransaction = 0
+  let fileBytes = 0
+  let forgets = false
+
+  const fail = (what: string, lost?: LostKeys): never => {
+    const error = new StoreDamaged(`${file}: ${what}`)
+    onDamage(error, lost)
+    throw error
+  }
+
+  const forget = () => {
+    for (const page of known.values()) spare.push(page)
+    known.clear()
+    trees.clear()
+    meta = undefined
+  }
+
+  const forgetSoon = () => {
+    if (forgets) return
+    forgets = true
+    setImmediate(() => {
+      forgets = false
+      forget()
+    })
+  }
+
+  /** The state that lmdb uses: of the two that the file keeps, that of the last transaction. */
+  const current = (): Meta => {
+    if (meta) return meta
+    const read = readSync(fd, head, 0, head.length, 0)
+    const one = metaIn(head.subarray(0, pageSize), 0)
+    const other = metaIn(head.subarray(pageSize), 1)
+    if (read < head.length || !one || !other) return fail('its first pages are damaged')
+    const latest = one.transaction > other.transaction ? one : other
+    if (latest.pageSize !== pageSize || latest.transaction < lastTransaction)
+      return fail('its first pages are damaged')
+    lastTransaction = latest.transaction
+    fileBytes = fstatSync(fd).size
+    meta = latest
+    forgetSoon()
+    return latest
+  }
+
+  const pageOf = (number: number, level: number, name: string, path: readonly Step[]): Page => {
+    const seen = known.get(number)
+    if (seen) return seen
+    const { last } = current()
+    if (known.size >= keptPages) known.clear()
+    const page = spare.pop() ?? emptyPage(pageSize)
+    const read = readSync(fd, page.bytes, 0, pageSize, number * pageSize)
+    const fault = read < pageSize ? 'it is missing' : faultOf(page, number, level, last)
+    if (fault !== undefined)
+      return fail(`page ${number} is damaged: ${fault}`, lostBelow(name, path))
+    known.set(number, page)
+    return page
+  }
+
+  /** From the root to the leaf of a key, or to the first or last leaf; empty in an empty tree. */
+  const descend = (name: string, { root, depth }: Tree, key: Buffer | 'first' | 'last') => {
+    const path: Step[] = []
+    let exact = false
+    let number = root
+    for (let level = depth; number !== undefined && level > 0; level--) {
+      const page = pageOf(number, level, name, path)
+      let at = key === 'last' ? countOf(page) - 1 : 0
+      if (typeof key !== 'string') {
+        const found = search(page, key, level === 1 ? 0 : 1)
+        exact = found.exact
+        at = level === 1 || exact ? found.at : found.at - 1
+      }
+      path.push({ page, at })
+      number = level === 1 ? undefined : childAt(page, at)
+    }
+    return { path, exact }
+  }
+
+  /** The path to the leaf beside that of a path; empty at the end of the tree. */
+  const beside = (name: string, path: readonly Step[], by: 1 | -1): Step[] => {
+    for (let n = path.length - 2; n >= 0; n--) {
+      const step = path[n]
+      const at = (step?.at ?? 0) + by
+      if (!step || at < 0 || at >= countOf(step.page)) continue
+      const result = [...path.slice(0, n), { page: step.page, at }]
+      for (let level = path.length - n - 1; level > 0; level--) {
+        const above = result.at(-1)
+        if (!above) break
+        const page = pageOf(childAt(above.page, above.at), level, name, result)
+        result.push({ page, at: by === 1 ? 0 : countOf(page) - 1 })
+      }
+      return result
+    }
+    return []
+  }
+
+  const checkLarge = (name: string, step: Step) => {
+    const value = valueAt(step.page, step.at)
+    if (value.page === undefined) return
+    const { page: number, size } = value
+    const meta = current()
+    const lost = () => ({ name, from: keyOf(step), below: keyOf(step) })
+    const missing = number < 2 || number > meta.last || number * pageSize + size > fileBytes
+    if (missing) return fail(`page ${number} is missing`, lost())
+    readSync(fd, largeHead, 0, headerBytes, number * pageSize)
+    const fault = largeFaultOf(largeHead, number, size, meta)
+    if (fault !== undefined) fail(`page ${number} is damaged: ${fault}`, lost())
+  }
+
+  const treeOf = (name: string): Tree => {
+    const seen = trees.get(name)
+    if (seen) return seen
+    const { path } = descend('', current().main, 'first')
+    const page = path.at(-1)?.page
+    for (let n = 0; page && n < countOf(page); n++) {
+      const { from, to } = keyAt(page, n)
+      if (page.bytes.toString('utf8', from, to).replace(/\0$/, '') !== name) continue
+      const value = valueAt(page, n)
+      if (value.from === undefined || value.size < 48) break
+      const tree = treeIn(page.bytes, value.from)
+      trees.set(name, tree)
+      return tree
+    }
+    return fail(`the database ${name} is missing`)
+  }
+
+  /** Looks at the list of free pages, which every commit reads and writes. */
+  const checkFree = (): void => {
+    const { free, last } = current()
+    let { path } = descend('', free, 'first')
+    for (let pages = 0; path.length > 0 && pages < freePages; pages++) {
+      const page = path.at(-1)?.page
+      for (let n = 0; page && n < countOf(page); n++) {
+        checkLarge('', { page, at: n })
+        const { size, from } = valueAt(page, n)
+        if (from === undefined) continue
+        const listed = Number(page.bytes.readBigUInt64LE(from))
+        if (size % 8 !== 0 || listed > size / 8 - 1) fail('its list of free pages is damaged')
+        for (let at = from + 8; at < from + 8 * (listed + 1); at += 8) {
+          const entry = page.bytes.readBigInt64LE(at)
+          if (entry === 1n || entry > last) fail('its list of free pages is damaged')
+        }
+      }
+      path = beside('', path, 1)
+    }
+  }
+
+  return {
+    /** Looks at the beginning of the file, its list of databases and of free pages. */
+    checkHead(): void {
+      descend('', current().main, 'first')
+      checkFree()
+    },
+
+    /** What a commit reads, whatever it writes. */
+    checkFree,
+
+    /**
+     * Looks at the leaf of a key, and at its value where that has pages of its own; for a removal
+     * at the leaves beside it too, with which lmdb may merge it.
+     */
+    check(name: string, key: Key | 'last', { removes = false } = {}): void {
+      const { path, exact } = descend(name, treeOf(name), key === 'last' ? key : encoded(key))
+      const end = path.at(-1)
+      if (!end) return
+      if (exact) checkLarge(name, end)
+      if (!removes) return
+      beside(name, path, 1)
+      beside(name, path, -1)
+    },
+
+    /**
+     * Goes through the entries of a range as lmdb does, one page ahead of it: `next` is called
+     * before each entry is read. Ranges are read in one turn.
+     */
+    cursor(name: string, start: Key | undefined, { reverse = false, values = true }) {
+      const open = reverse ? 'last' : 'first'
+      const by = reverse ? -1 : 1
+      const key = start === undefined ? open : encoded(start)
+      let { path, exact } = descend(name, treeOf(name), key)
+      const end = path.at(-1)
+      // lmdb looks for the first key that is not below the start, which may be in the next leaf.
+      if (end && end.at >= countOf(end.page)) beside(name, path, 1)
+      let at = end ? end.at - (reverse && key !== 'last' && !exact ? 1 : 0) : 0
+      return {
+        next(): void {
+          let page = path.at(-1)?.page
+          if (page && (at < 0 || at >= countOf(page))) {
+            path = beside(name, path, by)
+            page = path.at(-1)?.page
+            at = path.at(-1)?.at ?? 0
+          }
+          if (!page) return
+          if (values) checkLarge(name, { page, at })
+          at += by
+        },
+      }
+    },
+
+    /** To be called after a commit. */
+    forget,
+
+    close: (): void => closeSync(fd),
+  }
+}
+
+export type PageGuard = ReturnType<typeof pageGuard>

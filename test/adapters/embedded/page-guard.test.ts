@@ -1,0 +1,128 @@
+import { cpSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { embeddedAnswers } from '../../../src/adapters/embedded/answers.ts'
+import { embeddedEventStore } from '../../../src/adapters/embedded/event-store.ts'
+import { embeddedKeyStore } from '../../../src/adapters/embedded/key-store.ts'
+import { openLog } from '../../../src/adapters/embedded/log.ts'
+import { START, StoreDamaged, StoreUnavailable } from '../../../src/ports/event-store.ts'
+import { gathered, noted } from '../../support/noted.ts'
+import { at } from '../../support/positions.ts'
+import { randomNumbers, spoil } from '../../support/spoiled.ts'
+
+const streams = 60
+
+t.setTimeout(180_000)
+
+const openedLog = async (path: string) => {
+  const log = await openLog({ path })
+  return {
+    log,
+    store: embeddedEventStore(log),
+    answers: embeddedAnswers(log),
+    keys: embeddedKeyStore(log),
+  }
+}
+
+type Opened = Awaited<ReturnType<typeof openedLog>>
+
+/** A closed log of some hundred pages, with values large and small. */
+const filled = async (t: Test) => {
+  const path = join(t.testdir(), 'log')
+  const { log, store, answers, keys } = await openedLog(path)
+  for (let round = 0; round < 8; round++)
+    await Promise.all(
+      Array.from({ length: streams }, async (_, n) => {
+        const note = `${round} `.repeat(n % 7 === 0 ? 4_000 : 60)
+        await store.append(`note-${n}`, 'any', [noted(note), noted('short')])
+      }),
+    )
+  for (let n = 0; n < 50; n++) {
+    await keys.create(`key/${n}`, Buffer.from('wrapped'))
+    await answers.claim(`scope-${n}`, 'print', 'holder', new Date(0))
+  }
+  await log.close()
+  return path
+}
+
+/** Does everything that is done with a log; answers how much succeeded and what failed. */
+const used = async ({ store, answers, keys }: Opened) => {
+  let done = 0
+  const failed: unknown[] = []
+  const attempt = async (work: () => Promise<unknown>) => {
+    try {
+      await work()
+      done++
+    } catch (error) {
+      failed.push(error)
+    }
+  }
+  await attempt(() => gathered(store.history(START)))
+  for (let n = 0; n < streams; n++) {
+    await attempt(() => gathered(store.read(`note-${n}`)))
+    const some = [n * 16, n * 16 + 3, n * 16 + 5].map(at)
+    await attempt(() =>
+      gathered(
+        store.at(
+          (async function* () {
+            yield some
+          })(),
+        ),
+      ),
+    )
+    if (n % 5 === 0) await attempt(() => store.append(`note-${n}`, 'any', [noted('more')]))
+    if (n % 5 === 1) await attempt(() => store.append(`new-${n}`, START, [noted('x')]))
+    if (n % 5 === 2) await attempt(() => answers.claim(`s-${n}`, 'p', 'h', new Date(0)))
+    if (n % 5 === 3) await attempt(() => keys.create(`k/${n}`, Buffer.from('wrapped')))
+    if (n % 5 === 4) await attempt(() => keys.get(`key/${n}`))
+  }
+  await attempt(() => answers.sweep(new Date()))
+  return { done, failed }
+}
+
+const isNamed = (error: unknown) =>
+  error instanceof StoreDamaged || error instanceof StoreUnavailable
+
+t.test('a sound log is all read and written', async (t) => {
+  const opened = await openedLog(await filled(t))
+  const { failed } = await used(opened)
+  t.strictSame(failed, [])
+  t.strictSame(opened.log.damage(), [])
+  await opened.log.close()
+})
+
+// lmdb would end this process on many of these.
+for (const when of ['while it is closed', 'while it is open'] as const)
+  t.test(
+    `whatever is damaged ${when}: reads and writes are refused, and it is named`,
+    async (t) => {
+      const whole = await filled(t)
+      let named = 0
+      for (let seed = 1; seed <= 15; seed++) {
+        const path = join(t.testdirName, `${when.length}-${seed}`)
+        cpSync(whole, path, { recursive: true })
+        const file = join(path, 'data.mdb')
+        const random = randomNumbers(seed)
+        const harm = () => [spoil(file, random), spoil(file, random)].join(', ')
+        let how = when === 'while it is closed' ? harm() : ''
+        let opened: Opened
+        try {
+          opened = await openedLog(path)
+        } catch (error) {
+          t.type(error, StoreDamaged, `${seed}: ${how}: kept closed`)
+          named++
+          continue
+        }
+        if (when === 'while it is open') how = harm()
+        const { done, failed } = await used(opened)
+        const strange = failed.filter((error) => !isNamed(error))
+        t.strictSame(strange, [], `${seed}: ${how}: ${done} done, ${failed.length} refused`)
+        if (failed.length > 0) {
+          named++
+          t.ok(opened.log.damage().length > 0, 'and what is damaged is named')
+        }
+        await opened.log.close()
+      }
+      t.ok(named >= 10, `${named} were found`)
+    },
+  )

@@ -1,0 +1,50 @@
+import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+
+const pageBytes = 4_096
+
+/** Numbers that look random and are the same for the same seed. */
+export const randomNumbers = (seed: number) => {
+  let state = seed * 2_654_435_761 + 1
+  return (below: number): number => {
+    state = (Math.imul(state | 0, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+type Random = ReturnType<typeof randomNumbers>
+
+const changed = <T>(file: string, work: (fd: number, pages: number) => T): T => {
+  const fd = openSync(file, 'r+')
+  try {
+    return work(fd, Math.floor(fstatSync(fd).size / pageBytes))
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Pages of a data file of lmdb that hold something: a tree, the beginning of a value, the head. */
+const usedPages = (fd: number, pages: number): number[] => {
+  const header = Buffer.alloc(24)
+  return Array.from({ length: pages }, (_, n) => n).filter((n) => {
+    readSync(fd, header, 0, 24, n * pageBytes)
+    return n < 2 || (header.readBigUInt64LE() === BigInt(n) && header.readUInt16LE(18) !== 0)
+  })
+}
+
+/** Zeroes a page, or flips a bit of one, chosen by chance; says what it did. */
+export const spoil = (file: string, random: Random): string =>
+  changed(file, (fd, pages) => {
+    const used = usedPages(fd, pages)
+    const page = used[random(used.length)] ?? 0
+    if (random(2) === 0) {
+      writeSync(fd, Buffer.alloc(pageBytes), 0, pageBytes, page * pageBytes)
+      return `page ${page} zeroed`
+    }
+    // Half of them where the page says what it holds.
+    const at = random(random(2) === 0 ? 128 : pageBytes)
+    const byte = Buffer.alloc(1)
+    readSync(fd, byte, 0, 1, page * pageBytes + at)
+    byte[0] = (byte[0] ?? 0) ^ (1 << random(8))
+    writeSync(fd, byte, 0, 1, page * pageBytes + at)
+    return `page ${page} flipped at ${at}`
+  })
