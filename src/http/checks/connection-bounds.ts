@@ -19,6 +19,8 @@ type Connection = {
   /** Answers that have begun, in the order of their requests. */
   answers: Set<ServerResponse>
   waiting: Waiting[]
+  /** Whether some of those that wait begin in the next turn of the event loop. */
+  due: boolean
 }
 
 const unsentOn = ({ answers, socket }: Connection): number => {
@@ -51,7 +53,8 @@ const readOn = (socket: Socket): void => {
 /**
  * Bounds what one connection has under way, before anything else is done for a request. Requests
  * beyond wait, and the connection is not read until they have begun: a client that pipelines and
- * does not read waits for itself. What arrived in the same read (64 KiB) is all that waits.
+ * does not read waits for itself. What arrived in the same read (64 KiB) is all that waits. Between
+ * those that are answered at once the event loop turns: other connections come in between.
  */
 export const boundConnection = ({
   inFlight,
@@ -68,13 +71,16 @@ export const boundConnection = ({
     connection.answers.add(response)
     response.once('close', () => {
       connection.answers.delete(response)
-      next(connection)
+      if (connection.due || connection.waiting.length === 0) return
+      connection.due = true
+      setImmediate(next, connection)
     })
     begin()
   }
 
   const next = (connection: Connection): void => {
     const { waiting, socket } = connection
+    connection.due = false
     if (waiting.length === 0 || socket.destroyed) return
     while (!isFull(connection)) {
       const one = waiting.shift()
@@ -85,7 +91,7 @@ export const boundConnection = ({
   }
 
   const opened = (socket: Socket): Connection => {
-    const connection: Connection = { socket, answers: new Set(), waiting: [] }
+    const connection: Connection = { socket, answers: new Set(), waiting: [], due: false }
     connections.set(socket, connection)
     socket.once('close', () => {
       connection.waiting.length = 0

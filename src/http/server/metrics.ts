@@ -87,11 +87,20 @@ export const processMetrics = ({ head, lag, running, ...counts }: Sources) => {
     return known
   }
 
+  let rendering: Promise<string> | undefined
+  const render = () =>
+    registry.metrics().finally(() => {
+      rendering = undefined
+    })
+
   return {
     observe: (method: string, route: string, status: number, seconds: number): void =>
       durationsOf(method, route, status).observe(seconds),
-    /** In Prometheus' text format. */
-    text: (): Promise<string> => registry.metrics(),
+    /** In Prometheus' text format; made once for all who ask for it at once. */
+    text: (): Promise<string> => {
+      rendering ??= render()
+      return rendering
+    },
     contentType: registry.contentType,
   }
 }

@@ -49,6 +49,10 @@ const counting = async (
     begun++
     ends.push(() => reply.send('held'))
   })
+  http.get('/quick', (_request, reply) => {
+    begun++
+    reply.send('quick')
+  })
   http.get('/large', (_request, reply) => {
     begun++
     setImmediate(() => reply.send('x'.repeat(mebibyte)))
@@ -87,6 +91,24 @@ t.test('a connection has 32 requests in flight, and all are answered in the end'
   })
   t.equal(await seen, count)
   await ended
+})
+
+t.test('what waits begins in many turns of the event loop, not in one', async (t) => {
+  const server = await counting(t)
+  const socket = await opened(server.url)
+  const count = 3_000
+  let before = 0
+  let most = 0
+  let turn = setImmediate(function look() {
+    most = Math.max(most, server.begun() - before)
+    before = server.begun()
+    turn = setImmediate(look)
+  })
+  socket.write(asking('/quick', count))
+  t.equal(await answersIn(socket, count), count)
+  clearImmediate(turn)
+  t.ok(most <= 4 * 32, `${most} requests began in one turn`)
+  socket.destroy()
 })
 
 t.test('answers that are not read: no request begins beyond 4 MB', async (t) => {
