@@ -1,14 +1,20 @@
+import { ownTurn } from './own-turn.ts'
+
 /** A value, and how much memory it takes, in bytes. */
 export type Sized<Value> = { value: Value; bytes: number }
 
 /** How many are made at once; a part may exceed its size by the last of them. */
 const atOnce = 8
 
+/** What is made, and then sent, without letting others' requests come between. */
+const turnBytes = 262_144
+
 type Most = { bytes: number; items: number }
 
 /**
  * Makes values from items, in order, in parts of at most so many bytes or items. The next part is
- * made when it is asked for, so that only one is held. A part has at least one value.
+ * made when it is asked for, so that only one is held. A part has at least one value. Large ones are made in many turns of the event
+ * loop, and whoever asked gets a large part in a turn of its own.
  */
 export async function* inParts<Item, Value>(
   items: readonly Item[],
@@ -17,8 +23,15 @@ export async function* inParts<Item, Value>(
 ): AsyncGenerator<Value[]> {
   let part: Value[] = []
   let bytes = 0
+  let sinceTurn = 0
   for (let n = 0; n < items.length; n += atOnce) {
-    for (const made of await Promise.all(items.slice(n, n + atOnce).map(make))) {
+    const some = await Promise.all(items.slice(n, n + atOnce).map(make))
+    sinceTurn += some.reduce((sum, made) => sum + made.bytes, 0)
+    if (sinceTurn > turnBytes) {
+      sinceTurn = 0
+      await ownTurn()
+    }
+    for (const made of some) {
       part.push(made.value)
       bytes += made.bytes
       if (bytes < most.bytes && part.length < most.items) continue

@@ -22,3 +22,30 @@ t.test('parts have all values in order, and end by bytes or items', async (t) =>
   t.strictSame(await firstPart([50], make, 1), [50], 'at least one')
   t.strictSame(await firstPart([], make, 1), [])
 })
+
+t.test('large values of several readers are made in many turns of the event loop', async (t) => {
+  let bytes = 0
+  let before = 0
+  let most = 0
+  let turn = setImmediate(function look() {
+    most = Math.max(most, bytes - before)
+    before = bytes
+    turn = setImmediate(look)
+  })
+  const large = 100_000
+  const make = async (value: number) => {
+    bytes += large
+    return { value, bytes: large }
+  }
+  const read = async () => {
+    let seen = 0
+    for await (const part of inParts(numbers, make, { bytes: 1_000_000, items: 200 }))
+      seen += part.length
+    return seen
+  }
+  const readers = 5
+  t.strictSame(await Promise.all(Array.from({ length: readers }, read)), Array(readers).fill(100))
+  clearImmediate(turn)
+  most = Math.max(most, bytes - before)
+  t.ok(most <= (readers + 1) * 8 * large, `${most} of ${bytes} bytes were made in one turn`)
+})
