@@ -57,7 +57,18 @@ const oneLife = async (env: Env) => {
     const [code] = await gone
     return code
   }
-  return { url, end, output: () => output }
+  return {
+    url,
+    /** Its process id. */
+    pid: child.pid ?? 0,
+    end,
+    output: () => output,
+    /** Nothing is read of what it prints, until that is called which this answers. */
+    stallOutput: () => {
+      child.stdout.pause()
+      return () => child.stdout.resume()
+    },
+  }
 }
 
 /** The real process on a data folder of its own; gone when the test ends. */
@@ -72,7 +83,11 @@ export const startServer = async (t: Test, env: Env = {}) => {
     get platform() {
       return platform(life.url)
     },
+    get pid() {
+      return life.pid
+    },
     output: () => life.output(),
+    stallOutput: () => life.stallOutput(),
     /** The same key on the server as it is now, after a restart, say. */
     as: (key: string) => client(life.url, key),
     /** SIGTERM; answers the exit code. */
@@ -84,6 +99,8 @@ export const startServer = async (t: Test, env: Env = {}) => {
     },
   }
 }
+
+export type StartedServer = Awaited<ReturnType<typeof startServer>>
 
 /** The system's clock, which can be put forward. */
 export const movableClock = (): Clock & { advance(ms: number): void } => {

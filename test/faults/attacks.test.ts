@@ -1,0 +1,18 @@
+import t from 'tap'
+import { hasProc, resident } from '../support/process-state.ts'
+import { attackedServer, holds } from '../support/under-attack.ts'
+import { attacks } from './attacks/attacks.ts'
+
+// Some seconds each.
+t.setTimeout(300_000)
+
+t.test('attacks on one server', { skip: !hasProc && 'needs /proc' }, async (t) => {
+  const server = await attackedServer(t)
+  const { url, pid } = server
+  // Each is measured against what the ones before have left in memory.
+  for (const [name, attack] of Object.entries(attacks))
+    await t.test(name, (t) =>
+      holds(t, { url, pid, idle: resident(pid) }, async () => (await attack(server))()),
+    )
+  t.equal(await server.stop(), 0)
+})

@@ -1,0 +1,31 @@
+import type { Attack } from '../../support/under-attack.ts'
+import { compressedTexts } from './compressed-texts.ts'
+import { deepJson } from './deep-json.ts'
+import { largeSteps } from './large-steps.ts'
+import { longHeadings } from './long-headings.ts'
+import { longPrompts } from './long-prompts.ts'
+import { nestedLoops } from './nested-loops.ts'
+import { schemas } from './schemas.ts'
+import { searches } from './searches.ts'
+import { slowDocuments } from './slow-documents.ts'
+import { stalledOutput } from './stalled-output.ts'
+import { strangersFrames } from './strangers-frames.ts'
+import { unreadAnswers } from './unread-answers.ts'
+import { unreadFeeds } from './unread-feeds.ts'
+
+/** What one tenant, or a client without a key, may try on a server, by what it is. */
+export const attacks: Readonly<Record<string, Attack>> = {
+  'answers that are not read': unreadAnswers,
+  'JSON of many levels and values': deepJson,
+  'schemas and patterns made to do harm': schemas,
+  'loops in loops': nestedLoops,
+  'texts that compress': compressedTexts,
+  'a document that grows when it is cut': longHeadings,
+  'megabytes of system text': longPrompts,
+  'documents that are slow to read': slowDocuments,
+  'searches for hundreds of words': searches,
+  'steps without end, with much text': largeSteps,
+  'output that is not read': stalledOutput,
+  'feeds that are not read': unreadFeeds,
+  'large frames without a key': strangersFrames,
+}

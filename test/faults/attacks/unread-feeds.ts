@@ -1,0 +1,32 @@
+import { once } from 'node:events'
+import { type ClientRequest, request } from 'node:http'
+import { rounds } from '../../support/rounds.ts'
+import { type Attack, expect } from '../../support/under-attack.ts'
+
+const streams = rounds(100, 900)
+
+/** Feeds by the hundred that are opened and not read, of agents that change all the time. */
+export const unreadFeeds: Attack = async (server) => {
+  const organization = await server.platform.organization()
+  const at = `/organizations/${organization.organizationId}`
+  const instructions = 'Be brief. '.repeat(5_000)
+  const agents: string[] = []
+  for (let n = 0; n < 20; n++)
+    agents.push(await organization.agent({ name: `Agent ${n}`, instruction: instructions }))
+  return async () => {
+    const { key } = await organization.key({ type: 'user', scopes: ['admin:read'] })
+    const url = new URL(`/api/admin${at}/feeds/agents`, server.url)
+    const open: ClientRequest[] = []
+    const follow = async () => {
+      const asked = request(url, { headers: { 'x-api-key': key }, agent: false })
+      open.push(asked.end())
+      const [reply] = await once(asked, 'response')
+      asked.on('error', () => undefined)
+      expect({ status: reply.statusCode }, 200)
+    }
+    for (let n = 0; n < streams; n += 50) await Promise.all(Array.from({ length: 50 }, follow))
+    for (const [n, agent] of agents.entries())
+      await server.platform.ask('PATCH', `${at}/agents/${agent}`, { description: `The ${n}th` })
+    for (const one of open) one.destroy()
+  }
+}

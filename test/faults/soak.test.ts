@@ -1,0 +1,76 @@
+import t from 'tap'
+import { chatting } from '../support/chatting.ts'
+import { eventually } from '../support/eventually.ts'
+import { hasProc, openFiles, resident } from '../support/process-state.ts'
+import { raw } from '../support/raw.ts'
+import { rounds } from '../support/rounds.ts'
+import { attackedServer, holds } from '../support/under-attack.ts'
+import { attacks } from './attacks/attacks.ts'
+
+/** Each attack is tried at least once; more often as long as this lasts. */
+const lastsMs = rounds(1_000, 60_000)
+/** All attacks share what there is of processors: here they have two, and so have their clients. */
+const ofAll = { p99Ms: 20_000, grownMb: 1_000 }
+/** Memory that the process keeps for what comes next: indexes, threads, a heap that is not yet collected. */
+const mostKeptMb = 500
+/** Connections of this process that are open for its next request: a minute, as the server allows. */
+const keptAlive = 40
+
+// A minute of attacks, and several for what they began.
+t.setTimeout(600_000)
+
+t.test(
+  'all attacks at once on one tenant that chats',
+  { skip: !hasProc && 'needs /proc' },
+  async (t) => {
+    const server = await attackedServer(t)
+    const { url, pid } = server
+    const idle = resident(pid)
+    const files = openFiles(pid).length
+    const tenant = await chatting(server)
+
+    const end = Date.now() + lastsMs
+    let tried = 0
+    const tryOn = async (name: string) => {
+      const round = await attacks[name]?.(server)
+      do {
+        await round?.()
+        tried++
+      } while (Date.now() < end)
+    }
+    await holds(
+      t,
+      { url, pid, idle },
+      async () => {
+        await Promise.all(Object.keys(attacks).map(tryOn))
+      },
+      ofAll,
+    )
+
+    const { sessions, turns, longestMs } = await tenant.stop()
+    t.comment(`${tried} attacks, ${turns} turns, the longest took ${longestMs} ms`)
+    t.ok(turns > 0, 'every turn was answered, and rightly')
+    for (const { key, session_id, said } of sessions) {
+      if (said.length === 0) continue
+      const path = `/api/external/sessions/${session_id}/messages?page_size=200`
+      const { body } = await server.as(key).ask('GET', path)
+      const found = body.messages.map(({ content }: { content: string }) => content)
+      t.strictSame(found, said.slice(0, 200), `${session_id} is as it was answered`)
+    }
+
+    await eventually(async () => (await raw(url)('/api/health/ready')).status === 200)
+    await eventually(async () => {
+      const { projections } = await server.platform.ask('GET', '/projections')
+      return projections.every(
+        ({ lag, state }: { lag: number; state: string }) => lag === 0 && state === 'running',
+      )
+    })
+    t.pass('no projection lags')
+    await eventually(async () => openFiles(pid).length <= files + keptAlive)
+    t.comment(
+      `${openFiles(pid).length} files, of ${files} before; memory +${resident(pid) - idle} MB`,
+    )
+    t.ok(resident(pid) - idle < mostKeptMb, 'memory')
+    t.equal(await server.stop(), 0)
+  },
+)
