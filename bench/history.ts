@@ -5,6 +5,7 @@ import { projections, readModels } from '../projections/all.ts'
 import { opener } from '../queries/opened.ts'
 import { readHistory } from '../queries/read-history.ts'
 import { viewsOf } from '../src/app/read-models.ts'
+import { feedHistory } from '../src/feeds/feed-history.ts'
 import { feeds } from '../src/feeds/feeds.ts'
 import { projector } from '../src/projector/projector.ts'
 import { temporalQuery } from '../src/projector/temporal-query.ts'
@@ -44,8 +45,12 @@ const opened = async (dataDir: string, sessions: number) => {
     views,
     at: projecting.at,
     waitForPosition: projecting.waitForPosition,
-    readHistory: history,
-    stateAt: states,
+    history: feedHistory({
+      read: store.read,
+      readHistory: history,
+      stateAt: states,
+      opened: opener(vault.open).document,
+    }),
     head: store.head,
     end: store.end,
     opened: opener(vault.open).document,

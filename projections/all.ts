@@ -12,7 +12,7 @@ import { memories } from './memories.ts'
 import { messages } from './messages.ts'
 import { organizations } from './organizations.ts'
 import { platformTransparency } from './platform-transparency.ts'
-import type { AnyProjection, ReadModel } from './projection.ts'
+import type { AnyProjection, Pace, ReadModel } from './projection.ts'
 import { runs } from './runs.ts'
 import { sessions } from './sessions.ts'
 import { transparency } from './transparency.ts'
@@ -43,6 +43,10 @@ export const projections: readonly AnyProjection[] = [
   usage,
   users,
 ]
+
+/** The read models of one pace. */
+export const projectionsAt = (pace: Pace): readonly AnyProjection[] =>
+  projections.filter((projection) => (projection.pace ?? 'prompt') === pace)
 
 const isShown = (projection: AnyProjection): projection is ReadModel =>
   'shown' in projection && projection.shown !== undefined

@@ -76,6 +76,7 @@ const stored: StoredFold<EventIndexView> = {
 /** The organization's event index: where in the log its events are. */
 export const eventIndex: LogProjection<EventIndexView> = {
   name: 'event_index',
+  pace: 'later',
   schema: eventIndexView,
   indexes: { by_organization: { equals: ['organization_id'], orderBy: 'first' } },
   stored,

@@ -18,6 +18,17 @@ type Shown<View> = {
   document?(view: View): Document
 }
 
+/**
+ * When a read model is folded. `prompt`: at once, a command's answer waits for it. `later`: in large
+ * batches, and at once when somebody asks for it.
+ */
+export type Pace = 'prompt' | 'later'
+
+type Paced = {
+  /** Absent: prompt. */
+  pace?: Pace
+}
+
 type Schema<View> = {
   /** Of a stored document. Gives its type; documents are not parsed when they are read. */
   schema: z.ZodType<View>
@@ -25,6 +36,7 @@ type Schema<View> = {
 
 /** One read model: which event creates a view, which change it, which remove it. */
 export type Projection<View extends Document, Table extends EventTable> = ViewSpec &
+  Paced &
   Schema<View> & {
     /** Only where each document belongs to one organization, named in its `organization_id`. */
     shown?: Shown<View>
@@ -63,7 +75,7 @@ export type StoredFold<View> = {
 }
 
 /** A read model of the events themselves, of every kind, as they are stored and not parsed. */
-export type LogProjection<View> = ViewSpec & Schema<View> & { stored: StoredFold<View> }
+export type LogProjection<View> = ViewSpec & Paced & Schema<View> & { stored: StoredFold<View> }
 
 /** A projection of whatever events, for what runs them all. */
 export type EventProjection = Projection<Document, EventTable>

@@ -76,6 +76,7 @@ export const treeProjection = (
   isOwner: (organizationId: string) => boolean,
 ): LogProjection<TreeView | NodesView> => ({
   name,
+  pace: 'later',
   schema: z.union([treeView, nodesView]),
   indexes: {},
   stored: treesOf(isOwner),

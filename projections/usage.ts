@@ -93,6 +93,7 @@ const first = (event: End): UsageView => counted(begun(event), event)
 /** Usage stays when a session is erased: it holds nothing of what was said. */
 export const usage: Projection<UsageView, typeof sessionEvents> = {
   name: 'usage',
+  pace: 'later',
   schema: usageView,
   shown: {
     schema: usageView

@@ -30,4 +30,3 @@ export const exportLines =
       if (held !== '') yield held
     })()
   }
-export type ExportLines = ReturnType<typeof exportLines>

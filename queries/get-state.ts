@@ -73,4 +73,3 @@ export const getState = ({ stateAt, findPosition, head, open }: Uses) => {
     }
   }
 }
-export type GetState = ReturnType<typeof getState>

@@ -12,6 +12,7 @@ import { jsonSchemas } from '../tools/json-schemas.ts'
 import { accessPart } from './access.ts'
 import { adminPart } from './admin.ts'
 import { auditPart } from './audit.ts'
+import { auditReads } from './audit-reads.ts'
 import { chatPart } from './chat.ts'
 import { checkKeys, isEmptyStore } from './check-keys.ts'
 import { contentPart, type GenerationLimits } from './content.ts'
@@ -88,8 +89,7 @@ export const app = (config: Config, options: Options) =>
     const { open } = vault
 
     const reading = opened.use(await openReadSide({ stores, node, log }))
-    const { views, projecting, rebuilding, waitForPosition } = reading
-    const { changes } = projecting
+    const { views, projecting, changes, rebuilding, waitForPosition } = reading
 
     const access = opened.use(
       accessPart({ config, views, changes, hashApiKey: secrets.hashApiKey, clock }),
@@ -186,12 +186,21 @@ export const app = (config: Config, options: Options) =>
       schemaFault: faultOf,
     })
     const audit = auditPart({
-      stores,
-      views,
+      events,
+      documents: stores.views,
+      organizations: views.organizations,
+      reads: auditReads({
+        events,
+        views,
+        snapshots: stores.snapshots,
+        projecting,
+        logKeySeed: secrets.logKeySeed,
+        open,
+        timePassed: times.passed,
+      }),
       projecting,
       logKeySeed: secrets.logKeySeed,
       open,
-      timePassed: times.passed,
       log,
     })
 
@@ -199,7 +208,8 @@ export const app = (config: Config, options: Options) =>
       openReadiness({
         events,
         views: stores.views,
-        projecting,
+        prompt: reading.prompt,
+        later: reading.later,
         failingSince: writing.failingSince,
         damage: stores.damage,
       }),
@@ -216,7 +226,8 @@ export const app = (config: Config, options: Options) =>
       await openHttp({
         config,
         stores,
-        projecting,
+        lag: reading.prompt.lag,
+        laterLag: reading.later.lag,
         readiness,
         findAccess,
         watchAccess,

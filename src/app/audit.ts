@@ -1,21 +1,6 @@
-import { eventIndex } from '../../projections/event-index.ts'
-import { exportLines } from '../../queries/export-lines.ts'
-import { findPosition } from '../../queries/find-position.ts'
-import { getCheckpoint } from '../../queries/get-checkpoint.ts'
-import { getEntries } from '../../queries/get-entries.ts'
 import { getLogKey } from '../../queries/get-log-key.ts'
 import { getOrganization } from '../../queries/get-organization.ts'
-import { getState } from '../../queries/get-state.ts'
-import { getTile } from '../../queries/get-tile.ts'
-import { getUsage } from '../../queries/get-usage.ts'
-import { listEvents } from '../../queries/list-events.ts'
 import { opener } from '../../queries/opened.ts'
-import { proveConsistency } from '../../queries/prove-consistency.ts'
-import { proveInclusion } from '../../queries/prove-inclusion.ts'
-import { readEvents } from '../../queries/read-events.ts'
-import { readHistory } from '../../queries/read-history.ts'
-import { readTree } from '../../queries/read-tree.ts'
-import type { AppendTimes } from '../event-sourcing/append-times.ts'
 import { feeds } from '../feeds/feeds.ts'
 import {
   type HistoryOwner,
@@ -26,85 +11,78 @@ import { adminAuditRoutes } from '../http/routes/admin-audit.ts'
 import { adminFeedRoutes } from '../http/routes/admin-feeds.ts'
 import { adminStateRoutes, adminUsageRoutes } from '../http/routes/admin-history.ts'
 import { adminTransparencyRoutes } from '../http/routes/admin-transparency.ts'
+import type { EventStore } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
-import type { Projector } from '../projector/projector.ts'
-import { temporalQuery } from '../projector/temporal-query.ts'
+import type { Views } from '../ports/views.ts'
+import type { Projecting } from '../projector/projector.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
-import { type AllViews, projectionsVersion } from './read-models.ts'
-import type { Stores } from './stores.ts'
+import type { AuditReads } from './audit-reads.ts'
+import type { AllViews } from './read-models.ts'
 
 type Uses = {
-  stores: Pick<Stores, 'events' | 'views' | 'snapshots'>
-  views: Pick<
-    AllViews,
-    'eventIndex' | 'organizations' | 'platformTransparency' | 'transparency' | 'usage'
-  >
-  projecting: Pick<Projector, 'at' | 'waitForPosition'>
+  events: EventStore
+  /** Of all read models, also of those that are folded later. */
+  documents: Pick<Views, 'load'>
+  organizations: AllViews['organizations']
+  reads: AuditReads
+  projecting: Pick<Projecting, 'at' | 'waitForPosition'>
   logKeySeed: Secrets['logKeySeed']
   open: Vault['open']
-  timePassed: AppendTimes['passed']
   log: Log
 }
 
 /** What auditors read about an organization's history, and analysts about its read models. */
 export const auditPart = (uses: Uses) => {
-  const { stores, views, projecting, logKeySeed, open, timePassed, log } = uses
-  const { events, snapshots } = stores
-  const { organizations, usage } = views
-  const indexed = () => projecting.at(eventIndex.name)
-  const history = readHistory({ store: events, eventIndex: views.eventIndex, indexed })
-  const stateAt = temporalQuery({ readHistory: history, snapshots, version: projectionsVersion() })
-  const tree = readTree(views)
-  const leaves = {
-    readTree: tree,
-    readEvents: readEvents({
-      eventsAt: events.at,
-      eventIndex: views.eventIndex,
-      readHistory: history,
-    }),
-  }
+  const { events, documents, organizations, reads, projecting, logKeySeed, open, log } = uses
+  const { answers, streams } = reads
   const oneOrganization = getOrganization(organizations)
   const following = feeds({
     store: events,
-    views: stores.views,
+    views: documents,
     at: projecting.at,
     waitForPosition: projecting.waitForPosition,
-    readHistory: history,
-    stateAt,
+    history: {
+      async *snapshot(asked) {
+        yield* (await streams.snapshot(asked)).parts
+      },
+      async *touched(asked) {
+        yield* (await streams.touched(asked)).parts
+      },
+    },
     head: events.head,
     end: events.end,
     opened: opener(open).document,
     log,
   })
-  const reads = {
-    listEvents: listEvents({ readHistory: history, read: events.read, open }),
-    getState: getState({
-      stateAt,
-      findPosition: findPosition({
-        readHistory: history,
-        eventsAt: events.at,
-        eventIndex: views.eventIndex,
-        indexed,
-        timePassed,
-      }),
-      head: events.head,
-      open,
-    }),
+  const listEvents = {
+    page: answers.events,
+    lines: async (asked: Parameters<typeof streams.eventLines>[0]) =>
+      (await streams.eventLines(asked)).parts,
   }
-  const logReads = {
-    getCheckpoint: getCheckpoint({ readTree: tree, logKeySeed }),
+  const getState = {
+    page: answers.state,
+    async lines(asked: Parameters<typeof streams.stateLines>[0]) {
+      const { head, parts } = await streams.stateLines(asked)
+      return { ...head, lines: parts }
+    },
+  }
+  const logReads: Omit<Parameters<typeof adminTransparencyRoutes>[0], 'history'> = {
+    getCheckpoint: (organizationId) => answers.checkpoint({ organizationId }),
     getLogKey: getLogKey({ logKeySeed }),
-    getTile: getTile(tree),
-    getEntries: getEntries(leaves),
-    proveInclusion: proveInclusion(tree),
-    proveConsistency: proveConsistency(tree),
-    exportLines: exportLines(leaves),
+    getTile: (organizationId, level, tile) => answers.tile({ organizationId, level, tile }),
+    getEntries: (organizationId, tile) => answers.entries({ organizationId, tile }),
+    proveInclusion: (organizationId, index, size) =>
+      answers.inclusion({ organizationId, index, size }),
+    proveConsistency: (organizationId, from, to) =>
+      answers.consistency({ organizationId, from, to }),
+    exportLines: async (organizationId, from, to) =>
+      (await streams.exportLines({ organizationId, from, to })).parts,
   }
   /** The same for every history, under its path. */
   const auditRoutes = (history: HistoryOwner) => [
-    adminAuditRoutes({ history, listEvents: reads.listEvents }),
-    adminStateRoutes({ history, getState: reads.getState }),
+    adminAuditRoutes({ history, listEvents }),
+    adminStateRoutes({ history, getState }),
     adminTransparencyRoutes({ history, ...logReads }),
   ]
   return {
@@ -112,7 +90,7 @@ export const auditPart = (uses: Uses) => {
     routes: [
       ...auditRoutes(organizationHistory(oneOrganization)),
       ...auditRoutes(platformHistory),
-      adminUsageRoutes({ getOrganization: oneOrganization, getUsage: getUsage(usage) }),
+      adminUsageRoutes({ getOrganization: oneOrganization, getUsage: answers.usage }),
       adminFeedRoutes({ getOrganization: oneOrganization, feeds: following }),
     ],
     /** Ends every feed that is followed. */

@@ -38,7 +38,8 @@ type Routes = Readonly<Record<string, readonly FastifyPluginAsync[]>>
 type Uses = {
   config: Pick<Config, 'TRUST_PROXY' | 'REQUIRE_HTTPS' | 'TLS_CERT' | 'TLS_KEY'>
   stores: Pick<Stores, 'events' | 'strangers'>
-  projecting: Pick<Projector, 'lag'>
+  lag: Projector['lag']
+  laterLag: Projector['lag']
   readiness(): Promise<Readiness>
   findAccess: FindAccess
   watchAccess: WatchAccess
@@ -63,22 +64,13 @@ type Uses = {
 
 /** The HTTP server with all its routes. It does not listen yet. @throws ConfigInvalid */
 export const openHttp = async (uses: Uses) => {
-  const {
-    config,
-    stores,
-    projecting,
-    readiness,
-    findAccess,
-    watchAccess,
-    admit,
-    counted,
-    refused,
-    turns,
-  } = uses
+  const { config, stores, readiness, findAccess, watchAccess, admit, counted, refused, turns } =
+    uses
   const { clock, log } = uses
   const metrics = processMetrics({
     head: stores.events.head,
-    lag: projecting.lag,
+    lag: uses.lag,
+    laterLag: uses.laterLag,
     running: () => turns.running,
     strangers: stores.strangers,
     logLinesDropped: uses.logLinesDropped,

@@ -26,6 +26,9 @@ import type { View, ViewSpec, Views } from '../ports/views.ts'
 /** The right to fold events into views that several processes read. */
 export const projectorLease = 'projector'
 
+/** The same for the views that are folded later. */
+export const laterProjectorLease = 'projector of later views'
+
 /**
  * The version of the projections' code, which changes with any of its files: snapshots that other
  * code has folded are not used.

@@ -3,14 +3,19 @@ import type { Check, Readiness } from '../http/routes/health.ts'
 import type { Damage } from '../ports/damage.ts'
 import type { EventStore } from '../ports/event-store.ts'
 import type { Views } from '../ports/views.ts'
-import type { Projector } from '../projector/projector.ts'
+import type { Projecting } from '../projector/projector.ts'
 import { deferred } from '../support/deferred.ts'
 import { damageCheck } from './damage-check.ts'
+
+type Folding = Pick<Projecting, 'state' | 'checkpoint'>
 
 type Uses = {
   events: Pick<EventStore, 'head' | 'distance'>
   views: Pick<Views, 'checkpoint'>
-  projecting: Pick<Projector, 'state' | 'checkpoint'>
+  /** What folds the views that clients of a chat read. */
+  prompt: Folding
+  /** What folds those that only auditors and analysts read. */
+  later: Folding
   /** Since when appends have failed. */
   failingSince(): Date | undefined
   /** What was found damaged: the rest can be served. */
@@ -48,28 +53,54 @@ const answered = async <Answer>(
   return found
 }
 
-/**
- * Whether this process can serve: its stores answer, the last append was stored, no projection has
- * stopped, and the views make progress while there are events to fold. Damage is named and does not
- * count: the rest is served.
- */
-export const openReadiness = (uses: Uses) => {
-  const { events, views, projecting, failingSince, damage = () => [] } = uses
-  const { now = () => performance.now() } = uses
-  const { patienceMs = 2_000, stillMs = 5_000, lookMs = 1_000 } = uses
+type Watched = Required<Pick<Uses, 'events' | 'now' | 'stillMs'>> & { folding: Folding }
+
+/** Whether the views of a projector make progress while there are events to fold. */
+const progressOf = ({ events, now, stillMs, folding }: Watched) => {
   /**
    * The views' position when they last made progress or had nothing to fold, and the time of that.
    */
-  let moved = { position: projecting.checkpoint(), at: now() }
+  let moved = { position: folding.checkpoint(), at: now() }
 
   /** For how long the views have made no progress although there are events to fold. */
   const standsStill = (head: Position): number => {
-    const position = projecting.checkpoint()
+    const position = folding.checkpoint()
     if (position >= head || position !== moved.position) moved = { position, at: now() }
     return now() - moved.at
   }
+
+  return {
+    standsStill,
+    check(head: Position | undefined): Check {
+      const stopped = folding.state().filter(({ state }) => state === 'stopped')
+      if (stopped.length > 0)
+        return { ok: false, detail: `stopped: ${stopped.map(({ name }) => name).join(', ')}` }
+      if (head === undefined) return { ok: true, detail: 'lag unknown' }
+      const still = standsStill(head)
+      const { amount, unit } = events.distance(folding.checkpoint(), head)
+      const detail = `lag ${amount} ${unit}`
+      if (still <= stillMs) return { ok: true, detail }
+      return { ok: false, detail: `not moved for ${Math.floor(still / 1_000)} s, ${detail}` }
+    },
+  }
+}
+
+/**
+ * Whether this process can serve: its stores answer, the last append was stored, no projection has
+ * stopped, and the views make progress while there are events to fold. Views that are folded later,
+ * and damage, are named and do not count: the rest is served.
+ */
+export const openReadiness = (uses: Uses) => {
+  const { events, views, failingSince, damage = () => [] } = uses
+  const { now = () => performance.now() } = uses
+  const { patienceMs = 2_000, stillMs = 5_000, lookMs = 1_000 } = uses
+  const prompt = progressOf({ events, now, stillMs, folding: uses.prompt })
+  const later = progressOf({ events, now, stillMs, folding: uses.later })
+  const look = (head: Position) => {
+    for (const { standsStill } of [prompt, later]) standsStill(head)
+  }
   const timer = setInterval(() => {
-    events.head().then(standsStill, () => undefined)
+    events.head().then(look, () => undefined)
   }, lookMs).unref()
 
   const eventStore = async (): Promise<Answered<Position>> => {
@@ -81,21 +112,9 @@ export const openReadiness = (uses: Uses) => {
     return answered(() => events.head(), patienceMs)
   }
 
-  const projections = (head: Position | undefined): Check => {
-    const stopped = projecting.state().filter(({ state }) => state === 'stopped')
-    if (stopped.length > 0)
-      return { ok: false, detail: `stopped: ${stopped.map(({ name }) => name).join(', ')}` }
-    if (head === undefined) return { ok: true, detail: 'lag unknown' }
-    const still = standsStill(head)
-    const { amount, unit } = events.distance(projecting.checkpoint(), head)
-    const detail = `lag ${amount} ${unit}`
-    if (still <= stillMs) return { ok: true, detail }
-    return { ok: false, detail: `not moved for ${Math.floor(still / 1_000)} s, ${detail}` }
-  }
-
   return {
     async readiness(): Promise<Readiness> {
-      const [{ name: any } = { name: '' }] = projecting.state()
+      const [{ name: any } = { name: '' }] = uses.prompt.state()
       const [store, { check: read_models }] = await Promise.all([
         eventStore(),
         answered(() => views.checkpoint(any), patienceMs),
@@ -103,10 +122,11 @@ export const openReadiness = (uses: Uses) => {
       const checks = {
         event_store: store.check,
         read_models,
-        projections: projections(store.answer),
+        projections: prompt.check(store.answer),
       }
       const ready = Object.values(checks).every(({ ok }) => ok)
-      return { ready, checks: { ...checks, damage: damageCheck(damage()) } }
+      const later_projections = later.check(store.answer)
+      return { ready, checks: { ...checks, later_projections, damage: damageCheck(damage()) } }
     },
     close(): void {
       clearInterval(timer)

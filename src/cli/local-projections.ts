@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { projections } from '../../projections/all.ts'
-import { projectorLease } from '../app/read-models.ts'
+import { laterProjectorLease, projectorLease } from '../app/read-models.ts'
 import type { Stores } from '../app/stores.ts'
 import { configFrom, type Environment } from '../config.ts'
 import { rebuild } from '../projector/rebuild.ts'
@@ -24,8 +24,16 @@ const projectingAlone = async <Result>(
   const lost = new AbortController()
   if (!sharedViews) return work(lost.signal)
   const holder = randomUUID()
-  const acquire = () => leases.acquire(projectorLease, holder, leaseMs)
-  if (!(await acquire())) throw new CommandFailed(`A server is projecting; ${askTheServer}`)
+  const names = [projectorLease, laterProjectorLease]
+  const acquire = async () => {
+    const ours = await Promise.all(names.map((name) => leases.acquire(name, holder, leaseMs)))
+    return ours.every(Boolean)
+  }
+  const release = () => Promise.all(names.map((name) => leases.release(name, holder)))
+  if (!(await acquire())) {
+    await release()
+    throw new CommandFailed(`A server is projecting; ${askTheServer}`)
+  }
   const renew = () =>
     acquire().then(
       (ours) => ours || lost.abort(new CommandFailed('A server has taken over projecting')),
@@ -36,7 +44,7 @@ const projectingAlone = async <Result>(
     return await work(lost.signal)
   } finally {
     clearInterval(renewing)
-    await leases.release(projectorLease, holder)
+    await release()
   }
 }
 

@@ -1,30 +1,20 @@
 import { readModels } from '../../projections/all.ts'
 import type { ReadModel } from '../../projections/projection.ts'
-import type { ReadHistory } from '../../queries/read-history.ts'
 import { latest, type Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
-import type { Document } from '../ports/views.ts'
-import type { TemporalQuery } from '../projector/temporal-query.ts'
-import { ending, type FeedBatch, itemParts, itemsOf, type Shown, upsert } from './item.ts'
+import { type FeedHistory, type Opened, shownBy } from './feed-history.ts'
+import { ending, type FeedBatch, itemsOf } from './item.ts'
 import { type LiveUses, live } from './live.ts'
-import { touched } from './touched.ts'
 
-/** How long a snapshot is shared with others who ask for it. */
-const sharedMs = 1_000
-/** Where it is still being read, a follower is given it for so long: clients that do not read hold few. */
-const readMs = 60_000
-/** How many events' changes are sent together. */
-const window = 2_000
+/** How long a read model that is behind the log is waited for. */
+const patienceMs = 2_000
 
 type Uses = LiveUses & {
-  readHistory: ReadHistory
-  stateAt: TemporalQuery
+  history: FeedHistory
   head(): Promise<Position>
   end(): Promise<Position>
   /** A document as it is shown, its sealed texts opened. */
-  opened(model: ReadModel, document: Document): Promise<Document>
-  /** A monotonic clock, in milliseconds. */
-  now?: () => number
+  opened: Opened
 }
 
 export type FeedRequest = {
@@ -40,67 +30,8 @@ export type FeedRequest = {
  * Positions are those of the log: they stay valid after a restart and on other nodes.
  */
 export const feeds = (uses: Uses) => {
-  const { store, views, at, readHistory, stateAt, head, end, opened } = uses
-  const { now = () => performance.now() } = uses
+  const { store, views, at, waitForPosition, history, head, end, opened } = uses
   const following = live(uses)
-  type Owned = readonly [id: string, document: Document]
-  type Snapshot = {
-    position: Position
-    own: Promise<readonly Owned[]>
-    until: number
-    made: number
-    readers: number
-    forget(): void
-  }
-  const shared = new Map<string, Snapshot>()
-
-  const shownBy =
-    (model: ReadModel): Shown =>
-    (document) =>
-      opened(model, document)
-
-  /** A snapshot shared by all who ask within a second: a thousand subscribers cost one replay. */
-  const snapshotOf = ({ organizationId, model }: FeedRequest, follows: boolean) => {
-    const name = `${organizationId}/${model.name}`
-    const known = shared.get(name)
-    const position = at(model.name)
-    if (known && known.until > now() && (follows || known.position === position)) return known
-    if (known && follows && known.readers > 0 && now() - known.made < readMs) return known
-    const own = stateAt(organizationId, model, position).then(({ documents }) =>
-      [...documents].filter(([, document]) => document.organization_id === organizationId),
-    )
-    const made: Snapshot = {
-      position,
-      own,
-      until: Number.POSITIVE_INFINITY,
-      made: now(),
-      readers: 0,
-      forget() {
-        if (shared.get(name) === made && made.readers === 0) shared.delete(name)
-      },
-    }
-    shared.set(name, made)
-    own.then(() => {
-      made.until = now() + sharedMs
-      setTimeout(made.forget, sharedMs).unref()
-    }, made.forget)
-    return made
-  }
-
-  async function* snapshot(asked: FeedRequest, follows: boolean): AsyncGenerator<FeedBatch> {
-    const { model } = asked
-    const read = snapshotOf(asked, follows)
-    const { position, own } = read
-    const shown = shownBy(model)
-    const make = async ([id, document]: Owned) => upsert(id, await shown(document), position)
-    read.readers++
-    try {
-      yield* ending(itemParts(await own, make), position, { partial: true })
-    } finally {
-      read.readers--
-      if (read.until <= now()) read.forget()
-    }
-  }
 
   async function* changes(
     organizationId: string,
@@ -108,32 +39,20 @@ export const feeds = (uses: Uses) => {
     after: Position,
     upTo: Position,
   ): AsyncGenerator<FeedBatch> {
-    const changed = touched(model, store.read)
-    const shown = shownBy(model)
-    let ids = new Map<string, Position>()
-    let looked = 0
-    const tell = (reached: Position) =>
-      ending(itemsOf(views.load, model.name, organizationId, ids, shown), reached)
-    for await (const { events, position } of readHistory({ organizationId, after, upTo })) {
-      for (const [id, at] of await changed(events)) {
-        ids.delete(id)
-        ids.set(id, at)
-      }
-      looked += events.length
-      if (looked < window) continue
-      yield* tell(position)
-      ids = new Map()
-      looked = 0
-    }
-    yield* tell(upTo)
+    const shown = shownBy(model, opened)
+    const asked = { organizationId, model: model.name, after, upTo }
+    for await (const { ids, position } of history.touched(asked))
+      yield* ending(itemsOf(views.load, model.name, organizationId, ids, shown), position)
   }
 
   /** The feed up to the present position, where it can be resumed. */
   async function* upToNow(asked: FeedRequest, follows = false): AsyncGenerator<FeedBatch> {
     const { organizationId, model, after } = asked
+    await waitForPosition(await head(), patienceMs, [model.name])
     const upTo = at(model.name)
     if (after !== undefined) yield* changes(organizationId, model, after, latest(after, upTo))
-    else if (asked.snapshot) yield* snapshot(asked, follows)
+    else if (asked.snapshot)
+      yield* history.snapshot({ organizationId, model: model.name, position: upTo, follows })
     else yield { items: [], reached: upTo }
   }
 
@@ -157,7 +76,7 @@ export const feeds = (uses: Uses) => {
     yield* changes(organizationId, model, position, now)
     const joined = await following.join(
       organizationId,
-      { projection: model, shown: shownBy(model) },
+      { projection: model, shown: shownBy(model, opened) },
       cut,
     )
     if (!joined) return

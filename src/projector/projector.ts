@@ -179,3 +179,12 @@ export const projector = (options: Options) => {
 }
 
 export type Projector = ReturnType<typeof projector>
+
+/** A projector as others see it, in this process or elsewhere. */
+export type Projecting = Pick<
+  Projector,
+  'at' | 'waitForPosition' | 'checkpoint' | 'lag' | 'state' | 'rebuild' | 'stop'
+> & {
+  /** Whether it is this process that projects a read model. */
+  holds(name: string): boolean
+}

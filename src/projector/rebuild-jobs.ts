@@ -3,7 +3,7 @@ import { refusal } from '../domain/refusal.ts'
 import type { EventStore } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { Views } from '../ports/views.ts'
-import type { Projector } from './projector.ts'
+import type { Projecting } from './projector.ts'
 import type { Progress } from './rebuild.ts'
 
 type Kept = {
@@ -34,7 +34,7 @@ export type ProjectionStatus = Standing & {
   error?: string
 }
 
-type Uses = Kept & { projecting: Pick<Projector, 'state' | 'holds' | 'rebuild'>; log: Log }
+type Uses = Kept & { projecting: Pick<Projecting, 'state' | 'holds' | 'rebuild'>; log: Log }
 
 /** Rebuilds begun on request: they run on their own and can be looked at meanwhile. */
 export const rebuildJobs = ({ projecting, log, ...kept }: Uses) => {
@@ -64,7 +64,7 @@ export const rebuildJobs = ({ projecting, log, ...kept }: Uses) => {
         const said = failures.get(name) ?? (error instanceof Error ? error.message : undefined)
         return {
           ...standing,
-          state: projecting.holds() ? state : 'elsewhere',
+          state: projecting.holds(name) ? state : 'elsewhere',
           ...(said === undefined ? {} : { error: said }),
         }
       })
@@ -76,7 +76,7 @@ export const rebuildJobs = ({ projecting, log, ...kept }: Uses) => {
      */
     begin(name: string): void {
       if (!kept.projections.some((one) => one.name === name)) throw refusal('projection_not_found')
-      if (!projecting.holds()) throw refusal('projects_elsewhere')
+      if (!projecting.holds(name)) throw refusal('projects_elsewhere')
       if (under.has(name)) return
       failures.delete(name)
       under.set(name, { events: 0, percent: 0 })

@@ -4,12 +4,13 @@ import { projections, readModels } from '../../projections/all.ts'
 import { opener } from '../../queries/opened.ts'
 import { readHistory } from '../../queries/read-history.ts'
 import { viewsOf } from '../../src/app/read-models.ts'
+import { feedHistory } from '../../src/feeds/feed-history.ts'
 import { feeds } from '../../src/feeds/feeds.ts'
 import type { FeedBatch } from '../../src/feeds/item.ts'
 import { subscriber } from '../../src/feeds/subscriber.ts'
 import { projector } from '../../src/projector/projector.ts'
 import { temporalQuery } from '../../src/projector/temporal-query.ts'
-import { opened } from '../support/opened.ts'
+import { opened as openedStores } from '../support/opened.ts'
 import { at } from '../support/positions.ts'
 import { metadata } from '../support/recorded.ts'
 
@@ -31,7 +32,7 @@ t.test('a consumer that does not read is cut off, and holds nothing', async (t) 
 })
 
 t.test('a thousand follow one feed, and see the same', async (t) => {
-  const { store, views } = await opened(t)
+  const { store, views } = await openedStores(t)
   const projecting = projector({ store, views, projections })
   const { eventIndex } = await viewsOf(views)
   await projecting.start()
@@ -41,19 +42,24 @@ t.test('a thousand follow one feed, and see the same', async (t) => {
   if (!model) throw new Error('no organizations')
   let replays = 0
   const states = temporalQuery({ readHistory: history, snapshots, version: 1 })
+  const opened = opener(() => undefined).document
   const { follow, close } = feeds({
     store,
     views,
     at: projecting.at,
     waitForPosition: projecting.waitForPosition,
-    readHistory: history,
-    stateAt: (...asked) => {
-      replays++
-      return states(...asked)
-    },
+    history: feedHistory({
+      read: store.read,
+      readHistory: history,
+      stateAt: (...asked) => {
+        replays++
+        return states(...asked)
+      },
+      opened,
+    }),
     head: store.head,
     end: store.end,
-    opened: opener(() => undefined).document,
+    opened,
   })
   const rename = async (name: string) => {
     const data = { name }

@@ -14,6 +14,12 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/adapters/embedded/guarded.ts',
     'src/adapters/embedded/page.ts',
   ],
+  'test/app/two-paces.test.ts': [
+    'src/app/audit-reads.ts',
+    'src/app/later-here.ts',
+    'src/app/read-side.ts',
+  ],
+  'test/feeds/feeds.test.ts': ['src/feeds/feed-history.ts'],
   'test/app/nested-loops.test.ts': ['src/agents/loop-agent.ts'],
   'test/security/invitations.test.ts': [
     'queries/list-memberships.ts',

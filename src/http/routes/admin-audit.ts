@@ -1,14 +1,20 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { ListEvents } from '../../../queries/list-events.ts'
+import type { AskedEvents, ListEvents } from '../../../queries/list-events.ts'
 import { position } from '../../domain/event.ts'
 import { START } from '../../ports/event-store.ts'
 import type { HistoryOwner } from '../checks/history-owner.ts'
 import { refusals } from '../errors/responses.ts'
-import { linesOf, sendLines, wantsLines } from '../streams/ndjson.ts'
+import { type Lines, sendLines, wantsLines } from '../streams/ndjson.ts'
 import { integer, logPosition, moment, pageSizeOf } from '../wire/fields.ts'
 
-type Uses = { listEvents: ListEvents; history: HistoryOwner }
+type Uses = {
+  listEvents: {
+    page: ListEvents['page']
+    lines(asked: AskedEvents & { limit?: number | undefined }): Promise<Lines>
+  }
+  history: HistoryOwner
+}
 
 const asked = z.strictObject({
   from: moment.optional(),
@@ -58,7 +64,7 @@ export const adminAuditRoutes =
         const { request_id, session_id, agent_id, ...query } = request.query
         const filters = { requestId: request_id, sessionId: session_id, agentId: agent_id }
         const asked = { organizationId, ...query, ...filters }
-        if (wantsLines(request)) return sendLines(reply, linesOf(listEvents.all(asked)))
+        if (wantsLines(request)) return sendLines(reply, await listEvents.lines(asked))
         return listEvents.page({ ...asked, limit: pageSizeOf(asked.limit) })
       },
     )

@@ -2,15 +2,31 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { usageFigures, usageView } from '../../../projections/usage.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
-import type { GetState, Moment } from '../../../queries/get-state.ts'
+import type { Moment } from '../../../queries/get-state.ts'
 import { type GetUsage, usageParts } from '../../../queries/get-usage.ts'
 import type { HistoryOwner } from '../checks/history-owner.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
-import { linesOf, sendLines, wantsLines } from '../streams/ndjson.ts'
+import { type Lines, sendLines, wantsLines } from '../streams/ndjson.ts'
 import { id, integer, logPosition, moment, pageSizeOf } from '../wire/fields.ts'
 
-type StateUses = { getState: GetState; history: HistoryOwner }
+type AskedState = {
+  organizationId: string
+  view: string
+  moment: Moment
+  after: string | undefined
+  limit: number
+}
+
+type State = Omit<z.infer<typeof state>, 'view'>
+
+type StateUses = {
+  getState: {
+    page(asked: AskedState): Promise<State>
+    lines(asked: AskedState): Promise<{ position: number; lines: Lines }>
+  }
+  history: HistoryOwner
+}
 type UsageUses = { getUsage: GetUsage; getOrganization: GetOrganization }
 
 const position = logPosition.transform((position): Moment => ({ position }))
@@ -84,16 +100,14 @@ export const adminStateRoutes =
       },
       async (request, reply) => {
         const { view, as_of, after, limit } = request.query
-        const lines = wantsLines(request)
-        const size = lines ? Infinity : pageSizeOf(limit)
         const organizationId = await history.of(request)
-        const found = await getState(organizationId, view, as_of)
-        const { position, total } = found
-        if (lines) {
+        const asked = { organizationId, view, moment: as_of, after }
+        if (wantsLines(request)) {
+          const { position, lines } = await getState.lines({ ...asked, limit: limit ?? Infinity })
           reply.header('x-position', position)
-          return sendLines(reply, linesOf(found.after(after, limit)))
+          return sendLines(reply, lines)
         }
-        return { view, position, total, ...(await found.page(after, size)) }
+        return { view, ...(await getState.page({ ...asked, limit: pageSizeOf(limit) })) }
       },
     )
   }

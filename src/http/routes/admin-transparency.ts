@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { ExportLines } from '../../../queries/export-lines.ts'
 import type { GetCheckpoint } from '../../../queries/get-checkpoint.ts'
 import type { GetEntries } from '../../../queries/get-entries.ts'
 import type { GetLogKey } from '../../../queries/get-log-key.ts'
@@ -13,6 +12,7 @@ import { refusal } from '../../domain/refusal.ts'
 import { parsedTilePath, type Tile, tileWidth } from '../../transparency/tile.ts'
 import type { HistoryOwner } from '../checks/history-owner.ts'
 import { refusals } from '../errors/responses.ts'
+import type { Lines } from '../streams/ndjson.ts'
 import { integer } from '../wire/fields.ts'
 
 type Uses = {
@@ -22,7 +22,7 @@ type Uses = {
   getEntries: GetEntries
   proveInclusion: ProveInclusion
   proveConsistency: ProveConsistency
-  exportLines: ExportLines
+  exportLines(organizationId: string, from: number, to?: number): Promise<Lines>
   history: HistoryOwner
 }
 
@@ -39,7 +39,7 @@ const tags = ['admin: audit']
 const plain = (reply: FastifyReply, text: string) =>
   reply.type('text/plain; charset=utf-8').header('cache-control', 'no-store').send(text)
 
-const ndjson = (reply: FastifyReply, lines: AsyncIterable<string>) =>
+const ndjson = (reply: FastifyReply, lines: Lines) =>
   reply.type('application/x-ndjson').send(Readable.from(lines))
 
 /** A history as a transparency log (C2SP tlog-tiles; docs/contract/history.md#the-transparency-log). */

@@ -6,6 +6,8 @@ type Sources = {
   head(): Promise<number>
   /** How far the views are behind the log's head. */
   lag(): Promise<Distance>
+  /** The same for the views that are folded later. */
+  laterLag(): Promise<Distance>
   running(): number
   /** Events found in our namespace that are not ours. */
   strangers(): number
@@ -17,7 +19,7 @@ type Sources = {
 const unknown = () => Number.NaN
 
 /** Prometheus metrics of this process. */
-export const processMetrics = ({ head, lag, running, ...counts }: Sources) => {
+export const processMetrics = ({ head, lag, laterLag, running, ...counts }: Sources) => {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -36,17 +38,29 @@ export const processMetrics = ({ head, lag, running, ...counts }: Sources) => {
       this.set(await head().catch(unknown))
     },
   })
-  new Gauge({
-    name: 'reprise_projection_lag',
-    help: 'How far the views are behind the head of the event store',
-    labelNames: ['unit'],
-    registers,
-    async collect() {
-      this.reset()
-      const { amount, unit } = await lag().catch(() => ({ amount: Number.NaN, unit: 'events' }))
-      this.set({ unit }, amount)
-    },
-  })
+  const lagGauge = (name: string, help: string, measure: () => Promise<Distance>) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['unit'],
+      registers,
+      async collect() {
+        this.reset()
+        const none = { amount: Number.NaN, unit: 'events' }
+        const { amount, unit } = await measure().catch(() => none)
+        this.set({ unit }, amount)
+      },
+    })
+  lagGauge(
+    'reprise_projection_lag',
+    'How far the views are behind the head of the event store',
+    lag,
+  )
+  lagGauge(
+    'reprise_later_projection_lag',
+    'How far the views that only auditors and analysts read are behind it',
+    laterLag,
+  )
   new Gauge({
     name: 'reprise_runs_in_flight',
     help: 'Runs under way in this process',

@@ -18,13 +18,16 @@ const distance: Uses['events']['distance'] = (from, to) => ({
   unit: 'events',
 })
 
+const folding: Uses['prompt'] = {
+  state: () => [{ name: 'sessions', position: at(7), state: 'running' }],
+  checkpoint: () => at(7),
+}
+
 const fine: Uses = {
   events: { head: async () => at(7), distance },
   views: { checkpoint: async () => at(7) },
-  projecting: {
-    state: () => [{ name: 'sessions', position: at(7), state: 'running' }],
-    checkpoint: () => at(7),
-  },
+  prompt: folding,
+  later: folding,
   failingSince: () => undefined,
   patienceMs: 20,
 }
@@ -84,8 +87,8 @@ t.test('what is not ready', async (t) => {
     [{ views: { checkpoint: never } }, 'read_models', 'no answer in time'],
     [
       {
-        projecting: {
-          ...fine.projecting,
+        prompt: {
+          ...folding,
           state: () => [
             {
               name: 'sessions',
@@ -129,6 +132,22 @@ t.test('the store is asked for its end once in each answer', async (t) => {
   t.equal(heads, 1)
 })
 
+t.test('views that are folded later stop nothing else', async (t) => {
+  const state = () => [
+    { name: 'usage', position: at(3), state: 'stopped' as const, error: new Error('secret') },
+  ]
+  t.match(await asked({ later: { ...folding, state } }), {
+    status: 200,
+    body: {
+      status: 'ok',
+      checks: {
+        projections: { ok: true },
+        later_projections: { ok: false, detail: 'stopped: usage' },
+      },
+    },
+  })
+})
+
 t.test('views that do not move although there is something to fold', async (t) => {
   let time = 0
   let position = 3
@@ -136,7 +155,7 @@ t.test('views that do not move although there is something to fold', async (t) =
   const { readiness, close } = openReadiness({
     ...fine,
     events: { head: async () => at(head), distance },
-    projecting: { ...fine.projecting, checkpoint: () => at(position) },
+    prompt: { ...folding, checkpoint: () => at(position) },
     now: () => time,
   })
   t.teardown(close)

@@ -1,0 +1,38 @@
+import t from 'tap'
+import { type Served, served, superAdminKey, withOrganization } from '../support/served.ts'
+
+const sizeIn = (note: string): number => Number(note.split('\n')[1])
+
+const checkpointOf = async ({ http }: Served, at: string): Promise<number> => {
+  const headers = { 'x-api-key': superAdminKey }
+  const reply = await http.inject({ url: `${at}/audit/checkpoint`, headers })
+  return sizeIn(reply.body)
+}
+
+t.test('what was acknowledged is in every answer that was asked for after it', async (t) => {
+  const all = await served(t)
+  const { at } = await withOrganization(all)
+  const { platform } = all
+  const begun = await checkpointOf(all, at)
+  let acknowledged = 0
+  const writer = async (name: string) => {
+    for (let n = 0; n < 40; n++) {
+      const made = await platform('POST', `${at}/api-keys`, { name: `${name} ${n}` })
+      if (made.status !== 201) t.fail(`${made.status}`)
+      acknowledged++
+    }
+  }
+  const reader = async () => {
+    for (let n = 0; n < 20; n++) {
+      const before = acknowledged
+      const size = await checkpointOf(all, at)
+      if (size < begun + before) t.fail(`${size} of ${begun + before}`)
+      const { body } = await platform('GET', `${at}/audit/events?type=ApiKeyCreated&limit=500`)
+      if (body.events.length < before) t.fail(`${body.events.length} of ${before}`)
+      const state = await platform('GET', `${at}/audit/state?view=api_keys&limit=1`)
+      if (state.body.total < before) t.fail(`${state.body.total} of ${before}`)
+    }
+  }
+  await Promise.all([writer('a'), writer('b'), reader(), reader()])
+  t.equal(await checkpointOf(all, at), begun + acknowledged)
+})
