@@ -1,20 +1,11 @@
-import {
-  concat,
-  defer,
-  type Observable,
-  of,
-  switchMap,
-  takeUntil,
-  tap,
-  throwError,
-  timer,
-} from 'rxjs'
+import { Observable } from 'rxjs'
 import { ModelFault } from '../ports/model.ts'
 import { TurnTimeout } from './agent.ts'
 import type { AgentAnswer, AgentEvent, TurnDone } from './agent-event.ts'
 import type { RunLimits, RuntimePorts } from './agent-kind.ts'
-import { attributed } from './attributed.ts'
+import { attribution } from './attributed.ts'
 import { type KeywordTable, keywordCalls, keywordPhrases } from './keyword-tools.ts'
+import { relayed } from './relayed.ts'
 import { agentRun } from './run-agent.ts'
 import { runBudget } from './run-budget.ts'
 import { tokenMeter } from './token-meter.ts'
@@ -44,9 +35,10 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
   const toolCallsIn = keywordCalls(phrases)
 
   return (turn: AgentTurn): Observable<AgentEvent> =>
-    defer(() => {
+    new Observable((subscriber) => {
       const meter = tokenMeter()
       const budget = runBudget(bounds)
+      const preceding = attribution(ports.clock)
       let answer: AgentAnswer | undefined
 
       const done = (): TurnDone => {
@@ -65,21 +57,24 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
         }
       }
 
-      const events = run(turn.agent, { turn, depth: 0, parent: null, outputs: [], budget }).pipe(
-        tap((event) => {
+      const late = setTimeout(
+        () => subscriber.error(new TurnTimeout(`over ${bounds.turnMs} ms`)),
+        bounds.turnMs,
+      )
+      subscriber.add(() => clearTimeout(late))
+      const events = run(turn.agent, { turn, depth: 0, parent: null, outputs: [], budget })
+      relayed(events, subscriber, {
+        next(event) {
           meter.see(event)
           if (event.event === 'agent_completed' && event.answer) answer = event.answer
-        }),
-      )
-      return concat(
-        attributed(events, ports.clock),
-        defer(() => of(done())),
-      ).pipe(
-        takeUntil(
-          timer(bounds.turnMs).pipe(
-            switchMap(() => throwError(() => new TurnTimeout(`over ${bounds.turnMs} ms`))),
-          ),
-        ),
-      )
+          const before = preceding(event)
+          if (before) subscriber.next(before)
+          subscriber.next(event)
+        },
+        complete() {
+          subscriber.next(done())
+          subscriber.complete()
+        },
+      })
     })
 }

@@ -1,4 +1,4 @@
-import { concat, defer, filter, from, map, type Observable, of, switchMap } from 'rxjs'
+import { concat, defer, from, Observable, switchMap } from 'rxjs'
 import {
   type ChatMessage,
   type ModelEvent,
@@ -7,17 +7,16 @@ import {
   type ToolSpec,
 } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
-import type { AgentEvent } from './agent-event.ts'
 import type { AgentKind, AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
 import { callTools } from './call-tools.ts'
 import { activeBelow, answered, handedOver } from './hand-over.ts'
-import { following, paragraphs } from './paragraphs.ts'
+import { between, paragraphs } from './paragraphs.ts'
 import { promptOf } from './prompt.ts'
+import { relayed } from './relayed.ts'
 import { piecesOfAll } from './tokens.ts'
 import { errorPrefix, type Tool, type ToolResult } from './tool.ts'
 import { chosen, transferName, transferSpec } from './transfer.ts'
 
-type Text = Extract<ModelEvent, { type: 'text' }>
 type Told = Extract<ModelEvent, { type: 'done' }>
 
 /** What the model is told when a call of `transfer_to_agent` names no agent that it may. */
@@ -54,57 +53,42 @@ const conversation = (
     ...(maxTokens === null ? {} : { maxTokens }),
   }
 
-  const round = (n: number, said: string, messages: readonly ChatMessage[]) =>
-    defer((): Observable<BodyEvent> => {
-      if (!budget.takeCall()) return of(answered(agent, { text: said, finishReason: 'length' }))
+  const round = (
+    n: number,
+    said: string,
+    messages: readonly ChatMessage[],
+  ): Observable<BodyEvent> =>
+    new Observable((subscriber) => {
+      if (!budget.takeCall()) {
+        subscriber.next(answered(agent, { text: said, finishReason: 'length' }))
+        subscriber.complete()
+        return
+      }
       let text = ''
       let told: Told | undefined
+      let before = said === '' ? '' : between
       const calls: ToolCall[] = []
       const last = n === limits.rounds
       const offered = last || specs.length === 0 ? {} : { tools: specs }
-      const spoken = defer(() => model.stream({ ...settings, messages, ...offered })).pipe(
-        filter((event): event is Text => {
-          if (event.type === 'text') {
-            text += event.text
-            return event.text !== ''
-          }
-          if (event.type === 'tool_call') calls.push(event.call)
-          else told = event
-          return false
-        }),
-        map(
-          (event): AgentEvent => ({
-            event: 'token',
-            agent: agent.name,
-            step_id: stepId,
-            text: event.text,
-          }),
-        ),
-      )
 
-      const next = (): Observable<BodyEvent> => {
-        budget.answered()
-        if (!told) throw new ModelFault(`${name} ended without saying so`)
-        const { finishReason, usage, by = { name, price } } = told
-        const whole = paragraphs(said, text)
-        const used: AgentEvent = {
-          event: 'model_answered',
-          step_id: stepId,
-          model: by.name,
-          price: by.price,
-          usage,
+      const heard = (event: ModelEvent): void => {
+        if (event.type === 'tool_call') calls.push(event.call)
+        else if (event.type === 'done') told = event
+        else if (event.text !== '') {
+          text += event.text
+          const token = before + event.text
+          before = ''
+          subscriber.next({ event: 'token', agent: agent.name, step_id: stepId, text: token })
         }
-        if (last || calls.length === 0) {
-          const reason = finishReason === 'tool_calls' ? 'stop' : finishReason
-          return of(used, answered(agent, { text: whole, finishReason: reason }))
-        }
+      }
+
+      const afterCalls = (whole: string): Observable<BodyEvent> => {
         const transfer = calls.find((call) => call.name === transferName)
         const target = transfer && chosen(transfer, below)
         const results: ToolResult[] = []
         const own = calls.filter((call) => call.name !== transferName)
         const uses = { agent, turn, tools, toolMs: limits.toolMs, budget }
         return concat(
-          of(used),
           callTools(own, uses, results),
           defer(() => {
             if (target) return handedOver(agent, target, whole, step, runtime)
@@ -116,18 +100,39 @@ const conversation = (
         )
       }
 
-      return concat(
-        budget.pause(),
-        of<AgentEvent>({
+      const ended = (): void => {
+        budget.answered()
+        if (!told) throw new ModelFault(`${name} ended without saying so`)
+        const { finishReason, usage, by = { name, price } } = told
+        const whole = paragraphs(said, text)
+        subscriber.next({
+          event: 'model_answered',
+          step_id: stepId,
+          model: by.name,
+          price: by.price,
+          usage,
+        })
+        if (last || calls.length === 0) {
+          const reason = finishReason === 'tool_calls' ? 'stop' : finishReason
+          subscriber.next(answered(agent, { text: whole, finishReason: reason }))
+          subscriber.complete()
+        } else relayed(afterCalls(whole), subscriber, subscriber)
+      }
+
+      const ask = (): void => {
+        subscriber.next({
           event: 'model_called',
           step_id: stepId,
           model: name,
           price,
           prompt_tokens: piecesOfAll(messages),
-        }),
-        following(said, spoken),
-        defer(next),
-      )
+        })
+        if (subscriber.closed) return
+        const answer = model.stream({ ...settings, messages, ...offered })
+        relayed(answer, subscriber, { next: heard, complete: ended })
+      }
+
+      relayed(budget.pause(), subscriber, { next: () => undefined, complete: ask })
     })
 
   return round(1, '', promptOf(agent, step, limits.context))

@@ -1,7 +1,8 @@
 import { map, type Observable } from 'rxjs'
 import type { BodyEvent } from './agent-kind.ts'
 
-const between = '\n\n'
+/** Stands between paragraphs. */
+export const between = '\n\n'
 
 /** Texts one after another, the empty ones left out. */
 export const paragraphs = (...texts: readonly string[]): string =>

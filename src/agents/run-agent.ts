@@ -1,14 +1,4 @@
-import {
-  catchError,
-  concat,
-  defer,
-  EMPTY,
-  map,
-  type Observable,
-  of,
-  startWith,
-  throwError,
-} from 'rxjs'
+import { Observable } from 'rxjs'
 import type { Usage } from '../ports/model.ts'
 import { type AgentConfig, AgentFault, type AgentType } from './agent.ts'
 import type { AgentAnswer, AgentCompleted, AgentEvent } from './agent-event.ts'
@@ -16,6 +6,7 @@ import type { AgentKind, AgentStep, RunLimits, Runtime, RuntimePorts } from './a
 import { llmAgent } from './llm-agent.ts'
 import { loopAgent } from './loop-agent.ts'
 import { parallelAgent } from './parallel-agent.ts'
+import { relayed } from './relayed.ts'
 import { sequentialAgent } from './sequential-agent.ts'
 import { noUsage, plus } from './token-meter.ts'
 
@@ -37,11 +28,14 @@ export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
   const { clock } = ports
 
   const run = (agent: AgentConfig, place: Place): Observable<AgentEvent> =>
-    defer(() => {
+    new Observable((subscriber) => {
       const { depth, parent, budget } = place
       if (depth > limits.depth)
         throw new AgentFault(`${agent.name} is more than ${limits.depth} levels deep`)
-      if (!budget.takeStep()) return EMPTY
+      if (!budget.takeStep()) {
+        subscriber.complete()
+        return
+      }
       const stepId = clock.id()
       const began = clock.now()
       const names = { agent: agent.name, agent_id: agent.agentId, step_id: stepId }
@@ -62,30 +56,31 @@ export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
         }
       }
 
-      return kinds[agent.agentType](agent, { ...place, stepId }, runtime).pipe(
-        map((event): AgentEvent => {
-          if (event.event === 'answered') return completed(event.answer)
+      subscriber.next({
+        event: 'agent_started',
+        ...names,
+        agent_type: agent.agentType,
+        depth,
+        parent_agent: parent,
+        timestamp: began.toISOString(),
+      })
+      relayed(kinds[agent.agentType](agent, { ...place, stepId }, runtime), subscriber, {
+        next(event) {
+          if (event.event === 'answered') {
+            subscriber.next(completed(event.answer))
+            return
+          }
           if (event.event === 'model_answered' && event.step_id === stepId) {
             usage = plus(usage, event.usage)
             model = event.model
           }
-          return event
-        }),
-        catchError((error: unknown) =>
-          concat(
-            of<AgentEvent>(completed(null, error)),
-            throwError(() => error),
-          ),
-        ),
-        startWith<AgentEvent>({
-          event: 'agent_started',
-          ...names,
-          agent_type: agent.agentType,
-          depth,
-          parent_agent: parent,
-          timestamp: began.toISOString(),
-        }),
-      )
+          subscriber.next(event)
+        },
+        error(error) {
+          subscriber.next(completed(null, error))
+          subscriber.error(error)
+        },
+      })
     })
 
   const runtime: Runtime = {

@@ -1,10 +1,11 @@
-import { connectable, type Observable, Subject } from 'rxjs'
+import type { Observable, Subscription } from 'rxjs'
 import { TurnTimeout } from '../agents/agent.ts'
 import type { AgentEvent, TurnDone } from '../agents/agent-event.ts'
 import { tokenMeter } from '../agents/token-meter.ts'
 import { type Refusal, refusal } from '../domain/refusal.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import { AppendTooLarge } from '../ports/event-store.ts'
+import { deferred } from '../support/deferred.ts'
 import { causeOf, failureCode } from './failure-code.ts'
 import type { TurnLog } from './turn-log.ts'
 
@@ -33,20 +34,20 @@ const recordAfterMs = 250
 
 /**
  * Subscribes once to a turn's events for all who need them: the log that clients follow, the
- * recorder and the usage meter, each on its own. `done` is not logged: clients are sent the end
+ * recorder and the usage meter. `done` is not logged: clients are sent the end
  * once it is stored. Unsubscribing from the agents tears down every branch.
  */
 export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   const { log, stepOf, record, agent, onFault } = uses
-  const shared = connectable(events, { connector: () => new Subject(), resetOnDisconnect: false })
   const meter = tokenMeter()
-  const ending = new Subject<Driven>()
+  const result = deferred<Driven>()
   const steps: SessionEvent[] = []
   let recording: Promise<unknown> = Promise.resolve()
   let timer: NodeJS.Timeout | undefined
   let text = ''
   let finished: TurnDone | undefined
   let unstorable: Driven | undefined
+  let running: Subscription | undefined
 
   const soFar = (): TurnDone => ({
     event: 'done',
@@ -64,59 +65,53 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
       .catch((error: unknown) => {
         onFault(error)
         if (!(error instanceof AppendTooLarge)) return
-        connection.unsubscribe()
+        running?.unsubscribe()
         unstorable = { ended: 'failed', done: soFar(), refusal: refusal('orchestrator_error') }
-        ending.next(unstorable)
+        result.resolve(unstorable)
       })
   }
 
-  shared.subscribe({ next: meter.see, error: () => undefined })
-  shared.subscribe({
+  const note = (step: SessionEvent): void => {
+    steps.push(step)
+    timer ??= setTimeout(flush, recordAfterMs)
+  }
+
+  running = events.subscribe({
     next: (event) => {
+      meter.see(event)
       if (event.event === 'token') text += event.text
       const step = stepOf(event)
-      if (!step) return
-      steps.push(step)
-      timer ??= setTimeout(flush, recordAfterMs)
-    },
-    error: () => undefined,
-  })
-  shared.subscribe({
-    next: (event) => {
+      if (step) note(step)
       if (event.event === 'done') finished = event
       else log.push(event)
     },
     error: (error: unknown) => {
       onFault(error)
-      const ended = error instanceof TurnTimeout ? 'timed_out' : 'failed'
-      ending.next({
-        ended,
+      result.resolve({
+        ended: error instanceof TurnTimeout ? 'timed_out' : 'failed',
         done: soFar(),
         refusal: refusal(failureCode(error)),
         cause: causeOf(error),
       })
     },
     complete: () =>
-      ending.next(
+      result.resolve(
         finished
           ? { ended: 'done', done: finished }
           : { ended: 'failed', done: soFar(), refusal: refusal('orchestrator_error') },
       ),
   })
 
-  const result = new Promise<Driven>((resolve) => ending.subscribe(resolve))
-  const connection = shared.connect()
-
   return {
     /** How it ended, with the steps that are not stored yet. */
-    ended: result.then(async (driven) => {
+    ended: result.promise.then(async (driven) => {
       clearTimeout(timer)
       await recording
       return { ...(unstorable ?? driven), steps }
     }),
     cancel(): void {
-      connection.unsubscribe()
-      ending.next({ ended: 'cancelled', done: soFar() })
+      running?.unsubscribe()
+      result.resolve({ ended: 'cancelled', done: soFar() })
     },
   }
 }

@@ -1,4 +1,4 @@
-import { defer, from } from 'rxjs'
+import { Observable } from 'rxjs'
 import { piecesIn, piecesOfAll } from '../../agents/tokens.ts'
 import type { ChatMessage, Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
 import { answerFrom } from './offline-answers.ts'
@@ -42,5 +42,12 @@ const eventsOf = ({ messages, tools = [] }: ModelRequest): ModelEvent[] => {
  * offered tools. It emits its answer word by word, synchronously, until the subscriber leaves.
  */
 export const offlineModel = (): Model => ({
-  stream: (request) => defer(() => from(eventsOf(request))),
+  stream: (request) =>
+    new Observable((subscriber) => {
+      for (const event of eventsOf(request)) {
+        if (subscriber.closed) return
+        subscriber.next(event)
+      }
+      subscriber.complete()
+    }),
 })
