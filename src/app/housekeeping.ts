@@ -28,6 +28,9 @@ type Uses = {
   log: Log
 }
 
+/** How long one page of work waits until the views show the last. */
+const shownWithinMs = 2_000
+
 /** How long the start waits for the views to catch up with the log. */
 const caughtUpWithinMs = 60_000
 
@@ -52,6 +55,7 @@ export const housekeeping = (uses: Uses) => {
   const tellOfAccounts = tellOrganizations({
     accountChanges: views.accountChanges,
     recordAccountChange: commands.recordAccountChange,
+    waitForPosition: (position) => projecting.waitForPosition(position, shownWithinMs),
     clock,
     log,
   })

@@ -1,9 +1,12 @@
 import t, { type Test } from 'tap'
 import type { RecordAccountChange } from '../../commands/record-account-change.ts'
+import type { AccountChangeView } from '../../projections/account-changes.ts'
+import { StoreUnavailable } from '../../src/ports/event-store.ts'
 import { silent } from '../../src/ports/log.ts'
 import { tellOrganizations } from '../../src/reactors/tell-organizations.ts'
 import { commanded, platformCall } from '../support/commanded.ts'
 import { gathered } from '../support/noted.ts'
+import { at } from '../support/positions.ts'
 
 /** Two organizations; Ann is the owner of the first and a member of both. */
 const scene = async (t: Test) => {
@@ -22,7 +25,7 @@ const scene = async (t: Test) => {
   const login = { email: 'ann@example.com', provider: 'sso', subject: 'ann', accept }
   await recordLogin(login, platformCall)
   const teller = (record = all.recordAccountChange) => {
-    const uses = { accountChanges: read.accountChanges, clock, log: silent }
+    const uses = { accountChanges: read.accountChanges, waitForPosition: seen, clock, log: silent }
     return tellOrganizations({ ...uses, recordAccountChange: record })
   }
   /** What the history of an organization tells of accounts. */
@@ -117,17 +120,78 @@ t.test('one who joins or leaves meanwhile is told of by what she was at the time
   t.equal((await told(organizationId)).length, 1)
 })
 
-t.test('a run tells no more than a thousand changes', async (t) => {
-  const asked: number[] = []
+t.test('a run tells no more than a thousand changes, a hundred at a time', async (t) => {
+  const { clock } = await commanded(t)
+  let told = 0
+  let found = 0
+  const change = (n: number): AccountChangeView => ({
+    organization_id: `org-${n % 7}`,
+    user_id: `user-${n % 5}`,
+    untold: true,
+    event_id: `event-${n}`,
+    position: at(n),
+    at: clock.now().toISOString(),
+    change: { kind: 'identity' },
+  })
   const accountChanges = {
     get: async () => undefined,
     find: async ({ limit }: { limit: number }) => {
-      asked.push(limit)
-      return { items: [], total: 5_000 }
+      found++
+      return { items: Array.from({ length: limit }, (_, n) => change(told + n)), total: 5_000 }
     },
     all: () => (async function* () {})(),
   }
-  const { clock, recordAccountChange } = await commanded(t)
-  await tellOrganizations({ accountChanges, recordAccountChange, clock, log: silent })()
-  t.strictSame(asked, [1_000])
+  const waited: number[] = []
+  await tellOrganizations({
+    accountChanges,
+    recordAccountChange: async () => ({ position: at(++told) }),
+    waitForPosition: async (position) => waited.push(position),
+    clock,
+    log: silent,
+  })()
+  t.strictSame([told, found], [1_000, 10])
+  t.strictSame(
+    waited,
+    Array.from({ length: 10 }, (_, n) => 100 * (n + 1)),
+  )
+
+  const down = tellOrganizations({
+    accountChanges,
+    recordAccountChange: async () => Promise.reject(new StoreUnavailable('not now')),
+    waitForPosition: async () => t.fail('nothing was told'),
+    clock,
+    log: silent,
+  })
+  await t.rejects(down(), { name: 'StoreUnavailable' })
+  t.equal(found, 11, 'a store that is down is asked again by the next run')
+})
+
+t.test('a membership that cannot be told keeps no other waiting, and stays in order', async (t) => {
+  const all = await scene(t)
+  const { grantCredits, userId, seen, teller, recordAccountChange, told, tell, ids, read } = all
+  await tell()
+  for (let n = 1; n <= 120; n++)
+    await grantCredits({ userId, amount: n, reason: 'gift' }, platformCall)
+  await seen()
+  const [stuck, other] = ids
+  const damaged: typeof recordAccountChange = async (change, call) => {
+    if (call.organizationId === stuck) throw new Error('damaged')
+    return recordAccountChange(change, call)
+  }
+  await teller(damaged)()
+  await seen()
+  t.equal((await told(other ?? '')).length, 120)
+  t.equal((await told(stuck ?? '')).length, 1)
+  t.equal(
+    (await read.accountChanges.find({ index: 'untold', equals: [true], limit: 1 })).total,
+    120,
+  )
+  await teller()()
+  const amounts = (await told(stuck ?? ''))
+    .map(({ data }) => (data as RecordAccountChange).change)
+    .flatMap((change) => (change.kind === 'credits' ? [change.amount] : []))
+  t.strictSame(
+    amounts,
+    Array.from({ length: 120 }, (_, n) => n + 1),
+  )
 })
