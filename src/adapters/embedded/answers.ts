@@ -21,13 +21,15 @@ export const embeddedAnswers = (log: EventLog): Answers => {
   const entryOf = (scope: string): Entry | undefined =>
     log.answers.doesExist(scope) ? parsed(scope, log.answers.get(scope)) : undefined
 
-  const put = (scope: string, entry: Entry) => log.answers.putSync(scope, JSON.stringify(entry))
+  const put = (scope: string, entry: Entry) => {
+    log.answers.put(scope, JSON.stringify(entry))
+  }
 
   const isOver = ({ at }: Entry, now: Date) => now.getTime() - at >= keptMs
 
   const change = <T>(scope: string, prepare: () => () => T, bytes = 0): Promise<T> => {
     assertName(scope)
-    return log.write({ bytes: bytes + scope.length, prepare })
+    return log.write({ bytes: bytes + scope.length, about: scope, prepare })
   }
 
   /** Removes the old answers of a page; returns how many, and where the next page starts. */
@@ -36,6 +38,7 @@ export const embeddedAnswers = (log: EventLog): Answers => {
     const scopes = log.look(() => [...log.answers.getKeys(range)])
     const removed = log.write({
       bytes: 0,
+      alone: true,
       prepare: () => {
         const old = scopes.slice(0, sweepBatch).filter((scope) => {
           log.answers.check(scope, { removes: true })
@@ -44,7 +47,7 @@ export const embeddedAnswers = (log: EventLog): Answers => {
           return text !== undefined && isOver(JSON.parse(text), now)
         })
         return () => {
-          for (const scope of old) log.answers.removeSync(scope)
+          for (const scope of old) log.answers.remove(scope)
           return old.length
         }
       },
@@ -81,7 +84,7 @@ export const embeddedAnswers = (log: EventLog): Answers => {
     release: async (scope) =>
       change(scope, () => {
         log.answers.check(scope, { removes: true })
-        return () => log.answers.removeSync(scope)
+        return () => log.answers.remove(scope)
       }),
 
     async sweep(now) {

@@ -30,7 +30,14 @@ export type LogEnvironment = {
 }
 
 const openDatabases = (path: string, file: string, before: PageGuard | undefined, lost: Lost) => {
-  const root = open({ path, noSubdir: false, mapSize, maxDbs: 8, overlappingSync: false })
+  const root = open({
+    path,
+    noSubdir: false,
+    mapSize,
+    maxDbs: 8,
+    overlappingSync: false,
+    eventTurnBatching: false,
+  })
   const text = { encoder: checksummed, cache: false } as const
   const records = root.openDB<string | undefined, number>({ name: 'records', ...text })
   const ordered = { encoding: 'ordered-binary' } as const

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
 import { earliest, type Position } from '../../domain/event.ts'
 import { AppendTooLarge, type EventStore, MAX_APPEND_BYTES } from '../../ports/event-store.ts'
 import { eventsAt } from './events-at.ts'
@@ -8,12 +7,12 @@ import { assertName, type EventLog } from './log.ts'
 import { placeOf } from './placement.ts'
 import { logReader } from './reader.ts'
 import { recordBodyOf, recordOf } from './record.ts'
+import { streamEnds } from './stream-ends.ts'
 import { recentTail, type TailRecord } from './tail.ts'
 import { waitingRoom } from './waiting-room.ts'
 
 const batchEvents = 1_000
 const tailChars = 8 * 1024 * 1024
-const knownStreams = 20_000
 
 type Options = {
   /** Positions that are left out before every append: shows readers that compute with positions. */
@@ -27,16 +26,19 @@ type Options = {
 export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): EventStore => {
   const reader = logReader(log)
   const tail = recentTail(tailChars)
-  const revisions = new LRUCache<string, number>({ max: knownStreams })
+  const ends = streamEnds(reader)
   const waiting = waitingRoom()
   let head = log.look(reader.head)
-  /** The head once the current transaction is on disk, and the records of that transaction. */
+  /** The head once the current transaction is on disk, its records, and its events by stream. */
   let nextHead = head
   let nextRecords: TailRecord[] = []
+  const going = new Map<string, string[]>()
+  const placing = { reader, going: (stream: string) => going.get(stream) }
   let closed = false
 
   log.watch({
     committed() {
+      going.clear()
       if (nextHead === head) return
       for (const record of nextRecords) tail.push(record)
       nextRecords = []
@@ -44,23 +46,16 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
       waiting.wake()
     },
     failed() {
+      going.clear()
       nextRecords = []
       nextHead = head
-      revisions.clear()
+      ends.clear()
     },
     closed() {
       closed = true
       waiting.wake()
     },
   })
-
-  const revisionOf = (stream: string): number => {
-    const known = revisions.get(stream)
-    if (known !== undefined) return known
-    const revision = reader.revision(stream)
-    revisions.set(stream, revision)
-    return revision
-  }
 
   const append: EventStore['append'] = async (stream, expected, events) => {
     if (events.length === 0) throw new TypeError('an append without events')
@@ -70,7 +65,7 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
       throw new AppendTooLarge(`${body.bytes} bytes of at most ${MAX_APPEND_BYTES}`)
     const ids = events.map(({ id }) => id)
     const prepare = () => {
-      const place = placeOf(reader, stream, expected, ids, revisionOf(stream))
+      const place = placeOf(placing, stream, expected, ids, ends.of(stream))
       if ('before' in place) return () => place.before
       log.records.check('last')
       log.streams.check(streamKey(stream, place.first + events.length - 1))
@@ -79,9 +74,12 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
         const revision = place.first + events.length - 1
         const before = nextHead
         const position = (before + gap + ids.length) as Position
-        log.records.putSync(position, text)
-        log.streams.putSync(streamKey(stream, revision), position)
-        revisions.set(stream, revision)
+        log.records.put(position, text)
+        log.streams.put(streamKey(stream, revision), position)
+        ends.written(stream, revision)
+        const others = going.get(stream)
+        if (others) others.push(...ids)
+        else going.set(stream, ids)
         nextRecords.push({ text, before, last: position })
         nextHead = position
         return { revision, position }
@@ -96,7 +94,7 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
       const last = events.at(-1)
       if (!last) {
         // The end of the stream is known now, so the next append need not look for it.
-        if ((next > from || from === 0) && !revisions.has(stream)) revisions.set(stream, next - 1)
+        if ((next > from || from === 0) && !ends.has(stream)) ends.set(stream, next - 1)
         return
       }
       yield events

@@ -42,11 +42,13 @@ export const guarded = <V, K extends Key>(db: Database<V, K>, name: string, guar
     },
     getRange: (range: Range<K>) => within(range, true, db.getRange(range)),
     getKeys: (range: Range<K>) => within(range, false, db.getKeys(range)),
-    putSync: (key: K, value: V): void => {
-      db.putSync(key, value)
+    /** Only within a commit, which tells what came of it. */
+    put: (key: K, value: V): void => {
+      void db.put(key, value)
     },
-    removeSync: (key: K): void => {
-      db.removeSync(key)
+    /** Only within a commit. */
+    remove: (key: K): void => {
+      void db.remove(key)
     },
     count: (): number => (db.getStats() as { entryCount: number }).entryCount,
   }

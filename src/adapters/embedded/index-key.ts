@@ -3,19 +3,22 @@
  * `id_category-organization`. Ids begin with their time (UUIDv7), so new streams are neighbours in
  * an index, and a commit touches few pages, whatever the number of organizations.
  */
-const idFirst = (name: string, separator: string): string => {
+const turned = (name: string, separator: string): string => {
   const at = name.indexOf(separator)
   return at === -1 ? name : `${name.slice(at + 1)}${separator}${name.slice(0, at)}`
 }
 
+/** The name of a stream as its key begins with it. */
+export const idFirst = (stream: string): string => turned(stream, '_')
+
 /** The key of a record in the index of streams; `revision` is that of its last event. */
 export const streamKey = (stream: string, revision: number): [string, number] => [
-  idFirst(stream, '_'),
+  idFirst(stream),
   revision,
 ]
 
 /** The key under which a data key is stored. */
-export const dataKeyKey = (name: string): string => idFirst(name, '/')
+export const dataKeyKey = (name: string): string => turned(name, '/')
 
 /** The name of the data key under a key. */
 export const dataKeyName = (key: string): string => {

@@ -17,7 +17,7 @@ export const embeddedKeyStore = (log: EventLog): KeyStore => {
 
   const store = async (name: string, key: Uint8Array, owed: boolean): Promise<void> => {
     waiting.set(name, key)
-    const write = () => log.keys.putSync(dataKeyKey(name), Buffer.from(key))
+    const write = () => log.keys.put(dataKeyKey(name), Buffer.from(key))
     const prepare = () => {
       // A key that was handed out has to be stored; its place was looked at when it was.
       if (!owed) log.keys.check(dataKeyKey(name))

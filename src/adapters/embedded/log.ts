@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import type { Position } from '../../domain/event.ts'
 import type { Damage } from '../../ports/damage.ts'
 import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
+import { type CommitPace, commitPace } from './commit-pace.ts'
 import { commitQueue, type QueuedWrite } from './commit-queue.ts'
 import { markClosed, roomIn } from './data-file.ts'
 import { type LogEnvironment, openEnvironment } from './environment.ts'
@@ -13,6 +14,12 @@ const maxNameBytes = 1_000
 const spareBytes = 16 * 1024 * 1024
 /** LMDB's codes for a file that is not as it was written. */
 const damage = new Set([-30_797, -30_796, -30_794, -30_793])
+
+type Options = {
+  path: string
+  /** Which commits the event loop waits for. */
+  pace?: CommitPace
+}
 
 /** Called after every commit of the log, and at its end. */
 type Watcher = { committed(): void; failed(): void; closed(): void }
@@ -33,7 +40,7 @@ export type EventLog = Omit<LogEnvironment, 'root' | 'guard'> & {
 /** A name fit to be a key. @throws TypeError */
 export const assertName = (name: string): void => {
   const bytes = Buffer.byteLength(name)
-  if (bytes === 0 || bytes > maxNameBytes || /[\0\p{Surrogate}]/u.test(name))
+  if (bytes === 0 || bytes > maxNameBytes || name.includes('\0') || !name.isWellFormed())
     throw new TypeError(`not a name of 1 to ${maxNameBytes} bytes: ${name.slice(0, 60)}`)
 }
 
@@ -85,17 +92,24 @@ const damageFound = () => {
   }
 }
 
+/** What lmdb says besides that a commit which was not waited for has failed. */
+const causeOf = async (error: unknown): Promise<never> => {
+  const cause = error instanceof Error && 'commitError' in error ? error.commitError : undefined
+  await cause
+  throw error
+}
+
 /**
  * Opens the store in the directory `path`: the log of events, data keys and first answers, in one
  * LMDB environment. A commit is on disk before its callers are answered.
  * @throws StoreInUse, StoreFormat, StoreDamaged, StoreUnavailable
  */
-export const openLog = async ({ path }: { path: string }): Promise<EventLog> => {
+export const openLog = async ({ path, pace = commitPace() }: Options): Promise<EventLog> => {
   mkdirSync(path, { recursive: true })
   const release = await holdAlone(path)
   try {
     const found = damageFound()
-    return logOver(await openEnvironment(path, found.addPage), release, found)
+    return logOver(await openEnvironment(path, found.addPage), release, found, pace)
   } catch (error) {
     release()
     throw explained(error, path)
@@ -106,6 +120,7 @@ const logOver = (
   { root, guard, ...environment }: LogEnvironment,
   release: () => void,
   found: ReturnType<typeof damageFound>,
+  pace: CommitPace,
 ): EventLog => {
   const { file } = environment
   const watchers: Watcher[] = []
@@ -120,14 +135,27 @@ const logOver = (
   }
 
   const queue = commitQueue({
-    commit(bytes, write) {
+    commit(bytes, run) {
+      let written = 0
+      const write = () => {
+        run()
+        written = performance.now()
+      }
       guard.checkFree()
       room.reserve(2 * bytes + spareBytes)
+      if (!pace.waits()) {
+        guard.hold()
+        return root
+          .batch(write)
+          .then(() => undefined, causeOf)
+          .finally(guard.forget)
+      }
       try {
         root.transactionSync(write)
       } finally {
         guard.forget()
       }
+      pace.took(performance.now() - written)
     },
     committed: () => {
       for (const { committed } of watchers) committed()
@@ -139,7 +167,7 @@ const logOver = (
   })
 
   const end = async () => {
-    queue.drain()
+    await queue.drain()
     for (const { closed } of watchers) closed()
     room.close()
     await root.close()

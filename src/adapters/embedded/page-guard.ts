@@ -85,6 +85,8 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
   let lastTransaction = 0
   let fileBytes = 0
   let forgets = false
+  /** A commit is under way in another thread. */
+  let held = false
 
   const fail = (what: string, lost?: LostKeys): never => {
     const error = new StoreDamaged(`${file}: ${what}`)
@@ -96,7 +98,7 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
     for (const page of known.values()) spare.push(page)
     known.clear()
     trees.clear()
-    meta = undefined
+    if (!held) meta = undefined
   }
 
   const forgetSoon = () => {
@@ -279,8 +281,20 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
       }
     },
 
+    /**
+     * To be called before a commit in another thread: until its end, the first pages may be half
+     * written, and are not read. Pages of the state before it are not written by it.
+     */
+    hold(): void {
+      current()
+      held = true
+    },
+
     /** To be called after a commit. */
-    forget,
+    forget(): void {
+      held = false
+      forget()
+    },
 
     close: (): void => closeSync(fd),
   }

@@ -66,6 +66,14 @@ export const logReader = ({ records, streams, damagedAt }: EventLog) => {
       return last?.[1] ?? START
     },
 
+    /** The names of the streams on both sides of one that is not there, as their keys begin. */
+    nextTo(stream: string): { after: string; before: string | undefined } {
+      const place = streamKey(stream, START)
+      const [after] = streams.getKeys({ start: place, reverse: true, limit: 1 })
+      const [before] = streams.getKeys({ start: place, limit: 1 })
+      return { after: after?.[0] ?? '', before: before?.[0] }
+    },
+
     /** A batch of a stream, from a revision on. */
     slice(stream: string, from: number): RecordedEvent[] {
       const events = batch(placesOf(stream, from))

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import type { CommitPace } from '../../../src/adapters/embedded/commit-pace.ts'
 import { embeddedEventStore } from '../../../src/adapters/embedded/event-store.ts'
 import { embeddedKeyStore } from '../../../src/adapters/embedded/key-store.ts'
 import { openLog } from '../../../src/adapters/embedded/log.ts'
@@ -93,9 +94,9 @@ const canLimit = () => {
   }
 }
 
-t.test('a full disk', { skip: !canLimit() && 'there is no prlimit here' }, async (t) => {
+const onFullDisk = async (t: Test, pace: CommitPace) => {
   const path = join(t.testdir(), 'log')
-  const log = await openLog({ path })
+  const log = await openLog({ path, pace })
   const store = embeddedEventStore(log)
   const keys = embeddedKeyStore(log)
   const stored = ['before']
@@ -142,4 +143,11 @@ t.test('a full disk', { skip: !canLimit() && 'there is no prlimit here' }, async
     stored.map((note) => ({ note })),
   )
   t.ok(await embeddedKeyStore(again).get('late'), 'a key that was handed out is stored')
-})
+}
+
+for (const waits of [true, false])
+  t.test(
+    `a full disk, commits ${waits ? '' : 'not '}waited for`,
+    { skip: !canLimit() && 'there is no prlimit here' },
+    (t) => onFullDisk(t, { waits: () => waits, took: () => undefined }),
+  )

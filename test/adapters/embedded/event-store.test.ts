@@ -1,18 +1,22 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import type { CommitPace } from '../../../src/adapters/embedded/commit-pace.ts'
 import { embeddedEventStore } from '../../../src/adapters/embedded/event-store.ts'
 import { openLog } from '../../../src/adapters/embedded/log.ts'
 import { START } from '../../../src/ports/event-store.ts'
 import { eventStoreContract, type OpenStore } from '../../contracts/event-store.ts'
 import { gathered, noted } from '../../support/noted.ts'
 
+/** Commits that the event loop does not wait for. */
+const handed: CommitPace = { waits: () => false, took: () => undefined }
+
 /** Stores that leave out so many positions before each append. */
 const opening =
-  (gap: number): OpenStore =>
+  (gap: number, pace?: CommitPace): OpenStore =>
   async (t: Test) => {
     const path = join(t.testdir(), 'log')
     const open = async () => {
-      const log = await openLog({ path })
+      const log = await openLog({ path, ...(pace && { pace }) })
       t.teardown(() => log.close())
       return embeddedEventStore(log, { gap })
     }
@@ -28,6 +32,10 @@ for (const gap of [0, 7])
   t.test(`the embedded event store, gaps of ${gap}`, async (t) =>
     eventStoreContract(t, opening(gap)),
   )
+
+t.test('the embedded event store, commits not waited for', async (t) =>
+  eventStoreContract(t, opening(0, handed)),
+)
 
 const appended = async (t: Test, gap: number) => {
   const { store } = await opening(gap)(t)

@@ -1,10 +1,12 @@
-import { cpSync } from 'node:fs'
+import { closeSync, cpSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { embeddedAnswers } from '../../../src/adapters/embedded/answers.ts'
 import { embeddedEventStore } from '../../../src/adapters/embedded/event-store.ts'
 import { embeddedKeyStore } from '../../../src/adapters/embedded/key-store.ts'
 import { openLog } from '../../../src/adapters/embedded/log.ts'
+import { pageGuard } from '../../../src/adapters/embedded/page-guard.ts'
 import { START, StoreDamaged, StoreUnavailable } from '../../../src/ports/event-store.ts'
 import { gathered, noted } from '../../support/noted.ts'
 import { at } from '../../support/positions.ts'
@@ -126,3 +128,22 @@ for (const when of ['while it is closed', 'while it is open'] as const)
       t.ok(named >= 10, `${named} were found`)
     },
   )
+
+t.test(
+  'the first pages are not read while a commit in another thread may write them',
+  async (t) => {
+    const path = await filled(t)
+    const file = join(path, 'data.mdb')
+    const guard = pageGuard(file)
+    t.teardown(guard.close)
+    guard.hold()
+    const fd = openSync(file, 'r+')
+    writeSync(fd, Buffer.alloc(8_192, 7), 0, 8_192, 0)
+    closeSync(fd)
+    guard.checkHead()
+    await turn()
+    guard.checkHead()
+    guard.forget()
+    t.throws(guard.checkHead, StoreDamaged)
+  },
+)
