@@ -16,7 +16,7 @@ import { type Call, systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { UploadAndIndex } from '../reactors/upload-and-index.ts'
 import type { Secrets } from '../security/secrets.ts'
-import { idFor } from '../support/ids.ts'
+import { demoScope, idFor } from '../support/ids.ts'
 import { demoHandbook } from './demo-handbook.ts'
 
 type Uses = {
@@ -80,7 +80,7 @@ const agents: readonly DemoAgent[] = [
 ]
 
 /** Always the same call, so that ids are the same again at the next start. */
-const callAt = (at: Date): Call => ({ ...systemCall('demo', at), scope: 'demo' })
+const callAt = (at: Date): Call => ({ ...systemCall('demo', at), scope: demoScope })
 
 /**
  * Fills an empty store with a demo organization: an owner on the Pro plan with 1,000 credits, an

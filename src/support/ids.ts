@@ -80,12 +80,20 @@ export const timeOrderedIds = (now: () => number = Date.now): (() => string) => 
 /** A new UUIDv7. The ids of one process are in the order in which they were made. */
 export const newId = timeOrderedIds()
 
+const scopedId = (scope: string, what: string): string => uuidOf(`${scope}/${what}`, namespace)
+
+/** The scope of the call that makes the demo organization. */
+export const demoScope = 'demo'
+
+/** An id of the demo organization: the same in every installation, so that examples can name it. */
+export const demoId = (what: string): string => scopedId(demoScope, what)
+
 /**
  * The id of something new that a call makes. A call that may come twice gets the same id again
  * (UUIDv5 of its scope), so that the second run completes what the first left unfinished.
  */
 export const idFor = (clock: Clock, { scope }: Call, what: string): string =>
-  scope ? uuidOf(`${scope}/${what}`, namespace) : clock.id()
+  scope ? scopedId(scope, what) : clock.id()
 
 /** A name for one place in a DataStore, whatever characters the file's own name has. */
 export const fileKey = (datastoreId: string, filename: string): string =>

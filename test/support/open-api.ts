@@ -2,14 +2,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Schema } from './json-arbitrary.ts'
 import { type Answer, raw } from './raw.ts'
 
-type Content = Record<string, { schema: Schema }>
+type Content = Record<string, { schema: Schema; example?: unknown }>
 
 /** How a route is described in the OpenAPI document. */
 export type Operation = {
   summary?: string
   tags?: string[]
   security?: unknown[]
-  parameters?: { in: string; name: string; required: boolean; schema: Schema }[]
+  parameters?: { in: string; name: string; required: boolean; schema: Schema; example?: unknown }[]
   requestBody?: { content: Content }
   responses: Record<string, { description: string; content?: Content }>
 }

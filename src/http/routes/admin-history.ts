@@ -34,7 +34,7 @@ const time = moment.transform((time): Moment => ({ time }))
 
 const asked = z.object({
   view: z.string().min(1).max(100),
-  as_of: z.union([position, time], 'A position or an ISO 8601 time is expected').default({}),
+  as_of: z.union([position, time], 'A position or an ISO 8601 time is expected').optional(),
   after: z.string().max(2_000).optional().describe('Continue after the document with this id'),
   limit: integer(1).optional(),
 })
@@ -99,7 +99,7 @@ export const adminStateRoutes =
         },
       },
       async (request, reply) => {
-        const { view, as_of, after, limit } = request.query
+        const { view, as_of = {}, after, limit } = request.query
         const organizationId = await history.of(request)
         const asked = { organizationId, view, moment: as_of, after }
         if (wantsLines(request)) {
@@ -127,7 +127,7 @@ export const adminUsageRoutes =
           querystring: z.object({
             from: day.optional(),
             to: day.optional(),
-            by: parts.default(['day']).describe(usageParts.join(', ')),
+            by: parts.prefault('day').describe(usageParts.join(', ')),
           }),
           response: {
             200: usage,

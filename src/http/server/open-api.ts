@@ -4,6 +4,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { withExamples } from './examples.ts'
 import type { RouteRules } from './route-rules.ts'
 
 /** /docs loads everything from this server, and no other page may frame it. */
@@ -91,6 +92,7 @@ export const openApi = async (http: FastifyInstance, version: string): Promise<v
         },
       },
     },
+    transformObject: withExamples,
     transform: (document) => {
       const { schema, url } = transform(document)
       const { config = {} } = document.route
