@@ -15,6 +15,7 @@ import { KeyDestroyed } from '../ports/keys.ts'
 import type { ChatMessage, Models, Price } from '../ports/model.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import { type Keyed, sessionKey, type Vault } from '../security/vault.ts'
+import { ownTurn } from '../support/own-turn.ts'
 import { type Driven, drive } from './drive.ts'
 import { failureCode } from './failure-code.ts'
 import { stepsOf } from './recorder.ts'
@@ -23,6 +24,8 @@ import type { TurnLog } from './turn-log.ts'
 
 /** Completion tokens that credits are reserved for when no limit is set. */
 const expectedTokens = 1_024
+/** Characters of a request's messages beyond which its turn of the event loop is its own. */
+const largeText = 262_144
 
 export type RunTurnUses = {
   sendMessage: SendMessageCommand
@@ -99,6 +102,13 @@ export const runTurn = (uses: RunTurnUses) => {
     return Math.ceil((earlier + piecesIn(message)) * price.prompt + completion * price.completion)
   }
 
+  /** Large texts are counted, sealed and sent in turns of the event loop of their own, not many at once. */
+  const breathe = async ({ message, before, system }: TurnRequest): Promise<void> => {
+    const texts = [...system, ...before].map(({ content }) => content.length)
+    const length = texts.reduce((sum, one) => sum + one, message.length)
+    if (length > largeText) await ownTurn()
+  }
+
   const now = (call: Call, causationId: string): Call => ({
     ...call,
     at: clock.now().toISOString(),
@@ -118,8 +128,9 @@ export const runTurn = (uses: RunTurnUses) => {
   const start = async (request: TurnRequest, runId: string): Promise<Sent> => {
     const { call, viewer, sessionId, hidden, message, agent, messageId, payerId } = request
     const { fingerprint, isNewSession = false } = request
+    await breathe(request)
     const reserve = reserveFor(request)
-    return sendMessage(
+    const sent = await sendMessage(
       {
         sessionId,
         isNew: isNewSession,
@@ -138,6 +149,8 @@ export const runTurn = (uses: RunTurnUses) => {
       },
       now(call, call.causationId),
     )
+    await breathe(request)
+    return sent
   }
 
   /** Stored history wins over what the client says came before. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { NEVER, type Observable, of, ReplaySubject, throwError } from 'rxjs'
+import { defer, NEVER, type Observable, of, ReplaySubject, throwError } from 'rxjs'
 import t, { type Test } from 'tap'
 import { findAnswer } from '../../queries/find-answer.ts'
 import { TurnTimeout } from '../../src/agents/agent.ts'
@@ -207,4 +207,29 @@ t.test('a step that cannot be stored ends the run while it goes on', async (t) =
   t.match(await turn.outcome, { status: 'failed', refusal: { code: 'orchestrator_error' } })
   t.notOk(script.observed, 'its agents are stopped')
   t.match(await read.runs.get(turn.runId), { status: 'failed', charge: 0 })
+})
+
+t.test('turns with large texts begin in turns of the event loop of their own', async (t) => {
+  const count = 5
+  const at: number[] = []
+  let turn = 0
+  let next = setImmediate(function look() {
+    turn++
+    next = setImmediate(look)
+  })
+  const script = defer(() => {
+    at.push(turn)
+    return of(done('read'))
+  })
+  const { turns } = await taken(t, ...Array(count).fill(script))
+  const system = [{ role: 'system', content: ' '.repeat(300_000) } as const]
+  const sent = Array.from({ length: count }, (_, n) =>
+    turns.send(
+      requestOf({ system, sessionId: `s-${n}`, messageId: `m-${n}`, payerId: `user-${n}` }),
+      { keep: false },
+    ),
+  )
+  for (const { outcome } of sent) t.match(await outcome, { status: 'completed' })
+  clearImmediate(next)
+  t.equal(new Set(at).size, count)
 })
