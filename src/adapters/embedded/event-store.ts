@@ -6,7 +6,7 @@ import { streamKey } from './index-key.ts'
 import { assertName, type EventLog } from './log.ts'
 import { placeOf } from './placement.ts'
 import { logReader } from './reader.ts'
-import { recordBodyOf, recordOf } from './record.ts'
+import { appendBytes, recordAt, recordOf } from './record.ts'
 import { streamEnds } from './stream-ends.ts'
 import { recentTail, type TailRecord } from './tail.ts'
 import { waitingRoom } from './waiting-room.ts'
@@ -60,9 +60,10 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
   const append: EventStore['append'] = async (stream, expected, events) => {
     if (events.length === 0) throw new TypeError('an append without events')
     assertName(stream)
-    const body = recordBodyOf(events)
-    if (body.bytes > MAX_APPEND_BYTES)
-      throw new AppendTooLarge(`${body.bytes} bytes of at most ${MAX_APPEND_BYTES}`)
+    const record = recordOf(stream, expected === 'any' ? 0 : expected + 1, events)
+    const bytes = appendBytes(record, events)
+    if (bytes > MAX_APPEND_BYTES)
+      throw new AppendTooLarge(`${bytes} bytes of at most ${MAX_APPEND_BYTES}`)
     const ids = events.map(({ id }) => id)
     const prepare = () => {
       const place = placeOf(placing, stream, expected, ids, ends.of(stream))
@@ -70,8 +71,8 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
       log.records.check('last')
       log.streams.check(streamKey(stream, place.first + events.length - 1))
       return () => {
-        const text = recordOf(stream, place.first, body)
-        const revision = place.first + events.length - 1
+        const { text, events } = recordAt(stream, place.first, record)
+        const revision = place.first + ids.length - 1
         const before = nextHead
         const position = (before + gap + ids.length) as Position
         log.records.put(position, text)
@@ -80,12 +81,12 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
         const others = going.get(stream)
         if (others) others.push(...ids)
         else going.set(stream, ids)
-        nextRecords.push({ text, before, last: position })
+        nextRecords.push({ text, events, before, last: position })
         nextHead = position
         return { revision, position }
       }
     }
-    return log.write({ bytes: body.bytes, prepare })
+    return log.write({ bytes: record.bytes, prepare })
   }
 
   const read: EventStore['read'] = async function* (stream, from = 0) {

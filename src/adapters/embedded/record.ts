@@ -1,39 +1,85 @@
 import { crc32 } from 'node:zlib'
 import type { Position } from '../../domain/event.ts'
-import type { NewEvent, RecordedEvent } from '../../ports/event-store.ts'
-
-/**
- * The events of one append as stored, without their place: the shared metadata, then the events.
- */
-type Body = {
-  text: string
-  events: number
-  /** The size as EventStoreDB counts it: every event with its metadata. */
-  bytes: number
-}
+import {
+  MAX_APPEND_BYTES,
+  type NewEvent,
+  type RecordedEvent,
+  START,
+} from '../../ports/event-store.ts'
+import { jsonCopy } from '../../support/json-copy.ts'
 
 type Entry = [id: string, type: string, data: unknown, metadata?: NewEvent['metadata']]
 
-/** Turns events into text at once, so that later changes by the caller are not stored. */
-export const recordBodyOf = (events: readonly NewEvent[]): Body => {
+/** The events of one append, as they are stored and as they are read. */
+export type NewRecord = {
+  /** Of the whole record. */
+  text: string
+  /** Of its first event. */
+  revision: number
+  /** What reading the record gives, but for positions; undefined where it has to be read for that. */
+  events: RecordedEvent[] | undefined
+  /** Of its text. */
+  bytes: number
+}
+
+const beginningOf = (stream: string, revision: number): string =>
+  `[${JSON.stringify(stream)},${revision}`
+
+const readAs = (stream: string, revision: number, events: readonly NewEvent[]) => {
+  const copies: RecordedEvent[] = []
   const shared = events[0]?.metadata
-  const metadata = JSON.stringify(shared)
-  let sharing = 0
-  const entries = events.map(({ id, type, data, metadata: own }): Entry => {
-    const same = own === shared || JSON.stringify(own) === metadata
-    if (same) sharing++
-    return same ? [id, type, data] : [id, type, data, own]
-  })
-  const text = JSON.stringify(entries)
+  const sharedCopy = jsonCopy(shared)
+  for (const { id, type, data, metadata: own } of events) {
+    const copy = jsonCopy(data)
+    const metadata = own === shared ? sharedCopy : jsonCopy(own)
+    if (copy === undefined || metadata === undefined) return undefined
+    const place = { stream, revision: revision + copies.length, position: START }
+    copies.push({ id, type, data: copy, metadata, ...place })
+  }
+  return copies
+}
+
+/** Turns events into text at once, so that later changes by the caller are not stored. */
+export const recordOf = (
+  stream: string,
+  revision: number,
+  events: readonly NewEvent[],
+): NewRecord => {
+  const shared = events[0]?.metadata
+  const entries = events.map(
+    ({ id, type, data, metadata }): Entry =>
+      metadata === shared ? [id, type, data] : [id, type, data, metadata],
+  )
+  const text = JSON.stringify([stream, revision, shared, entries])
   return {
-    text: `${metadata},${text}`,
-    events: events.length,
-    bytes: Buffer.byteLength(text) + sharing * Buffer.byteLength(metadata),
+    text,
+    revision,
+    events: readAs(stream, revision, events),
+    bytes: Buffer.byteLength(text),
   }
 }
 
-export const recordOf = (stream: string, revision: number, { text }: Body): string =>
-  `[${JSON.stringify(stream)},${revision},${text}]`
+/** The same events at another revision of their stream. */
+export const recordAt = (stream: string, revision: number, record: NewRecord): NewRecord => {
+  if (record.revision === revision) return record
+  const rest = record.text.slice(beginningOf(stream, record.revision).length)
+  const events = record.events?.map((event, n) => ({ ...event, revision: revision + n }))
+  return { ...record, text: beginningOf(stream, revision) + rest, revision, events }
+}
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
+
+/**
+ * The size of an append as EventStoreDB counts it, every event with its metadata; roughly where it
+ * is far below the limit.
+ */
+export const appendBytes = ({ bytes }: NewRecord, events: readonly NewEvent[]): number => {
+  if (bytes * (events.length + 1) <= MAX_APPEND_BYTES) return bytes
+  return events.reduce(
+    (sum, { id, type, data, metadata }) => sum + bytesOf([id, type, data]) + bytesOf(metadata),
+    0,
+  )
+}
 
 /** The events of a record, whose last one has `position`. */
 export const eventsOf = (record: string, position: number): readonly RecordedEvent[] => {

@@ -1,12 +1,24 @@
+import type { Position } from '../../domain/event.ts'
 import type { RecordedEvent } from '../../ports/event-store.ts'
 import { eventsOf } from './record.ts'
 
-/** The text of a record, the position of its last event, and of the last event before it. */
-export type TailRecord = { text: string; before: number; last: number }
+/**
+ * A record, the position of its last event, and of the last event before it. `events` are those of
+ * the record, where they need not be read from its text.
+ */
+export type TailRecord = {
+  text: string
+  events: RecordedEvent[] | undefined
+  before: number
+  last: number
+}
+
+/** Readers at the end of the log are given the events of so many records without a parse. */
+const keptEvents = 512
 
 /**
- * The most recent records, so that readers close to the end read nothing from disk. They are kept
- * as text: many long-lived objects would cost the garbage collector time.
+ * The most recent records, so that readers close to the end read nothing from disk. All
+ * but the last are kept as text: many long-lived objects would cost the garbage collector time.
  */
 export const recentTail = (maxChars: number) => {
   let kept: TailRecord[] = []
@@ -26,7 +38,12 @@ export const recentTail = (maxChars: number) => {
 
   return {
     push(record: TailRecord): void {
+      const { events = [], last } = record
+      for (const [n, event] of events.entries())
+        event.position = (last - events.length + 1 + n) as Position
       kept.push(record)
+      const older = kept[kept.length - 1 - keptEvents]
+      if (older) older.events = undefined
       chars += record.text.length
       while (chars > maxChars && dropped < kept.length) {
         chars -= kept[dropped]?.text.length ?? 0
@@ -45,7 +62,7 @@ export const recentTail = (maxChars: number) => {
       for (let n = indexAfter(position); n < kept.length && events.length < count; n++) {
         const record = kept[n]
         if (!record) break
-        for (const event of eventsOf(record.text, record.last))
+        for (const event of record.events ?? eventsOf(record.text, record.last))
           if (event.position > position) events.push(event)
       }
       return events

@@ -59,3 +59,25 @@ t.test('gaps are before each append', async (t) => {
   const { positions } = await appended(t, 7)
   t.strictSame(positions, [7, 15, 16, 17, 25, 26])
 })
+
+t.test('what is followed is what is read, whatever was appended', async (t) => {
+  const { store } = await opening(2)(t)
+  const changing = { note: 'as it was', lines: ['one'] }
+  const own = { ...noted('a').metadata, at: '2026-01-02T00:00:00.000Z' }
+  const appends = [
+    [noted('plain'), noted('of another time', { metadata: own })],
+    [noted('', { data: changing })],
+    [noted('', { data: { gone: undefined, zero: -0, none: null, 2: 'b', 1: 'a' } })],
+    [noted('', { data: { at: new Date(0), list: [undefined, Number.NaN] } }), noted('after')],
+  ]
+  for (const events of appends) await store.append('note-1', 'any', events)
+  changing.note = 'changed'
+  changing.lines.push('two')
+  const feed = store.feed(START)[Symbol.asyncIterator]()
+  const { value } = await feed.next()
+  await feed.return?.()
+  const read = await gathered(store.history(START))
+  t.equal(JSON.stringify(value?.events), JSON.stringify(read))
+  t.strictSame(value?.events, read)
+  t.match(read[2], { data: { note: 'as it was', lines: ['one'] } })
+})
