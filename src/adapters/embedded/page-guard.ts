@@ -32,6 +32,12 @@ type Step = { page: Page; at: number }
 export type LostKeys = { name: string; from?: Key | undefined; below?: Key | undefined }
 type OnDamage = (error: StoreDamaged, lost?: LostKeys) => void
 
+/** Numbers of 64 bits without a BigInt each: those past 2^53 are not exact, and all too large. */
+const unsigned64At = (bytes: Buffer, at: number): number =>
+  bytes.readUInt32LE(at + 4) * 0x1_0000_0000 + bytes.readUInt32LE(at)
+const signed64At = (bytes: Buffer, at: number): number =>
+  bytes.readInt32LE(at + 4) * 0x1_0000_0000 + bytes.readUInt32LE(at)
+
 const encoded = (key: Key): Buffer => toBufferKey(key as Parameters<typeof toBufferKey>[0])
 
 const keyOf = ({ page, at }: Step): Key => {
@@ -218,11 +224,11 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
         checkLarge('', { page, at: n })
         const { size, from } = valueAt(page, n)
         if (from === undefined) continue
-        const listed = Number(page.bytes.readBigUInt64LE(from))
+        const listed = unsigned64At(page.bytes, from)
         if (size % 8 !== 0 || listed > size / 8 - 1) fail('its list of free pages is damaged')
         for (let at = from + 8; at < from + 8 * (listed + 1); at += 8) {
-          const entry = page.bytes.readBigInt64LE(at)
-          if (entry === 1n || entry > last) fail('its list of free pages is damaged')
+          const entry = signed64At(page.bytes, at)
+          if (entry === 1 || entry > last) fail('its list of free pages is damaged')
         }
       }
       path = beside('', path, 1)
