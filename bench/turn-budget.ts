@@ -14,13 +14,13 @@ export const turnBudget: Readonly<Record<TurnCount, number>> = {
   viewsPuts: 45,
   viewsGets: 20,
   parses: 6,
-  stringifies: 150,
-  hashes: 22,
+  stringifies: 220,
+  hashes: 40,
   ciphers: 3.2,
   promises: 500,
-  subscriptions: 60,
-  hops: 600,
-  timers: 10,
+  subscriptions: 20,
+  hops: 200,
+  timers: 20,
 }
 
 /** What is counted, in words. */

@@ -8,8 +8,8 @@ export const open = (...given: Parameters<typeof openUncounted>) => {
   const [{ path }] = given
   const where = basename(path ?? '') === 'log' ? 'log' : 'views'
   const databases = Object.getPrototypeOf(root)
-  countCalls(databases, ['putSync', 'removeSync'], `${where}Puts`)
+  countCalls(databases, ['put', 'remove'], `${where}Puts`)
   countCalls(databases, ['get', 'doesExist', 'getRange', 'getKeysCount'], `${where}Gets`)
-  countCalls(databases, ['transactionSync'], `${where}Commits`)
+  countCalls(databases, ['transactionSync', 'batch'], `${where}Commits`)
   return root
 }
