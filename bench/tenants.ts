@@ -8,9 +8,11 @@ import { platformGiver } from '../src/domain/api-key/who-may.ts'
 import { transactor } from '../src/event-sourcing/transactor.ts'
 import { type Call, systemCall } from '../src/ports/call.ts'
 import { silent } from '../src/ports/log.ts'
+import { readSecret } from '../src/security/master-keys.ts'
 import { sealedBlobs } from '../src/security/sealed-blobs.ts'
-import { secretsOf } from '../src/security/secrets.ts'
+import { secretsOf, wrapOf } from '../src/security/secrets.ts'
 import { vault as vaultOf } from '../src/security/vault.ts'
+import { fixedKeys } from '../test/support/fixed-keys.ts'
 
 /** An organization with one user on the Pro plan, and a key of it. */
 export type Tenant = { organizationId: string; userId: string; keyId: string; key: string }
@@ -23,10 +25,11 @@ export const platformCall = (): Call => systemCall(clock.id(), clock.now())
 /** The stores of a data directory and what writes to them, as a server has them but for views. */
 export const openWriting = async (dataDir: string, env: Environment = {}) => {
   const config = configFrom({ ...env, DATA_DIR: dataDir })
-  const secrets = secretsOf(await masterKeyOf(config))
+  const masterKey = await masterKeyOf(config)
   const stores = await openStores(config, silent)
   const { events, keys, snapshots } = stores
-  const vault = vaultOf({ keys, wrap: secrets.wrap })
+  const secrets = secretsOf(await readSecret(keys, masterKey))
+  const vault = vaultOf({ keys: fixedKeys(keys, wrapOf(masterKey)) })
   const blobs = sealedBlobs({ blobs: stores.blobs, vault })
   const writing = transactor({ store: events, snapshots, clock })
   const modelFault = () => undefined

@@ -8,6 +8,7 @@ import { feedLines } from './cli/feed.ts'
 import { openProjections } from './cli/open-projections.ts'
 import { listed, rebuildAll, verifyAll } from './cli/projections.ts'
 import { defaultUrl, remote } from './cli/remote.ts'
+import { rotateMaster } from './cli/rotate-master.ts'
 import type { Environment } from './config.ts'
 
 const { env, stdout, stderr } = process
@@ -54,6 +55,19 @@ cli
     } finally {
       await projections.close()
     }
+  })
+
+type KeyOptions = { newKeyFile?: string; url?: string }
+
+cli
+  .command('keys <action>', 'rotate-master: replace the master key of a running server')
+  .option('--new-key-file <file>', 'The new MASTER_KEY; left out: a new one, where DATA_DIR has it')
+  .option('--url <url>', `The server (default: ${defaultUrl(env)})`)
+  .action(async (action: string, { newKeyFile, url = defaultUrl(env) }: KeyOptions) => {
+    if (action !== 'rotate-master')
+      throw new CommandFailed(`keys ${action} is unknown; there is: rotate-master`, 2)
+    if (!env.SUPER_ADMIN_KEY) throw new CommandFailed('SUPER_ADMIN_KEY must be set')
+    await rotateMaster({ ask: remote(url, env.SUPER_ADMIN_KEY), url, newKeyFile, say })
   })
 
 type EventOptions = {

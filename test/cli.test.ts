@@ -15,7 +15,7 @@ t.test('help, version, and what is called wrongly', async (t) => {
   t.match(await reprise('--version'), { code: 0, out: `reprise/${version} `, err: '' })
   const help = await reprise('--help')
   t.match(help, { code: 0, err: '' })
-  for (const command of ['serve', 'projections', 'events', 'audit'])
+  for (const command of ['serve', 'projections', 'keys', 'events', 'audit'])
     t.match(help.out, `  ${command} `)
   t.match(await reprise('events --help'), { code: 0, out: '--organization <id>' })
   for (const [args, err] of [
@@ -24,6 +24,7 @@ t.test('help, version, and what is called wrongly', async (t) => {
     ['projections drop', 'there are: list, rebuild, verify'],
     ['projections list --loudly', 'Unknown option `--loudly`'],
     ['events', '--organization <id> is required'],
+    ['keys forge', 'there is: rotate-master'],
     ['audit forge', 'there are: export, verify, replay, show'],
     ['audit export --out f', '--organization <id> is required'],
     ['audit export --organization o', '--out <file> is required'],
@@ -46,6 +47,13 @@ t.test('what cannot be done says what to do', async (t) => {
     ['projections list --url nowhere', { SUPER_ADMIN_KEY: 'k' }, 'nowhere is not a URL'],
     ['events --organization o', {}, 'REPRISE_API_KEY (with admin:read) or SUPER_ADMIN_KEY'],
     ['audit export --organization o --out f', {}, 'holds no events: set DATA_DIR'],
+    ['keys rotate-master', {}, 'SUPER_ADMIN_KEY must be set'],
+    ['keys rotate-master --new-key-file nowhere', { SUPER_ADMIN_KEY: 'k' }, 'ENOENT'],
+    [
+      'keys rotate-master --new-key-file package.json',
+      { SUPER_ADMIN_KEY: 'k' },
+      '32 bytes in base64',
+    ],
     [
       'audit export --organization o --out f --url http://127.0.0.1:1',
       {},

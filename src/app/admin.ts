@@ -10,6 +10,7 @@ import { listUserKeys } from '../../queries/list-user-keys.ts'
 import { listWholeAgents } from '../../queries/list-whole-agents.ts'
 import { adminAgentRoutes } from '../http/routes/admin-agents.ts'
 import { adminApiKeyRoutes } from '../http/routes/admin-api-keys.ts'
+import { adminMasterKeyRoutes } from '../http/routes/admin-master-key.ts'
 import { adminMemberRoutes } from '../http/routes/admin-members.ts'
 import { adminOrganizationRoutes } from '../http/routes/admin-organizations.ts'
 import { adminProjectionRoutes } from '../http/routes/admin-projections.ts'
@@ -19,6 +20,7 @@ import { meMembershipRoutes } from '../http/routes/me-memberships.ts'
 import type { JsonSchemas } from '../ports/json-schemas.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { RebuildJobs } from '../projector/rebuild-jobs.ts'
+import type { MasterKeyRotation } from '../security/master-key-rotation.ts'
 import type { Vault } from '../security/vault.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
@@ -49,12 +51,13 @@ type Uses = {
   open: Vault['open']
   waitForPosition: WaitForPosition
   rebuilding: RebuildJobs
+  rotation: MasterKeyRotation
   schemaFault: JsonSchemas['faultOf']
 }
 
 /** What operators and an organization's managers do, and users with their own keys. */
 export const adminPart = (uses: Uses) => {
-  const { commands, views, open, waitForPosition, rebuilding, schemaFault } = uses
+  const { commands, views, open, waitForPosition, rebuilding, rotation, schemaFault } = uses
   const { organizations, agents, apiKeys, members, users } = views
   const oneOrganization = getOrganization(organizations)
   return {
@@ -97,6 +100,7 @@ export const adminPart = (uses: Uses) => {
         waitForPosition,
       }),
       adminProjectionRoutes(rebuilding),
+      adminMasterKeyRoutes(rotation),
       adminUserRoutes({
         setSubscription: commands.setSubscription,
         grantCredits: commands.grantCredits,

@@ -23,6 +23,7 @@ import { knowledgePart } from './knowledge.ts'
 import { openLifeSign } from './life-sign.ts'
 import { masterKeyOf } from './master-key.ts'
 import { openModels } from './models.ts'
+import { openMasterKey } from './open-master-key.ts'
 import { openOutageWatch } from './outage-watch.ts'
 import { provisioningPart } from './provisioning.ts'
 import { openReadSide } from './read-side.ts'
@@ -71,13 +72,14 @@ export const app = (config: Config, options: Options) =>
     const stores = { ...bare, events: times.noting(bare.events) }
     const { events, answers, leases } = stores
     const { head } = events
+    const { master, rotation } = opened.use(await openMasterKey({ config, masterKey, stores, log }))
     opened.use(await openLifeSign({ leases, node, log }))
     const { models, embedder } = opened.use(
       await openModels({ config, transport: options.transport }),
     )
 
     const { modelFault } = models
-    const writing = writeSide({ stores, masterKey, clock, times, modelFault })
+    const writing = writeSide({ stores, master, clock, times, modelFault })
     const { secrets, vault, blobs, load, commands } = writing
     await checkKeys({
       events,
@@ -183,6 +185,7 @@ export const app = (config: Config, options: Options) =>
       open,
       waitForPosition,
       rebuilding,
+      rotation,
       schemaFault: faultOf,
     })
     const audit = auditPart({
@@ -271,6 +274,7 @@ export const app = (config: Config, options: Options) =>
       content,
       knowledge,
       leases,
+      refreshMasterKeys: master.refresh,
       clock,
       node,
       log,

@@ -22,6 +22,8 @@ type Uses = {
   content: { sweep(): Promise<void> }
   knowledge: { sweep(): Promise<void>; recover(): Promise<void> }
   leases: Leases
+  /** Where another process may rotate the master key. */
+  refreshMasterKeys(): Promise<void>
   clock: Clock
   /** This process's life. */
   node: string
@@ -63,6 +65,7 @@ export const housekeeping = (uses: Uses) => {
   /** `certain`: no other process is running. */
   const sweep = async ({ certain }: { certain: boolean }): Promise<void> => {
     await orphans({ certain })
+    await uses.refreshMasterKeys()
     await answers.sweep(clock.now())
     warmAgents.release()
     await content.sweep()

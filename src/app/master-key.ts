@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 
@@ -9,30 +9,46 @@ export class MasterKeyDamaged extends Error {
 }
 
 const keyBytes = 32
+const pathIn = (folder: string): string => join(folder, 'master.key')
 
 /**
- * Writes a new key beside its place and links it there when it is on disk whole, so that a full
- * disk or a crash leaves no half key. Of two that begin at once one wins.
+ * Writes a key beside its place and puts it there when it is on disk whole, so that a full disk or a
+ * crash leaves no half key.
  */
-const makeKey = async (folder: string, path: string): Promise<void> => {
+const storeKey = async (
+  folder: string,
+  key: Uint8Array,
+  put: (aside: string, path: string) => Promise<void>,
+): Promise<void> => {
+  const path = pathIn(folder)
   const aside = `${path}.${process.pid}`
   try {
     const file = await open(aside, 'w', 0o600)
     try {
-      await file.writeFile(randomBytes(keyBytes).toString('base64'))
+      await file.writeFile(Buffer.from(key).toString('base64'))
       await file.sync()
     } finally {
       await file.close()
     }
-    await link(aside, path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
-    })
+    await put(aside, path)
     const directory = await open(folder)
     await directory.sync().finally(() => directory.close())
   } finally {
     await rm(aside, { force: true })
   }
 }
+
+/** Of two that begin at once one wins. */
+const makeKey = (folder: string): Promise<void> =>
+  storeKey(folder, randomBytes(keyBytes), (aside, path) =>
+    link(aside, path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    }),
+  )
+
+/** Replaces the key in DATA_DIR, on disk when it resolves. */
+export const replaceMasterKey = (folder: string, key: Uint8Array): Promise<void> =>
+  storeKey(folder, key, rename)
 
 const keyIn = async (path: string): Promise<Uint8Array | undefined> => {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -56,10 +72,10 @@ export const masterKeyOf = async ({
   DATA_DIR,
 }: Pick<Config, 'MASTER_KEY' | 'DATA_DIR'>): Promise<Uint8Array> => {
   if (MASTER_KEY) return MASTER_KEY
-  const path = join(DATA_DIR, 'master.key')
+  const path = pathIn(DATA_DIR)
   await mkdir(DATA_DIR, { recursive: true, mode: 0o700 })
   const known = await keyIn(path)
   if (known) return known
-  await makeKey(DATA_DIR, path)
+  await makeKey(DATA_DIR)
   return masterKeyOf({ MASTER_KEY, DATA_DIR })
 }

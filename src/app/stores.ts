@@ -14,7 +14,7 @@ import type { Answers } from '../ports/answers.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Damage } from '../ports/damage.ts'
 import type { EventStore } from '../ports/event-store.ts'
-import type { KeyStore } from '../ports/keys.ts'
+import type { KeyRecords, KeyStore } from '../ports/keys.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
@@ -25,7 +25,7 @@ import { addressOf, type StoreWait, waitForStore } from './wait-for-store.ts'
 /** Everything that outlives the process, behind its ports. */
 export type Stores = {
   events: EventStore
-  keys: KeyStore
+  keys: KeyStore & KeyRecords
   answers: Answers
   blobs: Blobs
   views: Views

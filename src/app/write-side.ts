@@ -3,25 +3,27 @@ import type { AppendTimes } from '../event-sourcing/append-times.ts'
 import { transactor as transactorOf } from '../event-sourcing/transactor.ts'
 import { watchedAppends } from '../event-sourcing/watched-appends.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { MasterKeys } from '../security/master-keys.ts'
 import { sealedBlobs } from '../security/sealed-blobs.ts'
 import { secretsOf } from '../security/secrets.ts'
 import { vault as vaultOf } from '../security/vault.ts'
+import { wrappedKeys } from '../security/wrapped-keys.ts'
 import { commandsOf } from './commands.ts'
 import type { Stores } from './stores.ts'
 
 type Uses = {
   stores: Pick<Stores, 'events' | 'blobs' | 'keys' | 'snapshots' | 'sharedEvents'>
-  masterKey: Uint8Array
+  master: Pick<MasterKeys, 'secret' | 'rings'>
   clock: Clock
   times: AppendTimes
   modelFault: Rules['modelFault']
 }
 
 /** What decides and appends events: every command, and what seals texts and blobs. */
-export const writeSide = ({ stores, masterKey, clock, times, modelFault }: Uses) => {
+export const writeSide = ({ stores, master, clock, times, modelFault }: Uses) => {
   const { events, keys, snapshots, sharedEvents } = stores
-  const secrets = secretsOf(masterKey)
-  const vault = vaultOf({ keys, wrap: secrets.wrap })
+  const secrets = secretsOf(master.secret)
+  const vault = vaultOf({ keys: wrappedKeys(keys, master.rings) })
   const blobs = sealedBlobs({ blobs: stores.blobs, vault })
   const appends = watchedAppends(events, clock)
   const transactor = transactorOf({

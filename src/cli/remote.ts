@@ -28,14 +28,15 @@ export const refusedBy = async (target: URL, reply: Response): Promise<CommandFa
 /** Asks a running server; answers its reply unless that is a refusal. @throws CommandFailed */
 export const replies = (url: string, key: string) => {
   if (!URL.canParse(url)) throw new CommandFailed(`${url} is not a URL, such as ${defaultUrl({})}`)
-  return async (method: 'GET' | 'POST', path: string): Promise<Response> => {
+  return async (method: 'GET' | 'POST', path: string, body?: object): Promise<Response> => {
     const target = new URL(path, url)
-    const reply = await fetch(target, { method, headers: { 'x-api-key': key } }).catch(
-      ({ cause }: Error) => {
-        const why = cause instanceof Error ? cause.message : 'no connection'
-        throw new CommandFailed(`${target.origin} does not answer (${why})`)
-      },
-    )
+    const json = { 'content-type': 'application/json' }
+    const headers = { 'x-api-key': key, ...(body ? json : {}) }
+    const sent = body ? { body: JSON.stringify(body) } : {}
+    const reply = await fetch(target, { method, headers, ...sent }).catch(({ cause }: Error) => {
+      const why = cause instanceof Error ? cause.message : 'no connection'
+      throw new CommandFailed(`${target.origin} does not answer (${why})`)
+    })
     if (reply.ok) return reply
     throw await refusedBy(target, reply)
   }
@@ -44,8 +45,8 @@ export const replies = (url: string, key: string) => {
 /** The same, for replies in JSON. */
 export const remote = (url: string, key: string) => {
   const ask = replies(url, key)
-  return async (method: 'GET' | 'POST', path: string): Promise<unknown> =>
-    (await ask(method, path)).json()
+  return async (method: 'GET' | 'POST', path: string, body?: object): Promise<unknown> =>
+    (await ask(method, path, body)).json()
 }
 
 export type Remote = ReturnType<typeof remote>

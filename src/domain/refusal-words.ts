@@ -94,6 +94,9 @@ export const refusalWords = {
   read_model_not_found: 'There is no such read model of an organization',
   state_too_large: 'The read model has more documents than are replayed for one answer',
   key_not_found: 'API key not found',
+  rotation_under_way: 'The master key is being replaced by another one',
+  new_master_key_required:
+    'The server is given its master key from outside: the new one must be named',
   key_limit_reached: 'A user has at most 5 user keys',
 } as const satisfies Record<string, string>
 

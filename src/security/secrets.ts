@@ -36,21 +36,36 @@ export const normalizedEmail = (email: string): string => email.trim().toLowerCa
 /** What a person is called when nobody said: the part of the address before the @. */
 export const defaultName = (address: string): string => address.slice(0, address.lastIndexOf('@'))
 
+const secretBytes = 32
+
+/** The secret of a new installation. */
+export const newSecret = (): Buffer => randomBytes(secretBytes)
+
 /**
- * Everything derived from MASTER_KEY (32 bytes). Each purpose has a key of its own (HKDF-SHA-256),
- * so that one key reveals nothing about another. Hashes are HMAC-SHA-256 in hex.
+ * The secret of an installation from before secrets were random: what it derived from its first
+ * MASTER_KEY stays as it was (the first step of HKDF-SHA-256 with an empty salt).
  */
-export const secretsOf = (masterKey: Uint8Array) => {
+export const secretFrom = (masterKey: Uint8Array): Buffer =>
+  createHmac('sha256', '').update(masterKey).digest()
+
+/** The key that wraps data keys, and the installation's secret, under a MASTER_KEY (32 bytes). */
+export const wrapOf = (masterKey: Uint8Array): KeyObject =>
+  createSecretKey(Buffer.from(hkdfSync('sha256', masterKey, '', 'reprise/wrap', secretBytes)))
+
+/**
+ * Everything derived from the installation's secret, which outlives its master keys. Each purpose has
+ * a key of its own (HKDF-SHA-256, its second step), so that one key reveals nothing about another.
+ * Hashes are HMAC-SHA-256 in hex.
+ */
+export const secretsOf = (secret: Uint8Array) => {
   const bytesOf = (purpose: string): Buffer =>
-    Buffer.from(hkdfSync('sha256', masterKey, '', `reprise/${purpose}`, 32))
+    createHmac('sha256', secret).update(`reprise/${purpose}`).update(Buffer.of(1)).digest()
   const derived = (purpose: string): KeyObject => createSecretKey(bytesOf(purpose))
   const hasher = (purpose: string) => {
     const key = derived(purpose)
     return (text: string): string => createHmac('sha256', key).update(text).digest('hex')
   }
   return {
-    /** Wraps data keys; used by the vault only. */
-    wrap: derived('wrap'),
     /** Signs links. */
     links: derived('links'),
     hashApiKey: hasher('api-key'),

@@ -1,23 +1,15 @@
-import { createHmac, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Sealed } from '../domain/sealed.ts'
-import type { KeyStore } from '../ports/keys.ts'
 import { decrypted, encrypted } from './cipher.ts'
 import { packed, unpacked } from './packing.ts'
+import type { DataKeys } from './wrapped-keys.ts'
 
 const keyBytes = 32
 /** How long another node that has a destroyed key in memory may still open text with it. */
 const keyTtlMs = 60_000
 /** The clock of a cache is read this often: at every use it would cost a timer each millisecond. */
 const clockMs = 100
-
-/** The data was written under another MASTER_KEY. */
-export class WrongMasterKey extends Error {
-  override readonly name = 'WrongMasterKey'
-  constructor(keyName: string) {
-    super(`MASTER_KEY does not open the data key of ${keyName}: it is not the one it was made with`)
-  }
-}
 
 /** Sealed text or bytes were changed, or were sealed under another name. */
 export class SealBroken extends Error {
@@ -82,9 +74,7 @@ export type Keyed = {
 }
 
 type Options = {
-  keys: KeyStore
-  /** 32 bytes derived from MASTER_KEY. */
-  wrap: KeyObject
+  keys: DataKeys
   /** How many data keys are kept in memory. */
   keptKeys?: number
   /** How many characters of opened text are kept. */
@@ -96,7 +86,7 @@ type Options = {
  * keys are random and stored wrapped. With a key in memory the result comes without a promise, so a
  * turn on a session in memory seals without waiting.
  */
-export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: Options) => {
+export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Options) => {
   const atHand = new LRUCache<string, Keyed>({
     max: keptKeys,
     ttl: keyTtlMs - clockMs,
@@ -135,24 +125,9 @@ export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: 
     },
   })
 
-  const unwrapped = (name: string, wrapped: Uint8Array): Uint8Array => {
-    const key = decrypted(wrap, name, wrapped)
-    if (!key) throw new WrongMasterKey(name)
-    return Uint8Array.from(key)
-  }
-
-  const found = async (name: string): Promise<Uint8Array | undefined> => {
-    const wrapped = await keys.get(name)
-    return wrapped && unwrapped(name, wrapped)
-  }
-
   /** A new key, or the one that another caller stored first. */
-  const created = async (name: string): Promise<Uint8Array> => {
-    const key = Uint8Array.from(randomBytes(keyBytes))
-    const offered = encrypted(wrap, name, key)
-    const stored = await keys.create(name, offered)
-    return offered.equals(stored) ? key : unwrapped(name, stored)
-  }
+  const created = (name: string): Promise<Uint8Array> =>
+    keys.create(name, Uint8Array.from(randomBytes(keyBytes)))
 
   /** Finds or makes a key; other callers meanwhile wait for the same promise. */
   const fetched = (name: string, find: (name: string) => Promise<Uint8Array | undefined>) => {
@@ -168,7 +143,7 @@ export const vault = ({ keys, wrap, keptKeys = 20_000, keptText = 16_000_000 }: 
     return settled
   }
 
-  const existing = (name: string) => coming.get(name) ?? fetched(name, found)
+  const existing = (name: string) => coming.get(name) ?? fetched(name, keys.get)
 
   const made = async (name: string): Promise<Keyed> => {
     const keyed = (await existing(name)) ?? (await (coming.get(name) ?? fetched(name, created)))

@@ -1,9 +1,10 @@
 import t from 'tap'
 import { checkKeys, isEmptyStore } from '../../src/app/check-keys.ts'
 import { START } from '../../src/ports/event-store.ts'
-import { secretsOf } from '../../src/security/secrets.ts'
+import { wrapOf } from '../../src/security/secrets.ts'
 import { vault } from '../../src/security/vault.ts'
 import { type Commanded, commanded, platformCall } from '../support/commanded.ts'
+import { fixedKeys } from '../support/fixed-keys.ts'
 
 const check = (all: Commanded, uses: Partial<Parameters<typeof checkKeys>[0]> = {}) =>
   checkKeys({
@@ -41,8 +42,8 @@ t.test('a store from before keys were registered registers those it has', async 
 t.test('another master key', async (t) => {
   const all = await commanded(t)
   await check(all)
-  const { wrap } = secretsOf(Buffer.alloc(32, 8))
-  const other = vault({ keys: all.keys, wrap })
+  const wrap = wrapOf(Buffer.alloc(32, 8))
+  const other = vault({ keys: fixedKeys(all.keys, wrap) })
   await t.rejects(check(all, { vault: other }), { name: 'WrongMasterKey' })
 })
 
@@ -50,8 +51,8 @@ t.test('another master key on a store from before keys were registered', async (
   const all = await commanded(t)
   await all.createOrganization(organization, platformCall)
   const head = await all.store.head()
-  const { wrap } = secretsOf(Buffer.alloc(32, 8))
-  const other = vault({ keys: all.keys, wrap })
+  const wrap = wrapOf(Buffer.alloc(32, 8))
+  const other = vault({ keys: fixedKeys(all.keys, wrap) })
   await t.rejects(check(all, { vault: other }), { name: 'WrongMasterKey' })
   t.equal(await all.store.head(), head, 'nothing is registered')
 })

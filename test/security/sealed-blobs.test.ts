@@ -7,13 +7,14 @@ import { mongoBlobs } from '../../src/adapters/mongodb/blobs.ts'
 import type { Blobs } from '../../src/ports/blobs.ts'
 import { KeyDestroyed } from '../../src/ports/keys.ts'
 import { frameBytes, sealedBlobs } from '../../src/security/sealed-blobs.ts'
-import { secretsOf } from '../../src/security/secrets.ts'
+import { wrapOf } from '../../src/security/secrets.ts'
 import { datastoreKey, SealBroken, vault as vaultOf } from '../../src/security/vault.ts'
 import { blobsContract } from '../contracts/blobs.ts'
+import { fixedKeys } from '../support/fixed-keys.ts'
 import { needsMongo, ownMongo } from '../support/mongo.ts'
 
 const key = datastoreKey('org-1', 'd-1')
-const { wrap } = secretsOf(Buffer.alloc(32, 1))
+const wrap = wrapOf(Buffer.alloc(32, 1))
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 async function* once(bytes: Uint8Array) {
@@ -21,7 +22,7 @@ async function* once(bytes: Uint8Array) {
 }
 
 const log = await openLog({ path: t.testdir() })
-const vault = vaultOf({ keys: embeddedKeyStore(log), wrap })
+const vault = vaultOf({ keys: fixedKeys(embeddedKeyStore(log), wrap) })
 t.teardown(() => log.close())
 const { nameOf } = await vault.keyed(key)
 

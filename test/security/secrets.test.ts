@@ -1,5 +1,13 @@
+import { createHmac, hkdfSync } from 'node:crypto'
 import t from 'tap'
-import { newApiKey, normalizedEmail, sameSecret, secretsOf } from '../../src/security/secrets.ts'
+import {
+  newApiKey,
+  normalizedEmail,
+  sameSecret,
+  secretFrom,
+  secretsOf,
+  wrapOf,
+} from '../../src/security/secrets.ts'
 
 t.test('new keys', async (t) => {
   const keys = Array.from({ length: 2_000 }, () => newApiKey('live'))
@@ -15,9 +23,11 @@ t.test('new keys', async (t) => {
   t.ok(chi < 140, `every letter is as likely as any other (chi² ${chi.toFixed(0)} of 61)`)
 })
 
+const master = Buffer.alloc(32, 1)
+
 t.test('each purpose has its own hash, each master key its own', async (t) => {
-  const one = secretsOf(Buffer.alloc(32, 1))
-  const two = secretsOf(Buffer.alloc(32, 2))
+  const one = secretsOf(secretFrom(master))
+  const two = secretsOf(secretFrom(Buffer.alloc(32, 2)))
   const hashes = [one, two].flatMap(({ hashApiKey, hashEmail, hashSubject }) => [
     hashApiKey('a'),
     hashEmail('a'),
@@ -25,8 +35,17 @@ t.test('each purpose has its own hash, each master key its own', async (t) => {
   ])
   t.equal(new Set(hashes).size, 6)
   t.ok(hashes.every((hash) => /^[0-9a-f]{64}$/.test(hash)))
-  t.equal(one.hashApiKey('a'), secretsOf(Buffer.alloc(32, 1)).hashApiKey('a'))
-  t.not(one.wrap.export().toString('hex'), one.links.export().toString('hex'))
+  t.equal(one.hashApiKey('a'), secretsOf(secretFrom(master)).hashApiKey('a'))
+  t.not(wrapOf(master).export().toString('hex'), one.links.export().toString('hex'))
+})
+
+t.test('what was derived from a master key itself stays as it was', async (t) => {
+  const { hashApiKey, logKeySeed, links } = secretsOf(secretFrom(master))
+  const bytesOf = (purpose: string) =>
+    Buffer.from(hkdfSync('sha256', master, '', `reprise/${purpose}`, 32))
+  t.equal(hashApiKey('a'), createHmac('sha256', bytesOf('api-key')).update('a').digest('hex'))
+  t.same(logKeySeed('org-1'), bytesOf('log-key/org-1'))
+  t.same(links.export(), bytesOf('links'))
 })
 
 t.test('comparing', async (t) => {

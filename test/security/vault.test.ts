@@ -1,18 +1,19 @@
 import { createSecretKey, randomBytes } from 'node:crypto'
 import t from 'tap'
 import { type Sealed, sealed } from '../../src/domain/sealed.ts'
-import { KeyDestroyed, type KeyStore } from '../../src/ports/keys.ts'
-import { secretsOf } from '../../src/security/secrets.ts'
+import { KeyDestroyed, type KeyRecords, type KeyStore } from '../../src/ports/keys.ts'
+import { wrapOf } from '../../src/security/secrets.ts'
 import { sessionKey, userKey, vault } from '../../src/security/vault.ts'
+import { fixedKeys } from '../support/fixed-keys.ts'
 
 const name = sessionKey('org-1', 'session-1')
-const { wrap } = secretsOf(Buffer.alloc(32, 1))
+const wrap = wrapOf(Buffer.alloc(32, 1))
 
 /** What a key store owes its callers, in memory; `got` counts what was asked of it. */
 const storeInMemory = () => {
   const kept = new Map<string, Uint8Array | null>()
   const got: string[] = []
-  const keys: KeyStore = {
+  const keys: KeyStore & Pick<KeyRecords, 'rewrap'> = {
     async get(name) {
       got.push(name)
       return kept.get(name) ?? undefined
@@ -27,6 +28,7 @@ const storeInMemory = () => {
     async destroy(name) {
       kept.set(name, null)
     },
+    rewrap: async () => undefined,
   }
   return { keys, kept, got }
 }
@@ -39,19 +41,19 @@ const altered = ({ $sealed, box }: Sealed, at: number): Sealed => {
 
 t.test('what is sealed can be opened, here and after a restart', async (t) => {
   const { keys } = storeInMemory()
-  const first = vault({ keys, wrap })
+  const first = vault({ keys: fixedKeys(keys, wrap) })
   for (const text of ['', 'hello', 'grüß dich 👋', 'x'.repeat(100_000)]) {
     const box = await first.seal(name, text)
     t.strictSame(sealed.parse(box), box)
     t.notMatch(box.box, Buffer.from(text || '-').toString('base64'))
     t.equal(await first.open(box), text)
-    t.equal(await vault({ keys, wrap }).open(box), text)
+    t.equal(await vault({ keys: fixedKeys(keys, wrap) }).open(box), text)
   }
 })
 
 t.test('a long text takes less room, and comes back as it was', async (t) => {
   const { keys } = storeInMemory()
-  const { seal, open } = vault({ keys, wrap, keptText: 1 })
+  const { seal, open } = vault({ keys: fixedKeys(keys, wrap), keptText: 1 })
   const prose = 'Grüße, 世界 👋 and so on; '
   for (const length of [65_535, 65_536, 65_537, 9_000_000]) {
     const text = `${'x'.repeat(length % 2)}${prose.repeat(length / 26)}`
@@ -62,14 +64,14 @@ t.test('a long text takes less room, and comes back as it was', async (t) => {
 })
 
 t.test('the same text is never sealed the same way', async (t) => {
-  const { seal } = vault({ keys: storeInMemory().keys, wrap })
+  const { seal } = vault({ keys: fixedKeys(storeInMemory().keys, wrap) })
   const boxes = await Promise.all(Array.from({ length: 2_000 }, () => seal(name, 'same')))
   t.equal(new Set(boxes.map(({ box }) => box.slice(0, 16))).size, 2_000)
 })
 
 t.test('a key at hand answers without a promise', async (t) => {
   const { keys, got } = storeInMemory()
-  const { keyed, open } = vault({ keys, wrap })
+  const { keyed, open } = vault({ keys: fixedKeys(keys, wrap) })
   t.type(keyed(name), Promise)
   await keyed(name)
   const asked = got.length
@@ -83,18 +85,23 @@ t.test('a key at hand answers without a promise', async (t) => {
 
 t.test('one key for a name, whoever is first', async (t) => {
   const { keys, kept } = storeInMemory()
-  const [here, there] = [vault({ keys, wrap }), vault({ keys, wrap })]
+  const [here, there] = [
+    vault({ keys: fixedKeys(keys, wrap) }),
+    vault({ keys: fixedKeys(keys, wrap) }),
+  ]
   const boxes = await Promise.all([
     ...Array.from({ length: 8 }, (_, n) => here.seal(name, `here ${n}`)),
     ...Array.from({ length: 8 }, (_, n) => there.seal(name, `there ${n}`)),
   ])
   t.equal(kept.size, 1)
-  const texts = await Promise.all(boxes.map((box) => vault({ keys, wrap }).open(box)))
+  const texts = await Promise.all(
+    boxes.map((box) => vault({ keys: fixedKeys(keys, wrap) }).open(box)),
+  )
   t.equal(texts.filter((text) => /^(here|there) \d$/.test(text ?? '')).length, 16)
 })
 
 t.test('an altered text is refused', async (t) => {
-  const { seal, open } = vault({ keys: storeInMemory().keys, wrap })
+  const { seal, open } = vault({ keys: fixedKeys(storeInMemory().keys, wrap) })
   const box = await seal(name, 'hello')
   const length = Buffer.from(box.box, 'base64').length
   for (const at of [0, 12, length - 1])
@@ -106,7 +113,7 @@ t.test('an altered text is refused', async (t) => {
 })
 
 t.test('a text cannot be passed off as another name’s, not even one that was opened', async (t) => {
-  const { seal, open } = vault({ keys: storeInMemory().keys, wrap })
+  const { seal, open } = vault({ keys: fixedKeys(storeInMemory().keys, wrap) })
   const box = await seal(name, 'hello')
   t.equal(await open(box), 'hello')
   await seal(userKey('user-1'), 'hi')
@@ -115,7 +122,7 @@ t.test('a text cannot be passed off as another name’s, not even one that was o
 
 t.test('a destroyed key opens nothing more', async (t) => {
   const { keys } = storeInMemory()
-  const { seal, open, destroy } = vault({ keys, wrap })
+  const { seal, open, destroy } = vault({ keys: fixedKeys(keys, wrap) })
   const box = await seal(name, 'hello')
   const other = await seal(userKey('user-1'), 'hi')
   t.equal(await open(box), 'hello')
@@ -123,13 +130,13 @@ t.test('a destroyed key opens nothing more', async (t) => {
   t.equal(await open(box), undefined)
   await t.rejects(seal(name, 'again'), KeyDestroyed)
   t.equal(await open(other), 'hi')
-  t.equal(await vault({ keys, wrap }).open(box), undefined)
+  t.equal(await vault({ keys: fixedKeys(keys, wrap) }).open(box), undefined)
 })
 
 t.test('a key that was fetched while it was destroyed is not kept', async (t) => {
   const { keys } = storeInMemory()
-  const box = await vault({ keys, wrap }).seal(name, 'hello')
-  const { open, destroy } = vault({ keys, wrap })
+  const box = await vault({ keys: fixedKeys(keys, wrap) }).seal(name, 'hello')
+  const { open, destroy } = vault({ keys: fixedKeys(keys, wrap) })
   const opening = open(box)
   await destroy(name)
   t.equal(await opening, 'hello', 'it was asked for before')
@@ -138,17 +145,19 @@ t.test('a key that was fetched while it was destroyed is not kept', async (t) =>
 
 t.test('keys are stored wrapped', async (t) => {
   const { keys, kept } = storeInMemory()
-  await vault({ keys, wrap }).seal(name, 'hello')
+  await vault({ keys: fixedKeys(keys, wrap) }).seal(name, 'hello')
   t.equal(kept.get(name)?.length, 12 + 32 + 16)
   const elsewhere = kept.get(name)
   if (elsewhere) kept.set(userKey('user-1'), elsewhere)
-  await t.rejects(vault({ keys, wrap }).seal(userKey('user-1'), 'hi'), { name: 'WrongMasterKey' })
+  await t.rejects(vault({ keys: fixedKeys(keys, wrap) }).seal(userKey('user-1'), 'hi'), {
+    name: 'WrongMasterKey',
+  })
 })
 
 t.test('another master key is named as the cause', async (t) => {
   const { keys } = storeInMemory()
-  const box = await vault({ keys, wrap }).seal(name, 'hello')
-  const other = vault({ keys, wrap: createSecretKey(randomBytes(32)) })
+  const box = await vault({ keys: fixedKeys(keys, wrap) }).seal(name, 'hello')
+  const other = vault({ keys: fixedKeys(keys, createSecretKey(randomBytes(32))) })
   const refusal = { name: 'WrongMasterKey', message: /MASTER_KEY/ }
   await t.rejects(async () => other.open(box), refusal)
   await t.rejects(other.seal(name, 'hi'), refusal)

@@ -11,8 +11,9 @@ import type { Call } from '../../src/ports/call.ts'
 import { silent } from '../../src/ports/log.ts'
 import { projector } from '../../src/projector/projector.ts'
 import { sealedBlobs } from '../../src/security/sealed-blobs.ts'
-import { secretsOf } from '../../src/security/secrets.ts'
+import { secretFrom, secretsOf, wrapOf } from '../../src/security/secrets.ts'
 import { vault as vaultOf } from '../../src/security/vault.ts'
+import { fixedKeys } from './fixed-keys.ts'
 import { call } from './recorded.ts'
 import { clockFrom } from './ticking.ts'
 
@@ -30,8 +31,8 @@ export const commanded = async (t: Test) => {
   const stores = await openStores({ DATA_DIR: path }, silent)
   const { events: store, keys, snapshots } = stores
   const clock = clockFrom(call.at)
-  const secrets = secretsOf(Buffer.alloc(32, 7))
-  const vault = vaultOf({ keys, wrap: secrets.wrap })
+  const secrets = secretsOf(secretFrom(Buffer.alloc(32, 7)))
+  const vault = vaultOf({ keys: fixedKeys(keys, wrapOf(Buffer.alloc(32, 7))) })
   const blobs = sealedBlobs({ blobs: stores.blobs, vault })
   const transacting = transactor({ store, snapshots, clock })
   const modelFault = () => undefined

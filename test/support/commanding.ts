@@ -12,8 +12,9 @@ import { Refusal } from '../../src/domain/refusal.ts'
 import { transactor } from '../../src/event-sourcing/transactor.ts'
 import type { Call } from '../../src/ports/call.ts'
 import { sealedBlobs } from '../../src/security/sealed-blobs.ts'
-import { secretsOf } from '../../src/security/secrets.ts'
+import { secretFrom, secretsOf, wrapOf } from '../../src/security/secrets.ts'
 import { vault as vaultOf } from '../../src/security/vault.ts'
+import { fixedKeys } from './fixed-keys.ts'
 import { gathered } from './noted.ts'
 import { call } from './recorded.ts'
 import { clockFrom } from './ticking.ts'
@@ -40,8 +41,8 @@ export const commanding = async (t: Test) => {
   const log = await openLog({ path })
   const store = embeddedEventStore(log)
   const clock = clockFrom(call.at)
-  const secrets = secretsOf(Buffer.alloc(32, 7))
-  const vault = vaultOf({ keys: embeddedKeyStore(log), wrap: secrets.wrap })
+  const secrets = secretsOf(secretFrom(Buffer.alloc(32, 7)))
+  const vault = vaultOf({ keys: fixedKeys(embeddedKeyStore(log), wrapOf(Buffer.alloc(32, 7))) })
   const blobs = sealedBlobs({ blobs: await embeddedBlobs(join(path, 'blobs')), vault })
   const streams = transactor({ store, snapshots: noSnapshots, clock })
   const modelFault = () => undefined

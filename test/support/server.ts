@@ -93,8 +93,10 @@ export const startServer = async (t: Test, env: Env = {}) => {
     /** SIGTERM; answers the exit code. */
     stop: () => life.end('SIGTERM'),
     kill9: () => life.end('SIGKILL'),
-    /** Another life on the same data. */
-    async restart() {
+    path: all.DATA_DIR ?? '',
+    /** Another life on the same data, in an environment that is changed from here on. */
+    async restart(env: Env = {}) {
+      Object.assign(all, env)
       life = await oneLife(all)
     },
   }

@@ -14,10 +14,12 @@ import { transactor } from '../../src/event-sourcing/transactor.ts'
 import { START } from '../../src/ports/event-store.ts'
 import { silent } from '../../src/ports/log.ts'
 import type { Document } from '../../src/ports/views.ts'
+import { readSecret } from '../../src/security/master-keys.ts'
 import { sealedBlobs } from '../../src/security/sealed-blobs.ts'
-import { secretsOf } from '../../src/security/secrets.ts'
+import { secretsOf, wrapOf } from '../../src/security/secrets.ts'
 import { vault as vaultOf } from '../../src/security/vault.ts'
 import { client } from '../support/client.ts'
+import { fixedKeys } from '../support/fixed-keys.ts'
 import { mcpServer } from '../support/mcp-server.ts'
 import { gathered } from '../support/noted.ts'
 import { platform, superAdminKey } from '../support/platform.ts'
@@ -33,8 +35,9 @@ const secret = `sk/${core}+"x"`
 const offline = async (config: Config) => {
   const stores = await openStores(config, silent)
   const { events: store, keys, snapshots } = stores
-  const secrets = secretsOf(await masterKeyOf(config))
-  const vault = vaultOf({ keys, wrap: secrets.wrap })
+  const masterKey = await masterKeyOf(config)
+  const secrets = secretsOf(await readSecret(keys, masterKey))
+  const vault = vaultOf({ keys: fixedKeys(keys, wrapOf(masterKey)) })
   const blobs = sealedBlobs({ blobs: stores.blobs, vault })
   const uses = { clock: systemClock, blobs, secrets, vault, modelFault: () => undefined }
   const commands = commandsOf({

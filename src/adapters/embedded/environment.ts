@@ -25,6 +25,8 @@ export type LogEnvironment = {
   streams: Guarded<number, [string, number]>
   /** By `dataKeyKey`. */
   keys: Guarded<Buffer, string>
+  /** The record that names the accepted master keys, under `keys`. */
+  installation: Guarded<Buffer, string>
   answers: Guarded<string | undefined, string>
   guard: PageGuard
 }
@@ -43,6 +45,7 @@ const openDatabases = (path: string, file: string, before: PageGuard | undefined
   const ordered = { encoding: 'ordered-binary' } as const
   const streams = root.openDB<number, [string, number]>({ name: 'streams', ...ordered })
   const keys = root.openDB<Buffer, string>({ name: 'keys', encoding: 'binary' })
+  const installation = root.openDB<Buffer, string>({ name: 'installation', encoding: 'binary' })
   const answers = root.openDB<string | undefined, string>({ name: 'answers', ...text })
   const guard = before ?? pageGuard(file, lost)
   guard.forget()
@@ -52,6 +55,7 @@ const openDatabases = (path: string, file: string, before: PageGuard | undefined
     records: guarded(records, 'records', guard),
     streams: guarded(streams, 'streams', guard),
     keys: guarded(keys, 'keys', guard),
+    installation: guarded(installation, 'installation', guard),
     answers: guarded(answers, 'answers', guard),
   }
 }

@@ -1,14 +1,18 @@
-import { KeyDestroyed, type KeyStore } from '../../ports/keys.ts'
+import { KeyDestroyed, type KeyRecords, type KeyStore, type WrappedKey } from '../../ports/keys.ts'
 import { dataKeyKey, dataKeyName } from './index-key.ts'
 import { assertName, type EventLog } from './log.ts'
 
 const destroyed = new Uint8Array()
+const recordKey = 'keys'
+
+const isSame = (one: Uint8Array | undefined, other: Uint8Array | undefined): boolean =>
+  one === undefined || other === undefined ? one === other : Buffer.compare(one, other) === 0
 
 /**
  * Data keys, in the environment of the log. A created key is valid at once, and is written no later
  * than any later append: if a commit fails, it goes first into the next.
  */
-export const embeddedKeyStore = (log: EventLog): KeyStore => {
+export const embeddedKeyStore = (log: EventLog): KeyStore & KeyRecords => {
   /** Changes that are decided but not on disk yet; an empty key marks a destroyed one. */
   const waiting = new Map<string, Uint8Array>()
 
@@ -56,6 +60,41 @@ export const embeddedKeyStore = (log: EventLog): KeyStore => {
     async destroy(name) {
       assertName(name)
       await store(name, destroyed, false)
+    },
+    async record() {
+      return log.look(() => log.installation.get(recordKey))
+    },
+    replaceRecord(from, to) {
+      const prepare = () => {
+        const holds = isSame(log.installation.get(recordKey), from)
+        return () => {
+          if (holds) log.installation.put(recordKey, Buffer.from(to))
+          return holds
+        }
+      }
+      return log.write({ bytes: to.length, alone: true, prepare })
+    },
+    async list(after, limit) {
+      return log.look(() => {
+        const found: WrappedKey[] = []
+        const start = after === undefined ? undefined : dataKeyKey(after)
+        for (const { key, value } of log.keys.getRange(start === undefined ? {} : { start })) {
+          if (key === start) continue
+          found.push({ name: dataKeyName(key), wrapped: value.length > 0 ? value : undefined })
+          if (found.length === limit) break
+        }
+        return found
+      })
+    },
+    async rewrap(changes) {
+      const prepare = () => {
+        const due = changes.filter(({ name, from }) => isSame(log.keys.get(dataKeyKey(name)), from))
+        return () => {
+          for (const { name, to } of due) log.keys.put(dataKeyKey(name), Buffer.from(to))
+        }
+      }
+      const bytes = changes.reduce((sum, { name, to }) => sum + name.length + to.length, 0)
+      await log.write({ bytes, alone: true, prepare })
     },
   }
 }

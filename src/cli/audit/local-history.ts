@@ -10,6 +10,7 @@ import { readTree } from '../../../queries/read-tree.ts'
 import { masterKeyOf } from '../../app/master-key.ts'
 import { configFrom, type Environment } from '../../config.ts'
 import { platformId } from '../../domain/event.ts'
+import { readSecret } from '../../security/master-keys.ts'
 import { secretsOf } from '../../security/secrets.ts'
 import { consistencyProof } from '../../transparency/proofs.ts'
 import { CommandFailed } from '../command-failed.ts'
@@ -24,8 +25,8 @@ const askTheServer = 'ask it instead: --url http://127.0.0.1:3000 --key …'
  */
 export const localHistory = async (env: Environment, organization: string): Promise<History> => {
   const config = configFrom(env)
-  const { events, views, close } = await localStores(config, askTheServer)
-  const { logKeySeed } = secretsOf(await masterKeyOf(config))
+  const { events, keys, views, close } = await localStores(config, askTheServer)
+  const { logKeySeed } = secretsOf(await readSecret(keys, await masterKeyOf(config)))
   const tree = readTree({
     transparency: await views.view<TreeView | NodesView>(transparency),
     platformTransparency: await views.view<TreeView | NodesView>(platformTransparency),

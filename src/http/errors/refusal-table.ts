@@ -108,6 +108,8 @@ export const refusalTable = {
   read_model_not_found: { status: 404, shape: 'error', type: invalid },
   state_too_large: { status: 422, shape: 'error', type: invalid },
   key_not_found: { status: 404, shape: 'error', type: invalid },
+  rotation_under_way: { status: 409, shape: 'error', type: 'conflict_error' },
+  new_master_key_required: { status: 400, shape: 'error', type: invalid },
   key_limit_reached: { status: 409, shape: 'error', type: 'conflict_error' },
 } as const satisfies Record<RefusalCode, RefusalAnswer>
 

@@ -6,9 +6,10 @@ import { embeddedKeyStore } from '../../../src/adapters/embedded/key-store.ts'
 import { openLog } from '../../../src/adapters/embedded/log.ts'
 import { idempotency } from '../../../src/http/checks/idempotency.ts'
 import type { Access } from '../../../src/security/access.ts'
-import { secretsOf } from '../../../src/security/secrets.ts'
+import { wrapOf } from '../../../src/security/secrets.ts'
 import { sessionKey, vault } from '../../../src/security/vault.ts'
 import { fixedClock } from '../../support/agents.ts'
+import { fixedKeys } from '../../support/fixed-keys.ts'
 import { call } from '../../support/recorded.ts'
 
 const access = { keyId: 'key-1', organizationId: 'org-1' } as Access
@@ -17,8 +18,12 @@ const access = { keyId: 'key-1', organizationId: 'org-1' } as Access
 const keeping = async (t: Test, during: (session: string) => Promise<void>) => {
   const log = await openLog({ path: join(t.testdir(), 'log') })
   const keys = embeddedKeyStore(log)
-  const { wrap } = secretsOf(Buffer.alloc(32, 1))
-  const uses = { vault: vault({ keys, wrap }), answers: embeddedAnswers(log), clock: fixedClock() }
+  const wrap = wrapOf(Buffer.alloc(32, 1))
+  const uses = {
+    vault: vault({ keys: fixedKeys(keys, wrap) }),
+    answers: embeddedAnswers(log),
+    clock: fixedClock(),
+  }
   const http = fastify()
   t.teardown(async () => {
     await http.close()

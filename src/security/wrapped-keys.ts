@@ -1,0 +1,78 @@
+import type { KeyObject } from 'node:crypto'
+import type { KeyRecords, KeyStore } from '../ports/keys.ts'
+import { decrypted, encrypted } from './cipher.ts'
+
+/** The data was written under another MASTER_KEY. */
+export class WrongMasterKey extends Error {
+  override readonly name = 'WrongMasterKey'
+  constructor(keyName: string) {
+    super(`MASTER_KEY does not open the key ${keyName}: it is not the one it was made with`)
+  }
+}
+
+/** New keys are wrapped with `wrap`; while the master key rotates, `other` opens keys as well. */
+export type Ring = { wrap: KeyObject; other?: KeyObject }
+
+/** The ring of an installation, which other processes may change. */
+export type Rings = {
+  now(): Ring
+  /** Whether the ring was read so lately that no rotation has passed over it. */
+  isFresh(): boolean
+  /** Reads it again. @throws WrongMasterKey */
+  refresh(): Promise<void>
+}
+
+/** Data keys in the clear, as the vault uses them. */
+export type DataKeys = {
+  /** Undefined where there is none, or where it was destroyed. @throws WrongMasterKey */
+  get(name: string): Promise<Uint8Array | undefined>
+  /** Stores a key unless the name has one, and answers the one that holds. @throws KeyDestroyed */
+  create(name: string, key: Uint8Array): Promise<Uint8Array>
+  destroy(name: string): Promise<void>
+}
+
+/** A key in the clear, if a key of the ring opens it. */
+export const unwrapped = (
+  { wrap, other }: Ring,
+  name: string,
+  wrapped: Uint8Array,
+): Buffer | undefined =>
+  decrypted(wrap, name, wrapped) ?? (other && decrypted(other, name, wrapped))
+
+/** Data keys that are stored wrapped under the master key. */
+export const wrappedKeys = (
+  keys: Pick<KeyStore, 'get' | 'create' | 'destroy'> & Pick<KeyRecords, 'rewrap'>,
+  rings: Rings,
+): DataKeys => {
+  const opened = async (name: string, wrapped: Uint8Array): Promise<Uint8Array> => {
+    const known = unwrapped(rings.now(), name, wrapped)
+    if (known) return Uint8Array.from(known)
+    await rings.refresh()
+    const key = unwrapped(rings.now(), name, wrapped)
+    if (!key) throw new WrongMasterKey(name)
+    return Uint8Array.from(key)
+  }
+
+  return {
+    async get(name) {
+      const wrapped = await keys.get(name)
+      return wrapped && opened(name, wrapped)
+    },
+
+    async create(name, key) {
+      if (!rings.isFresh()) await rings.refresh()
+      const { wrap } = rings.now()
+      const offered = encrypted(wrap, name, key)
+      const stored = await keys.create(name, offered)
+      if (!offered.equals(stored)) return opened(name, stored)
+      // A rotation that began meanwhile may have passed by already.
+      if (!rings.isFresh()) await rings.refresh()
+      const ring = rings.now()
+      if (!ring.wrap.equals(wrap))
+        await keys.rewrap([{ name, from: offered, to: encrypted(ring.wrap, name, key) }])
+      return key
+    },
+
+    destroy: keys.destroy,
+  }
+}
