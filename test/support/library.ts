@@ -19,7 +19,9 @@ export const library = ({ ask }: Pick<Client, 'ask'>) => {
   return {
     ask: (method: string, path: string, body?: unknown) => ask(method, at(path), body),
     async datastore(display_name = 'Library'): Promise<string> {
-      return (await ask('POST', at('/datastores'), { display_name })).body.datastore_id
+      const { status, body } = await ask('POST', at('/datastores'), { display_name })
+      if (status >= 300) throw new Error(`no DataStore: ${status} ${JSON.stringify(body)}`)
+      return body.datastore_id
     },
     upload: (datastore_id: string, ...files: ReturnType<typeof encoded>[]) =>
       ask('POST', at('/upload'), { datastore_id, files }),

@@ -1,3 +1,4 @@
+import { v7 as uuid } from 'uuid'
 import { allRag, encoded, library } from '../../support/library.ts'
 import { type Attack, expect } from '../../support/under-attack.ts'
 
@@ -11,7 +12,7 @@ export const longHeadings: Attack = async (server) => {
     const { datastore, upload, settled, search } = library(
       await organization.key({ scopes: allRag }),
     )
-    const id = await datastore()
+    const id = await datastore(uuid())
     expect(await upload(id, encoded('bomb.md', `${heads.join('\n\n')}\n\n${body}`)), 200)
     const [{ status }] = await settled(id)
     const found = (await search(id, 'zebra')).length

@@ -1,3 +1,4 @@
+import { v7 as uuid } from 'uuid'
 import { allRag, encoded, library } from '../../support/library.ts'
 import { type Attack, expect } from '../../support/under-attack.ts'
 
@@ -12,7 +13,7 @@ export const slowDocuments: Attack = async (server) => {
   const [slowly, quickly] = [await made(), await made()]
   return async () => {
     const [slow, quick] = [await slowly(), await quickly()]
-    const [many, one] = [await slow.datastore(), await quick.datastore()]
+    const [many, one] = [await slow.datastore(uuid()), await quick.datastore(uuid())]
     for (let n = 0; n < 10; n++)
       expect(await slow.upload(many, encoded(`${n}.md`, `${deep}${n}`)), 200)
     expect(await quick.upload(one, encoded('short.txt', 'Ten bytes.')), 200)

@@ -3,7 +3,8 @@ import { type ClientRequest, request } from 'node:http'
 import { rounds } from '../../support/rounds.ts'
 import { type Attack, expect } from '../../support/under-attack.ts'
 
-const streams = rounds(100, 900)
+const keys = rounds(1, 4)
+const streamsOfKey = 100
 
 /** Feeds by the hundred that are opened and not read, of agents that change all the time. */
 export const unreadFeeds: Attack = async (server) => {
@@ -14,17 +15,19 @@ export const unreadFeeds: Attack = async (server) => {
   for (let n = 0; n < 20; n++)
     agents.push(await organization.agent({ name: `Agent ${n}`, instruction: instructions }))
   return async () => {
-    const { key } = await organization.key({ type: 'user', scopes: ['admin:read'] })
     const url = new URL(`/api/admin${at}/feeds/agents`, server.url)
     const open: ClientRequest[] = []
-    const follow = async () => {
+    const follow = async (key: string) => {
       const asked = request(url, { headers: { 'x-api-key': key }, agent: false })
       open.push(asked.end())
       const [reply] = await once(asked, 'response')
       asked.on('error', () => undefined)
       expect({ status: reply.statusCode }, 200)
     }
-    for (let n = 0; n < streams; n += 50) await Promise.all(Array.from({ length: 50 }, follow))
+    for (let n = 0; n < keys; n++) {
+      const { key } = await organization.key({ type: 'user', scopes: ['admin:read'] })
+      await Promise.all(Array.from({ length: streamsOfKey }, () => follow(key)))
+    }
     for (const [n, agent] of agents.entries())
       await server.platform.ask('PATCH', `${at}/agents/${agent}`, { description: `The ${n}th` })
     for (const one of open) one.destroy()
