@@ -40,7 +40,9 @@ export const sendMessage =
     const reserved = begin(account, decideReserve({ runId: send.runId, amount: reserve }), call)
     await reserved.decided
     try {
-      const decide = decideSend({ ...send, content: await content() })
+      const sealing = content()
+      const sealed = sealing instanceof Promise ? await sealing : sealing
+      const decide = decideSend({ ...send, content: sealed })
       const stream = { ...sessionStream(call.organizationId, sessionId), isNew }
       const [sent, held] = await Promise.all([transact(stream, decide, call), reserved.stored])
       const turn = sent.state.turns.find(({ messageId }) => messageId === send.messageId)

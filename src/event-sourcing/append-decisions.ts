@@ -72,7 +72,8 @@ export const appendDecisions = ({ store, cache, clock, times, shared }: Options)
         const decided = one.decide(state)
         state = evolved(aggregate, state, decided as readonly EventOf<EventTable>[])
         const { call } = one
-        events.push(...stamped(name, cached.revision + events.length, { call, at }, decided))
+        for (const event of stamped(name, cached.revision + events.length, { call, at }, decided))
+          events.push(event)
         accepted.push({ one, events: decided, state })
       } catch (error) {
         refused.push({ one, error })

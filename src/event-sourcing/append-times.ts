@@ -26,13 +26,11 @@ export const appendTimes = ({ now }: Pick<Clock, 'now'>) => {
     },
 
     /** An append of events that have just been stamped. */
-    async during<T>(append: Promise<T>): Promise<T> {
+    during<T>(append: Promise<T>): Promise<T> {
+      const over = () => underWay.delete(append)
       underWay.add(append)
-      try {
-        return await append
-      } finally {
-        underWay.delete(append)
-      }
+      append.then(over, over)
+      return append
     },
 
     /**

@@ -11,6 +11,7 @@ import {
   type CachedStream,
   type Decided,
   type Loaded,
+  type PendingDecision,
   type PendingLoad,
   streamCache,
   type Transacted,
@@ -83,6 +84,16 @@ export const transactor = (options: Options) => {
     if (!cached.busy) void serve(stream, cached)
   }
 
+  const wait = <State, Table extends EventTable>(
+    stream: Stream<State, Table>,
+    pending: PendingDecision,
+  ): void => {
+    const any = stream as unknown as AnyStream
+    const cached = cache.of(any)
+    cached.waiting.push(pending)
+    served(any, cached)
+  }
+
   /** Decides and stores, telling the two apart: other work may start once the decision stands. */
   const begin = <State, Table extends EventTable, Events extends readonly EventOf<Table>[]>(
     stream: Stream<State, Table>,
@@ -93,9 +104,7 @@ export const transactor = (options: Options) => {
     const stored = deferred<Transacted<State, Events>>()
     decided.promise.catch(() => undefined)
     stored.promise.catch(() => undefined)
-    const any = stream as unknown as AnyStream
-    const cached = cache.of(any)
-    cached.waiting.push({
+    wait(stream, {
       decide: decide as (state: unknown) => Decided,
       call,
       decided: (events) => decided.resolve(events as unknown as Events),
@@ -105,7 +114,6 @@ export const transactor = (options: Options) => {
         stored.reject(error)
       },
     })
-    served(any, cached)
     return { decided: decided.promise, stored: stored.promise }
   }
 
@@ -117,7 +125,16 @@ export const transactor = (options: Options) => {
     stream: Stream<State, Table>,
     decide: (state: State) => Events,
     call: Call,
-  ): Promise<Transacted<State, Events>> => begin(stream, decide, call).stored
+  ): Promise<Transacted<State, Events>> =>
+    new Promise((resolve, reject) => {
+      wait(stream, {
+        decide: decide as (state: unknown) => Decided,
+        call,
+        decided: () => undefined,
+        stored: (result) => resolve(result as unknown as Transacted<State, Events>),
+        refused: reject,
+      })
+    })
 
   /**
    * The stream to its end, with what was decided on it before this call. Where other processes

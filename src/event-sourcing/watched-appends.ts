@@ -4,16 +4,18 @@ import { type EventStore, StoreUnavailable } from '../ports/event-store.ts'
 /** An event store that remembers since when it cannot be written. */
 export const watchedAppends = (store: EventStore, { now }: Pick<Clock, 'now'>) => {
   let failing: Date | undefined
-  const append: EventStore['append'] = async (...sent) => {
+  const append: EventStore['append'] = (stream, expected, events) => {
     const began = now()
-    try {
-      const appended = await store.append(...sent)
-      failing = undefined
-      return appended
-    } catch (error) {
-      if (error instanceof StoreUnavailable) failing ??= began
-      throw error
-    }
+    return store.append(stream, expected, events).then(
+      (appended) => {
+        failing = undefined
+        return appended
+      },
+      (error) => {
+        if (error instanceof StoreUnavailable) failing ??= began
+        throw error
+      },
+    )
   }
   return {
     store: { ...store, append },

@@ -27,22 +27,27 @@ const viewerOf = ({ access, call }: Asker): Viewer => {
 /** Longer than any user's id: clients can send any text as a target. */
 const longestId = 64
 
+const forUser = async (
+  findMembership: FindMembership,
+  { access, call }: Asker,
+  target: string,
+): Promise<Delegated> => {
+  requireScopes(access, ['users:delegate'])
+  const possible = target.length <= longestId
+  const member = possible && (await findMembership(access.organizationId, target))
+  if (!member) throw refusal('user_not_found')
+  if (member.status !== 'active' && member.status !== 'pending')
+    throw refusal('delegation_not_allowed')
+  const delegated = { ...call, onBehalfOf: target }
+  return { call: delegated, viewer: viewerOf({ access, call: delegated }) }
+}
+
 /**
  * `on_behalf_of` (docs/contract/requests.md#acting-for-a-user): the target must be an active or pending member of
  * the key's organization. @throws insufficient_scopes, user_not_found, delegation_not_allowed
  */
 export const delegate =
   (findMembership: FindMembership) =>
-  async (asker: Asker, target: string | null | undefined): Promise<Delegated> => {
-    const { access, call } = asker
-    if (!target) return { call, viewer: viewerOf(asker) }
-    requireScopes(access, ['users:delegate'])
-    const possible = target.length <= longestId
-    const member = possible && (await findMembership(access.organizationId, target))
-    if (!member) throw refusal('user_not_found')
-    if (member.status !== 'active' && member.status !== 'pending')
-      throw refusal('delegation_not_allowed')
-    const delegated = { ...call, onBehalfOf: target }
-    return { call: delegated, viewer: viewerOf({ access, call: delegated }) }
-  }
+  (asker: Asker, target: string | null | undefined): Delegated | Promise<Delegated> =>
+    target ? forUser(findMembership, asker, target) : { call: asker.call, viewer: viewerOf(asker) }
 export type Delegate = ReturnType<typeof delegate>

@@ -150,12 +150,17 @@ export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Option
     return keyed ?? made(name)
   }
 
+  /** As `made`, without looking for a key first; one that is stored all the same is found. */
+  const first = (name: string): Promise<Keyed> =>
+    (coming.get(name) ?? fetched(name, created)).then((keyed) => keyed ?? made(name))
+
   return {
     /**
-     * The key of a name, made if there is none; without a promise when it is in memory.
-     * @throws KeyDestroyed, WrongMasterKey
+     * The key of a name, made if there is none; without a promise when it is in memory. `isNew`: the
+     * name was made just now, so that it has none. @throws KeyDestroyed, WrongMasterKey
      */
-    keyed: (name: string): Keyed | Promise<Keyed> => atHand.get(name) ?? made(name),
+    keyed: (name: string, isNew = false): Keyed | Promise<Keyed> =>
+      atHand.get(name) ?? (isNew ? first(name) : made(name)),
 
     /** The key of a name, if there is one. @throws WrongMasterKey */
     found: (name: string): Keyed | Promise<Keyed | undefined> => atHand.get(name) ?? existing(name),

@@ -69,11 +69,13 @@ export const beginTurn = (uses: BeginTurnUses) => {
     const { message, system = [], before = [], hidden, keep } = asked
     requireShortTexts({ message, system, before })
     const { fingerprint } = repeated
-    const { call, viewer } = await delegate(asker, asked.onBehalfOf)
+    const delegated = delegate(asker, asked.onBehalfOf)
+    const { call, viewer } = delegated instanceof Promise ? await delegated : delegated
     const payerId = await requireSubscription(access)
-    const begun = await earlier(repeated)
+    const begun = repeated.run || repeated.retried ? await earlier(repeated) : undefined
     if (begun) return begun
-    const { orchestrator, agents } = await findAgents(access.organizationId)
+    const found = findAgents(access.organizationId)
+    const { orchestrator, agents } = found instanceof Promise ? await found : found
     const { agentId, targetAgentId } = asked
     const agent = agentId ? requireCallable(agents.get(agentId)) : orchestrator
     const target = targetAgentId ? requireActive(agents.get(targetAgentId)) : undefined

@@ -7,6 +7,7 @@ import type { AgentEvent, TurnDone } from '../agents/agent-event.ts'
 import { piecesIn } from '../agents/tokens.ts'
 import type { AgentTurn } from '../agents/turn.ts'
 import { refusal } from '../domain/refusal.ts'
+import type { Sealed } from '../domain/sealed.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -103,10 +104,11 @@ export const runTurn = (uses: RunTurnUses) => {
   }
 
   /** Large texts are counted, sealed and sent in turns of the event loop of their own, not many at once. */
-  const breathe = async ({ message, before, system }: TurnRequest): Promise<void> => {
-    const texts = [...system, ...before].map(({ content }) => content.length)
-    const length = texts.reduce((sum, one) => sum + one, message.length)
-    if (length > largeText) await ownTurn()
+  const pauseFor = ({ message, before, system }: TurnRequest): Promise<void> | undefined => {
+    let { length } = message
+    for (const { content } of system) length += content.length
+    for (const { content } of before) length += content.length
+    return length > largeText ? ownTurn() : undefined
   }
 
   const now = (call: Call, causationId: string): Call => ({
@@ -115,20 +117,32 @@ export const runTurn = (uses: RunTurnUses) => {
     causationId,
   })
 
-  /** What seals the session's texts. @throws session_not_found once the session and its key are erased */
-  const sessionKeyOf = async ({ call, sessionId }: TurnRequest): Promise<Keyed> => {
-    try {
-      return await vault.keyed(sessionKey(call.organizationId, sessionId))
-    } catch (error) {
-      throw error instanceof KeyDestroyed ? refusal('session_not_found') : error
-    }
+  const unlessErased = (error: unknown): never => {
+    throw error instanceof KeyDestroyed ? refusal('session_not_found') : error
+  }
+
+  /**
+   * What seals the session's texts; without a promise when it is in memory.
+   * @throws session_not_found once the session and its key are erased
+   */
+  const sessionKeyOf = (request: TurnRequest): Keyed | Promise<Keyed> => {
+    const { call, sessionId, isNewSession } = request
+    const keyed = vault.keyed(sessionKey(call.organizationId, sessionId), isNewSession)
+    return keyed instanceof Promise ? keyed.catch(unlessErased) : keyed
+  }
+
+  const sealedMessage = (request: TurnRequest): Sealed | Promise<Sealed> => {
+    const key = sessionKeyOf(request)
+    const { message } = request
+    return key instanceof Promise ? key.then(({ seal }) => seal(message)) : key.seal(message)
   }
 
   /** Reserves, and stores the message and the beginning of its run. @throws Refusal */
   const start = async (request: TurnRequest, runId: string): Promise<Sent> => {
-    const { call, viewer, sessionId, hidden, message, agent, messageId, payerId } = request
+    const { call, viewer, sessionId, hidden, agent, messageId, payerId } = request
     const { fingerprint, isNewSession = false } = request
-    await breathe(request)
+    const pause = pauseFor(request)
+    if (pause) await pause
     const reserve = reserveFor(request)
     const sent = await sendMessage(
       {
@@ -139,7 +153,7 @@ export const runTurn = (uses: RunTurnUses) => {
         hidden,
         messageId,
         runId,
-        content: async () => (await sessionKeyOf(request)).seal(message),
+        content: () => sealedMessage(request),
         agentId: agent.agentId,
         agent: agent.name,
         node,
@@ -149,7 +163,7 @@ export const runTurn = (uses: RunTurnUses) => {
       },
       now(call, call.causationId),
     )
-    await breathe(request)
+    if (pause) await ownTurn()
     return sent
   }
 
@@ -161,7 +175,7 @@ export const runTurn = (uses: RunTurnUses) => {
     return [...system, ...(stored.length > 0 ? stored : before)]
   }
 
-  const store = async (
+  const store = (
     request: TurnRequest,
     runId: string,
     driven: Driven & { steps: readonly SessionEvent[] },

@@ -101,7 +101,8 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
         const { ownerId, keyId } = sent.session
         turn.begun = { ownerId, keyId, position: sent.position }
         started.resolve(turn)
-        const key = await sealingKey(request)
+        const sealing = sealingKey(request)
+        const key = sealing instanceof Promise ? await sealing : sealing
         const finishing = finish(request, runId, { sent, key, log, cancelled })
         stop = finishing.cancel
         return await finishing.outcome

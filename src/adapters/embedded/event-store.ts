@@ -1,6 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { earliest, type Position } from '../../domain/event.ts'
-import { AppendTooLarge, type EventStore, MAX_APPEND_BYTES } from '../../ports/event-store.ts'
+import {
+  type Appended,
+  AppendTooLarge,
+  type EventStore,
+  type ExpectedRevision,
+  MAX_APPEND_BYTES,
+  type NewEvent,
+} from '../../ports/event-store.ts'
 import { eventsAt } from './events-at.ts'
 import { streamKey } from './index-key.ts'
 import { assertName, type EventLog } from './log.ts'
@@ -57,7 +64,11 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
     },
   })
 
-  const append: EventStore['append'] = async (stream, expected, events) => {
+  const appended = (
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+  ): Promise<Appended> => {
     if (events.length === 0) throw new TypeError('an append without events')
     assertName(stream)
     const record = recordOf(stream, expected === 'any' ? 0 : expected + 1, events)
@@ -87,6 +98,14 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
       }
     }
     return log.write({ bytes: record.bytes, prepare })
+  }
+
+  const append: EventStore['append'] = (...sent) => {
+    try {
+      return appended(...sent)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   const read: EventStore['read'] = async function* (stream, from = 0) {

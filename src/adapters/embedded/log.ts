@@ -185,7 +185,7 @@ const logOver = (
       found.add({ store: 'events', what, from: position, to: position })
       return new StoreDamaged(what, { position })
     },
-    async write(change) {
+    write(change) {
       assertOpen()
       return queue.add({ ...change, prepare: () => explaining(change.prepare, file) })
     },

@@ -90,7 +90,14 @@ export const chatRoutes =
       '/chat/completions',
       {
         config: { group: 'chat', scopes: ['orchestrator:invoke'], streams: 'asked' },
-        preValidation: async (request) => requireFor(request, scopesIn(request.body)),
+        preValidation: (request, _reply, done) => {
+          try {
+            requireFor(request, scopesIn(request.body))
+            done()
+          } catch (error) {
+            done(error as Error)
+          }
+        },
         schema: {
           tags: ['chat'],
           summary: 'Chat with the orchestrator, streaming or not',
