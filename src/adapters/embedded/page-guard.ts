@@ -193,7 +193,7 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
     const missing = number < 2 || number > meta.last || number * pageSize + size > fileBytes
     if (missing) return fail(`page ${number} is missing`, lost())
     readSync(fd, largeHead, 0, headerBytes, number * pageSize)
-    const fault = largeFaultOf(largeHead, number, size, meta)
+    const fault = largeFaultOf(largeHead, value, meta)
     if (fault !== undefined) fail(`page ${number} is damaged: ${fault}`, lost())
   }
 

@@ -9,6 +9,8 @@ const subDatabase = 2
 const magic = 0xbeefc0de
 const dataVersion = 2
 const nodeHeader = 8
+/** What a leaf has of a large value: its first page, a transaction, how many pages. */
+const placeBytes = 24
 const maxKeyBytes = 1_978
 /** The root of an empty tree. */
 const none = 0xffff_ffff_ffff_ffffn
@@ -77,7 +79,11 @@ export const valueAt = (page: Page, n: number) => {
   const size = sizeAt(page, node)
   const large = ((page.words[node / 2 + 2] ?? 0) & big) !== 0
   return large
-    ? { size, page: Number(page.bytes.readBigUInt64LE(to)) }
+    ? {
+        size,
+        page: Number(page.bytes.readBigUInt64LE(to)),
+        pages: Number(page.bytes.readBigUInt64LE(to + 16)),
+      }
     : { size, from: to, to: to + size }
 }
 
@@ -96,6 +102,7 @@ export const faultOf = (page: Page, number: number, level: number, last: number)
   if (lower % 2 !== 0 || lower > upper || upper > room) return 'its bounds are impossible'
   const count = lower >> 1
   if (count < (flags === branch ? 2 : 1)) return 'it is empty'
+  let used = 0
   for (let n = 0; n < count; n++) {
     const start = words[headerBytes / 2 + n] ?? 0
     if (start < upper || start % 2 !== 0 || start + nodeHeader > room) return 'a node is outside'
@@ -107,22 +114,29 @@ export const faultOf = (page: Page, number: number, level: number, last: number)
       const child = numberAt(words, node)
       if (start + nodeHeader + keyBytes > room || child < 2 || child > last)
         return 'a node is outside'
+      used += (nodeHeader + keyBytes + 1) & ~1
       continue
     }
     const kind = words[node + 2] ?? 0
     if (kind > subDatabase) return 'a node is of an unknown kind'
-    const held = kind === big ? 8 : (words[node] ?? 0) + (words[node + 1] ?? 0) * 0x1_0000
+    const held = kind === big ? placeBytes : (words[node] ?? 0) + (words[node + 1] ?? 0) * 0x1_0000
     if (start + nodeHeader + keyBytes + held > room) return 'a value is outside'
+    used += (nodeHeader + keyBytes + held + 1) & ~1
   }
-  return undefined
+  // Nodes lie side by side: lmdb moves them by their sizes.
+  return used === room - upper ? undefined : 'its nodes overlap'
 }
 
 /** The same of the first page of a large value, of which the first bytes are enough. */
-export const largeFaultOf = (bytes: Buffer, number: number, size: number, meta: Meta) => {
-  const pages = bytes.readUInt32LE(20)
+export const largeFaultOf = (
+  bytes: Buffer,
+  { page: number, pages, size }: { page: number; pages: number; size: number },
+  meta: Meta,
+) => {
   const needed = Math.floor((headerBytes - 1 + size) / meta.pageSize) + 1
   if (bytes.readBigUInt64LE(0) !== BigInt(number)) return 'it has another page number'
   if (bytes.readUInt16LE(18) !== overflow) return 'it is of another kind'
-  if (pages < needed || number + pages > meta.last + 1) return 'it is of an impossible length'
+  if (pages < needed || pages !== bytes.readUInt32LE(20) || number + pages > meta.last + 1)
+    return 'it is of an impossible length'
   return undefined
 }
