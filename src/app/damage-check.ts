@@ -4,8 +4,8 @@ import type { Damage } from '../ports/damage.ts'
 /** So many places are named; of more only their number is. */
 const named = 20
 
-const placeOf = ({ store, from, to }: Damage): string => {
-  if (store === 'read_models') return 'read models'
+const placeOf = ({ store, what, from, to }: Damage): string => {
+  if (store === 'read_models') return `the read model ${what}, which is folded again`
   if (from === undefined && to === undefined) return 'the log of events'
   if (from === to) return `position ${from}`
   return `positions ${from ?? 0} to ${to ?? 'the end'}`

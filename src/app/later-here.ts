@@ -7,7 +7,7 @@ import { laterProjectorLease } from './read-models.ts'
 import type { Stores } from './stores.ts'
 
 type Uses = {
-  stores: Pick<Stores, 'events' | 'views' | 'leases' | 'sharedViews'>
+  stores: Pick<Stores, 'events' | 'views' | 'leases' | 'sharedViews' | 'renewed'>
   /** This process's life. */
   node: string
   log: Log
@@ -29,6 +29,7 @@ export const laterHere = ({ stores, node, log }: Uses) => {
     store,
     views,
     projections: projectionsAt('later'),
+    renewed: stores.renewed,
     log,
     ...(sharedViews ? { lease } : {}),
   })

@@ -10,7 +10,7 @@ import { projectorLease, viewsOf } from './read-models.ts'
 import type { Stores } from './stores.ts'
 
 type Uses = {
-  stores: Pick<Stores, 'events' | 'views' | 'leases' | 'sharedViews'>
+  stores: Pick<Stores, 'events' | 'views' | 'leases' | 'sharedViews' | 'renewed'>
   /** This process's life. */
   node: string
   log: Log
@@ -31,6 +31,7 @@ export const openReadSide = ({ stores, node, log }: Uses) =>
       store,
       views: stores.views,
       projections: projectionsAt('prompt'),
+      renewed: stores.renewed,
       log,
       ...(sharedViews ? { lease } : {}),
     })

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { NEVER, type Observable, Subject } from 'rxjs'
 import { embeddedAnswers } from '../adapters/embedded/answers.ts'
 import { embeddedBlobs } from '../adapters/embedded/blobs.ts'
 import { embeddedEventStore } from '../adapters/embedded/event-store.ts'
@@ -39,6 +40,8 @@ export type Stores = {
   strangers(): number
   /** What was found damaged since the start. */
   damage(): readonly Damage[]
+  /** Emits when the views were damaged: they are empty, and folded from the start. */
+  renewed: Observable<void>
   close(): Promise<void>
 }
 
@@ -68,8 +71,15 @@ const embeddedReads = async (path: string, log: Log) => {
   if (env.startedEmpty)
     log.warn({ path, reason: env.startedEmpty }, 'the views are folded again from the log')
   const views = embeddedViews(env)
+  const renewed = new Subject<void>()
+  views.onRenewed((err) => {
+    log.error({ err, path }, 'the views are damaged and are folded again from the log')
+    renewed.next()
+  })
   return {
     views,
+    renewed,
+    damage: views.damage,
     snapshots: embeddedSnapshots(env),
     leases: embeddedLeases(),
     close: () => views.close(),
@@ -122,10 +132,13 @@ export const openStores = (config: Where, log: Log, options: Options = {}): Prom
     const remote = EVENTSTORE_URL
       ? opened.use(await eventStoreDb(EVENTSTORE_URL, EVENTSTORE_NAMESPACE, log, wait))
       : undefined
-    const reads = mongo ?? opened.use(await embeddedReads(join(DATA_DIR, 'views'), log))
+    const embedded = mongo
+      ? undefined
+      : opened.use(await embeddedReads(join(DATA_DIR, 'views'), log))
+    const reads = mongo ?? embedded
     const own = mongo ?? local
     const events = remote?.events ?? local?.events
-    if (!own || !events) throw new TypeError('no event store is configured')
+    if (!own || !events || !reads) throw new TypeError('no event store is configured')
     return {
       events,
       keys: own.keys,
@@ -137,6 +150,7 @@ export const openStores = (config: Where, log: Log, options: Options = {}): Prom
       sharedEvents: remote !== undefined,
       sharedViews: mongo !== undefined,
       strangers: remote?.strangers ?? (() => 0),
-      damage: () => local?.damage() ?? [],
+      damage: () => [...(local?.damage() ?? []), ...(embedded?.damage() ?? [])],
+      renewed: embedded?.renewed ?? NEVER,
     }
   })

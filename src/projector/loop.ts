@@ -3,6 +3,9 @@ import {
   defer,
   EMPTY,
   finalize,
+  map,
+  merge,
+  NEVER,
   type Observable,
   of,
   repeat,
@@ -17,6 +20,11 @@ import type { SerialQueue } from '../support/serial-queue.ts'
 import type { batchFolder, FoldedBatch } from './batch.ts'
 import { backOff, committed, type Leadership, retryingStore } from './retrying-store.ts'
 import type { Cursor } from './router.ts'
+
+/** The views were dropped: they are folded from the start. */
+class ViewsRenewed extends Error {
+  override readonly name = 'ViewsRenewed'
+}
 
 /** A view is further on than its log: it was folded from another one. Rebuild it. */
 class ViewAhead extends Error {
@@ -33,6 +41,8 @@ type LoopOptions = Leadership & {
   serially: SerialQueue
   /** Called with the position of every cursor when the loop begins, and after every commit. */
   done: (outcomes: readonly FoldedBatch[]) => void
+  /** Emits when the stored checkpoints went back. */
+  renewed?: Observable<unknown>
 }
 
 /**
@@ -42,7 +52,7 @@ type LoopOptions = Leadership & {
  */
 export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
   const { store, views, cursors, fold, serially, leading, done, log, signal } = options
-  const projectionStore = retryingStore(options)
+  const { renewed = NEVER } = options
 
   const settled = (outcomes: readonly FoldedBatch[]) => {
     for (const { cursor, position, error } of outcomes) Object.assign(cursor, { position, error })
@@ -61,14 +71,22 @@ export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
     return earliest(...cursors.map(({ position }) => position))
   }
 
-  const step = async (batch: LogBatch) => {
-    if (signal.aborted) return
-    settled(await committed(projectionStore, await fold(projectionStore, cursors, batch)))
-  }
-
   return defer(() => {
     const ending = new AbortController()
-    return defer(() => serially(begin)).pipe(
+    // A batch under way must not be stored where what it was folded from is gone.
+    const holds = () => leading() && !ending.signal.aborted
+    const projectionStore = retryingStore({ ...options, leading: holds })
+    const step = async (batch: LogBatch) => {
+      if (signal.aborted) return
+      settled(await committed(projectionStore, await fold(projectionStore, cursors, batch)))
+    }
+    const startsOver = renewed.pipe(
+      map((): never => {
+        ending.abort()
+        throw new ViewsRenewed('the views are folded from the start')
+      }),
+    )
+    const steps = defer(() => serially(begin)).pipe(
       switchMap((after) => {
         const feed = store.feed(after, ending.signal)[Symbol.asyncIterator]()
         return defer(() => feed.next()).pipe(
@@ -76,9 +94,11 @@ export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
             done ? of(false) : serially(() => step(value)).then(() => true),
           ),
           repeat(),
-          takeWhile(Boolean),
         )
       }),
+    )
+    return merge(startsOver, steps).pipe(
+      takeWhile(Boolean),
       finalize(() => ending.abort()),
     )
   }).pipe(

@@ -1,4 +1,13 @@
-import { defer, EMPTY, exhaustMap, retry, Subject, type Subscription, timer } from 'rxjs'
+import {
+  defer,
+  EMPTY,
+  exhaustMap,
+  type Observable,
+  retry,
+  Subject,
+  type Subscription,
+  timer,
+} from 'rxjs'
 import type { AnyProjection } from '../../projections/projection.ts'
 import type { Position } from '../domain/event.ts'
 import { type EventStore, START } from '../ports/event-store.ts'
@@ -29,6 +38,8 @@ type Options = {
   projections: readonly AnyProjection[]
   /** Where several nodes share the views, only the holder projects. */
   lease?: Lease
+  /** Emits when the stored checkpoints went back: what was folded is gone. */
+  renewed?: Observable<unknown>
   log?: Log
   /** Milliseconds that only ever grow. */
   now?: () => number
@@ -45,7 +56,8 @@ const idlePolls = 50
  * checkpoint before the event that stopped it, and is tried again by the next start.
  */
 export const projector = (options: Options) => {
-  const { store, views, projections, lease, log = silent, now = () => performance.now() } = options
+  const { store, views, projections, lease, renewed, log = silent } = options
+  const { now = () => performance.now() } = options
   const cursors = projections.map((projection): Cursor => ({ projection, position: START }))
   const marks = watermarks(
     projections.map(({ name }) => name),
@@ -76,7 +88,8 @@ export const projector = (options: Options) => {
   const project = (right: () => boolean) => {
     leading = right
     const { signal } = stopping
-    return projectorLoop({ store, views, cursors, fold, serially, leading, done, log, signal })
+    const doing = { store, views, cursors, fold, serially, leading, done, log, signal }
+    return projectorLoop(renewed ? { ...doing, renewed } : doing)
   }
 
   /** What the holder, wherever it is, has stored. */

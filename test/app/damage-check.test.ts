@@ -27,7 +27,7 @@ t.test('places are named, files are not', (t) => {
   t.equal(ok, false)
   t.equal(
     detail,
-    'damaged: position 3, positions 5 to 9, positions 12 to the end, positions 0 to 2, the log of events, read models',
+    'damaged: position 3, positions 5 to 9, positions 12 to the end, positions 0 to 2, the log of events, the read model sessions, which is folded again',
   )
   t.end()
 })

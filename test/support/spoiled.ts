@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
 
 const pageBytes = 4_096
 
@@ -47,4 +47,16 @@ export const spoil = (file: string, random: Random): string =>
     byte[0] = (byte[0] ?? 0) ^ (1 << random(8))
     writeSync(fd, byte, 0, 1, page * pageBytes + at)
     return `page ${page} flipped at ${at}`
+  })
+
+/** Flips a bit of a text, wherever it begins in a file; says in how many places. */
+export const flipText = (file: string, text: string): number =>
+  changed(file, (fd) => {
+    const bytes = readFileSync(file)
+    let places = 0
+    for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + text.length)) {
+      writeSync(fd, Buffer.from([(bytes[at + 1] ?? 0) ^ 1]), 0, 1, at + 1)
+      places++
+    }
+    return places
   })

@@ -1,4 +1,4 @@
-import type { Database, Key } from 'lmdb'
+import type { Database, Key, Transaction } from 'lmdb'
 import type { PageGuard } from './page-guard.ts'
 
 type Range<K> = {
@@ -7,6 +7,7 @@ type Range<K> = {
   reverse?: boolean
   limit?: number
   offset?: number
+  transaction?: Transaction
 }
 
 /**

@@ -22,6 +22,23 @@ export type Tree = { root: number | undefined; depth: number }
 /** One of the two states that the file keeps at its beginning. */
 export type Meta = { transaction: number; pageSize: number; last: number; free: Tree; main: Tree }
 
+/**
+ * What is wrong with a list of free pages: how many entries, then page numbers, 0 where one was
+ * taken, and negative lengths before the first page of a block.
+ */
+export const freeListFault = ({ words }: Page, from: number, size: number, last: number) => {
+  const first = from / 2
+  const listed = numberAt(words, first)
+  if (size % 8 !== 0 || words[first + 3] !== 0 || listed > size / 8 - 1) return true
+  for (let at = first + 4; at < first + 4 + 4 * listed; at += 4) {
+    const sign = words[at + 3]
+    if (sign === 0xffff) continue
+    const number = numberAt(words, at)
+    if (sign !== 0 || number === 1 || number > last) return true
+  }
+  return false
+}
+
 /** 48 bits: page numbers in nodes, and far more than a file of 1 TB has. */
 const numberAt = (words: Uint16Array, at: number): number =>
   (words[at] ?? 0) + (words[at + 1] ?? 0) * 0x1_0000 + (words[at + 2] ?? 0) * 0x1_0000_0000

@@ -97,6 +97,10 @@ export const eventsOf = (record: string, position: number): readonly RecordedEve
   }))
 }
 
+/** Large values come from lmdb as plain arrays. */
+export const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
 /** Encodes text after its checksum. Damaged bytes decode as undefined. */
 export const checksummed = {
   encode(text: string): Buffer {
@@ -105,7 +109,8 @@ export const checksummed = {
     bytes.writeUInt32LE(crc32(bytes.subarray(4)))
     return bytes
   },
-  decode(bytes: Buffer, { end = bytes.length } = {}): string | undefined {
+  decode(read: Uint8Array, { end = read.length } = {}): string | undefined {
+    const bytes = bufferOf(read)
     const sound = end >= 4 && bytes.readUInt32LE() === crc32(bytes.subarray(4, end))
     return sound ? bytes.toString('utf8', 4, end) : undefined
   },

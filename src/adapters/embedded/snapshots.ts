@@ -1,16 +1,39 @@
-import type { Snapshot, Snapshots } from '../../ports/snapshots.ts'
+import type { RootDatabase } from 'lmdb'
+import type { Snapshots } from '../../ports/snapshots.ts'
+import { guarded } from './guarded.ts'
+import { checksummed } from './record.ts'
 import type { ViewsEnv } from './views-env.ts'
+
+const name = 'snapshots'
 
 /**
  * Snapshots, in the environment of the views: like them not fsynced, and dropped with them. Stream
- * names are far below the limit of a key. States are kept as JSON keeps them.
+ * names are far below the limit of a key. States are kept as JSON keeps them; a damaged one is as
+ * if it were not there.
  */
-export const embeddedSnapshots = ({ root }: ViewsEnv): Snapshots => {
-  const db = root.openDB<Snapshot, string>({ name: 'snapshots', encoding: 'json' })
+export const embeddedSnapshots = (env: ViewsEnv): Snapshots => {
+  const openedIn = (root: RootDatabase) => {
+    const options = { name, encoder: checksummed, cache: false }
+    const db = root.openDB<string | undefined, string>(options)
+    return { root, db: guarded(db, name, env.guard) }
+  }
+  let opened = openedIn(env.root)
+  const current = () => {
+    if (opened.root !== env.root) opened = openedIn(env.root)
+    return opened.db
+  }
   return {
-    get: async (stream) => db.get(stream),
-    put: async (stream, snapshot) => {
-      db.putSync(stream, snapshot)
+    async get(stream) {
+      if (env.renewing) return undefined
+      const text = current().get(stream)
+      return text === undefined ? undefined : JSON.parse(text)
+    },
+    async put(stream, snapshot) {
+      if (env.renewing) return
+      const db = current()
+      db.check(stream)
+      db.putSync(stream, JSON.stringify(snapshot))
+      env.guard.forget()
     },
   }
 }

@@ -1,9 +1,10 @@
-import type { Database, Key } from 'lmdb'
+import type { Key } from 'lmdb'
 import type { Position } from '../../domain/event.ts'
-import { StoreUnavailable } from '../../ports/event-store.ts'
+import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import type { Document, DocumentChange } from '../../ports/views.ts'
 import { viewsCache } from './views-cache.ts'
 import { checkpointKey, type StoredIndex, type StoredTable } from './views-catalog.ts'
+import type { ViewsDatabase } from './views-database.ts'
 import {
   countKey,
   documentKey,
@@ -42,7 +43,7 @@ const nameOf = (keyspace: number, equals: IndexPlace): string => {
 }
 
 /** Changed documents that wait to be written, all tables in one transaction. */
-export const viewsBuffer = (db: Database<unknown, Key>) => {
+export const viewsBuffer = (db: ViewsDatabase) => {
   const cache = viewsCache()
   const dirty = new Set<Table>()
   let waiting = 0
@@ -102,6 +103,7 @@ export const viewsBuffer = (db: Database<unknown, Key>) => {
       db.transactionSync(writeAll)
       refused = false
     } catch (error) {
+      if (error instanceof StoreDamaged) throw error
       refused = true
       throw new StoreUnavailable('the views cannot be written', { cause: error })
     }
@@ -124,6 +126,13 @@ export const viewsBuffer = (db: Database<unknown, Key>) => {
 
   return {
     write,
+
+    /** Gives up what waits: the file is dropped. */
+    discard() {
+      clearTimeout(timer)
+      for (const table of dirty) table.changed.clear()
+      dirty.clear()
+    },
 
     /** Tries again what the disk has refused. @throws StoreUnavailable when it still does */
     requireWritten() {

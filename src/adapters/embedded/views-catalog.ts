@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Database, Key } from 'lmdb'
+import type { Key } from 'lmdb'
 import type { Position } from '../../domain/event.ts'
 import { START } from '../../ports/event-store.ts'
 import type { Document, Index, ViewSpec } from '../../ports/views.ts'
+import type { ViewsDatabase } from './views-database.ts'
 import { countKey, entryKey, type IndexPlace, placer, viewKeyOf, whole } from './views-keys.ts'
 
 /** An index, and the keyspaces of its entries and of their counts by `equals`. */
@@ -30,7 +31,7 @@ const sameIndex = (a: Index, b: Index) =>
 export const lastPartOf = (key: Key): string => String(Array.isArray(key) ? key.at(-1) : key)
 
 /** The keyspaces of each read model. Every method that changes something is one transaction. */
-export const viewsCatalog = (db: Database<unknown, Key>) => {
+export const viewsCatalog = (db: ViewsDatabase) => {
   const stored = (name: string) => db.get(viewKey(name)) as StoredView | undefined
 
   const declared = (name: string): StoredView => {

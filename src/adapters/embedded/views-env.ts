@@ -3,11 +3,13 @@ import { mkdir, open as openFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { open, type RootDatabase } from 'lmdb'
 import { z } from 'zod'
+import type { StoreDamaged } from '../../ports/event-store.ts'
 import { bootId } from './boot-id.ts'
 import { type ClosedFile, closedAs, closedFile } from './data-file.ts'
+import { type PageGuard, pageGuard } from './page-guard.ts'
 
 /** Raised when the stored form changes: older views are dropped and folded again. */
-const layout = 2
+const layout = 3
 
 /**
  * How the environment was left: open in a process, in a run of the machine; or closed. Releases up
@@ -25,7 +27,15 @@ type Mark = z.infer<typeof mark>
  * hold anything. Such a file is not opened; the views start empty and are folded again.
  */
 export type ViewsEnv = {
-  root: RootDatabase
+  /** Another one after each `renew`. */
+  readonly root: RootDatabase
+  readonly guard: PageGuard
+  /** Whether the file is being renewed: nothing may be read or written. */
+  readonly renewing: boolean
+  /** The listener is told of each damaged page that a read or a write meets. */
+  onDamage(listener: (error: StoreDamaged) => void): void
+  /** Drops the file, whatever is in it, and opens an empty one. */
+  renew(): Promise<void>
   /** Why the old content was dropped, if it was. */
   startedEmpty: string | undefined
   /** Writes everything to disk, and marks it as closed. */
@@ -84,25 +94,67 @@ export const openViewsEnv = async ({
   }
   const openRoot = () =>
     open({ path, noSync: true, noMemInit: true, overlappingSync: false, maxDbs: 4 })
+  const listeners: ((error: StoreDamaged) => void)[] = []
+  const guardOf = () =>
+    pageGuard(data, (error) => {
+      for (const tell of listeners) tell(error)
+    })
 
   await mkdir(path, { recursive: true })
   let startedEmpty = damageOf(data, readMark(markFile), boot)
+  const openChecked = () => {
+    if (existsSync(data)) {
+      const before = guardOf()
+      try {
+        before.checkHead()
+      } finally {
+        before.close()
+      }
+    }
+    return openRoot()
+  }
   if (startedEmpty) drop()
   await writeMark({ boot: boot ?? 'unknown to the next process' })
   let root: RootDatabase
   try {
-    root = openRoot()
+    root = openChecked()
   } catch (error) {
     startedEmpty = `it cannot be opened: ${error instanceof Error ? error.message : error}`
     drop()
     root = openRoot()
   }
+  let guard = guardOf()
+  let renewing = false
 
   return {
-    root,
+    get root() {
+      return root
+    },
+    get guard() {
+      return guard
+    },
+    get renewing() {
+      return renewing
+    },
+    onDamage: (listener) => {
+      listeners.push(listener)
+    },
     startedEmpty,
+    async renew() {
+      renewing = true
+      try {
+        await root.close()
+        guard.close()
+        drop()
+        root = openRoot()
+        guard = guardOf()
+      } finally {
+        renewing = false
+      }
+    },
     async close() {
       await root.close()
+      guard.close()
       await synced(data)
       await writeMark(closedAs(data))
     },

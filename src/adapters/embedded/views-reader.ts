@@ -1,14 +1,14 @@
-import type { Database, Key } from 'lmdb'
 import type { Document, Find, Found, Scalar } from '../../ports/views.ts'
 import { declaredIndex } from '../declared-index.ts'
 import type { Table, ViewsBuffer } from './views-buffer.ts'
 import { lastPartOf } from './views-catalog.ts'
+import type { ViewsDatabase } from './views-database.ts'
 import { countKey, groupOf, rangeOf, whole } from './views-keys.ts'
 
 const pageSize = 500
 
 /** Reads by index. Changes of a table are written first, as only then its indexes have them. */
-export const viewsReader = (db: Database<unknown, Key>, { write, stored }: ViewsBuffer) => {
+export const viewsReader = (db: ViewsDatabase, { write, stored }: ViewsBuffer) => {
   const indexOf = (table: Table, name: string, equals: readonly Scalar[]) => {
     const index = declaredIndex(table.indexes, name, equals)
     if (table.changed.size > 0) write()

@@ -1,33 +1,57 @@
-import type { Key } from 'lmdb'
+import { setImmediate } from 'node:timers/promises'
+import type { Position } from '../../domain/event.ts'
+import type { Damage } from '../../ports/damage.ts'
+import { START, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import type { Document, Generation, View, ViewSpec, Views } from '../../ports/views.ts'
 import { requireStorable } from '../storable.ts'
 import { type Table, tableOf, viewsBuffer } from './views-buffer.ts'
 import { viewsCatalog } from './views-catalog.ts'
+import { viewsDatabase } from './views-database.ts'
 import type { ViewsEnv } from './views-env.ts'
 import { assertId } from './views-keys.ts'
 import { viewsReader } from './views-reader.ts'
 
-type Model = { spec: ViewSpec; live: Table; rebuild?: Table }
+type Model = {
+  spec: ViewSpec
+  live: Table
+  rebuild?: Table
+  /** Where it stood when the file was dropped: until it is there again it is not shown. */
+  dueAt: Position
+}
+
+const openedOn = (env: ViewsEnv) => {
+  const db = viewsDatabase(env)
+  const buffer = viewsBuffer(db)
+  return { catalog: viewsCatalog(db), buffer, reader: viewsReader(db, buffer) }
+}
+
+export type EmbeddedViews = Views & {
+  /** The read models that are folded again because their file was damaged. */
+  damage(): readonly Damage[]
+  /** Calls back when damage is met: the file is dropped, and folded from the start. */
+  onRenewed(listener: (cause: StoreDamaged) => void): void
+}
 
 /**
  * Read models in lmdb. Readers see a commit at once. Documents, index entries, counts and
  * checkpoints of all commits within some 100 ms are written in one transaction; a killed process
  * loses the last commits whole, and they are folded again. Totals are stored, and counted only for
  * a range. Never change a document that was read: it is not a copy.
+ *
+ * Where anything is damaged the file is dropped and an empty one begun. Until a read model is where
+ * it was, reading it throws StoreUnavailable.
  * @throws StoreUnavailable when the disk refuses a write
  */
-export const embeddedViews = ({ root, close }: ViewsEnv): Views => {
-  const options = { name: 'views', encoder: { useRecords: false } }
-  const db = root.openDB<unknown, Key>(options)
-  const catalog = viewsCatalog(db)
-  const buffer = viewsBuffer(db)
-  const reader = viewsReader(db, buffer)
+export const embeddedViews = (env: ViewsEnv): EmbeddedViews => {
+  let on = openedOn(env)
   const models = new Map<string, Model>()
+  const listeners: ((cause: StoreDamaged) => void)[] = []
   let closed = false
+  let renewing: Promise<void> | undefined
   let cleaning = Promise.resolve()
 
   const opened = (stored: Parameters<typeof tableOf>[0]) =>
-    tableOf(stored, catalog.checkpoint(stored))
+    tableOf(stored, on.catalog.checkpoint(stored))
 
   const modelOf = (view: string): Model => {
     const model = models.get(view)
@@ -43,80 +67,171 @@ export const embeddedViews = ({ root, close }: ViewsEnv): Views => {
 
   /** Removes abandoned keyspaces; those left at an error are removed after the next start. */
   const clean = () => {
-    cleaning = cleaning.then(() => catalog.clean(() => closed)).catch(() => undefined)
+    const { catalog } = on
+    cleaning = cleaning
+      .then(() => catalog.clean(() => closed || renewing !== undefined || on.catalog !== catalog))
+      .catch(() => undefined)
   }
+
+  const renew = async () => {
+    on.buffer.discard()
+    await cleaning
+    if (closed) return
+    await env.renew()
+    on = openedOn(env)
+    for (const [name, { spec, live, dueAt }] of models)
+      models.set(name, {
+        spec,
+        live: opened(on.catalog.declare(spec).live),
+        dueAt: live.checkpoint > dueAt ? live.checkpoint : dueAt,
+      })
+  }
+
+  /** Not in the middle of the read that has met the damage. */
+  const begin = (cause: StoreDamaged) => {
+    if (renewing || closed) return
+    renewing = setImmediate()
+      .then(renew)
+      .finally(() => {
+        renewing = undefined
+      })
+    renewing.catch(() => undefined)
+    for (const tell of listeners) tell(cause)
+  }
+  env.onDamage(begin)
+
+  const away = (cause?: unknown) =>
+    new StoreUnavailable('the views are damaged and are folded again', { cause })
+
+  /** @throws StoreUnavailable where anything is damaged, and until the file is renewed */
+  const attempt = async <T>(work: () => T): Promise<T> => {
+    if (renewing) throw away()
+    try {
+      return work()
+    } catch (error) {
+      if (!(error instanceof StoreDamaged)) throw error
+      begin(error)
+      throw away(error)
+    }
+  }
+
+  const isBehind = ({ live, dueAt }: Model) => live.checkpoint < dueAt
+
+  /** A read model as it is shown. */
+  const shown = (view: string): Table => {
+    const model = modelOf(view)
+    if (isBehind(model)) throw away()
+    return model.live
+  }
+
+  async function* all(view: string) {
+    const batches = on.reader.all(await attempt(() => shown(view)))
+    for (;;) {
+      const { done, value } = await batches.next().catch((error) => {
+        if (!(error instanceof StoreDamaged)) throw error
+        begin(error)
+        throw away(error)
+      })
+      if (done) return
+      yield value
+    }
+  }
+
   clean()
 
   return {
     async view<Doc>(spec: ViewSpec) {
-      buffer.write()
-      const { live, rebuild } = catalog.declare(spec)
-      models.set(spec.name, {
-        spec,
-        live: opened(live),
-        ...(rebuild && { rebuild: opened(rebuild) }),
+      const declare = () =>
+        attempt(() => {
+          on.buffer.write()
+          const { live, rebuild } = on.catalog.declare(spec)
+          models.set(spec.name, {
+            spec,
+            dueAt: START,
+            live: opened(live),
+            ...(rebuild && { rebuild: opened(rebuild) }),
+          })
+        })
+      await declare().catch(async (error) => {
+        if (!renewing) throw error
+        await renewing
+        await declare()
       })
       clean()
-      const table = () => generationOf(spec.name)
       const view: View<Document> = {
-        get: async (id) => buffer.current(table(), id),
-        find: async (query) => reader.find(table(), query),
-        all: () => reader.all(table()),
+        get: (id) => attempt(() => on.buffer.current(shown(spec.name), id)),
+        find: (query) => attempt(() => on.reader.find(shown(spec.name), query)),
+        all: () => all(spec.name),
       }
       return view as View<Doc>
     },
 
-    async checkpoint(view, generation) {
-      buffer.requireWritten()
-      return generationOf(view, generation).checkpoint
-    },
+    checkpoint: (view, generation) =>
+      attempt(() => {
+        on.buffer.requireWritten()
+        return generationOf(view, generation).checkpoint
+      }),
 
-    async load(view, ids, generation) {
-      const table = generationOf(view, generation)
-      const documents = new Map<string, Document>()
-      for (const id of ids) {
-        const document = buffer.current(table, id)
-        if (document) documents.set(id, document)
-      }
-      return documents
-    },
+    load: (view, ids, generation) =>
+      attempt(() => {
+        const table = generationOf(view, generation)
+        const documents = new Map<string, Document>()
+        for (const id of ids) {
+          const document = on.buffer.current(table, id)
+          if (document) documents.set(id, document)
+        }
+        return documents
+      }),
 
-    idsOf: async (view, index, equals, generation) =>
-      reader.idsOf(generationOf(view, generation), index, equals),
+    idsOf: (view, index, equals, generation) =>
+      attempt(() => on.reader.idsOf(generationOf(view, generation), index, equals)),
 
-    async commit(commits, generation) {
-      const due = commits
-        .map((commit) => ({ ...commit, table: generationOf(commit.view, generation) }))
-        .filter(({ table, position }) => position > table.checkpoint)
-      for (const { view, changes } of due) {
-        for (const { id } of changes) assertId(id)
-        requireStorable(view, changes)
-      }
-      buffer.add(due)
-    },
+    commit: (commits, generation) =>
+      attempt(() => {
+        const due = commits
+          .map((commit) => ({ ...commit, table: generationOf(commit.view, generation) }))
+          .filter(({ table, position }) => position > table.checkpoint)
+        for (const { view, changes } of due) {
+          for (const { id } of changes) assertId(id)
+          requireStorable(view, changes)
+        }
+        on.buffer.add(due)
+      }),
 
-    async beginRebuild(view) {
-      const { spec, live } = modelOf(view)
-      buffer.write()
-      models.set(view, { spec, live, rebuild: opened(catalog.beginRebuild(spec)) })
-      clean()
-    },
+    beginRebuild: (view) =>
+      attempt(() => {
+        const { rebuild: _, ...model } = modelOf(view)
+        on.buffer.write()
+        models.set(view, { ...model, rebuild: opened(on.catalog.beginRebuild(model.spec)) })
+        clean()
+      }),
 
-    async swap(view) {
-      const { spec } = modelOf(view)
-      const rebuild = generationOf(view, 'rebuild')
-      buffer.write()
-      catalog.swap(view)
-      models.set(view, { spec, live: rebuild })
-      clean()
+    swap: (view) =>
+      attempt(() => {
+        const { spec, dueAt } = modelOf(view)
+        const rebuild = generationOf(view, 'rebuild')
+        on.buffer.write()
+        on.catalog.swap(view)
+        models.set(view, { spec, dueAt, live: rebuild })
+        clean()
+      }),
+
+    damage: () =>
+      [...models].flatMap(([what, model]): Damage[] =>
+        renewing || isBehind(model) ? [{ store: 'read_models', what }] : [],
+      ),
+
+    onRenewed: (listener) => {
+      listeners.push(listener)
     },
 
     async close() {
       if (closed) return
-      buffer.write()
+      await renewing?.catch(() => undefined)
+      on.buffer.write()
       closed = true
       await cleaning
-      await close()
+      await env.close()
     },
   }
 }

@@ -115,6 +115,8 @@ for (const when of ['while it is closed', 'while it is open'] as const)
           named++
           continue
         }
+        // What was looked at in this turn is not looked at again.
+        await turn()
         if (when === 'while it is open') how = harm()
         const { done, failed } = await used(opened)
         const strange = failed.filter((error) => !isNamed(error))

@@ -3,16 +3,19 @@ import { once } from 'node:events'
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { embeddedSnapshots } from '../../../src/adapters/embedded/snapshots.ts'
 import { embeddedViews } from '../../../src/adapters/embedded/views.ts'
 import { openViewsEnv } from '../../../src/adapters/embedded/views-env.ts'
+import { StoreUnavailable } from '../../../src/ports/event-store.ts'
 import type { Document } from '../../../src/ports/views.ts'
 import { snapshotsContract } from '../../contracts/snapshots.ts'
 import { viewsContract } from '../../contracts/views.ts'
 import { foldingSpec } from '../../support/folding.ts'
 import { at } from '../../support/positions.ts'
+import { flipText, randomNumbers, spoil } from '../../support/spoiled.ts'
 
 t.test('embedded views', async (t) => {
   const dir = t.testdir()
@@ -123,7 +126,7 @@ t.test('views that are not what was left start empty', async (t) => {
     ['it was cut short', (path) => truncateSync(join(path, 'data.mdb'), 8_192)],
     ['nothing says how it was left', (path) => writeFileSync(join(path, 'mark.json'), '{')],
     [
-      'it was written by another version',
+      'it was written by another release, in format 0 and not 3',
       (path) => writeFileSync(join(path, 'mark.json'), '{"layout":0,"bytes":1}'),
     ],
   ]
@@ -152,8 +155,81 @@ t.test('what a rebuild replaced is removed, also after a restart', async (t) => 
   const views = embeddedViews(env)
   await views.view(spec)
   const documents = () => db.getKeysCount({ start: [1], end: ['z'] })
-  for (let n = 0; n < 1_000 && documents() > changes.length; n++)
-    await new Promise((resolve) => setImmediate(resolve))
+  for (let n = 0; n < 1_000 && documents() > changes.length; n++) await setImmediate()
   t.equal(documents(), changes.length)
   await views.close()
+})
+
+t.test('whatever is damaged, closed or open: the file is dropped and nothing else', async (t) => {
+  t.setTimeout(120_000)
+  for (const when of ['closed', 'open'] as const)
+    for (let seed = 1; seed <= 12; seed++) {
+      const path = join(t.testdir(), 'views')
+      const random = randomNumbers(seed)
+      const file = join(path, 'data.mdb')
+      const fill = async () => {
+        const views = embeddedViews(await openViewsEnv({ path }))
+        const view = await views.view<Document>(spec)
+        for (let n = 0; n < 10; n++) {
+          const changes = Array.from({ length: 60 }, (_, m) => ({
+            id: `note ${n * 60 + m}`,
+            document: { text: `${m} `.repeat(m % 20 === 0 ? 4_000 : 50) },
+          }))
+          await views.commit([{ view: 'notes', changes, position: at(n) }])
+        }
+        return { views, view }
+      }
+      const first = await fill()
+      await first.views.close()
+      const harm = () => [spoil(file, random), spoil(file, random)].join(', ')
+      let how = when === 'closed' ? harm() : ''
+      const views = embeddedViews(await openViewsEnv({ path }))
+      let renewed = 0
+      views.onRenewed(() => {
+        renewed++
+      })
+      const view = await views.view<Document>(spec)
+      await setImmediate()
+      if (when === 'open') how = harm()
+      for (let n = 0; n < 600; n += 7) {
+        const id = `note ${n}`
+        const found = await view.get(id).catch((error) => {
+          t.type(error, StoreUnavailable, `${seed}: ${how}`)
+          return undefined
+        })
+        if (found) t.strictSame(Object.keys(found), ['text'])
+        const document = { text: `new ${n}` }
+        const commit = { view: 'notes', changes: [{ id, document }], position: at(10 + n) }
+        await views.commit([commit]).catch((error) => t.type(error, StoreUnavailable))
+      }
+      t.comment(`${seed} ${when}: ${how}: renewed ${renewed} times`)
+      await views.close()
+    }
+})
+
+t.test('damage while it is open: not shown until it is folded again', async (t) => {
+  const path = join(t.testdir(), 'views')
+  const views = embeddedViews(await openViewsEnv({ path }))
+  await views.view<Document>(spec)
+  const changes = [{ id: 'one', document: { text: 'x'.repeat(70_000) } }]
+  await views.commit([{ view: 'notes', changes, position: at(5) }])
+  await views.close()
+  const again = embeddedViews(await openViewsEnv({ path }))
+  const shown = await again.view<Document>(spec)
+  const renewed = new Promise((resolve) => again.onRenewed(resolve))
+  await setImmediate()
+  t.ok(flipText(join(path, 'data.mdb'), 'x'.repeat(5_000)))
+  await t.rejects(shown.get('one'), StoreUnavailable)
+  t.match(await renewed, { message: 'a value of the views is damaged' })
+  t.strictSame(again.damage(), [{ store: 'read_models', what: 'notes' }])
+  const standing = async () => again.checkpoint('notes').catch(() => undefined)
+  for (let n = 0; n < 1_000 && (await standing()) === undefined; n++) await setImmediate()
+  t.equal(await standing(), -1, 'to be folded from the start')
+  await t.rejects(shown.find({ index: 'all', equals: [], limit: 1 }), StoreUnavailable)
+  await again.commit([{ view: 'notes', changes: [], position: at(4) }])
+  await t.rejects(shown.get('one'), StoreUnavailable, 'still behind')
+  await again.commit([{ view: 'notes', changes, position: at(5) }])
+  t.strictSame(await shown.get('one'), changes[0]?.document)
+  t.strictSame(again.damage(), [])
+  await again.close()
 })

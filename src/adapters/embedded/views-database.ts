@@ -1,0 +1,81 @@
+import { crc32 } from 'node:zlib'
+import type { Key, Transaction } from 'lmdb'
+import { Packr } from 'msgpackr'
+import { StoreDamaged } from '../../ports/event-store.ts'
+import { guarded } from './guarded.ts'
+import { bufferOf } from './record.ts'
+import type { ViewsEnv } from './views-env.ts'
+
+const name = 'views'
+const checksumBytes = 4
+
+/** Values behind their checksum. @throws StoreDamaged */
+const checkedValues = () => {
+  const packr = new Packr({ useRecords: false })
+  const framed = (packed: Buffer): Buffer => {
+    const bytes = Buffer.allocUnsafe(checksumBytes + packed.length)
+    packed.copy(bytes, checksumBytes)
+    bytes.writeUInt32LE(crc32(packed))
+    return bytes
+  }
+  // Every entry of an index has this value.
+  const nothing = framed(packr.pack(null))
+  return {
+    encode: (value: unknown): Buffer => (value === null ? nothing : framed(packr.pack(value))),
+    decode(read: Uint8Array, { end = read.length } = {}): unknown {
+      const bytes = bufferOf(read)
+      const packed = bytes.subarray(checksumBytes, end)
+      if (end < checksumBytes || bytes.readUInt32LE() !== crc32(packed))
+        throw new StoreDamaged('a value of the views is damaged')
+      return packr.unpack(packed)
+    },
+  }
+}
+
+type Range = {
+  start: Key
+  end: Key
+  reverse?: boolean
+  limit?: number
+  offset?: number
+  transaction?: Transaction
+}
+
+/**
+ * The one database of the views. All that is read and written is looked at before, and every value
+ * has a checksum. @throws StoreDamaged
+ */
+export const viewsDatabase = ({ root, guard }: ViewsEnv) => {
+  const options = { name, encoder: checkedValues(), cache: false }
+  const db = root.openDB<unknown, Key>(options)
+  guard.forget()
+  const { check, get, getRange, getKeys } = guarded(db, name, guard)
+  return {
+    get,
+    getRange: (range: Range) => getRange(range),
+    getKeys: (range: Range) => getKeys(range),
+    getKeysCount({ start, end }: { start: Key; end: Key }): number {
+      guard.checkRange(name, start, end)
+      return db.getKeysCount({ start, end })
+    },
+    putSync(key: Key, value: unknown): void {
+      check(key)
+      db.putSync(key, value)
+    },
+    removeSync(key: Key): void {
+      check(key, { removes: true })
+      db.removeSync(key)
+    },
+    transactionSync<T>(work: () => T): T {
+      guard.checkFree()
+      try {
+        return db.transactionSync(work)
+      } finally {
+        guard.forget()
+      }
+    },
+    useReadTransaction: () => db.useReadTransaction(),
+  }
+}
+
+export type ViewsDatabase = ReturnType<typeof viewsDatabase>
