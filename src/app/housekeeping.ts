@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Answers } from '../ports/answers.ts'
 import type { Clock } from '../ports/clock.ts'
+import { StoreUnavailable } from '../ports/event-store.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { Projector } from '../projector/projector.ts'
@@ -14,7 +16,7 @@ import type { Stores } from './stores.ts'
 type Uses = {
   commands: Pick<Commands, 'endRun' | 'recordAccountChange' | 'settleReservation'>
   views: Pick<AllViews, 'accountChanges' | 'accounts' | 'contents' | 'runs'>
-  stores: Pick<Stores, 'events' | 'sharedEvents'>
+  stores: Pick<Stores, 'events' | 'sharedEvents' | 'damage'>
   projecting: Pick<Projector, 'waitForPosition'>
   turns: Pick<Turns, 'find' | 'isRunning'>
   warmAgents: Pick<WarmAgents, 'release'>
@@ -35,6 +37,7 @@ const shownWithinMs = 2_000
 
 /** How long the start waits for the views to catch up with the log. */
 const caughtUpWithinMs = 60_000
+const refoldLookMs = 100
 
 /** Recurring work, and recovery at the start: interrupted work is ended or taken up again. */
 export const housekeeping = (uses: Uses) => {
@@ -73,6 +76,12 @@ export const housekeeping = (uses: Uses) => {
     await tellOfAccounts()
   }
 
+  const recoverOnce = async (): Promise<void> => {
+    await projecting.waitForPosition(await stores.events.head(), caughtUpWithinMs)
+    await knowledge.recover()
+    await sweep({ certain: !stores.sharedEvents })
+  }
+
   return {
     /**
      * Ends runs whose process has died, deletes expired answers, takes up work that waits, and tells
@@ -81,9 +90,15 @@ export const housekeeping = (uses: Uses) => {
     tick: (): Promise<void> => sweep({ certain: false }),
     /** Once, before the server listens: ends or takes up the work of a process that has died. */
     async recover(): Promise<void> {
-      await projecting.waitForPosition(await stores.events.head(), caughtUpWithinMs)
-      await knowledge.recover()
-      await sweep({ certain: !stores.sharedEvents })
+      for (const end = performance.now() + caughtUpWithinMs; ; await pause(refoldLookMs))
+        try {
+          return await recoverOnce()
+        } catch (error) {
+          // Views that turn out to be damaged are folded again meanwhile.
+          const refolding = stores.damage().some(({ store }) => store === 'read_models')
+          if (!(error instanceof StoreUnavailable) || !refolding || performance.now() > end)
+            throw error
+        }
     },
   }
 }

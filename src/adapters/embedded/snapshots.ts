@@ -15,23 +15,23 @@ export const embeddedSnapshots = (env: ViewsEnv): Snapshots => {
   const openedIn = (root: RootDatabase) => {
     const options = { name, encoder: checksummed, cache: false }
     const db = root.openDB<string | undefined, string>(options)
-    return { root, db: guarded(db, name, env.guard) }
+    return { root, db, looked: guarded(db, name, env.guard) }
   }
   let opened = openedIn(env.root)
   const current = () => {
     if (opened.root !== env.root) opened = openedIn(env.root)
-    return opened.db
+    return opened
   }
   return {
     async get(stream) {
       if (env.renewing) return undefined
-      const text = current().get(stream)
+      const text = current().looked.get(stream)
       return text === undefined ? undefined : JSON.parse(text)
     },
     async put(stream, snapshot) {
       if (env.renewing) return
-      const db = current()
-      db.check(stream)
+      const { db, looked } = current()
+      looked.check(stream)
       db.putSync(stream, JSON.stringify(snapshot))
       env.guard.forget()
     },
