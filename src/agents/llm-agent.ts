@@ -6,13 +6,13 @@ import {
   type ToolCall,
   type ToolSpec,
 } from '../ports/model.ts'
+import { relayed } from '../support/relayed.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentKind, AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
 import { callTools } from './call-tools.ts'
 import { activeBelow, answered, handedOver } from './hand-over.ts'
 import { between, paragraphs } from './paragraphs.ts'
 import { promptOf } from './prompt.ts'
-import { relayed } from './relayed.ts'
 import { piecesOfAll } from './tokens.ts'
 import { errorPrefix, type Tool, type ToolResult } from './tool.ts'
 import { chosen, transferName, transferSpec } from './transfer.ts'

@@ -1,12 +1,12 @@
 import { Observable } from 'rxjs'
 import type { Usage } from '../ports/model.ts'
+import { relayed } from '../support/relayed.ts'
 import { type AgentConfig, AgentFault, type AgentType } from './agent.ts'
 import type { AgentAnswer, AgentCompleted, AgentEvent } from './agent-event.ts'
 import type { AgentKind, AgentStep, RunLimits, Runtime, RuntimePorts } from './agent-kind.ts'
 import { llmAgent } from './llm-agent.ts'
 import { loopAgent } from './loop-agent.ts'
 import { parallelAgent } from './parallel-agent.ts'
-import { relayed } from './relayed.ts'
 import { sequentialAgent } from './sequential-agent.ts'
 import { noUsage, plus } from './token-meter.ts'
 

@@ -1,5 +1,6 @@
-import { defer, finalize, type Observable, tap, throwError } from 'rxjs'
+import { Observable } from 'rxjs'
 import { type Model, ModelTimeout, ModelUnavailable } from '../../ports/model.ts'
+import { relayed } from '../../support/relayed.ts'
 
 type CircuitOptions = {
   /** Failed calls in a row that open it. */
@@ -25,26 +26,28 @@ export const circuit = ({ failures = 5, openMs = 10_000, now = Date.now }: Circu
   const isOpen = () => failed >= failures && (trying || now() < openUntil)
 
   return <T>(call: () => Observable<T>): Observable<T> =>
-    defer(() => {
-      if (isOpen())
-        return throwError(() => new ModelUnavailable('the model provider keeps failing'))
-      const trial = failed >= failures
-      trying = trial
-      return call().pipe(
-        tap({
-          complete: () => {
-            failed = 0
-          },
-          error: (error: unknown) => {
-            if (!isOutage(error)) return
+    new Observable((subscriber) => {
+      if (isOpen()) throw new ModelUnavailable('the model provider keeps failing')
+      if (failed >= failures) {
+        trying = true
+        subscriber.add(() => {
+          trying = false
+        })
+      }
+      relayed(call(), subscriber, {
+        next: (value) => subscriber.next(value),
+        complete() {
+          failed = 0
+          subscriber.complete()
+        },
+        error(error) {
+          if (isOutage(error)) {
             failed++
             openUntil = now() + openMs
-          },
-        }),
-        finalize(() => {
-          if (trial) trying = false
-        }),
-      )
+          }
+          subscriber.error(error)
+        },
+      })
     })
 }
 

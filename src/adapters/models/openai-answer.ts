@@ -1,4 +1,4 @@
-import { concat, defer, from, map, mergeMap, type Observable, of } from 'rxjs'
+import { Observable } from 'rxjs'
 import {
   type FinishReason,
   type ModelEvent,
@@ -7,16 +7,24 @@ import {
   type ToolCall,
   type Usage,
 } from '../../ports/model.ts'
-import { finishReasonOf, type OpenAiChunk, openAiChunk } from './openai-protocol.ts'
+import { relayed } from '../../support/relayed.ts'
+import { finishReasonOf, type OpenAiChunk, openAiChunk, plainText } from './openai-protocol.ts'
 import { brokenOff } from './provider-failure.ts'
 
-const chunkOf = (data: string): OpenAiChunk => {
-  let chunk: OpenAiChunk
+const notInProtocol = 'the model provider sent a chunk that is not in its protocol'
+
+const parsed = (data: string): unknown => {
   try {
-    chunk = openAiChunk.parse(JSON.parse(data))
+    return JSON.parse(data)
   } catch {
-    throw new ModelFault('the model provider sent a chunk that is not in its protocol')
+    throw new ModelFault(notInProtocol)
   }
+}
+
+const chunkOf = (value: unknown, data: string): OpenAiChunk => {
+  const found = openAiChunk.safeParse(value)
+  if (!found.success) throw new ModelFault(notInProtocol)
+  const chunk = found.data
   if (chunk.error !== undefined && chunk.error !== null) throw brokenOff(data)
   return chunk
 }
@@ -59,38 +67,48 @@ export type Count = (completion: string, calls: readonly ToolCall[]) => Promise<
 
 /** The events of a model, from the data of its event stream. */
 export const openAiAnswer = (data: Observable<string>, count: Count): Observable<ModelEvent> =>
-  defer(() => {
+  new Observable((subscriber) => {
     let text = ''
     let reason: FinishReason | undefined
     let usage: Usage | undefined
     const calls = assembly()
 
-    const heard = (line: string): ModelEvent[] => {
-      const chunk = chunkOf(line)
+    const say = (content: string): void => {
+      text += content
+      subscriber.next({ type: 'text', text: content })
+    }
+
+    const heard = (line: string): void => {
+      const value = parsed(line)
+      const plain = plainText(value)
+      if (plain !== undefined) {
+        if (plain !== '') say(plain)
+        return
+      }
+      const chunk = chunkOf(value, line)
       if (chunk.usage) {
         const { prompt_tokens, completion_tokens } = chunk.usage
         usage = { promptTokens: prompt_tokens, completionTokens: completion_tokens }
       }
       const choice = chunk.choices?.[0]
-      if (!choice) return []
+      if (!choice) return
       if (choice.finish_reason) reason = finishReasonOf(choice.finish_reason)
       choice.delta?.tool_calls?.forEach(calls.add)
-      const content = choice.delta?.content
-      if (!content) return []
-      text += content
-      return [{ type: 'text', text: content }]
+      if (choice.delta?.content) say(choice.delta.content)
     }
 
-    const ended = (): Observable<ModelEvent> => {
+    const ended = (): void => {
       if (!reason) throw new ModelUnavailable('the model provider ended in mid-answer')
       const finishReason = reason
       const complete = calls.all()
-      const used = usage ? of(usage) : from(count(text, complete))
-      return concat(
-        from(complete.map((call): ModelEvent => ({ type: 'tool_call', call }))),
-        used.pipe(map((counted): ModelEvent => ({ type: 'done', finishReason, usage: counted }))),
-      )
+      const done = (used: Usage) => {
+        for (const call of complete) subscriber.next({ type: 'tool_call', call })
+        subscriber.next({ type: 'done', finishReason, usage: used })
+        subscriber.complete()
+      }
+      if (usage) done(usage)
+      else count(text, complete).then(done, (error) => subscriber.error(error))
     }
 
-    return concat(data.pipe(mergeMap(heard)), defer(ended))
+    relayed(data, subscriber, { next: heard, complete: ended })
   })

@@ -34,6 +34,27 @@ export const openAiChunk = z.object({
 
 export type OpenAiChunk = z.infer<typeof openAiChunk>
 
+type Fields = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null
+
+/**
+ * The text of a chunk that has nothing else that is read, as nearly all have; undefined for any
+ * other, which its schema is for. What it accepts, the schema accepts.
+ */
+export const plainText = (chunk: unknown): string | undefined => {
+  if (!isObject(chunk) || !isAbsent(chunk.usage) || !isAbsent(chunk.error)) return undefined
+  const { choices } = chunk
+  if (!Array.isArray(choices) || choices.length !== 1) return undefined
+  const choice: unknown = choices[0]
+  if (!isObject(choice) || !isAbsent(choice.finish_reason)) return undefined
+  const { delta } = choice
+  if (!isObject(delta) || !isAbsent(delta.tool_calls)) return undefined
+  return typeof delta.content === 'string' ? delta.content : undefined
+}
+
 const reasons: Readonly<Record<string, FinishReason>> = {
   length: 'length',
   max_tokens: 'length',

@@ -1,6 +1,6 @@
-import { defer, tap } from 'rxjs'
+import { defer } from 'rxjs'
 import { Pool } from 'undici'
-import type { Model } from '../../ports/model.ts'
+import type { Model, ToolCall } from '../../ports/model.ts'
 import { eventStream } from './event-stream.ts'
 import { openAiAnswer } from './openai-answer.ts'
 import { requestBodyOf } from './openai-protocol.ts'
@@ -46,14 +46,10 @@ export const openAiModel = ({
     stream: (request) =>
       defer(() => {
         const post = { path, headers, body: requestBodyOf(request) }
-        let begun = false
         const data = eventStream(pool, post, { firstMs, idleMs })
-        return openAiAnswer(data, (text, calls) => countedUsage(request, text, calls)).pipe(
-          tap(() => {
-            begun = true
-          }),
-          retried(patience, () => begun),
-        )
+        const count = (text: string, calls: readonly ToolCall[]) =>
+          countedUsage(request, text, calls)
+        return openAiAnswer(data, count).pipe(retried(patience))
       }),
     close: () => pool.destroy(),
   }

@@ -1,5 +1,6 @@
-import { type MonoTypeOperatorFunction, mergeMap, retry, takeUntil, throwError, timer } from 'rxjs'
+import { type MonoTypeOperatorFunction, Observable } from 'rxjs'
 import { ModelTimeout, ModelUnavailable } from '../../ports/model.ts'
+import { relayed } from '../../support/relayed.ts'
 
 export type Patience = {
   /** The longest time for a call with all its retries. */
@@ -18,30 +19,51 @@ export type Patience = {
 const longestPauseMs = 10_000
 
 /**
- * Retries temporary failures until output has `begun`, and gives up after `totalMs`. Errors with
+ * Retries temporary failures until output has come, and gives up after `totalMs`. Errors with
  * ModelTimeout, or with the last error.
  */
-export const retried = <T>(
-  { totalMs = 600_000, retries = 2, backOffMs = 250, random = Math.random }: Patience,
-  begun: () => boolean = () => false,
-): MonoTypeOperatorFunction<T> => {
-  const pauseBefore = (attempt: number, error: ModelUnavailable) =>
-    error.retryAfterMs ?? backOffMs * 2 ** (attempt - 1) * (1 - random() / 2)
-  return (calls) =>
-    calls.pipe(
-      retry({
-        count: retries,
-        delay: (error: unknown, attempt) => {
-          if (begun() || !(error instanceof ModelUnavailable)) throw error
-          const pause = pauseBefore(attempt, error)
-          if (pause > longestPauseMs) throw error
-          return timer(pause)
-        },
-      }),
-      takeUntil(
-        timer(totalMs).pipe(
-          mergeMap(() => throwError(() => new ModelTimeout(`no answer within ${totalMs} ms`))),
-        ),
-      ),
-    )
-}
+export const retried =
+  <T>({
+    totalMs = 600_000,
+    retries = 2,
+    backOffMs = 250,
+    random = Math.random,
+  }: Patience): MonoTypeOperatorFunction<T> =>
+  (calls) =>
+    new Observable((subscriber) => {
+      let begun = false
+      let failed = 0
+
+      const late = setTimeout(
+        () => subscriber.error(new ModelTimeout(`no answer within ${totalMs} ms`)),
+        totalMs,
+      )
+      subscriber.add(() => clearTimeout(late))
+
+      /** How long to wait for another call after an error; undefined: there is none. */
+      const pauseAfter = (error: unknown): number | undefined => {
+        failed++
+        if (begun || failed > retries || !(error instanceof ModelUnavailable)) return undefined
+        const usual = backOffMs * 2 ** (failed - 1) * (1 - random() / 2)
+        const pause = error.retryAfterMs ?? usual
+        return pause > longestPauseMs ? undefined : pause
+      }
+
+      const call = (): void =>
+        relayed(calls, subscriber, {
+          next(value) {
+            begun = true
+            subscriber.next(value)
+          },
+          error(error) {
+            const pause = pauseAfter(error)
+            if (pause === undefined) {
+              subscriber.error(error)
+              return
+            }
+            const waiting = setTimeout(call, pause)
+            subscriber.add(() => clearTimeout(waiting))
+          },
+        })
+      call()
+    })
