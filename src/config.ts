@@ -45,6 +45,15 @@ const proxy = z.union([
   z.enum(['loopback', 'linklocal', 'uniquelocal']),
 ])
 
+const origins = list.pipe(
+  z.array(
+    z
+      .string()
+      .toLowerCase()
+      .regex(/^(?:\*|[a-z][a-z0-9+.-]*:\/\/[^/?#@*\s]+)$/, 'must be origins (https://host) or *'),
+  ),
+)
+
 const toolHost = z
   .string()
   .toLowerCase()
@@ -111,6 +120,8 @@ const environment = z
     TLS_KEY: z.string().min(1).optional(),
     /** Hosts (`host` or `host:port`) that tools may call although private or without TLS. */
     API_CALL_ALLOW_HOSTS: list.pipe(z.array(toolHost)).default([]),
+    /** Origins of web pages that may call the API from a browser; `*`: any. */
+    CORS_ORIGINS: origins.default([]),
     LOG_LEVEL: z
       .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
       .default('info'),

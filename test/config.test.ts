@@ -23,6 +23,7 @@ t.test('what is unset or empty has its default', async (t) => {
     API_CALL_ALLOW_HOSTS: [],
     TRUST_PROXY: false,
     REQUIRE_HTTPS: 'on',
+    CORS_ORIGINS: [],
     LOG_LEVEL: 'info',
     RUN_MAX_MODEL_CALLS: 100,
     RUN_MAX_STEPS: 200,
@@ -125,4 +126,16 @@ t.test('a master key has 32 bytes', async (t) => {
       refusing({ MASTER_KEY: Buffer.alloc(length).toString('base64') }).message,
       /MASTER_KEY: must be 32 bytes/,
     )
+})
+
+t.test('CORS_ORIGINS are origins', async (t) => {
+  const of = (CORS_ORIGINS: string) => configFrom({ CORS_ORIGINS }).CORS_ORIGINS
+  t.strictSame(of('https://App.example, capacitor://localhost,http://localhost:5173'), [
+    'https://app.example',
+    'capacitor://localhost',
+    'http://localhost:5173',
+  ])
+  t.strictSame(of('*'), ['*'])
+  for (const wrong of ['app.example', 'https://app.example/', 'https://*.example', 'null', 'a b'])
+    t.match(refusing({ CORS_ORIGINS: wrong }).message, /CORS_ORIGINS.*: must be origins/, wrong)
 })

@@ -8,6 +8,7 @@ import { getSessionStatus } from '../../queries/get-session-status.ts'
 import { listAgents } from '../../queries/list-agents.ts'
 import { listManagementAgents } from '../../queries/list-management-agents.ts'
 import { listMessages } from '../../queries/list-messages.ts'
+import { getModel, listModels } from '../../queries/list-models.ts'
 import { listSessionIds } from '../../queries/list-session-ids.ts'
 import { listSessions } from '../../queries/list-sessions.ts'
 import type { RuntimePorts } from '../agents/agent-kind.ts'
@@ -18,6 +19,7 @@ import { agentCompletionRoutes } from '../http/routes/agent-completions.ts'
 import { agentRoutes } from '../http/routes/agents.ts'
 import { chatRoutes } from '../http/routes/chat.ts'
 import { instructionRoutes, managementAgentRoutes } from '../http/routes/management-agents.ts'
+import { modelRoutes } from '../http/routes/models.ts'
 import { sessionTurnRoutes } from '../http/routes/session-turns.ts'
 import { sessionRoutes } from '../http/routes/sessions.ts'
 import { warmupRoutes } from '../http/routes/warmup.ts'
@@ -128,6 +130,10 @@ export const chatPart = (uses: Uses) => {
     routes: {
       '/api/external/v1': [
         chatRoutes(beginTurn),
+        modelRoutes({
+          listModels: listModels({ agents, organizations }),
+          getModel: getModel({ agents, organizations }),
+        }),
         warmupRoutes({ warmAgents, findAgents, delegate, requireSubscription }),
       ],
       '': [managementAgents],

@@ -36,7 +36,7 @@ const flushMs = 1_000
 type Routes = Readonly<Record<string, readonly FastifyPluginAsync[]>>
 
 type Uses = {
-  config: Pick<Config, 'TRUST_PROXY' | 'REQUIRE_HTTPS' | 'TLS_CERT' | 'TLS_KEY'>
+  config: Pick<Config, 'CORS_ORIGINS' | 'TRUST_PROXY' | 'REQUIRE_HTTPS' | 'TLS_CERT' | 'TLS_KEY'>
   stores: Pick<Stores, 'events' | 'strangers'>
   lag: Projector['lag']
   laterLag: Projector['lag']

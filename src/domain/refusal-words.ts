@@ -39,6 +39,7 @@ export const refusalWords = {
   invalid_agent_type: 'Only agents of type LLM_AGENT can be invoked directly',
   unknown_sub_agent: 'The organization has no such agent',
   unknown_model: 'There is no such model',
+  model_not_found: 'Model not found',
   agent_cycle: 'An agent cannot run itself',
   agent_depth: 'Too many agents would run one below the other',
   invalid_tool: 'A tool is invalid',

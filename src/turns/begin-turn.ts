@@ -34,6 +34,8 @@ export type TurnAsked = {
   onBehalfOf: string | undefined
   /** The orchestrator hands the turn straight to this agent. */
   targetAgentId?: string | undefined
+  /** The same, where this is the id of an active agent; any other name means the orchestrator. */
+  model?: string | undefined
   /** This agent is given the turn instead of the orchestrator. */
   agentId?: string
   temperature?: number | undefined
@@ -76,9 +78,14 @@ export const beginTurn = (uses: BeginTurnUses) => {
     if (begun) return begun
     const found = findAgents(access.organizationId)
     const { orchestrator, agents } = found instanceof Promise ? await found : found
-    const { agentId, targetAgentId } = asked
+    const { agentId, targetAgentId, model } = asked
     const agent = agentId ? requireCallable(agents.get(agentId)) : orchestrator
-    const target = targetAgentId ? requireActive(agents.get(targetAgentId)) : undefined
+    const named = model === orchestrator.agentId ? undefined : agents.get(model ?? '')
+    const target = targetAgentId
+      ? requireActive(agents.get(targetAgentId))
+      : named?.isActive
+        ? named
+        : undefined
     for (const { agentId } of target ? [agent, target] : [agent])
       warmAgents.used(access.organizationId, viewer.userId, agentId)
     const turn = turns.send(

@@ -88,6 +88,8 @@ const granted: Record<Exclude<Row<'scopes'>, `${string}:delegate`>, Needed[]> = 
   'scope agents:list': [
     { needs: ['agents:list'], asked: ['GET', api('/agents')] },
     { needs: ['agents:list'], asked: ['GET', '/management/agents'] },
+    { needs: ['agents:list'], asked: ['GET', api('/v1/models')] },
+    { needs: ['agents:list'], asked: ['GET', api('/v1/models/svc-orchestrator')] },
   ],
   'scope agents:invoke': [
     { needs: ['agents:invoke'], asked: ['POST', agent, { message: 'Hi' }], status: 404 },

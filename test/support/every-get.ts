@@ -65,6 +65,7 @@ const namesIn = async (url: string, organization: Worked) => {
       ...placesIn(events),
       organization_id: organizationId,
       agent_id,
+      model_id: 'svc-orchestrator',
       datastore_id,
       upload_id: uploads[0].upload_id,
       user_id: user.user_id,

@@ -54,6 +54,7 @@ export const refusalTable = {
   invalid_agent_type: { status: 400, shape: 'error', type: invalid },
   unknown_sub_agent: { status: 400, shape: 'error', type: invalid },
   unknown_model: { status: 400, shape: 'error', type: invalid },
+  model_not_found: { status: 404, shape: 'error', type: invalid },
   agent_cycle: { status: 400, shape: 'error', type: invalid },
   agent_depth: { status: 400, shape: 'error', type: invalid },
   invalid_tool: { status: 400, shape: 'error', type: invalid },

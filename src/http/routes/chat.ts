@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { orchestratorModel } from '../../../queries/list-models.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { requireFor } from '../checks/authenticate.ts'
@@ -8,8 +9,6 @@ import { refusals } from '../errors/responses.ts'
 import { doneOf, onGone, shownAgents, streamTurn } from '../streams/answer-turn.ts'
 import { chatFormat, toolCallsOf, usageOf } from '../streams/chat-format.ts'
 import { type ChatBody, chatBody, conversationOf } from '../wire/chat.ts'
-
-const defaultModel = 'svc-orchestrator'
 
 const usage = z.object({
   prompt_tokens: z.int(),
@@ -131,7 +130,7 @@ export const chatRoutes =
       },
       async (request, reply) => {
         const { body } = request
-        const { stream, stream_options: options, model = defaultModel } = body
+        const { stream, stream_options: options, model = orchestratorModel } = body
         const cancels = options?.on_disconnect === 'cancel'
         const asked = {
           ...conversationOf(body),
@@ -139,6 +138,7 @@ export const chatRoutes =
           hidden: body.session_hidden,
           onBehalfOf: body.on_behalf_of,
           targetAgentId: body.target_agent_id,
+          model,
           temperature: body.temperature,
           maxTokens: body.max_completion_tokens ?? body.max_tokens,
           keep: stream === true,

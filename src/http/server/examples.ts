@@ -110,6 +110,7 @@ const values: Values = {
   datastore_id,
   session_id,
   agent_id: librarian,
+  model_id: 'svc-orchestrator',
   upload_id: demoId('upload-0'),
   filename: 'handbook.md',
   read_model: 'sessions',

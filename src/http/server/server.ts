@@ -14,6 +14,7 @@ import { authenticate, authorize } from '../checks/authenticate.ts'
 import './route-rules.ts'
 import { type Admit, limit } from '../checks/admission.ts'
 import { boundConnection } from '../checks/connection-bounds.ts'
+import { allowOrigins } from '../checks/cors.ts'
 import { requireHttps, tlsFrom } from '../checks/https.ts'
 import { type IdempotencyUses, idempotency } from '../checks/idempotency.ts'
 import { parseJson, validatorCompiler } from '../checks/validate.ts'
@@ -35,7 +36,7 @@ const requestTimeout = 300_000
 const maxParamLength = 16_384
 
 type Options = {
-  config: Pick<Config, 'TRUST_PROXY' | 'REQUIRE_HTTPS' | 'TLS_CERT' | 'TLS_KEY'>
+  config: Pick<Config, 'CORS_ORIGINS' | 'TRUST_PROXY' | 'REQUIRE_HTTPS' | 'TLS_CERT' | 'TLS_KEY'>
   clock: Clock
   log: FastifyBaseLogger
   version: string
@@ -115,6 +116,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     if (closing) done(refusal('service_unavailable'))
     else done(hostless ? refusal('malformed_request') : undefined)
   })
+  await allowOrigins(http, config.CORS_ORIGINS)
   http.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions, log, call } = request
     const route = routeOptions.url ?? 'unknown'
