@@ -14,8 +14,11 @@ const startWithinMs = 60_000
 const lookEveryMs = 5
 
 type Script = {
-  /** Compiled, relative to this file. */
+  /** Compiled, relative to this file; or a URL. */
   script: string
+  args?: readonly string[]
+  /** What answers once it is up. */
+  health?: string
   env?: Record<string, string>
   core?: number | 'any' | undefined
   /** A directory for CPU profiles. */
@@ -36,6 +39,7 @@ export const moveToLoadCore = (): void => {
 /** A node process on a core of its own. */
 export const launch = ({
   script,
+  args: given = [],
   env = {},
   core = serverCore,
   profile,
@@ -45,7 +49,13 @@ export const launch = ({
   const flags = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []
   if (preload) flags.push('--import', scriptPath(preload))
   const bound = core === 'any' ? [] : ['taskset', '-c', String(core)]
-  const [command = '', ...args] = [...bound, process.execPath, ...flags, scriptPath(script)]
+  const [command = '', ...args] = [
+    ...bound,
+    process.execPath,
+    ...flags,
+    scriptPath(script),
+    ...given,
+  ]
   return spawn(command, args, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'ignore', 'inherit', ...(listening ? (['ipc'] as const) : [])],
@@ -84,15 +94,20 @@ const isUp = (url: string): Promise<boolean> =>
     () => false,
   )
 
-/** A server that is listening: GET /api/health answers. `startedMs` is how long that took. */
+/** A server that is listening: its health answers. `startedMs` is how long that took. */
 export const serve = async (script: Script) => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
+  const { health = '/api/health', args = [] } = script
   const start = performance.now()
-  const child = launch({ ...script, env: { ...script.env, PORT: String(port) } })
+  const child = launch({
+    ...script,
+    args: [...args, `--port=${port}`],
+    env: { ...script.env, PORT: String(port) },
+  })
   const { pid } = child
   if (pid === undefined) throw new Error(`${script.script} cannot be started`)
-  while (!(await isUp(`${url}/api/health`))) {
+  while (!(await isUp(url + health))) {
     if (child.exitCode !== null) throw new Error(`${script.script} ended with ${child.exitCode}`)
     if (performance.now() - start > startWithinMs) throw new Error(`${script.script} is not up`)
     await after(lookEveryMs)

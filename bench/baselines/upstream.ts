@@ -5,7 +5,8 @@ import { setTimeout as after } from 'node:timers/promises'
 /**
  * An OpenAI-compatible provider whose answers are told apart by the model that is asked: `model`
  * says 20 tokens at once; `stamped` says 50, one every 10 ms, each the microsecond at which it left;
- * `silent` says one and then nothing until its client goes away.
+ * `silent` says one and then nothing until its client goes away. Who asks for no stream gets the 20
+ * tokens as JSON.
  */
 const head = '{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"mock"'
 const chunk = (delta: object, finish: string | null) =>
@@ -15,6 +16,24 @@ const first = chunk({ role: 'assistant', content: '' }, null)
 const last = `${chunk({}, 'stop')}${usage}data: [DONE]\n\n`
 const tokens = Array.from({ length: 20 }, (_, n) => chunk({ content: `token${n} ` }, null))
 const answer = Buffer.from([first, ...tokens, last].join(''))
+
+const whole = JSON.stringify({
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'mock',
+  choices: [
+    {
+      index: 0,
+      message: {
+        role: 'assistant',
+        content: Array.from({ length: 20 }, (_, n) => `token${n} `).join(''),
+      },
+      finish_reason: 'stop',
+    },
+  ],
+  usage: { prompt_tokens: 20, completion_tokens: 20, total_tokens: 40 },
+})
 
 const stampedTokens = 50
 const everyMs = 10
@@ -32,7 +51,11 @@ const stamped = async (response: ServerResponse): Promise<void> => {
 
 createServer(async (request, response) => {
   if (request.method === 'GET') return response.end('ok')
-  const { model } = (await json(request)) as { model?: string }
+  const { model, stream } = (await json(request)) as { model?: string; stream?: boolean }
+  if (!stream) {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    return response.end(whole)
+  }
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   if (model === 'stamped') await stamped(response)
   else if (model === 'silent') response.write(first + chunk({ content: 'wait' }, null))
