@@ -46,7 +46,9 @@ export const storableSize = (view: string, id: string, document: Document | unde
   }
 }
 
-/** @throws DocumentRefused */
-export const requireStorable = (view: string, changes: readonly DocumentChange[]): void => {
-  for (const { id, document } of changes) storableSize(view, id, document)
+/** The size of all documents, roughly, in bytes. @throws DocumentRefused */
+export const requireStorable = (view: string, changes: readonly DocumentChange[]): number => {
+  let bytes = 0
+  for (const { id, document } of changes) bytes += storableSize(view, id, document)
+  return bytes
 }

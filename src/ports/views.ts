@@ -100,10 +100,11 @@ export type Views = {
    * Stores changes, index entries and checkpoint of every listed read model. A commit that a
    * crash cuts off is either stored whole after the next opening, or not at all; each read model
    * by itself on MongoDB, all of them together on the embedded adapter. A commit at or below a
-   * read model's checkpoint changes nothing.
+   * read model's checkpoint changes nothing. `more`: as much is committed next, so a store may
+   * write what it has taken together with that; a crash then loses more commits, each whole.
    * @throws StoreUnavailable, CheckpointMoved, DocumentRefused
    */
-  commit(commits: readonly Commit[], generation?: Generation): Promise<void>
+  commit(commits: readonly Commit[], generation?: Generation, more?: boolean): Promise<void>
   /** Starts a rebuild of a read model from nothing, discarding an unfinished one. */
   beginRebuild(view: string): Promise<void>
   /** Makes the rebuilt generation the live one and drops the old. Readers see one or the other. */

@@ -9,7 +9,8 @@ import { batchRouter, type Cursor, type RoutedBatch, type RoutedEvent } from './
 export type ProjectionStore = {
   load(view: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>>
   idsOf: (...find: Parameters<Views['idsOf']>) => Promise<readonly string[]>
-  commit(commits: readonly Commit[]): Promise<void>
+  /** `more`: as much is committed next. */
+  commit(commits: readonly Commit[], more?: boolean): Promise<void>
 }
 
 /** What a batch changed in one read model, up to `position`. An error stopped it there. */

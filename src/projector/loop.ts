@@ -15,11 +15,12 @@ import {
   timer,
 } from 'rxjs'
 import { earliest, type Position } from '../domain/event.ts'
-import type { EventStore, LogBatch } from '../ports/event-store.ts'
+import type { EventStore } from '../ports/event-store.ts'
 import type { SerialQueue } from '../support/serial-queue.ts'
 import type { batchFolder, FoldedBatch } from './batch.ts'
 import { backOff, committed, type Leadership, retryingStore } from './retrying-store.ts'
 import type { Cursor } from './router.ts'
+import { type Stretch, stretches } from './stretches.ts'
 
 /** The views were dropped: they are folded from the start. */
 class ViewsRenewed extends Error {
@@ -47,8 +48,8 @@ type LoopOptions = Leadership & {
 
 /**
  * The loop of a leading projector: reads the checkpoints, then feed → batch → fold → commit while
- * this process leads. The next batch is pulled when the last is stored. An error of the feed starts
- * the loop over from the stored checkpoints.
+ * this process leads. The next batch is pulled when the last is stored; far from the end of the log
+ * batches are larger. An error of the feed starts the loop over from the stored checkpoints.
  */
 export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
   const { store, views, cursors, fold, serially, leading, done, log, signal } = options
@@ -76,9 +77,10 @@ export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
     // A batch under way must not be stored where what it was folded from is gone.
     const holds = () => leading() && !ending.signal.aborted
     const projectionStore = retryingStore({ ...options, leading: holds })
-    const step = async (batch: LogBatch) => {
+    const step = async (batch: Stretch) => {
       if (signal.aborted) return
-      settled(await committed(projectionStore, await fold(projectionStore, cursors, batch)))
+      const outcomes = await fold(projectionStore, cursors, batch)
+      settled(await committed(projectionStore, outcomes, batch.more))
     }
     const startsOver = renewed.pipe(
       map((): never => {
@@ -88,7 +90,7 @@ export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
     )
     const steps = defer(() => serially(begin)).pipe(
       switchMap((after) => {
-        const feed = store.feed(after, ending.signal)[Symbol.asyncIterator]()
+        const feed = stretches(store, after, ending.signal)
         return defer(() => feed.next()).pipe(
           concatMap(({ done, value }) =>
             done ? of(false) : serially(() => step(value)).then(() => true),

@@ -28,7 +28,7 @@ type Rebuild = {
 const beside = (views: Views): ProjectionStore => ({
   load: (view, ids) => views.load(view, ids, 'rebuild'),
   idsOf: (view, index, equals) => views.idsOf(view, index, equals, 'rebuild'),
-  commit: (commits) => views.commit(commits, 'rebuild'),
+  commit: (commits) => views.commit(commits, 'rebuild', true),
 })
 
 /**

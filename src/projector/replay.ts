@@ -5,7 +5,7 @@ import { batchFolder, commitsOf, type ProjectionStore } from './batch.ts'
 import type { Cursor } from './router.ts'
 
 /** Events per commit: large enough to write a busy document once, small enough not to be felt. */
-const size = 2_000
+const size = 4_000
 
 /** Small batches joined to larger ones; nothing beyond a position. */
 async function* joined(

@@ -46,10 +46,10 @@ export const retryingStore = ({ views, leading, log, signal }: Leadership): Proj
   return {
     load: (view, ids) => until(() => views.load(view, ids)),
     idsOf: (view, index, equals) => until(() => views.idsOf(view, index, equals)),
-    commit: (commits) =>
+    commit: (commits, more) =>
       until(async () => {
         if (!leading()) throw new LeadershipLost()
-        await views.commit(commits)
+        await views.commit(commits, 'live', more)
       }),
   }
 }
@@ -58,9 +58,10 @@ export const retryingStore = ({ views, leading, log, signal }: Leadership): Proj
 export const committed = async (
   projectionStore: ProjectionStore,
   outcomes: readonly FoldedBatch[],
+  more = false,
 ): Promise<readonly FoldedBatch[]> => {
   try {
-    if (outcomes.length > 0) await projectionStore.commit(commitsOf(outcomes))
+    if (outcomes.length > 0) await projectionStore.commit(commitsOf(outcomes), more)
     return outcomes
   } catch (error) {
     if (restartsLoop(error) || error instanceof StoreUnavailable) throw error
@@ -68,7 +69,7 @@ export const committed = async (
     if (cursor && others.length === 0)
       return [{ cursor, changes: [], position: cursor.position, error }]
     const each: FoldedBatch[] = []
-    for (const one of outcomes) each.push(...(await committed(projectionStore, [one])))
+    for (const one of outcomes) each.push(...(await committed(projectionStore, [one], more)))
     return each
   }
 }

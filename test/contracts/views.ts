@@ -58,6 +58,34 @@ export const viewsContract = (
     return { views, view, commit }
   }
 
+  t.test('a commit that more follow is read as any other, and kept', async (t) => {
+    const where = await place(t)
+    const views = await where.open()
+    const view = await views.view<Document>(spec)
+    const owned = (n: number) => note(`${n % 1_500}`, { owner: 'o', at: n % 7 ? n : undefined })
+    for (let n = 0; n < 4_500; n += 1_500) {
+      const changes = Array.from({ length: 1_500 }, (_, one) => owned(n + one))
+      await views.commit([{ view: 'notes', changes, position: at(n) }], 'live', true)
+      t.equal(await views.checkpoint('notes'), n)
+      t.strictSame(await view.get('17'), owned(n + 17).document)
+    }
+    await views.commit([{ view: 'notes', changes: [note('17', undefined)], position: at(9_000) }])
+    const asked = { index: 'by_owner', equals: ['o'], from: 4_490, limit: 3 }
+    const found = await view.find(asked)
+    t.strictSame(
+      found.items.map(({ at }) => at),
+      [4_490, 4_491, 4_492],
+    )
+    t.equal((await view.find({ index: 'by_owner', equals: ['o'], limit: 0 })).total, 1_499)
+    await views.close()
+    const again = await where.open()
+    t.teardown(() => again.close())
+    const kept = await again.view<Document>(spec)
+    t.equal(await again.checkpoint('notes'), 9_000)
+    t.equal(Object.keys(await everything(kept)).length, 1_499)
+    t.strictSame(await kept.find(asked), found)
+  })
+
   t.test('a commit is there when it resolves: documents, indexes and checkpoint', async (t) => {
     const { views, view, commit } = await opened(t)
     t.equal(await views.checkpoint('notes'), -1)

@@ -19,10 +19,8 @@ const fold = async (path: string) => {
       { id: `slot ${n % 300}`, document: { group: `group ${n % 7}`, n } },
       { id: `slot ${(n * 7) % 300}`, document: n % 3 ? undefined : { group: 'seven', n } },
     ]
-    await views.commit([
-      { view: 'tallies', changes, position: at(n) },
-      { view: 'others', changes, position: at(n) },
-    ])
+    const commits = ['tallies', 'others'].map((view) => ({ view, changes, position: at(n) }))
+    await views.commit(commits, 'live', n % 100 < 50)
     // Waits where the reader is slow: a full pipe refuses a synchronous write.
     await new Promise((resolve) => process.stdout.write(`${n}\n`, resolve))
     if (n % 10 === 0) await setImmediate()

@@ -21,11 +21,24 @@ import {
 const writeAfterMs = 100
 const writeAtChanges = 4_096
 
+/** As long as much more is to come, more waits: a document is then written once for many events. */
+const bulk = { afterMs: 2_000, changes: 32_768, bytes: 32 * 1024 * 1024 }
+/** From so many changes on, they are written in the order of their keys: neighbours share pages. */
+const sortedFrom = 1_000
+
 /** A generation of a read model: what is stored, and what is not written yet. */
 export type Table = StoredTable & {
   placers: readonly (StoredIndex & { place: ReturnType<typeof placer> })[]
   checkpoint: Position
   changed: Map<string, Document | undefined>
+}
+
+/** What a commit changes in a table; `bytes` is roughly the size of its documents. */
+type Addition = {
+  table: Table
+  changes: readonly DocumentChange[]
+  position: Position
+  bytes: number
 }
 
 export const tableOf = (stored: StoredTable, checkpoint: Position): Table => ({
@@ -47,7 +60,10 @@ export const viewsBuffer = (db: ViewsDatabase) => {
   const cache = viewsCache()
   const dirty = new Set<Table>()
   let waiting = 0
+  let waitingBytes = 0
   let timer: NodeJS.Timeout | undefined
+  /** When the timer ends. */
+  let due = 0
   let refused = false
 
   const stored = ({ documents }: Table, id: string): Document | undefined =>
@@ -55,23 +71,45 @@ export const viewsBuffer = (db: ViewsDatabase) => {
 
   type Count = (keyspace: number, equals: IndexPlace, delta: number) => void
 
-  /** Writes one document and its changed index entries. */
-  const writeDocument = (table: Table, id: string, after: Document | undefined, count: Count) => {
-    const before = stored(table, id)
-    if (before === after) return
-    const key = documentKey(table.documents, id)
-    if (after) db.putSync(key, after)
-    else db.removeSync(key)
-    for (const { place, equals, entries, counts } of table.placers) {
+  type Written = { id: string; before: Document | undefined; after: Document | undefined }
+
+  /** Writes the changed documents of a table. */
+  const writeDocuments = (table: Table): Written[] => {
+    const ids = [...table.changed.keys()]
+    if (ids.length >= sortedFrom) ids.sort()
+    const written: Written[] = []
+    for (const id of ids) {
+      const before = stored(table, id)
+      const after = table.changed.get(id)
+      if (before === after) continue
+      const key = documentKey(table.documents, id)
+      if (after) db.putSync(key, after)
+      else db.removeSync(key)
+      written.push({ id, before, after })
+    }
+    return written
+  }
+
+  /** Writes the entries of changed documents in one index. */
+  const writeEntries = (
+    { place, equals, entries, counts }: Table['placers'][number],
+    written: readonly Written[],
+    count: Count,
+  ) => {
+    const added: { id: string; at: IndexPlace; order: string }[] = []
+    const sorts = written.length >= sortedFrom
+    for (const { id, before, after } of written) {
       const old = place(before)
       const now = place(after)
       if (samePlace(old, now)) continue
       if (old) db.removeSync(entryKey(entries, old, id))
-      if (now) db.putSync(entryKey(entries, now, id), null)
+      if (now) added.push({ id, at: now, order: sorts ? now.join('\0') : '' })
       if (samePlace(old, now, equals.length)) continue
       if (old) count(counts, old.slice(0, equals.length), -1)
       if (now) count(counts, now.slice(0, equals.length), 1)
     }
+    if (sorts) added.sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
+    for (const { id, at } of added) db.putSync(entryKey(entries, at, id), null)
   }
 
   const writeAll = () => {
@@ -83,7 +121,8 @@ export const viewsBuffer = (db: ViewsDatabase) => {
       else deltas.set(name, { key: countKey(keyspace, equals), delta })
     }
     for (const table of dirty) {
-      for (const [id, after] of table.changed) writeDocument(table, id, after, count)
+      const written = writeDocuments(table)
+      for (const index of table.placers) writeEntries(index, written, count)
       db.putSync(checkpointKey(table), table.checkpoint)
     }
     for (const { key, delta } of deltas.values()) {
@@ -113,15 +152,20 @@ export const viewsBuffer = (db: ViewsDatabase) => {
     }
     dirty.clear()
     waiting = 0
+    waitingBytes = 0
   }
 
   /** The next commit throws when this fails. */
-  const writeSoon = () => {
-    timer ??= setTimeout(() => {
+  const writeSoon = (afterMs: number) => {
+    const at = performance.now() + afterMs
+    if (timer && due <= at) return
+    clearTimeout(timer)
+    due = at
+    timer = setTimeout(() => {
       try {
         write()
       } catch {}
-    }, writeAfterMs).unref()
+    }, afterMs).unref()
   }
 
   return {
@@ -146,19 +190,25 @@ export const viewsBuffer = (db: ViewsDatabase) => {
     current: (table: Table, id: string): Document | undefined =>
       table.changed.has(id) ? table.changed.get(id) : stored(table, id),
 
-    /** Takes all commits; or none, if the last write failed and fails again. */
-    add(
-      commits: readonly { table: Table; changes: readonly DocumentChange[]; position: Position }[],
-    ) {
+    /**
+     * Takes all commits; or none, if the last write failed and fails again. `more`: as many are to
+     * follow at once.
+     */
+    add(commits: readonly Addition[], more = false) {
       if (refused) write()
-      for (const { table, changes, position } of commits) {
+      for (const { table, changes, position, bytes } of commits) {
+        waiting -= table.changed.size
         for (const { id, document } of changes) table.changed.set(id, document)
-        waiting += changes.length
+        waiting += table.changed.size
+        waitingBytes += bytes
         table.checkpoint = position
         dirty.add(table)
       }
-      if (waiting >= writeAtChanges) write()
-      else if (dirty.size > 0) writeSoon()
+      const full = more
+        ? waiting >= bulk.changes || waitingBytes >= bulk.bytes
+        : waiting >= writeAtChanges
+      if (full) write()
+      else if (dirty.size > 0) writeSoon(more ? bulk.afterMs : writeAfterMs)
     },
   }
 }

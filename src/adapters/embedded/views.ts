@@ -186,16 +186,16 @@ export const embeddedViews = (env: ViewsEnv): EmbeddedViews => {
     idsOf: (view, index, equals, generation) =>
       attempt(() => on.reader.idsOf(generationOf(view, generation), index, equals)),
 
-    commit: (commits, generation) =>
+    commit: (commits, generation, more) =>
       attempt(() => {
         const due = commits
           .map((commit) => ({ ...commit, table: generationOf(commit.view, generation) }))
           .filter(({ table, position }) => position > table.checkpoint)
-        for (const { view, changes } of due) {
-          for (const { id } of changes) assertId(id)
-          requireStorable(view, changes)
-        }
-        on.buffer.add(due)
+          .map((commit) => {
+            for (const { id } of commit.changes) assertId(id)
+            return { ...commit, bytes: requireStorable(commit.view, commit.changes) }
+          })
+        on.buffer.add(due, more)
       }),
 
     beginRebuild: (view) =>

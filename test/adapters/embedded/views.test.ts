@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { Key } from 'lmdb'
 import t, { type Test } from 'tap'
 import { embeddedSnapshots } from '../../../src/adapters/embedded/snapshots.ts'
 import { embeddedViews } from '../../../src/adapters/embedded/views.ts'
@@ -35,6 +36,32 @@ t.test('embedded snapshots', async (t) => {
     t.teardown(() => env.close())
     return embeddedSnapshots(env)
   })
+})
+
+t.test('while much more is to come, a document is written once for many commits', async (t) => {
+  const env = await openViewsEnv({ path: join(t.testdir(), 'views') })
+  const views = embeddedViews(env)
+  await views.view(foldingSpec)
+  const stored = env.root.openDB<unknown, Key>({ name: 'views' })
+  const entries = () => (stored.getStats() as { entryCount: number }).entryCount
+  const commit = (n: number, count: number, more: boolean) => {
+    const changes = Array.from({ length: count }, (_, one) => ({
+      id: `${one}`,
+      document: { group: 'all', n },
+    }))
+    return views.commit([{ view: 'tallies', changes, position: at(n) }], 'live', more)
+  }
+  const before = entries()
+  for (let n = 0; n < 10; n++) await commit(n, 10_000, true)
+  t.equal(entries(), before, 'as long as they are not too many')
+  await commit(10, 33_000, true)
+  const written = entries() - before
+  t.equal(written, 2 * 33_000 + 2, 'documents, index entries, a count and a checkpoint')
+  await commit(11, 5_000, true)
+  await commit(12, 5_000, false)
+  t.equal(await views.checkpoint('tallies'), 12)
+  t.strictSame(await (await views.view<Document>(foldingSpec)).get('7'), { group: 'all', n: 12 })
+  await views.close()
 })
 
 const folding = fileURLToPath(new URL('../../support/folding.js', import.meta.url))

@@ -1,0 +1,83 @@
+import t from 'tap'
+import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
+import { type Stretch, stretches } from '../../src/projector/stretches.ts'
+import { noted } from '../support/noted.ts'
+import { at } from '../support/positions.ts'
+
+const event = (n: number): RecordedEvent => ({
+  ...noted(`${n}`),
+  stream: 'note-1',
+  revision: n,
+  position: at(n),
+})
+
+/** A log of so many events, whose feed gives them in batches of these sizes. */
+const logOf = (end: () => number, sizes: readonly number[]) => {
+  const asked: number[] = []
+  return {
+    asked,
+    async *feed() {
+      let next = 0
+      for (const size of sizes) {
+        const events = Array.from({ length: size }, (_, n) => event(next + n))
+        next += size
+        yield { events, position: at(next - 1) }
+      }
+    },
+    async head() {
+      asked.push(end())
+      return at(end() - 1)
+    },
+    distance: (from: number, to: number) => ({
+      amount: Math.max(0, to - from),
+      unit: 'events' as const,
+    }),
+  }
+}
+
+const all = async (log: ReturnType<typeof logOf>): Promise<Stretch[]> => {
+  const found: Stretch[] = []
+  for await (const one of stretches(log, START, new AbortController().signal)) found.push(one)
+  return found
+}
+
+const sizesOf = (found: readonly Stretch[]) =>
+  found.map(({ events, more }) => [events.length, more])
+
+t.test('far from the end, batches are joined; near it they come as they are', async (t) => {
+  const log = logOf(() => 15_000, Array<number>(15).fill(1_000))
+  const found = await all(log)
+  t.strictSame(sizesOf(found), [
+    [4_000, true],
+    [3_000, false],
+    ...Array.from({ length: 8 }, () => [1_000, false]),
+  ])
+  const events = found.flatMap(({ events }) => events)
+  t.strictSame(
+    events.map(({ position }) => position),
+    Array.from({ length: 15_000 }, (_, n) => n),
+    'no gap, no double',
+  )
+  t.ok(found.every(({ events, position }) => events.at(-1)?.position === position))
+})
+
+t.test('a feed at the end of the log is not asked where that is', async (t) => {
+  const log = logOf(() => 1_000_000, [1, 20, 3])
+  t.strictSame(sizesOf(await all(log)), [
+    [1, false],
+    [20, false],
+    [3, false],
+  ])
+  t.strictSame(log.asked, [])
+})
+
+t.test('a log that grows meanwhile is still far', async (t) => {
+  let end = 9_001
+  const log = logOf(() => end++ && end + 8_000, Array<number>(4).fill(1_000))
+  const found = await all(log)
+  t.ok(found.every(({ events }) => events.length <= 4_000))
+  t.equal(
+    found.reduce((sum, { events }) => sum + events.length, 0),
+    4_000,
+  )
+})
