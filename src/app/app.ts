@@ -18,7 +18,7 @@ import { checkKeys, isEmptyStore } from './check-keys.ts'
 import { contentPart, type GenerationLimits } from './content.ts'
 import { seedDemo } from './demo.ts'
 import { housekeeping } from './housekeeping.ts'
-import { openHttp } from './http.ts'
+import { openHttp, version } from './http.ts'
 import { knowledgePart } from './knowledge.ts'
 import { openLifeSign } from './life-sign.ts'
 import { masterKeyOf } from './master-key.ts'
@@ -163,8 +163,10 @@ export const app = (config: Config, options: Options) =>
         eraseContents: content.eraseContents,
         waitForPosition,
         head,
+        refused: refusals.refused,
         clock,
         node,
+        version,
         log,
       }),
     )

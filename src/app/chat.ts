@@ -15,10 +15,12 @@ import type { RuntimePorts } from '../agents/agent-kind.ts'
 import { agentRuntime } from '../agents/agent-runtime.ts'
 import type { Config } from '../config.ts'
 import type { Position } from '../domain/event.ts'
+import { noteRefused } from '../http/errors/noted.ts'
 import { agentCompletionRoutes } from '../http/routes/agent-completions.ts'
 import { agentRoutes } from '../http/routes/agents.ts'
 import { chatRoutes } from '../http/routes/chat.ts'
 import { instructionRoutes, managementAgentRoutes } from '../http/routes/management-agents.ts'
+import { mcpRoutes } from '../http/routes/mcp.ts'
 import { modelRoutes } from '../http/routes/models.ts'
 import { sessionTurnRoutes } from '../http/routes/session-turns.ts'
 import { sessionRoutes } from '../http/routes/sessions.ts'
@@ -28,6 +30,7 @@ import type { Log } from '../ports/log.ts'
 import type { Models } from '../ports/model.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { Projector } from '../projector/projector.ts'
+import type { RefusalMeter } from '../reactors/meter-refusals.ts'
 import type { Delegate } from '../security/delegate.ts'
 import type { Vault } from '../security/vault.ts'
 import { beginTurn as beginTurnOf } from '../turns/begin-turn.ts'
@@ -43,7 +46,7 @@ import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 
 type Uses = {
-  config: Pick<Config, 'RUN_MAX_MODEL_CALLS' | 'RUN_MAX_STEPS'>
+  config: Pick<Config, 'CORS_ORIGINS' | 'PUBLIC_URL' | 'RUN_MAX_MODEL_CALLS' | 'RUN_MAX_STEPS'>
   commands: Pick<
     Commands,
     'changeAgent' | 'endRun' | 'eraseSession' | 'recordSteps' | 'sendMessage'
@@ -57,18 +60,25 @@ type Uses = {
   vault: Vault
   eraseContents: EraseContents
   waitForPosition: WaitForPosition
+  refused: RefusalMeter['refused']
   /** The last position of the log. */
   head(): Promise<Position>
   clock: Clock
   /** This process's life. */
   node: string
+  /** Of this release. */
+  version: string
   log: Log
 }
+
+/** Origins of the web pages that may use agents as tools. */
+const mcpOrigins = ({ CORS_ORIGINS, PUBLIC_URL }: Uses['config']): string[] =>
+  PUBLIC_URL ? [...CORS_ORIGINS, new URL(PUBLIC_URL).origin] : CORS_ORIGINS
 
 /** Turns of sessions, the agents that answer them, and the queries about both. */
 export const chatPart = (uses: Uses) => {
   const { config, commands, views, delegate, requireSubscription, models, toolsOf, vault } = uses
-  const { waitForPosition, head, clock, node, log } = uses
+  const { waitForPosition, head, refused, clock, node, version, log } = uses
   const { agents, messages, organizations, runs, sessions } = views
   const { open } = vault
   const defaultModel = models.resolve(null).name
@@ -146,6 +156,14 @@ export const chatPart = (uses: Uses) => {
           waitForPosition,
         }),
         agentCompletionRoutes({ beginTurn, findAgents, defaultModel }),
+        mcpRoutes({
+          beginTurn,
+          findAgents,
+          noteRefused: (request, refusal) => noteRefused({ refused, clock }, request, refusal),
+          origins: mcpOrigins(config),
+          version,
+          clock,
+        }),
         sessionRoutes({
           listSessions: listSessions(sessions),
           listMessages: listMessages({ messages, findSession: currentSession, open }),

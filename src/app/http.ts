@@ -22,7 +22,8 @@ import type { BeginTurn } from '../turns/begin-turn.ts'
 import type { Turns } from '../turns/turns.ts'
 import type { Stores } from './stores.ts'
 
-const { version } = JSON.parse(
+/** Of this release. */
+export const { version } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 )
 

@@ -4,6 +4,7 @@ export const refusalWords = {
   missing_api_key: 'API key required: include it in the X-API-Key header',
   invalid_api_key: 'Invalid or expired API key',
   organization_access_denied: 'The API key has no access to this organization',
+  origin_not_allowed: 'Web pages of this origin may not call this address',
   rate_limit_exceeded: 'Rate limit exceeded',
   insufficient_scopes: 'The API key lacks a required scope',
   role_required: 'This needs an owner or admin of the organization',

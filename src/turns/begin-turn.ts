@@ -38,6 +38,8 @@ export type TurnAsked = {
   model?: string | undefined
   /** This agent is given the turn instead of the orchestrator. */
   agentId?: string
+  /** That agent may be of any type; else it is an LLM agent. */
+  anyAgentType?: true
   temperature?: number | undefined
   maxTokens?: number | undefined
   /** The turn can be read again after its end. */
@@ -79,7 +81,8 @@ export const beginTurn = (uses: BeginTurnUses) => {
     const found = findAgents(access.organizationId)
     const { orchestrator, agents } = found instanceof Promise ? await found : found
     const { agentId, targetAgentId, model } = asked
-    const agent = agentId ? requireCallable(agents.get(agentId)) : orchestrator
+    const require = asked.anyAgentType ? requireActive : requireCallable
+    const agent = agentId ? require(agents.get(agentId)) : orchestrator
     const named = model === orchestrator.agentId ? undefined : agents.get(model ?? '')
     const target = targetAgentId
       ? requireActive(agents.get(targetAgentId))

@@ -20,6 +20,7 @@ export const refusalTable = {
   missing_api_key: { status: 401, shape: 'detail', type: 'authentication_error' },
   invalid_api_key: { status: 401, shape: 'detail', type: 'authentication_error' },
   organization_access_denied: { status: 403, shape: 'route', type: 'permission_error' },
+  origin_not_allowed: { status: 403, shape: 'route', type: 'permission_error' },
   rate_limit_exceeded: { status: 429, shape: 'flat', type: 'rate_limit_error' },
   insufficient_scopes: { status: 403, shape: 'flat', type: 'permission_error' },
   role_required: { status: 403, shape: 'route', type: 'permission_error' },

@@ -1,0 +1,86 @@
+import type { ListToolsResult } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import type { AgentConfig } from '../../agents/agent.ts'
+import { orAbsent, sessionId } from '../wire/fields.ts'
+
+type Tool = ListToolsResult['tools'][number]
+
+/** What a tool is called with. */
+export const toolArguments = z.object({
+  message: z.string().min(1).describe('What to ask the agent'),
+  session_id: orAbsent(sessionId).describe('Continues a conversation; absent: begins one'),
+})
+
+/** What a tool answers, beside the text. */
+export const toolResult = z.object({
+  session_id: z.string().describe('To continue this conversation'),
+  agent_id: z.string(),
+  agent_name: z.string(),
+  response: z.string(),
+  created: z.int().describe('Unix seconds'),
+})
+
+/** A tool as JSON Schema describes it. */
+const schemaOf = (schema: z.ZodObject, io: 'input' | 'output'): Tool['inputSchema'] => {
+  const { $schema: _, ...said } = z.toJSONSchema(schema, { io })
+  return JSON.parse(JSON.stringify(said))
+}
+const inputSchema = schemaOf(toolArguments, 'input')
+const outputSchema = schemaOf(toolResult, 'output')
+
+const longestSlug = 40
+const longestDescription = 1_024
+/** Tools of one page of a list. */
+const pageSize = 200
+
+/** The random end of an agent's id: it finds the agent under every name that the agent has had. */
+const endOf = (agentId: string): string => agentId.slice(-12)
+const named = /_(?<end>[0-9a-f]{12})$/
+
+const slugOf = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .replace(/[^A-Za-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+    .toLowerCase()
+    .slice(0, longestSlug) || 'agent'
+
+/** 1 to 64 characters of a-z, 0-9 and _: what every client and model provider takes. */
+const toolName = ({ name, agentId }: AgentConfig): string => `${slugOf(name)}_${endOf(agentId)}`
+
+const toolOf = (agent: AgentConfig): Tool => ({
+  name: toolName(agent),
+  title: agent.name,
+  description: (agent.description || `Asks the agent ${agent.name}`).slice(0, longestDescription),
+  inputSchema,
+  outputSchema,
+  annotations: { title: agent.name, openWorldHint: true },
+})
+
+/** The active agent that a tool stands for, also after it was renamed. */
+export const agentNamed = (
+  agents: ReadonlyMap<string, AgentConfig>,
+  tool: string,
+): AgentConfig | undefined => {
+  const { end } = tool.match(named)?.groups ?? {}
+  if (end === undefined) return undefined
+  for (const agent of agents.values())
+    if (agent.isActive && endOf(agent.agentId) === end) return agent
+  return undefined
+}
+
+/** One page of the active agents as tools, in the order of their ids. */
+export const toolsPage = (
+  agents: ReadonlyMap<string, AgentConfig>,
+  cursor: string | undefined,
+): ListToolsResult => {
+  const after = [...agents.values()]
+    .filter(({ isActive, agentId }) => isActive && (cursor === undefined || agentId > cursor))
+    .sort((one, other) => (one.agentId < other.agentId ? -1 : 1))
+  const tools = after.slice(0, pageSize)
+  const last = tools.at(-1)?.agentId
+  return {
+    tools: tools.map(toolOf),
+    ...(after.length > pageSize && last !== undefined ? { nextCursor: last } : {}),
+  }
+}

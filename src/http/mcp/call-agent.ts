@@ -1,0 +1,103 @@
+import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
+import type { FastifyRequest } from 'fastify'
+import type { FindAgents } from '../../../queries/find-agents.ts'
+import { type Refusal, refusal } from '../../domain/refusal.ts'
+import type { BeginTurn } from '../../turns/begin-turn.ts'
+import type { LiveTurn } from '../../turns/turn.ts'
+import { wholeErrorOf } from '../errors/bodies.ts'
+import { refusalOf } from '../errors/reply.ts'
+import { doneOf } from '../streams/answer-turn.ts'
+import { lifecycleOf } from '../streams/turn-frames.ts'
+import { agentNamed, toolArguments } from './agent-tools.ts'
+import type { Cancellations } from './cancellations.ts'
+
+type Uses = {
+  beginTurn: BeginTurn
+  findAgents: FindAgents
+  cancellations: Cancellations
+  /** Called for every refusal of a call. */
+  noteRefused(request: FastifyRequest, refusal: Refusal): void
+}
+
+type Asked = { tool: string; args: unknown; context: ServerContext; modern: boolean }
+
+/** The model reads the text, the client's program the code. */
+const refused = (refusal: Refusal): CallToolResult => ({
+  isError: true,
+  content: [{ type: 'text', text: `${refusal.message} (${refusal.code})` }],
+  _meta: { 'reprise/error': wholeErrorOf(refusal) },
+})
+
+const requireArguments = (args: unknown) => {
+  const { data, error } = toolArguments.safeParse(args ?? {})
+  if (data) return data
+  const [first] = error.issues
+  const field = first?.path.join('.') || 'arguments'
+  throw refusal('invalid_input', { field, message: `${field}: ${first?.message}` })
+}
+
+/** What happens in the run, for clients that asked for progress. At most as many as it has steps. */
+const tellProgress = async ({ log }: LiveTurn, { mcpReq }: ServerContext): Promise<void> => {
+  const progressToken = mcpReq._meta?.progressToken
+  if (progressToken === undefined) return
+  let progress = 0
+  for await (const items of log.follow(0, mcpReq.signal))
+    for (const item of items) {
+      if (item.event === 'token_agent' || !lifecycleOf(item)) continue
+      const { event } = item
+      const name = 'tool_name' in item ? item.tool_name : 'agent' in item ? item.agent : ''
+      progress++
+      const message = `${event} ${name}`.trim()
+      const params = { progressToken, progress, message }
+      await mcpReq.notify({ method: 'notifications/progress', params })
+    }
+}
+
+/**
+ * A call of a tool is a turn of its agent (docs/contract/mcp.md#calls). Refusals and failures are
+ * results that say so. Undefined when there is no such tool.
+ */
+export const callAgent =
+  ({ beginTurn, findAgents, cancellations, noteRefused }: Uses) =>
+  async (request: FastifyRequest, asked: Asked): Promise<CallToolResult | undefined> => {
+    const { context, modern } = asked
+    const { signal, id } = context.mcpReq
+    const { agents } = await findAgents(request.access.organizationId)
+    const agent = agentNamed(agents, asked.tool)
+    if (!agent) return undefined
+    let ended = (): void => undefined
+    try {
+      const { message, session_id } = requireArguments(asked.args)
+      const turn = await beginTurn(request, {
+        message,
+        agentId: agent.agentId,
+        anyAgentType: true,
+        sessionId: session_id,
+        hidden: undefined,
+        onBehalfOf: undefined,
+        keep: false,
+      })
+      request.answersFor = turn.sessionId
+      ended = cancellations.began(request, id, turn.cancel)
+      // Clients of 2025-11-25 may lose their connection without wanting the turn cancelled.
+      if (modern && signal.aborted) turn.cancel()
+      else if (modern) signal.addEventListener('abort', turn.cancel, { once: true })
+      const begun = await turn.started
+      tellProgress(begun, context).catch(() => undefined)
+      const { text } = await doneOf(begun)
+      const { agentId: agent_id, name: agent_name } = agent
+      const { sessionId, created } = begun
+      return {
+        content: [{ type: 'text', text }],
+        structuredContent: { session_id: sessionId, agent_id, agent_name, response: text, created },
+      }
+    } catch (error) {
+      const known = refusalOf(error, 'agents')
+      if (!known) request.log.error({ err: error }, 'a call of a tool failed')
+      const said = known ?? refusal('internal_error')
+      noteRefused(request, said)
+      return refused(said)
+    } finally {
+      ended()
+    }
+  }

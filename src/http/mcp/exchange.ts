@@ -1,0 +1,42 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { cutUnread } from '../streams/sse.ts'
+
+const passedOn = /^(?:accept|content-type|mcp-.*)$/
+
+/** A request as the protocol's package takes it; its body is passed beside it. */
+export const webRequest = ({ headers }: FastifyRequest, signal: AbortSignal): Request => {
+  const passed = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    passedOn.test(name) && typeof value === 'string' ? [[name, value]] : [],
+  )
+  return new Request('http://localhost/api/external/mcp', {
+    method: 'POST',
+    headers: passed,
+    signal,
+  })
+}
+
+/** Ending the text early cancels the body. */
+async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  for await (const part of body) yield decoder.decode(part, { stream: true })
+}
+
+/** Sends what the protocol's package answers; a stream that is not read is cut, as all are. */
+export const sendResponse = async (
+  reply: FastifyReply,
+  { status, headers, body }: Response,
+): Promise<FastifyReply> => {
+  reply.code(status)
+  for (const [name, value] of headers) reply.header(name, value)
+  const text = body && textOf(body)
+  if (!text) return reply.send()
+  if (!headers.get('content-type')?.startsWith('text/event-stream')) {
+    let whole = ''
+    for await (const part of text) whole += part
+    return reply.serializer(String).send(whole)
+  }
+  reply.raw.once('pipe', () => reply.raw.flushHeaders())
+  const bounded = cutUnread(text, () => reply.raw.destroy())
+  return reply.send(Readable.from(bounded, { objectMode: false, highWaterMark: 65_536 }))
+}
