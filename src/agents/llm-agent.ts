@@ -11,6 +11,7 @@ import type { AgentConfig } from './agent.ts'
 import type { AgentKind, AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
 import { callTools } from './call-tools.ts'
 import { activeBelow, answered, handedOver } from './hand-over.ts'
+import { settingsFor } from './model-settings.ts'
 import { between, paragraphs } from './paragraphs.ts'
 import { promptOf } from './prompt.ts'
 import { piecesOfAll } from './tokens.ts'
@@ -45,13 +46,7 @@ const conversation = (
   const below = step.depth < limits.depth ? activeBelow(agent, step) : []
   const specs: ToolSpec[] = tools.map(({ spec }) => spec)
   if (below.length > 0) specs.push(transferSpec(below))
-  const temperature = turn.temperature ?? agent.temperature
-  const maxTokens = turn.maxTokens ?? agent.maxTokens
-  const settings = {
-    model: id,
-    ...(temperature === null ? {} : { temperature }),
-    ...(maxTokens === null ? {} : { maxTokens }),
-  }
+  const settings = { model: id, ...settingsFor(agent, turn.settings) }
 
   const round = (
     n: number,

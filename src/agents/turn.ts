@@ -1,5 +1,5 @@
 import type { Call } from '../ports/call.ts'
-import type { ChatMessage } from '../ports/model.ts'
+import type { ChatMessage, ModelSettings } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
 
 /** One message of a user and all that is needed to answer it. */
@@ -16,6 +16,5 @@ export type AgentTurn = {
   /** What was said before, oldest first; system messages apply to this turn. */
   history: readonly ChatMessage[]
   /** Of the caller, for this turn; they win over the agent's own. */
-  temperature?: number
-  maxTokens?: number
+  settings?: ModelSettings
 }

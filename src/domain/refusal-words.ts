@@ -17,6 +17,7 @@ export const refusalWords = {
   invalid_filter: 'Unknown filter value',
   invalid_json: 'The body is not valid JSON',
   too_complex: 'The JSON is too deep or has too many values',
+  unsupported_parameter: 'A parameter is not supported',
   reserved_name: 'A property of the JSON has a reserved name',
   payload_too_large: 'The request body is larger than 10 MB',
   unsupported_media_type: 'The body must be JSON: send Content-Type: application/json',

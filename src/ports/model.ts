@@ -11,13 +11,26 @@ export type ToolCall = { id: string; name: string; arguments: string }
 /** A function the model may call; `parameters` is a JSON Schema. */
 export type ToolSpec = { name: string; description: string; parameters: Record<string, unknown> }
 
-export type ModelRequest = {
+/** How a model is to answer; what is absent is left to the provider. */
+export type ModelSettings = {
+  temperature?: number
+  topP?: number
+  /** Texts at which the answer ends, before them. */
+  stop?: readonly string[]
+  seed?: number
+  presencePenalty?: number
+  frequencyPenalty?: number
+  /** Of one answer, by one of the two names that providers know this limit by. */
+  maxTokens?: number
+  maxCompletionTokens?: number
+  reasoningEffort?: string
+}
+
+export type ModelRequest = ModelSettings & {
   /** The name after `provider/`. */
   model: string
   messages: readonly ChatMessage[]
   tools?: readonly ToolSpec[]
-  temperature?: number
-  maxTokens?: number
 }
 
 /** In tokens. */

@@ -2,7 +2,7 @@ import type { FindAgents } from '../../queries/find-agents.ts'
 import { requireActive, requireCallable } from '../domain/agent/runnable.ts'
 import { refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { ChatMessage } from '../ports/model.ts'
+import type { ChatMessage, ModelSettings } from '../ports/model.ts'
 import type { Asker, Delegate } from '../security/delegate.ts'
 import { idFor } from '../support/ids.ts'
 import type { PastTurn } from './past-turn.ts'
@@ -40,16 +40,10 @@ export type TurnAsked = {
   agentId?: string
   /** That agent may be of any type; else it is an LLM agent. */
   anyAgentType?: true
-  temperature?: number | undefined
-  maxTokens?: number | undefined
+  settings?: ModelSettings | undefined
   /** The turn can be read again after its end. */
   keep: boolean
 }
-
-const bounds = ({ temperature, maxTokens }: TurnAsked) => ({
-  ...(temperature === undefined ? {} : { temperature }),
-  ...(maxTokens === undefined ? {} : { maxTokens }),
-})
 
 /**
  * The sizes of texts, steps 7 to 9 of the order of checks, then the turn: for whom, who pays, which agent. A repeated
@@ -108,7 +102,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
         before,
         ...(target ? { target } : {}),
         ...(fingerprint ? { fingerprint } : {}),
-        ...bounds(asked),
+        ...(asked.settings ? { settings: asked.settings } : {}),
       },
       { keep: keep || fingerprint !== undefined },
     )

@@ -4,6 +4,7 @@ import type { RecordStepsCommand } from '../../commands/record-steps.ts'
 import type { SendMessageCommand, Sent } from '../../commands/send-message.ts'
 import type { AgentConfig } from '../agents/agent.ts'
 import type { AgentEvent, TurnDone } from '../agents/agent-event.ts'
+import { longestAnswer, settingsFor } from '../agents/model-settings.ts'
 import { piecesIn } from '../agents/tokens.ts'
 import type { AgentTurn } from '../agents/turn.ts'
 import { refusal } from '../domain/refusal.ts'
@@ -96,10 +97,10 @@ export const runTurn = (uses: RunTurnUses) => {
   }
 
   const reserveFor = (request: TurnRequest): number => {
-    const { call, agent, message, before, system, maxTokens } = request
+    const { call, agent, message, before, system, settings } = request
     const price = priceOf(agent, call)
     const earlier = [...system, ...before].reduce((sum, one) => sum + piecesIn(one.content), 0)
-    const completion = maxTokens ?? agent.maxTokens ?? expectedTokens
+    const completion = longestAnswer(settingsFor(agent, settings)) ?? expectedTokens
     return Math.ceil((earlier + piecesIn(message)) * price.prompt + completion * price.completion)
   }
 
@@ -233,7 +234,7 @@ export const runTurn = (uses: RunTurnUses) => {
    */
   const finish = (request: TurnRequest, runId: string, begun: Begun) => {
     const { sent, key, log, cancelled } = begun
-    const { call, sessionId, agent, target, message, temperature, maxTokens } = request
+    const { call, sessionId, agent, target, message, settings } = request
     const startedAt = clock.now().getTime()
     const turn: AgentTurn = {
       call,
@@ -243,8 +244,7 @@ export const runTurn = (uses: RunTurnUses) => {
       message,
       history: historyOf(request, sent, key),
       ...(target ? { target } : {}),
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(maxTokens === undefined ? {} : { maxTokens }),
+      ...(settings ? { settings } : {}),
     }
     const driven = drive(cancelled ? NEVER : runAgent(turn), {
       log,

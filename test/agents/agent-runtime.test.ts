@@ -70,7 +70,7 @@ t.test('one LLM agent: the whole stream of a turn', async (t) => {
       ],
     },
   ])
-  await all('Hi', { temperature: 1 })
+  await all('Hi', { settings: { temperature: 1 } })
   t.equal(requests[1]?.temperature, 1, 'the caller wins over the agent')
 })
 

@@ -2,6 +2,7 @@ import { Observable } from 'rxjs'
 import { piecesIn, piecesOfAll } from '../../agents/tokens.ts'
 import type { ChatMessage, Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
 import { answerFrom } from './offline-answers.ts'
+import { saidOf } from './offline-length.ts'
 import { planned } from './offline-rules.ts'
 
 const word = /\S+\s*/g
@@ -15,7 +16,8 @@ const askedIn = (messages: readonly ChatMessage[]): string =>
     ?.content.slice(0, longestMessage)
     .trim() ?? ''
 
-const eventsOf = ({ messages, tools = [] }: ModelRequest): ModelEvent[] => {
+const eventsOf = (request: ModelRequest): ModelEvent[] => {
+  const { messages, tools = [] } = request
   const message = askedIn(messages)
   const plan =
     messages.at(-1)?.role === 'tool'
@@ -23,9 +25,10 @@ const eventsOf = ({ messages, tools = [] }: ModelRequest): ModelEvent[] => {
       : planned({ message, tools })
   const promptTokens = piecesOfAll(messages)
   if ('say' in plan) {
-    const events = (plan.say.match(word) ?? []).map((text): ModelEvent => ({ type: 'text', text }))
-    const usage = { promptTokens, completionTokens: piecesIn(plan.say) }
-    return [...events, { type: 'done', finishReason: 'stop', usage }]
+    const { text, finishReason } = saidOf(plan.say, request)
+    const events = (text.match(word) ?? []).map((text): ModelEvent => ({ type: 'text', text }))
+    const usage = { promptTokens, completionTokens: piecesIn(text) }
+    return [...events, { type: 'done', finishReason, usage }]
   }
   const { name, args } = plan
   const call = { id: `call_${messages.length}`, name, arguments: JSON.stringify(args) }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ChatMessage, FinishReason, ModelRequest } from '../../ports/model.ts'
+import type { ChatMessage, FinishReason, ModelRequest, ModelSettings } from '../../ports/model.ts'
 
 const count = z.int().min(0)
 
@@ -82,22 +82,27 @@ const messageOf = (message: ChatMessage) => {
   }
 }
 
+const settingsOf = (settings: ModelSettings) => ({
+  temperature: settings.temperature,
+  top_p: settings.topP,
+  stop: settings.stop,
+  seed: settings.seed,
+  presence_penalty: settings.presencePenalty,
+  frequency_penalty: settings.frequencyPenalty,
+  max_tokens: settings.maxTokens,
+  max_completion_tokens: settings.maxCompletionTokens,
+  reasoning_effort: settings.reasoningEffort,
+})
+
 /** The request's body, always asking for a stream with usage. */
-export const requestBodyOf = ({
-  model,
-  messages,
-  tools,
-  temperature,
-  maxTokens,
-}: ModelRequest): string =>
+export const requestBodyOf = ({ model, messages, tools, ...settings }: ModelRequest): string =>
   JSON.stringify({
     model,
     messages: messages.map(messageOf),
     ...(tools?.length
       ? { tools: tools.map((spec) => ({ type: 'function', function: spec })) }
       : {}),
-    temperature,
-    max_tokens: maxTokens,
+    ...settingsOf(settings),
     stream: true,
     stream_options: { include_usage: true },
   })

@@ -33,6 +33,7 @@ export const refusalTable = {
   invalid_filter: { status: 400, shape: 'detail', type: invalid },
   invalid_json: { status: 400, shape: 'route', type: invalid },
   too_complex: { status: 400, shape: 'route', type: invalid },
+  unsupported_parameter: { status: 400, shape: 'route', type: invalid },
   reserved_name: { status: 400, shape: 'route', type: invalid },
   payload_too_large: { status: 413, shape: 'route', type: invalid },
   unsupported_media_type: { status: 415, shape: 'route', type: invalid },

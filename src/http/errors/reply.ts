@@ -26,14 +26,18 @@ const oneByOne = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] =>
       }))
     : [issue]
 
-const isTooComplex = (issue: z.core.$ZodIssue): boolean =>
-  issue.code === 'custom' && issue.params?.code === 'too_complex'
+/** Codes that a schema gives to what it refuses. */
+const ownCodes = ['too_complex', 'unsupported_parameter'] as const
+
+const ownCodeOf = (issue: z.core.$ZodIssue) =>
+  issue.code === 'custom' ? ownCodes.find((code) => code === issue.params?.code) : undefined
 
 const bodyRefusal = (found: readonly z.core.$ZodIssue[], group: Group): Refusal => {
-  const complex = found.find(isTooComplex)
-  if (complex) {
-    const field = complex.path.join('.')
-    return refusal('too_complex', { field, message: `${field}: ${complex.message}` })
+  const told = found.find((issue) => ownCodeOf(issue) === 'too_complex') ?? found[0]
+  const code = told && ownCodeOf(told)
+  if (code) {
+    const field = told.path.join('.')
+    return refusal(code, { field, message: `${field}: ${told.message}` })
   }
   const issues = found.flatMap(oneByOne).map((issue) => issueOf('body', issue))
   if (!alwaysError(group)) return refusal('invalid_body', { issues })

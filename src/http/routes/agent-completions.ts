@@ -10,6 +10,7 @@ import { refusals } from '../errors/responses.ts'
 import { type AgentStream, agentFormat } from '../streams/agent-format.ts'
 import { doneOf, onGone, streamTurn } from '../streams/answer-turn.ts'
 import { orAbsent, sessionId } from '../wire/fields.ts'
+import { modelSettingFields, modelSettingsOf } from '../wire/model-settings.ts'
 
 type Uses = {
   beginTurn: BeginTurn
@@ -24,8 +25,8 @@ const body = z.object({
   message: z.string(),
   session_id: orAbsent(sessionId),
   stream: z.boolean().nullish(),
-  temperature: orAbsent(z.number().min(0).max(2)),
-  max_tokens: orAbsent(z.int().min(1)),
+  temperature: modelSettingFields.temperature,
+  max_tokens: modelSettingFields.max_tokens,
   on_behalf_of: orAbsent(z.string().min(1)),
   session_hidden: orAbsent(z.boolean()),
 })
@@ -106,8 +107,7 @@ export const agentCompletionRoutes =
           sessionId: sent.session_id,
           hidden: sent.session_hidden,
           onBehalfOf: on_behalf_of,
-          temperature: sent.temperature,
-          maxTokens: sent.max_tokens,
+          settings: modelSettingsOf(sent),
           keep: stream === true,
         }
         const turn = await beginTurn(request, asked, repetitionOf(request))

@@ -9,6 +9,7 @@ import { refusals } from '../errors/responses.ts'
 import { doneOf, onGone, shownAgents, streamTurn } from '../streams/answer-turn.ts'
 import { chatFormat, toolCallsOf, usageOf } from '../streams/chat-format.ts'
 import { type ChatBody, chatBody, conversationOf } from '../wire/chat.ts'
+import { modelSettingsOf } from '../wire/model-settings.ts'
 
 const usage = z.object({
   prompt_tokens: z.int(),
@@ -107,6 +108,7 @@ export const chatRoutes =
               'chat',
               'missing_required_field',
               'invalid_input',
+              'unsupported_parameter',
               'payload_too_large',
               'unsupported_media_type',
               'user_not_found',
@@ -139,8 +141,7 @@ export const chatRoutes =
           onBehalfOf: body.on_behalf_of,
           targetAgentId: body.target_agent_id,
           model,
-          temperature: body.temperature,
-          maxTokens: body.max_completion_tokens ?? body.max_tokens,
+          settings: modelSettingsOf(body),
           keep: stream === true,
         }
         const turn = await beginTurn(request, asked, repetitionOf(request))

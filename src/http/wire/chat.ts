@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import type { ChatMessage } from '../../ports/model.ts'
 import { orAbsent, sessionId } from './fields.ts'
+import { modelSettingFields, unsupportedFields } from './model-settings.ts'
 
 const text = z.object({ type: z.literal('text'), text: z.string() })
 
@@ -48,10 +49,8 @@ export const chatBody = z.object({
       agent_events: orAbsent(z.enum(['plain', 'chunk', 'none'])),
     }),
   ),
-  // OpenAI's parameters; an invalid value is ignored, like an unknown parameter.
-  temperature: z.number().min(0).max(2).optional().catch(undefined),
-  max_tokens: z.int().min(1).optional().catch(undefined),
-  max_completion_tokens: z.int().min(1).optional().catch(undefined),
+  ...modelSettingFields,
+  ...unsupportedFields,
 })
 
 export type ChatBody = z.infer<typeof chatBody>

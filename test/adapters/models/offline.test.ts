@@ -2,7 +2,7 @@ import { lastValueFrom, take, toArray } from 'rxjs'
 import t from 'tap'
 import { offlineModel } from '../../../src/adapters/models/offline.ts'
 import { transferSpec } from '../../../src/agents/transfer.ts'
-import type { ChatMessage, ModelEvent, ToolSpec } from '../../../src/ports/model.ts'
+import type { ChatMessage, ModelEvent, ModelSettings, ToolSpec } from '../../../src/ports/model.ts'
 import { agentNamed } from '../../support/agents.ts'
 
 const model = offlineModel()
@@ -189,4 +189,32 @@ t.test('hostile messages take no time worth measuring', async (t) => {
     'remember that '.repeat(1e5),
   ])
     t.ok((await asking(message, everything)).length > 0)
+})
+
+t.test('it ends before a stop, and after so many tokens', async (t) => {
+  const message = 'Tell me about unbelievable things: a, b and c'
+  const said = async (settings: ModelSettings) => {
+    const messages = [{ role: 'user' as const, content: message }]
+    const events = await lastValueFrom(
+      model.stream({ model: 'extractive', messages, ...settings }).pipe(toArray()),
+    )
+    const end = events.at(-1)
+    if (end?.type !== 'done') throw new Error('it did not end')
+    return { text: textOf(events), reason: end.finishReason, tokens: end.usage.completionTokens }
+  }
+  const whole = await said({})
+  t.equal(whole.reason, 'stop')
+  t.strictSame(await said({ stop: ['nowhere to be found'] }), whole)
+  t.strictSame(await said({ maxTokens: whole.tokens }), whole)
+  const stopped = await said({ stop: ['things', 'unbelievable'] })
+  t.equal(stopped.text, whole.text.slice(0, whole.text.indexOf('unbelievable')))
+  t.equal(stopped.reason, 'stop')
+  t.equal((await said({ stop: [whole.text.slice(0, 1)] })).text, '')
+  for (const limit of [1, 2, 3, 5, 8]) {
+    const cut = await said({ maxTokens: limit })
+    t.equal(cut.tokens, limit)
+    t.equal(cut.reason, 'length')
+    t.ok(whole.text.startsWith(cut.text))
+    t.strictSame(await said({ maxCompletionTokens: limit }), cut)
+  }
 })

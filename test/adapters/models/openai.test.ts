@@ -73,7 +73,14 @@ t.test('a conversation with tools is sent in the form of the protocol', async (t
   await all(model, {
     model: 'm',
     temperature: 0.5,
+    topP: 0.9,
+    stop: ['END'],
+    seed: 7,
+    presencePenalty: -1,
+    frequencyPenalty: 1,
     maxTokens: 9,
+    maxCompletionTokens: 8,
+    reasoningEffort: 'low',
     tools: [spec],
     messages: [
       { role: 'user', content: 'Add' },
@@ -83,7 +90,14 @@ t.test('a conversation with tools is sent in the form of the protocol', async (t
   })
   t.match(provider.requests[0]?.body, {
     temperature: 0.5,
+    top_p: 0.9,
+    stop: ['END'],
+    seed: 7,
+    presence_penalty: -1,
+    frequency_penalty: 1,
     max_tokens: 9,
+    max_completion_tokens: 8,
+    reasoning_effort: 'low',
     tools: [{ type: 'function', function: spec }],
     messages: [
       { role: 'user', content: 'Add' },

@@ -1,0 +1,26 @@
+import { piecesIn } from '../../agents/tokens.ts'
+import type { FinishReason, ModelSettings } from '../../ports/model.ts'
+
+/** The longest beginning of a text that has so many pieces. */
+const beginning = (text: string, pieces: number): string => {
+  if (piecesIn(text) <= pieces) return text
+  let fits = 0
+  let exceeds = text.length
+  while (exceeds - fits > 1) {
+    const middle = (fits + exceeds) >> 1
+    if (piecesIn(text.slice(0, middle)) <= pieces) fits = middle
+    else exceeds = middle
+  }
+  return text.slice(0, fits)
+}
+
+/** What is said of a text: all before the first of `stop`, and no more tokens than allowed. */
+export const saidOf = (
+  text: string,
+  { stop = [], maxTokens, maxCompletionTokens }: ModelSettings,
+): { text: string; finishReason: FinishReason } => {
+  const ends = stop.map((one) => text.indexOf(one)).filter((at) => at !== -1)
+  const whole = text.slice(0, Math.min(text.length, ...ends))
+  const said = beginning(whole, maxCompletionTokens ?? maxTokens ?? Number.POSITIVE_INFINITY)
+  return { text: said, finishReason: said === whole ? 'stop' : 'length' }
+}

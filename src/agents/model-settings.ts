@@ -1,0 +1,21 @@
+import type { ModelSettings } from '../ports/model.ts'
+import type { AgentConfig } from './agent.ts'
+
+/**
+ * How an agent's model is to answer: what the caller set for the turn wins over the agent's own
+ * settings, for every agent that works in it.
+ */
+export const settingsFor = (
+  { temperature, maxTokens }: Pick<AgentConfig, 'temperature' | 'maxTokens'>,
+  asked: ModelSettings = {},
+): ModelSettings => ({
+  ...(temperature === null ? {} : { temperature }),
+  ...(maxTokens === null || asked.maxCompletionTokens !== undefined ? {} : { maxTokens }),
+  ...asked,
+})
+
+/** The most tokens of one answer. */
+export const longestAnswer = ({
+  maxTokens,
+  maxCompletionTokens,
+}: ModelSettings): number | undefined => maxCompletionTokens ?? maxTokens
