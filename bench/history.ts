@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { projections, readModels } from '../projections/all.ts'
 import { opener } from '../queries/opened.ts'
 import { readHistory } from '../queries/read-history.ts'
-import { viewsOf } from '../src/app/read-models.ts'
+import { laterViewsOf } from '../src/app/read-models.ts'
 import { feedHistory } from '../src/feeds/feed-history.ts'
 import { feeds } from '../src/feeds/feeds.ts'
 import { projector } from '../src/projector/projector.ts'
@@ -30,7 +30,7 @@ const opened = async (dataDir: string, sessions: number) => {
   await storeSessions(writing, [tenant], sessions, () => turns)
   const { events: store, views, snapshots, vault } = writing
   const projecting = projector({ store, views, projections })
-  const { eventIndex } = await viewsOf(views)
+  const { eventIndex } = await laterViewsOf(views)
   await projecting.start()
   await projecting.waitForPosition(await store.head(), 600_000)
   const history = readHistory({ store, eventIndex, indexed: () => projecting.at('event_index') })

@@ -7,12 +7,12 @@ import type { SocketTimes } from '../http/ws/connection.ts'
 import type { Clock } from '../ports/clock.ts'
 import { keyUsageMeter } from '../reactors/meter-key-usage.ts'
 import { refusalMeter } from '../reactors/meter-refusals.ts'
+import { watchedKeys } from '../security/watched-keys.ts'
 import { opening } from '../support/disposal.ts'
 import { jsonSchemas } from '../tools/json-schemas.ts'
 import { accessPart } from './access.ts'
 import { adminPart } from './admin.ts'
 import { auditPart } from './audit.ts'
-import { auditReads } from './audit-reads.ts'
 import { chatPart } from './chat.ts'
 import { checkKeys, isEmptyStore } from './check-keys.ts'
 import { contentPart, type GenerationLimits } from './content.ts'
@@ -66,10 +66,13 @@ export const app = (config: Config, options: Options) =>
 
     const masterKey = await masterKeyOf(config)
     const { storeWait, positionGap = 0 } = options
-    const bare = opened.use(await openStores(config, log, { ...storeWait, positionGap }))
+    const bare = opened.use(
+      await openStores(config, log, { ...storeWait, positionGap, laterApart: true }),
+    )
     const times = appendTimes(clock)
     await times.resume(bare.events)
-    const stores = { ...bare, events: times.noting(bare.events) }
+    const watched = watchedKeys(bare.keys)
+    const stores = { ...bare, events: times.noting(bare.events), keys: watched.keys }
     const { events, answers, leases } = stores
     const { head } = events
     const { master, rotation } = opened.use(await openMasterKey({ config, masterKey, stores, log }))
@@ -90,7 +93,19 @@ export const app = (config: Config, options: Options) =>
     })
     const { open } = vault
 
-    const reading = opened.use(await openReadSide({ stores, node, log }))
+    const reading = opened.use(
+      await openReadSide({
+        stores,
+        dataDir: config.DATA_DIR,
+        master,
+        logKeySeed: secrets.logKeySeed,
+        open,
+        timePassed: times.passed,
+        node,
+        log,
+      }),
+    )
+    watched.onDestroyed(reading.later.forget)
     const { views, projecting, changes, rebuilding, waitForPosition } = reading
 
     const access = opened.use(
@@ -192,17 +207,9 @@ export const app = (config: Config, options: Options) =>
     })
     const audit = auditPart({
       events,
-      documents: stores.views,
+      documents: reading.documents,
       organizations: views.organizations,
-      reads: auditReads({
-        events,
-        views,
-        snapshots: stores.snapshots,
-        projecting,
-        logKeySeed: secrets.logKeySeed,
-        open,
-        timePassed: times.passed,
-      }),
+      reads: reading.later.reads,
       projecting,
       logKeySeed: secrets.logKeySeed,
       open,
@@ -214,9 +221,9 @@ export const app = (config: Config, options: Options) =>
         events,
         views: stores.views,
         prompt: reading.prompt,
-        later: reading.later,
+        later: reading.later.projecting,
         failingSince: writing.failingSince,
-        damage: stores.damage,
+        damage: () => [...stores.damage(), ...reading.later.damage()],
       }),
     )
     opened.use(
@@ -232,7 +239,7 @@ export const app = (config: Config, options: Options) =>
         config,
         stores,
         lag: reading.prompt.lag,
-        laterLag: reading.later.lag,
+        laterLag: reading.later.projecting.lag,
         readiness,
         findAccess,
         watchAccess,

@@ -26,18 +26,20 @@ import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
 import { linesOf } from '../support/ndjson.ts'
 import type { Tile } from '../transparency/tile.ts'
-import { type AllViews, projectionsVersion } from './read-models.ts'
+import { type LaterViews, projectionsVersion } from './read-models.ts'
 import type { Stores } from './stores.ts'
 
 type Uses = {
   events: Pick<EventStore, 'at' | 'head' | 'history' | 'read'>
-  views: Pick<AllViews, 'eventIndex' | 'platformTransparency' | 'transparency' | 'usage'>
+  views: LaterViews
   snapshots: Stores['snapshots']
   projecting: Pick<Projecting, 'at' | 'waitForPosition'>
   logKeySeed: Secrets['logKeySeed']
   open: Vault['open']
   /** Resolves once nothing can be appended with this time any more. */
   timePassed(time: number): Promise<void>
+  /** Whether there is little memory left for states. */
+  isTight?: () => boolean
 }
 
 /** How long an answer waits for what it is read from to be folded. */
@@ -60,7 +62,12 @@ export const auditReads = (uses: Uses) => {
   const { events, views, snapshots, projecting, logKeySeed, open, timePassed } = uses
   const indexed = () => projecting.at(eventIndex.name)
   const history = readHistory({ store: events, eventIndex: views.eventIndex, indexed })
-  const stateAt = temporalQuery({ readHistory: history, snapshots, version: projectionsVersion() })
+  const stateAt = temporalQuery({
+    readHistory: history,
+    snapshots,
+    version: projectionsVersion(),
+    ...(uses.isTight ? { isTight: uses.isTight } : {}),
+  })
   const tree = readTree(views)
   const leaves = {
     readTree: tree,

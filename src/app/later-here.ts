@@ -3,11 +3,18 @@ import { START } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
 import { type Projecting, projector } from '../projector/projector.ts'
 import { unhurried } from '../projector/unhurried.ts'
-import { laterProjectorLease } from './read-models.ts'
+import type { Secrets } from '../security/secrets.ts'
+import type { Vault } from '../security/vault.ts'
+import { auditReads } from './audit-reads.ts'
+import type { Later } from './later.ts'
+import { laterProjectorLease, laterViewsOf } from './read-models.ts'
 import type { Stores } from './stores.ts'
 
 type Uses = {
-  stores: Pick<Stores, 'events' | 'views' | 'leases' | 'sharedViews' | 'renewed'>
+  stores: Pick<Stores, 'events' | 'views' | 'snapshots' | 'leases' | 'sharedViews' | 'renewed'>
+  logKeySeed: Secrets['logKeySeed']
+  open: Vault['open']
+  timePassed(time: number): Promise<void>
   /** This process's life. */
   node: string
   log: Log
@@ -19,9 +26,10 @@ const sharedGatherMs = 250
 /** How long what gathered may be folded when it ends. */
 const lastMs = 2_000
 
-/** Folds the read models that are folded later, in this thread. */
-export const laterHere = ({ stores, node, log }: Uses) => {
-  const { leases, sharedViews, views } = stores
+/** The read models that are folded later, folded and read in this thread. */
+export const laterHere = async (uses: Uses): Promise<Later> => {
+  const { stores, logKeySeed, open, timePassed, node, log } = uses
+  const { leases, sharedViews, views, snapshots } = stores
   const everyMs = sharedViews ? sharedGatherMs : gatherMs
   const { store, hurry } = unhurried({ store: stores.events, everyMs })
   const lease = { leases, name: laterProjectorLease, holder: node }
@@ -33,18 +41,29 @@ export const laterHere = ({ stores, node, log }: Uses) => {
     log,
     ...(sharedViews ? { lease } : {}),
   })
+  await own.start()
   const waitForPosition: Projecting['waitForPosition'] = (position, ...asked) => {
     hurry(position)
     return own.waitForPosition(position, ...asked)
   }
-  return {
+  const projecting: Projecting = {
     ...own,
     waitForPosition,
-    /** Ends at the end of the log, if it gets there in time: what stands still is read without it. */
+    /** Ends at the end of the log, if it gets there in time. */
     async stop() {
       const head = await store.head().catch(() => START)
       if (own.holds()) await waitForPosition(head, lastMs)
       await own.stop()
     },
   }
+  const reads = auditReads({
+    events: stores.events,
+    views: await laterViewsOf(views),
+    snapshots,
+    projecting,
+    logKeySeed,
+    open,
+    timePassed,
+  })
+  return { projecting, reads, documents: views, forget: () => undefined, damage: () => [] }
 }

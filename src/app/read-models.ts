@@ -41,10 +41,31 @@ export const projectionsVersion = (): number => {
   return hash.digest().readUIntBE(0, 6)
 }
 
-/** The reading side of every read model. */
-export const viewsOf = async (views: Views) => {
-  const of = <Doc>(projection: ViewSpec & { schema: z.ZodType<Doc> }): Promise<View<Doc>> =>
+/** In DATA_DIR: the log, and the views that are folded later where another process does that. */
+export const logFolder = 'log'
+export const laterFolder = 'views-later'
+
+const reading =
+  (views: Views) =>
+  <Doc>(projection: ViewSpec & { schema: z.ZodType<Doc> }): Promise<View<Doc>> =>
     views.view<Doc>(projection)
+
+/** The reading side of the read models that are folded later. */
+export const laterViewsOf = async (views: Views) => {
+  const of = reading(views)
+  return {
+    eventIndex: await of(eventIndex),
+    platformTransparency: await of(platformTransparency),
+    transparency: await of(transparency),
+    usage: await of(usage),
+  }
+}
+
+export type LaterViews = Awaited<ReturnType<typeof laterViewsOf>>
+
+/** The reading side of the prompt read models. */
+export const viewsOf = async (views: Views) => {
+  const of = reading(views)
   return {
     accountChanges: await of(accountChanges),
     accounts: await of(accounts),
@@ -54,17 +75,13 @@ export const viewsOf = async (views: Views) => {
     contents: await of(contents),
     credentials: await of(credentials),
     datastores: await of(datastores),
-    eventIndex: await of(eventIndex),
     members: await of(members),
     memories: await of(memories),
     messages: await of(messages),
     organizations: await of(organizations),
-    platformTransparency: await of(platformTransparency),
     runs: await of(runs),
     sessions: await of(sessions),
-    transparency: await of(transparency),
     uploads: await of(uploads),
-    usage: await of(usage),
     users: await of(users),
   }
 }

@@ -1,16 +1,28 @@
 import { projections, projectionsAt } from '../../projections/all.ts'
 import type { Log } from '../ports/log.ts'
-import type { WaitForPosition } from '../ports/views.ts'
+import type { Views, WaitForPosition } from '../ports/views.ts'
 import { bothPaces } from '../projector/both-paces.ts'
 import { projector } from '../projector/projector.ts'
 import { rebuildJobs } from '../projector/rebuild-jobs.ts'
+import type { MasterKeys } from '../security/master-keys.ts'
+import type { Secrets } from '../security/secrets.ts'
+import type { Vault } from '../security/vault.ts'
 import { opening } from '../support/disposal.ts'
+import { laterApart } from './later-apart.ts'
 import { laterHere } from './later-here.ts'
 import { projectorLease, viewsOf } from './read-models.ts'
 import type { Stores } from './stores.ts'
 
 type Uses = {
-  stores: Pick<Stores, 'events' | 'views' | 'leases' | 'sharedViews' | 'renewed'>
+  stores: Pick<
+    Stores,
+    'events' | 'views' | 'snapshots' | 'leases' | 'sharedViews' | 'renewed' | 'laterApart'
+  >
+  dataDir: string
+  master: Pick<MasterKeys, 'secret' | 'rings'>
+  logKeySeed: Secrets['logKeySeed']
+  open: Vault['open']
+  timePassed(time: number): Promise<void>
   /** This process's life. */
   node: string
   log: Log
@@ -18,13 +30,13 @@ type Uses = {
 
 /** How long a command's answer waits for the views to show it (read your own writes). */
 const shownWithinMs = 2_000
-
 /** How long a list of the read models waits for those that are folded later. */
 const listedWithinMs = 1_000
 
 /** What folds events into read models, and what reads them. */
-export const openReadSide = ({ stores, node, log }: Uses) =>
+export const openReadSide = (uses: Uses) =>
   opening(async (opened) => {
+    const { stores, dataDir, master, logKeySeed, open, timePassed, node, log } = uses
     const { events: store, leases, sharedViews } = stores
     const lease = { leases, name: projectorLease, holder: node }
     const prompt = projector({
@@ -35,30 +47,38 @@ export const openReadSide = ({ stores, node, log }: Uses) =>
       log,
       ...(sharedViews ? { lease } : {}),
     })
-    const later = laterHere({ stores, node, log })
-    const laterNames = new Set(projectionsAt('later').map(({ name }) => name))
-    const projecting = bothPaces({ prompt, later, isLater: (name) => laterNames.has(name) })
-    const jobs = rebuildJobs({ store, views: stores.views, projections, projecting, log })
+    const later = stores.laterApart
+      ? laterApart({ dataDir, master, events: store, timePassed, log })
+      : await laterHere({ stores, logKeySeed, open, timePassed, node, log })
+    const laterNames = projectionsAt('later').map(({ name }) => name)
+    const isLater = (name: string) => laterNames.includes(name)
+    const projecting = bothPaces({ prompt, later: later.projecting, isLater })
+    const documents: Pick<Views, 'load' | 'checkpoint'> = {
+      load: (view, ...asked) =>
+        (isLater(view) ? later.documents : stores.views).load(view, ...asked),
+      checkpoint: (view, ...asked) =>
+        (isLater(view) ? later.documents : stores.views).checkpoint(view, ...asked),
+    }
+    const jobs = rebuildJobs({ store, views: documents, projections, projecting, log })
     const rebuilding = {
       ...jobs,
       /** Those that are folded later get a moment to come to the end of the log. */
       async list() {
-        await projecting.waitForPosition(await store.head(), listedWithinMs, [...laterNames])
+        await projecting.waitForPosition(await store.head(), listedWithinMs, laterNames)
         return jobs.list()
       },
     }
     const views = await viewsOf(stores.views)
     // Stopping the projectors interrupts rebuilds, which are then waited for.
     opened.add(rebuilding.ended)
+    opened.add(later.projecting.stop)
     opened.add(prompt.stop)
     await prompt.start()
-    opened.add(later.stop)
-    await later.start()
 
     const waitForPosition: WaitForPosition = async (position) => {
       if (await projecting.waitForPosition(position, shownWithinMs)) return
       log.warn({ position }, 'the views did not show a command in time')
     }
     const { changes } = prompt
-    return { views, prompt, later, projecting, changes, rebuilding, waitForPosition }
+    return { views, documents, prompt, later, projecting, changes, rebuilding, waitForPosition }
   })

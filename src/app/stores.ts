@@ -1,15 +1,14 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { NEVER, type Observable, Subject } from 'rxjs'
+import { merge, NEVER, type Observable } from 'rxjs'
+import { projectionsAt } from '../../projections/all.ts'
 import { embeddedAnswers } from '../adapters/embedded/answers.ts'
 import { embeddedBlobs } from '../adapters/embedded/blobs.ts'
 import { embeddedEventStore } from '../adapters/embedded/event-store.ts'
 import { embeddedKeyStore } from '../adapters/embedded/key-store.ts'
 import { embeddedLeases } from '../adapters/embedded/leases.ts'
 import { openLog } from '../adapters/embedded/log.ts'
-import { embeddedSnapshots } from '../adapters/embedded/snapshots.ts'
-import { embeddedViews } from '../adapters/embedded/views.ts'
-import { openViewsEnv } from '../adapters/embedded/views-env.ts'
+import { partedViews } from '../adapters/embedded/parted-views.ts'
 import type { Config } from '../config.ts'
 import type { Answers } from '../ports/answers.ts'
 import type { Blobs } from '../ports/blobs.ts'
@@ -21,6 +20,8 @@ import type { Log } from '../ports/log.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
 import type { Views } from '../ports/views.ts'
 import { opening } from '../support/disposal.ts'
+import { embeddedReads } from './embedded-reads.ts'
+import { laterFolder, logFolder } from './read-models.ts'
 import { addressOf, type StoreWait, waitForStore } from './wait-for-store.ts'
 
 /** Everything that outlives the process, behind its ports. */
@@ -36,6 +37,8 @@ export type Stores = {
   sharedEvents: boolean
   /** Other processes read the same views, and one of them projects. */
   sharedViews: boolean
+  /** Another process of this server opens the views that are folded later, not this one. */
+  laterApart: boolean
   /** How many events in our part of a shared store were found that are not ours. */
   strangers(): number
   /** What was found damaged since the start. */
@@ -51,6 +54,8 @@ type Where = Pick<Config, 'DATA_DIR' | 'EVENTSTORE_URL' | 'MONGODB_URL'> &
 type Options = StoreWait & {
   /** Positions that the embedded log leaves out before each append, for tests. */
   positionGap?: number
+  /** Where all is embedded, another process opens the views that are folded later. */
+  laterApart?: boolean
 }
 
 /** Events, keys and first answers in DATA_DIR. @throws StoreInUse, StoreFormat, StoreDamaged */
@@ -65,26 +70,33 @@ const embeddedLog = async (path: string, gap: number) => {
   }
 }
 
-/** Views and snapshots in DATA_DIR; they start empty when they cannot be trusted. */
-const embeddedReads = async (path: string, log: Log) => {
-  const env = await openViewsEnv({ path })
-  if (env.startedEmpty)
-    log.warn({ path, reason: env.startedEmpty }, 'the views are folded again from the log')
-  const views = embeddedViews(env)
-  const renewed = new Subject<void>()
-  views.onRenewed((err) => {
-    log.error({ err, path }, 'the views are damaged and are folded again from the log')
-    renewed.next()
+const laterNames = projectionsAt('later').map(({ name }) => name)
+
+/**
+ * Views and snapshots in DATA_DIR. Beside an embedded log, those that are folded later are in a folder
+ * of their own, which another process may open.
+ */
+const embeddedViews = (
+  dataDir: string,
+  log: Log,
+  { besideLog, laterApart }: { besideLog: boolean; laterApart: boolean },
+) =>
+  opening(async (opened) => {
+    const dropped = besideLog ? laterNames : []
+    const own = opened.use(await embeddedReads(join(dataDir, 'views'), log, { dropped }))
+    const { views, snapshots, renewed, damage } = own
+    const leases = embeddedLeases()
+    if (!besideLog || laterApart) return { views, snapshots, leases, renewed, damage }
+    const later = opened.use(await embeddedReads(join(dataDir, laterFolder), log))
+    const isOther = (view: string) => laterNames.includes(view)
+    return {
+      views: partedViews({ views, others: later.views, isOther }),
+      snapshots,
+      leases,
+      renewed: merge(renewed, later.renewed),
+      damage: () => [...damage(), ...later.damage()],
+    }
   })
-  return {
-    views,
-    renewed,
-    damage: views.damage,
-    snapshots: embeddedSnapshots(env),
-    leases: embeddedLeases(),
-    close: () => views.close(),
-  }
-}
 
 /** All but the events; the client is loaded only where it is configured. @throws StoreUnavailable */
 const mongoDb = async (url: string, log: Log, wait: StoreWait) => {
@@ -122,19 +134,20 @@ const eventStoreDb = (url: string, namespace: string, log: Log, wait: StoreWait)
 export const openStores = (config: Where, log: Log, options: Options = {}): Promise<Stores> =>
   opening(async (opened) => {
     const { DATA_DIR, EVENTSTORE_URL, EVENTSTORE_NAMESPACE = 'reprise', MONGODB_URL } = config
-    const { positionGap = 0, ...wait } = options
+    const { positionGap = 0, laterApart = false, ...wait } = options
     await mkdir(DATA_DIR, { recursive: true, mode: 0o700 })
     const mongo = MONGODB_URL ? opened.use(await mongoDb(MONGODB_URL, log, wait)) : undefined
     const local =
       EVENTSTORE_URL && mongo
         ? undefined
-        : opened.use(await embeddedLog(join(DATA_DIR, 'log'), positionGap))
+        : opened.use(await embeddedLog(join(DATA_DIR, logFolder), positionGap))
     const remote = EVENTSTORE_URL
       ? opened.use(await eventStoreDb(EVENTSTORE_URL, EVENTSTORE_NAMESPACE, log, wait))
       : undefined
+    const besideLog = !mongo && !remote
     const embedded = mongo
       ? undefined
-      : opened.use(await embeddedReads(join(DATA_DIR, 'views'), log))
+      : opened.use(await embeddedViews(DATA_DIR, log, { besideLog, laterApart }))
     const reads = mongo ?? embedded
     const own = mongo ?? local
     const events = remote?.events ?? local?.events
@@ -149,6 +162,7 @@ export const openStores = (config: Where, log: Log, options: Options = {}): Prom
       leases: reads.leases,
       sharedEvents: remote !== undefined,
       sharedViews: mongo !== undefined,
+      laterApart: besideLog && laterApart,
       strangers: remote?.strangers ?? (() => 0),
       damage: () => [...(local?.damage() ?? []), ...(embedded?.damage() ?? [])],
       renewed: embedded?.renewed ?? NEVER,

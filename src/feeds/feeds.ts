@@ -6,8 +6,8 @@ import { type FeedHistory, type Opened, shownBy } from './feed-history.ts'
 import { ending, type FeedBatch, itemsOf } from './item.ts'
 import { type LiveUses, live } from './live.ts'
 
-/** How long a read model that is behind the log is waited for. */
-const patienceMs = 2_000
+/** How long a read model that is behind the log is waited for; what folds it may have to start. */
+const patienceMs = 10_000
 
 type Uses = LiveUses & {
   history: FeedHistory
@@ -95,6 +95,7 @@ export const feeds = (uses: Uses) => {
     /** The read models, each with the position it is folded to and its lag behind the log. */
     async list() {
       const last = await head()
+      await waitForPosition(last, patienceMs, [...readModels.keys()])
       return [...readModels].map(([read_model, { shown }]) => {
         const position = at(read_model)
         const { amount: lag, unit: lag_unit } = store.distance(position, last)

@@ -72,6 +72,9 @@ export type LogBatch = { events: readonly RecordedEvent[]; position: Position }
 /** A stretch of the log, in what its store counts. */
 export type Distance = { amount: number; unit: 'events' | 'bytes' }
 
+/** The reading side of an event store. */
+export type EventReads = Omit<EventStore, 'append' | 'close'>
+
 export type EventStore = {
   /**
    * Appends atomically and durably: on disk when it resolves. An empty list is refused (TypeError).

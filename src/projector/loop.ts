@@ -15,7 +15,7 @@ import {
   timer,
 } from 'rxjs'
 import { earliest, type Position } from '../domain/event.ts'
-import type { EventStore } from '../ports/event-store.ts'
+import type { EventReads } from '../ports/event-store.ts'
 import type { SerialQueue } from '../support/serial-queue.ts'
 import type { batchFolder, FoldedBatch } from './batch.ts'
 import { backOff, committed, type Leadership, retryingStore } from './retrying-store.ts'
@@ -36,7 +36,7 @@ class ViewAhead extends Error {
 }
 
 type LoopOptions = Leadership & {
-  store: EventStore
+  store: EventReads
   cursors: readonly Cursor[]
   fold: ReturnType<typeof batchFolder>
   serially: SerialQueue

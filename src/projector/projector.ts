@@ -10,7 +10,7 @@ import {
 } from 'rxjs'
 import type { AnyProjection } from '../../projections/projection.ts'
 import type { Position } from '../domain/event.ts'
-import { type EventStore, START } from '../ports/event-store.ts'
+import { type EventReads, START } from '../ports/event-store.ts'
 import { type Log, silent } from '../ports/log.ts'
 import type { DocumentChange, Views } from '../ports/views.ts'
 import { serialQueue } from '../support/serial-queue.ts'
@@ -33,7 +33,7 @@ export type ProjectionState = {
 }
 
 type Options = {
-  store: EventStore
+  store: EventReads
   views: Views
   projections: readonly AnyProjection[]
   /** Where several nodes share the views, only the holder projects. */

@@ -1,6 +1,6 @@
 import type { AnyProjection } from '../../projections/projection.ts'
 import type { Position } from '../domain/event.ts'
-import { type EventStore, START } from '../ports/event-store.ts'
+import { type EventReads, START } from '../ports/event-store.ts'
 import type { Views } from '../ports/views.ts'
 import type { SerialQueue } from '../support/serial-queue.ts'
 import type { ProjectionStore } from './batch.ts'
@@ -14,7 +14,7 @@ const fewEvents = 2_000
 export type Progress = { events: number; percent: number }
 
 type Rebuild = {
-  store: EventStore
+  store: EventReads
   views: Views
   projection: AnyProjection
   /** The live projector's order; without one, nothing else may write views meanwhile. */

@@ -30,6 +30,8 @@ type Options = {
   every?: number
   /** How many documents are held for one answer. */
   most?: number
+  /** Whether there is little memory left. */
+  isTight?: () => boolean
 }
 
 /** `position` is that of the last event in it, START where there was none. */
@@ -46,6 +48,7 @@ const batch = 2_000
  */
 export const temporalQuery = (options: Options) => {
   const { readHistory, snapshots, version, every = 10_000, most = 500_000 } = options
+  const { isTight = () => false } = options
   const size = Math.min(batch, every)
   const serially = serialQueue()
 
@@ -64,7 +67,7 @@ export const temporalQuery = (options: Options) => {
     const commit = async (changes: Changes): Promise<void> => {
       const documents = changes.map(([id, document]) => ({ id, document: document ?? undefined }))
       await projectionStore.commit([{ view: name, changes: documents, position }])
-      if (projectionStore.documents.size > most) throw refusal('state_too_large')
+      if (projectionStore.documents.size > most || isTight()) throw refusal('state_too_large')
     }
 
     for (; ; kept++) {

@@ -1,8 +1,8 @@
 import { latest, type Position } from '../domain/event.ts'
-import { type EventStore, START } from '../ports/event-store.ts'
+import { type EventReads, START } from '../ports/event-store.ts'
 
 type Options = {
-  store: EventStore
+  store: EventReads
   /** How long events gather, in milliseconds, where nobody asks for them. */
   everyMs: number
 }
@@ -31,7 +31,7 @@ export const unhurried = ({ store, everyMs }: Options) => {
     })
   }
 
-  const feed: EventStore['feed'] = async function* (after, signal) {
+  const feed: EventReads['feed'] = async function* (after, signal) {
     let end = await store.head()
     for await (const batch of store.feed(after, signal)) {
       yield batch

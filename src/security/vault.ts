@@ -145,6 +145,13 @@ export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Option
 
   const existing = (name: string) => coming.get(name) ?? fetched(name, keys.get)
 
+  const forget = (name: string): void => {
+    destroyed++
+    atHand.delete(name)
+    const gone = [...opened.entries()].filter(([, known]) => known.name === name)
+    for (const [box] of gone) opened.delete(box)
+  }
+
   const made = async (name: string): Promise<Keyed> => {
     const keyed = (await existing(name)) ?? (await (coming.get(name) ?? fetched(name, created)))
     return keyed ?? made(name)
@@ -184,11 +191,11 @@ export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Option
     /** Makes every text under this name unreadable for good: here at once, on other nodes soon. */
     async destroy(name: string): Promise<void> {
       await keys.destroy(name)
-      destroyed++
-      atHand.delete(name)
-      const gone = [...opened.entries()].filter(([, known]) => known.name === name)
-      for (const [box] of gone) opened.delete(box)
+      forget(name)
     },
+
+    /** Takes note of a key that was destroyed elsewhere in this process. */
+    forget,
   }
 }
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import { projections, readModels } from '../../projections/all.ts'
 import { opener } from '../../queries/opened.ts'
 import { readHistory } from '../../queries/read-history.ts'
-import { viewsOf } from '../../src/app/read-models.ts'
+import { laterViewsOf } from '../../src/app/read-models.ts'
 import { feedHistory } from '../../src/feeds/feed-history.ts'
 import { feeds } from '../../src/feeds/feeds.ts'
 import type { FeedBatch } from '../../src/feeds/item.ts'
@@ -33,8 +33,11 @@ t.test('a consumer that does not read is cut off, and holds nothing', async (t) 
 
 t.test('a thousand follow one feed, and see the same', async (t) => {
   const { store, views } = await openedStores(t)
+  // A feed that waits for the next change keeps no process alive.
+  const alive = setInterval(() => undefined, 1_000)
+  t.teardown(() => clearInterval(alive))
   const projecting = projector({ store, views, projections })
-  const { eventIndex } = await viewsOf(views)
+  const { eventIndex } = await laterViewsOf(views)
   await projecting.start()
   const history = readHistory({ store, eventIndex, indexed: () => projecting.at('event_index') })
   const snapshots = { get: async () => undefined, put: async () => undefined }

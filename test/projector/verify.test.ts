@@ -5,9 +5,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { z } from 'zod'
 import { projections, readModels } from '../../projections/all.ts'
-import { embeddedViews } from '../../src/adapters/embedded/views.ts'
-import { openViewsEnv } from '../../src/adapters/embedded/views-env.ts'
+import { openStores } from '../../src/app/stores.ts'
 import { eventsByCategory } from '../../src/domain/categories.ts'
+import { silent } from '../../src/ports/log.ts'
 import type { Document } from '../../src/ports/views.ts'
 import { eventually } from '../support/eventually.ts'
 import { formats } from '../support/open-api.ts'
@@ -80,7 +80,7 @@ t.test('live views are what the log comes to, after something of everything', as
   for (const { name } of projections) t.match(sound.out, `${name}: `)
   t.match(await reprise('projections verify nothing', { DATA_DIR }), { code: 2 })
 
-  const views = embeddedViews(await openViewsEnv({ path: join(DATA_DIR, 'views') }))
+  const { views, close } = await openStores({ DATA_DIR }, silent)
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, formats })
   for (const projection of projections) {
     const fits = ajv.compile(z.toJSONSchema(projection.schema))
@@ -107,7 +107,7 @@ t.test('live views are what the log comes to, after something of everything', as
     { id: 'made-up', document: { agent_id: 'made-up' } },
   ]
   await views.commit([{ view: 'agents', changes, position }])
-  await views.close()
+  await close()
   const forged = await reprise('projections verify agents', { DATA_DIR })
   t.match(forged, { code: 1, err: '3 documents differ' })
   t.match(forged.out, `agents: ${first?.id} is not what the log makes of it`)

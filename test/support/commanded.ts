@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { projections } from '../../projections/all.ts'
 import { commandsOf } from '../../src/app/commands.ts'
-import { viewsOf } from '../../src/app/read-models.ts'
+import { laterViewsOf, viewsOf } from '../../src/app/read-models.ts'
 import { openStores } from '../../src/app/stores.ts'
 import { transactor } from '../../src/event-sourcing/transactor.ts'
 import type { Call } from '../../src/ports/call.ts'
@@ -63,7 +63,7 @@ export const commanded = async (t: Test) => {
     load: transacting.load,
     transact: transacting.transact,
     changes: projecting.changes,
-    read: await viewsOf(stores.views),
+    read: { ...(await viewsOf(stores.views)), ...(await laterViewsOf(stores.views)) },
     /** Until the views show all there is. */
     seen: async () => {
       t.ok(await projecting.waitForPosition(await store.head(), 10_000), 'the views caught up')

@@ -14,6 +14,10 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/adapters/embedded/guarded.ts',
     'src/adapters/embedded/page.ts',
   ],
+  'test/app/later-apart.test.ts': [
+    'src/adapters/embedded/parted-views.ts',
+    'src/app/later-process.ts',
+  ],
   'test/app/two-paces.test.ts': [
     'src/app/audit-reads.ts',
     'src/app/later-here.ts',

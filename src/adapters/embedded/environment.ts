@@ -31,7 +31,9 @@ export type LogEnvironment = {
   guard: PageGuard
 }
 
-const openDatabases = (path: string, file: string, before: PageGuard | undefined, lost: Lost) => {
+type Opening = { path: string; file: string; lost: Lost; readOnly?: boolean }
+
+const openDatabases = ({ path, file, lost, readOnly = false }: Opening, before?: PageGuard) => {
   const root = open({
     path,
     noSubdir: false,
@@ -39,6 +41,7 @@ const openDatabases = (path: string, file: string, before: PageGuard | undefined
     maxDbs: 8,
     overlappingSync: false,
     eventTurnBatching: false,
+    readOnly,
   })
   const text = { encoder: checksummed, cache: false } as const
   const records = root.openDB<string | undefined, number>({ name: 'records', ...text })
@@ -92,7 +95,7 @@ export const openEnvironment = async (path: string, lost: Lost): Promise<LogEnvi
   let databases: Databases | undefined
   try {
     guard?.checkHead()
-    databases = openDatabases(path, file, guard, lost)
+    databases = openDatabases({ path, file, lost }, guard)
     assertConsistent(databases, file)
     if (!known) noteFormat(path, format)
     return { file, ...databases }
@@ -101,4 +104,13 @@ export const openEnvironment = async (path: string, lost: Lost): Promise<LogEnvi
     guard?.close()
     throw error
   }
+}
+
+/**
+ * The store that this process has open already, for reading in another of its threads. Call
+ * `guard.forget` before each read: what the other thread commits is not told here.
+ */
+export const readEnvironment = (path: string, lost: Lost): LogEnvironment => {
+  const file = join(path, 'data.mdb')
+  return { file, ...openDatabases({ path, file, lost, readOnly: true }) }
 }

@@ -53,7 +53,8 @@ const explained = (cause: unknown, file: string): unknown => {
     : new StoreUnavailable(message, { cause })
 }
 
-const explaining = <T>(reading: () => T, file: string): T => {
+/** Runs a read. @throws StoreDamaged, StoreUnavailable where lmdb says so */
+export const explaining = <T>(reading: () => T, file: string): T => {
   try {
     return reading()
   } catch (error) {
@@ -68,7 +69,7 @@ const positionIn = (key: unknown): Position | undefined =>
   typeof key === 'number' ? (key as Position) : undefined
 
 /** What was found damaged: each place once. */
-const damageFound = () => {
+export const damageFound = () => {
   const found = new Map<string, Damage>()
   const add = (damage: Damage) => {
     const key = `${damage.what} ${damage.from}`

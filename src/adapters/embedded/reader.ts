@@ -8,7 +8,11 @@ const batchEvents = 1_000
 const batchChars = 4 * 1024 * 1024
 
 /** Reads of the log as it is on disk, or as the current transaction has left it. */
-export const logReader = ({ records, streams, damagedAt }: EventLog) => {
+export const logReader = ({
+  records,
+  streams,
+  damagedAt,
+}: Pick<EventLog, 'records' | 'streams' | 'damagedAt'>) => {
   const textAt = (position: number, text = records.get(position)): string => {
     if (text === undefined) throw damagedAt(position)
     return text

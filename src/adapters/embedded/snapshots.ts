@@ -31,8 +31,9 @@ export const embeddedSnapshots = (env: ViewsEnv): Snapshots => {
     async put(stream, snapshot) {
       if (env.renewing) return
       const { db, looked } = current()
+      const text = JSON.stringify(snapshot)
       looked.check(stream)
-      db.putSync(stream, JSON.stringify(snapshot))
+      db.putSync(stream, text)
       env.guard.forget()
     },
   }

@@ -145,6 +145,19 @@ export const viewsCatalog = (db: ViewsDatabase) => {
         put(name, { live: rebuild })
       }),
 
+    /** Abandons read models, if they are there. */
+    drop: (names: readonly string[]): void => {
+      const there = names.filter((name) => stored(name))
+      if (there.length === 0) return
+      db.transactionSync(() => {
+        for (const name of there) {
+          const { live, rebuild } = declared(name)
+          for (const table of rebuild ? [live, rebuild] : [live]) abandon(table)
+          db.removeSync(viewKey(name))
+        }
+      })
+    },
+
     checkpoint: (table: StoredTable) =>
       (db.get(checkpointKey(table)) as Position | undefined) ?? START,
 

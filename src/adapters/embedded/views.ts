@@ -40,9 +40,13 @@ export type EmbeddedViews = Views & {
  *
  * Where anything is damaged the file is dropped and an empty one begun. Until a read model is where
  * it was, reading it throws StoreUnavailable.
+ * `dropped` read models, of an earlier release, are removed.
  * @throws StoreUnavailable when the disk refuses a write
  */
-export const embeddedViews = (env: ViewsEnv): EmbeddedViews => {
+export const embeddedViews = (
+  env: ViewsEnv,
+  { dropped = [] }: { dropped?: readonly string[] } = {},
+): EmbeddedViews => {
   let on = openedOn(env)
   const models = new Map<string, Model>()
   const listeners: ((cause: StoreDamaged) => void)[] = []
@@ -137,6 +141,7 @@ export const embeddedViews = (env: ViewsEnv): EmbeddedViews => {
     }
   }
 
+  on.catalog.drop(dropped)
   clean()
 
   return {
