@@ -1,6 +1,5 @@
-import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { cutUnread } from '../streams/sse.ts'
+import { frameStream } from '../streams/sse.ts'
 
 const passedOn = /^(?:accept|content-type|mcp-.*)$/
 
@@ -37,6 +36,5 @@ export const sendResponse = async (
     return reply.serializer(String).send(whole)
   }
   reply.raw.once('pipe', () => reply.raw.flushHeaders())
-  const bounded = cutUnread(text, () => reply.raw.destroy())
-  return reply.send(Readable.from(bounded, { objectMode: false, highWaterMark: 65_536 }))
+  return reply.send(frameStream(text, { cut: () => reply.raw.destroy() }))
 }

@@ -10,62 +10,81 @@ const keepAlive = ': keep-alive\n\n'
  */
 export const keepAliveMs = 15_000
 
-/** Frames with a comment line after every silence. */
-export async function* withKeepAlive(
-  frames: AsyncIterator<string>,
-  silenceMs: number,
-): AsyncGenerator<string> {
-  let wake: () => void = () => undefined
-  const timer = setTimeout(() => wake(), silenceMs)
-  let next = frames.next()
-  try {
-    while (true) {
-      const silence = new Promise<undefined>((resolve) => {
-        wake = () => resolve(undefined)
-      })
-      timer.refresh()
-      const got = await Promise.race([next, silence])
-      if (!got) yield keepAlive
-      else if (got.done) return
-      else {
-        yield got.value
-        next = frames.next()
-      }
-    }
-  } finally {
-    clearTimeout(timer)
-    await frames.return?.()
-  }
-}
-
 /** How long a client may leave a stream unread while there is more to send. */
 const unreadMs = 60_000
 
+type Pace = {
+  /** How long nothing is sent before a comment line is; absent: none ever is. */
+  silenceMs?: number
+  /**
+   * Called when the client has taken nothing for so long, although there was something to take: what
+   * it holds is then let go. It can follow again from its place.
+   */
+  cut(): void
+  patienceMs?: number
+  /** How much is read ahead of the client, in bytes. */
+  ahead?: number
+}
+
 /**
- * Frames as they are taken. `cut` is called when the client has taken nothing for so long, although
- * there was something to take: what it holds is then let go. It can follow again from its place.
+ * Frames as a stream: a comment line after every silence, and no frame made before the client has
+ * taken those before. One stream and no generators between: a turn is followed by thousands.
  */
-export async function* cutUnread(
-  frames: AsyncGenerator<string>,
-  cut: () => void,
-  patienceMs = unreadMs,
-): AsyncGenerator<string> {
-  let offered = 0
+export const frameStream = (
+  frames: AsyncIterator<string>,
+  { silenceMs, cut, patienceMs = unreadMs, ahead = 65_536 }: Pace,
+): Readable => {
+  /** The client takes what comes. */
+  let wanted = false
+  let pulling = false
+  let given = 0
   let seen = 0
-  const look = setInterval(() => {
-    if (offered > 0 && offered === seen) cut()
-    seen = offered
-  }, patienceMs)
-  let count = 0
-  try {
-    for await (const frame of frames) {
-      offered = ++count
-      yield frame
-      offered = 0
-    }
-  } finally {
-    clearInterval(look)
+
+  const give = (text: string): void => {
+    given++
+    silence?.refresh()
+    wanted = stream.push(text)
   }
+
+  const pull = (): void => {
+    if (pulling) return
+    pulling = true
+    frames.next().then(
+      ({ done, value }) => {
+        pulling = false
+        if (stream.destroyed) return
+        if (done) stream.push(null)
+        else give(value)
+      },
+      (error) => stream.destroy(error),
+    )
+  }
+
+  const speak = (): void => {
+    if (wanted) give(keepAlive)
+    else silence?.refresh()
+  }
+
+  const silence = silenceMs === undefined ? undefined : setTimeout(speak, silenceMs)
+  const look = setInterval(() => {
+    if (!wanted && given > 0 && given === seen) cut()
+    seen = given
+  }, patienceMs)
+
+  const stream = new Readable({
+    highWaterMark: ahead,
+    read() {
+      wanted = true
+      pull()
+    },
+    destroy(error, done) {
+      clearTimeout(silence)
+      clearInterval(look)
+      frames.return?.().catch(() => undefined)
+      done(error)
+    },
+  })
+  return stream
 }
 
 /** One item: an `id:` line and a `data:` line. JSON has no raw line breaks. */
@@ -86,9 +105,8 @@ export const sendStream = (reply: FastifyReply, frames: AsyncGenerator<string>):
     'x-accel-buffering': 'no',
   })
   reply.raw.once('pipe', () => reply.raw.flushHeaders())
-  const alive = withKeepAlive(frames, reply.server.keepAliveMs)
-  const bounded = cutUnread(alive, () => reply.raw.destroy())
-  return reply.send(Readable.from(bounded, { objectMode: false, highWaterMark: 65_536 }))
+  const silenceMs = reply.server.keepAliveMs
+  return reply.send(frameStream(frames, { silenceMs, cut: () => reply.raw.destroy() }))
 }
 
 /** Calls back when the client disconnects before the answer has ended. */

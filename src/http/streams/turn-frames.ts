@@ -87,13 +87,12 @@ const failure = (code: string, message: string): string => {
   return JSON.stringify({ error: { message, type: typeOf(code), code } })
 }
 
+/** All but tokens. Part 0 is for other items than the end, so that a place shows whether it is in the end. */
 const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undefined)[] => {
-  if (item.event === 'token') return [format.token(item.text)]
-  // Part 0 is for other items, so that a place shows whether it is in the end.
   if (item.event === 'done') return [undefined, ...format.end(item), done]
   if (item.event === 'failed') return [undefined, failure(item.code, item.message), done]
   const shown = lifecycleOf(item)
-  return [shown && format.lifecycle(shown)]
+  return shown ? [format.lifecycle(shown)] : []
 }
 
 /**
@@ -117,16 +116,19 @@ export const turnFrames = ({ runId, log }: LiveTurn, format: StreamFormat) =>
     }
     // What comes earlier is put in order too: places are those in the order that was sent.
     let at = format.inBranchOrder ? log.first + 1 : n
-    const ordered = format.inBranchOrder ? branchOrder() : (item: TurnItem) => [item]
+    const ordered = format.inBranchOrder ? branchOrder() : undefined
     for await (const items of log.follow(at - 1, signal)) {
       let text = ''
-      for (const item of items.flatMap(ordered)) {
+      for (const item of ordered ? items.flatMap(ordered) : items) {
         if (at++ < n) continue
-        const repeated = after >= 0
-        if (item.event === 'token' && !repeated) characters += item.text.length
-        partsOf(item, format).forEach((data, part) => {
-          if (data && part > after) text += framed(`${runId}:${n}.${part}:${characters}`, data)
-        })
+        if (item.event === 'token') {
+          if (after < 0) {
+            characters += item.text.length
+            text += framed(`${runId}:${n}.0:${characters}`, format.token(item.text))
+          }
+        } else
+          for (const [part, data] of partsOf(item, format).entries())
+            if (data && part > after) text += framed(`${runId}:${n}.${part}:${characters}`, data)
         after = -1
         n++
       }

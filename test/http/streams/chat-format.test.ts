@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import t from 'tap'
-import { withKeepAlive } from '../../../src/http/streams/sse.ts'
+import { frameStream } from '../../../src/http/streams/sse.ts'
 import { blocksOf, eventsOf, type Frame, textOf, user } from '../../support/client.ts'
 import { startChat } from '../../support/server.ts'
 
@@ -169,7 +169,8 @@ t.test('a comment line comes after every silence and loses no frame', async (t) 
     }
   }
   const seen: string[] = []
-  for await (const item of withKeepAlive(frames(), 20)) seen.push(item)
+  const stream = frameStream(frames(), { silenceMs: 20, cut: () => t.fail('it was cut') })
+  for await (const item of stream.setEncoding('utf8')) seen.push(item)
   t.strictSame(
     seen.filter((item) => item.startsWith('frame')),
     ['frame 1', 'frame 2'],

@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import t from 'tap'
-import { cutUnread, frame, withKeepAlive } from '../../../src/http/streams/sse.ts'
+import { frame, frameStream } from '../../../src/http/streams/sse.ts'
 import { deferred } from '../../../src/support/deferred.ts'
 import { framesOf } from '../../support/client.ts'
 
@@ -70,20 +71,28 @@ const byHand = () => {
   }
 }
 
+const uncut = () => {
+  throw new Error('it was cut')
+}
+
+/** What is read, piece by piece; each piece is asked for when the one before was taken. */
+const pieces = (stream: Readable) => stream[Symbol.asyncIterator]()
+
 t.test('a comment after every silence, and the frames in between', async (t) => {
   const { frames, give, returned } = byHand()
-  const stream = withKeepAlive(frames, 5)
-  const comment = { done: false, value: ': keep-alive\n\n' }
-  t.match(await stream.next(), comment)
-  t.match(await stream.next(), comment)
+  const stream = frameStream(frames, { silenceMs: 5, cut: uncut }).setEncoding('utf8')
+  const read = pieces(stream)
+  const comments = /^(?:: keep-alive\n\n)+$/
+  t.match((await read.next()).value, comments)
+  t.match((await read.next()).value, comments)
   give('a')
-  let found = await stream.next()
-  while (found.value === comment.value) found = await stream.next()
-  t.match(found, { value: 'a' })
-  t.match(await stream.next(), comment)
+  let found = await read.next()
+  while (comments.test(found.value)) found = await read.next()
+  t.match(found.value, /^(?:: keep-alive\n\n)*a(?:: keep-alive\n\n)*$/)
+  t.match((await read.next()).value, comments)
   give()
-  let last = await stream.next()
-  while (!last.done) last = await stream.next()
+  let last = await read.next()
+  while (!last.done) last = await read.next()
   t.ok(returned())
 })
 
@@ -92,40 +101,68 @@ t.test('a failure of the frames is passed on', async (t) => {
     yield 'a'
     throw new Error('gone')
   }
-  const stream = withKeepAlive(failing(), 1_000)
-  t.match(await stream.next(), { value: 'a' })
-  await t.rejects(stream.next(), { message: 'gone' })
+  const read: string[] = []
+  const stream = frameStream(failing(), { silenceMs: 1_000, cut: uncut, ahead: 1 })
+  stream.setEncoding('utf8').on('data', (piece) => read.push(piece))
+  const [error] = await once(stream, 'error').catch((error) => [error])
+  t.match(error, { message: 'gone' })
+  t.strictSame(read, ['a'])
 })
 
-t.test(
-  'a stream of which nothing is taken is cut; one that has nothing to send is not',
-  async (t) => {
-    async function* endless() {
-      for (;;) yield 'frame'
-    }
-    const cut = deferred<void>()
-    const unread = cutUnread(endless(), () => cut.resolve(), 20)
-    for (let n = 0; n < 100; n++) t.same(await unread.next(), { value: 'frame', done: false })
-    await cut.promise
-    await unread.return(undefined)
-    const held = deferred<void>()
-    const ticks = deferred<void>()
-    async function* silent() {
-      yield 'first'
+t.test('a stream of which nothing is taken is cut', async (t) => {
+  async function* endless() {
+    for (;;) yield 'frame'
+  }
+  const cut = deferred<void>()
+  const pace = { silenceMs: 1_000, cut: () => cut.resolve(), patienceMs: 20 }
+  const unread = frameStream(endless(), pace).setEncoding('utf8')
+  const read = pieces(unread)
+  let text = ''
+  while (text.length < 200_000) text += (await read.next()).value
+  t.match(text, /^(?:frame)+$/)
+  await cut.promise
+  unread.destroy()
+})
+
+t.test('a stream that has nothing to send is not cut', async (t) => {
+  const held = deferred<void>()
+  const ticks = deferred<void>()
+  async function* silent() {
+    yield 'first'
+    await held.promise
+    yield 'second'
+  }
+  let cuts = 0
+  const pace = { silenceMs: 1_000, cut: () => cuts++, patienceMs: 5 }
+  const quiet = frameStream(silent(), pace).setEncoding('utf8')
+  const read = pieces(quiet)
+  t.match(await read.next(), { value: 'first' })
+  const second = read.next()
+  let left = 10
+  const timer = setInterval(() => --left === 0 && ticks.resolve(), 5)
+  await ticks.promise
+  clearInterval(timer)
+  t.equal(cuts, 0)
+  held.resolve()
+  t.match(await second, { value: 'second' })
+  quiet.destroy()
+})
+
+t.test('a stream that is destroyed lets its frames go', async (t) => {
+  const held = deferred<void>()
+  const gone = deferred<void>()
+  async function* frames() {
+    try {
+      yield 'a'
       await held.promise
-      yield 'second'
+    } finally {
+      gone.resolve()
     }
-    let cuts = 0
-    const quiet = cutUnread(silent(), () => cuts++, 5)
-    await quiet.next()
-    const second = quiet.next()
-    let left = 10
-    const timer = setInterval(() => --left === 0 && ticks.resolve(), 5)
-    await ticks.promise
-    clearInterval(timer)
-    t.equal(cuts, 0)
-    held.resolve()
-    t.same(await second, { value: 'second', done: false })
-    await quiet.return(undefined)
-  },
-)
+  }
+  const stream = frameStream(frames(), { silenceMs: 1_000, cut: uncut })
+  await once(stream, 'data')
+  stream.destroy()
+  held.resolve()
+  await gone.promise
+  t.ok(stream.destroyed)
+})
