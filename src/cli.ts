@@ -22,6 +22,11 @@ const cli = cac('reprise')
 cli.help()
 cli.version(version)
 
+cli.command('help', 'Show this help').action(() => {
+  cli.unsetMatchedCommand()
+  cli.outputHelp()
+})
+
 cli.command('serve', 'Start the server').action(async () => {
   const { serve } = await import('./app/serve.ts')
   await serve(env)
@@ -31,6 +36,12 @@ const keyIn = ({ REPRISE_API_KEY, SUPER_ADMIN_KEY }: Environment): string => {
   const key = REPRISE_API_KEY || SUPER_ADMIN_KEY
   if (key) return key
   throw new CommandFailed('REPRISE_API_KEY (with admin:read) or SUPER_ADMIN_KEY must be set')
+}
+
+const organizationIn = ({ organization }: { organization?: string }): string => {
+  const named = organization || env.REPRISE_ORGANIZATION
+  if (named) return named
+  throw new CommandFailed('--organization <id> is required', 2)
 }
 
 const actions = ['list', 'rebuild', 'verify']
@@ -82,17 +93,20 @@ type EventOptions = {
 
 cli
   .command('events', 'Show the events of an organization, from a running server')
-  .option('--organization <id>', 'The organization (required); platform: the platform itself')
+  .option(
+    '--organization <id>',
+    'The organization (default: REPRISE_ORGANIZATION); platform: the platform itself',
+  )
   .option('--stream <name>', 'Only events of this stream')
   .option('--type <type>', 'Only events of this type')
   .option('--after <position>', 'Continue after this position')
   .option('--follow', 'Wait for further events')
   .option('--json', 'Whole events, one JSON object per line')
   .option('--url <url>', `The server (default: ${defaultUrl(env)})`)
-  .action(async ({ organization, url = defaultUrl(env), ...options }: EventOptions) => {
-    if (!organization) throw new CommandFailed('--organization <id> is required', 2)
+  .action(async ({ url = defaultUrl(env), ...options }: EventOptions) => {
+    const organization = organizationIn(options)
     const key = keyIn(env)
-    for await (const line of eventLines(remote(url, key), { organization, ...options }))
+    for await (const line of eventLines(remote(url, key), { ...options, organization }))
       stdout.write(`${line}\n`)
   })
 
@@ -103,7 +117,7 @@ cli
   )
   .option(
     '--organization <id>',
-    'The organization (export, show); platform: the platform itself (export)',
+    'The organization (export, show; default: REPRISE_ORGANIZATION); platform: the platform itself (export)',
   )
   .option('--out <file>', 'The file to write (export); an interrupted export continues')
   .option('--url <url>', 'Ask the server at this URL')
@@ -125,14 +139,14 @@ cli
     'feed <action> <read_model>',
     'tail: show a read model as it changes, one change per line',
   )
-  .option('--organization <id>', 'The organization (required)')
+  .option('--organization <id>', 'The organization (default: REPRISE_ORGANIZATION)')
   .option('--after <position>', 'Continue after this position')
-  .option('--no-snapshot', 'Only changes from now on')
+  .option('--no-snapshot', 'Only changes from now on (default: what is there comes first)')
   .option('--url <url>', `The server (default: ${defaultUrl(env)})`)
   .action(async (action: string, readModel: string, options: FeedOptions) => {
-    const { organization, url = defaultUrl(env), after, snapshot } = options
+    const { url = defaultUrl(env), after, snapshot } = options
     if (action !== 'tail') throw new CommandFailed(`feed ${action} is unknown; there is: tail`, 2)
-    if (!organization) throw new CommandFailed('--organization <id> is required', 2)
+    const organization = organizationIn(options)
     const key = keyIn(env)
     const asked = { url, key, organization, readModel, after, snapshot, say }
     for await (const line of feedLines(asked)) stdout.write(`${line}\n`)

@@ -17,6 +17,8 @@ t.test('help, version, and what is called wrongly', async (t) => {
   t.match(help, { code: 0, err: '' })
   for (const command of ['serve', 'projections', 'keys', 'events', 'audit'])
     t.match(help.out, `  ${command} `)
+  t.match(await reprise('help'), { code: 0, out: help.out, err: '' })
+  t.match(await reprise('feed --help'), { code: 0, out: '(default: what is there comes first)' })
   t.match(await reprise('events --help'), { code: 0, out: '--organization <id>' })
   for (const [args, err] of [
     ['nonsense', 'nonsense is unknown'],

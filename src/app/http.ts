@@ -6,6 +6,7 @@ import type { Admit } from '../http/checks/admission.ts'
 import { requireHttps } from '../http/checks/https.ts'
 import type { IdempotencyUses } from '../http/checks/idempotency.ts'
 import { healthRoutes, type Readiness } from '../http/routes/health.ts'
+import { homeRoutes } from '../http/routes/home.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
 import { wsChatRoutes } from '../http/routes/ws-chat.ts'
 import { processMetrics } from '../http/server/metrics.ts'
@@ -92,6 +93,7 @@ export const openHttp = async (uses: Uses) => {
     open: {
       '/api': [healthRoutes({ version, clock, readiness })],
       '': [
+        homeRoutes,
         metricsRoutes(metrics),
         ...uses.openRoutes,
         wsChatRoutes({

@@ -1,5 +1,6 @@
-import { fstatSync, write } from 'node:fs'
+import { constants, fstatSync, openSync, write } from 'node:fs'
 import { Socket } from 'node:net'
+import { isatty } from 'node:tty'
 
 /** Lines are written once so many characters wait, or this often. */
 const writeAt = 4_096
@@ -17,6 +18,19 @@ const unblocked = (fd: number): Socket | undefined => {
   return new Socket({ fd, readable: false, writable: true }).unref()
 }
 
+/**
+ * A terminal, opened once more so that writes to it fail where they would wait: one that was stopped (Ctrl-S)
+ * would keep the process from ending. Where the system cannot, the same descriptor.
+ */
+const ownTerminal = (fd: number): number => {
+  const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants
+  try {
+    return openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NONBLOCK | O_NOCTTY)
+  } catch {
+    return fd
+  }
+}
+
 const linesIn = (bytes: Buffer): number => {
   let lines = 0
   for (let at = bytes.indexOf(lineEnd); at >= 0; at = bytes.indexOf(lineEnd, at + 1)) lines++
@@ -30,7 +44,8 @@ type Options = { fd?: number; most?: number }
  * while it is blocked, and lines that it refuses (a full disk, a closed pipe), are dropped and
  * counted.
  */
-export const logOutput = ({ fd = 1, most = mostWaiting }: Options = {}) => {
+export const logOutput = ({ fd: given = 1, most = mostWaiting }: Options = {}) => {
+  const fd = isatty(given) ? ownTerminal(given) : given
   const handle = unblocked(fd)
   let lines: string[] = []
   /** Characters of `lines`, and bytes that are being written. */

@@ -1,10 +1,12 @@
 import { Console } from 'node:console'
+import { isatty } from 'node:tty'
 import { pino } from 'pino'
 import { offlineName } from '../adapters/models/registry.ts'
 import { type Config, configFrom, type Environment } from '../config.ts'
 import { schedule } from '../jobs/schedule.ts'
 import { type App, app } from './app.ts'
 import { logOutput } from './log-output.ts'
+import { readableLog } from './readable-log.ts'
 
 const stopWithinMs = 10_000
 /** How long the last log lines may take. */
@@ -16,35 +18,43 @@ const answering = (model: string): string =>
     ? `${model} answers: its answers are canned. Set LLM_BASE_URL and LLM_MODEL to connect a model`
     : `${model} answers`
 
-/** Commands to paste: a request, a streamed request, and a list of the recorded events. */
+/** Exports to paste, and commands that use them: a request, a streamed request, the recorded events. */
 const welcome = (
   url: string,
   model: string,
   { key, organizationId }: { key: string; organizationId: string },
 ) => `
-  A demo organization was made. Its key, shown this once: ${key}
+  A demo organization was made. Its key is shown this once:
+
+  export REPRISE_URL=${url}
+  export REPRISE_ORGANIZATION=${organizationId}
+  export REPRISE_API_KEY=${key}
+
   ${answering(model)}
 
-  curl ${url}/api/external/v1/chat/completions \\
-    -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' \\
+  curl -sS $REPRISE_URL/api/external/v1/chat/completions \\
+    -H "X-API-Key: $REPRISE_API_KEY" -H 'Content-Type: application/json' \\
     -d '{"messages":[{"role":"user","content":"Hello, what can you do?"}]}'
 
   The same, streamed:
 
-  curl -N ${url}/api/external/v1/chat/completions \\
-    -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' \\
+  curl -sS -N $REPRISE_URL/api/external/v1/chat/completions \\
+    -H "X-API-Key: $REPRISE_API_KEY" -H 'Content-Type: application/json' \\
     -d '{"stream":true,"messages":[{"role":"user","content":"Hello, what can you do?"}]}'
 
   What was recorded of it:
 
-  curl ${url}/api/admin/organizations/${organizationId}/audit/events -H 'X-API-Key: ${key}'
+  curl -sS $REPRISE_URL/api/admin/organizations/$REPRISE_ORGANIZATION/audit/events \\
+    -H "X-API-Key: $REPRISE_API_KEY"
 
-  Reference: ${url}/docs
+  Reference: open the address above in a browser
 `
 
+/** JSON lines, on a terminal readable ones. */
 const logTo = (level: string) => {
   const output = logOutput()
-  const log = pino({ level, base: null }, output)
+  const readable = { write: (line: string) => output.write(readableLog(line)) }
+  const log = pino({ level, base: null }, isatty(1) ? readable : output)
   /** Ends the process once its last log lines are written, or cannot be. */
   const exit = async (code: number): Promise<never> => {
     await output.flushed(flushMs)

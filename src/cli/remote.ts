@@ -8,9 +8,9 @@ const refusal = z.union([
   z.object({ detail: z.string() }).transform(({ detail }) => detail),
 ])
 
-/** The default address of a server. */
-export const defaultUrl = ({ PORT }: Readonly<Record<string, string | undefined>>): string =>
-  `http://127.0.0.1:${PORT || 3000}`
+/** The default address of a server: REPRISE_URL, else this machine's. */
+export const defaultUrl = (env: Readonly<Record<string, string | undefined>>): string =>
+  env.REPRISE_URL || `http://127.0.0.1:${env.PORT || 3000}`
 
 /** Where a server has a history: an organization's, or (`platform`) the platform's own. */
 export const auditPath = (organization: string): string =>

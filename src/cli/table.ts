@@ -1,4 +1,4 @@
-/** Rows below a heading, in columns as wide as they need to be. */
+/** Rows below a heading, in columns as wide as they need to be; `(none)` where there are no rows. */
 export const table = (rows: readonly (readonly string[])[]): string => {
   const columns = Math.max(0, ...rows.map((row) => row.length))
   const widths = Array.from({ length: columns }, (_, n) =>
@@ -11,5 +11,6 @@ export const table = (rows: readonly (readonly string[])[]): string => {
         .join('  ')
         .trimEnd(),
     )
+    .concat(rows.length === 1 ? '(none)' : [])
     .join('\n')
 }

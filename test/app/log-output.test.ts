@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   closeSync,
   constants,
+  existsSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -15,6 +16,7 @@ import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { logOutput } from '../../src/app/log-output.ts'
+import { eventually } from '../support/eventually.ts'
 
 t.test('lines are written whole and in order', async (t) => {
   const file = join(t.testdir(), 'log')
@@ -136,3 +138,36 @@ for (const [name, stdout] of [
     child.kill('SIGTERM')
     t.strictSame(await gone, [0, null])
   })
+
+const noScript =
+  spawnSync('script', ['--version']).status === 0 && process.platform === 'linux'
+    ? {}
+    : { skip: 'no script(1) of util-linux here' }
+
+t.test(
+  'a terminal that takes nothing keeps no server from answering and ending',
+  noScript,
+  async (t) => {
+    const DATA_DIR = t.testdir()
+    const [pid, code] = [join(DATA_DIR, 'pid'), join(DATA_DIR, 'code')]
+    const port = await freePort()
+    const command = `sh -c 'echo $$ >${pid}; exec ${process.execPath} ${main}'; echo $? >${code}`
+    // Nothing reads its output: the terminal that it makes is soon full.
+    const terminal = spawn('script', ['-qfec', command, '/dev/null'], {
+      env: { PATH: process.env.PATH ?? '', DATA_DIR, PORT: `${port}`, LOG_LEVEL: 'info' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    terminal.stdout.pause()
+    t.teardown(() => terminal.kill('SIGKILL'))
+    const get = () => fetch(`http://127.0.0.1:${port}/api/health`).catch(() => undefined)
+    await eventually(get)
+    for (let n = 0; n < 40; n++) {
+      const some = await Promise.all(Array.from({ length: 100 }, get))
+      t.ok(some.every((reply) => reply?.status === 200))
+      await Promise.all(some.map((reply) => reply?.arrayBuffer()))
+    }
+    process.kill(Number(readFileSync(pid, 'utf8')), 'SIGTERM')
+    const ended = async () => existsSync(code) && readFileSync(code, 'utf8')
+    t.equal(await eventually(ended), '0\n')
+  },
+)

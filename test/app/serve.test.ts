@@ -61,14 +61,26 @@ const takenPort = async () => {
   return server
 }
 
-/** The curl commands in a greeting, as a newcomer would copy them. */
-const curls = (greeting: string): string[] =>
-  [...greeting.matchAll(/^ {2}curl (?:.*\\\n)*.*$/gm)].map(([command]) => command)
+/** The curl commands in a greeting, as a newcomer would copy them, each after the exports. */
+const curls = (greeting: string): string[] => {
+  const exports = greeting.match(/^ {2}export .*$/gm) ?? []
+  return [...greeting.matchAll(/^ {2}curl (?:.*\\\n)*.*$/gm)].map(([command]) =>
+    [...exports, command].join('\n'),
+  )
+}
 
 t.test('the greeting works as it is printed', async (t) => {
   const server = life(t)
-  const commands = curls(await server.said('Reference: '))
+  const greeting = await server.said('in a browser\n')
+  const commands = curls(greeting)
   t.equal(commands.length, 3)
+  for (const once of [
+    /svc_live_\w+/g,
+    /export REPRISE_ORGANIZATION=[\w-]{36}/g,
+    /export REPRISE_URL=/g,
+  ])
+    t.equal(greeting.match(once)?.length, 1, String(once))
+  t.match(greeting, /Reference: .*\n$/, 'it is the last thing on the screen')
   const [whole, streamed, events] = await Promise.all(
     commands.map(async (command) => (await run('sh', ['-c', command])).stdout),
   )

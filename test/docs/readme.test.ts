@@ -48,7 +48,7 @@ t.test('every address is one that the server has', async (t) => {
   const routes = Object.keys(contract.paths).map(
     (route) => new RegExp(`^${route.replace(/\{\w+\}/g, '[^/]+')}$`),
   )
-  const others = ['/docs', '/metrics', '/api/openapi.json']
+  const others = ['/docs', '/metrics', '/api/openapi.json', '/api/external/mcp']
   const isPrefix = (path: string) =>
     Object.keys(contract.paths).some((route) => route.startsWith(`${path}/`))
   const known = (path: string) =>
@@ -78,6 +78,8 @@ t.test('every variable is in docs/contract/configuration.md, with its default', 
 
 /** Names in capitals that are no variables of the server. */
 const inProse = new Set([
+  'REPRISE_URL',
+  'REPRISE_ORGANIZATION',
   'REPRISE_API_KEY',
   'LLM_AGENT',
   'SEQUENTIAL_AGENT',

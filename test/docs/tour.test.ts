@@ -2,6 +2,7 @@ import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { exportsOf } from '../support/exports.ts'
 import { startServer } from '../support/server.ts'
 
 const run = promisify(execFile)
@@ -18,9 +19,7 @@ const steps = () => {
 
 t.test('the tour in README.md works as it stands there', noCurl, async (t) => {
   const server = await startServer(t, { DEMO: 'on' })
-  const [, ORGANIZATION = '', KEY = ''] =
-    /organizations\/(\S+)\/audit\/events -H 'X-API-Key: (svc_live_\w+)'/.exec(server.output()) ?? []
-  const env = { PATH: process.env.PATH ?? '', URL: server.url, KEY, ORGANIZATION }
+  const env = { PATH: process.env.PATH ?? '', ...(await exportsOf(server)) }
   const said: string[] = []
   for (const step of steps()) {
     const { stdout } = await run('sh', ['-c', step], { env })

@@ -21,8 +21,11 @@ const required = (value: string | undefined, what: string): string => {
   return value
 }
 
+const organizationIn = (env: Environment, { organization }: AuditOptions) =>
+  organization || env.REPRISE_ORGANIZATION
+
 const exported = async ({ env, options }: Asked): Promise<string> => {
-  const organization = required(options.organization, '--organization <id>')
+  const organization = required(organizationIn(env, options), '--organization <id>')
   const path = required(options.out, '--out <file>')
   const { openHistory } = await import('./open-history.ts')
   const { exportHistory } = await import('./export-history.ts')
@@ -69,7 +72,11 @@ const shown = async ({ env, file, options }: Asked): Promise<string> => {
   const session = String(required(options.session, '--session <id>'))
   const { eventsOfSession } = await import('./session-events.ts')
   const { sessionTree } = await import('./session-tree.ts')
-  return sessionTree(await eventsOfSession(env, file, { ...options, session }))
+  const organization = organizationIn(env, options)
+  return sessionTree(
+    session,
+    await eventsOfSession(env, file, { ...options, organization, session }),
+  )
 }
 
 const actions: Readonly<Record<string, (asked: Asked) => Promise<string>>> = {

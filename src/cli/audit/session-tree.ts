@@ -69,9 +69,9 @@ const between = (start: Told | undefined, { metadata }: Told): number | undefine
 
 /**
  * A session's runs as an indented tree: the messages, which agents and tools ran below which,
- * durations and costs. Takes the events of its stream in order.
+ * durations and costs. Takes its id and the events of its stream in order.
  */
-export const sessionTree = (events: readonly unknown[]): string => {
+export const sessionTree = (session: string, events: readonly unknown[]): string => {
   const rows: Row[] = []
   const runs = new Map<string, { row: Row; start: Told }>()
   const steps = new Map<string, Row>()
@@ -88,7 +88,12 @@ export const sessionTree = (events: readonly unknown[]): string => {
 
   const handlers: Readonly<Record<string, (event: Told) => void>> = {
     SessionCreated: ({ data, metadata }) => {
-      add(0, 'session', data.userId && `of user ${data.userId}`, `created ${metadata.at}`)
+      add(
+        0,
+        `session ${session}`,
+        data.userId && `of user ${data.userId}`,
+        `created ${metadata.at}`,
+      )
     },
     SessionErased: ({ metadata }) => {
       add(0, 'erased', metadata.at)

@@ -9,12 +9,13 @@ const datastore_id = demoId('datastore')
 const librarian = demoId('Librarian')
 const question = 'How many days of leave are there?'
 const session_id = 'tour'
+const chat = '/api/external/v1/chat/completions'
 const invited = 'ada@example.com'
 
 /** Bodies that work as they stand on a server with the demo organization, by method and path. */
 const bodies = {
   post: {
-    '/api/external/v1/chat/completions': {
+    [chat]: {
       messages: [{ role: 'user', content: question }],
       session_id,
     },
@@ -133,6 +134,12 @@ const bodyOf = (method: string, path: string): Values | undefined => {
   return table[method]?.[path]
 }
 
+/** The request to begin with comes first in its group. */
+const firstPath = <Item>(paths: Readonly<Record<string, Item>> = {}): Record<string, Item> => {
+  const { [chat]: first, ...others } = paths
+  return first === undefined ? others : { [chat]: first, ...others }
+}
+
 /**
  * Puts examples into the OpenAPI document: `/docs` fills them in, so that "Try it out" works at once. Ids are
  * those of the demo organization, where a path needs none that only a request can tell.
@@ -140,6 +147,7 @@ const bodyOf = (method: string, path: string): Values | undefined => {
 export const withExamples: Transform = (document) => {
   if (!('openapiObject' in document)) return document.swaggerObject
   const { openapiObject } = document
+  openapiObject.paths = firstPath(openapiObject.paths)
   for (const [path, item] of Object.entries(openapiObject.paths ?? {}))
     for (const method of methods) {
       const operation = item?.[method]

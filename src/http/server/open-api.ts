@@ -4,14 +4,17 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { docsPage } from '../pages/docs-page.ts'
 import { withExamples } from './examples.ts'
+import { groups, introduction } from './groups.ts'
 import type { RouteRules } from './route-rules.ts'
 
 /** /docs loads everything from this server, and no other page may frame it. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
-  "style-src 'self'",
+  // The one style element that swagger-ui makes itself, by its content.
+  "style-src 'self' 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w='",
   "img-src 'self' data:",
   "connect-src 'self'",
   "base-uri 'none'",
@@ -81,9 +84,10 @@ export const openApi = async (http: FastifyInstance, version: string): Promise<v
       info: {
         title: 'Reprise',
         version,
-        description: 'A multi-tenant multi-agent AI platform whose every fact is an event.',
+        description: introduction,
         license: { name: 'MIT', identifier: 'MIT' },
       },
+      tags: Object.entries(groups).map(([name, description]) => ({ name, description })),
       security: [{ apiKey: [] }, { bearer: [] }],
       components: {
         securitySchemes: {
@@ -103,6 +107,6 @@ export const openApi = async (http: FastifyInstance, version: string): Promise<v
       }
     },
   })
-  await http.register(swaggerUi, { routePrefix: '/docs', staticCSP: policy })
+  await http.register(swaggerUi, { routePrefix: '/docs', staticCSP: policy, ...docsPage })
   await http.register(documentRoute)
 }

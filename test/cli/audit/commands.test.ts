@@ -95,12 +95,12 @@ t.test('a history is exported, verified, tampered with, and replayed', async (t)
   const { position } = JSON.parse(lines[places[0] ?? 0] ?? '')
   t.match(await reprise(`audit replay ${file} --view sessions --as-of ${position}`), {
     code: 0,
-    out: 'ID\n',
+    out: 'ID\n(none)\n',
   })
 
   const where = `--session first --organization ${organizationId}`
   const tree =
-    /^session {2}of user .*\nrun \S+ {2}completed .* credits .*\n {2}user: Hello there\n {2}Orchestrator {2}LLM_AGENT .*\n {2}Orchestrator: .*\n$/
+    /^session first {2}of user .*\nrun \S+ {2}completed .* credits .*\n {2}user: Hello there\n {2}Orchestrator {2}LLM_AGENT .*\n {2}Orchestrator: .*\n$/
   t.match(await reprise(`audit show ${where} --url ${url}`, env), { code: 0, out: tree, err: '' })
   t.match(await reprise(`audit show ${file} --session first`), {
     code: 0,

@@ -7,7 +7,7 @@ const cost = { promptTokens: 120, completionTokens: 35, charge: 2_051 }
 
 t.test('a session is shown as a tree of runs, agents and tools', async (t) => {
   const started = { runId: 'r1', agentType: 'LLM_AGENT' }
-  const tree = sessionTree([
+  const tree = sessionTree('s1', [
     event('SessionCreated', { userId: 'u1', keyId: null, hidden: false }),
     event('UserMessageSent', { messageId: 'm1', runId: 'r1', content: 'Where is\nmy order?' }),
     event('RunStarted', { runId: 'r1', messageId: 'm1', agentId: 'a', agent: 'Front' }),
@@ -34,7 +34,7 @@ t.test('a session is shown as a tree of runs, agents and tools', async (t) => {
     event('SessionErased', { deletedBy: null }, 9),
   ])
   t.strictSame(tree.split('\n'), [
-    'session  of user u1  created 2026-01-01T00:00:00.000Z',
+    'session s1  of user u1  created 2026-01-01T00:00:00.000Z',
     'run r1  completed  2.6 s  120 + 35 tokens  0.002051 credits  2026-01-01T00:00:00.000Z',
     '  user: Where is my order?',
     '  Front  LLM_AGENT  12 ms',

@@ -1,11 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { pino } from 'pino'
-import t, { type Test } from 'tap'
-import { app } from '../../../src/app/app.ts'
-import { configFrom } from '../../../src/config.ts'
+import t from 'tap'
+import { startDemo } from '../../support/demo.ts'
 import { eventually } from '../../support/eventually.ts'
 import {
   conformance,
@@ -17,32 +12,13 @@ import {
 import { superAdminKey } from '../../support/platform.ts'
 import { raw } from '../../support/raw.ts'
 
-/** A fresh server with the demo organization. */
-const demoServer = async (t: Test) => {
-  const path = await mkdtemp(join(tmpdir(), 'reprise-'))
-  const config = configFrom({
-    DATA_DIR: path,
-    SUPER_ADMIN_KEY: superAdminKey,
-    LOG_LEVEL: 'silent',
-  })
-  const { http, demo, close } = await app(config, { log: pino({ level: 'silent' }) })
-  t.teardown(async () => {
-    await close()
-    await rm(path, { recursive: true, force: true })
-  })
-  const url = await http.listen({ host: '127.0.0.1', port: 0 })
-  const made = await demo()
-  if (!made) throw new Error('there is no demo organization')
-  return { url, ...made }
-}
-
 const exampleIn = ({ requestBody }: Operation): unknown =>
   requestBody?.content['application/json']?.example
 
 t.test(
   'every body has an example that fits its own schema, and so has every parameter',
   async (t) => {
-    const { url } = await demoServer(t)
+    const { url } = await startDemo(t)
     const ajv = new Ajv2020({ strict: false, formats })
     const fits = (schema: object, value: unknown, what: string) =>
       t.ok(ajv.validate(schema, value), `${what}: ${ajv.errorsText()}`)
@@ -78,7 +54,7 @@ const refused: Readonly<Record<string, string>> = {
 }
 
 t.test('every example answers what the document says, as it stands', async (t) => {
-  const { url, key, organizationId } = await demoServer(t)
+  const { url, key, organizationId } = await startDemo(t)
   const ask = raw(url)
   const as = async (apiKey: string, method: string, path: string, body?: unknown) =>
     ask(path, {
