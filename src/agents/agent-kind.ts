@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs'
 import type { Clock } from '../ports/clock.ts'
+import type { JsonSchemas } from '../ports/json-schemas.ts'
 import type { Models } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentAnswer, AgentEvent, AgentOutput } from './agent-event.ts'
@@ -17,6 +18,8 @@ export type AgentStep = {
   /** What agents before this one said in this turn. */
   outputs: readonly AgentOutput[]
   budget: RunBudget
+  /** Its answer is the turn's. */
+  final: boolean
   /** Set inside a loop. */
   exitLoop?: Tool
 }
@@ -39,6 +42,8 @@ export type RuntimePorts = {
   clock: Clock
   /** The tools an agent may use in a turn; its MCP servers may have to be asked. */
   toolsOf(agent: AgentConfig, turn: AgentTurn): readonly Tool[] | Promise<readonly Tool[]>
+  /** Why a text does not fit a JSON Schema. */
+  textMisfitOf: JsonSchemas['textMisfitOf']
 }
 
 export type RunLimits = {

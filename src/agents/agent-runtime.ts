@@ -1,8 +1,8 @@
 import { Observable } from 'rxjs'
-import { ModelFault } from '../ports/model.ts'
+import { ModelFault, ModelOutputInvalid } from '../ports/model.ts'
 import { relayed } from '../support/relayed.ts'
 import { TurnTimeout } from './agent.ts'
-import type { AgentAnswer, AgentEvent, TurnDone } from './agent-event.ts'
+import type { AgentAnswer, AgentEvent, TokenEvent, TurnDone } from './agent-event.ts'
 import type { RunLimits, RuntimePorts } from './agent-kind.ts'
 import { attribution } from './attributed.ts'
 import { type KeywordTable, keywordCalls, keywordPhrases } from './keyword-tools.ts'
@@ -19,6 +19,13 @@ export const defaultLimits: RunLimits = {
   context: 16_000,
   toolMs: 60_000,
   turnMs: 1_800_000,
+}
+
+/** The answer of a turn with a format, which was held back until it was checked. */
+const wholeAnswer = ({ text, by, finishReason }: AgentAnswer): TokenEvent | undefined => {
+  if (text !== '') return { event: 'token', agent: by, step_id: by, text }
+  if (finishReason === 'stop') throw new ModelOutputInvalid(`${by} gave no answer in the format`)
+  return undefined
 }
 
 type Options = RuntimePorts & { limits?: Partial<RunLimits>; phrases?: KeywordTable }
@@ -44,7 +51,7 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
       const done = (): TurnDone => {
         if (!answer) throw new ModelFault(`${turn.agent.name} ended without an answer`)
         const { text, by, finishReason } = answer
-        const toolCalls = toolCallsIn(text, ports.clock.id)
+        const toolCalls = turn.format ? [] : toolCallsIn(text, ports.clock.id)
         const called = toolCalls.length > 0
         const reason = budget.spent ? 'length' : finishReason
         return {
@@ -62,7 +69,14 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
         bounds.turnMs,
       )
       subscriber.add(() => clearTimeout(late))
-      const events = run(turn.agent, { turn, depth: 0, parent: null, outputs: [], budget })
+      const events = run(turn.agent, {
+        turn,
+        depth: 0,
+        parent: null,
+        outputs: [],
+        budget,
+        final: true,
+      })
       relayed(events, subscriber, {
         next(event) {
           meter.see(event)
@@ -72,6 +86,8 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
           subscriber.next(event)
         },
         complete() {
+          const said = turn.format && answer && wholeAnswer(answer)
+          if (said) subscriber.next(said)
           subscriber.next(done())
           subscriber.complete()
         },

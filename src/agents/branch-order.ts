@@ -21,8 +21,15 @@ export const inBranchOrder = (
     let text = ''
     let ended = false
     const outputs: AgentOutput[] = []
+    const { format } = step.turn
+    let reason: AgentAnswer['finishReason'] = 'stop'
+    const isLast = (n: number) => agents[n]?.agentId === agents.at(-1)?.agentId
     const take = (answer: AgentAnswer) => {
-      text = paragraphs(text, answer.text)
+      if (!format) text = paragraphs(text, answer.text)
+      else if (isLast(begun - 1)) {
+        text = answer.text
+        reason = answer.finishReason
+      }
       outputs.push(...answer.outputs)
       ended = ends(answer)
     }
@@ -30,11 +37,12 @@ export const inBranchOrder = (
     const next = () => {
       const agent = agents[begun++]
       if (!agent || ended || step.budget.spent) return undefined
-      const place = { ...step, outputs: [...step.outputs, ...outputs] }
+      const final = step.final && isLast(begun - 1)
+      const place = { ...step, final, outputs: [...step.outputs, ...outputs] }
       return following(text, answerOf(agent, container, place, runtime, take))
     }
     return concat(
       oneByOne(next),
-      defer(() => of(answered(container, { text }, outputs))),
+      defer(() => of(answered(container, { text, finishReason: reason }, outputs))),
     )
   })

@@ -1,14 +1,17 @@
-import { concat, defer, from, Observable, switchMap } from 'rxjs'
+import { concat, defer, from, Observable, of, switchMap } from 'rxjs'
 import {
+  type AnswerFormat,
   type ChatMessage,
   type ModelEvent,
   ModelFault,
+  ModelOutputInvalid,
   type ToolCall,
   type ToolSpec,
 } from '../ports/model.ts'
 import { relayed } from '../support/relayed.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentKind, AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
+import { answerMisfit, correction, inFormat } from './answer-format.ts'
 import { callTools } from './call-tools.ts'
 import { activeBelow, answered, handedOver } from './hand-over.ts'
 import { settingsFor } from './model-settings.ts'
@@ -48,6 +51,9 @@ const conversation = (
   if (below.length > 0) specs.push(transferSpec(below))
   const settings = { model: id, ...settingsFor(agent, turn.settings) }
 
+  const format = step.final ? turn.format : undefined
+  let corrected = false
+
   const round = (
     n: number,
     said: string,
@@ -71,6 +77,8 @@ const conversation = (
         else if (event.type === 'done') told = event
         else if (event.text !== '') {
           text += event.text
+          // An answer in a format is given whole, once it was checked.
+          if (turn.format) return
           const token = before + event.text
           before = ''
           subscriber.next({ event: 'token', agent: agent.name, step_id: stepId, text: token })
@@ -95,11 +103,23 @@ const conversation = (
         )
       }
 
+      /** The answer once it fits its format; it is asked for again at most once. */
+      const checked = (asked: AnswerFormat, answer: Observable<BodyEvent>) =>
+        from(answerMisfit(runtime, turn, asked, text)).pipe(
+          switchMap((misfit) => {
+            if (misfit === undefined) return answer
+            if (corrected)
+              throw new ModelOutputInvalid(`${name} did not answer in the format, twice`)
+            corrected = true
+            return round(n, '', [...messages, ...correction(asked, text, misfit)])
+          }),
+        )
+
       const ended = (): void => {
         budget.answered()
         if (!told) throw new ModelFault(`${name} ended without saying so`)
         const { finishReason, usage, by = { name, price } } = told
-        const whole = paragraphs(said, text)
+        const whole = format ? text : paragraphs(said, text)
         subscriber.next({
           event: 'model_answered',
           step_id: stepId,
@@ -109,9 +129,13 @@ const conversation = (
         })
         if (last || calls.length === 0) {
           const reason = finishReason === 'tool_calls' ? 'stop' : finishReason
-          subscriber.next(answered(agent, { text: whole, finishReason: reason }))
-          subscriber.complete()
-        } else relayed(afterCalls(whole), subscriber, subscriber)
+          const answer = of(answered(agent, { text: whole, finishReason: reason }))
+          relayed(
+            format && reason === 'stop' ? checked(format, answer) : answer,
+            subscriber,
+            subscriber,
+          )
+        } else relayed(afterCalls(format ? '' : whole), subscriber, subscriber)
       }
 
       const ask = (): void => {
@@ -123,14 +147,20 @@ const conversation = (
           prompt_tokens: piecesOfAll(messages),
         })
         if (subscriber.closed) return
-        const answer = model.stream({ ...settings, messages, ...offered })
+        const answer = model.stream({
+          ...settings,
+          messages,
+          ...offered,
+          ...(format ? { format } : {}),
+        })
         relayed(answer, subscriber, { next: heard, complete: ended })
       }
 
       relayed(budget.pause(), subscriber, { next: () => undefined, complete: ask })
     })
 
-  return round(1, '', promptOf(agent, step, limits.context))
+  const prompt = promptOf(agent, step, limits.context)
+  return round(1, '', format ? inFormat(format, prompt) : prompt)
 }
 
 /** One model with its tools; it may hand the turn to one of its sub-agents. */

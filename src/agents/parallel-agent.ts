@@ -1,4 +1,5 @@
 import { catchError, concat, defer, EMPTY, map, merge, of, throwError } from 'rxjs'
+import { ModelOutputInvalid } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentAnswer, AgentEvent } from './agent-event.ts'
 import type { AgentKind } from './agent-kind.ts'
@@ -18,6 +19,8 @@ const inBranch = (event: AgentEvent, n: number): AgentEvent =>
 export const parallelAgent: AgentKind = (agent, step, runtime) =>
   defer(() => {
     const below = someBelow(agent, step)
+    if (step.final && step.turn.format)
+      throw new ModelOutputInvalid(`${agent.name} gives several answers, not one in a format`)
     const answers: AgentAnswer[] = []
     const errors: unknown[] = []
     const ended = ({ name }: AgentConfig, n: number) =>
@@ -30,7 +33,7 @@ export const parallelAgent: AgentKind = (agent, step, runtime) =>
         }),
       )
     const branches = below.map((branch, n) => {
-      const events = answerOf(branch, agent, step, runtime, (answer) => {
+      const events = answerOf(branch, agent, { ...step, final: false }, runtime, (answer) => {
         answers[n] = answer
       }).pipe(
         catchError((error: unknown) => {

@@ -1,5 +1,5 @@
 import type { Call } from '../ports/call.ts'
-import type { ChatMessage, ModelSettings } from '../ports/model.ts'
+import type { AnswerFormat, ChatMessage, ModelSettings } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
 
 /** One message of a user and all that is needed to answer it. */
@@ -17,4 +17,6 @@ export type AgentTurn = {
   history: readonly ChatMessage[]
   /** Of the caller, for this turn; they win over the agent's own. */
   settings?: ModelSettings
+  /** What the answer of the turn must be; it is then given whole, once it was checked. */
+  format?: AnswerFormat
 }

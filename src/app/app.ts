@@ -151,14 +151,14 @@ export const app = (config: Config, options: Options) =>
         log,
       }),
     )
-    const { faultOf, misfitOf } = opened.use(jsonSchemas())
+    const schemas = opened.use(jsonSchemas())
     const { toolsOf } = opened.use(
       await openTools({
         config,
         remember: commands.remember,
         views,
         open,
-        misfitOf,
+        misfitOf: schemas.misfitOf,
         clock,
         knowledge: knowledge.search,
         contentGeneration: content.generation,
@@ -174,6 +174,7 @@ export const app = (config: Config, options: Options) =>
         requireSubscription,
         models,
         toolsOf,
+        schemas,
         vault,
         eraseContents: content.eraseContents,
         waitForPosition,
@@ -203,7 +204,7 @@ export const app = (config: Config, options: Options) =>
       waitForPosition,
       rebuilding,
       rotation,
-      schemaFault: faultOf,
+      schemaFault: schemas.faultOf,
     })
     const audit = auditPart({
       events,

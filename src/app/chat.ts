@@ -26,6 +26,7 @@ import { sessionTurnRoutes } from '../http/routes/session-turns.ts'
 import { sessionRoutes } from '../http/routes/sessions.ts'
 import { warmupRoutes } from '../http/routes/warmup.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { JsonSchemas } from '../ports/json-schemas.ts'
 import type { Log } from '../ports/log.ts'
 import type { Models } from '../ports/model.ts'
 import type { WaitForPosition } from '../ports/views.ts'
@@ -57,6 +58,7 @@ type Uses = {
   requireSubscription: RequireSubscription
   models: Models
   toolsOf: RuntimePorts['toolsOf']
+  schemas: Pick<JsonSchemas, 'faultOf' | 'textMisfitOf'>
   vault: Vault
   eraseContents: EraseContents
   waitForPosition: WaitForPosition
@@ -95,6 +97,7 @@ export const chatPart = (uses: Uses) => {
       models,
       clock,
       toolsOf,
+      textMisfitOf: uses.schemas.textMisfitOf,
       limits: { modelCalls: config.RUN_MAX_MODEL_CALLS, steps: config.RUN_MAX_STEPS },
     }),
     models,
@@ -139,7 +142,7 @@ export const chatPart = (uses: Uses) => {
     /** By the path they are mounted at. */
     routes: {
       '/api/external/v1': [
-        chatRoutes(beginTurn),
+        chatRoutes({ beginTurn, schemaFault: uses.schemas.faultOf }),
         modelRoutes({
           listModels: listModels({ agents, organizations }),
           getModel: getModel({ agents, organizations }),

@@ -76,6 +76,7 @@ export const refusalWords = {
   model_misconfigured:
     'The model provider refuses what it was asked as it is configured; an operator has to mend that',
   context_length_exceeded: 'The conversation is too long for the model',
+  invalid_model_output: 'The model did not answer in the format that was asked for',
   llm_service_unavailable: 'The model provider is unavailable',
   llm_service_timeout: 'The model provider did not answer in time',
   service_unavailable: 'The service cannot take this request right now',

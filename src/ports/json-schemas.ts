@@ -20,4 +20,10 @@ export type JsonSchemas = {
     schema: Readonly<Record<string, unknown>>,
     value: unknown,
   ): Promise<Misfit | undefined>
+  /** The same for a text that is to be JSON. */
+  textMisfitOf(
+    organizationId: string,
+    schema: Readonly<Record<string, unknown>>,
+    text: string,
+  ): Promise<Misfit | undefined>
 }

@@ -26,11 +26,23 @@ export type ModelSettings = {
   reasoningEffort?: string
 }
 
+/** What an answer must be: a JSON object, or JSON that fits a schema. */
+export type AnswerFormat =
+  | { type: 'json_object' }
+  | {
+      type: 'json_schema'
+      name: string
+      description?: string
+      schema: Readonly<Record<string, unknown>>
+      strict?: boolean
+    }
+
 export type ModelRequest = ModelSettings & {
   /** The name after `provider/`. */
   model: string
   messages: readonly ChatMessage[]
   tools?: readonly ToolSpec[]
+  format?: AnswerFormat
 }
 
 /** In tokens. */
@@ -72,6 +84,11 @@ export class ModelFault extends Error {
  */
 export class ModelMisconfigured extends ModelFault {
   override readonly name = 'ModelMisconfigured'
+}
+
+/** The answer does not fit its format, also when asked for again (502 invalid_model_output). */
+export class ModelOutputInvalid extends ModelFault {
+  override readonly name = 'ModelOutputInvalid'
 }
 
 /** The conversation is too long for the model (400 context_length_exceeded). */

@@ -5,7 +5,10 @@ import { serveTasks } from '../support/lane-tasks.ts'
 
 export type SchemaTask =
   /** `schema` is JSON. `strict`: it must fit its own dialect. */
-  { schema: string; strict: boolean } | { schema: string; value: unknown }
+  | { schema: string; strict: boolean }
+  | { schema: string; value: unknown }
+  /** `text` is to be JSON. */
+  | { schema: string; text: string }
 
 export type SchemaAnswer = { fault?: string; misfit?: string }
 
@@ -48,11 +51,22 @@ const lenientlyCompiled = (text: string): Compiled => {
   return made
 }
 
+const parsed = (text: string): { value: unknown } | undefined => {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}
+
 serveTasks<SchemaTask, SchemaAnswer>((task) => {
   const { schema } = task
   const made = 'strict' in task && task.strict ? compiled(schema, true) : lenientlyCompiled(schema)
   if ('fault' in made) return { answer: { fault: made.fault.slice(0, 500) } }
-  if (!('value' in task) || made.validate(task.value)) return { answer: {} }
+  if ('strict' in task) return { answer: {} }
+  const read = 'text' in task ? parsed(task.text) : { value: task.value }
+  if (!read) return { answer: { misfit: ' is not JSON' } }
+  if (made.validate(read.value)) return { answer: {} }
   const [first] = made.validate.errors ?? []
   const misfit = `${first?.instancePath ?? ''} ${first?.message ?? 'do not fit'}`
   return { answer: { misfit: misfit.slice(0, 500) } }

@@ -16,12 +16,16 @@ const usual: Limits = { timeoutMs: 2_000, heapMb: 128, threads: 2 }
 const idleMs = 60_000
 /** How large a schema may be, in characters of JSON. */
 const longestSchema = 65_536
+/** How long a text to be checked may be, in characters. */
+const longestText = 1_048_576
 
 const words = {
   time: 'it takes too long to compile',
   memory: 'it needs too much memory to compile',
   crash: 'it cannot be read',
 } as const
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64')
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -42,6 +46,9 @@ export const jsonSchemas = (
   const texts = new WeakMap<Schema, string>()
   /** By hash: why a schema cannot be used when checking, or that it can. */
   const verdicts = new LRUCache<string, Promise<SchemaFault | undefined>>({ max: 2_000 })
+
+  /** Those that fit their dialect and were compiled, by hash: chats bring the same ones again. */
+  const sound = new LRUCache<string, true>({ max: 2_000 })
 
   const textOf = (schema: Schema): string => {
     const text = texts.get(schema) ?? JSON.stringify(schema)
@@ -67,7 +74,7 @@ export const jsonSchemas = (
 
   /** Compiled once for all checks. */
   const verdict = (owner: string, text: string): Promise<SchemaFault | undefined> => {
-    const hash = createHash('sha256').update(text).digest('base64')
+    const hash = hashOf(text)
     const known = verdicts.get(hash)
     if (known) return known
     const asked = compiling(owner, text, false)
@@ -76,19 +83,38 @@ export const jsonSchemas = (
     return asked
   }
 
+  const misfitIn = async (
+    owner: string,
+    what: string,
+    task: Exclude<SchemaTask, { strict: boolean }>,
+  ) => {
+    try {
+      const { misfit } = await pool.run(owner, task)
+      return misfit === undefined ? undefined : { misfit: `${what}${misfit}` }
+    } catch (error) {
+      if (!(error instanceof WorkFailed) || error.fault === 'closed') throw error
+      return { misfit: `the ${what} could not be checked in time` }
+    }
+  }
+
   return {
-    faultOf: (organizationId, schema) => compiling(organizationId, JSON.stringify(schema), true),
+    async faultOf(organizationId, schema) {
+      const text = JSON.stringify(schema)
+      const hash = hashOf(text)
+      if (sound.has(hash)) return undefined
+      const fault = await compiling(organizationId, text, true)
+      if (!fault) sound.set(hash, true)
+      return fault
+    },
     async misfitOf(organizationId, schema, value) {
       const text = textOf(schema)
       if ((await verdict(organizationId, text)) !== undefined)
         return { misfit: 'the parameters of this tool are not a usable JSON Schema' }
-      try {
-        const { misfit } = await pool.run(organizationId, { schema: text, value })
-        return misfit === undefined ? undefined : { misfit: `arguments${misfit}` }
-      } catch (error) {
-        if (!(error instanceof WorkFailed) || error.fault === 'closed') throw error
-        return { misfit: 'the arguments could not be checked in time' }
-      }
+      return misfitIn(organizationId, 'arguments', { schema: text, value })
+    },
+    async textMisfitOf(organizationId, schema, text) {
+      if (text.length > longestText) return { misfit: 'the answer is longer than 1 MB' }
+      return misfitIn(organizationId, 'answer', { schema: textOf(schema), text })
     },
     close: pool.close,
   }

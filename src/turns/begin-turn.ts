@@ -2,7 +2,7 @@ import type { FindAgents } from '../../queries/find-agents.ts'
 import { requireActive, requireCallable } from '../domain/agent/runnable.ts'
 import { refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { ChatMessage, ModelSettings } from '../ports/model.ts'
+import type { AnswerFormat, ChatMessage, ModelSettings } from '../ports/model.ts'
 import type { Asker, Delegate } from '../security/delegate.ts'
 import { idFor } from '../support/ids.ts'
 import type { PastTurn } from './past-turn.ts'
@@ -41,6 +41,7 @@ export type TurnAsked = {
   /** That agent may be of any type; else it is an LLM agent. */
   anyAgentType?: true
   settings?: ModelSettings | undefined
+  format?: AnswerFormat | undefined
   /** The turn can be read again after its end. */
   keep: boolean
 }
@@ -103,6 +104,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
         ...(target ? { target } : {}),
         ...(fingerprint ? { fingerprint } : {}),
         ...(asked.settings ? { settings: asked.settings } : {}),
+        ...(asked.format ? { format: asked.format } : {}),
       },
       { keep: keep || fingerprint !== undefined },
     )

@@ -6,6 +6,7 @@ const codes: Readonly<Record<string, RefusalCode>> = {
   ModelTimeout: 'llm_service_timeout',
   TurnTimeout: 'llm_service_timeout',
   ModelMisconfigured: 'model_misconfigured',
+  ModelOutputInvalid: 'invalid_model_output',
   ContextTooLong: 'context_length_exceeded',
 }
 

@@ -97,11 +97,14 @@ export const runTurn = (uses: RunTurnUses) => {
   }
 
   const reserveFor = (request: TurnRequest): number => {
-    const { call, agent, message, before, system, settings } = request
+    const { call, agent, message, before, system, settings, format } = request
     const price = priceOf(agent, call)
     const earlier = [...system, ...before].reduce((sum, one) => sum + piecesIn(one.content), 0)
     const completion = longestAnswer(settingsFor(agent, settings)) ?? expectedTokens
-    return Math.ceil((earlier + piecesIn(message)) * price.prompt + completion * price.completion)
+    const asked = format ? piecesIn(JSON.stringify(format)) : 0
+    return Math.ceil(
+      (earlier + piecesIn(message) + asked) * price.prompt + completion * price.completion,
+    )
   }
 
   /** Large texts are counted, sealed and sent in turns of the event loop of their own, not many at once. */
@@ -234,7 +237,7 @@ export const runTurn = (uses: RunTurnUses) => {
    */
   const finish = (request: TurnRequest, runId: string, begun: Begun) => {
     const { sent, key, log, cancelled } = begun
-    const { call, sessionId, agent, target, message, settings } = request
+    const { call, sessionId, agent, target, message, settings, format } = request
     const startedAt = clock.now().getTime()
     const turn: AgentTurn = {
       call,
@@ -245,6 +248,7 @@ export const runTurn = (uses: RunTurnUses) => {
       history: historyOf(request, sent, key),
       ...(target ? { target } : {}),
       ...(settings ? { settings } : {}),
+      ...(format ? { format } : {}),
     }
     const driven = drive(cancelled ? NEVER : runAgent(turn), {
       log,

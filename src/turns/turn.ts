@@ -4,7 +4,7 @@ import type { Position } from '../domain/event.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import type { Viewer } from '../domain/session/session.ts'
 import type { Call } from '../ports/call.ts'
-import type { ChatMessage, ModelSettings } from '../ports/model.ts'
+import type { AnswerFormat, ChatMessage, ModelSettings } from '../ports/model.ts'
 import type { TurnLog } from './turn-log.ts'
 
 /** What a client asks of a session: one message, and how to answer it. */
@@ -29,6 +29,7 @@ export type TurnRequest = {
   target?: AgentConfig
   /** How models are to answer in this turn. */
   settings?: ModelSettings
+  format?: AnswerFormat
   /** A repeated request has the same (idempotency key). */
   messageId: string
   /** Set when a stock SDK may repeat the request. */

@@ -107,4 +107,5 @@ export const hostOf = ({
     const named = agent.tools.map((tool) => (typeof tool === 'string' ? tool : tool.name))
     return tools.filter(({ spec }) => named.includes(spec.name))
   },
+  textMisfitOf: async () => undefined,
 })

@@ -2,7 +2,7 @@ import { choicesIn, transferName } from '../../agents/transfer.ts'
 import type { ToolSpec } from '../../ports/model.ts'
 import { ownTools } from './offline-named-tool.ts'
 
-const longestQuote = 400
+export const longestQuote = 400
 
 export const shortened = (text: string, longest: number): string =>
   text.length <= longest ? text : `${text.slice(0, longest).trimEnd()}…`

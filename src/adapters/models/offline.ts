@@ -4,8 +4,17 @@ import type { ChatMessage, Model, ModelEvent, ModelRequest } from '../../ports/m
 import { answerFrom } from './offline-answers.ts'
 import { saidOf } from './offline-length.ts'
 import { planned } from './offline-rules.ts'
+import { longestQuote, shortened } from './offline-words.ts'
+import { smallestValue } from './smallest-value.ts'
 
 const word = /\S+\s*/g
+
+/** Of a JSON object without a schema. */
+const quoting = {
+  type: 'object',
+  required: ['message'],
+  properties: { message: { type: 'string' } },
+}
 
 /** The rules read only this much of a message. */
 const longestMessage = 20_000
@@ -16,6 +25,13 @@ const askedIn = (messages: readonly ChatMessage[]): string =>
     ?.content.slice(0, longestMessage)
     .trim() ?? ''
 
+/** In a format, the smallest answer that fits it; its first free text quotes the message. */
+const inFormat = (say: string, message: string, { format }: ModelRequest): string => {
+  if (!format) return say
+  const schema = format.type === 'json_object' ? quoting : format.schema
+  return JSON.stringify(smallestValue(schema, {}, shortened(message, longestQuote)))
+}
+
 const eventsOf = (request: ModelRequest): ModelEvent[] => {
   const { messages, tools = [] } = request
   const message = askedIn(messages)
@@ -25,7 +41,7 @@ const eventsOf = (request: ModelRequest): ModelEvent[] => {
       : planned({ message, tools })
   const promptTokens = piecesOfAll(messages)
   if ('say' in plan) {
-    const { text, finishReason } = saidOf(plan.say, request)
+    const { text, finishReason } = saidOf(inFormat(plan.say, message, request), request)
     const events = (text.match(word) ?? []).map((text): ModelEvent => ({ type: 'text', text }))
     const usage = { promptTokens, completionTokens: piecesIn(text) }
     return [...events, { type: 'done', finishReason, usage }]

@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import type { ChatMessage, FinishReason, ModelRequest, ModelSettings } from '../../ports/model.ts'
+import type {
+  AnswerFormat,
+  ChatMessage,
+  FinishReason,
+  ModelRequest,
+  ModelSettings,
+} from '../../ports/model.ts'
 
 const count = z.int().min(0)
 
@@ -94,8 +100,17 @@ const settingsOf = (settings: ModelSettings) => ({
   reasoning_effort: settings.reasoningEffort,
 })
 
+const formatOf = ({ type, ...schema }: AnswerFormat) =>
+  type === 'json_object' ? { type } : { type, json_schema: schema }
+
 /** The request's body, always asking for a stream with usage. */
-export const requestBodyOf = ({ model, messages, tools, ...settings }: ModelRequest): string =>
+export const requestBodyOf = ({
+  model,
+  messages,
+  tools,
+  format,
+  ...settings
+}: ModelRequest): string =>
   JSON.stringify({
     model,
     messages: messages.map(messageOf),
@@ -103,6 +118,7 @@ export const requestBodyOf = ({ model, messages, tools, ...settings }: ModelRequ
       ? { tools: tools.map((spec) => ({ type: 'function', function: spec })) }
       : {}),
     ...settingsOf(settings),
+    response_format: format && formatOf(format),
     stream: true,
     stream_options: { include_usage: true },
   })

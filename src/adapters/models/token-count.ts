@@ -56,12 +56,15 @@ const tokensOf = (texts: readonly string[], tokensIn: (text: string) => number):
 
 /** For providers that report no usage. */
 export const countedUsage = async (
-  { messages, tools }: ModelRequest,
+  { messages, tools, format }: ModelRequest,
   completion: string,
   calls: readonly ToolCall[],
 ): Promise<Usage> => {
   const tokensIn = await tokenizer()
-  const prompt = [...messages.map(messageText), ...(tools ? [JSON.stringify(tools)] : [])]
+  const prompt = [
+    ...messages.map(messageText),
+    ...[tools, format].flatMap((one) => (one ? [JSON.stringify(one)] : [])),
+  ]
   return {
     promptTokens: perMessage * messages.length + tokensOf(prompt, tokensIn),
     completionTokens: tokensOf([completion, callText(calls)], tokensIn),

@@ -90,6 +90,7 @@ export const refusalTable = {
   orchestrator_error: { status: 500, shape: 'error', type: 'server_error' },
   model_misconfigured: { status: 500, shape: 'error', type: 'server_error' },
   context_length_exceeded: { status: 400, shape: 'error', type: invalid },
+  invalid_model_output: { status: 502, shape: 'error', type: 'server_error' },
   llm_service_unavailable: { status: 503, shape: 'error', type: 'server_error' },
   llm_service_timeout: { status: 504, shape: 'error', type: 'server_error' },
   service_unavailable: { status: 503, shape: 'route', type: 'server_error' },

@@ -97,6 +97,7 @@ const unavailableRetryAfter = 1
 const lasting: ReadonlySet<RefusalCode> = new Set([
   'insufficient_credits',
   'model_misconfigured',
+  'invalid_model_output',
   'store_damaged',
 ])
 

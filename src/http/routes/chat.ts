@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { orchestratorModel } from '../../../queries/list-models.ts'
+import type { JsonSchemas } from '../../ports/json-schemas.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { requireFor } from '../checks/authenticate.ts'
@@ -8,6 +9,7 @@ import { repetitionOf } from '../checks/repetition.ts'
 import { refusals } from '../errors/responses.ts'
 import { doneOf, onGone, shownAgents, streamTurn } from '../streams/answer-turn.ts'
 import { chatFormat, toolCallsOf, usageOf } from '../streams/chat-format.ts'
+import { answerFormatOf, requireUsable } from '../wire/answer-format.ts'
 import { type ChatBody, chatBody, conversationOf } from '../wire/chat.ts'
 import { modelSettingsOf } from '../wire/model-settings.ts'
 
@@ -82,9 +84,11 @@ const scopesIn = (body: unknown): string[] => {
   ]
 }
 
+type Uses = { beginTurn: BeginTurn; schemaFault: JsonSchemas['faultOf'] }
+
 /** POST /api/external/v1/chat/completions, streaming or not. */
 export const chatRoutes =
-  (beginTurn: BeginTurn): FastifyPluginAsyncZod =>
+  ({ beginTurn, schemaFault }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     http.post(
       '/chat/completions',
@@ -124,6 +128,7 @@ export const chatRoutes =
               'orchestrator_error',
               'model_misconfigured',
               'context_length_exceeded',
+              'invalid_model_output',
               'llm_service_unavailable',
               'llm_service_timeout',
             ),
@@ -134,6 +139,8 @@ export const chatRoutes =
         const { body } = request
         const { stream, stream_options: options, model = orchestratorModel } = body
         const cancels = options?.on_disconnect === 'cancel'
+        const format = answerFormatOf(body.response_format)
+        if (format) await requireUsable(format, request.access.organizationId, schemaFault)
         const asked = {
           ...conversationOf(body),
           sessionId: body.session_id,
@@ -142,6 +149,7 @@ export const chatRoutes =
           targetAgentId: body.target_agent_id,
           model,
           settings: modelSettingsOf(body),
+          format,
           keep: stream === true,
         }
         const turn = await beginTurn(request, asked, repetitionOf(request))

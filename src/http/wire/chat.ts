@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import type { ChatMessage } from '../../ports/model.ts'
+import { responseFormat } from './answer-format.ts'
 import { orAbsent, sessionId } from './fields.ts'
 import { modelSettingFields, unsupportedFields } from './model-settings.ts'
 
@@ -50,6 +51,7 @@ export const chatBody = z.object({
     }),
   ),
   ...modelSettingFields,
+  response_format: orAbsent(responseFormat),
   ...unsupportedFields,
 })
 

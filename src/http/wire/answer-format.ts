@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { refusal } from '../../domain/refusal.ts'
+import type { JsonSchemas } from '../../ports/json-schemas.ts'
+import type { AnswerFormat } from '../../ports/model.ts'
+import { freeJson, orAbsent } from './fields.ts'
+
+const schemaName = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'A name has 1 to 64 of A-Z a-z 0-9 _ -')
+
+/** `response_format` of a chat request (docs/contract/chat.md#structured-answers). */
+export const responseFormat = z.discriminatedUnion(
+  'type',
+  [
+    z.object({ type: z.literal('text') }),
+    z.object({ type: z.literal('json_object') }),
+    z.object({
+      type: z.literal('json_schema'),
+      json_schema: z.object({
+        name: schemaName,
+        description: orAbsent(z.string().max(4_000)),
+        schema: freeJson(z.record(z.string(), z.unknown())).describe('JSON Schema of the answer'),
+        strict: orAbsent(z.boolean()),
+      }),
+    }),
+  ],
+  'type is one of text, json_object, json_schema',
+)
+
+/** In the domain's terms; undefined for plain text. */
+export const answerFormatOf = (
+  asked: z.infer<typeof responseFormat> | undefined,
+): AnswerFormat | undefined => {
+  if (!asked || asked.type === 'text') return undefined
+  if (asked.type === 'json_object') return asked
+  const { name, description, schema, strict } = asked.json_schema
+  return {
+    type: 'json_schema',
+    name,
+    ...(description === undefined ? {} : { description }),
+    schema,
+    ...(strict === undefined ? {} : { strict }),
+  }
+}
+
+const field = 'response_format.json_schema.schema'
+
+/** @throws invalid_input, too_complex for a schema that answers cannot be checked against */
+export const requireUsable = async (
+  format: AnswerFormat | undefined,
+  organizationId: string,
+  faultOf: JsonSchemas['faultOf'],
+): Promise<void> => {
+  if (format?.type !== 'json_schema') return
+  const fault = await faultOf(organizationId, format.schema)
+  if (!fault) return
+  throw refusal(fault.overLimit ? 'too_complex' : 'invalid_input', {
+    field,
+    message: `${field}: This is not a usable JSON Schema: ${fault.words}`,
+  })
+}
