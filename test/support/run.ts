@@ -56,7 +56,8 @@ const work = async () => {
   if (tests) add(await tests.close())
 }
 
-const jobs = Number(process.env.TEST_JOBS ?? availableParallelism())
+/** One more than there are processors: a file often waits, for timers and for processes that it started. */
+const jobs = Number(process.env.TEST_JOBS ?? availableParallelism() + 1)
 try {
   await Promise.all(Array.from({ length: jobs }, work))
 } finally {

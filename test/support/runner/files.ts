@@ -1,8 +1,32 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join, normalize, resolve } from 'node:path'
 
-/** Those that take longest, so that no process is left with one of them when the others are done. */
-const longest = ['test/http/fuzz', 'test/app/serve', 'test/faults/', 'test/cli', 'test/contract/']
+/**
+ * Those that take longest, by the beginning of their path, longest first: no process is left with one of
+ * them when the others are done.
+ */
+const longest = [
+  'faults/soak',
+  'app/stores-alike',
+  'faults/attacks',
+  'app/serve',
+  'http/fuzz',
+  'security/watch-access',
+  'faults/',
+  'cli',
+  'reactors/generate-content',
+  'http/routes/admin-feeds',
+  'projector/verify',
+  'rag/document-reader',
+  'http/routes/rag-',
+  'contract/',
+  'browser/',
+  'turns/erase-contents',
+  'rag/',
+  'tools/',
+  'adapters/eventstoredb/',
+  'app/',
+].map((prefix) => join('test', prefix))
 
 const rank = (file: string): number => {
   const found = longest.findIndex((prefix) => file.startsWith(prefix))
