@@ -80,20 +80,29 @@ t.test('the stock SDK, whose connection broke, is charged once', async (t) => {
   const { key, provider, server, organization } = await startChat(t)
   const turn = held({ usage: { prompt_tokens: 10, completion_tokens: 4 } })
   provider.next(turn.reply)
+  let asked = 0
+  /** The first connection breaks once the turn is under way, which ends only after that. */
+  const breaking: typeof fetch = async (url, init) => {
+    if (++asked > 1) {
+      turn.go()
+      return fetch(url, init)
+    }
+    const connection = new AbortController()
+    const broken = fetch(url, { ...init, signal: connection.signal })
+    void provider.received(1).then(() => connection.abort())
+    return broken
+  }
   const openai = new OpenAI({
     apiKey: key.key,
     baseURL: `${server.url}/api/external/v1`,
     maxRetries: 2,
-    timeout: 400,
+    fetch: breaking,
   })
-  setTimeout(turn.go, 900)
-  const { choices } = await openai.chat.completions.create(
-    {
-      model: 'svc-orchestrator',
-      messages: [{ role: 'user', content: 'Hi' }],
-    },
-    { timeout: 700 },
-  )
+  const { choices } = await openai.chat.completions.create({
+    model: 'svc-orchestrator',
+    messages: [{ role: 'user', content: 'Hi' }],
+  })
+  t.equal(asked, 2)
   t.equal(choices[0]?.message.content, turn.text)
   t.equal(provider.requests.length, 1)
   t.equal((await organization.balance()).balance, 99.999935)
