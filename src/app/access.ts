@@ -17,10 +17,12 @@ type Uses = {
   changes: Projector['changes']
   hashApiKey: Secrets['hashApiKey']
   clock: Clock
+  /** How often held rights are looked at. */
+  rightsLookMs: number | undefined
 }
 
 /** What the order of checks rests on: who asks, for whom, within which limits, and who pays. */
-export const accessPart = ({ config, views, changes, hashApiKey, clock }: Uses) => {
+export const accessPart = ({ config, views, changes, hashApiKey, clock, rightsLookMs }: Uses) => {
   const { accounts, apiKeys, members, users } = views
   const access = findAccess({
     apiKeys,
@@ -33,7 +35,7 @@ export const accessPart = ({ config, views, changes, hashApiKey, clock }: Uses) 
   })
   return {
     findAccess: access.find,
-    watchAccess: watchAccess(access.find),
+    watchAccess: watchAccess(access.find, rightsLookMs),
     admit: admission(clock),
     delegate: delegate(findMember(members)),
     requireSubscription: requireSubscription(findBalance(accounts)),

@@ -43,6 +43,8 @@ type Options = {
   keepAliveMs?: number
   /** How long clients on sockets are waited for. */
   socketTimes?: Partial<SocketTimes>
+  /** How often the rights of streams and sockets are looked at. */
+  rightsLookMs?: number
   /** How long model providers are waited for. */
   transport?: ModelsConfig['transport']
   /** How often a generation is polled, and how large its files may be. */
@@ -65,7 +67,7 @@ export const app = (config: Config, options: Options) =>
     const node = clock.id()
 
     const masterKey = await masterKeyOf(config)
-    const { storeWait, positionGap = 0 } = options
+    const { storeWait, positionGap = 0, rightsLookMs } = options
     const bare = opened.use(
       await openStores(config, log, { ...storeWait, positionGap, laterApart: true }),
     )
@@ -109,7 +111,14 @@ export const app = (config: Config, options: Options) =>
     const { views, projecting, changes, rebuilding, waitForPosition } = reading
 
     const access = opened.use(
-      accessPart({ config, views, changes, hashApiKey: secrets.hashApiKey, clock }),
+      accessPart({
+        config,
+        views,
+        changes,
+        hashApiKey: secrets.hashApiKey,
+        clock,
+        rightsLookMs,
+      }),
     )
     const { findAccess, watchAccess, admit, delegate, requireSubscription } = access
     const keyUsage = opened.use(keyUsageMeter({ record: commands.recordKeyUsage, clock, log }))

@@ -20,13 +20,13 @@ type Group = Used & { holders: Set<Holder>; seen: Access | undefined }
  * How often held rights are looked at. With the time that a found access is kept at most
  * (queries/access-cache.ts), a right that was taken on another node ends within 5 seconds.
  */
-const everyMs = 1_500
+const usualMs = 1_500
 
 /**
  * Watches the rights of what outlasts a request: streams and sockets. A key is looked up once for all
  * that hold it; only an access that differs from the last one is given to them.
  */
-export const watchAccess = (findAccess: FindAccess): WatchAccess => {
+export const watchAccess = (findAccess: FindAccess, everyMs = usualMs): WatchAccess => {
   const groups = new Map<string, Group>()
   let timer: NodeJS.Timeout | undefined
 

@@ -124,7 +124,7 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
   let config = configFrom(all)
   const log = pino({ level: 'silent' })
   const open = async () => {
-    const running = await app(config, { log, positionGap: 7, ...options })
+    const running = await app(config, { log, positionGap: 7, rightsLookMs: 100, ...options })
     await running.recover()
     const url = await running.http.listen({ host: '127.0.0.1', port: 0 })
     return { ...running, url }
