@@ -5,22 +5,22 @@ import type { TurnCount } from './counting/turn-counts.ts'
  * own, with the offline model (docs/performance.md#a-budget-a-turn).
  */
 export const turnBudget: Readonly<Record<TurnCount, number>> = {
-  bytes: 550_000,
-  events: 10,
-  logCommits: 2.2,
-  logPuts: 10,
-  logGets: 5,
+  bytes: 480_000,
+  events: 10.5,
+  logCommits: 2.5,
+  logPuts: 12,
+  logGets: 2,
   viewsCommits: 1.5,
   viewsPuts: 45,
   viewsGets: 20,
-  parses: 6,
-  stringifies: 220,
-  hashes: 40,
+  parses: 1.5,
+  stringifies: 9,
+  hashes: 2,
   ciphers: 3.2,
-  promises: 500,
-  subscriptions: 20,
-  hops: 200,
-  timers: 20,
+  promises: 430,
+  subscriptions: 17,
+  hops: 180,
+  timers: 22,
 }
 
 /** What is counted, in words. */
