@@ -94,6 +94,18 @@ export async function* ending(
   yield { items: held ?? [], reached }
 }
 
+/** The bytes of items that are pushed to many: encoded once, whoever is told of them. */
+const encoded = new WeakMap<readonly Item[], Buffer>()
+
+/** Items as bytes of SSE frames; empty where there is nothing to tell. */
+export const sseBytes = (batch: FeedBatch): Buffer => {
+  const { items, partial, reached } = batch
+  if (items.length === 0 || partial || reached !== undefined) return Buffer.from(sseOf(batch))
+  const known = encoded.get(items) ?? Buffer.from(sseOf(batch))
+  encoded.set(items, known)
+  return known
+}
+
 /**
  * Items as SSE frames. The `id:` is the position to resume from: of several items at one position
  * only the last has it, so that none is missed. Without items, the `id:` is sent alone.

@@ -1,19 +1,19 @@
-import { setTimeout as pause, setImmediate } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { EventProjection } from '../../projections/projection.ts'
 import type { Position } from '../domain/event.ts'
 import { type EventStore, type RecordedEvent, START } from '../ports/event-store.ts'
 import { type Log, silent } from '../ports/log.ts'
 import type { Views } from '../ports/views.ts'
 import { itemsOf, type Shown } from './item.ts'
+import { inSlices } from './slices.ts'
 import { type Subscriber, subscriber } from './subscriber.ts'
 import { touched } from './touched.ts'
 
 /** How long a view may lag behind the log before its subscribers are disconnected. */
 const patienceMs = 2_000
-/** Subscribers that are woken before other work gets its turn. */
-const atOnce = 50
+const leastGatherMs = 5
 /** How long events are gathered; longer for many subscribers, because writing to all takes time. */
-const gatherMs = (subscribers: number) => Math.min(250, 5 + subscribers / 5)
+const gatherMs = (subscribers: number) => Math.min(250, leastGatherMs + subscribers / 5)
 
 export type LiveUses = {
   store: Pick<EventStore, 'feed' | 'read' | 'distance'>
@@ -36,6 +36,7 @@ type Hub = {
 export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUses) => {
   const hubs = new Map<string, Hub>()
   let reading: AbortController | undefined
+  const giveWay = inSlices()
   /** Changes up to this position have been sent, or are being sent. */
   let told = START
 
@@ -64,10 +65,9 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
       if (at(view) < position) return letGo(hub)
       for await (const items of itemsOf(views.load, view, organizationId, ids, shown)) {
         const characters = items.reduce((sum, { text }) => sum + text.length, 0)
-        let woken = 0
         for (const one of subscribers) {
           one.push(items, characters)
-          if (++woken % atOnce === 0) await setImmediate()
+          await giveWay()
         }
       }
     } catch (err) {
@@ -81,8 +81,10 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
       for await (const { events, position } of store.feed(after, signal)) {
         if (signal.aborted) return
         told = position
+        const next = performance.now() + gatherMs(count())
         await Promise.all([...hubs.values()].map((hub) => tell(hub, events, position)))
-        await pause(gatherMs(count()), undefined, { ref: false })
+        const left = Math.max(leastGatherMs, next - performance.now())
+        await pause(left, undefined, { signal }).catch(() => undefined)
       }
     } catch (err) {
       log.error({ err }, 'following the log for feeds failed')

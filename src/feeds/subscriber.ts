@@ -37,10 +37,11 @@ export const subscriber = (from: Position, cut: () => void, most = mostWaiting) 
       wake()
     },
 
-    /** In batches, until the end. */
+    /** In batches, until the end: as they were pushed, or those that have waited together. */
     async *follow(): AsyncGenerator<readonly Item[]> {
       while (!over) {
-        const items = waiting.flat()
+        const [first = []] = waiting
+        const items = waiting.length > 1 ? waiting.flat() : first
         waiting = []
         size = 0
         if (items.length > 0) yield items

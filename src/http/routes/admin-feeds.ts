@@ -6,7 +6,7 @@ import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { Position } from '../../domain/event.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { FeedRequest, Feeds } from '../../feeds/feeds.ts'
-import { sseOf } from '../../feeds/item.ts'
+import { sseBytes } from '../../feeds/item.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { sendLines, wantsLines } from '../streams/ndjson.ts'
@@ -84,8 +84,8 @@ export const adminFeedRoutes =
     async function* frames(reply: FastifyReply, asked: FeedRequest) {
       const ending = endingSignal(reply)
       for await (const told of feeds.follow(asked, ending, () => reply.raw.destroy())) {
-        const frames = sseOf(told)
-        if (frames !== '') yield frames
+        const frames = sseBytes(told)
+        if (frames.length > 0) yield frames
         if (ending.aborted) return
       }
     }

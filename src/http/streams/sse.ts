@@ -31,7 +31,7 @@ type Pace = {
  * taken those before. One stream and no generators between: a turn is followed by thousands.
  */
 export const frameStream = (
-  frames: AsyncIterator<string>,
+  frames: AsyncIterator<string | Uint8Array>,
   { silenceMs, cut, patienceMs = unreadMs, ahead = 65_536 }: Pace,
 ): Readable => {
   /** The client takes what comes. */
@@ -40,10 +40,10 @@ export const frameStream = (
   let given = 0
   let seen = 0
 
-  const give = (text: string): void => {
+  const give = (frame: string | Uint8Array): void => {
     given++
     silence?.refresh()
-    wanted = stream.push(text)
+    wanted = stream.push(frame)
   }
 
   const pull = (): void => {
@@ -98,7 +98,10 @@ declare module 'fastify' {
 }
 
 /** Answers with a stream of frames; headers go out at once. */
-export const sendStream = (reply: FastifyReply, frames: AsyncGenerator<string>): FastifyReply => {
+export const sendStream = (
+  reply: FastifyReply,
+  frames: AsyncGenerator<string | Uint8Array>,
+): FastifyReply => {
   reply.headers({
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache, no-transform',
