@@ -12,6 +12,7 @@ import { benchChat } from './chat.ts'
 import { benchEventStoreDb } from './event-store-db.ts'
 import { benchFollowers } from './followers.ts'
 import { benchHistory } from './history.ts'
+import { benchLongReads } from './long-reads.ts'
 import { type Measured, tableOf } from './measured.ts'
 import { moveToLoadCore } from './processes.ts'
 import { benchRetrieval } from './retrieval.ts'
@@ -35,6 +36,7 @@ const sections: Readonly<Record<string, Section>> = {
   audit: benchAudit,
   history: benchHistory,
   followers: benchFollowers,
+  'long-reads': benchLongReads,
   eventstoredb: benchEventStoreDb,
 }
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork, type Serializable } from 'node:child_process'
 import { once } from 'node:events'
+import { setPriority } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { projectionsAt } from '../../projections/all.ts'
 import { earliest, type Position } from '../domain/event.ts'
@@ -29,6 +30,7 @@ type Uses = {
 const tellMs = 1_000
 /** The largest heap of the process. */
 const heapMb = 1_024
+const niceness = 5
 /** How long its end is waited for. */
 const endMs = 8_000
 /** A process that has lived for so long did not fail at its start. */
@@ -44,6 +46,13 @@ const names = projectionsAt('later').map(({ name }) => name)
 const backOff = (failures: number) => Math.min(5_000, 50 * 2 ** failures)
 
 const tooLate = () => new StoreUnavailable('the process for audits has ended')
+
+/** Where processors are few, the serving process comes first. */
+const givesWay = ({ pid }: ChildProcess) => {
+  try {
+    if (pid !== undefined) setPriority(pid, niceness)
+  } catch {}
+}
 
 type Running = { child: ChildProcess; calls: Calls; up: Deferred<void> }
 
@@ -111,6 +120,7 @@ export const laterApart = (uses: Uses): Later => {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
+    givesWay(child)
     const port = {
       postMessage: (message: unknown) => void child.send(message as Serializable, () => {}),
     }

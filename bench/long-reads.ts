@@ -1,0 +1,100 @@
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Section } from './bench.ts'
+import { type Measured, percentile } from './measured.ts'
+import { serveProduct } from './processes.ts'
+import { storeSessions } from './sessions.ts'
+import { makeTenants, openWriting } from './tenants.ts'
+
+/** Events of the organization that is read, some seven a session. */
+const events = Number(process.env.LONG_READS_EVENTS ?? 1_000_000)
+const turns = 1
+const perSession = 7
+const everyMs = 5
+const adminKey = 'key-of-the-benchmark-of-long-reads-0000'
+
+const taken = async (url: string, headers: Record<string, string>): Promise<number> => {
+  const reply = await fetch(url, { headers: { 'x-api-key': adminKey, ...headers } })
+  if (!reply.ok || !reply.body) throw new Error(`${url}: ${reply.status}`)
+  let bytes = 0
+  for await (const part of reply.body) bytes += part.length
+  return bytes
+}
+
+/** Milliseconds that answers of a health check take while some work is done. */
+const pinged = async (url: string, work: () => Promise<unknown>): Promise<number[]> => {
+  const times: number[] = []
+  let over = false
+  const done = work().finally(() => {
+    over = true
+  })
+  while (!over) {
+    const start = performance.now()
+    await fetch(`${url}/api/health`).then((reply) => reply.arrayBuffer())
+    times.push(performance.now() - start)
+    await pause(everyMs)
+  }
+  await done
+  return times
+}
+
+/** What a health check waits while an organization's whole history is read. */
+export const benchLongReads: Section = async ({ dir, profile }) => {
+  const dataDir = join(dir, 'long-reads')
+  const writing = await openWriting(dataDir)
+  const tenants = await makeTenants(writing, 1)
+  await storeSessions(writing, tenants, Math.ceil(events / perSession), () => turns)
+  await writing.close()
+  const organizationId = tenants[0]?.organizationId
+  const product = await serveProduct(dataDir, { profile, env: { SUPER_ADMIN_KEY: adminKey } })
+  const at = `${product.url}/api/admin/organizations/${organizationId}`
+  const lines = { accept: 'application/x-ndjson' }
+  const folded = async () => {
+    for (;;) {
+      const reply = await fetch(`${at}/audit/checkpoint`, { headers: { 'x-api-key': adminKey } })
+      await reply.arrayBuffer()
+      if (reply.ok) return
+      await pause(100)
+    }
+  }
+  const rebuilt = async (name: string) => {
+    const path = `${product.url}/api/admin/projections`
+    const headers = { 'x-api-key': adminKey }
+    await fetch(`${path}/${name}/rebuild`, { method: 'POST', headers })
+    for (;;) {
+      const reply = await fetch(path, { headers })
+      const { projections } = (await reply.json()) as {
+        projections: { name: string; state: string }[]
+      }
+      if (projections.find((one) => one.name === name)?.state !== 'rebuilding') return
+      await pause(200)
+    }
+  }
+  try {
+    await folded()
+    const works: [string, () => Promise<unknown>][] = [
+      ['nothing else', () => pause(3_000)],
+      ['an export', () => taken(`${at}/audit/export`, {})],
+      ['the events as lines', () => taken(`${at}/audit/events`, lines)],
+      ['a past state', () => taken(`${at}/audit/state?view=messages`, lines)],
+      ['a snapshot of a feed', () => taken(`${at}/feeds/messages`, lines)],
+      ['a rebuild of transparency', () => rebuilt('transparency')],
+      ['a rebuild of messages', () => rebuilt('messages')],
+    ]
+    const measured: Measured[] = []
+    for (const [name, work] of works) {
+      const start = performance.now()
+      const times = await pinged(product.url, work)
+      const seconds = (performance.now() - start) / 1_000
+      const line = `health ping during ${name} (${events} events)`
+      measured.push(
+        { name: `${line}, p99`, value: percentile(times, 0.99), unit: 'ms', aim: { most: 20 } },
+        { name: `${line}, longest`, value: Math.max(...times), unit: 'ms' },
+        { name: `${line}, it took`, value: seconds, unit: 's' },
+      )
+    }
+    return measured
+  } finally {
+    await product.stop()
+  }
+}
