@@ -85,14 +85,15 @@ export const laterApart = (uses: Uses): Later => {
   const taken = (told: LaterTold, { up, calls }: Running) => {
     if ('up' in told) up.resolve()
     else if ('wants' in told) calls.note('ring', ring()).catch(() => undefined)
-    else if ('damage' in told) ({ damage } = told)
     else if ('log' in told) log[told.log](told.fields, told.text)
-    else if ('states' in told)
+    else if ('states' in told) {
+      damage = told.damage
       states = told.states.map(({ name, position, error }) => ({
         name,
         position,
         ...(error ? { state: 'stopped', error: unpackedError(error) } : { state: 'running' }),
       }))
+    }
   }
 
   const gone = (one: Running, began: number, why: string) => {

@@ -45,8 +45,7 @@ export type LaterTold =
   | { up: true }
   /** A data key does not open: the master key may have been replaced. */
   | { wants: 'ring' }
-  | { states: LaterState[] }
-  | { damage: readonly Damage[] }
+  | { states: LaterState[]; damage: readonly Damage[] }
   | { log: 'info' | 'warn' | 'error'; fields: Record<string, unknown>; text: string }
 
 type Waited = { position: Position; timeoutMs: number; views: readonly string[] }
@@ -150,12 +149,16 @@ const open = ({ dataDir, secret, ring: first, head, fresh }: LaterBegin) =>
   opening(async (opened) => {
     const folder = join(dataDir, laterFolder)
     const path = join(dataDir, logFolder)
-    const follower = opened.use(logFollower({ path, head, onDamage: (damage) => tell({ damage }) }))
+    let inLog: readonly Damage[] = []
+    const onDamage = (damage: readonly Damage[]) => {
+      inLog = damage
+    }
+    const follower = opened.use(logFollower({ path, head, onDamage }))
     await mkdir(folder, { recursive: true, mode: 0o700 })
     opened.add(await heldAlone(folder))
     if (fresh) for (const file of viewsFiles) await rm(join(folder, file), { force: true })
-    const { views, snapshots, close } = await embeddedReads(folder, log)
-    opened.add(close)
+    const kept = opened.use(await embeddedReads(folder, log))
+    const { views, snapshots, renewed: viewsRenewed } = kept
     const secrets = secretsOf(secret)
     let ring = ringOf(first)
     let renewed = deferred<void>()
@@ -176,7 +179,7 @@ const open = ({ dataDir, secret, ring: first, head, fresh }: LaterBegin) =>
     }
     const { events } = follower
     const projections = projectionsAt('later')
-    const projecting = projector({ store: events, views, projections, log })
+    const projecting = projector({ store: events, views, projections, renewed: viewsRenewed, log })
     opened.add(projecting.stop)
     await projecting.start()
     const reads = auditReads({
@@ -190,11 +193,12 @@ const open = ({ dataDir, secret, ring: first, head, fresh }: LaterBegin) =>
       timePassed: async () => undefined,
       isTight,
     })
-    return { follower, views, projecting, reads, forget: vault.forget, renew }
+    const damage = () => [...inLog, ...kept.damage()]
+    return { follower, views, projecting, reads, damage, forget: vault.forget, renew }
   })
 
 const begun = async (begin: LaterBegin): Promise<void> => {
-  const { follower, views, projecting, reads, forget, renew, close } = await open(begin)
+  const { follower, views, projecting, reads, damage, forget, renew, close } = await open(begin)
   let told = ''
   const tellStates = () => {
     const states = projecting.state().map(({ name, position, error }) => ({
@@ -202,8 +206,9 @@ const begun = async (begin: LaterBegin): Promise<void> => {
       position,
       ...(error === undefined ? {} : { error: packedError(error) }),
     }))
-    const text = JSON.stringify(states)
-    if (text !== told) tell({ states })
+    const found = damage()
+    const text = JSON.stringify([states, found])
+    if (text !== told) tell({ states, damage: found })
     told = text
   }
   setInterval(tellStates, tellMs)
