@@ -1,7 +1,7 @@
 /** Every way in which something is refused: a code that never changes, and the words for it. */
 export const refusalWords = {
   https_required: 'HTTPS is required',
-  missing_api_key: 'API key required: include it in the X-API-Key header',
+  missing_api_key: 'API key required: include it in the X-API-Key or Authorization: Bearer header',
   invalid_api_key: 'Invalid or expired API key',
   organization_access_denied: 'The API key has no access to this organization',
   origin_not_allowed: 'Web pages of this origin may not call this address',

@@ -84,6 +84,7 @@ const bodies = {
     },
     '/api/admin/users/{user_id}/credits': { amount: 10, reason: 'A gift' },
     '/api/admin/identity/logins': { email: invited, provider: 'example', subject: 'ada-1' },
+    '/api/admin/master-key/rotation': {},
     '/api/me/memberships/{organization_id}/accept': {},
     '/api/me/api-keys': { name: 'Laptop' },
   },

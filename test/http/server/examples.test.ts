@@ -41,7 +41,7 @@ t.test(
 
 /** Which operations a key of the demo organization may not call, and whose key may. */
 const byPlatform =
-  /^\/api\/admin\/(platform|projections|users|identity)\b|^\/api\/admin\/organizations$/
+  /^\/api\/admin\/(platform|projections|master-key|users|identity)\b|^\/api\/admin\/organizations$/
 const byUser = /^\/api\/me\/|\/me\/credentials|\/instruction$/
 
 /** What an operation answers where its example asks for what the demo does not have, or still uses. */
