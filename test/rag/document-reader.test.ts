@@ -22,8 +22,11 @@ t.test('a document becomes chunks, as they are stored', async (t) => {
   t.strictSame(await reader.read(text(' \n ')), { failed: 'The document has no text' })
 })
 
+/** Long enough that a busy machine ends no file for the time that it takes. */
+const patientMs = 300_000
+
 t.test('files made to do harm fail with a reason, and the process goes on', async (t) => {
-  const reader = documentReader()
+  const reader = documentReader({ timeoutMs: patientMs })
   t.teardown(() => reader.close())
   let turns = 0
   const counting = setInterval(() => turns++, 5)
@@ -72,7 +75,7 @@ t.test('closing ends what is under way', async (t) => {
 const markdown = 'text/markdown'
 
 t.test('long headings are not repeated at length in every passage', async (t) => {
-  const reader = documentReader()
+  const reader = documentReader({ timeoutMs: patientMs })
   t.teardown(() => reader.close())
   const heading = 'Heading '.repeat(170)
   const levels = Array.from({ length: 6 }, (_, n) => `${'#'.repeat(n + 1)} ${heading}`).join('\n\n')
@@ -88,7 +91,7 @@ t.test('long headings are not repeated at length in every passage', async (t) =>
 })
 
 t.test('what is stored and indexed is bounded, whatever the file is', async (t) => {
-  const reader = documentReader()
+  const reader = documentReader({ timeoutMs: patientMs })
   t.teardown(() => reader.close())
   const heads = Array.from({ length: 6 }, (_, n) => `${'#'.repeat(n + 1)} ${'H'.repeat(200)}`)
   const bomb = `${heads.join('\n\n')}\n\n${`${'x'.repeat(1_300)}\n\n`.repeat(9_000)}`
