@@ -70,7 +70,8 @@ t.test(
     t.comment(
       `${openFiles(pid).length} files, of ${files} before; memory +${resident(pid) - idle} MB`,
     )
-    t.ok(resident(pid) - idle < mostKeptMb, 'memory')
+    // The collector takes its time once nothing is asked any more.
+    await eventually(async () => resident(pid) - idle < mostKeptMb)
     t.equal(await server.stop(), 0)
   },
 )
