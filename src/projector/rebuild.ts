@@ -28,7 +28,8 @@ type Rebuild = {
 const beside = (views: Views): ProjectionStore => ({
   load: (view, ids) => views.load(view, ids, 'rebuild'),
   idsOf: (view, index, equals) => views.idsOf(view, index, equals, 'rebuild'),
-  commit: (commits) => views.commit(commits, 'rebuild', true),
+  // Not gathered as when nothing is served yet: a large write would keep requests waiting.
+  commit: (commits) => views.commit(commits, 'rebuild'),
 })
 
 /**
