@@ -128,6 +128,13 @@ const environment = z
     /** Of all agents of a run together; over them it ends with what was said. */
     RUN_MAX_MODEL_CALLS: z.coerce.number().int().min(1).max(10_000).default(100),
     RUN_MAX_STEPS: z.coerce.number().int().min(1).max(10_000).default(200),
+    /** A receiver of OpenTelemetry. The packages themselves read the other standard variables. */
+    OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+    OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/protobuf', 'http/json']).default('http/protobuf'),
+    OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).default('otlp'),
+    OTEL_METRICS_EXPORTER: z.enum(['otlp', 'none']).default('otlp'),
+    OTEL_SDK_DISABLED: flag.default(false),
+    OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: flag.default(false),
     DEMO: flag.default(true),
   })
   .refine(({ TLS_CERT, TLS_KEY }) => !TLS_CERT === !TLS_KEY, {

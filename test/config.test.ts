@@ -27,6 +27,11 @@ t.test('what is unset or empty has its default', async (t) => {
     LOG_LEVEL: 'info',
     RUN_MAX_MODEL_CALLS: 100,
     RUN_MAX_STEPS: 200,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+    OTEL_TRACES_EXPORTER: 'otlp',
+    OTEL_METRICS_EXPORTER: 'otlp',
+    OTEL_SDK_DISABLED: false,
+    OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: false,
     DEMO: true,
   })
 })

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { ModelsConfig } from '../adapters/models/registry.ts'
 import type { Config } from '../config.ts'
 import { appendTimes } from '../event-sourcing/append-times.ts'
+import { workMetrics } from '../http/server/work-metrics.ts'
 import { keepAliveMs as silenceMs } from '../http/streams/sse.ts'
 import type { SocketTimes } from '../http/ws/connection.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -30,6 +31,7 @@ import { openReadSide } from './read-side.ts'
 import { openReadiness } from './readiness.ts'
 import { openStores } from './stores.ts'
 import { systemClock } from './system-clock.ts'
+import { openTelemetry } from './telemetry.ts'
 import { openTools } from './tools.ts'
 import type { StoreWait } from './wait-for-store.ts'
 import { writeSide } from './write-side.ts'
@@ -65,6 +67,8 @@ export const app = (config: Config, options: Options) =>
   opening(async (opened) => {
     const { log, clock = systemClock, keepAliveMs = silenceMs, generation = {} } = options
     const node = clock.id()
+    const work = workMetrics()
+    const { telemetry } = opened.use(await openTelemetry({ config, metricsNow: work.now, version }))
 
     const masterKey = await masterKeyOf(config)
     const { storeWait, positionGap = 0, rightsLookMs } = options
@@ -84,7 +88,7 @@ export const app = (config: Config, options: Options) =>
     )
 
     const { modelFault } = models
-    const writing = writeSide({ stores, master, clock, times, modelFault })
+    const writing = writeSide({ stores, master, clock, times, modelFault, telemetry })
     const { secrets, vault, blobs, load, commands } = writing
     await checkKeys({
       events,
@@ -105,6 +109,7 @@ export const app = (config: Config, options: Options) =>
         timePassed: times.passed,
         node,
         log,
+        telemetry,
       }),
     )
     watched.onDestroyed(reading.later.forget)
@@ -160,6 +165,8 @@ export const app = (config: Config, options: Options) =>
         log,
       }),
     )
+    work.queue('uploads', knowledge.queued)
+    work.queue('contents', content.queued)
     const schemas = opened.use(jsonSchemas())
     const { toolsOf } = opened.use(
       await openTools({
@@ -189,6 +196,8 @@ export const app = (config: Config, options: Options) =>
         waitForPosition,
         head,
         refused: refusals.refused,
+        work,
+        telemetry,
         clock,
         node,
         version,
@@ -262,6 +271,8 @@ export const app = (config: Config, options: Options) =>
         beginTurn,
         socketUpload: knowledge.socketUpload,
         socketTimes: options.socketTimes,
+        work,
+        telemetry,
         logLinesDropped: options.logLinesDropped ?? (() => 0),
         endFeeds: audit.endFeeds,
         routes: {

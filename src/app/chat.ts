@@ -25,10 +25,12 @@ import { modelRoutes } from '../http/routes/models.ts'
 import { sessionTurnRoutes } from '../http/routes/session-turns.ts'
 import { sessionRoutes } from '../http/routes/sessions.ts'
 import { warmupRoutes } from '../http/routes/warmup.ts'
+import type { WorkMetrics } from '../http/server/work-metrics.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { JsonSchemas } from '../ports/json-schemas.ts'
 import type { Log } from '../ports/log.ts'
 import type { Models } from '../ports/model.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { Projector } from '../projector/projector.ts'
 import type { RefusalMeter } from '../reactors/meter-refusals.ts'
@@ -41,8 +43,10 @@ import { findCurrentSession } from '../turns/find-current-session.ts'
 import { pastTurn as pastTurnOf } from '../turns/past-turn.ts'
 import { repeatedRequests } from '../turns/repeated-requests.ts'
 import type { RequireSubscription } from '../turns/require-subscription.ts'
+import { runSpans } from '../turns/run-spans.ts'
 import { turns as turnsOf } from '../turns/turns.ts'
 import { warmAgents as warmAgentsOf } from '../turns/warm-agents.ts'
+import { watchAll } from '../turns/watch-run.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 
@@ -63,6 +67,8 @@ type Uses = {
   eraseContents: EraseContents
   waitForPosition: WaitForPosition
   refused: RefusalMeter['refused']
+  work: Pick<WorkMetrics, 'refused' | 'watchRun'>
+  telemetry: Telemetry | undefined
   /** The last position of the log. */
   head(): Promise<Position>
   clock: Clock
@@ -80,7 +86,8 @@ const mcpOrigins = ({ CORS_ORIGINS, PUBLIC_URL }: Uses['config']): string[] =>
 /** Turns of sessions, the agents that answer them, and the queries about both. */
 export const chatPart = (uses: Uses) => {
   const { config, commands, views, delegate, requireSubscription, models, toolsOf, vault } = uses
-  const { waitForPosition, head, refused, clock, node, version, log } = uses
+  const { waitForPosition, head, work, telemetry, clock, node, version, log } = uses
+  const refusing = { refused: uses.refused, countRefusal: work.refused, clock }
   const { agents, messages, organizations, runs, sessions } = views
   const { open } = vault
   const defaultModel = models.resolve(null).name
@@ -102,6 +109,7 @@ export const chatPart = (uses: Uses) => {
     }),
     models,
     vault,
+    watchRun: telemetry ? watchAll([work.watchRun, runSpans(telemetry)]) : work.watchRun,
     pastTurn,
     waitForPosition,
     clock,
@@ -162,7 +170,7 @@ export const chatPart = (uses: Uses) => {
         mcpRoutes({
           beginTurn,
           findAgents,
-          noteRefused: (request, refusal) => noteRefused({ refused, clock }, request, refusal),
+          noteRefused: (request, refusal) => noteRefused(refusing, request, refusal),
           origins: mcpOrigins(config),
           version,
           clock,

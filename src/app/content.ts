@@ -98,6 +98,8 @@ export const contentPart = (uses: Uses) => {
   })
   const shown = { contents, open: vault.open }
   return {
+    /** How many contents wait or are generated. */
+    queued: reactor.length,
     /** How agents request content. */
     generation: contentGeneration({
       requestContent: commands.requestContent,

@@ -11,9 +11,11 @@ import { metricsRoutes } from '../http/routes/metrics.ts'
 import { wsChatRoutes } from '../http/routes/ws-chat.ts'
 import { processMetrics } from '../http/server/metrics.ts'
 import { server } from '../http/server/server.ts'
+import type { WorkMetrics } from '../http/server/work-metrics.ts'
 import type { Upload } from '../http/ws/answers.ts'
 import type { SocketTimes } from '../http/ws/connection.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 import type { Projector } from '../projector/projector.ts'
 import type { KeyUsageMeter } from '../reactors/meter-key-usage.ts'
 import type { RefusalMeter } from '../reactors/meter-refusals.ts'
@@ -55,6 +57,8 @@ type Uses = {
   socketUpload: Upload
   socketTimes: Partial<SocketTimes> | undefined
   logLinesDropped(): number
+  work: Pick<WorkMetrics, 'registry' | 'refused'>
+  telemetry: Telemetry | undefined
   endFeeds(): void
   /** Under a key. */
   routes: Routes
@@ -70,6 +74,7 @@ export const openHttp = async (uses: Uses) => {
     uses
   const { clock, log } = uses
   const metrics = processMetrics({
+    registry: uses.work.registry,
     head: stores.events.head,
     lag: uses.lag,
     laterLag: uses.laterLag,
@@ -89,6 +94,8 @@ export const openHttp = async (uses: Uses) => {
     admit,
     counted,
     refused,
+    countRefusal: uses.work.refused,
+    telemetry: uses.telemetry,
     idempotency: uses.idempotency,
     open: {
       '/api': [healthRoutes({ version, clock, readiness })],
@@ -102,6 +109,7 @@ export const openHttp = async (uses: Uses) => {
           admit,
           counted,
           refused,
+          countRefusal: uses.work.refused,
           beginTurn: uses.beginTurn,
           upload: uses.socketUpload,
           requireHttps: requireHttps(config.REQUIRE_HTTPS),

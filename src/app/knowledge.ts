@@ -112,6 +112,8 @@ export const knowledgePart = (uses: Uses) => {
   const oneUpload = getUpload({ uploads, datastores })
 
   return {
+    /** How many uploads wait or are indexed. */
+    queued: indexing.length,
     search,
     uploadAndIndex: upload,
     /** For files that come over sockets. */

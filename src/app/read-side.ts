@@ -1,5 +1,6 @@
 import { projections, projectionsAt } from '../../projections/all.ts'
 import type { Log } from '../ports/log.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 import type { Views, WaitForPosition } from '../ports/views.ts'
 import { bothPaces } from '../projector/both-paces.ts'
 import { projector } from '../projector/projector.ts'
@@ -26,6 +27,7 @@ type Uses = {
   /** This process's life. */
   node: string
   log: Log
+  telemetry: Telemetry | undefined
 }
 
 /** How long a command's answer waits for the views to show it (read your own writes). */
@@ -36,7 +38,7 @@ const listedWithinMs = 1_000
 /** What folds events into read models, and what reads them. */
 export const openReadSide = (uses: Uses) =>
   opening(async (opened) => {
-    const { stores, dataDir, master, logKeySeed, open, timePassed, node, log } = uses
+    const { stores, dataDir, master, logKeySeed, open, timePassed, node, log, telemetry } = uses
     const { events: store, leases, sharedViews } = stores
     const lease = { leases, name: projectorLease, holder: node }
     const prompt = projector({
@@ -45,6 +47,7 @@ export const openReadSide = (uses: Uses) =>
       projections: projectionsAt('prompt'),
       renewed: stores.renewed,
       log,
+      telemetry,
       ...(sharedViews ? { lease } : {}),
     })
     const later = stores.laterApart

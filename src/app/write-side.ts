@@ -1,8 +1,10 @@
 import type { Rules } from '../domain/agent/agent.ts'
 import type { AppendTimes } from '../event-sourcing/append-times.ts'
+import { tracedTransactor } from '../event-sourcing/traced-transactor.ts'
 import { transactor as transactorOf } from '../event-sourcing/transactor.ts'
 import { watchedAppends } from '../event-sourcing/watched-appends.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 import type { MasterKeys } from '../security/master-keys.ts'
 import { sealedBlobs } from '../security/sealed-blobs.ts'
 import { secretsOf } from '../security/secrets.ts'
@@ -17,22 +19,24 @@ type Uses = {
   clock: Clock
   times: AppendTimes
   modelFault: Rules['modelFault']
+  telemetry: Telemetry | undefined
 }
 
 /** What decides and appends events: every command, and what seals texts and blobs. */
-export const writeSide = ({ stores, master, clock, times, modelFault }: Uses) => {
+export const writeSide = ({ stores, master, clock, times, modelFault, telemetry }: Uses) => {
   const { events, keys, snapshots, sharedEvents } = stores
   const secrets = secretsOf(master.secret)
   const vault = vaultOf({ keys: wrappedKeys(keys, master.rings) })
   const blobs = sealedBlobs({ blobs: stores.blobs, vault })
   const appends = watchedAppends(events, clock)
-  const transactor = transactorOf({
+  const plain = transactorOf({
     store: appends.store,
     snapshots,
     clock,
     times,
     shared: sharedEvents,
   })
+  const transactor = telemetry ? tracedTransactor(plain, telemetry) : plain
   const commands = commandsOf({ transactor, clock, blobs, secrets, vault, modelFault })
   const { load, transact } = transactor
   const { failingSince } = appends

@@ -18,6 +18,8 @@ export type Metadata = {
   schema_version: number
   /** When it was appended, in ISO 8601: never earlier than the event before it. */
   at: string
+  /** Of the trace (W3C trace context) that it was part of, if there was one. */
+  trace_id?: string
 }
 
 /**

@@ -145,8 +145,9 @@ export const appendDecisions = ({ store, cache, clock, times, shared }: Options)
         current = true
         continue
       }
-      const { position } = cached
-      for (const { one, events, state } of accepted) one.stored({ events, state, position, at })
+      const { position, revision } = cached
+      for (const { one, events, state } of accepted)
+        one.stored({ events, state, position, revision, at })
       return
     }
   }

@@ -14,6 +14,8 @@ export type Transacted<State, Events> = {
   events: Events
   state: State
   position: Position
+  /** Of the stream's last event. */
+  revision: number
   /** The time in its events' metadata. */
   at: string
 }

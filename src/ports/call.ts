@@ -1,4 +1,5 @@
 import { type Metadata, platformId } from '../domain/event.ts'
+import type { TraceContext } from './telemetry.ts'
 
 /**
  * Who is asking, for whom, when, and under which request. Made once per request by http, per tick
@@ -25,6 +26,8 @@ export type Call = {
    * derived from it (UUIDv5), so that the store keeps the first and drops the second.
    */
   scope?: string
+  /** The trace that it is part of: given by the client, or of our own span. */
+  trace?: TraceContext
 }
 
 type Actor = Pick<Call, 'organizationId' | 'keyId' | 'userId'>
@@ -60,4 +63,5 @@ export const metadataOf = (call: Call, schemaVersion: number, at: string): Metad
   $causationId: call.causationId,
   schema_version: schemaVersion,
   at,
+  ...(call.trace ? { trace_id: call.trace.traceId } : {}),
 })

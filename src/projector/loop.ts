@@ -16,6 +16,7 @@ import {
 } from 'rxjs'
 import { earliest, type Position } from '../domain/event.ts'
 import type { EventReads } from '../ports/event-store.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 import type { SerialQueue } from '../support/serial-queue.ts'
 import type { batchFolder, FoldedBatch } from './batch.ts'
 import { backOff, committed, type Leadership, retryingStore } from './retrying-store.ts'
@@ -44,6 +45,7 @@ type LoopOptions = Leadership & {
   done: (outcomes: readonly FoldedBatch[]) => void
   /** Emits when the stored checkpoints went back. */
   renewed?: Observable<unknown>
+  telemetry?: Telemetry | undefined
 }
 
 /**
@@ -79,8 +81,17 @@ export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
     const projectionStore = retryingStore({ ...options, leading: holds })
     const step = async (batch: Stretch) => {
       if (signal.aborted) return
-      const outcomes = await fold(projectionStore, cursors, batch)
-      settled(await committed(projectionStore, outcomes, batch.more))
+      const span = options.telemetry?.begin('projection batch', {
+        attributes: { 'reprise.events': batch.events.length, 'reprise.position': batch.position },
+      })
+      try {
+        const outcomes = await fold(projectionStore, cursors, batch)
+        settled(await committed(projectionStore, outcomes, batch.more))
+        span?.end()
+      } catch (error) {
+        span?.end({}, error instanceof Error ? error.name : 'Error')
+        throw error
+      }
     }
     const startsOver = renewed.pipe(
       map((): never => {

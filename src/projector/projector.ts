@@ -12,6 +12,7 @@ import type { AnyProjection } from '../../projections/projection.ts'
 import type { Position } from '../domain/event.ts'
 import { type EventReads, START } from '../ports/event-store.ts'
 import { type Log, silent } from '../ports/log.ts'
+import type { Telemetry } from '../ports/telemetry.ts'
 import type { DocumentChange, Views } from '../ports/views.ts'
 import { serialQueue } from '../support/serial-queue.ts'
 import { batchFolder, type FoldedBatch } from './batch.ts'
@@ -41,6 +42,8 @@ type Options = {
   /** Emits when the stored checkpoints went back: what was folded is gone. */
   renewed?: Observable<unknown>
   log?: Log
+  /** Undefined: nothing is traced. */
+  telemetry?: Telemetry | undefined
   /** Milliseconds that only ever grow. */
   now?: () => number
 }
@@ -88,7 +91,8 @@ export const projector = (options: Options) => {
   const project = (right: () => boolean) => {
     leading = right
     const { signal } = stopping
-    const doing = { store, views, cursors, fold, serially, leading, done, log, signal }
+    const { telemetry } = options
+    const doing = { telemetry, store, views, cursors, fold, serially, leading, done, log, signal }
     return projectorLoop(renewed ? { ...doing, renewed } : doing)
   }
 

@@ -201,6 +201,8 @@ export const generateContent = (uses: Uses) => {
   })
 
   return {
+    /** How many contents wait or are worked on. */
+    length: pool.length,
     /** The provider reports that an item has ended: it is polled now. */
     wake: (contentId: string): void => woken.get(contentId)?.(),
     /**

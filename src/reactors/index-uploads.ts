@@ -180,6 +180,8 @@ export const indexUploads = (uses: Uses) => {
       for (const id of uploadIds) pool.add(organizationId, id)
     },
     clear,
+    /** How many uploads wait or are worked on. */
+    length: pool.length,
     /** Queues all open uploads and deleted DataStores; called periodically. */
     sweep,
     /** The same at the start, when all work in progress is that of a process that has died. */

@@ -52,6 +52,8 @@ export const workers = ({ work, log, most, what }: Options) => {
 
   return {
     add,
+    /** How many wait or are worked on. */
+    length: (): number => queue.length() + busy.size,
     /** Starts nothing more; resolves when the running work has ended, or after `withinMs`. */
     async stop(withinMs = 2_000): Promise<void> {
       stopped = true

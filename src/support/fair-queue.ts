@@ -53,6 +53,8 @@ export const fairQueue = <Item>(places: number) => {
       }
       return undefined
     },
+    /** How many wait. */
+    length: (): number => [...waiting.values()].reduce((sum, own) => sum + own.size, 0),
     /** Nothing waits any more; answers what did. */
     clear(): Item[] {
       const items = [...waiting.values()].flatMap((own) => [...own])

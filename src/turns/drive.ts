@@ -27,6 +27,8 @@ type Uses = {
   /** The name that stands in `done` when no agent answered. */
   agent: string
   onFault(error: unknown): void
+  /** Told every event. */
+  watch?: { see(event: AgentEvent): void } | undefined
 }
 
 /** Steps of a running turn are stored after this long, so that its status can be read. */
@@ -38,7 +40,7 @@ const recordAfterMs = 250
  * once it is stored. Unsubscribing from the agents tears down every branch.
  */
 export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
-  const { log, stepOf, record, agent, onFault } = uses
+  const { log, stepOf, record, agent, onFault, watch } = uses
   const meter = tokenMeter()
   const result = deferred<Driven>()
   const steps: SessionEvent[] = []
@@ -79,6 +81,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   running = events.subscribe({
     next: (event) => {
       meter.see(event)
+      watch?.see(event)
       if (event.event === 'token') text += event.text
       const step = stepOf(event)
       if (step) note(step)

@@ -23,6 +23,7 @@ import { failureCode } from './failure-code.ts'
 import { stepsOf } from './recorder.ts'
 import type { Outcome, TurnRequest } from './turn.ts'
 import type { TurnLog } from './turn-log.ts'
+import type { WatchRun } from './watch-run.ts'
 
 /** Completion tokens that credits are reserved for when no limit is set. */
 const expectedTokens = 1_024
@@ -41,6 +42,8 @@ export type RunTurnUses = {
   node: string
   waitForPosition: WaitForPosition
   log: { error(fields: object, text: string): void }
+  /** Told what happens in every run. */
+  watchRun?: WatchRun | undefined
 }
 
 type Begun = { sent: Sent; key: Keyed; log: TurnLog; cancelled: boolean }
@@ -250,8 +253,10 @@ export const runTurn = (uses: RunTurnUses) => {
       ...(settings ? { settings } : {}),
       ...(format ? { format } : {}),
     }
+    const watch = uses.watchRun?.({ runId, sessionId, call, message })
     const driven = drive(cancelled ? NEVER : runAgent(turn), {
       log,
+      watch,
       stepOf: stepsOf(runId, key.seal),
       record: (steps) => recordSteps({ sessionId, runId, steps }, now(call, runId)),
       agent: agent.name,
@@ -259,6 +264,7 @@ export const runTurn = (uses: RunTurnUses) => {
         uses.log.error({ err, reqId: call.requestId, run_id: runId }, 'a run failed'),
     })
     const outcome = driven.ended.then(async (result): Promise<Outcome> => {
+      watch?.ended(result)
       const stored = await storeEnd(request, runId, result, startedAt, key)
       const { driven } = stored
       if (!stored.ended) return { status: 'failed', refusal: refusal('llm_service_timeout') }

@@ -115,7 +115,10 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
       .catch((error: unknown): Outcome => {
         started.reject(error)
         if (error instanceof Refusal) return { status: 'failed', refusal: error }
-        logger.error({ err: error, run_id: runId }, 'a turn could not be stored')
+        logger.error(
+          { err: error, reqId: request.call.requestId, run_id: runId },
+          'a turn could not be stored',
+        )
         return { status: 'failed', refusal: refusal('service_unavailable') }
       })
       .then((ended) => {

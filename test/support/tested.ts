@@ -5,6 +5,13 @@ const wholeSystem = ['browser/', 'contract/', 'contracts/', 'docs/', 'faults/']
 
 /** Tests of files that they are not named after. */
 export const together: Readonly<Record<string, readonly string[]>> = {
+  'test/adapters/telemetry/otlp.test.ts': [
+    'src/app/telemetry.ts',
+    'src/event-sourcing/traced-transactor.ts',
+    'src/http/server/trace-requests.ts',
+    'src/turns/run-spans.ts',
+  ],
+  'test/http/routes/mcp.test.ts': ['src/http/mcp/call-agent.ts', 'src/http/mcp/cancellations.ts'],
   'test/http/routes/feed-bounds.test.ts': ['src/http/routes/admin-feeds.ts', 'src/feeds/feeds.ts'],
   'test/http/routes/platform-audit.test.ts': [
     'src/http/checks/history-owner.ts',

@@ -5,6 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Access, FindAccess } from '../../security/access.ts'
 import { requireScopes } from '../../security/scopes.ts'
 import type { RouteRules } from '../server/route-rules.ts'
+import { traceIn } from '../server/trace-requests.ts'
 
 const headerOf = (request: FastifyRequest, name: string): string | undefined => {
   const value = request.headers[name]
@@ -33,6 +34,8 @@ export const authenticate =
       request.access = access
       request.needed = []
       request.call = rootCall(access, request.id, clock.now())
+      const trace = request.trace ?? traceIn(request)
+      if (trace) request.call.trace = trace
       done()
     }
     try {

@@ -1,11 +1,18 @@
 import type { FastifyRequest } from 'fastify'
 import type { Refusal } from '../../domain/refusal.ts'
+import type { RefusalCode } from '../../domain/refusal-words.ts'
 import { rootCall } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RefusalMeter } from '../../reactors/meter-refusals.ts'
 import { refusalTable } from '../errors/refusal-table.ts'
 
-export type Refusing = { refused: RefusalMeter['refused']; clock: Clock }
+export type Refusing = {
+  /** Refusals of access, for auditors. */
+  refused: RefusalMeter['refused']
+  /** All, for metrics. */
+  countRefusal(code: RefusalCode): void
+  clock: Clock
+}
 
 /**
  * Refusals of access: no credits, no right, too many requests. A request without a valid key has no
@@ -41,6 +48,7 @@ export const noteRefused = (
   request: FastifyRequest,
   refusal: Refusal,
 ): void => {
+  refusing.countRefusal(refusal.code)
   const { id, method, routeOptions, query, body } = request
   const call =
     request.call ?? (refusal.by ? rootCall(refusal.by, id, refusing.clock.now()) : undefined)
@@ -56,6 +64,7 @@ export const noteRefusedFrame = (
   who: Parameters<typeof rootCall>[0] | undefined,
   frame: unknown,
 ): void => {
+  refusing.countRefusal(refusal.code)
   const by = refusal.by ?? who
   if (!by) return
   const call = rootCall(by, refusing.clock.id(), refusing.clock.now())

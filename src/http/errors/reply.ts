@@ -117,7 +117,12 @@ export const replyWith = (
   const group = groupOf(request)
   const said = refusalOf(error, group) ?? refusal('internal_error')
   const { status } = refusalTable[said.code]
-  if (status >= 500) request.log.error({ err: error, code: said.code }, 'request failed')
+  // What was refused on purpose was logged where its cause was met.
+  if (status >= 500)
+    request.log.error(
+      { code: said.code, ...(error instanceof Refusal ? {} : { err: error }) },
+      'request failed',
+    )
   reply.code(status).header('x-error-code', said.code).type('application/json; charset=utf-8')
   // The connection stays open: closing it while the body still arrives would lose the answer.
   if (unread.has(said.code)) reply.removeHeader('connection')

@@ -38,7 +38,17 @@ const unexpected = 1011
 export const wsChatRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { findAccess, watchAccess, admit, counted, refused, beginTurn, upload, clock } = uses
+    const {
+      findAccess,
+      watchAccess,
+      admit,
+      counted,
+      refused,
+      countRefusal,
+      beginTurn,
+      upload,
+      clock,
+    } = uses
     const { requireHttps, times } = uses
     const within = { ...usualTimes, ...times }
     const goodbyes = new Set<() => Promise<void>>()
@@ -67,7 +77,18 @@ export const wsChatRoutes =
       const opened = performance.now()
       const connection = connectionOver(socket, within)
       const talk = conversation(
-        { findAccess, watchAccess, admit, counted, refused, beginTurn, upload, clock, log },
+        {
+          findAccess,
+          watchAccess,
+          admit,
+          counted,
+          refused,
+          countRefusal,
+          beginTurn,
+          upload,
+          clock,
+          log,
+        },
         connection,
         { credentials, access },
       )

@@ -1,7 +1,9 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Distance } from '../../ports/event-store.ts'
 
 type Sources = {
+  /** Has other metrics already, and gets these. */
+  registry: Registry
   /** The position of the last event. */
   head(): Promise<number>
   /** How far the views are behind the log's head. */
@@ -19,8 +21,7 @@ type Sources = {
 const unknown = () => Number.NaN
 
 /** Prometheus metrics of this process. */
-export const processMetrics = ({ head, lag, laterLag, running, ...counts }: Sources) => {
-  const registry = new Registry()
+export const processMetrics = ({ registry, head, lag, laterLag, running, ...counts }: Sources) => {
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   const durations = new Histogram({

@@ -8,6 +8,7 @@ import Fastify, {
 import type { Config } from '../../config.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Telemetry } from '../../ports/telemetry.ts'
 import type { Access, FindAccess } from '../../security/access.ts'
 import type { WatchAccess } from '../../security/watch-access.ts'
 import { authenticate, authorize } from '../checks/authenticate.ts'
@@ -25,6 +26,7 @@ import { unknownRoute } from '../errors/unknown-route.ts'
 import { decodable } from './decodable-url.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './open-api.ts'
+import { traceRequests } from './trace-requests.ts'
 
 /** Request payload limit (docs/contract/limits.md#sizes), in bytes. */
 const bodyLimit = 10 * 1024 * 1024
@@ -43,11 +45,15 @@ type Options = {
   findAccess: FindAccess
   watchAccess: WatchAccess
   metrics: Metrics
+  /** Undefined: nothing is traced. */
+  telemetry: Telemetry | undefined
   admit: Admit
   /** Called for every request that passed authentication and limits. */
   counted(access: Access): void
   /** Called for every refusal to a known key. */
   refused: Refusing['refused']
+  /** Called with the code of every refusal. */
+  countRefusal: Refusing['countRefusal']
   idempotency: IdempotencyUses
   keepAliveMs: number
   /** Routes under a key, by the path they are mounted at. */
@@ -99,6 +105,8 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   http.decorateRequest('call')
   http.decorateRequest('access')
   http.decorateRequest('needed')
+  http.decorateRequest('trace')
+  http.decorateRequest('span')
   parseJson(http)
   const notFound = unknownRoute(http)
 
@@ -108,6 +116,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     done()
   })
   http.addHook('onRequest', boundConnection())
+  if (options.telemetry) traceRequests(http, options.telemetry)
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     reply.header('x-content-type-options', 'nosniff')

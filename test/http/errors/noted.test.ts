@@ -85,12 +85,18 @@ t.test('who has no valid key is not recorded', async (t) => {
 t.test('only refusals of access are told, with the status that the client was given', async (t) => {
   const noted: unknown[] = []
   const clock = { now: () => new Date(0), id: () => 'id' }
-  const refusing = { refused: (one: object) => void noted.push(one), clock }
+  const counted: string[] = []
+  const countRefusal = (code: string) => void counted.push(code)
+  const refusing = { refused: (one: object) => void noted.push(one), countRefusal, clock }
   const who = { organizationId: 'organization-1', keyId: 'key-1', userId: 'user-1' }
   for (const code of ['invalid_api_key', 'session_not_found', 'internal_error'] as const)
     noteRefusedFrame(refusing, new Refusal(code), who, {})
   for (const code of ['insufficient_credits', 'no_subscription', 'rate_limit_exceeded'] as const)
     noteRefusedFrame(refusing, new Refusal(code), who, {})
+  t.same(counted, [
+    ...['invalid_api_key', 'session_not_found', 'internal_error'],
+    ...['insufficient_credits', 'no_subscription', 'rate_limit_exceeded'],
+  ])
   t.match(noted, [
     { code: 'insufficient_credits', status: 402 },
     { code: 'no_subscription', status: 403 },

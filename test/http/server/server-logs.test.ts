@@ -49,6 +49,9 @@ t.test('no key, credential, address or word of a message gets into the log', asy
   t.match(log, '"level":50', 'what failed is told')
   const causes = log.split('\n').filter((line) => line.includes('"msg":"a run failed"'))
   t.match(JSON.parse(causes[0] ?? ''), { reqId: 'request-42', err: { type: 'ModelUnavailable' } })
+  const failed = log.split('\n').filter((line) => line.includes('"msg":"request failed"'))
+  t.match(JSON.parse(failed[0] ?? ''), { reqId: 'request-42', code: 'llm_service_unavailable' })
+  t.notOk('err' in JSON.parse(failed[0] ?? ''), 'the cause is told once')
   for (const word of [
     secret,
     key.key,

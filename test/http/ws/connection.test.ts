@@ -73,6 +73,7 @@ const channel = async (t: Test, { events = [], upload, times }: Given) => {
     admit: () => undefined,
     counted: (one) => counted.push(one),
     refused: () => undefined,
+    countRefusal: () => undefined,
     beginTurn: async () => turnOf(events),
     clock: { now: () => new Date(timestamp), id: uuid },
     requireHttps: (_request, _reply, next) => next(),
