@@ -13,7 +13,7 @@ export type SendMessage = Omit<Send, 'content'> & {
   sessionId: string
   /** The session's id was made for this message. */
   isNew?: boolean
-  /** Seals the text once the credits are reserved. */
+  /** Seals the text or the results once the credits are reserved. */
   content: () => Send['content'] | Promise<Send['content']>
   /** Micro-credits held back until the run is settled. */
   reserve: number
@@ -28,9 +28,10 @@ export type Sent = {
 }
 
 /**
- * A user's message: reserves credits, then stores the message and the beginning of its run. Both
- * are on disk when it resolves; the second append is begun as soon as the first is decided, so that
- * they share a commit. @throws insufficient_credits, session_not_found, session_busy
+ * A user's message, or the results of the client's tools: reserves credits, then stores it and the
+ * beginning of its run. Both are on disk when it resolves; the second append is begun as soon as the
+ * first is decided, so that they share a commit.
+ * @throws insufficient_credits, session_not_found, session_busy, invalid_tool_result
  */
 export const sendMessage =
   ({ begin, transact }: Transactor) =>

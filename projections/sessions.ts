@@ -97,6 +97,8 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
     AgentStarted: (view, { data }) => inRun(view, data.runId, { current_agent: data.agent }),
     AssistantMessageRecorded: (view, event) =>
       touched({ ...view, message_count: view.message_count + 1 }, event),
+    ClientToolAnswered: (view, event) =>
+      touched({ ...view, message_count: view.message_count + 1 }, event),
     RunCompleted: ended('ended'),
     RunFailed: ended('ended'),
     RunCancelled: ended('ended'),

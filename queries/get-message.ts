@@ -11,10 +11,30 @@ export type MessageUses = {
   open(text: Sealed): string | undefined | Promise<string | undefined>
 }
 
+type StoredCall = NonNullable<MessageView['tool_calls']>[number]
+
+/** A call in OpenAI's shape. */
+const shownCall = async ({ id, name, arguments: text }: StoredCall, open: MessageUses['open']) => ({
+  id,
+  type: 'function' as const,
+  function: { name, arguments: (await open(text)) ?? '' },
+})
+
 export const shownMessage = async (message: MessageView, open: MessageUses['open']) => {
   const { event_id, event_type, content, agent, created_at, visibility } = message
+  const { tool_calls, tool_call_id } = message
   const text = (await open(content)) ?? ''
-  return { event_id, event_type, content: text, agent, created_at, visibility }
+  const calls = tool_calls && (await Promise.all(tool_calls.map((one) => shownCall(one, open))))
+  return {
+    event_id,
+    event_type,
+    content: text,
+    agent,
+    created_at,
+    visibility,
+    ...(calls ? { tool_calls: calls } : {}),
+    ...(tool_call_id === undefined ? {} : { tool_call_id }),
+  }
 }
 
 export type ShownMessage = Awaited<ReturnType<typeof shownMessage>>

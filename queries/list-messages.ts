@@ -18,7 +18,9 @@ export const listMessages =
     })
     const shown = async (item: MessageView): Promise<Sized<ShownMessage>> => {
       const value = await shownMessage(item, open)
-      return { value, bytes: value.content.length }
+      const calls = value.tool_calls ?? []
+      const bytes = calls.reduce((sum, one) => sum + one.function.arguments.length, 0)
+      return { value, bytes: bytes + value.content.length }
     }
     const fitting = await firstPart(items, shown, pageBytes)
     const fitted = fittedPage(page, items.length, fitting.length)

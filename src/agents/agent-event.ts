@@ -1,5 +1,6 @@
 import type { FinishReason, Price, ToolCall, Usage } from '../ports/model.ts'
 import type { AgentType } from './agent.ts'
+import type { Suspended } from './suspended.ts'
 
 /** What one agent said in a turn, and the key under which later instructions find it. */
 export type AgentOutput = { agent: string; key: string | null; text: string }
@@ -12,6 +13,8 @@ export type AgentAnswer = {
   finishReason: FinishReason
   /** Everything said on the way, for the agents that come after. */
   outputs: readonly AgentOutput[]
+  /** It waits for results of the client, and is to be resumed from here. */
+  suspended?: Suspended
 }
 
 /** What one model used in a turn and what that costs, in micro-credits. */
@@ -85,6 +88,10 @@ export type TurnDone = {
   /** The sum of all agents in the turn. */
   usage: Usage
   charges: readonly Charge[]
+  /** The calls are the client's, and the turn goes on with their results. */
+  waits?: true
+  /** From where it goes on; never kept in memory after the turn. */
+  suspended?: Suspended
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Models } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentAnswer, AgentEvent, AgentOutput } from './agent-event.ts'
 import type { RunBudget } from './run-budget.ts'
+import type { Suspended } from './suspended.ts'
 import type { Tool } from './tool.ts'
 import type { AgentTurn } from './turn.ts'
 
@@ -20,6 +21,8 @@ export type AgentStep = {
   budget: RunBudget
   /** Its answer is the turn's. */
   final: boolean
+  /** Where it waited for the client in the turn before. */
+  resume?: Suspended | undefined
   /** Set inside a loop. */
   exitLoop?: Tool
 }

@@ -8,6 +8,7 @@ import { attribution } from './attributed.ts'
 import { type KeywordTable, keywordCalls, keywordPhrases } from './keyword-tools.ts'
 import { agentRun } from './run-agent.ts'
 import { runBudget } from './run-budget.ts'
+import { openCalls } from './suspended.ts'
 import { tokenMeter } from './token-meter.ts'
 import type { AgentTurn } from './turn.ts'
 
@@ -26,6 +27,13 @@ const wholeAnswer = ({ text, by, finishReason }: AgentAnswer): TokenEvent | unde
   if (text !== '') return { event: 'token', agent: by, step_id: by, text }
   if (finishReason === 'stop') throw new ModelOutputInvalid(`${by} gave no answer in the format`)
   return undefined
+}
+
+/** An event as it is kept for those who follow the turn: what an agent waits with may be large. */
+const withoutState = (event: AgentEvent): AgentEvent => {
+  if (event.event !== 'agent_completed' || !event.answer?.suspended) return event
+  const { suspended: _, ...answer } = event.answer
+  return { ...event, answer }
 }
 
 type Options = RuntimePorts & { limits?: Partial<RunLimits>; phrases?: KeywordTable }
@@ -50,8 +58,20 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
 
       const done = (): TurnDone => {
         if (!answer) throw new ModelFault(`${turn.agent.name} ended without an answer`)
-        const { text, by, finishReason } = answer
-        const toolCalls = turn.format ? [] : toolCallsIn(text, ports.clock.id)
+        const { text, by, finishReason, suspended } = answer
+        if (suspended)
+          return {
+            event: 'done',
+            text,
+            agent: by,
+            finish_reason: 'tool_calls',
+            tool_calls: openCalls(suspended),
+            waits: true,
+            suspended,
+            ...meter.total(),
+          }
+        // A client with tools of its own would answer the calls.
+        const toolCalls = turn.clientTools || turn.format ? [] : toolCallsIn(text, ports.clock.id)
         const called = toolCalls.length > 0
         const reason = budget.spent ? 'length' : finishReason
         return {
@@ -69,21 +89,16 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
         bounds.turnMs,
       )
       subscriber.add(() => clearTimeout(late))
-      const events = run(turn.agent, {
-        turn,
-        depth: 0,
-        parent: null,
-        outputs: [],
-        budget,
-        final: true,
-      })
+      const resume = turn.resume ? { resume: turn.resume.from } : {}
+      const place = { turn, depth: 0, parent: null, outputs: [], budget, final: true, ...resume }
+      const events = run(turn.agent, place)
       relayed(events, subscriber, {
         next(event) {
           meter.see(event)
           if (event.event === 'agent_completed' && event.answer) answer = event.answer
           const before = preceding(event)
           if (before) subscriber.next(before)
-          subscriber.next(event)
+          subscriber.next(withoutState(event))
         },
         complete() {
           const said = turn.format && answer && wholeAnswer(answer)

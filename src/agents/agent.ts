@@ -10,6 +10,11 @@ export class AgentFault extends Error {
   override readonly name = 'AgentFault'
 }
 
+/** The client brings a tool of a name that an agent in the turn has already. */
+export class ToolNameTaken extends Error {
+  override readonly name = 'ToolNameTaken'
+}
+
 /** The turn took longer than it may (504). */
 export class TurnTimeout extends Error {
   override readonly name = 'TurnTimeout'

@@ -1,10 +1,11 @@
 import { concat, defer, type Observable, of } from 'rxjs'
-import type { AgentConfig } from './agent.ts'
+import { type AgentConfig, AgentFault } from './agent.ts'
 import type { AgentAnswer, AgentOutput } from './agent-event.ts'
 import type { AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
 import { answered, answerOf } from './hand-over.ts'
 import { oneByOne } from './one-by-one.ts'
 import { following, paragraphs } from './paragraphs.ts'
+import { type Suspended, waited } from './suspended.ts'
 
 /**
  * Runs agents one after another, each seeing the outputs of those before it, until one's answer
@@ -16,13 +17,21 @@ export const inBranchOrder = (
   step: AgentStep,
   runtime: Runtime,
   ends: (answer: AgentAnswer) => boolean = () => false,
+  /** Whether the agents have been told to end. */
+  left: () => boolean = () => false,
 ): Observable<BodyEvent> =>
   defer(() => {
+    const resume = waited(step.resume, 'order')
+    if (resume && !agents[resume.at])
+      throw new AgentFault(`${container.name} has changed while it waited for the client`)
+    const earlier = resume?.said ?? ''
     let text = ''
     let ended = false
-    const outputs: AgentOutput[] = []
+    let suspended: Suspended | undefined
+    const outputs: AgentOutput[] = [...(resume?.outputs ?? [])]
     const { format } = step.turn
     let reason: AgentAnswer['finishReason'] = 'stop'
+    let begun = resume?.at ?? 0
     const isLast = (n: number) => agents[n]?.agentId === agents.at(-1)?.agentId
     const take = (answer: AgentAnswer) => {
       if (!format) text = paragraphs(text, answer.text)
@@ -30,19 +39,31 @@ export const inBranchOrder = (
         text = answer.text
         reason = answer.finishReason
       }
+      if (answer.suspended)
+        suspended = {
+          kind: 'order',
+          agentId: container.agentId,
+          said: paragraphs(earlier, text),
+          at: begun - 1,
+          outputs: [...outputs],
+          left: left(),
+          below: answer.suspended,
+        }
       outputs.push(...answer.outputs)
       ended = ends(answer)
     }
-    let begun = 0
     const next = () => {
       const agent = agents[begun++]
-      if (!agent || ended || step.budget.spent) return undefined
+      if (!agent || ended || suspended || step.budget.spent) return undefined
+      const below = resume && begun === resume.at + 1 ? resume.below : undefined
       const final = step.final && isLast(begun - 1)
-      const place = { ...step, final, outputs: [...step.outputs, ...outputs] }
+      const place = { ...step, final, resume: below, outputs: [...step.outputs, ...outputs] }
       return following(text, answerOf(agent, container, place, runtime, take))
     }
-    return concat(
-      oneByOne(next),
-      defer(() => of(answered(container, { text, finishReason: reason }, outputs))),
-    )
+    const whole = () => {
+      const waits: Partial<AgentAnswer> = suspended ? { finishReason: 'tool_calls', suspended } : {}
+      const answer = { text, finishReason: reason, ...waits }
+      return of(answered(container, answer, outputs, earlier))
+    }
+    return concat(oneByOne(next), defer(whole))
   })

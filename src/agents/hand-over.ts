@@ -3,6 +3,7 @@ import { type AgentConfig, AgentFault } from './agent.ts'
 import type { AgentAnswer, AgentEvent, AgentOutput } from './agent-event.ts'
 import type { AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
 import { following, paragraphs } from './paragraphs.ts'
+import type { Suspended } from './suspended.ts'
 
 /** Runs an agent below another; `take` gets its answer before its events end. */
 export const answerOf = (
@@ -39,16 +40,24 @@ export const someBelow = (agent: AgentConfig, step: AgentStep): AgentConfig[] =>
   return agents
 }
 
-/** An agent's final answer. `before` is what other agents said for it; it is then part of the answer. */
+/**
+ * An agent's final answer. `before` is what other agents said for it; it is then part of the answer.
+ * `earlier` is what the agent itself said before it waited for the client.
+ */
 export const answered = (
   { name, outputKey }: AgentConfig,
-  { text, by = name, finishReason = 'stop' }: Partial<AgentAnswer> & { text: string },
+  { text, by = name, finishReason = 'stop', suspended }: Partial<AgentAnswer> & { text: string },
   before: readonly AgentOutput[] = [],
+  earlier = '',
 ): BodyEvent => {
-  const own = { agent: name, key: outputKey, text }
+  const own = { agent: name, key: outputKey, text: paragraphs(earlier, text) }
   const outputs = before.length === 0 || outputKey !== null ? [...before, own] : before
-  return { event: 'answered', answer: { text, by, finishReason, outputs } }
+  const waits = suspended ? { suspended } : {}
+  return { event: 'answered', answer: { text, by, finishReason, outputs, ...waits } }
 }
+
+/** Where the turn is handed over: `below` where the other agent waited, `earlier` what was said then. */
+type Resumed = { below?: Suspended; earlier?: string }
 
 /** Hands the turn over: the other agent's answer becomes this agent's answer. */
 export const handedOver = (
@@ -57,8 +66,10 @@ export const handedOver = (
   said: string,
   step: AgentStep,
   runtime: Runtime,
+  { below, earlier = '' }: Resumed = {},
 ): Observable<BodyEvent> =>
   defer(() => {
+    const place = step.resume ? { ...step, resume: below } : step
     const timestamp = runtime.clock.now().toISOString()
     let answer: AgentAnswer | undefined
     return concat(
@@ -70,13 +81,24 @@ export const handedOver = (
       }),
       following(
         said,
-        answerOf(to, from, step, runtime, (got) => {
+        answerOf(to, from, place, runtime, (got) => {
           answer = got
         }),
       ),
       defer(() => {
-        const { text = '', outputs = [], ...rest } = answer ?? {}
-        return of(answered(from, { ...rest, text: paragraphs(said, text) }, outputs))
+        const { text = '', outputs = [], suspended, ...rest } = answer ?? {}
+        const whole = paragraphs(said, text)
+        const waits: Partial<AgentAnswer> = suspended
+          ? {
+              suspended: {
+                kind: 'transfer',
+                agentId: from.agentId,
+                said: paragraphs(earlier, whole),
+                below: suspended,
+              },
+            }
+          : {}
+        return of(answered(from, { ...rest, text: whole, ...waits }, outputs, earlier))
       }),
     )
   })

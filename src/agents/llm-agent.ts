@@ -9,7 +9,7 @@ import {
   type ToolSpec,
 } from '../ports/model.ts'
 import { relayed } from '../support/relayed.ts'
-import type { AgentConfig } from './agent.ts'
+import { type AgentConfig, AgentFault, ToolNameTaken } from './agent.ts'
 import type { AgentKind, AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
 import { answerMisfit, correction, inFormat } from './answer-format.ts'
 import { callTools } from './call-tools.ts'
@@ -17,24 +17,58 @@ import { activeBelow, answered, handedOver } from './hand-over.ts'
 import { settingsFor } from './model-settings.ts'
 import { between, paragraphs } from './paragraphs.ts'
 import { promptOf } from './prompt.ts'
+import { answeredCalls, type Suspended, waited } from './suspended.ts'
 import { piecesOfAll } from './tokens.ts'
 import { errorPrefix, type Tool, type ToolResult } from './tool.ts'
 import { chosen, transferName, transferSpec } from './transfer.ts'
+import type { ClientTools } from './turn.ts'
 
 type Told = Extract<ModelEvent, { type: 'done' }>
 
 /** What the model is told when a call of `transfer_to_agent` names no agent that it may. */
 const notTransferred = { ok: false, content: `${errorPrefix}there is no such agent` }
 
-const resultsAsMessages = (calls: readonly ToolCall[], results: readonly ToolResult[]) =>
+/** What it is told of a call of `transfer_to_agent` beside one of the client's tools. */
+const notYetTransferred = {
+  ok: false,
+  content: `${errorPrefix}the other calls are answered first; call it again if it is still needed`,
+}
+
+const resultsAsMessages = (
+  calls: readonly ToolCall[],
+  results: readonly ToolResult[],
+  otherwise = notTransferred,
+) =>
   calls.map(
     ({ id, name }, n): ChatMessage => ({
       role: 'tool',
       toolCallId: id,
       name,
-      content: (results[n] ?? notTransferred).content,
+      content: (results[n] ?? otherwise).content,
     }),
   )
+
+/** What is offered to a model: the agent's own tools, its sub-agents, the client's tools. */
+const offerOf = (
+  tools: readonly Tool[],
+  below: readonly AgentConfig[],
+  client: ClientTools | undefined,
+) => {
+  const specs: ToolSpec[] = tools.map(({ spec }) => spec)
+  if (below.length > 0) specs.push(transferSpec(below))
+  if (!client) return specs.length === 0 ? {} : { tools: specs }
+  const taken = client.specs.find(({ name }) => specs.some((spec) => spec.name === name))
+  if (taken) throw new ToolNameTaken(taken.name)
+  specs.push(...client.specs)
+  return {
+    tools: specs,
+    ...(client.choice === undefined ? {} : { toolChoice: client.choice }),
+    ...(client.parallel === undefined ? {} : { parallelToolCalls: client.parallel }),
+  }
+}
+
+const isClients = ({ name }: ToolCall, { specs }: ClientTools): boolean =>
+  specs.some((spec) => spec.name === name)
 
 /** Calls the model and its tools in turn until it answers without a call or hands over. */
 const conversation = (
@@ -45,13 +79,18 @@ const conversation = (
 ): Observable<BodyEvent> => {
   const { models, limits } = runtime
   const { turn, stepId, budget } = step
+  const { clientTools } = turn
+  const resume = waited(step.resume, 'model')
+  const earlier = resume?.said ?? ''
+  const place = resume ? { ...step, resume: undefined } : step
   const { model, name, id, price } = models.resolve(agent.model)
   const below = step.depth < limits.depth ? activeBelow(agent, step) : []
-  const specs: ToolSpec[] = tools.map(({ spec }) => spec)
-  if (below.length > 0) specs.push(transferSpec(below))
+  const offer = offerOf(tools, below, clientTools)
   const settings = { model: id, ...settingsFor(agent, turn.settings) }
 
   const format = step.final ? turn.format : undefined
+  const prompt = promptOf(agent, step, limits.context)
+  const opening = format ? inFormat(format, prompt) : prompt
   let corrected = false
 
   const round = (
@@ -61,7 +100,7 @@ const conversation = (
   ): Observable<BodyEvent> =>
     new Observable((subscriber) => {
       if (!budget.takeCall()) {
-        subscriber.next(answered(agent, { text: said, finishReason: 'length' }))
+        subscriber.next(answered(agent, { text: said, finishReason: 'length' }, [], earlier))
         subscriber.complete()
         return
       }
@@ -70,7 +109,7 @@ const conversation = (
       let before = said === '' ? '' : between
       const calls: ToolCall[] = []
       const last = n === limits.rounds
-      const offered = last || specs.length === 0 ? {} : { tools: specs }
+      const offered = last ? {} : offer
 
       const heard = (event: ModelEvent): void => {
         if (event.type === 'tool_call') calls.push(event.call)
@@ -89,14 +128,32 @@ const conversation = (
         const transfer = calls.find((call) => call.name === transferName)
         const target = transfer && chosen(transfer, below)
         const results: ToolResult[] = []
-        const own = calls.filter((call) => call.name !== transferName)
+        const clients = clientTools ? calls.filter((call) => isClients(call, clientTools)) : []
+        const own = calls.filter((call) => call.name !== transferName && !clients.includes(call))
         const uses = { agent, turn, tools, toolMs: limits.toolMs, budget }
         return concat(
           callTools(own, uses, results),
           defer(() => {
-            if (target) return handedOver(agent, target, whole, step, runtime)
+            const waits = clients.length > 0
+            if (target && !waits)
+              return handedOver(agent, target, whole, place, runtime, { earlier })
             const asked: ChatMessage = { role: 'assistant', content: text, toolCalls: calls }
             const failed = calls.filter((call) => call.name === transferName)
+            if (clientTools && waits) {
+              const others = resultsAsMessages([...own, ...failed], results, notYetTransferred)
+              const suspended: Suspended = {
+                kind: 'model',
+                agentId: agent.agentId,
+                said: paragraphs(earlier, whole),
+                messages: [...messages.slice(opening.length), asked, ...others],
+                open: clients.map((call) => ({
+                  id: clientTools.callId(),
+                  at: calls.indexOf(call),
+                })),
+              }
+              const answer = { text: whole, finishReason: 'tool_calls', suspended } as const
+              return of(answered(agent, answer, [], earlier))
+            }
             const told = resultsAsMessages([...own, ...failed], results)
             return round(n + 1, whole, [...messages, asked, ...told])
           }),
@@ -129,7 +186,7 @@ const conversation = (
         })
         if (last || calls.length === 0) {
           const reason = finishReason === 'tool_calls' ? 'stop' : finishReason
-          const answer = of(answered(agent, { text: whole, finishReason: reason }))
+          const answer = of(answered(agent, { text: whole, finishReason: reason }, [], earlier))
           relayed(
             format && reason === 'stop' ? checked(format, answer) : answer,
             subscriber,
@@ -159,15 +216,23 @@ const conversation = (
       relayed(budget.pause(), subscriber, { next: () => undefined, complete: ask })
     })
 
-  const prompt = promptOf(agent, step, limits.context)
-  return round(1, '', format ? inFormat(format, prompt) : prompt)
+  const { results = new Map() } = turn.resume ?? {}
+  return round(1, '', resume ? [...opening, ...answeredCalls(resume, results)] : opening)
 }
 
 /** One model with its tools; it may hand the turn to one of its sub-agents. */
 export const llmAgent: AgentKind = (agent, step, runtime) =>
   defer(() => {
     const { turn, depth, exitLoop } = step
-    if (turn.target && depth === 0) return handedOver(agent, turn.target, '', step, runtime)
+    const { resume } = step
+    if (resume?.kind === 'transfer') {
+      const to = turn.agents.get(resume.below.agentId)
+      if (!to?.isActive) throw new AgentFault('an agent is gone that waited for the client')
+      const { below, said: earlier } = resume
+      return handedOver(agent, to, '', step, runtime, { below, earlier })
+    }
+    if (turn.target && depth === 0 && !resume)
+      return handedOver(agent, turn.target, '', step, runtime)
     const own = runtime.toolsOf(agent, turn)
     const go = (tools: readonly Tool[]) =>
       conversation(agent, step, runtime, exitLoop ? [...tools, exitLoop] : tools)

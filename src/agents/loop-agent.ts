@@ -3,6 +3,7 @@ import type { AgentKind } from './agent-kind.ts'
 import { inBranchOrder } from './branch-order.ts'
 import { someBelow } from './hand-over.ts'
 import { phrasePattern } from './phrases.ts'
+import { waited } from './suspended.ts'
 import type { Tool } from './tool.ts'
 
 const defaultIterations = 3
@@ -28,7 +29,7 @@ export const loopAgent: AgentKind = (agent, step, runtime) =>
     const below = someBelow(agent, step)
     const times = agent.maxIterations ?? defaultIterations
     const said = agent.exitCondition?.trim() ? phrasePattern([agent.exitCondition]) : undefined
-    let exited = false
+    let exited = waited(step.resume, 'order')?.left ?? false
     const exitLoop = exitTool(() => {
       exited = true
     })
@@ -39,5 +40,6 @@ export const loopAgent: AgentKind = (agent, step, runtime) =>
       { ...step, exitLoop },
       runtime,
       ({ text }) => exited || said?.test(text) === true,
+      () => exited,
     )
   })

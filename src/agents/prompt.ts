@@ -34,5 +34,6 @@ export const promptOf = (
     .join('\n\n')
   const messages: ChatMessage[] = system === '' ? [] : [{ role: 'system', content: system }]
   messages.push(...trimmed(turn.history, budget), { role: 'user', content: turn.message })
+  if (turn.after) messages.push(...turn.after)
   return messages
 }

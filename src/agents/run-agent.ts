@@ -29,9 +29,11 @@ export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
 
   const run = (agent: AgentConfig, place: Place): Observable<AgentEvent> =>
     new Observable((subscriber) => {
-      const { depth, parent, budget } = place
+      const { depth, parent, budget, resume } = place
       if (depth > limits.depth)
         throw new AgentFault(`${agent.name} is more than ${limits.depth} levels deep`)
+      if (resume && resume.agentId !== agent.agentId)
+        throw new AgentFault('an agent has changed while it waited for the client')
       if (!budget.takeStep()) {
         subscriber.complete()
         return

@@ -1,6 +1,24 @@
 import type { Call } from '../ports/call.ts'
-import type { AnswerFormat, ChatMessage, ModelSettings } from '../ports/model.ts'
+import type {
+  AnswerFormat,
+  ChatMessage,
+  ModelSettings,
+  ToolChoice,
+  ToolSpec,
+} from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
+import type { Suspended } from './suspended.ts'
+
+/** Functions of the client that agents may call; it brings the results in a later turn. */
+export type ClientTools = {
+  /** Marked as the client's. */
+  specs: readonly ToolSpec[]
+  choice?: ToolChoice
+  /** False: an answer has at most one call. */
+  parallel?: boolean
+  /** The id of the next call, known to the client. */
+  callId(): string
+}
 
 /** One message of a user and all that is needed to answer it. */
 export type AgentTurn = {
@@ -19,4 +37,9 @@ export type AgentTurn = {
   settings?: ModelSettings
   /** What the answer of the turn must be; it is then given whole, once it was checked. */
   format?: AnswerFormat
+  /** What was said and called after the message, by agents elsewhere. */
+  after?: readonly ChatMessage[]
+  clientTools?: ClientTools
+  /** Goes on where agents waited for the client's results, which are by call id. */
+  resume?: { from: Suspended; results: ReadonlyMap<string, string> }
 }

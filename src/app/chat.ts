@@ -125,6 +125,8 @@ export const chatPart = (uses: Uses) => {
     requireSubscription,
     repeats,
     warmAgents,
+    toolsOf,
+    findRun: runs.get,
     clock,
   })
   const currentSession = findCurrentSession({

@@ -45,6 +45,8 @@ export const refusalWords = {
   agent_cycle: 'An agent cannot run itself',
   agent_depth: 'Too many agents would run one below the other',
   invalid_tool: 'A tool is invalid',
+  tool_name_taken: 'An agent has a tool of this name already',
+  invalid_tool_result: 'A result is for a call that is not open',
   agent_name_taken: 'The sub-agents of one agent have different names',
   agent_in_use: 'Other agents run this agent',
   agent_limit_reached: 'An organization has at most 1,000 agents',

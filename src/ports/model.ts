@@ -9,7 +9,18 @@ export type ChatMessage =
 export type ToolCall = { id: string; name: string; arguments: string }
 
 /** A function the model may call; `parameters` is a JSON Schema. */
-export type ToolSpec = { name: string; description: string; parameters: Record<string, unknown> }
+export type ToolSpec = {
+  name: string
+  description: string
+  parameters: Record<string, unknown>
+  /** Arguments fit the schema exactly, where the provider can see to that. */
+  strict?: boolean
+  /** The client calls it, not the agent. */
+  client?: true
+}
+
+/** The model must call a tool: any, or the one that is named. */
+export type ToolChoice = 'required' | { name: string }
 
 /** How a model is to answer; what is absent is left to the provider. */
 export type ModelSettings = {
@@ -43,6 +54,10 @@ export type ModelRequest = ModelSettings & {
   messages: readonly ChatMessage[]
   tools?: readonly ToolSpec[]
   format?: AnswerFormat
+  /** Absent: the model decides. Only with tools. */
+  toolChoice?: ToolChoice
+  /** False: at most one call in an answer. Only with tools. */
+  parallelToolCalls?: boolean
 }
 
 /** In tokens. */

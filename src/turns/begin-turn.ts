@@ -1,15 +1,18 @@
+import type { RunView } from '../../projections/runs.ts'
 import type { FindAgents } from '../../queries/find-agents.ts'
+import type { RuntimePorts } from '../agents/agent-kind.ts'
 import { requireActive, requireCallable } from '../domain/agent/runnable.ts'
 import { refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AnswerFormat, ChatMessage, ModelSettings } from '../ports/model.ts'
 import type { Asker, Delegate } from '../security/delegate.ts'
 import { idFor } from '../support/ids.ts'
+import { findCalledSession, requireFreeNames } from './client-tools.ts'
 import type { PastTurn } from './past-turn.ts'
 import type { RepeatedRequests, Repetition } from './repeated-requests.ts'
 import type { RequireSubscription } from './require-subscription.ts'
 import { requireShortTexts } from './text-bounds.ts'
-import type { LiveTurn } from './turn.ts'
+import type { LiveTurn, ToolAnswer, TurnRequest } from './turn.ts'
 import type { Turns } from './turns.ts'
 import type { WarmAgents } from './warm-agents.ts'
 
@@ -21,6 +24,8 @@ export type BeginTurnUses = {
   requireSubscription: RequireSubscription
   repeats: RepeatedRequests
   warmAgents: WarmAgents
+  toolsOf: RuntimePorts['toolsOf']
+  findRun(runId: string): Promise<RunView | undefined>
   clock: Clock
 }
 
@@ -29,6 +34,11 @@ export type TurnAsked = {
   message: string
   system?: readonly ChatMessage[]
   before?: readonly ChatMessage[]
+  /** In place of a message: results of the client's tools, with what the client has of their turn. */
+  results?: readonly ToolAnswer[] | undefined
+  after?: readonly ChatMessage[] | undefined
+  /** The client's own tools that agents may call. */
+  clientTools?: TurnRequest['clientTools'] | undefined
   sessionId: string | undefined
   hidden: boolean | undefined
   onBehalfOf: string | undefined
@@ -54,6 +64,9 @@ export const beginTurn = (uses: BeginTurnUses) => {
   const { turns, pastTurn, findAgents, delegate, requireSubscription, repeats, warmAgents, clock } =
     uses
 
+  const requireFree = requireFreeNames(uses.toolsOf)
+  const calledSession = findCalledSession(uses.findRun)
+
   const earlier = async ({ run, fingerprint, retried }: Repetition) => {
     const runId = run ?? (retried && fingerprint ? await repeats.runFor(fingerprint) : undefined)
     if (!runId) return undefined
@@ -66,7 +79,8 @@ export const beginTurn = (uses: BeginTurnUses) => {
   return async (asker: Asker, asked: TurnAsked, repeated: Repetition = {}): Promise<LiveTurn> => {
     const { access } = asker
     const { message, system = [], before = [], hidden, keep } = asked
-    requireShortTexts({ message, system, before })
+    const { results, after = [], clientTools } = asked
+    requireShortTexts({ message, system, before, after, results })
     const { fingerprint } = repeated
     const delegated = delegate(asker, asked.onBehalfOf)
     const { call, viewer } = delegated instanceof Promise ? await delegated : delegated
@@ -84,6 +98,12 @@ export const beginTurn = (uses: BeginTurnUses) => {
       : named?.isActive
         ? named
         : undefined
+    if (clientTools) await requireFree({ tools: clientTools, agent: target ?? agent, agents, call })
+    const called = results && !asked.sessionId
+    const sessionId = called
+      ? await calledSession(access.organizationId, results, after)
+      : asked.sessionId
+    const continues = results && sessionId !== undefined
     for (const { agentId } of target ? [agent, target] : [agent])
       warmAgents.used(access.organizationId, viewer.userId, agentId)
     const turn = turns.send(
@@ -91,9 +111,9 @@ export const beginTurn = (uses: BeginTurnUses) => {
         call,
         viewer,
         payerId,
-        sessionId: asked.sessionId ?? idFor(clock, call, 'session'),
+        sessionId: sessionId ?? idFor(clock, call, 'session'),
         // With a scope, the same call may have made the session before.
-        isNewSession: asked.sessionId === undefined && call.scope === undefined,
+        isNewSession: sessionId === undefined && call.scope === undefined,
         hidden,
         messageId: idFor(clock, call, 'message'),
         agent,
@@ -101,6 +121,9 @@ export const beginTurn = (uses: BeginTurnUses) => {
         message,
         system,
         before,
+        ...(continues ? { results } : {}),
+        ...(results && !continues ? { after } : {}),
+        ...(clientTools ? { clientTools } : {}),
         ...(target ? { target } : {}),
         ...(fingerprint ? { fingerprint } : {}),
         ...(asked.settings ? { settings: asked.settings } : {}),

@@ -8,6 +8,7 @@ const codes: Readonly<Record<string, RefusalCode>> = {
   ModelMisconfigured: 'model_misconfigured',
   ModelOutputInvalid: 'invalid_model_output',
   ContextTooLong: 'context_length_exceeded',
+  ToolNameTaken: 'tool_name_taken',
 }
 
 /** The code of the refusal for an agent that failed with an error of this name. */

@@ -18,15 +18,16 @@ export const pastTurn =
   async (runId: string, had: Had): Promise<LiveTurn | undefined> => {
     const found = await findAnswer(runId)
     if (!found || found.run.status === 'running') return undefined
-    const { run, text } = found
+    const { run, text, calls } = found
     const { agent, organization_id, session_id, started_at, status, error_code } = run
-    const tool_calls = run.tool_calls.map((call) => ({ ...call, arguments: '{}' }))
+    const tool_calls = calls ?? run.tool_calls.map((call) => ({ ...call, arguments: '{}' }))
     const done: TurnDone = {
       event: 'done',
       text,
       agent,
       finish_reason: run.finish_reason ?? 'stop',
       ...(tool_calls.length > 0 ? { tool_calls } : {}),
+      ...(calls ? { waits: true } : {}),
       usage: { promptTokens: run.prompt_tokens, completionTokens: run.completion_tokens },
       charges: [],
     }

@@ -14,12 +14,14 @@ import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import { AppendTooLarge } from '../ports/event-store.ts'
 import { KeyDestroyed } from '../ports/keys.ts'
-import type { ChatMessage, Models, Price } from '../ports/model.ts'
+import type { Models, Price } from '../ports/model.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import { type Keyed, sessionKey, type Vault } from '../security/vault.ts'
 import { ownTurn } from '../support/own-turn.ts'
+import { answerEvents, callIds, sealedResults } from './client-calls.ts'
 import { type Driven, drive } from './drive.ts'
 import { failureCode } from './failure-code.ts'
+import { type Ended, givenOf, isLarge, withState } from './given.ts'
 import { stepsOf } from './recorder.ts'
 import type { Outcome, TurnRequest } from './turn.ts'
 import type { TurnLog } from './turn-log.ts'
@@ -85,6 +87,13 @@ const endOf = (request: TurnRequest, runId: string, driven: Driven, durationMs: 
   }
 }
 
+/** Pieces of the client's tools and of their results. */
+const clientPieces = ({ clientTools, results, after }: TurnRequest): number => {
+  const texts = [...(results ?? []), ...(after ?? [])].map(({ content }) => content)
+  if (clientTools) texts.push(JSON.stringify(clientTools.specs))
+  return texts.reduce((sum, text) => sum + piecesIn(text), 0)
+}
+
 /** One turn, from its message to its stored end. */
 export const runTurn = (uses: RunTurnUses) => {
   const { sendMessage, recordSteps, endRun, runAgent, models, vault, clock, node } = uses
@@ -105,16 +114,17 @@ export const runTurn = (uses: RunTurnUses) => {
     const earlier = [...system, ...before].reduce((sum, one) => sum + piecesIn(one.content), 0)
     const completion = longestAnswer(settingsFor(agent, settings)) ?? expectedTokens
     const asked = format ? piecesIn(JSON.stringify(format)) : 0
-    return Math.ceil(
-      (earlier + piecesIn(message) + asked) * price.prompt + completion * price.completion,
-    )
+    const prompt = earlier + piecesIn(message) + clientPieces(request) + asked
+    return Math.ceil(prompt * price.prompt + completion * price.completion)
   }
 
   /** Large texts are counted, sealed and sent in turns of the event loop of their own, not many at once. */
-  const pauseFor = ({ message, before, system }: TurnRequest): Promise<void> | undefined => {
+  const pauseFor = (request: TurnRequest): Promise<void> | undefined => {
+    const { message, before, system, results } = request
     let { length } = message
     for (const { content } of system) length += content.length
     for (const { content } of before) length += content.length
+    for (const { content } of results ?? []) length += content.length
     return length > largeText ? ownTurn() : undefined
   }
 
@@ -136,6 +146,12 @@ export const runTurn = (uses: RunTurnUses) => {
     const { call, sessionId, isNewSession } = request
     const keyed = vault.keyed(sessionKey(call.organizationId, sessionId), isNewSession)
     return keyed instanceof Promise ? keyed.catch(unlessErased) : keyed
+  }
+
+  const sealedAnswers = async (request: TurnRequest) => {
+    const { results = [], messageId } = request
+    const idOf = (n: number) => (n === 0 ? messageId : clock.id())
+    return sealedResults(await sessionKeyOf(request), results, idOf)
   }
 
   const sealedMessage = (request: TurnRequest): Sealed | Promise<Sealed> => {
@@ -160,7 +176,7 @@ export const runTurn = (uses: RunTurnUses) => {
         hidden,
         messageId,
         runId,
-        content: () => sealedMessage(request),
+        content: () => (request.results ? sealedAnswers(request) : sealedMessage(request)),
         agentId: agent.agentId,
         agent: agent.name,
         node,
@@ -170,43 +186,23 @@ export const runTurn = (uses: RunTurnUses) => {
       },
       now(call, call.causationId),
     )
-    if (pause) await ownTurn()
+    if (pause || (request.results && isLarge(sent))) await ownTurn()
     return sent
-  }
-
-  /** Stored history wins over what the client says came before. */
-  const historyOf = ({ before, system }: TurnRequest, { session }: Sent, key: Keyed) => {
-    const stored = session.recent
-      .slice(0, -1)
-      .map(({ role, content }): ChatMessage => ({ role, content: key.open(content) }))
-    return [...system, ...(stored.length > 0 ? stored : before)]
   }
 
   const store = (
     request: TurnRequest,
     runId: string,
-    driven: Driven & { steps: readonly SessionEvent[] },
+    driven: Ended,
     startedAt: number,
     key: Keyed,
   ) => {
     const { call, sessionId, payerId } = request
-    const { done, ended } = driven
+    const { done, ended, state } = driven
     const durationMs = clock.now().getTime() - startedAt
     const end = endOf(request, runId, driven, durationMs)
     const answered = ended === 'done' || (ended === 'cancelled' && done.text !== '')
-    const answer: SessionEvent[] = !answered
-      ? []
-      : [
-          {
-            type: 'AssistantMessageRecorded',
-            data: {
-              messageId: clock.id(),
-              runId,
-              agent: done.agent,
-              content: key.seal(done.text),
-            },
-          },
-        ]
+    const answer = answered ? answerEvents({ runId, messageId: clock.id(), done, state }, key) : []
     const steps = [...driven.steps, ...answer]
     return endRun({ sessionId, payerId, steps, end }, now(call, runId))
   }
@@ -215,7 +211,7 @@ export const runTurn = (uses: RunTurnUses) => {
   const storeEnd = async (
     request: TurnRequest,
     runId: string,
-    driven: Driven & { steps: readonly SessionEvent[] },
+    driven: Ended,
     startedAt: number,
     key: Keyed,
   ) => {
@@ -240,20 +236,21 @@ export const runTurn = (uses: RunTurnUses) => {
    */
   const finish = (request: TurnRequest, runId: string, begun: Begun) => {
     const { sent, key, log, cancelled } = begun
-    const { call, sessionId, agent, target, message, settings, format } = request
+    const { call, sessionId, agent, target, clientTools, settings, format } = request
     const startedAt = clock.now().getTime()
+    const given = givenOf(request, sent, key)
     const turn: AgentTurn = {
       call,
       sessionId,
       agent,
       agents: request.agents,
-      message,
-      history: historyOf(request, sent, key),
+      ...given.turn,
+      ...(clientTools ? { clientTools: { ...clientTools, callId: callIds(runId) } } : {}),
       ...(target ? { target } : {}),
       ...(settings ? { settings } : {}),
       ...(format ? { format } : {}),
     }
-    const watch = uses.watchRun?.({ runId, sessionId, call, message })
+    const watch = uses.watchRun?.({ runId, sessionId, call, message: given.turn.message })
     const driven = drive(cancelled ? NEVER : runAgent(turn), {
       log,
       watch,
@@ -264,8 +261,9 @@ export const runTurn = (uses: RunTurnUses) => {
         uses.log.error({ err, reqId: call.requestId, run_id: runId }, 'a run failed'),
     })
     const outcome = driven.ended.then(async (result): Promise<Outcome> => {
-      watch?.ended(result)
-      const stored = await storeEnd(request, runId, result, startedAt, key)
+      const ended = result.done.suspended ? await withState(result, given, key) : result
+      watch?.ended(ended)
+      const stored = await storeEnd(request, runId, ended, startedAt, key)
       const { driven } = stored
       if (!stored.ended) return { status: 'failed', refusal: refusal('llm_service_timeout') }
       await uses.waitForPosition(stored.position)

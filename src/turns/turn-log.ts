@@ -3,6 +3,13 @@ import type { AgentEvent } from '../agents/agent-event.ts'
 /** One item that clients see of a turn: its events in order, then its end. */
 export type TurnItem = AgentEvent | { event: 'failed'; code: string; message: string }
 
+const argumentsIn = (item: TurnItem): number => {
+  let length = 0
+  if (item.event === 'done')
+    for (const call of item.tool_calls ?? []) length += call.arguments.length
+  return length
+}
+
 /**
  * The items of one turn, kept so that any number of clients can follow it from any place. Each
  * client pulls from its own place, so a slow one delays no other and needs no buffer. `first` is
@@ -24,7 +31,7 @@ export const turnLog = (first = 0) => {
     first,
     push(item: TurnItem): void {
       items.push(item)
-      characters += item.event === 'token' ? item.text.length + 50 : 200
+      characters += item.event === 'token' ? item.text.length + 50 : 200 + argumentsIn(item)
       if (sleeping.size > 0) wake()
     },
     close(): void {

@@ -1,11 +1,15 @@
 import type { AgentConfig } from '../agents/agent.ts'
 import type { TurnDone } from '../agents/agent-event.ts'
+import type { ClientTools } from '../agents/turn.ts'
 import type { Position } from '../domain/event.ts'
 import type { Refusal } from '../domain/refusal.ts'
 import type { Viewer } from '../domain/session/session.ts'
 import type { Call } from '../ports/call.ts'
 import type { AnswerFormat, ChatMessage, ModelSettings } from '../ports/model.ts'
 import type { TurnLog } from './turn-log.ts'
+
+/** What a client's own tool gave for a call. */
+export type ToolAnswer = { toolId: string; content: string }
 
 /** What a client asks of a session: one message, and how to answer it. */
 export type TurnRequest = {
@@ -21,6 +25,12 @@ export type TurnRequest = {
   system: readonly ChatMessage[]
   /** Earlier messages as the client sends them; used when the session has no stored history. */
   before: readonly ChatMessage[]
+  /** What was called and answered after the message, elsewhere. */
+  after?: readonly ChatMessage[]
+  /** In place of a message: the turn that waits for them goes on. */
+  results?: readonly ToolAnswer[]
+  /** The client's own tools that agents may call. */
+  clientTools?: Omit<ClientTools, 'callId'>
   /** The agent the turn is given to. */
   agent: AgentConfig
   /** The organization's agents by id, as they were when the turn was asked for. */

@@ -105,6 +105,23 @@ export const workload = async (platform: Platform, begun?: Organization) => {
     session_hidden: true,
   })
 
+  const offered = [{ type: 'function', function: { name: 'get_weather' } }]
+  const ask = (content: string) =>
+    ok(key, 'POST', '/api/external/v1/chat/completions', {
+      messages: [{ role: 'user', content }],
+      session_id: 's-2',
+      tools: offered,
+    })
+  const called = await ask('get_weather city=Paris')
+  const [{ id: tool_call_id }] = called.choices[0].message.tool_calls
+  await ok(key, 'POST', '/api/external/v1/chat/completions', {
+    messages: [{ role: 'tool', tool_call_id, content: '18 degrees' }],
+    session_id: 's-2',
+    tools: offered,
+  })
+  await ask('get_weather city=Rome')
+  await ask('Never mind')
+
   const users = '/api/external/management/users'
   const guest = await ok(key, 'POST', users, {
     email: `guest-${organizationId}@partner.example`,

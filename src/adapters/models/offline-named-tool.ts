@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { transferName } from '../../agents/transfer.ts'
-import type { ToolSpec } from '../../ports/model.ts'
+import type { ToolChoice, ToolSpec } from '../../ports/model.ts'
+import { smallestValue } from './smallest-value.ts'
 
 /** Tools with rules of their own: their names are everyday words. */
 const builtIn = new Set([
@@ -13,7 +14,7 @@ const builtIn = new Set([
 ])
 
 export const ownTools = (tools: readonly ToolSpec[]): ToolSpec[] =>
-  tools.filter(({ name }) => !builtIn.has(name))
+  tools.filter(({ name, client }) => client || !builtIn.has(name))
 
 const argument = /([A-Za-z_][\w.-]{0,63})=(?:"([^"]*)"|'([^']*)'|(\S+))/g
 const closers = '.,;!?)'
@@ -63,8 +64,37 @@ const patternOf = (name: string): RegExp => {
   return pattern
 }
 
-/** A call of the agent's own tool (HTTP or MCP) that the message names. */
-export const namedTool = ({ message, tools }: { message: string; tools: readonly ToolSpec[] }) => {
-  const tool = ownTools(tools).find(({ name }) => patternOf(name).test(message))
-  return tool && { name: tool.name, args: argumentsFor(tool, message) }
+/** A client has nobody to ask for what is missing: required arguments are filled. */
+const filled = (tool: ToolSpec, message: string): Record<string, unknown> => {
+  const args = argumentsFor(tool, message)
+  return tool.client ? { ...args, ...object(smallestValue(tool.parameters, args)) } : args
+}
+
+const object = (value: unknown): object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+
+type Asked = {
+  message: string
+  tools: readonly ToolSpec[]
+  toolChoice?: ToolChoice | undefined
+}
+
+const naming = ({ message, tools }: Asked): ToolSpec | undefined =>
+  ownTools(tools).find(({ name }) => patternOf(name).test(message))
+
+/** A call of the agent's own tool (HTTP or MCP), or of the client's, that the message names. */
+export const namedTool = (asked: Asked) => {
+  const tool = naming(asked)
+  return tool && { name: tool.name, args: filled(tool, asked.message) }
+}
+
+/** A call of the tool that the client demands: the one it names, else the one that the message names. */
+export const demandedTool = ({ message, tools, toolChoice }: Asked) => {
+  if (toolChoice === undefined) return undefined
+  const clients = tools.filter(({ client }) => client)
+  const tool =
+    toolChoice === 'required'
+      ? (naming({ message, tools: clients }) ?? clients[0])
+      : clients.find(({ name }) => name === toolChoice.name)
+  return tool && { name: tool.name, args: filled(tool, message) }
 }

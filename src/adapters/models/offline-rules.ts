@@ -1,11 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import { choicesIn, transferName } from '../../agents/transfer.ts'
-import type { ToolSpec } from '../../ports/model.ts'
+import type { ToolChoice, ToolSpec } from '../../ports/model.ts'
 import { bm25 } from '../../support/bm25.ts'
-import { namedTool } from './offline-named-tool.ts'
+import { demandedTool, namedTool } from './offline-named-tool.ts'
 import { abilities, closing, quoted } from './offline-words.ts'
 
-export type Asked = { message: string; tools: readonly ToolSpec[] }
+export type Asked = {
+  message: string
+  tools: readonly ToolSpec[]
+  toolChoice?: ToolChoice | undefined
+}
 export type OfflineAnswer =
   | { say: string }
   | { name: string; args: Readonly<Record<string, unknown>> }
@@ -74,6 +78,7 @@ const closes: Rule = ({ message }) => {
 
 /** The first rule with an answer decides (docs/contract/agents.md#the-offline-model). */
 const rules: readonly Rule[] = [
+  demandedTool,
   generates,
   recalls,
   remembers,

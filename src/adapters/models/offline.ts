@@ -33,12 +33,12 @@ const inFormat = (say: string, message: string, { format }: ModelRequest): strin
 }
 
 const eventsOf = (request: ModelRequest): ModelEvent[] => {
-  const { messages, tools = [] } = request
+  const { messages, tools = [], toolChoice } = request
   const message = askedIn(messages)
   const plan =
     messages.at(-1)?.role === 'tool'
       ? { say: answerFrom(messages, message) }
-      : planned({ message, tools })
+      : planned({ message, tools, toolChoice })
   const promptTokens = piecesOfAll(messages)
   if ('say' in plan) {
     const { text, finishReason } = saidOf(inFormat(plan.say, message, request), request)

@@ -5,6 +5,8 @@ import type {
   FinishReason,
   ModelRequest,
   ModelSettings,
+  ToolChoice,
+  ToolSpec,
 } from '../../ports/model.ts'
 
 const count = z.int().min(0)
@@ -103,22 +105,33 @@ const settingsOf = (settings: ModelSettings) => ({
 const formatOf = ({ type, ...schema }: AnswerFormat) =>
   type === 'json_object' ? { type } : { type, json_schema: schema }
 
+const toolOf = ({ name, description, parameters, strict }: ToolSpec) => ({
+  type: 'function',
+  function: { name, description, parameters, strict },
+})
+
+const choiceOf = (choice: ToolChoice) =>
+  choice === 'required' ? choice : { type: 'function', function: choice }
+
+const toolsOf = ({ tools, toolChoice, parallelToolCalls }: ModelRequest) =>
+  tools?.length
+    ? {
+        tools: tools.map(toolOf),
+        ...(toolChoice ? { tool_choice: choiceOf(toolChoice) } : {}),
+        ...(parallelToolCalls === undefined ? {} : { parallel_tool_calls: parallelToolCalls }),
+      }
+    : {}
+
 /** The request's body, always asking for a stream with usage. */
-export const requestBodyOf = ({
-  model,
-  messages,
-  tools,
-  format,
-  ...settings
-}: ModelRequest): string =>
-  JSON.stringify({
+export const requestBodyOf = (request: ModelRequest): string => {
+  const { model, messages } = request
+  return JSON.stringify({
     model,
     messages: messages.map(messageOf),
-    ...(tools?.length
-      ? { tools: tools.map((spec) => ({ type: 'function', function: spec })) }
-      : {}),
-    ...settingsOf(settings),
-    response_format: format && formatOf(format),
+    ...toolsOf(request),
+    ...settingsOf(request),
+    response_format: request.format && formatOf(request.format),
     stream: true,
     stream_options: { include_usage: true },
   })
+}

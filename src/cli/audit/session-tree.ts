@@ -30,6 +30,7 @@ const told = z.looseObject({
       model: z.string().nullable(),
       ok: z.boolean(),
       content: z.unknown(),
+      calls: z.array(z.looseObject({ name: z.string() })),
     })
     .partial(),
 })
@@ -84,6 +85,12 @@ export const sessionTree = (session: string, events: readonly unknown[]): string
     rows.push(row)
     return row
   }
+  /** The row of a run, which its message may come before. */
+  const rowOf = (runId = ''): Row => {
+    const name = `run ${runId}`
+    const row = runs.get(runId)?.row ?? rows.findLast((one) => one.name === name)
+    return row ?? add(0, name, 'still running')
+  }
   const below = (agent: string | undefined): number => (depths.get(agent ?? '') ?? 0) + 1
 
   const handlers: Readonly<Record<string, (event: Told) => void>> = {
@@ -99,14 +106,16 @@ export const sessionTree = (session: string, events: readonly unknown[]): string
       add(0, 'erased', metadata.at)
     },
     UserMessageSent: ({ data }) => {
-      const run = data.runId ?? ''
-      if (!runs.has(run)) add(0, `run ${run}`, 'still running')
+      rowOf(data.runId)
       add(1, `user: ${textOf(data.content)}`)
     },
+    ClientToolAnswered: ({ data }) => {
+      rowOf(data.runId)
+      add(1, `client tool ${data.tool}: ${textOf(data.content)}`)
+    },
     RunStarted: (event) => {
-      const name = `run ${event.data.runId}`
-      const row = rows.find((one) => one.name === name) ?? add(0, name, 'still running')
-      runs.set(event.data.runId ?? '', { row, start: event })
+      const { runId = '' } = event.data
+      runs.set(runId, { row: rowOf(runId), start: event })
     },
     AgentStarted: ({ data }) => {
       const depth = 1 + (data.depth ?? 0)
@@ -132,6 +141,9 @@ export const sessionTree = (session: string, events: readonly unknown[]): string
         event.data.ok ? 'ok' : 'failed',
         duration(between(tool.start, event) || undefined),
       )
+    },
+    ClientToolsCalled: ({ data }) => {
+      for (const { name } of data.calls ?? []) add(1, `client tool ${name}`)
     },
     AssistantMessageRecorded: ({ data }) => {
       add(1, `${data.agent}: ${textOf(data.content)}`)

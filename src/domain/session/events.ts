@@ -28,7 +28,8 @@ export const sessionEvents = {
   UserMessageSent: z.object({ messageId: id, runId: id, content: sealed }),
   /**
    * `agentId` is the agent the turn was given to, `node` the process life that runs it, `payerId`
-   * the user charged. `fingerprint` is set where a stock SDK may repeat the request.
+   * the user charged. `fingerprint` is set where a stock SDK may repeat the request. `continues` is the
+   * run whose calls the client has answered.
    */
   RunStarted: z.object({
     runId: id,
@@ -38,6 +39,7 @@ export const sessionEvents = {
     node: z.string(),
     payerId: id,
     fingerprint: z.string().optional(),
+    continues: id.optional(),
   }),
   AgentStarted: z.object({
     runId: id,
@@ -73,11 +75,27 @@ export const sessionEvents = {
     agent: z.string(),
     ok: z.boolean(),
   }),
+  /**
+   * The agents of a run wait for results of the client's own tools. `state` is where they go on from.
+   */
+  ClientToolsCalled: z.object({ runId: id, calls: z.array(toolCall), state: sealed }),
+  /** A client's result. `runId` is the run that goes on with it. */
+  ClientToolAnswered: z.object({
+    messageId: id,
+    runId: id,
+    toolId: id,
+    tool: z.string(),
+    content: sealed,
+  }),
+  /** A new message of the user closed these calls of a run. */
+  ClientToolsUnanswered: z.object({ runId: id, calls: z.array(toolCall) }),
+  /** `toolCalls` are calls of the client's own tools. */
   AssistantMessageRecorded: z.object({
     messageId: id,
     runId: id,
     agent: z.string(),
     content: sealed,
+    toolCalls: z.array(toolCall.extend({ arguments: sealed })).optional(),
   }),
   RunCompleted: z.object({
     runId: id,

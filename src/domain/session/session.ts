@@ -1,6 +1,13 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
 import { refusal } from '../refusal.ts'
 import type { Sealed } from '../sealed.ts'
+import {
+  afterRun,
+  type ClientResult,
+  requireOpen,
+  unanswered,
+  type WaitingCalls,
+} from './client-calls.ts'
 import { type SessionEvent, sessionEvents } from './events.ts'
 
 /** How many messages a session remembers for the next turn's context. */
@@ -26,6 +33,8 @@ export type Session = {
   running: { runId: string; node: string; payerId: string } | null
   recent: readonly Remembered[]
   turns: readonly Turn[]
+  /** Calls that the client is to answer. The last recent message is then the one they were made for. */
+  waiting: WaitingCalls | null
 }
 
 const withMessage = (messages: readonly Remembered[], one: Remembered): readonly Remembered[] =>
@@ -35,6 +44,7 @@ const ended = (state: Session, runId: string, outcome: Turn['outcome']): Session
   ...state,
   running: state.running?.runId === runId ? null : state.running,
   turns: state.turns.map((turn) => (turn.runId === runId ? { ...turn, outcome } : turn)),
+  waiting: state.waiting && afterRun(state.waiting, runId, outcome === 'failed'),
 })
 
 const same = (state: Session): Session => state
@@ -50,9 +60,14 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     running: null,
     recent: [],
     turns: [],
+    waiting: null,
   },
-  weigh: ({ recent, turns }) =>
-    recent.reduce((sum, { content }) => sum + content.box.length + 200, turns.length * 200),
+  stateVersion: 2,
+  weigh: ({ recent, turns, waiting }) =>
+    recent.reduce(
+      (sum, { content }) => sum + content.box.length + 200,
+      turns.length * 200 + (waiting ? waiting.state.box.length + waiting.calls.length * 200 : 0),
+    ),
   evolve: {
     SessionCreated: (state, { userId, keyId, hidden }) => ({
       ...state,
@@ -66,8 +81,12 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
       ...state,
       recent: withMessage(state.recent, { role: 'user', content }),
     }),
-    RunStarted: (state, { runId, messageId, node, payerId }) => ({
+    RunStarted: (state, { runId, messageId, node, payerId, continues }) => ({
       ...state,
+      waiting:
+        state.waiting && continues !== undefined
+          ? { ...state.waiting, answeredIn: runId }
+          : state.waiting,
       running: { runId, node, payerId },
       turns: [
         ...state.turns.filter((turn) => turn.messageId !== messageId).slice(1 - recognised),
@@ -79,10 +98,14 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     AgentRouted: same,
     ToolStarted: same,
     ToolCompleted: same,
-    AssistantMessageRecorded: (state, { content }) => ({
-      ...state,
-      recent: withMessage(state.recent, { role: 'assistant', content }),
-    }),
+    ClientToolsCalled: (state, called) => ({ ...state, waiting: { ...called, answeredIn: null } }),
+    ClientToolAnswered: same,
+    ClientToolsUnanswered: (state) => ({ ...state, waiting: null }),
+    // What is said beside a call belongs to a turn that is not over.
+    AssistantMessageRecorded: (state, { content, toolCalls }) =>
+      toolCalls
+        ? state
+        : { ...state, recent: withMessage(state.recent, { role: 'assistant', content }) },
     RunCompleted: (state, { runId }) => ended(state, runId, 'completed'),
     RunFailed: (state, { runId }) => ended(state, runId, 'failed'),
     RunCancelled: (state, { runId }) => ended(state, runId, 'cancelled'),
@@ -93,6 +116,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
       running: null,
       recent: [],
       turns: [],
+      waiting: null,
     }),
   },
 }
@@ -122,7 +146,8 @@ export type Send = {
   hidden: boolean | undefined
   messageId: string
   runId: string
-  content: Sealed
+  /** The user's message, or the client's results for all calls that are open. */
+  content: Sealed | readonly ClientResult[]
   agentId: string
   agent: string
   node: string
@@ -131,10 +156,10 @@ export type Send = {
 }
 
 /**
- * A user's message begins a run. A message that was sent before is not recorded again: its answer
+ * A user's message begins a run, and so do the results of the client's tools. A message that was sent before is not recorded again: its answer
  * stands (no events), or, when its run failed, a new run is begun for it. A process has one turn
  * of a session at a time, so a run that its own process left open (its end could not be stored) is
- * closed first.
+ * closed first. @throws invalid_tool_result
  */
 export const decideSend =
   (send: Send) =>
@@ -156,8 +181,21 @@ export const decideSend =
       })
     else if (hidden !== undefined && hidden !== state.hidden)
       events.push({ type: 'SessionVisibilityChanged', data: { hidden } })
-    if (!before) events.push({ type: 'UserMessageSent', data: { messageId, runId, content } })
-    events.push({ type: 'RunStarted', data: { runId, messageId, ...run } })
+    const waiting =
+      left && state.waiting ? afterRun(state.waiting, left.runId, true) : state.waiting
+    if ('box' in content) {
+      if (waiting) events.push(unanswered(waiting))
+      if (!before) events.push({ type: 'UserMessageSent', data: { messageId, runId, content } })
+      events.push({ type: 'RunStarted', data: { runId, messageId, ...run } })
+      return events
+    }
+    const { runId: continues, calls } = requireOpen(waiting, content)
+    if (!before)
+      for (const { id: toolId, name: tool } of calls)
+        for (const one of content)
+          if (one.toolId === toolId)
+            events.push({ type: 'ClientToolAnswered', data: { ...one, runId, tool } })
+    events.push({ type: 'RunStarted', data: { runId, messageId, ...run, continues } })
     return events
   }
 

@@ -60,6 +60,8 @@ export const refusalTable = {
   agent_cycle: { status: 400, shape: 'error', type: invalid },
   agent_depth: { status: 400, shape: 'error', type: invalid },
   invalid_tool: { status: 400, shape: 'error', type: invalid },
+  tool_name_taken: { status: 400, shape: 'error', type: invalid },
+  invalid_tool_result: { status: 400, shape: 'error', type: invalid },
   agent_name_taken: { status: 409, shape: 'error', type: 'conflict_error' },
   agent_in_use: { status: 409, shape: 'error', type: 'conflict_error' },
   agent_limit_reached: { status: 409, shape: 'error', type: 'conflict_error' },

@@ -11,18 +11,13 @@ import { doneOf, onGone, shownAgents, streamTurn } from '../streams/answer-turn.
 import { chatFormat, toolCallsOf, usageOf } from '../streams/chat-format.ts'
 import { answerFormatOf, requireUsable } from '../wire/answer-format.ts'
 import { type ChatBody, chatBody, conversationOf } from '../wire/chat.ts'
+import { offeredTools, toolCall } from '../wire/client-tools.ts'
 import { modelSettingsOf } from '../wire/model-settings.ts'
 
 const usage = z.object({
   prompt_tokens: z.int(),
   completion_tokens: z.int(),
   total_tokens: z.int(),
-})
-
-const toolCall = z.object({
-  id: z.string(),
-  type: z.literal('function'),
-  function: z.object({ name: z.string(), arguments: z.string() }),
 })
 
 const completion = z
@@ -36,7 +31,7 @@ const completion = z
         index: z.int(),
         message: z.object({
           role: z.literal('assistant'),
-          content: z.string(),
+          content: z.string().nullable(),
           tool_calls: z.array(toolCall).optional(),
         }),
         finish_reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']),
@@ -60,7 +55,8 @@ const answered = async (turn: LiveTurn, model: string) => {
         index: 0,
         message: {
           role: 'assistant' as const,
-          content: done.text,
+          // As OpenAI answers where nothing was said.
+          content: done.waits && done.text === '' ? null : done.text,
           ...(tool_calls ? { tool_calls } : {}),
         },
         finish_reason: done.finish_reason,
@@ -123,6 +119,10 @@ export const chatRoutes =
               'session_not_found',
               'agent_not_found',
               'agent_inactive',
+              'invalid_tool',
+              'tool_name_taken',
+              'invalid_tool_result',
+              'too_complex',
               'session_busy',
               'idempotency_key_reused',
               'orchestrator_error',
@@ -143,6 +143,7 @@ export const chatRoutes =
         if (format) await requireUsable(format, request.access.organizationId, schemaFault)
         const asked = {
           ...conversationOf(body),
+          clientTools: offeredTools(body),
           sessionId: body.session_id,
           hidden: body.session_hidden,
           onBehalfOf: body.on_behalf_of,

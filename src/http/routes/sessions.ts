@@ -8,6 +8,7 @@ import type { ListMessages } from '../../../queries/list-messages.ts'
 import type { ListSessions } from '../../../queries/list-sessions.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { refusals } from '../errors/responses.ts'
+import { toolCall } from '../wire/client-tools.ts'
 import { boolean, integer, sessionId } from '../wire/fields.ts'
 
 type Uses = {
@@ -59,8 +60,9 @@ const messageItem = messageView
     agent: true,
     created_at: true,
     visibility: true,
+    tool_call_id: true,
   })
-  .extend({ content: z.string() })
+  .extend({ content: z.string(), tool_calls: z.array(toolCall).optional() })
 
 const messageList = z.object({
   session_id: sessionView.shape.session_id,

@@ -22,13 +22,38 @@ export const usageOf = ({ usage: { promptTokens, completionTokens } }: TurnDone)
   total_tokens: promptTokens + completionTokens,
 })
 
-/** The keyword tools that an answer called, in OpenAI's shape. */
+/** The tools that an answer called, in OpenAI's shape. */
 export const toolCallsOf = ({ tool_calls }: TurnDone) =>
   tool_calls?.map(({ id, name, arguments: text }) => ({
     id,
     type: 'function' as const,
     function: { name, arguments: text },
   }))
+
+/** Arguments are streamed in so many pieces at most, of so many characters at least. */
+const mostPieces = 64
+const shortestPiece = 16
+
+/** A text in pieces that cut no character in two. */
+const piecesOf = (text: string): string[] => {
+  const length = Math.max(shortestPiece, Math.ceil(text.length / mostPieces))
+  const pieces: string[] = []
+  for (let at = 0; at < text.length; ) {
+    const code = text.charCodeAt(at + length - 1)
+    const end = at + length + (code >= 0xd800 && code < 0xdc00 ? 1 : 0)
+    pieces.push(text.slice(at, end))
+    at = end
+  }
+  return pieces
+}
+
+type IndexedCall = NonNullable<ReturnType<typeof toolCallsOf>>[number] & { index: number }
+
+/** A call as OpenAI streams it: id and name, then the arguments in pieces. */
+const inPieces = ({ index, id, type, function: { name, arguments: text } }: IndexedCall) => [
+  { index, id, type, function: { name, arguments: '' } },
+  ...piecesOf(text).map((piece) => ({ index, function: { arguments: piece } })),
+]
 
 /** The chat completion stream (docs/contract/streaming.md#chat-streams). Tokens are written without a serializer. */
 export const chatFormat = (turn: LiveTurn, options: ChatStream): StreamFormat => {
@@ -48,9 +73,12 @@ export const chatFormat = (turn: LiveTurn, options: ChatStream): StreamFormat =>
     token: (text) =>
       `${head}[{"index":0,"delta":{"content":${JSON.stringify(text)}},"finish_reason":null}]${tail}`,
     end: (done) => {
-      const calls = toolCallsOf(done)?.map((call, index) => ({ index, ...call }))
+      const calls = toolCallsOf(done)?.map((call, index) => ({ index, ...call })) ?? []
+      const whole = calls.length > 0 ? [chunk({ tool_calls: calls })] : [undefined]
       return [
-        calls && chunk({ tool_calls: calls }),
+        ...(done.waits
+          ? calls.flatMap(inPieces).map((call) => chunk({ tool_calls: [call] }))
+          : whole),
         chunk({}, done.finish_reason),
         includeUsage ? `${head}[],"usage":${JSON.stringify(usageOf(done))}${tail}` : undefined,
       ]

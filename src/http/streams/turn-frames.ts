@@ -13,7 +13,7 @@ export type StreamPlace = { item: number; part: number; characters: number }
 
 export const beginning: StreamPlace = { item: 0, part: -1, characters: 0 }
 
-const placePattern = /^(?<run>[\w-]+):(?<item>\d{1,9})\.(?<part>\d):(?<characters>\d{1,9})$/
+const placePattern = /^(?<run>[\w-]+):(?<item>\d{1,9})\.(?<part>\d{1,6}):(?<characters>\d{1,9})$/
 
 /** The run and the place that a `Last-Event-ID` names; undefined when it names none. */
 export const streamPlaceOf = (
@@ -45,7 +45,6 @@ export type StreamFormat = {
   /** The first frame, before any event. */
   opening: string
   token(text: string): string
-  /** At most 8 items. */
   end(done: TurnDone): readonly (string | undefined)[]
   lifecycle(event: Readonly<Record<string, unknown>>): string | undefined
   /** Branches of parallel agents come one after another; else their tokens mingle. */

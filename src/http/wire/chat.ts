@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import type { ChatMessage } from '../../ports/model.ts'
+import type { ToolAnswer } from '../../turns/turn.ts'
 import { responseFormat } from './answer-format.ts'
+import { clientToolFields, toolCall } from './client-tools.ts'
 import { orAbsent, sessionId } from './fields.ts'
 import { modelSettingFields, unsupportedFields } from './model-settings.ts'
 
@@ -24,11 +26,13 @@ const content = contentOf(text)
 const message = z.discriminatedUnion(
   'role',
   [
-    z.object({ role: z.enum(['system', 'developer', 'user', 'tool']), content }),
+    z.object({ role: z.enum(['system', 'developer', 'user']), content }),
+    z.object({ role: z.literal('tool'), content, tool_call_id: orAbsent(z.string().max(256)) }),
     // An assistant message that only called tools has no content.
     z.object({
       role: z.literal('assistant'),
       content: contentOf(z.union([text, refusalPart])).nullish(),
+      tool_calls: orAbsent(z.array(toolCall)),
     }),
   ],
   'role is one of system, user, assistant, tool',
@@ -42,6 +46,7 @@ export const chatBody = z.object({
   session_id: orAbsent(sessionId),
   on_behalf_of: orAbsent(z.string().min(1)),
   session_hidden: orAbsent(z.boolean()),
+  ...clientToolFields,
   target_agent_id: orAbsent(z.uuid()),
   stream_options: orAbsent(
     z.object({
@@ -59,25 +64,81 @@ export type ChatBody = z.infer<typeof chatBody>
 
 /**
  * The last user message is the turn's; system messages apply to it; earlier messages are its
- * history.
+ * history. Where tool messages are the last ones, the turn goes on with these results, and `after`
+ * is what the client has of it.
  */
-export type Conversation = { message: string; system: ChatMessage[]; before: ChatMessage[] }
+export type Conversation = {
+  message: string
+  system: ChatMessage[]
+  before: ChatMessage[]
+  results?: ToolAnswer[]
+  after?: ChatMessage[]
+}
 
-/** @throws missing_required_field when there is no user message. */
+type Sent = ChatBody['messages'][number]
+
+/**
+ * Messages as a model is given them. Calls of which a result is missing are left out, and results
+ * without a call: providers refuse both.
+ */
+const historyOf = (messages: readonly Sent[]): ChatMessage[] => {
+  const results = new Set(messages.map((one) => one.role === 'tool' && one.tool_call_id))
+  const calls = new Map<string, string>()
+  return messages.flatMap((one): ChatMessage[] => {
+    if (one.role === 'user') return [{ role: 'user', content: one.content }]
+    if (one.role === 'assistant') {
+      const made = one.tool_calls ?? []
+      const content = one.content ?? ''
+      if (made.length === 0) return [{ role: 'assistant', content }]
+      if (!made.every(({ id }) => results.has(id)))
+        return content === '' ? [] : [{ role: 'assistant', content }]
+      for (const { id, function: called } of made) calls.set(id, called.name)
+      const toolCalls = made.map(({ id, function: called }) => ({ id, ...called }))
+      return [{ role: 'assistant', content, toolCalls }]
+    }
+    if (one.role !== 'tool') return []
+    const { tool_call_id: toolCallId = '', content } = one
+    const name = calls.get(toolCallId)
+    if (name === undefined) return []
+    calls.delete(toolCallId)
+    return [{ role: 'tool', content, toolCallId, name }]
+  })
+}
+
+/** The results at the end of a conversation; none where something else is said there. */
+const lastResults = (messages: readonly Sent[]): ToolAnswer[] => {
+  const said = messages.filter(({ role }) => role !== 'system' && role !== 'developer')
+  return said.slice(said.findLastIndex(({ role }) => role !== 'tool') + 1).flatMap((one) => {
+    if (one.role !== 'tool') return []
+    const { tool_call_id: toolId, content } = one
+    if (toolId === undefined)
+      throw refusal('missing_required_field', {
+        field: 'messages',
+        message: 'A result has the tool_call_id of the call that it answers',
+      })
+    return [{ toolId, content }]
+  })
+}
+
+/** @throws missing_required_field when there is neither a user message nor a result. */
 export const conversationOf = ({ messages }: ChatBody): Conversation => {
   const last = messages.findLastIndex(({ role }) => role === 'user')
   const turn = messages[last]
-  if (!turn)
+  const results = messages.some(({ role }) => role === 'tool') ? lastResults(messages) : []
+  if (!turn && results.length === 0)
     throw refusal('missing_required_field', {
       field: 'messages',
       message: 'messages needs at least one with role user',
     })
-  const conversation: Conversation = { message: turn.content ?? '', system: [], before: [] }
-  messages.forEach(({ role, content }, n) => {
-    if (role === 'system' || role === 'developer')
-      conversation.system.push({ role: 'system', content })
-    else if (n < last && (role === 'user' || role === 'assistant'))
-      conversation.before.push({ role, content: content ?? '' })
-  })
-  return conversation
+  const system = messages.flatMap(({ role, content }): ChatMessage[] =>
+    role === 'system' || role === 'developer' ? [{ role: 'system', content: content ?? '' }] : [],
+  )
+  const conversation = {
+    message: turn?.content ?? '',
+    system,
+    before: historyOf(messages.slice(0, Math.max(0, last))),
+  }
+  return results.length === 0
+    ? conversation
+    : { ...conversation, results, after: historyOf(messages.slice(last + 1)) }
 }

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import type { ClientTools } from '../../agents/turn.ts'
+import { refusal } from '../../domain/refusal.ts'
+import { type JsonBounds, jsonFault } from '../../support/json-bounds.ts'
+import { freeJson, orAbsent } from './fields.ts'
+
+/** What a client offers in one request (docs/contract/chat.md#client-tools). */
+const most = 128
+const inAll: JsonBounds = { bytes: 262_144, depth: 40, nodes: 20_000 }
+
+const functionName = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'A name has 1 to 64 of A-Z a-z 0-9 _ -')
+
+const tool = z.object({
+  type: z.literal('function', 'Only tools of type function can be offered'),
+  function: z.object({
+    name: functionName,
+    description: orAbsent(z.string().max(16_384)),
+    parameters: orAbsent(freeJson(z.record(z.string(), z.unknown()))).describe(
+      'JSON Schema of the arguments',
+    ),
+    strict: orAbsent(z.boolean()),
+  }),
+})
+
+const tools = z
+  .array(tool)
+  .max(most, `At most ${most} tools are offered`)
+  .superRefine((all, { addIssue }) => {
+    const message = jsonFault(all, inAll)
+    if (message) addIssue({ code: 'custom', message, params: { code: 'too_complex' } })
+  })
+
+/** Fields of a chat request. */
+export const clientToolFields = {
+  tools: orAbsent(tools),
+  tool_choice: orAbsent(
+    z.union(
+      [
+        z.enum(['none', 'auto', 'required']),
+        z.object({ type: z.literal('function'), function: z.object({ name: functionName }) }),
+      ],
+      'none, auto, required or {type: "function", function: {name}} is expected',
+    ),
+  ),
+  parallel_tool_calls: orAbsent(z.boolean()),
+}
+
+const fields = z.object(clientToolFields)
+
+/** A call as clients are told of it, and as they repeat it. */
+export const toolCall = z.object({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+})
+
+/** What a request offers to the agents. */
+export type OfferedTools = Omit<ClientTools, 'callId'>
+
+/** @throws invalid_tool for a name that comes twice, invalid_input for a choice that is not offered */
+export const offeredTools = (body: z.infer<typeof fields>): OfferedTools | undefined => {
+  const { tools = [], tool_choice: choice = 'auto', parallel_tool_calls: parallel } = body
+  const names = new Set<string>()
+  for (const { function: one } of tools) {
+    if (names.has(one.name))
+      throw refusal('invalid_tool', {
+        field: 'tools',
+        message: `There are two tools of the name ${one.name}`,
+      })
+    names.add(one.name)
+  }
+  const demanded = typeof choice === 'object' ? choice.function.name : undefined
+  if (demanded === undefined ? choice === 'required' && names.size === 0 : !names.has(demanded))
+    throw refusal('invalid_input', {
+      field: 'tool_choice',
+      message: 'tool_choice demands a tool that is not in tools',
+    })
+  if (names.size === 0 || choice === 'none') return undefined
+  return {
+    specs: tools.map(({ function: { name, description = '', parameters, strict } }) => ({
+      name,
+      description,
+      parameters: parameters ?? { type: 'object', properties: {} },
+      ...(strict === undefined ? {} : { strict }),
+      client: true,
+    })),
+    ...(choice === 'required' ? { choice } : {}),
+    ...(demanded === undefined ? {} : { choice: { name: demanded } }),
+    ...(parallel === undefined ? {} : { parallel }),
+  }
+}

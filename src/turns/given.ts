@@ -1,0 +1,91 @@
+import type { Sent } from '../../commands/send-message.ts'
+import { defaultLimits } from '../agents/agent-runtime.ts'
+import { trimmed } from '../agents/context.ts'
+import type { AgentTurn } from '../agents/turn.ts'
+import { refusal } from '../domain/refusal.ts'
+import type { Sealed } from '../domain/sealed.ts'
+import type { SessionEvent } from '../domain/session/events.ts'
+import type { ChatMessage } from '../ports/model.ts'
+import type { Keyed } from '../security/vault.ts'
+import { type Kept, openedState, sealedState } from './client-calls.ts'
+import type { Driven } from './drive.ts'
+import type { TurnRequest } from './turn.ts'
+
+/** Characters of sealed text beyond which a turn of the event loop is its own. */
+const largeBox = 65_536
+
+/** What the client said that is not in the session, and what the agents are given of a turn. */
+type Given = Omit<Kept, 'from'> & {
+  turn: Pick<AgentTurn, 'message' | 'history' | 'after' | 'resume'>
+}
+
+/** Stored history wins over what the client says came before. */
+const historyOf = (
+  { before, system }: Pick<Kept, 'before' | 'system'>,
+  { session }: Sent,
+  key: Keyed,
+): ChatMessage[] => {
+  const stored = session.recent
+    .slice(0, -1)
+    .map(({ role, content }): ChatMessage => ({ role, content: key.open(content) }))
+  return [...system, ...(stored.length > 0 ? stored : before)]
+}
+
+/** Whether what a turn goes on with takes long to open. */
+export const isLarge = ({ session }: Sent): boolean =>
+  (session.waiting?.state.box.length ?? 0) > largeBox
+
+/**
+ * What a turn begins with: its message, or the turn that waits for the client's results with all that
+ * was said in it.
+ */
+export const givenOf = (request: TurnRequest, sent: Sent, key: Keyed): Given => {
+  const { message, system, before, results, after = [] } = request
+  const { waiting, recent } = sent.session
+  if (!results || !waiting) {
+    const history = historyOf(request, sent, key)
+    return {
+      system,
+      before,
+      after,
+      turn: { message, history, ...(after.length > 0 ? { after } : {}) },
+    }
+  }
+  const kept = openedState(key, waiting.state)
+  const asked = recent.at(-1)
+  const said = {
+    system: system.length > 0 ? system : kept.system,
+    before: before.length > 0 ? before : kept.before,
+    after: kept.after,
+  }
+  return {
+    ...said,
+    turn: {
+      message: asked ? key.open(asked.content) : '',
+      history: historyOf(said, sent, key),
+      ...(kept.after.length > 0 ? { after: kept.after } : {}),
+      resume: {
+        from: kept.from,
+        results: new Map(results.map(({ toolId, content }) => [toolId, content])),
+      },
+    },
+  }
+}
+
+/** How a turn ended, with the steps to store and, where it waits for the client, its sealed state. */
+export type Ended = Driven & { steps: readonly SessionEvent[]; state?: Sealed }
+
+/** Seals what a turn waits with. One that would keep too much has failed. */
+export const withState = async (
+  driven: Driven & { steps: readonly SessionEvent[] },
+  { system, before, after }: Given,
+  key: Keyed,
+): Promise<Ended> => {
+  const { suspended: from, ...done } = driven.done
+  if (driven.ended !== 'done' || !from) return driven
+  const shown = trimmed(before, defaultLimits.context)
+  const state = await sealedState(key, { system, before: shown, after, from })
+  if (state) return { ...driven, done, state }
+  const refused = refusal('context_length_exceeded')
+  return { ended: 'failed', done, refusal: refused, steps: driven.steps }
+}

@@ -1,0 +1,57 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import t from 'tap'
+import { smallestValue } from '../../../src/adapters/models/smallest-value.ts'
+import { formats } from '../../support/open-api.ts'
+
+const ajv = new Ajv2020({ strict: false, formats })
+
+t.test('the smallest value that fits', async (t) => {
+  const schemas: [schema: object, value: unknown][] = [
+    [{ type: 'string' }, ''],
+    [{ type: 'string', minLength: 3 }, 'aaa'],
+    [{ type: 'string', format: 'date' }, '2000-01-01'],
+    [{ type: ['null', 'integer'] }, 0],
+    [{ type: 'integer', minimum: 1.5 }, 2],
+    [{ type: 'integer', exclusiveMinimum: 4 }, 5],
+    [{ type: 'integer', maximum: -3, multipleOf: 2 }, -4],
+    [{ type: 'number', minimum: 0.5 }, 0.5],
+    [{ type: 'number', exclusiveMaximum: 0 }, -0.5],
+    [{ type: 'boolean' }, false],
+    [{ enum: ['b', 'a'] }, 'b'],
+    [{ const: 7 }, 7],
+    [{ type: 'string', default: 'd' }, 'd'],
+    [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, null],
+    [{ oneOf: [{ type: 'integer' }, { type: 'string' }] }, 0],
+    [{ allOf: [{ type: 'string' }, { minLength: 2 }] }, 'aa'],
+    [{ type: 'array', items: { type: 'integer' }, minItems: 2 }, [0, 0]],
+    [{ prefixItems: [{ const: 'x' }], items: { type: 'null' }, minItems: 2 }, ['x', null]],
+    [
+      {
+        type: 'object',
+        properties: { a: { $ref: '#/$defs/b' }, c: { type: 'string' } },
+        required: ['a', 'unknown'],
+        $defs: { b: { type: 'object', properties: { d: { type: 'boolean' } }, required: ['d'] } },
+      },
+      { a: { d: false }, unknown: '' },
+    ],
+  ]
+  for (const [schema, value] of schemas) {
+    t.strictSame(smallestValue(schema), value, JSON.stringify(schema))
+    t.ok(ajv.validate(schema, value), 'fits')
+  }
+})
+
+t.test('what is given stays', async (t) => {
+  const schema = { type: 'object', required: ['a', 'b'], properties: { b: { type: 'null' } } }
+  t.strictSame(smallestValue(schema, { a: 1 }), { a: 1, b: null })
+})
+
+t.test('schemas that refer to themselves, and such as grow, end', async (t) => {
+  const self = { $ref: '#' }
+  t.equal(smallestValue(self), null)
+  const tree = { type: 'object', required: ['a', 'b'], properties: { a: self, b: self } }
+  t.ok(JSON.stringify(smallestValue(tree)).length < 1_000_000)
+  const lists = { type: 'array', minItems: 1e9, items: { $ref: '#' } }
+  t.ok(JSON.stringify(smallestValue(lists)).length < 1_000_000)
+  t.ok(JSON.stringify(smallestValue({ type: 'string', minLength: 1e12 })).length < 100_000)
+})
