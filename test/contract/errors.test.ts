@@ -50,7 +50,9 @@ covering(t, 'errors', {
   async 'error missing_api_key 401'(t) {
     const { server } = await scene(t)
     const none = await server.as('').sessions()
-    refused(t, none, 401, 'missing_api_key', { detail: /X-API-Key header/ })
+    refused(t, none, 401, 'missing_api_key', {
+      detail: /X-API-Key or Authorization: Bearer header/,
+    })
     t.equal(none.headers.get('www-authenticate'), 'ApiKey')
   },
 

@@ -80,6 +80,7 @@ t.test('every variable is in docs/contract/configuration.md, with its default', 
 const inProse = new Set([
   'MASTER_KEY_NEXT',
   'REPRISE_URL',
+  'TEST_JOBS',
   'REPRISE_ORGANIZATION',
   'REPRISE_API_KEY',
   'LLM_AGENT',

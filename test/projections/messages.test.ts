@@ -41,6 +41,20 @@ t.test('messages', async (t) => {
   )
 })
 
+t.test('the result of a tool that a client has', async (t) => {
+  projecting(
+    t,
+    messages,
+    sessionStream,
+  )(
+    ...begunSession,
+    sessionEvent('ClientToolAnswered', later, { messageId: 'message-3', toolId: 'call-1' }),
+  ).shows(
+    { event_id: 'message-3', event_type: 'tool_message', tool_call_id: 'call-1', agent: null },
+    'message-3',
+  )
+})
+
 t.test('nothing is shown of an erased session', async (t) => {
   const erased = sessionEvent('SessionErased', later)
   projecting(t, messages, sessionStream)(...answered, erased).showsNothing()

@@ -46,6 +46,10 @@ t.test('sessions', async (t) => {
     const other = sessionEvent(type, later, { runId: 'run-0' })
     seen(...begunSession, other).shows({ run: { ...run, state: 'processing' } })
   }
+  seen(...begunSession, sessionEvent('ClientToolAnswered', latest)).shows({
+    message_count: 2,
+    last_update_time: latest,
+  })
   seen(...begunSession, sessionEvent('SessionVisibilityChanged', later)).shows({
     hidden: true,
     last_update_time: at,

@@ -128,6 +128,9 @@ t.test('every text that events and documents have sealed has a place', async (t)
   )
   t.strictSame(events.toSorted(), [
     'AssistantMessageRecorded.content',
+    'AssistantMessageRecorded.toolCalls',
+    'ClientToolAnswered.content',
+    'ClientToolsCalled.state',
     'ContentRequested.input',
     'ContentRequested.prompt',
     'CredentialRotated.value',

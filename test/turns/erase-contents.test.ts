@@ -31,7 +31,7 @@ const holding = async (data: string, text: string): Promise<string[]> => {
 
 const blobsIn = async (data: string): Promise<number> => {
   const entries = await readdir(join(data, 'blobs'), { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile()).length
+  return entries.filter((entry) => entry.isFile() && entry.name !== 'format').length
 }
 
 t.test('with a session goes what was generated in it', async (t) => {

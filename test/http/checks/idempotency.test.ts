@@ -120,7 +120,7 @@ t.test('failures are not kept: the same message runs again', async (t) => {
     const body = { messages: user(`stream: ${stream}`), session_id }
     if (stream) {
       const failed = await (await key.stream(body, again)).all()
-      t.match(failed.at(-2)?.data, { error: { code: 'orchestrator_error' } })
+      t.match(failed.at(-2)?.data, { error: { code: 'model_misconfigured' } })
       const second = await (await key.stream(body, again)).all()
       t.equal(textOf(second.slice(0, -1)), 'Better now.')
       const third = await (await key.stream(body, again)).all()
