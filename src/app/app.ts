@@ -55,6 +55,8 @@ type Options = {
   storeWait?: StoreWait
   /** Positions that the embedded log leaves out before each append, for tests. */
   positionGap?: number
+  /** Whether what is folded later is folded and read in a process of its own, where stores are embedded. */
+  laterApart?: boolean
 }
 
 /**
@@ -71,9 +73,9 @@ export const app = (config: Config, options: Options) =>
     const { telemetry } = opened.use(await openTelemetry({ config, metricsNow: work.now, version }))
 
     const masterKey = await masterKeyOf(config)
-    const { storeWait, positionGap = 0, rightsLookMs } = options
+    const { storeWait, positionGap = 0, rightsLookMs, laterApart = true } = options
     const bare = opened.use(
-      await openStores(config, log, { ...storeWait, positionGap, laterApart: true }),
+      await openStores(config, log, { ...storeWait, positionGap, laterApart }),
     )
     const times = appendTimes(clock)
     await times.resume(bare.events)

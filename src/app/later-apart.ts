@@ -54,7 +54,7 @@ const givesWay = ({ pid }: ChildProcess) => {
   } catch {}
 }
 
-type Running = { child: ChildProcess; calls: Calls; up: Deferred<void> }
+type Running = { child: ChildProcess; calls: Calls; up: Deferred<void>; isUp: boolean }
 
 /**
  * The read models that are folded later, folded and read in a process of their own: whatever is read
@@ -82,9 +82,12 @@ export const laterApart = (uses: Uses): Later => {
     return { wrap: wrap.export(), other: other?.export() }
   }
 
-  const taken = (told: LaterTold, { up, calls }: Running) => {
-    if ('up' in told) up.resolve()
-    else if ('wants' in told) calls.note('ring', ring()).catch(() => undefined)
+  const taken = (told: LaterTold, one: Running) => {
+    const { up, calls } = one
+    if ('up' in told) {
+      one.isUp = true
+      up.resolve()
+    } else if ('wants' in told) calls.note('ring', ring()).catch(() => undefined)
     else if ('log' in told) log[told.log](told.fields, told.text)
     else if ('states' in told) {
       damage = told.damage
@@ -126,7 +129,7 @@ export const laterApart = (uses: Uses): Later => {
       postMessage: (message: unknown) => void child.send(message as Serializable, () => {}),
     }
     const calls = callsOver(port, (error) => unpackedError(error as PackedError))
-    const one: Running = { child, calls, up: deferred() }
+    const one: Running = { child, calls, up: deferred(), isUp: false }
     one.up.promise.catch(() => undefined)
     const began = performance.now()
     child
@@ -205,8 +208,14 @@ export const laterApart = (uses: Uses): Later => {
       clearTimeout(restart)
       closing = true
       if (!running) return waitingForIt.reject(tooLate())
-      const { child, calls } = running
+      const { child, calls, isUp } = running
       const ended = once(child, 'exit')
+      // What it is told before it listens is lost; nothing is folded by then.
+      if (!isUp) {
+        child.kill('SIGKILL')
+        await ended
+        return
+      }
       const head = await events.head().catch(() => START)
       calls.note('close', { head }).catch(() => undefined)
       const late = pause(endMs, 'late', { ref: false })

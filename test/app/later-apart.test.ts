@@ -52,7 +52,7 @@ const folder = async (t: Test) => {
 }
 
 t.test('killed again and again, it comes back; the rest is served meanwhile', async (t) => {
-  const { url, platform } = await startApp(t)
+  const { url, platform } = await startApp(t, {}, { laterApart: true })
   const organization = await platform.organization()
   const { organizationId } = organization
   const first = await sizeOf(url, organizationId)
@@ -77,7 +77,7 @@ t.test('killed again and again, it comes back; the rest is served meanwhile', as
 
 t.test('views that kill whoever opens them are folded anew', async (t) => {
   const DATA_DIR = await folder(t)
-  const { url, platform } = await startApp(t, { DATA_DIR })
+  const { url, platform } = await startApp(t, { DATA_DIR }, { laterApart: true })
   const { organizationId } = await platform.organization()
   const size = await sizeOf(url, organizationId)
   const [pid] = processesOf(process.pid)

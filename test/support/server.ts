@@ -71,6 +71,9 @@ const oneLife = async (env: Env) => {
   }
 }
 
+/** A process for audits would cost each test a second; tests of it ask for it. */
+const inTests = { positionGap: 7, rightsLookMs: 100, laterApart: false }
+
 /** The real process on a data folder of its own; gone when the test ends. */
 export const startServer = async (t: Test, env: Env = {}) => {
   const all = settings(await newFolder(t), env)
@@ -124,7 +127,7 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
   let config = configFrom(all)
   const log = pino({ level: 'silent' })
   const open = async () => {
-    const running = await app(config, { log, positionGap: 7, rightsLookMs: 100, ...options })
+    const running = await app(config, { ...inTests, log, ...options })
     await running.recover()
     const url = await running.http.listen({ host: '127.0.0.1', port: 0 })
     return { ...running, url }
