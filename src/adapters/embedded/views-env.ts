@@ -92,8 +92,7 @@ export const openViewsEnv = async ({
   const drop = () => {
     for (const file of [data, join(path, 'lock.mdb')]) rmSync(file, { force: true })
   }
-  const openRoot = () =>
-    open({ path, noSync: true, noMemInit: true, overlappingSync: false, maxDbs: 4 })
+  const openRoot = () => open({ path, noSync: true, overlappingSync: false, maxDbs: 4 })
   const listeners: ((error: StoreDamaged) => void)[] = []
   const guardOf = () =>
     pageGuard(data, (error) => {
