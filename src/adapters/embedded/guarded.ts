@@ -20,12 +20,17 @@ export const guarded = <V, K extends Key>(db: Database<V, K>, name: string, guar
     const { start, reverse = false, offset = 0, limit = Infinity } = range
     const cursor = guard.cursor(name, start, { reverse, values })
     const iterator = items[Symbol.iterator]()
-    for (let skipped = 0; skipped < offset; skipped++) cursor.next()
-    for (let taken = 0; taken < limit; taken++) {
-      cursor.next()
-      const { done, value } = iterator.next()
-      if (done) return
-      yield value
+    try {
+      for (let skipped = 0; skipped < offset; skipped++) cursor.next()
+      for (let taken = 0; taken < limit; taken++) {
+        cursor.next()
+        const { done, value } = iterator.next()
+        if (done) return
+        yield value
+      }
+    } finally {
+      // Else lmdb's read stays open, and there are only so many.
+      iterator.return?.()
     }
   }
 

@@ -81,3 +81,15 @@ t.test('what is followed is what is read, whatever was appended', async (t) => {
   t.strictSame(value?.events, read)
   t.match(read[2], { data: { note: 'as it was', lines: ['one'] } })
 })
+
+t.test('reads that end early leave nothing open in lmdb', async (t) => {
+  const log = await openLog({ path: join(t.testdir(), 'log') })
+  t.teardown(() => log.close())
+  const store = embeddedEventStore(log)
+  // More than lmdb has places for readers, each after a commit of its own.
+  for (let n = 0; n < 400; n++) {
+    await store.append(`stream-${n}`, -1, [noted(`${n}`)])
+    const [last] = log.look(() => log.records.getKeys({ reverse: true, limit: 1 }))
+    t.equal(last, n)
+  }
+})
