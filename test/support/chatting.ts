@@ -10,7 +10,7 @@ const turnsOfKey = 250
  * key. Every turn is answered 200 with what the offline model says to it.
  */
 export const chatting = async ({ platform, as }: Pick<StartedServer, 'platform' | 'as'>) => {
-  const organization = await platform.organization({ credits: 100_000 })
+  const organization = await platform.organization({ credits: 1_000_000 })
   const sessions: { key: string; session_id: string; said: string[] }[] = []
   let over = false
   let turns = 0

@@ -8,7 +8,7 @@ const count = rounds(12, 40)
 
 /** Messages of a megabyte that compress to nothing, read in pages, lines and feeds, several at once. */
 export const compressedTexts: Attack = async (server) => {
-  const organization = await server.platform.organization()
+  const organization = await server.platform.organization({ credits: 1_000_000 })
   const key = await organization.key()
   const session_id = 'blanks'
   for (let n = 0; n < count; n++) {

@@ -7,7 +7,7 @@ const json = { 'content-type': 'application/json' }
 
 /** Bodies that are deep, or hold very many values; parameters of tools that no view could hold. */
 export const deepJson: Attack = async (server) => {
-  const organization = await server.platform.organization()
+  const organization = await server.platform.organization({ credits: 1_000_000 })
   return async () => {
     const { key } = await organization.key({
       type: 'user',

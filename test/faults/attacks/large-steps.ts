@@ -3,7 +3,7 @@ import { type Attack, expect } from '../../support/under-attack.ts'
 
 /** A model that calls a tool again and again: megabytes of steps, more than one append can hold. */
 export const largeSteps: Attack = async (server) => {
-  const organization = await server.platform.organization({ credits: 10_000 })
+  const organization = await server.platform.organization({ credits: 1_000_000 })
   const note = { type: 'api_call', name: 'note', method: 'POST', url: 'http://127.0.0.1:1/' }
   const target_agent_id = await organization.agent({
     name: 'Calling',

@@ -7,7 +7,7 @@ const body = `${'zebra lion heron otter '.repeat(55)}\n\n`.repeat(4_600)
 
 /** A document of 6 MB whose pieces, with their headings, are more than a gigabyte. */
 export const longHeadings: Attack = async (server) => {
-  const organization = await server.platform.organization()
+  const organization = await server.platform.organization({ credits: 1_000_000 })
   return async () => {
     const { datastore, upload, settled, search } = library(
       await organization.key({ scopes: allRag }),

@@ -5,7 +5,7 @@ const system = { role: 'system', content: text }
 
 /** Three megabytes of system text, for a provider that does not count its tokens. */
 export const longPrompts: Attack = async (server) => {
-  const organization = await server.platform.organization()
+  const organization = await server.platform.organization({ credits: 1_000_000 })
   const target_agent_id = await organization.agent({ name: 'Silent', model: 'silent/any' })
   return async () => {
     const key = await organization.key()

@@ -3,7 +3,7 @@ import { type Attack, expect } from '../../support/under-attack.ts'
 
 /** Loops in loops, 100 times each, over a model that answers at once. */
 export const nestedLoops: Attack = async (server) => {
-  const organization = await server.platform.organization()
+  const organization = await server.platform.organization({ credits: 1_000_000 })
   let below = await organization.agent({ name: 'Worker' })
   for (const name of ['Third', 'Second', 'First', 'Outermost'])
     below = await organization.agent({

@@ -15,7 +15,7 @@ const pattern = { properties: { a: { type: 'string', pattern: '^(a+)+$' } } }
 
 /** A schema whose references double at each level, and a pattern that takes for ever. */
 export const schemas: Attack = async (server) => {
-  const organization = await server.platform.organization()
+  const organization = await server.platform.organization({ credits: 1_000_000 })
   const agents = `/organizations/${organization.organizationId}/agents`
   const weather = await organization.agent({ name: 'Weather', tools: [tool('weather', pattern)] })
   return async () => {

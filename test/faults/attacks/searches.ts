@@ -9,7 +9,7 @@ const paragraphs = Array.from({ length: rounds(2_000, 8_000) }, (_, n) => paragr
 
 /** Searches for hundreds of words in a large DataStore, as many at once as there may be. */
 export const searches: Attack = async (server) => {
-  const organization = await server.platform.organization()
+  const organization = await server.platform.organization({ credits: 1_000_000 })
   const { datastore, upload, settled } = library(await organization.key({ scopes: allRag }))
   const id = await datastore()
   expect(await upload(id, encoded('many.txt', paragraphs)), 200)

@@ -7,7 +7,7 @@ const deep = '>'.repeat(150_000)
 /** Documents that are slow to read, while another organization uploads ten bytes. */
 export const slowDocuments: Attack = async (server) => {
   const made = async () => {
-    const organization = await server.platform.organization()
+    const organization = await server.platform.organization({ credits: 1_000_000 })
     return async () => library(await organization.key({ scopes: allRag }))
   }
   const [slowly, quickly] = [await made(), await made()]

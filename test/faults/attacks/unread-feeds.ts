@@ -8,7 +8,7 @@ const streamsOfKey = 100
 
 /** Feeds by the hundred that are opened and not read, of agents that change all the time. */
 export const unreadFeeds: Attack = async (server) => {
-  const organization = await server.platform.organization()
+  const organization = await server.platform.organization({ credits: 1_000_000 })
   const at = `/organizations/${organization.organizationId}`
   const instructions = 'Be brief. '.repeat(5_000)
   const agents: string[] = []
