@@ -34,7 +34,10 @@ const add = (counts: Counts) => {
   for (const [what, n] of Object.entries(counts) as [keyof Counts, number][]) total[what] += n
 }
 
+const running = new Set<ReturnType<typeof testProcess>>()
 const stop = (signal: NodeJS.Signals) => {
+  // One that is in an endless loop does not hear of it.
+  for (const tests of running) tests.kill()
   remove()
   process.kill(process.pid, signal)
 }
@@ -51,6 +54,7 @@ const work = async () => {
       tests = undefined
     }
     tests ??= testProcess(env, say)
+    running.add(tests)
     await tests.run(file, compiled(file))
   }
   if (tests) add(await tests.close())

@@ -21,7 +21,7 @@ export const guarded = <V, K extends Key>(db: Database<V, K>, name: string, guar
     const cursor = guard.cursor(name, start, { reverse, values })
     const iterator = items[Symbol.iterator]()
     try {
-      for (let skipped = 0; skipped < offset; skipped++) cursor.next()
+      for (let skipped = 0; skipped < offset; skipped++) if (!cursor.next()) return
       for (let taken = 0; taken < limit; taken++) {
         cursor.next()
         const { done, value } = iterator.next()

@@ -288,16 +288,18 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
       if (end && end.at >= countOf(end.page)) beside(name, path, 1)
       let at = end ? end.at - (reverse && key !== 'last' && !exact ? 1 : 0) : 0
       return {
-        next(): void {
+        /** Whether there was a key left. */
+        next(): boolean {
           let page = path.at(-1)?.page
           if (page && (at < 0 || at >= countOf(page))) {
             path = beside(name, path, by)
             page = path.at(-1)?.page
             at = path.at(-1)?.at ?? 0
           }
-          if (!page) return
+          if (!page) return false
           if (values) checkLarge(name, { page, at })
           at += by
+          return true
         },
       }
     },

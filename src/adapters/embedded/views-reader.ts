@@ -21,18 +21,19 @@ export const viewsReader = (db: ViewsDatabase, { write, stored }: ViewsBuffer) =
       const { entries, counts } = indexOf(table, name, equals)
       const { start, end } = rangeOf(entries, query)
       const [first, last] = descending ? [end, start] : [start, end]
+      const total =
+        from === undefined && below === undefined
+          ? ((db.get(countKey(counts, groupOf(equals))) as number | undefined) ?? 0)
+          : db.getKeysCount({ start, end })
       const items: Document[] = []
-      if (limit > 0) {
+      // To skip more than there is would go through what others have stored.
+      if (limit > 0 && skip < total) {
         const page = { start: first, end: last, reverse: descending, offset: skip, limit }
         for (const key of db.getKeys(page)) {
           const document = stored(table, lastPartOf(key))
           if (document) items.push(document)
         }
       }
-      const total =
-        from === undefined && below === undefined
-          ? ((db.get(countKey(counts, groupOf(equals))) as number | undefined) ?? 0)
-          : db.getKeysCount({ start, end })
       return { items, total }
     },
 

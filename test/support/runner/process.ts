@@ -7,8 +7,8 @@ import { report } from './report.ts'
 
 const worker = new URL('worker.js', import.meta.url).pathname
 
-/** Below the longest that a single file may take. */
-const silentMs = 900_000
+/** More than the longest of all files may take. */
+const silentMs = 660_000
 
 /** A process that runs test files, one after another. */
 export const testProcess = (env: NodeJS.ProcessEnv, say: (text: string) => void) => {
@@ -50,5 +50,5 @@ export const testProcess = (env: NodeJS.ProcessEnv, say: (text: string) => void)
     return counts
   }
 
-  return { run, close, alive: () => !ended }
+  return { run, close, alive: () => !ended, kill: () => child.kill('SIGKILL') }
 }
