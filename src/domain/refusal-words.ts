@@ -21,6 +21,7 @@ export const refusalWords = {
   reserved_name: 'A property of the JSON has a reserved name',
   payload_too_large: 'The request body is larger than 10 MB',
   unsupported_media_type: 'The body must be JSON: send Content-Type: application/json',
+  not_acceptable: 'None of the media types in Accept can be answered with',
   delegation_not_allowed: 'The API key may not act on behalf of this user',
   user_not_found: 'The organization has no such user',
   invalid_email: 'The email address is invalid',

@@ -70,6 +70,7 @@ export const openAiAnswer = (data: Observable<string>, count: Count): Observable
   new Observable((subscriber) => {
     let text = ''
     let reason: FinishReason | undefined
+    let refused = false
     let usage: Usage | undefined
     const calls = assembly()
 
@@ -95,11 +96,16 @@ export const openAiAnswer = (data: Observable<string>, count: Count): Observable
       if (choice.finish_reason) reason = finishReasonOf(choice.finish_reason)
       choice.delta?.tool_calls?.forEach(calls.add)
       if (choice.delta?.content) say(choice.delta.content)
+      // What a model says in place of the answer that it refuses is said, and fits no format.
+      if (choice.delta?.refusal) {
+        refused = true
+        say(choice.delta.refusal)
+      }
     }
 
     const ended = (): void => {
       if (!reason) throw new ModelUnavailable('the model provider ended in mid-answer')
-      const finishReason = reason
+      const finishReason = refused ? 'content_filter' : reason
       const complete = calls.all()
       const done = (used: Usage) => {
         for (const call of complete) subscriber.next({ type: 'tool_call', call })

@@ -19,6 +19,7 @@ export const openAiChunk = z.object({
         delta: z
           .object({
             content: z.string().nullish(),
+            refusal: z.string().nullish(),
             tool_calls: z
               .array(
                 z.object({
@@ -59,7 +60,7 @@ export const plainText = (chunk: unknown): string | undefined => {
   const choice: unknown = choices[0]
   if (!isObject(choice) || !isAbsent(choice.finish_reason)) return undefined
   const { delta } = choice
-  if (!isObject(delta) || !isAbsent(delta.tool_calls)) return undefined
+  if (!isObject(delta) || !isAbsent(delta.tool_calls) || !isAbsent(delta.refusal)) return undefined
   return typeof delta.content === 'string' ? delta.content : undefined
 }
 

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { refusal } from '../../domain/refusal.ts'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
+import { jsonLine } from '../wire/json-line.ts'
 import { bodyOf } from './bodies.ts'
 import { refusalTable } from './refusal-table.ts'
 
@@ -24,7 +25,7 @@ export const refuseConnection =
     }
     const code = codes[error.code ?? ''] ?? 'malformed_request'
     const { status } = refusalTable[code]
-    const body = JSON.stringify(bodyOf(refusal(code), 'admin'))
+    const body = jsonLine(bodyOf(refusal(code), 'admin'))
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
       'Content-Type: application/json; charset=utf-8',

@@ -4,6 +4,7 @@ import { Refusal, refusal } from '../../domain/refusal.ts'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
 import { AppendTooLarge, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import { InvalidRequest } from '../checks/validate.ts'
+import { jsonLine } from '../wire/json-line.ts'
 import { alwaysError, bodyOf, type Group } from './bodies.ts'
 import { refusalTable } from './refusal-table.ts'
 
@@ -132,7 +133,7 @@ export const replyWith = (
   const { retryAfter = said.code === 'service_unavailable' ? unavailableRetryAfter : undefined } =
     said.facts
   if (retryAfter !== undefined) reply.header('retry-after', retryAfter)
-  reply.serializer(JSON.stringify).send(bodyOf(said, group))
+  reply.serializer(jsonLine).send(bodyOf(said, group))
   note(said)
   return reply
 }

@@ -51,6 +51,7 @@ const everywhere: readonly RefusalCode[] = [
   'reserved_name',
   'payload_too_large',
   'unsupported_media_type',
+  'not_acceptable',
   'internal_error',
   'service_unavailable',
   'store_damaged',

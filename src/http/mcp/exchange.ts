@@ -33,7 +33,7 @@ export const sendResponse = async (
   if (!headers.get('content-type')?.startsWith('text/event-stream')) {
     let whole = ''
     for await (const part of text) whole += part
-    return reply.serializer(String).send(whole)
+    return reply.serializer(String).send(`${whole}\n`)
   }
   reply.raw.once('pipe', () => reply.raw.flushHeaders())
   return reply.send(frameStream(text, { cut: () => reply.raw.destroy() }))

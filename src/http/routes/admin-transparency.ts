@@ -59,7 +59,7 @@ export const adminTransparencyRoutes =
     http.get(
       `${at}/key`,
       {
-        config,
+        config: { ...config, answers: 'text/plain' },
         schema: {
           tags,
           summary: summary('Get the public key that verifies checkpoints'),
@@ -76,7 +76,7 @@ export const adminTransparencyRoutes =
     http.get(
       `${at}/checkpoint`,
       {
-        config,
+        config: { ...config, answers: 'text/plain' },
         schema: {
           tags,
           summary: summary('Get the signed size and root hash of the history'),
@@ -149,7 +149,7 @@ export const adminTransparencyRoutes =
     http.get(
       `${at}/export`,
       {
-        config,
+        config: { ...config, answers: 'application/x-ndjson' },
         schema: {
           tags,
           summary: summary('Export the stored events as canonical lines; sealed texts stay sealed'),
@@ -168,7 +168,7 @@ export const adminTransparencyRoutes =
     http.get(
       `${at}/tile/:level/*`,
       {
-        config,
+        config: { ...config, answers: 'application/octet-stream' },
         // OpenAPI cannot describe a path parameter of several segments.
         schema: { hide: true, params: params.extend(tilePlace.shape) },
       },

@@ -78,7 +78,8 @@ export const mcpRoutes =
     http.post(
       '/mcp',
       {
-        config: { group: 'agents', scopes: ['agents:invoke'] },
+        // The protocol's package refuses what it cannot answer with.
+        config: { group: 'agents', scopes: ['agents:invoke'], answers: 'any' },
         bodyLimit,
         onRequest: requireOrigin(uses.origins),
         schema: { hide: true },

@@ -117,7 +117,7 @@ export const wsChatRoutes =
     http.route({
       method: 'GET',
       url,
-      config: { group: 'chat' },
+      config: { group: 'chat', answers: 'any' },
       onRequest: [requireHttps, authenticatedEarly],
       schema: {
         tags: ['chat'],

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyPluginCallback } from 'fastify'
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { docsPage } from '../pages/docs-page.ts'
+import { jsonLine } from '../wire/json-line.ts'
 import { withExamples } from './examples.ts'
 import { groups, introduction } from './groups.ts'
 import type { RouteRules } from './route-rules.ts'
@@ -62,7 +63,7 @@ const streaming = (all: Answers, rules: Pick<RouteRules, 'streams' | 'lines'>): 
 const documentRoute: FastifyPluginCallback = (http, _options, done) => {
   let written: { bytes: Buffer; etag: string } | undefined
   const document = () => {
-    const bytes = Buffer.from(JSON.stringify(http.swagger()))
+    const bytes = Buffer.from(jsonLine(http.swagger()))
     const hash = createHash('sha256').update(bytes).digest('base64url')
     return { bytes, etag: `"${hash}"` }
   }

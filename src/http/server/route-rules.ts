@@ -16,6 +16,10 @@ export type RouteRules = {
   streams?: 'always' | 'asked'
   /** Answers with one JSON document a line (application/x-ndjson) when the client accepts that. */
   lines?: true
+  /**
+   * The media type of an answer that is neither JSON nor a stream; `any`: whatever is accepted.
+   */
+  answers?: 'text/plain' | 'application/x-ndjson' | 'application/octet-stream' | 'any'
   /** An answer without an end: it counts as a request, but not as a concurrent one. */
   lasting?: true
   /** Concerns only the calling user, in no organization: the key's scopes count, not the role. */

@@ -13,6 +13,7 @@ import type { Access, FindAccess } from '../../security/access.ts'
 import type { WatchAccess } from '../../security/watch-access.ts'
 import { authenticate, authorize } from '../checks/authenticate.ts'
 import './route-rules.ts'
+import { requireAcceptable } from '../checks/acceptable.ts'
 import { type Admit, limit } from '../checks/admission.ts'
 import { boundConnection } from '../checks/connection-bounds.ts'
 import { allowOrigins } from '../checks/cors.ts'
@@ -23,6 +24,7 @@ import { refuseConnection } from '../errors/client-error.ts'
 import { noteRefused, type Refusing } from '../errors/noted.ts'
 import { replyWith } from '../errors/reply.ts'
 import { unknownRoute } from '../errors/unknown-route.ts'
+import { jsonLine } from '../wire/json-line.ts'
 import { decodable } from './decodable-url.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './open-api.ts'
@@ -96,7 +98,8 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     return503OnClosing: false,
   })
   http.setValidatorCompiler(validatorCompiler)
-  http.setSerializerCompiler(() => JSON.stringify)
+  http.setSerializerCompiler(() => jsonLine)
+  http.setReplySerializer(jsonLine)
   http.setErrorHandler((error, request, reply) =>
     replyWith(request, reply, error, (refusal) => noteRefused(options, request, refusal)),
   )
@@ -158,7 +161,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
       for (const plugin of plugins) keyless.register(plugin, { prefix })
   })
   http.register(async (keyed) => {
-    for (const check of [...checks, authorize]) keyed.addHook('onRequest', check)
+    for (const check of [...checks, authorize, requireAcceptable]) keyed.addHook('onRequest', check)
     idempotency(keyed, options.idempotency)
     for (const [prefix, plugins] of Object.entries(routes))
       for (const plugin of plugins) keyed.register(plugin, { prefix })

@@ -80,5 +80,11 @@ export const unsupportedFields = {
     'Only text is answered',
   ),
   audio: notOffered(z.unknown(), never, 'Only text is answered'),
+  functions: notOffered(z.array(z.unknown()), (all) => all.length === 0, 'Send tools instead'),
+  function_call: notOffered(
+    z.unknown(),
+    (choice) => choice === 'none' || choice === 'auto',
+    'Send tool_choice instead',
+  ),
   web_search_options: notOffered(z.unknown(), never, 'The web is not searched'),
 }

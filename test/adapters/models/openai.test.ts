@@ -67,6 +67,24 @@ t.test('text comes as it is streamed, with the usage of the provider', async (t)
   })
 })
 
+t.test('what a model says in place of an answer is told as such', async (t) => {
+  const { provider, model } = await setUp(t)
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+  provider.next({
+    raw: [
+      chunk({ role: 'assistant', content: '', refusal: null }),
+      chunk({ content: null, refusal: 'I cannot ' }),
+      chunk({ refusal: 'help with that.' }),
+      chunk({}, 'stop'),
+      'data: [DONE]\n\n',
+    ].join(''),
+  })
+  const events = await all(model)
+  t.equal(textOf(events), 'I cannot help with that.')
+  t.match(events.at(-1), { type: 'done', finishReason: 'content_filter' })
+})
+
 t.test('a conversation with tools is sent in the form of the protocol', async (t) => {
   const { provider, model } = await setUp(t)
   const spec = { name: 'add', description: 'Adds', parameters: { type: 'object' } }

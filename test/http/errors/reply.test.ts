@@ -88,7 +88,7 @@ t.test('every refusal has its documented shape in every group', async (t) => {
 })
 
 t.test('statuses are those of the contract', async (t) => {
-  const contract = [400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 416, 422, 426, 429, 431]
+  const contract = [400, 401, 402, 403, 404, 405, 406, 408, 409, 413, 415, 416, 422, 426, 429, 431]
   const server = [500, 501, 502, 503, 504]
   for (const code of codes) {
     const { status } = refusalTable[code]

@@ -96,6 +96,8 @@ t.test('what would change the answer and is not offered is refused by name', asy
     modalities: [['text', 'audio'], ['image']],
     audio: [{ voice: 'alloy', format: 'mp3' }, 'x'],
     web_search_options: [{}],
+    functions: [[{ name: 'look_up', parameters: {} }]],
+    function_call: [{ name: 'look_up' }],
   }
   for (const [name, values] of Object.entries(refused))
     for (const value of values) {
