@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { type AgentConfigEvent, agentEvents, agentTypes } from '../src/domain/agent/events.ts'
+import { agentServers, agentTools, shownServers, shownTools } from './agent-tools.ts'
 import { count, id, text, timestamp } from './fields.ts'
 import type { Projection } from './projection.ts'
-
-const configuration = agentEvents.AgentCreated.shape
 
 /** The contract's list item, and below it what the agent is configured by. */
 export const agentView = z.object({
@@ -19,8 +18,8 @@ export const agentView = z.object({
   has_mcp: z.boolean(),
   organization_id: id,
   instruction: text,
-  tools: configuration.tools,
-  mcp_servers: configuration.mcpServers,
+  tools: agentTools,
+  mcp_servers: agentServers,
   sub_agents: z.array(id),
   datastore_ids: z.array(id),
   temperature: z.number().nullable(),
@@ -39,8 +38,8 @@ const or = <Value>(changed: Value | undefined, value: Value): Value =>
   changed === undefined ? value : changed
 
 const changed = (view: AgentView, change: Change, at: string): AgentView => {
-  const tools = or(change.tools, view.tools)
-  const mcpServers = or(change.mcpServers, view.mcp_servers)
+  const tools = or(change.tools && shownTools(change.tools), view.tools)
+  const mcpServers = or(change.mcpServers && shownServers(change.mcpServers), view.mcp_servers)
   return {
     ...view,
     name: or(change.name, view.name),
@@ -92,8 +91,8 @@ export const agents: Projection<AgentView, typeof agentEvents> = {
       has_mcp: data.mcpServers.length > 0,
       organization_id: metadata.organization_id,
       instruction: data.instruction,
-      tools: data.tools,
-      mcp_servers: data.mcpServers,
+      tools: shownTools(data.tools),
+      mcp_servers: shownServers(data.mcpServers),
       sub_agents: data.subAgents,
       datastore_ids: data.datastoreIds,
       temperature: data.temperature,

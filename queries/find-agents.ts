@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Observable } from 'rxjs'
+import { serversOf, toolsOf } from '../projections/agent-tools.ts'
 import type { AgentView } from '../projections/agents.ts'
 import type { OrganizationView } from '../projections/organizations.ts'
 import type { AgentConfig } from '../src/agents/agent.ts'
@@ -30,8 +31,8 @@ const configOf = (view: AgentView): AgentConfig => ({
   model: view.model,
   instruction: view.instruction,
   isActive: view.is_active,
-  tools: view.tools,
-  mcpServers: view.mcp_servers,
+  tools: toolsOf(view.tools),
+  mcpServers: serversOf(view.mcp_servers),
   subAgents: [...view.sub_agents],
   datastoreIds: [...view.datastore_ids],
   temperature: view.temperature,

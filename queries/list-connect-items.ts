@@ -1,3 +1,4 @@
+import { serversOf, toolsOf } from '../projections/agent-tools.ts'
 import type { AgentView } from '../projections/agents.ts'
 import type { CredentialView } from '../projections/credentials.ts'
 import { agentLimit } from '../src/domain/agent/agent.ts'
@@ -10,8 +11,8 @@ type Uses = { agents: View<AgentView>; credentials: View<CredentialView> }
 
 const callerOf = ({ agent_type, tools, mcp_servers, sub_agents }: AgentView) => ({
   agentType: agent_type,
-  tools,
-  mcpServers: mcp_servers,
+  tools: toolsOf(tools),
+  mcpServers: serversOf(mcp_servers),
   subAgents: sub_agents,
 })
 

@@ -1,3 +1,4 @@
+import { serversOf, toolsOf } from '../projections/agent-tools.ts'
 import type { AgentView } from '../projections/agents.ts'
 import type { OrganizationView } from '../projections/organizations.ts'
 import { agentLimit } from '../src/domain/agent/agent.ts'
@@ -10,7 +11,10 @@ type Uses = { agents: View<AgentView>; organizations: View<OrganizationView> }
 /** Only LLM agents call their tools. */
 const ownCredentials = (view: AgentView | undefined): string[] =>
   view?.agent_type === 'LLM_AGENT'
-    ? credentialsNamed({ tools: view.tools, mcpServers: view.mcp_servers })
+    ? credentialsNamed({
+        tools: toolsOf(view.tools),
+        mcpServers: serversOf(view.mcp_servers),
+      })
     : []
 
 /**

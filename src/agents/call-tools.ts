@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   catchError,
   concat,
@@ -40,6 +41,12 @@ const argumentsOf = (call: ToolCall): Record<string, unknown> | undefined => {
   }
 }
 
+/** The key of a call, the same whenever the call is made (docs/contract/agents.md#the-key-of-a-call). */
+const callKey = (runId: string, address: string): string =>
+  createHash('sha256')
+    .update(JSON.stringify([runId, address]))
+    .digest('base64url')
+
 type Uses = {
   agent: AgentConfig
   turn: AgentTurn
@@ -51,6 +58,8 @@ type Uses = {
 const outputsOf = (call: ToolCall, context: ToolContext, tools: readonly Tool[]) => {
   const tool = tools.find(({ spec }) => spec.name === call.name)
   if (!tool) return of<ToolOutput>(failed(`there is no tool ${call.name}`))
+  if (tool.policy?.approval)
+    return of<ToolOutput>(failed('this call needs approval, and was not made'))
   const args = argumentsOf(call)
   if (!args) return of<ToolOutput>(failed('the arguments are not a JSON object'))
   return from(tool.run(args, context))
@@ -67,7 +76,8 @@ const runOne = (
       return EMPTY
     }
     const abort = new AbortController()
-    const context = { agent, turn, toolId: call.id, signal: abort.signal }
+    const idempotencyKey = callKey(turn.runId, call.id)
+    const context = { agent, turn, toolId: call.id, idempotencyKey, signal: abort.signal }
     const names = { tool_name: call.name, tool_id: call.id, agent_name: agent.name }
     let thrown: { error?: unknown } = {}
     const completed = ({ ok, content }: ToolResult): AgentEvent => {

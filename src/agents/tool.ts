@@ -20,8 +20,24 @@ export type ToolContext = {
   agent: AgentConfig
   turn: AgentTurn
   toolId: string
+  /** The same whenever this call of this run is made, and of no other call. */
+  idempotencyKey: string
   /** Aborts when the turn is cancelled, fails or times out, or the tool takes too long. */
   signal: AbortSignal
+}
+
+/** Somebody decides on a call before it is made, else it is denied by time. */
+type ToolApproval = { approver: 'user' | 'admin'; ttlSeconds: number }
+
+/** What a tool's calls do elsewhere, and what is done about it. */
+export type ToolPolicy = {
+  /** A `read` may be made again. */
+  effect: 'read' | 'write'
+  /** Calls carry their key, so that one that is made again is done once. */
+  keyed: boolean
+  /** Where it is not known whether a call was made. */
+  onUnknown: 'tell' | 'ask'
+  approval?: ToolApproval
 }
 
 /**
@@ -31,6 +47,8 @@ export type ToolContext = {
  */
 export type Tool = {
   spec: ToolSpec
+  /** Absent: its calls do nothing elsewhere. */
+  policy?: ToolPolicy
   run(args: Readonly<Record<string, unknown>>, context: ToolContext): ObservableInput<ToolOutput>
 }
 

@@ -23,6 +23,7 @@ export type ClientTools = {
 /** One message of a user and all that is needed to answer it. */
 export type AgentTurn = {
   call: Call
+  runId: string
   sessionId: string
   /** The agent the turn is given to. */
   agent: AgentConfig

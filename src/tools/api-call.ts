@@ -1,11 +1,12 @@
-import type { AgentConfig } from '../agents/agent.ts'
 import type { Tool, ToolContext, ToolOutput } from '../agents/tool.ts'
+import type { ApiCallConfig } from '../domain/agent/events.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { JsonSchemas } from '../ports/json-schemas.ts'
 import { type Outbound, OutboundRefused } from '../ports/outbound.ts'
 import type { CredentialHeaders, FilledHeaders } from './credential-headers.ts'
 import { textOf } from './response-text.ts'
 import { failed, functionName, said, shown, ToolFault } from './results.ts'
+import { policyOf } from './tool-policy.ts'
 import { urlFrom, withQuery } from './url-template.ts'
 import { paymentIn } from './x402.ts'
 
@@ -19,11 +20,10 @@ type Uses = {
   maxBytes?: number
 }
 
-export type ApiCallConfig = Exclude<AgentConfig['tools'][number], string>
-
 type Request = { method: string; url: URL; headers: Record<string, string>; body?: string }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
+const reads = new Set(['GET', 'HEAD'])
 const maxRedirects = 3
 const longestExcerpt = 1_000
 
@@ -111,13 +111,14 @@ export const apiCalls = (uses: Uses) => {
   const called = async (
     config: ApiCallConfig,
     args: Readonly<Record<string, unknown>>,
-    { turn, signal }: ToolContext,
+    { turn, signal, idempotencyKey }: ToolContext,
   ): Promise<ToolOutput[]> => {
     const late = AbortSignal.timeout(totalMs)
     try {
       const misfit = await misfitOf(turn.call.organizationId, config.parameters, args)
       if (misfit) throw new ToolFault(misfit.misfit)
-      const filled = await credentialHeaders(config.headers, turn.call)
+      const key = config.idempotencyHeader && { [config.idempotencyHeader]: idempotencyKey }
+      const filled = await credentialHeaders({ ...config.headers, ...key }, turn.call)
       const request = requestOf(config, filled, args)
       return await outputsOf(await answered(request, AbortSignal.any([signal, late])), filled)
     } catch (error) {
@@ -135,6 +136,10 @@ export const apiCalls = (uses: Uses) => {
         description,
         parameters: { properties: {}, ...parameters, type: 'object' },
       },
+      policy: policyOf(config, {
+        effect: reads.has(config.method.toUpperCase()) ? 'read' : 'write',
+        keyed: config.idempotencyHeader !== undefined,
+      }),
       async *run(args, context) {
         yield* await called(config, args, context)
       },

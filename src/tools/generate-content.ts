@@ -11,6 +11,7 @@ const types = ['image', 'video', 'audio', 'glb'] as const
 export const generateContentTool = (generation: ContentGeneration): Tool =>
   typedTool({
     name: 'generate_content',
+    effect: 'write',
     description:
       'Has an image, a video, a sound or a 3D model (glb) made from a description. It is made in the background: the answer is the id under which it will be found.',
     args: z.object({

@@ -12,6 +12,8 @@ type Listed = {
   shownAs: string
   description: string
   parameters: Record<string, unknown>
+  /** By the server's own word, a call may be made again. */
+  repeatable: boolean
 }
 
 /** Tools as a server last listed them; `fault` says why there is no newer list. */
@@ -60,11 +62,12 @@ export const mcpLists = (uses: Uses) => {
       )
       return {
         at: now(),
-        tools: tools.slice(0, mostTools).map(({ name, description, inputSchema }) => ({
+        tools: tools.slice(0, mostTools).map(({ name, description, inputSchema, annotations }) => ({
           name,
           shownAs: functionName(clean(name)),
           description: clean(description ?? name).slice(0, longestDescription),
           parameters: JSON.parse(clean(JSON.stringify({ properties: {}, ...inputSchema }))),
+          repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
         })),
       }
     } catch (error) {

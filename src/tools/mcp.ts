@@ -1,4 +1,5 @@
 import type { Tool, ToolContext, ToolResult } from '../agents/tool.ts'
+import type { ToolCare } from '../domain/agent/events.ts'
 import type { Call } from '../ports/call.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { CredentialHeaders } from './credential-headers.ts'
@@ -8,6 +9,7 @@ import { mcpFault } from './mcp-fault.ts'
 import { type McpList, mcpLists } from './mcp-lists.ts'
 import { resultText } from './mcp-text.ts'
 import { failed, functionName, said, shown } from './results.ts'
+import { policyOf } from './tool-policy.ts'
 
 type Uses = {
   outbound: Outbound
@@ -22,6 +24,12 @@ type Uses = {
   retryMs?: number
   /** An unused connection is closed after this long. */
   idleMs?: number
+}
+
+/** What is said of a tool, and of its server where nothing is said of the tool. */
+const careOf = ({ tools = {}, ...server }: McpServer, name: string): ToolCare => {
+  const own = Object.hasOwn(tools, name) ? tools[name] : {}
+  return { ...server, ...own }
 }
 
 /** The tools of one server, and the server's name. */
@@ -62,8 +70,9 @@ export const mcpTools = (uses: Uses) => {
 
   const toolsIn = (server: McpServer, { tools, fault }: McpList): McpTools => {
     const offered = tools.map(
-      ({ name, shownAs, description, parameters }): Tool => ({
+      ({ name, shownAs, description, parameters, repeatable }): Tool => ({
         spec: { name: shownAs, description, parameters },
+        policy: policyOf(careOf(server, name), { effect: repeatable ? 'read' : 'write' }),
         run: (args, context) => called(server, name, args, context),
       }),
     )

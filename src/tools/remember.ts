@@ -12,6 +12,8 @@ type Uses = { remember: RememberCommand; clock: Clock }
 export const rememberTool = ({ remember, clock }: Uses): Tool =>
   typedTool({
     name: 'remember',
+    effect: 'write',
+    keyed: true,
     description:
       'Keeps a fact or preference of the user for later conversations. One fact a call, as a sentence that is understood on its own.',
     args: z.object({ text: z.string().trim().min(1).max(2_000) }),

@@ -5,6 +5,12 @@ import type { AgentConfig } from '../agents/agent.ts'
 import type { Tool } from '../agents/tool.ts'
 import { transferName } from '../agents/transfer.ts'
 import type { AgentTurn } from '../agents/turn.ts'
+import {
+  type ApiCallConfig,
+  type ConfiguredTool,
+  isApiCall,
+  toolName,
+} from '../domain/agent/events.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ContentGeneration } from '../ports/content-generation.ts'
 import type { JsonSchemas } from '../ports/json-schemas.ts'
@@ -18,6 +24,7 @@ import { recallTool } from './recall.ts'
 import { rememberTool } from './remember.ts'
 import { functionName } from './results.ts'
 import { searchKnowledgeTool } from './search-knowledge.ts'
+import { policyOf } from './tool-policy.ts'
 
 type Uses = {
   outbound: Outbound
@@ -69,11 +76,17 @@ export const toolbox = (uses: Uses) => {
   if (contentGeneration) builtIn.set('generate_content', generateContentTool(contentGeneration))
   const search = knowledge && searchKnowledgeTool(knowledge)
 
+  const builtInTool = (configured: Exclude<ConfiguredTool, ApiCallConfig>): Tool[] => {
+    const tool = builtIn.get(toolName(configured))
+    if (!tool) return []
+    if (typeof configured === 'string') return [tool]
+    const { effect = 'write', keyed = false } = tool.policy ?? {}
+    return [{ ...tool, policy: policyOf(configured, { effect, keyed }) }]
+  }
+
   /** An agent with DataStores may search them, even when its tools do not list the search. */
   const ownTools = ({ tools, datastoreIds }: AgentConfig): Tool[] => {
-    const own = tools.flatMap((tool) =>
-      typeof tool === 'string' ? (builtIn.get(tool) ?? []) : apiCall(tool),
-    )
+    const own = tools.flatMap((tool) => (isApiCall(tool) ? apiCall(tool) : builtInTool(tool)))
     return search && datastoreIds.length > 0 ? [search, ...own] : own
   }
 

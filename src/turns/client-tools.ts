@@ -4,6 +4,7 @@ import type { RuntimePorts } from '../agents/agent-kind.ts'
 import { keywordPhrases } from '../agents/keyword-tools.ts'
 import { transferName } from '../agents/transfer.ts'
 import type { ClientTools } from '../agents/turn.ts'
+import { toolName } from '../domain/agent/events.ts'
 import { refusal } from '../domain/refusal.ts'
 import type { Call } from '../ports/call.ts'
 import type { ChatMessage } from '../ports/model.ts'
@@ -30,9 +31,7 @@ const reachable = (first: AgentConfig, agents: Agents): Set<AgentConfig> => {
 const byWords: ReadonlySet<string> = new Set(Object.keys(keywordPhrases))
 
 const configured = ({ tools, datastoreIds }: AgentConfig): string[] => [
-  ...tools
-    .map((tool) => (typeof tool === 'string' ? tool : tool.name))
-    .filter((name) => !byWords.has(name)),
+  ...tools.map(toolName).filter((name) => !byWords.has(name)),
   ...(datastoreIds.length > 0 ? ['search_knowledge'] : []),
 ]
 
@@ -62,7 +61,7 @@ export const requireFreeNames =
   async ({ tools, agent, agents, call }: Offered): Promise<void> => {
     requireFree(tools, new Set([...reserved, ...[...reachable(agent, agents)].flatMap(configured)]))
     if (agent.mcpServers.length === 0) return
-    const turn = { call, agent, agents, sessionId: '', message: '', history: [] }
+    const turn = { call, agent, agents, runId: '', sessionId: '', message: '', history: [] }
     const own = await toolsOf(agent, turn)
     requireFree(tools, new Set(own.map(({ spec }) => spec.name)))
   }

@@ -241,6 +241,7 @@ export const runTurn = (uses: RunTurnUses) => {
     const given = givenOf(request, sent, key)
     const turn: AgentTurn = {
       call,
+      runId,
       sessionId,
       agent,
       agents: request.agents,

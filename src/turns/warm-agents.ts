@@ -55,6 +55,7 @@ export const warmAgents = ({ findAgents, toolsOf, models, clock }: Uses) => {
       call,
       agent,
       agents: all.agents,
+      runId: '',
       sessionId: '',
       message: '',
       history: [],

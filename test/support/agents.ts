@@ -4,6 +4,7 @@ import type { AgentConfig } from '../../src/agents/agent.ts'
 import type { RuntimePorts } from '../../src/agents/agent-kind.ts'
 import type { Tool, ToolContext, ToolResult } from '../../src/agents/tool.ts'
 import type { AgentTurn } from '../../src/agents/turn.ts'
+import { toolName } from '../../src/domain/agent/events.ts'
 import type { Call } from '../../src/ports/call.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Model, ModelEvent, ModelRequest, Models } from '../../src/ports/model.ts'
@@ -67,6 +68,7 @@ export const turnOf = (
 ): AgentTurn => ({
   call,
   agent,
+  runId: 'run-1',
   sessionId: 'session-1',
   agents: new Map(),
   message,
@@ -104,7 +106,7 @@ export const hostOf = ({
   models,
   clock: fixedClock(),
   toolsOf: (agent) => {
-    const named = agent.tools.map((tool) => (typeof tool === 'string' ? tool : tool.name))
+    const named = agent.tools.map(toolName)
     return tools.filter(({ spec }) => named.includes(spec.name))
   },
   textMisfitOf: async () => undefined,

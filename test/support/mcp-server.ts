@@ -14,11 +14,17 @@ const toolsOf = (headers: () => Asked['headers']): McpServer => {
   const server = new McpServer({ name: 'double', version: '1' })
   server.registerTool(
     'add',
-    { description: 'Adds two numbers', inputSchema: { a: z.number(), b: z.number() } },
+    {
+      description: 'Adds two numbers',
+      inputSchema: { a: z.number(), b: z.number() },
+      annotations: { idempotentHint: true },
+    },
     async ({ a, b }) => text(String(a + b)),
   )
-  server.registerTool('whoami', { description: 'Says who asks' }, async () =>
-    text(`you sent ${headers().authorization}`),
+  server.registerTool(
+    'whoami',
+    { description: 'Says who asks', annotations: { readOnlyHint: true } },
+    async () => text(`you sent ${headers().authorization}`),
   )
   server.registerTool('breaks', { description: 'Fails' }, async () => ({
     ...text(`no: ${headers().authorization}`),

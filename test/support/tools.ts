@@ -4,17 +4,18 @@ import type { Call } from '../../src/ports/call.ts'
 import { agentNamed, turnOf } from './agents.ts'
 import { call } from './recorded.ts'
 
-type Using = { call?: Call; signal?: AbortSignal }
+type Using = { call?: Call; signal?: AbortSignal; idempotencyKey?: string }
 
 /** Everything that a tool gives. */
 export const outputsOf = (
   tool: Tool,
   args: Readonly<Record<string, unknown>>,
-  { call: by = call, signal = new AbortController().signal }: Using = {},
+  { call: by = call, signal = new AbortController().signal, idempotencyKey = 'key-1' }: Using = {},
 ): Promise<ToolOutput[]> => {
   const agent = agentNamed('Solo', { datastoreIds: ['store-1'] })
   const turn = turnOf(agent, 'Hi', { call: by })
-  return lastValueFrom(from(tool.run(args, { agent, turn, toolId: 'c0', signal })).pipe(toArray()))
+  const context = { agent, turn, toolId: 'c0', idempotencyKey, signal }
+  return lastValueFrom(from(tool.run(args, context)).pipe(toArray()))
 }
 
 /** What the model is told. */

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { guardedOutbound } from '../../src/adapters/outbound/guarded.ts'
-import { type ApiCallConfig, apiCalls } from '../../src/tools/api-call.ts'
+import type { ApiCallConfig } from '../../src/domain/agent/events.ts'
+import { apiCalls } from '../../src/tools/api-call.ts'
 import { credentialHeaders } from '../../src/tools/credential-headers.ts'
 import { jsonSchemas } from '../../src/tools/json-schemas.ts'
 import { fixedClock } from '../support/agents.ts'
@@ -64,6 +65,41 @@ t.test('arguments fill the address, the query and the body', async (t) => {
     url: '/v1/true/now?unit=0',
     body: '',
   })
+})
+
+t.test('a call carries its key, where the agent says in which header', async (t) => {
+  const { asked, tool } = await calling(t, echo)
+  const order = tool({ method: 'POST', idempotencyHeader: 'Idempotency-Key' })
+  await resultOf(order, { n: 1 }, { idempotencyKey: 'one' })
+  await resultOf(order, { n: 1 }, { idempotencyKey: 'two' })
+  await resultOf(tool({ method: 'POST' }), { n: 1 }, { idempotencyKey: 'three' })
+  t.strictSame(
+    asked.map(({ headers }) => headers['idempotency-key']),
+    ['one', 'two', undefined],
+  )
+})
+
+t.test('what is not said of a call follows from its method', async (t) => {
+  const { tool } = await calling(t, echo)
+  const usual = { keyed: false, onUnknown: 'tell' }
+  t.strictSame(tool({ method: 'get' }).policy, { ...usual, effect: 'read' })
+  t.strictSame(tool({ method: 'HEAD' }).policy, { ...usual, effect: 'read' })
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+    t.strictSame(tool({ method }).policy, { ...usual, effect: 'write' }, method)
+  const said = { effect: 'write', onUnknown: 'ask', requiresApproval: true } as const
+  t.strictSame(tool({ ...said, approver: 'admin', approvalTtl: 60 }).policy, {
+    effect: 'write',
+    keyed: false,
+    onUnknown: 'ask',
+    approval: { approver: 'admin', ttlSeconds: 60 },
+  })
+  t.strictSame(tool({ requiresApproval: true, idempotencyHeader: 'x-key' }).policy, {
+    ...usual,
+    effect: 'read',
+    keyed: true,
+    approval: { approver: 'user', ttlSeconds: 86_400 },
+  })
+  t.notOk(tool({ requiresApproval: false, approver: 'admin' }).policy?.approval)
 })
 
 t.test('no value leaves its place in the address', async (t) => {

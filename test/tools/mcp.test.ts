@@ -70,6 +70,35 @@ t.test("a server's tools are listed and called", async (t) => {
   t.equal(server.count('initialize'), 1, 'over one connection')
 })
 
+t.test('what a server says of its tools, what is said of it, and what of one tool', async (t) => {
+  const server = await mcpServer(t)
+  const { mcp } = await asking(t)
+  const place = { name: 'Double', url: server.url, headers: {} }
+  const policies = async (more: object) => {
+    const [found] = await mcp.toolsOf([{ ...place, ...more }], call)
+    const of = (name: string) => named(found?.tools ?? [], name).policy
+    return { add: of('add'), whoami: of('whoami'), breaks: of('breaks') }
+  }
+  const usual = { keyed: false, onUnknown: 'tell' }
+  t.strictSame(await policies({}), {
+    add: { ...usual, effect: 'read' },
+    whoami: { ...usual, effect: 'read' },
+    breaks: { ...usual, effect: 'write' },
+  })
+  const approval = { approver: 'admin', ttlSeconds: 86_400 }
+  const own = { add: { requiresApproval: false }, breaks: { onUnknown: 'ask', approvalTtl: 60 } }
+  t.strictSame(await policies({ requiresApproval: true, approver: 'admin', tools: own }), {
+    add: { ...usual, effect: 'read' },
+    whoami: { ...usual, effect: 'read', approval },
+    breaks: {
+      keyed: false,
+      effect: 'write',
+      onUnknown: 'ask',
+      approval: { ...approval, ttlSeconds: 60 },
+    },
+  })
+})
+
 t.test('a list is kept, for all users of the organization', async (t) => {
   const server = await mcpServer(t)
   const { mcp, toolsAt, advance } = await asking(t, { listMs: 1_000 })

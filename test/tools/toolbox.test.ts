@@ -84,6 +84,21 @@ t.test('an agent has the tools it is configured with, where they are there', asy
   t.ok(Array.isArray(box.toolsOf(agent, turnOf(agent, 'Hi'))), 'at once')
 })
 
+t.test('a built-in tool may wait for approval, and keeps what it does', async (t) => {
+  const { toolsOf } = await boxed(t)
+  const [plain] = await toolsOf({ tools: ['remember'] })
+  t.strictSame(plain?.policy, { effect: 'write', keyed: true, onUnknown: 'tell' })
+  const [asked] = await toolsOf({
+    tools: [{ type: 'remember', requiresApproval: true, approvalTtl: 60 }],
+  })
+  t.strictSame(asked?.policy, {
+    effect: 'write',
+    keyed: true,
+    onUnknown: 'tell',
+    approval: { approver: 'user', ttlSeconds: 60 },
+  })
+})
+
 t.test('memories are those of whom the turn is for', async (t) => {
   const { toolsOf, seen } = await boxed(t)
   const tools = await toolsOf({ tools: ['remember', 'recall'] })

@@ -1,6 +1,6 @@
 import { refusal } from '../refusal.ts'
 import { credentialNamesIn } from './credential-names.ts'
-import type { AgentConfiguration } from './events.ts'
+import { type AgentConfiguration, isApiCall, toolName } from './events.ts'
 import { reached } from './graph.ts'
 
 /** What a credential is sent to. */
@@ -27,16 +27,14 @@ const mostOfKind = 20
 
 const sourcesOf = ({ tools, mcpServers }: Agent): Source[] => [
   ...tools.flatMap((tool) =>
-    typeof tool === 'string'
-      ? []
-      : [{ name: tool.name, kind: 'api_call' as const, headers: tool.headers }],
+    isApiCall(tool) ? [{ name: tool.name, kind: 'api_call' as const, headers: tool.headers }] : [],
   ),
   ...mcpServers.map(({ name, headers }) => ({ name, kind: 'mcp_server' as const, headers })),
 ]
 
 const builtInOf = ({ tools }: Agent): SkippedItem[] =>
-  tools.flatMap((name) =>
-    typeof name === 'string' ? [{ name, reason: 'provided_by_system' as const }] : [],
+  tools.flatMap((tool) =>
+    isApiCall(tool) ? [] : [{ name: toolName(tool), reason: 'provided_by_system' as const }],
   )
 
 /**

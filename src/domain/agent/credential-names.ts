@@ -1,4 +1,4 @@
-import type { AgentConfiguration } from './events.ts'
+import { type AgentConfiguration, isApiCall } from './events.ts'
 
 const placeholder = /\{\{\s*credential:([A-Z][A-Z0-9_]{0,63})\s*\}\}/g
 
@@ -14,7 +14,7 @@ type Headers = Pick<AgentConfiguration, 'tools' | 'mcpServers'>
 
 /** The credentials that an agent's own tools and servers send in their headers, each once. */
 export const credentialsNamed = ({ tools, mcpServers }: Headers): string[] => {
-  const calls = tools.filter((tool) => typeof tool !== 'string')
+  const calls = tools.flatMap((tool) => (isApiCall(tool) ? tool : []))
   const values = [...calls, ...mcpServers].flatMap(({ headers }) => Object.values(headers))
   return [...new Set(values.flatMap(credentialNamesIn))]
 }

@@ -16,6 +16,24 @@ export const builtInTools = [
 
 export const agentTypes = ['LLM_AGENT', 'SEQUENTIAL_AGENT', 'PARALLEL_AGENT', 'LOOP_AGENT'] as const
 
+/** Built-in tools that do something, so that somebody may have to agree to a call. */
+export const approvableTools = ['remember', 'generate_content'] as const
+
+/** Calls wait until somebody agrees. `approvalTtl`: seconds after which they are denied. */
+const consent = {
+  requiresApproval: z.boolean().optional(),
+  /** The session's user, or an admin of the organization. */
+  approver: z.enum(['user', 'admin']).optional(),
+  approvalTtl: z.int().min(1).optional(),
+}
+
+/** What a call does elsewhere, and what is done where it is not known whether it was made. */
+const care = {
+  effect: z.enum(['read', 'write']).optional(),
+  onUnknown: z.enum(['tell', 'ask']).optional(),
+  ...consent,
+}
+
 /** A custom HTTP call. A header value may be `{{credential:NAME}}`: the calling user's own. */
 const apiCall = z.object({
   type: z.literal('api_call'),
@@ -27,6 +45,20 @@ const apiCall = z.object({
   headers: texts,
   /** JSON Schema of the arguments. */
   parameters: z.record(z.string(), z.unknown()),
+  /** Sent with each call; the same for a call that is made again. */
+  idempotencyHeader: text.optional(),
+  ...care,
+})
+
+const approvable = z.object({ type: z.enum(approvableTools), ...consent })
+
+/** What is said of a server holds for its tools, unless a tool has its own under `tools`. */
+const mcpServer = z.object({
+  name: text,
+  url: text,
+  headers: texts,
+  tools: z.record(text, z.object(care)).optional(),
+  ...care,
 })
 
 /** All that an agent is configured by (docs/contract/admin-api.md#agents). */
@@ -39,8 +71,8 @@ const configuration = z.object({
   instruction: text,
   isActive: z.boolean(),
   /** Built-in tools by name, custom ones in full. */
-  tools: z.array(z.union([z.enum(builtInTools), apiCall])),
-  mcpServers: z.array(z.object({ name: text, url: text, headers: texts })),
+  tools: z.array(z.union([z.enum(builtInTools), apiCall, approvable])),
+  mcpServers: z.array(mcpServer),
   /** Agent ids, in the order in which they run. */
   subAgents: z.array(text),
   datastoreIds: z.array(text),
@@ -64,3 +96,17 @@ export type AgentConfigEvent<Type extends keyof typeof agentEvents = keyof typeo
   EventOf<typeof agentEvents, Type>
 
 export type AgentConfiguration = z.infer<typeof configuration>
+
+export type ConfiguredTool = AgentConfiguration['tools'][number]
+export type ApiCallConfig = Extract<ConfiguredTool, { type: 'api_call' }>
+export type McpServerConfig = AgentConfiguration['mcpServers'][number]
+
+/** How a tool is to be used, as far as it is said. */
+export type ToolCare = z.infer<z.ZodObject<typeof care>>
+
+export const isApiCall = (tool: ConfiguredTool): tool is ApiCallConfig =>
+  typeof tool !== 'string' && tool.type === 'api_call'
+
+/** By what a model knows a tool. */
+export const toolName = (tool: ConfiguredTool): string =>
+  typeof tool === 'string' ? tool : isApiCall(tool) ? tool.name : tool.type

@@ -75,13 +75,28 @@ const parametersFault = async (
   return undeclared && { at: 'url', message: `${undeclared[0]} is not among the parameters` }
 }
 
+/** The header of a call's key is one that can be set, and is not set already. */
+const keyHeaderFault = ({ idempotency_header: name, headers }: ApiCall): Fault | undefined => {
+  if (name === undefined) return undefined
+  const at = 'idempotency_header'
+  const taken = Object.keys(headers).some((one) => one.toLowerCase() === name.toLowerCase())
+  if (taken) return { at, message: `${name} is among the headers` }
+  const fault = headerFault({ [name]: '' })
+  return fault && { ...fault, at }
+}
+
 const apiCallFault = async (
   call: ApiCall,
   schemaFault: FindSchemaFault,
 ): Promise<Fault | undefined> => {
   if (reserved.has(call.name))
     return { at: 'name', message: `${call.name} is the name of a built-in tool` }
-  return urlFault(call.url) ?? headerFault(call.headers) ?? parametersFault(call, schemaFault)
+  return (
+    urlFault(call.url) ??
+    headerFault(call.headers) ??
+    keyHeaderFault(call) ??
+    parametersFault(call, schemaFault)
+  )
 }
 
 const nameOf = (one: Tool): string => (one.type === 'api_call' ? one.name : one.type)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { builtInTools } from '../../domain/agent/events.ts'
+import { approvableTools, builtInTools } from '../../domain/agent/events.ts'
 import { freeJson } from './fields.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -8,6 +8,29 @@ const url = z.string().trim().min(1).max(2_000)
 export const headers = freeJson(z.record(z.string(), z.string().max(4_000)))
   .describe('A value may hold {{credential:NAME}}: the calling user’s own')
   .default({})
+
+/** The longest that a call waits for a decision: 30 days, in seconds. */
+const longestApproval = 2_592_000
+
+const consent = {
+  requires_approval: z.boolean().describe('Calls wait until somebody agrees'),
+  approver: z.enum(['user', 'admin']).describe('The session’s user (default), or an admin'),
+  approval_ttl: z
+    .int()
+    .min(1)
+    .max(longestApproval)
+    .describe('Seconds after which a call is denied; default 86,400'),
+}
+const care = {
+  effect: z
+    .enum(['read', 'write'])
+    .describe('read: a call may be made again. Default: by the method, or by the server’s hints'),
+  on_unknown: z
+    .enum(['tell', 'ask'])
+    .describe('Where it is not known whether a call was made: tell the model (default), or ask'),
+  ...consent,
+}
+const careFields = z.object(care).partial().shape
 
 const apiCall = z.strictObject({
   type: z.literal('api_call'),
@@ -19,14 +42,51 @@ const apiCall = z.strictObject({
   parameters: freeJson(z.record(z.string(), z.unknown()))
     .describe('JSON Schema of the arguments')
     .default({ type: 'object', properties: {} }),
+  idempotency_header: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe('A header for a key of the call, the same when it is made again'),
+  ...careFields,
 })
+
+const approvable: ReadonlySet<string> = new Set(approvableTools)
+
+const builtIn = z
+  .strictObject({ type: z.enum(builtInTools), ...z.object(consent).partial().shape })
+  .refine(
+    ({ type, ...more }) => approvable.has(type) || Object.keys(more).length === 0,
+    `Approval is for ${approvableTools.join(', ')} and calls of your own`,
+  )
 
 /** A built-in tool may be given by its name alone. */
 export const tool = z
   .preprocess(
     (sent) => (typeof sent === 'string' ? { type: sent } : sent),
-    z.discriminatedUnion('type', [apiCall, z.strictObject({ type: z.enum(builtInTools) })]),
+    z.discriminatedUnion('type', [apiCall, builtIn]),
   )
   .describe('An api_call, or a built-in tool, which may be given by its name alone')
 
-export const mcpServer = z.strictObject({ name: toolName, url, headers })
+type Tool = z.infer<typeof tool>
+
+const isApprovable = (type: string): type is (typeof approvableTools)[number] =>
+  approvable.has(type)
+
+/** A built-in tool of which nothing is said is its name. */
+export const shortened = (one: Tool) => {
+  if (one.type === 'api_call') return one
+  const { type, ...consent } = one
+  return isApprovable(type) && Object.keys(consent).length > 0 ? { type, ...consent } : type
+}
+
+/** What is said of a server holds for its tools, but for those that have an entry of their own. */
+export const mcpServer = z.strictObject({
+  name: toolName,
+  url,
+  headers,
+  ...careFields,
+  tools: freeJson(z.record(z.string().min(1).max(200), z.strictObject(careFields)))
+    .describe('By the tool’s name as the server lists it; wins over the server’s own')
+    .optional(),
+})

@@ -1,9 +1,15 @@
 import { z } from 'zod'
+import { serversOf, toolsOf } from '../../../projections/agent-tools.ts'
 import { agentView } from '../../../projections/agents.ts'
-import { type AgentConfiguration, agentTypes, builtInTools } from '../../domain/agent/events.ts'
+import {
+  type AgentConfiguration,
+  agentTypes,
+  approvableTools,
+  builtInTools,
+} from '../../domain/agent/events.ts'
 import type { Change } from '../../domain/changes.ts'
 import { requireServers } from '../checks/agent-tools.ts'
-import { headers, mcpServer, tool } from './agent-tools.ts'
+import { headers, mcpServer, shortened, tool } from './agent-tools.ts'
 import { id, name } from './fields.ts'
 
 export const agentType = z.enum(agentTypes)
@@ -55,8 +61,13 @@ export const agentItem = agentView
 
 /** An agent with its whole configuration. Tools and servers may get more fields. */
 export const wholeAgent = agentView.omit({ organization_id: true }).extend({
-  tools: z.array(z.union([z.enum(builtInTools), z.looseObject({ type: z.literal('api_call') })])),
-  mcp_servers: z.array(z.object({ name: z.string(), url: z.string(), headers })),
+  tools: z.array(
+    z.union([
+      z.enum(builtInTools),
+      z.looseObject({ type: z.enum(['api_call', ...approvableTools]) }),
+    ]),
+  ),
+  mcp_servers: z.array(z.looseObject({ name: z.string(), url: z.string(), headers })),
 })
 
 /** A body's agent configuration, in the commands' terms; its tools are checked apart. @throws invalid_tool */
@@ -69,8 +80,8 @@ export const configurationOf = (body: z.infer<typeof agentChange>): Change<Agent
     model: body.model,
     instruction: body.instruction,
     isActive: body.is_active,
-    tools: body.tools?.map((one) => (one.type === 'api_call' ? one : one.type)),
-    mcpServers: body.mcp_servers,
+    tools: body.tools && toolsOf(body.tools.map(shortened)),
+    mcpServers: body.mcp_servers && serversOf(body.mcp_servers),
     subAgents: body.sub_agents,
     datastoreIds: body.datastore_ids,
     temperature: body.temperature,

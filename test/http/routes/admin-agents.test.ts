@@ -90,6 +90,79 @@ t.test('an agent with all that it is configured by', async (t) => {
   t.match(await owner('GET', `${agents}/${agent_id}`), { status: 404, code: 'agent_not_found' })
 })
 
+t.test('what is said of calls is stored, shown and can be sent again', async (t) => {
+  const { agents, create, owner } = await staged(t)
+  const care = {
+    effect: 'write',
+    on_unknown: 'ask',
+    requires_approval: true,
+    approver: 'admin',
+    approval_ttl: 3_600,
+  }
+  const settings = {
+    name: 'Shop',
+    tools: [
+      { ...apiCall, method: 'POST', idempotency_header: 'Idempotency-Key', ...care },
+      { type: 'generate_content', requires_approval: true },
+      'remember',
+    ],
+    mcp_servers: [
+      {
+        name: 'calendar',
+        url: 'https://mcp.example/',
+        headers: {},
+        ...care,
+        tools: { list: { requires_approval: false }, add: { approver: 'user' } },
+      },
+    ],
+  }
+  const { status, body: made } = await create(settings)
+  t.equal(status, 201)
+  t.strictSame(
+    { tools: made.tools, mcp_servers: made.mcp_servers },
+    {
+      tools: settings.tools,
+      mcp_servers: settings.mcp_servers,
+    },
+  )
+  const at = `${agents}/${made.agent_id}`
+  const { tools, mcp_servers } = made
+  const same = await owner('PATCH', at, { tools, mcp_servers })
+  t.equal(same.body.updated_at, made.updated_at, 'nothing has changed')
+  const [call, ...others] = tools
+  const { requires_approval: _, ...unasked } = call
+  const changed = await owner('PATCH', at, { tools: [unasked, ...others] })
+  t.strictSame(changed.body.tools, [unasked, ...others])
+})
+
+t.test('what is said of calls has bounds', async (t) => {
+  const { create } = await staged(t)
+  const wrong: [object, string][] = [
+    [{ tools: [{ ...apiCall, effect: 'maybe' }] }, 'tools.0.effect'],
+    [{ tools: [{ ...apiCall, approval_ttl: 0 }] }, 'tools.0.approval_ttl'],
+    [{ tools: [{ ...apiCall, approval_ttl: 2_592_001 }] }, 'tools.0.approval_ttl'],
+    [{ tools: [{ ...apiCall, approver: 'anybody' }] }, 'tools.0.approver'],
+    [
+      { tools: [{ ...apiCall, idempotency_header: 'authorization' }] },
+      'tools.0.idempotency_header',
+    ],
+    [{ tools: [{ ...apiCall, idempotency_header: 'a b' }] }, 'tools.0.idempotency_header'],
+    [{ tools: [{ ...apiCall, idempotency_header: 'Host' }] }, 'tools.0.idempotency_header'],
+    [{ tools: [{ type: 'recall', requires_approval: true }] }, 'tools.0'],
+    [{ tools: [{ type: 'remember', effect: 'read' }] }, 'tools.0'],
+    [
+      { mcp_servers: [{ name: 'a', url: 'https://a.example', tools: { b: { more: 1 } } }] },
+      'mcp_servers.0.tools.b',
+    ],
+  ]
+  for (const [settings, param] of wrong)
+    t.match(
+      await create({ name: 'A', ...settings }),
+      { status: 400, body: { error: { param } } },
+      JSON.stringify(settings),
+    )
+})
+
 t.test('only the name must be given', async (t) => {
   const { create } = await staged(t)
   t.match(await create({ name: ' Plain ' }), {
