@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Seen } from '../src/domain/event.ts'
 import { sealed } from '../src/domain/sealed.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
 import { count, opened, text, timestamp } from './fields.ts'
@@ -24,6 +25,23 @@ export const messageView = z.object({
 })
 export type MessageView = z.infer<typeof messageView>
 
+type Said = Seen<
+  typeof sessionEvents,
+  'UserMessageSent' | 'AssistantMessageRecorded' | 'ClientToolAnswered'
+>
+
+/** What messages of all kinds have. */
+const message = ({ stream, metadata, data, position }: Said) => ({
+  event_id: data.messageId,
+  content: data.content,
+  created_at: metadata.at,
+  visibility: 'visible' as const,
+  organization_id: metadata.organization_id,
+  session_id: idIn(stream),
+  run_id: data.runId,
+  position,
+})
+
 export const messages: Projection<MessageView, typeof sessionEvents> = {
   name: 'messages',
   schema: messageView,
@@ -45,43 +63,18 @@ export const messages: Projection<MessageView, typeof sessionEvents> = {
       ? data.messageId
       : [],
   creates: {
-    UserMessageSent: ({ stream, metadata, data, position }) => ({
-      event_id: data.messageId,
-      event_type: 'user_message',
-      content: data.content,
-      agent: null,
-      created_at: metadata.at,
-      visibility: 'visible',
-      organization_id: metadata.organization_id,
-      session_id: idIn(stream),
-      run_id: data.runId,
-      position,
-    }),
-    AssistantMessageRecorded: ({ stream, metadata, data, position }) => ({
-      event_id: data.messageId,
+    UserMessageSent: (event) => ({ ...message(event), event_type: 'user_message', agent: null }),
+    AssistantMessageRecorded: (event) => ({
+      ...message(event),
       event_type: 'assistant_message',
-      content: data.content,
-      agent: data.agent,
-      created_at: metadata.at,
-      visibility: 'visible',
-      organization_id: metadata.organization_id,
-      session_id: idIn(stream),
-      run_id: data.runId,
-      ...(data.toolCalls === undefined ? {} : { tool_calls: data.toolCalls }),
-      position,
+      agent: event.data.agent,
+      ...(event.data.toolCalls === undefined ? {} : { tool_calls: event.data.toolCalls }),
     }),
-    ClientToolAnswered: ({ stream, metadata, data, position }) => ({
-      event_id: data.messageId,
+    ClientToolAnswered: (event) => ({
+      ...message(event),
       event_type: 'tool_message',
-      content: data.content,
       agent: null,
-      created_at: metadata.at,
-      visibility: 'visible',
-      organization_id: metadata.organization_id,
-      session_id: idIn(stream),
-      run_id: data.runId,
-      tool_call_id: data.toolId,
-      position,
+      tool_call_id: event.data.toolId,
     }),
   },
   changes: {},

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { nestedLoops } from '../support/nested-loops.ts'
 import { startApp, startServer } from '../support/server.ts'
 
 type Server = Awaited<ReturnType<typeof startServer>> | Awaited<ReturnType<typeof startApp>>
@@ -6,16 +7,9 @@ type Server = Awaited<ReturnType<typeof startServer>> | Awaited<ReturnType<typeo
 /** An organization whose orchestrator hands everything to loops in loops over the offline model. */
 const looping = async ({ platform }: Pick<Server, 'platform'>) => {
   const organization = await platform.organization()
-  let below = await organization.agent({ name: 'Worker' })
-  for (const name of ['Third', 'Second', 'First', 'Outermost'])
-    below = await organization.agent({
-      name,
-      agent_type: 'LOOP_AGENT',
-      max_iterations: 100,
-      sub_agents: [below],
-    })
+  const target = await nestedLoops(organization)
   const key = await organization.key({ rate_limit_minute: 1_000 })
-  return { key, target: below }
+  return { key, target }
 }
 
 const asked = (target: string) => ({

@@ -1,7 +1,9 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { blobFiles, filesIn } from '../support/blob-files.ts'
+import { eventually } from '../support/eventually.ts'
 import { allRag, encoded, library } from '../support/library.ts'
 import { startApp, startServer } from '../support/server.ts'
 
@@ -35,20 +37,12 @@ t.test('killed in the middle of indexing, the next life completes it', async (t)
   t.ok(events.length > 0, 'what was under way has waited again')
 })
 
-const storedIn = async (path: string): Promise<string[]> => {
-  const entries = await readdir(path, { recursive: true, withFileTypes: true })
-  return entries
-    .filter((entry) => entry.isFile() && entry.name !== 'format')
-    .map(({ name }) => name)
-}
-
 t.test(
   'what is deleted leaves the blob store, unless another upload of the DataStore has the same bytes',
   async (t) => {
     const data = await mkdtemp(join(tmpdir(), 'reprise-'))
     t.teardown(() => rm(data, { recursive: true, force: true }))
     const server = await startApp(t, { DATA_DIR: data })
-    const blobs = join(data, 'blobs')
     const key = () => server.platform.organization().then((one) => one.key({ scopes: allRag }))
     const [one, two] = [library(await key()), library(await key())]
     const [first, second] = [await one.datastore(), await two.datastore()]
@@ -57,13 +51,8 @@ t.test(
     await one.upload(first, encoded('c.txt', 'The same bytes.'))
     await one.settled(first)
     await two.settled(second)
-    const count = async (expected: number) => {
-      for (const end = Date.now() + 60_000; Date.now() < end; ) {
-        if ((await storedIn(blobs)).length === expected) return true
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
-      return false
-    }
+    const count = (expected: number) =>
+      eventually(async () => (await blobFiles(data)).length === expected)
     t.ok(await count(5), 'the bytes once in each DataStore, the chunks of each upload')
     await one.ask('DELETE', `/datastores/${first}/files/a.txt`)
     t.ok(await count(4))
@@ -72,6 +61,6 @@ t.test(
     t.match(await two.search(second, 'bytes'), [{ filename: 'b.txt' }])
     await two.ask('DELETE', `/datastores/${second}`)
     t.ok(await count(0))
-    t.strictSame(await storedIn(join(data, 'incoming')), [])
+    t.strictSame(await filesIn(join(data, 'incoming')), [])
   },
 )

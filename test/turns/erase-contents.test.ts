@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import { blobFiles } from '../support/blob-files.ts'
 import { eventually } from '../support/eventually.ts'
 import { allRag, encoded, library } from '../support/library.ts'
 import { startApp } from '../support/server.ts'
@@ -29,10 +30,7 @@ const holding = async (data: string, text: string): Promise<string[]> => {
   return found
 }
 
-const blobsIn = async (data: string): Promise<number> => {
-  const entries = await readdir(join(data, 'blobs'), { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile() && entry.name !== 'format').length
-}
+const blobsIn = async (data: string): Promise<number> => (await blobFiles(data)).length
 
 t.test('with a session goes what was generated in it', async (t) => {
   const data = await folder()

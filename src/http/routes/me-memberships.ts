@@ -37,6 +37,13 @@ const entered = z.object({ current_organization_id: id })
 const accepted = z.object({ organization_id: id, status: memberView.shape.status })
 
 const reads = { scopes: ['admin:read'], own: true, userKey: true } as const
+/** Why an invitation is neither accepted nor declined. */
+const ofAnswers = [
+  'user_key_required',
+  'user_not_found',
+  'invitation_not_found',
+  'idempotency_key_reused',
+] as const
 const writes = { scopes: ['admin:write'], own: true, userKey: true } as const
 
 /** A user's own memberships and invitations (docs/contract/admin-api.md#memberships). */
@@ -77,13 +84,7 @@ export const meMembershipRoutes =
           body: acceptance,
           response: {
             200: accepted,
-            ...refusals(
-              'admin',
-              'user_key_required',
-              'user_not_found',
-              'invitation_not_found',
-              'idempotency_key_reused',
-            ),
+            ...refusals('admin', ...ofAnswers),
           },
         },
       },
@@ -110,13 +111,7 @@ export const meMembershipRoutes =
           params,
           response: {
             204: z.undefined(),
-            ...refusals(
-              'admin',
-              'user_key_required',
-              'user_not_found',
-              'invitation_not_found',
-              'idempotency_key_reused',
-            ),
+            ...refusals('admin', ...ofAnswers),
           },
         },
       },

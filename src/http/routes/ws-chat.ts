@@ -38,18 +38,7 @@ const unexpected = 1011
 export const wsChatRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const {
-      findAccess,
-      watchAccess,
-      admit,
-      counted,
-      refused,
-      countRefusal,
-      beginTurn,
-      upload,
-      clock,
-    } = uses
-    const { requireHttps, times } = uses
+    const { findAccess, clock, requireHttps, times } = uses
     const within = { ...usualTimes, ...times }
     const goodbyes = new Set<() => Promise<void>>()
 
@@ -76,22 +65,7 @@ export const wsChatRoutes =
       const credentials = credentialsOf(request)
       const opened = performance.now()
       const connection = connectionOver(socket, within)
-      const talk = conversation(
-        {
-          findAccess,
-          watchAccess,
-          admit,
-          counted,
-          refused,
-          countRefusal,
-          beginTurn,
-          upload,
-          clock,
-          log,
-        },
-        connection,
-        { credentials, access },
-      )
+      const talk = conversation({ ...uses, log }, connection, { credentials, access })
       const goodbye = async () => {
         await talk.stop()
         await Promise.race([talk.answered(), after(within.close, undefined, { ref: false })])

@@ -1,7 +1,8 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
+import { blobFiles } from '../../support/blob-files.ts'
 import type { Client } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { allRag, encoded, library } from '../../support/library.ts'
@@ -154,12 +155,7 @@ t.test('vectors that are lost are made again, and leave with their document', as
   await upload(id, ...files)
   await settled(id)
   t.ok(await eventually(meaning(key, id)))
-  const stored = async () => {
-    const entries = await readdir(join(data, 'blobs'), { recursive: true, withFileTypes: true })
-    return entries
-      .filter((entry) => entry.isFile() && entry.name !== 'format')
-      .map(({ parentPath, name }) => join(parentPath, name))
-  }
+  const stored = () => blobFiles(data)
   t.ok(await eventually(async () => (await stored()).length === 6), 'bytes, chunks, vectors of two')
   const at = `/organizations/${organization.organizationId}/audit/events?type=UploadEmbedded`
   const embedded: { data: { vectorsBlob: string } }[] = (await server.platform.ask('GET', at))
