@@ -8,7 +8,8 @@ import { listMemberships } from '../../queries/list-memberships.ts'
 import { listOrganizations } from '../../queries/list-organizations.ts'
 import { listUserKeys } from '../../queries/list-user-keys.ts'
 import { listWholeAgents } from '../../queries/list-whole-agents.ts'
-import { adminAgentRoutes } from '../http/routes/admin-agents.ts'
+import type { FindAddressFault } from '../http/checks/agent-tools.ts'
+import { adminAgentRoutes, type McpServers } from '../http/routes/admin-agents.ts'
 import { adminApiKeyRoutes } from '../http/routes/admin-api-keys.ts'
 import { adminMasterKeyRoutes } from '../http/routes/admin-master-key.ts'
 import { adminMemberRoutes } from '../http/routes/admin-members.ts'
@@ -53,11 +54,14 @@ type Uses = {
   rebuilding: RebuildJobs
   rotation: MasterKeyRotation
   schemaFault: JsonSchemas['faultOf']
+  addressFault: FindAddressFault
+  mcp: McpServers
 }
 
 /** What operators and an organization's managers do, and users with their own keys. */
 export const adminPart = (uses: Uses) => {
   const { commands, views, open, waitForPosition, rebuilding, rotation, schemaFault } = uses
+  const { addressFault, mcp } = uses
   const { organizations, agents, apiKeys, members, users } = views
   const oneOrganization = getOrganization(organizations)
   return {
@@ -87,6 +91,8 @@ export const adminPart = (uses: Uses) => {
         getAgent: getAgent(agents),
         listWholeAgents: listWholeAgents(agents),
         schemaFault,
+        addressFault,
+        mcp,
         waitForPosition,
       }),
       adminApiKeyRoutes({

@@ -170,7 +170,7 @@ export const app = (config: Config, options: Options) =>
     work.queue('uploads', knowledge.queued)
     work.queue('contents', content.queued)
     const schemas = opened.use(jsonSchemas())
-    const { toolsOf } = opened.use(
+    const { toolsOf, mcp, addressFault } = opened.use(
       await openTools({
         config,
         remember: commands.remember,
@@ -225,6 +225,8 @@ export const app = (config: Config, options: Options) =>
       rebuilding,
       rotation,
       schemaFault: schemas.faultOf,
+      addressFault,
+      mcp,
     })
     const audit = auditPart({
       events,

@@ -1,5 +1,6 @@
 import { findCredential } from '../../queries/find-credential.ts'
 import { recallMemories } from '../../queries/recall-memories.ts'
+import { addressRules } from '../adapters/outbound/address-rules.ts'
 import { guardedOutbound } from '../adapters/outbound/guarded.ts'
 import type { Config } from '../config.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -28,8 +29,9 @@ export const openTools = (uses: Uses) =>
   opening(async (opened) => {
     const { config, remember, views, open, misfitOf, clock, knowledge, contentGeneration } = uses
     const { credentials, memories } = views
-    const outbound = opened.use(guardedOutbound({ allowHosts: config.API_CALL_ALLOW_HOSTS }))
-    const { toolsOf } = opened.use(
+    const allowHosts = config.API_CALL_ALLOW_HOSTS
+    const outbound = opened.use(guardedOutbound({ allowHosts }))
+    const { toolsOf, mcp } = opened.use(
       toolbox({
         outbound,
         findCredential: findCredential({ credentials, open }),
@@ -41,5 +43,5 @@ export const openTools = (uses: Uses) =>
         contentGeneration,
       }),
     )
-    return { toolsOf }
+    return { toolsOf, mcp, addressFault: addressRules({ allowHosts }).faultOf }
   })

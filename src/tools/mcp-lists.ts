@@ -4,6 +4,7 @@ import { type CredentialHeaders, credentialsIn } from './credential-headers.ts'
 import type { McpServer } from './mcp-connection.ts'
 import type { McpConnections } from './mcp-connections.ts'
 import { mcpFault } from './mcp-fault.ts'
+import type { McpStandings } from './mcp-standings.ts'
 import { functionName, ToolFault } from './results.ts'
 
 type Listed = {
@@ -22,6 +23,7 @@ export type McpList = { tools: readonly Listed[]; at: number; fault?: string }
 type Uses = {
   connections: McpConnections
   credentialHeaders: CredentialHeaders
+  standings: McpStandings
   /** Milliseconds. */
   now(): number
   /** For the answer to one request. */
@@ -39,7 +41,7 @@ const sizeOf = ({ tools }: McpList): number => JSON.stringify(tools).length + 10
 
 /** The tools of MCP servers, as last listed. */
 export const mcpLists = (uses: Uses) => {
-  const { connections, credentialHeaders, now, answerMs, listMs, retryMs } = uses
+  const { connections, credentialHeaders, standings, now, answerMs, listMs, retryMs } = uses
   const lists = new LRUCache<string, McpList>({ maxSize: keptCharacters, sizeCalculation: sizeOf })
   const coming = new Map<string, Promise<McpList>>()
 
@@ -60,6 +62,7 @@ export const mcpLists = (uses: Uses) => {
       const { tools } = await connections.use({ server, headers, call }, (client) =>
         client.listTools(undefined, { timeout: answerMs, cacheMode: 'refresh' }),
       )
+      standings.note(call.organizationId, server)
       return {
         at: now(),
         tools: tools.slice(0, mostTools).map(({ name, description, inputSchema, annotations }) => ({
@@ -72,8 +75,11 @@ export const mcpLists = (uses: Uses) => {
       }
     } catch (error) {
       const tools = before?.tools ?? []
-      const at = error instanceof ToolFault ? -Infinity : now()
-      return { tools, at, fault: mcpFault(error, clean) }
+      const fault = mcpFault(error, clean)
+      // That a user lacks a credential is not the server's failure.
+      if (error instanceof ToolFault) return { tools, at: -Infinity, fault }
+      standings.note(call.organizationId, server, fault)
+      return { tools, at: now(), fault }
     }
   }
 

@@ -3,12 +3,14 @@ import type { ToolCare } from '../domain/agent/events.ts'
 import type { Call } from '../ports/call.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { CredentialHeaders } from './credential-headers.ts'
+import { mcpChecks } from './mcp-checks.ts'
 import type { McpServer } from './mcp-connection.ts'
 import { mcpConnections } from './mcp-connections.ts'
 import { mcpFault } from './mcp-fault.ts'
 import { type McpList, mcpLists } from './mcp-lists.ts'
+import { mcpStandings } from './mcp-standings.ts'
 import { resultText } from './mcp-text.ts'
-import { failed, functionName, said, shown } from './results.ts'
+import { failed, functionName, said, shown, ToolFault } from './results.ts'
 import { policyOf } from './tool-policy.ts'
 
 type Uses = {
@@ -35,6 +37,10 @@ const careOf = ({ tools = {}, ...server }: McpServer, name: string): ToolCare =>
 /** The tools of one server, and the server's name. */
 export type McpTools = { server: string; tools: readonly Tool[] }
 
+/** Whether an error says that the server cannot be asked, rather than that it refuses a call. */
+const isOfServer = (error: unknown): boolean =>
+  !(error instanceof ToolFault) && !(error instanceof Error && error.name === 'ProtocolError')
+
 /**
  * The tools of MCP servers (Streamable HTTP), called for the acting user. A server that fails gives
  * one tool whose result says why, and the turn goes on.
@@ -43,8 +49,10 @@ export const mcpTools = (uses: Uses) => {
   const { outbound, credentialHeaders, now, connectMs = 5_000, callMs = 30_000 } = uses
   const { listMs = 300_000, retryMs = 15_000, idleMs = 300_000 } = uses
   const connections = mcpConnections({ outbound, connectMs, idleMs })
-  const lists = { connections, credentialHeaders, now, answerMs: connectMs, listMs, retryMs }
-  const listOf = mcpLists(lists)
+  const standings = mcpStandings(now)
+  const times = { now, answerMs: connectMs, listMs, retryMs }
+  const listOf = mcpLists({ connections, credentialHeaders, standings, ...times })
+  const checks = mcpChecks(listOf)
 
   const called = async (
     server: McpServer,
@@ -61,10 +69,13 @@ export const mcpTools = (uses: Uses) => {
       const result = await connections.use({ server, headers, call }, (client) =>
         client.callTool(asked, limits),
       )
+      standings.note(call.organizationId, server)
       const text = shown(clean(resultText(result)))
       return result.isError ? failed(text || `${name} failed`) : said(text || 'Done.')
     } catch (error) {
-      return failed(`${server.name}: ${mcpFault(error, clean)}`)
+      const fault = mcpFault(error, clean)
+      if (isOfServer(error) && !signal.aborted) standings.note(call.organizationId, server, fault)
+      return failed(`${server.name}: ${fault}`)
     }
   }
 
@@ -98,6 +109,13 @@ export const mcpTools = (uses: Uses) => {
       const known = found.flatMap((one) => (one instanceof Promise ? [] : one))
       return known.length === found.length ? known : Promise.all(found)
     },
-    close: connections.close,
+    /** How a server answered when it was last asked. */
+    standingOf: standings.of,
+    /** Asks servers in the background. */
+    check: checks.check,
+    async close(): Promise<void> {
+      checks.close()
+      await connections.close()
+    },
   }
 }

@@ -98,7 +98,10 @@ export const toolbox = (uses: Uses) => {
         ? servers.then((come) => named(own, come))
         : named(own, servers)
     },
+    /** How MCP servers answer, and a way to ask them in the background. */
+    mcp: { standingOf: mcp.standingOf, check: mcp.check },
     /** Ends the connections to MCP servers. */
     close: mcp.close,
   }
 }
+export type Toolbox = ReturnType<typeof toolbox>

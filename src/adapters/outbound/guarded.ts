@@ -2,23 +2,18 @@ import { Resolver } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { Agent, fetch } from 'undici'
 import { type Outbound, OutboundRefused } from '../../ports/outbound.ts'
+import { type AddressOptions, addressRules, notPublic } from './address-rules.ts'
 import { isPublic } from './addresses.ts'
 
 /** Every address of a host name. */
 export type Resolve = (hostname: string) => Promise<readonly { address: string; family: number }[]>
 
-type Options = {
-  /** Hosts (`host` or `host:port`, in lower case) that may be private, and need no TLS. */
-  allowHosts?: readonly string[]
+type Options = AddressOptions & {
   resolve?: Resolve
-  /** Whether an address may be connected to. */
-  isOpen?: (address: string) => boolean
   /** For connecting, and from the request to the headers of the answer. */
   connectMs?: number
   headersMs?: number
 }
-
-const notPublic = () => new OutboundRefused('the host has an address that is not public')
 
 /**
  * Resolves a name once; the connection then uses one of these addresses, so no second look-up can
@@ -31,7 +26,7 @@ const guardedLookup =
       .then((found) => {
         const [first] = found
         if (!first) throw new OutboundRefused('the host has no address')
-        if (!found.every(({ address }) => isOpen(address))) throw notPublic()
+        if (!found.every(({ address }) => isOpen(address))) throw new OutboundRefused(notPublic)
         if (all) callback(null, [...found])
         else callback(null, first.address, first.family)
       })
@@ -53,14 +48,6 @@ const nameServers = (): Resolve => {
   }
 }
 
-const ports: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80' }
-
-/** The address in a URL's host, without the brackets of IPv6; undefined for a name. */
-const literalIn = ({ hostname }: URL): string | undefined => {
-  const bare = hostname.replace(/^\[|\]$/g, '')
-  return isIP(bare) ? bare : undefined
-}
-
 /** One of our errors that undici has wrapped in a TypeError. */
 const refusalIn = (error: unknown): OutboundRefused | undefined => {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
@@ -70,9 +57,9 @@ const refusalIn = (error: unknown): OutboundRefused | undefined => {
 
 /** HTTP to hosts that users name, but not to private ones. */
 export const guardedOutbound = (options: Options = {}): Outbound & { close(): Promise<void> } => {
-  const { allowHosts = [], isOpen = isPublic, connectMs = 5_000, headersMs = 30_000 } = options
+  const { isOpen = isPublic, connectMs = 5_000, headersMs = 30_000 } = options
   const { resolve = nameServers() } = options
-  const allowed = new Set(allowHosts)
+  const rules = addressRules(options)
   const limits = { headersTimeout: headersMs, bodyTimeout: headersMs, connections: 128 }
   const timed = { timeout: connectMs }
   const guarded = new Agent({
@@ -81,18 +68,10 @@ export const guardedOutbound = (options: Options = {}): Outbound & { close(): Pr
   })
   const trusted = new Agent({ ...limits, connect: timed })
 
-  const isTrusted = ({ hostname, port, protocol }: URL): boolean =>
-    allowed.has(hostname) || allowed.has(`${hostname}:${port || ports[protocol]}`)
-
   const agentFor = (url: URL): Agent => {
-    if (!(url.protocol in ports)) throw new OutboundRefused('only http and https are spoken')
-    if (url.username !== '' || url.password !== '')
-      throw new OutboundRefused('a user name or password in the address is refused')
-    if (isTrusted(url)) return trusted
-    if (url.protocol !== 'https:') throw new OutboundRefused('only https is allowed')
-    const literal = literalIn(url)
-    if (literal !== undefined && !isOpen(literal)) throw notPublic()
-    return guarded
+    const fault = rules.faultOf(url)
+    if (fault !== undefined) throw new OutboundRefused(fault)
+    return rules.isTrusted(url) ? trusted : guarded
   }
 
   return {

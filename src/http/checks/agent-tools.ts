@@ -44,15 +44,24 @@ const headerFault = (headers: Readonly<Record<string, string>>): Fault | undefin
   return undefined
 }
 
-/** Plain http is allowed here: the allow-list of hosts is checked when the call is made. */
-const urlFault = (template: string): Fault | undefined => {
+/** Why an address may not be asked, if it may not. */
+export type FindAddressFault = (url: URL) => string | undefined
+
+/** Checks a tool's address and its schema. */
+export type FindFaults = { addressFault: FindAddressFault; schemaFault: FindSchemaFault }
+
+const urlFault = (template: string, addressFault: FindAddressFault): Fault | undefined => {
   const at = 'url'
   const text = template.replace(placeholder, 'x')
   if (!URL.canParse(text)) return { at, message: 'An absolute https URL is expected' }
   if (!fixedHost.test(template))
     return { at, message: 'It begins with https:// and a host without parameters' }
   const { username, password } = new URL(text)
-  return username || password ? { at, message: 'It holds a user name or password' } : undefined
+  if (username || password) return { at, message: 'It holds a user name or password' }
+  const fault = addressFault(new URL(text))
+  return fault === undefined
+    ? undefined
+    : { at, message: `${fault}; API_CALL_ALLOW_HOSTS names hosts that are free of that` }
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
@@ -87,12 +96,12 @@ const keyHeaderFault = ({ idempotency_header: name, headers }: ApiCall): Fault |
 
 const apiCallFault = async (
   call: ApiCall,
-  schemaFault: FindSchemaFault,
+  { addressFault, schemaFault }: FindFaults,
 ): Promise<Fault | undefined> => {
   if (reserved.has(call.name))
     return { at: 'name', message: `${call.name} is the name of a built-in tool` }
   return (
-    urlFault(call.url) ??
+    urlFault(call.url, addressFault) ??
     headerFault(call.headers) ??
     keyHeaderFault(call) ??
     parametersFault(call, schemaFault)
@@ -108,12 +117,9 @@ const repeated = (names: readonly string[]): number =>
  * Makes sure that tools can be called as they are configured.
  * @throws invalid_tool, too_complex for a schema that is too large or too costly to compile
  */
-export const requireTools = async (
-  tools: readonly Tool[],
-  schemaFault: FindSchemaFault,
-): Promise<void> => {
+export const requireTools = async (tools: readonly Tool[], faults: FindFaults): Promise<void> => {
   for (const [n, one] of tools.entries()) {
-    const fault = one.type === 'api_call' ? await apiCallFault(one, schemaFault) : undefined
+    const fault = one.type === 'api_call' ? await apiCallFault(one, faults) : undefined
     if (!fault) continue
     const param = `tools.${n}.${fault.at}`
     const code = fault.overLimit ? 'too_complex' : 'invalid_tool'
@@ -126,9 +132,12 @@ export const requireTools = async (
 }
 
 /** @throws invalid_tool */
-export const requireServers = (servers: readonly Server[]): void => {
+export const requireServers = (
+  servers: readonly Server[],
+  addressFault: FindAddressFault,
+): void => {
   for (const [n, { url, headers }] of servers.entries()) {
-    const fault = urlFault(url) ?? headerFault(headers)
+    const fault = urlFault(url, addressFault) ?? headerFault(headers)
     if (!fault) continue
     const param = `mcp_servers.${n}.${fault.at}`
     throw refusal('invalid_tool', { field: param, message: `${param}: ${fault.message}` })

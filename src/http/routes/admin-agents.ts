@@ -9,11 +9,21 @@ import type { ListWholeAgents } from '../../../queries/list-whole-agents.ts'
 import type { Call } from '../../ports/call.ts'
 import type { JsonSchemas } from '../../ports/json-schemas.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
-import { type FindSchemaFault, requireTools } from '../checks/agent-tools.ts'
+import type { McpStanding } from '../../tools/mcp-standings.ts'
+import type { Toolbox } from '../../tools/toolbox.ts'
+import {
+  type FindAddressFault,
+  type FindFaults,
+  requireServers,
+  requireTools,
+} from '../checks/agent-tools.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { agentChange, configurationOf, newAgent, wholeAgent } from '../wire/agents.ts'
 import { pageQuery, pagingFields, pathId } from '../wire/fields.ts'
+
+/** How MCP servers answer, and a way to ask them in the background. */
+export type McpServers = Pick<Toolbox['mcp'], 'standingOf' | 'check'>
 
 type Uses = {
   createAgent: CreateAgentCommand
@@ -23,6 +33,8 @@ type Uses = {
   getAgent: GetAgent
   listWholeAgents: ListWholeAgents
   schemaFault: JsonSchemas['faultOf']
+  addressFault: FindAddressFault
+  mcp: McpServers
   waitForPosition: WaitForPosition
 }
 
@@ -42,16 +54,45 @@ const unfit = [
   'agent_name_taken',
 ] as const
 
+const statusOf = (standing: McpStanding) => ({
+  state: standing.state,
+  last_error: standing.state === 'failing' ? standing.fault : null,
+  checked_at: standing.state === 'unknown' ? null : new Date(standing.at).toISOString(),
+})
+
 /** The agents of an organization (docs/contract/admin-api.md#agents). */
 export const adminAgentRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { createAgent, changeAgent, deleteAgent, waitForPosition } = uses
     const { getOrganization, getAgent, listWholeAgents } = uses
-    const fits =
-      (call: Call): FindSchemaFault =>
-      (schema) =>
-        uses.schemaFault(call.organizationId, schema)
+    const { addressFault, mcp } = uses
+
+    /** @throws invalid_tool, too_complex */
+    const requireCallable = async (
+      { tools = [], mcp_servers: servers = [] }: z.infer<typeof agentChange>,
+      { organizationId }: Call,
+    ): Promise<void> => {
+      const schemaFault: FindFaults['schemaFault'] = (schema) =>
+        uses.schemaFault(organizationId, schema)
+      await requireTools(tools, { addressFault, schemaFault })
+      requireServers(servers, addressFault)
+    }
+
+    const shown = (organizationId: string, agent: Awaited<ReturnType<GetAgent>>) => ({
+      ...agent,
+      mcp_servers: agent.mcp_servers.map((server) => ({
+        ...server,
+        status: statusOf(mcp.standingOf(organizationId, server)),
+      })),
+    })
+
+    /** An agent that was just configured: its servers are asked in the background. */
+    const configured = async (call: Call, agentId: string) => {
+      const agent = await getAgent(call.organizationId, agentId)
+      mcp.check(agent.mcp_servers, call)
+      return shown(call.organizationId, agent)
+    }
     const tags = ['admin: agents']
 
     http.get(
@@ -73,7 +114,8 @@ export const adminAgentRoutes =
         const { organizationId } = inOrganization(request, request.params.organization_id)
         await getOrganization(organizationId)
         const { page, page_size } = request.query
-        return listWholeAgents(organizationId, { page, pageSize: page_size })
+        const list = await listWholeAgents(organizationId, { page, pageSize: page_size })
+        return { ...list, agents: list.agents.map((agent) => shown(organizationId, agent)) }
       },
     )
 
@@ -102,13 +144,13 @@ export const adminAgentRoutes =
       async (request, reply) => {
         const call = inOrganization(request, request.params.organization_id)
         const { name } = request.body
-        await requireTools(request.body.tools ?? [], fits(call))
+        await requireCallable(request.body, call)
         const { agentId, position } = await createAgent(
           { ...configurationOf(request.body), name },
           call,
         )
         await waitForPosition(position)
-        return reply.code(201).send(await getAgent(call.organizationId, agentId))
+        return reply.code(201).send(await configured(call, agentId))
       },
     )
 
@@ -126,7 +168,7 @@ export const adminAgentRoutes =
       async (request) => {
         const { organization_id, agent_id } = request.params
         inOrganization(request, organization_id)
-        return getAgent(organization_id, agent_id)
+        return shown(organization_id, await getAgent(organization_id, agent_id))
       },
     )
 
@@ -155,11 +197,11 @@ export const adminAgentRoutes =
       async (request) => {
         const { organization_id, agent_id } = request.params
         const call = inOrganization(request, organization_id)
-        await requireTools(request.body.tools ?? [], fits(call))
+        await requireCallable(request.body, call)
         const change = configurationOf(request.body)
         const { position } = await changeAgent({ agentId: agent_id, change }, call)
         await waitForPosition(position)
-        return getAgent(organization_id, agent_id)
+        return configured(call, agent_id)
       },
     )
 

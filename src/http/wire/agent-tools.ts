@@ -80,7 +80,10 @@ export const shortened = (one: Tool) => {
   return isApprovable(type) && Object.keys(consent).length > 0 ? { type, ...consent } : type
 }
 
-/** What is said of a server holds for its tools, but for those that have an entry of their own. */
+/**
+ * What is said of a server holds for its tools, but for those that have an entry of their own. It may be sent
+ * as it was read, with its status.
+ */
 export const mcpServer = z.strictObject({
   name: toolName,
   url,
@@ -89,4 +92,5 @@ export const mcpServer = z.strictObject({
   tools: freeJson(z.record(z.string().min(1).max(200), z.strictObject(careFields)))
     .describe('By the tool’s name as the server lists it; wins over the server’s own')
     .optional(),
+  status: z.unknown().describe('As it was read; nothing is done with it').optional(),
 })

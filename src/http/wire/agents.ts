@@ -8,7 +8,6 @@ import {
   builtInTools,
 } from '../../domain/agent/events.ts'
 import type { Change } from '../../domain/changes.ts'
-import { requireServers } from '../checks/agent-tools.ts'
 import { headers, mcpServer, shortened, tool } from './agent-tools.ts'
 import { id, name } from './fields.ts'
 
@@ -59,6 +58,14 @@ export const agentItem = agentView
   })
   .extend({ model: z.string().nullable().describe('Null for agents that only run others') })
 
+const serverStatus = z
+  .object({
+    state: z.enum(['ok', 'failing', 'unknown']),
+    last_error: z.string().nullable(),
+    checked_at: z.iso.datetime().nullable(),
+  })
+  .describe('How the server answered this node when it was last asked')
+
 /** An agent with its whole configuration. Tools and servers may get more fields. */
 export const wholeAgent = agentView.omit({ organization_id: true }).extend({
   tools: z.array(
@@ -67,12 +74,13 @@ export const wholeAgent = agentView.omit({ organization_id: true }).extend({
       z.looseObject({ type: z.enum(['api_call', ...approvableTools]) }),
     ]),
   ),
-  mcp_servers: z.array(z.looseObject({ name: z.string(), url: z.string(), headers })),
+  mcp_servers: z.array(
+    z.looseObject({ name: z.string(), url: z.string(), headers, status: serverStatus }),
+  ),
 })
 
-/** A body's agent configuration, in the commands' terms; its tools are checked apart. @throws invalid_tool */
+/** A body's agent configuration, in the commands' terms; its tools and servers are checked apart. */
 export const configurationOf = (body: z.infer<typeof agentChange>): Change<AgentConfiguration> => {
-  requireServers(body.mcp_servers ?? [])
   return {
     name: body.name,
     description: body.description,
@@ -81,7 +89,8 @@ export const configurationOf = (body: z.infer<typeof agentChange>): Change<Agent
     instruction: body.instruction,
     isActive: body.is_active,
     tools: body.tools && toolsOf(body.tools.map(shortened)),
-    mcpServers: body.mcp_servers && serversOf(body.mcp_servers),
+    mcpServers:
+      body.mcp_servers && serversOf(body.mcp_servers.map(({ status: _, ...server }) => server)),
     subAgents: body.sub_agents,
     datastoreIds: body.datastore_ids,
     temperature: body.temperature,

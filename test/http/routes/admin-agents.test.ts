@@ -1,5 +1,7 @@
 import t from 'tap'
 import { requireTools } from '../../../src/http/checks/agent-tools.ts'
+import { eventually } from '../../support/eventually.ts'
+import { mcpServer } from '../../support/mcp-server.ts'
 import { served, withOrganization } from '../../support/served.ts'
 
 const unknown = '0198c0de-0000-7000-8000-000000000001'
@@ -61,17 +63,25 @@ t.test('an agent with all that it is configured by', async (t) => {
     tools: ['recall', { type: 'search_knowledge' }, apiCall],
   }
   const made = await create(sent)
-  const { agent_id, created_at, ...shown } = made.body
+  const { agent_id, created_at, mcp_servers, ...shown } = made.body
+  const status = { state: 'unknown', last_error: null, checked_at: null }
+  t.strictSame(
+    mcp_servers,
+    settings.mcp_servers.map((server) => ({ ...server, status })),
+  )
   t.equal(made.status, 201)
   t.match(agent_id, /^[\w-]{36}$/)
+  const { mcp_servers: _, ...others } = settings
   t.strictSame(shown, {
-    ...settings,
+    ...others,
     tools: ['recall', 'search_knowledge', { ...apiCall, method: 'GET' }],
     has_tools: true,
     has_mcp: true,
     updated_at: created_at,
   })
-  t.strictSame((await owner('GET', `${agents}/${agent_id}`)).body, made.body)
+  const { body: got } = await owner('GET', `${agents}/${agent_id}`)
+  const { status: _status, ...server } = got.mcp_servers[0]
+  t.strictSame({ ...got, mcp_servers: [{ ...server, status }] }, made.body)
 
   const change = { tools: [], mcp_servers: [], is_active: true, temperature: null }
   t.match(await owner('PATCH', `${agents}/${agent_id}`, change), {
@@ -280,6 +290,13 @@ t.test('tools that could not be called are refused', async (t) => {
     [parameters({ properties: { id: { pattern: '(' } } }), 'tools.0.parameters'],
     [{ tools: ['recall', 'recall'] }, 'tools.1'],
     [{ tools: [apiCall, apiCall] }, 'tools.1'],
+    [tool({ url: 'http://shop.example/' }), 'tools.0.url'],
+    [tool({ url: 'https://10.0.0.1/orders/{id}?full={full}' }), 'tools.0.url'],
+    [tool({ url: 'https://127.1/' }), 'tools.0.url'],
+    [server({ url: 'https://[::1]:8443/mcp' }), 'mcp_servers.0.url'],
+    [server({ url: 'https://169.254.169.254/' }), 'mcp_servers.0.url'],
+    [server({ url: 'https://LOCALHOST/mcp' }), 'mcp_servers.0.url'],
+    [server({ url: 'http://localhost:3000/mcp' }), 'mcp_servers.0.url'],
     [server({ url: 'mcp.example' }), 'mcp_servers.0.url'],
     [server({ headers: { Connection: 'close' } }), 'mcp_servers.0.headers'],
     [{ mcp_servers: [server({}), server({})].flatMap((one) => one.mcp_servers) }, 'mcp_servers.1'],
@@ -304,7 +321,8 @@ t.test('tools that could not be called are refused', async (t) => {
       what,
     )
   const costly = async () => ({ words: 'it takes too long to compile', overLimit: true })
-  await t.rejects(requireTools([{ ...apiCall, type: 'api_call', method: 'GET' }], costly), {
+  const faults = { schemaFault: costly, addressFault: () => undefined }
+  await t.rejects(requireTools([{ ...apiCall, type: 'api_call', method: 'GET' }], faults), {
     code: 'too_complex',
     facts: { field: 'tools.0.parameters' },
   })
@@ -426,4 +444,64 @@ t.test('an idempotency key creates one agent', async (t) => {
   ]
   t.strictSame(first.body, second.body)
   t.match(await owner('GET', agents), { body: { total: 2 } })
+})
+
+t.test('hosts that the operator trusts may be private and without TLS', async (t) => {
+  const all = await served(t, { API_CALL_ALLOW_HOSTS: '10.0.0.1,localhost:8080' })
+  const { at, owner } = await withOrganization(all)
+  const tool = (url: string) => ({ name: url.slice(0, 20), tools: [{ ...apiCall, url }] })
+  for (const [url, status] of [
+    ['https://10.0.0.1/{id}', 201],
+    ['http://10.0.0.1:81/{id}', 201],
+    ['http://localhost:8080/{id}', 201],
+    ['http://localhost:8081/{id}', 400],
+    ['https://10.0.0.2/{id}', 400],
+  ] as const)
+    t.match(await owner('POST', `${at}/agents`, tool(url)), { status }, url)
+  const refused = await owner('POST', `${at}/agents`, tool('http://shop.example/{id}'))
+  t.equal(
+    refused.body.error.message,
+    'tools.0.url: only https is allowed; API_CALL_ALLOW_HOSTS names hosts that are free of that',
+  )
+})
+
+t.test('how MCP servers answer is shown beside them', async (t) => {
+  const up = await mcpServer(t)
+  const down = await mcpServer(t, { authorization: 'Bearer right' })
+  const all = await served(t, { API_CALL_ALLOW_HOSTS: '127.0.0.1' })
+  const { at, owner } = await withOrganization(all)
+  const { body } = await owner('POST', `${at}/agents`, {
+    name: 'Caller',
+    mcp_servers: [
+      { name: 'up', url: up.url },
+      { name: 'down', url: down.url, headers: { Authorization: 'Bearer wrong' } },
+      { name: 'asked', url: up.url, headers: { 'X-Key': '{{credential:TOKEN}}' } },
+    ],
+  })
+  const unknown = { state: 'unknown', last_error: null, checked_at: null }
+  t.strictSame(body.mcp_servers[2].status, unknown)
+  const agent = `${at}/agents/${body.agent_id}`
+  const statuses = async () => {
+    const { body: read } = await owner('GET', agent)
+    return read.mcp_servers.map(({ status }: { status: object }) => status)
+  }
+  await eventually(async () => {
+    const [first, second] = await statuses()
+    return first.state === 'ok' && second.state === 'failing'
+  })
+  t.match(await statuses(), [
+    { state: 'ok', last_error: null, checked_at: /^\d{4}-/ },
+    { state: 'failing', last_error: 'HTTP 401', checked_at: /^\d{4}-/ },
+    unknown,
+  ])
+  t.match((await owner('GET', `${at}/agents`)).body.agents.at(-1).mcp_servers[0].status, {
+    state: 'ok',
+  })
+  const asked = up.asked.length
+  await statuses()
+  t.equal(up.asked.length, asked, 'reading asks no server')
+  const { body: read } = await owner('GET', agent)
+  const sent = await owner('PATCH', agent, { mcp_servers: read.mcp_servers })
+  t.equal(sent.status, 200, 'what was read can be sent')
+  t.strictSame(sent.body.mcp_servers, read.mcp_servers)
 })
