@@ -132,7 +132,10 @@ t.test('what is said of calls is stored, shown and can be sent again', async (t)
     { tools: made.tools, mcp_servers: made.mcp_servers },
     {
       tools: settings.tools,
-      mcp_servers: settings.mcp_servers,
+      mcp_servers: settings.mcp_servers.map((server) => ({
+        ...server,
+        status: { state: 'unknown', last_error: null, checked_at: null },
+      })),
     },
   )
   const at = `${agents}/${made.agent_id}`
