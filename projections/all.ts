@@ -7,6 +7,7 @@ import { contents } from './contents.ts'
 import { credentials } from './credentials.ts'
 import { datastores } from './datastores.ts'
 import { eventIndex } from './event-index.ts'
+import { forks } from './forks.ts'
 import { members } from './members.ts'
 import { memories } from './memories.ts'
 import { messages } from './messages.ts'
@@ -31,6 +32,7 @@ export const projections: readonly AnyProjection[] = [
   credentials,
   datastores,
   eventIndex,
+  forks,
   members,
   memories,
   messages,

@@ -20,6 +20,8 @@ export const messageView = z.object({
   tool_calls: z.array(z.object({ id: text, name: text, arguments: sealed })).optional(),
   /** The call that a tool's message answers. */
   tool_call_id: text.optional(),
+  /** The message of another session that it was copied from. */
+  forked_from: text.optional(),
   /** Place in the global order: the order of a session's messages. */
   position: count,
 })
@@ -59,6 +61,7 @@ export const messages: Projection<MessageView, typeof sessionEvents> = {
   id: ({ type, data }) =>
     type === 'UserMessageSent' ||
     type === 'AssistantMessageRecorded' ||
+    type === 'MessageForked' ||
     type === 'ClientToolAnswered'
       ? data.messageId
       : [],
@@ -75,6 +78,21 @@ export const messages: Projection<MessageView, typeof sessionEvents> = {
       event_type: 'tool_message',
       agent: null,
       tool_call_id: event.data.toolId,
+    }),
+    MessageForked: ({ stream, metadata, data, position }) => ({
+      event_id: data.messageId,
+      event_type: `${data.saidBy}_message`,
+      content: data.content,
+      agent: data.agent ?? null,
+      created_at: data.at,
+      visibility: 'visible',
+      organization_id: metadata.organization_id,
+      session_id: idIn(stream),
+      run_id: data.fromRun,
+      ...(data.toolCalls === undefined ? {} : { tool_calls: data.toolCalls }),
+      ...(data.toolId === undefined ? {} : { tool_call_id: data.toolId }),
+      forked_from: data.from,
+      position,
     }),
   },
   changes: {},

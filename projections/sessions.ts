@@ -26,6 +26,9 @@ export const sessionView = z.object({
   message_count: count,
   /** The latest run, for the status answer. */
   run: sessionRun.nullable(),
+  /** The session it was forked from, and the last message there that it has; null: none. */
+  forked_from: text.optional(),
+  forked_after: text.nullable().optional(),
 })
 export type SessionView = z.infer<typeof sessionView>
 
@@ -65,6 +68,7 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
       equals: ['organization_id', 'user_id', 'key_id', 'hidden'],
       orderBy: 'last_update_time',
     },
+    by_source: { equals: ['organization_id', 'forked_from'], orderBy: 'created_at' },
   },
   id: ({ stream, metadata }) => sessionDocumentId(metadata.organization_id, idIn(stream)),
   creates: {
@@ -79,6 +83,20 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
       is_active: true,
       message_count: 0,
       run: null,
+    }),
+    SessionForked: ({ stream, metadata, data }) => ({
+      session_id: idIn(stream),
+      organization_id: metadata.organization_id,
+      user_id: data.userId,
+      key_id: data.keyId,
+      hidden: data.hidden,
+      created_at: metadata.at,
+      last_update_time: metadata.at,
+      is_active: true,
+      message_count: data.messages,
+      run: null,
+      forked_from: data.forkedFrom,
+      forked_after: data.after,
     }),
   },
   changes: {

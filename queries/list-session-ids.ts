@@ -1,15 +1,22 @@
+import type { ForkView } from '../projections/forks.ts'
 import type { SessionView } from '../projections/sessions.ts'
 import type { View } from '../src/ports/views.ts'
 
-/** Every session of a user in an organization, through whichever key it was made. */
+type Uses = { sessions: View<SessionView>; forks: View<ForkView> }
+
+/**
+ * Every session of a user in an organization, through whichever key it was made, and every fork that
+ * is not finished.
+ */
 export const listSessionIds =
-  (sessions: View<SessionView>) =>
+  ({ sessions, forks }: Uses) =>
   async (organizationId: string, userId: string): Promise<string[]> => {
-    const { items } = await sessions.find({
+    const all = {
       index: 'by_user',
       equals: [organizationId, userId],
       limit: Number.MAX_SAFE_INTEGER,
-    })
-    return items.map(({ session_id }) => session_id)
+    }
+    const [known, unfinished] = await Promise.all([sessions.find(all), forks.find(all)])
+    return [...known.items, ...unfinished.items].map(({ session_id }) => session_id)
   }
 export type ListSessionIds = ReturnType<typeof listSessionIds>

@@ -21,12 +21,13 @@ export const listSessions =
     })
     return {
       sessions: items.map(
-        ({ session_id, created_at, last_update_time, is_active, message_count }) => ({
+        ({ session_id, created_at, last_update_time, is_active, message_count, forked_from }) => ({
           session_id,
           created_at,
           last_update_time,
           is_active,
           message_count,
+          ...(forked_from === undefined ? {} : { forked_from }),
         }),
       ),
       ...paging(total, page),

@@ -197,6 +197,8 @@ export const app = (config: Config, options: Options) =>
         eraseContents: content.eraseContents,
         waitForPosition,
         head,
+        read: events.read,
+        load,
         refused: refusals.refused,
         work,
         telemetry,
@@ -206,7 +208,7 @@ export const app = (config: Config, options: Options) =>
         log,
       }),
     )
-    const { turns, beginTurn, warmAgents, eraseSessions } = chat
+    const { turns, beginTurn, warmAgents, forkSessions, eraseSessions } = chat
     const provisioning = provisioningPart({
       config,
       commands,
@@ -303,6 +305,7 @@ export const app = (config: Config, options: Options) =>
       stores,
       projecting,
       turns,
+      forkSessions,
       warmAgents,
       answers,
       content,

@@ -2,8 +2,10 @@ import { findAgents as findAgentsOf } from '../../queries/find-agents.ts'
 import { findAnswer } from '../../queries/find-answer.ts'
 import { findRepeatedRun } from '../../queries/find-repeated-run.ts'
 import { findSession } from '../../queries/find-session.ts'
+import { findTurnAgent } from '../../queries/find-turn-agent.ts'
 import { getAgent } from '../../queries/get-agent.ts'
 import { getMessage } from '../../queries/get-message.ts'
+import { getSession } from '../../queries/get-session.ts'
 import { getSessionStatus } from '../../queries/get-session-status.ts'
 import { listAgents } from '../../queries/list-agents.ts'
 import { listManagementAgents } from '../../queries/list-management-agents.ts'
@@ -15,6 +17,7 @@ import type { RuntimePorts } from '../agents/agent-kind.ts'
 import { agentRuntime } from '../agents/agent-runtime.ts'
 import type { Config } from '../config.ts'
 import type { Position } from '../domain/event.ts'
+import type { Load } from '../event-sourcing/transactor.ts'
 import { noteRefused } from '../http/errors/noted.ts'
 import { agentCompletionRoutes } from '../http/routes/agent-completions.ts'
 import { agentRoutes } from '../http/routes/agents.ts'
@@ -22,11 +25,13 @@ import { chatRoutes } from '../http/routes/chat.ts'
 import { instructionRoutes, managementAgentRoutes } from '../http/routes/management-agents.ts'
 import { mcpRoutes } from '../http/routes/mcp.ts'
 import { modelRoutes } from '../http/routes/models.ts'
+import { sessionForkRoutes } from '../http/routes/session-forks.ts'
 import { sessionTurnRoutes } from '../http/routes/session-turns.ts'
 import { sessionRoutes } from '../http/routes/sessions.ts'
 import { warmupRoutes } from '../http/routes/warmup.ts'
 import type { WorkMetrics } from '../http/server/work-metrics.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { EventStore } from '../ports/event-store.ts'
 import type { JsonSchemas } from '../ports/json-schemas.ts'
 import type { Log } from '../ports/log.ts'
 import type { Models } from '../ports/model.ts'
@@ -40,6 +45,7 @@ import { beginTurn as beginTurnOf } from '../turns/begin-turn.ts'
 import type { EraseContents } from '../turns/erase-contents.ts'
 import { eraseSessions } from '../turns/erase-sessions.ts'
 import { findCurrentSession } from '../turns/find-current-session.ts'
+import { forkSessions as forkSessionsOf } from '../turns/fork-sessions.ts'
 import { pastTurn as pastTurnOf } from '../turns/past-turn.ts'
 import { repeatedRequests } from '../turns/repeated-requests.ts'
 import type { RequireSubscription } from '../turns/require-subscription.ts'
@@ -54,9 +60,9 @@ type Uses = {
   config: Pick<Config, 'CORS_ORIGINS' | 'PUBLIC_URL' | 'RUN_MAX_MODEL_CALLS' | 'RUN_MAX_STEPS'>
   commands: Pick<
     Commands,
-    'changeAgent' | 'endRun' | 'eraseSession' | 'recordSteps' | 'sendMessage'
+    'changeAgent' | 'endRun' | 'eraseSession' | 'forkSession' | 'recordSteps' | 'sendMessage'
   >
-  views: Pick<AllViews, 'agents' | 'messages' | 'organizations' | 'runs' | 'sessions'>
+  views: Pick<AllViews, 'agents' | 'forks' | 'messages' | 'organizations' | 'runs' | 'sessions'>
   changes: Projector['changes']
   delegate: Delegate
   requireSubscription: RequireSubscription
@@ -71,6 +77,9 @@ type Uses = {
   telemetry: Telemetry | undefined
   /** The last position of the log. */
   head(): Promise<Position>
+  /** Streams, event by event, and as they are decided on. */
+  read: EventStore['read']
+  load: Load
   clock: Clock
   /** This process's life. */
   node: string
@@ -88,7 +97,7 @@ export const chatPart = (uses: Uses) => {
   const { config, commands, views, delegate, requireSubscription, models, toolsOf, vault } = uses
   const { waitForPosition, head, work, telemetry, clock, node, version, log } = uses
   const refusing = { refused: uses.refused, countRefusal: work.refused, clock }
-  const { agents, messages, organizations, runs, sessions } = views
+  const { agents, forks, messages, organizations, runs, sessions } = views
   const { open } = vault
   const defaultModel = models.resolve(null).name
 
@@ -133,6 +142,15 @@ export const chatPart = (uses: Uses) => {
     waitUntilShown: turns.waitUntilShown,
     findSession: findSession(sessions),
   })
+  const forkSessions = forkSessionsOf({
+    load: uses.load,
+    read: uses.read,
+    forkSession: commands.forkSession,
+    eraseSession: commands.eraseSession,
+    vault,
+    clock,
+    node,
+  })
   const managementAgents = managementAgentRoutes({
     listSquads: listManagementAgents({ agents, organizations }),
   })
@@ -141,10 +159,11 @@ export const chatPart = (uses: Uses) => {
     turns,
     beginTurn,
     warmAgents,
+    forkSessions,
     eraseSessions: eraseSessions({
       eraseSession: commands.eraseSession,
       eraseContents: uses.eraseContents,
-      listSessionIds: listSessionIds(sessions),
+      listSessionIds: listSessionIds({ sessions, forks }),
       turns,
       waitForPosition,
       head,
@@ -181,8 +200,17 @@ export const chatPart = (uses: Uses) => {
           listSessions: listSessions(sessions),
           listMessages: listMessages({ messages, findSession: currentSession, open }),
           getMessage: getMessage({ messages, findSession: currentSession, open }),
+          getSession: getSession({ sessions, findSession: currentSession }),
           getSessionStatus: getSessionStatus({ findSession: currentSession, now: clock.now }),
           delegate,
+        }),
+        sessionForkRoutes({
+          forkSessions,
+          beginTurn,
+          findTurnAgent: findTurnAgent({ messages, runs }),
+          schemaFault: uses.schemas.faultOf,
+          delegate,
+          waitForPosition,
         }),
         sessionTurnRoutes({
           turns,

@@ -21,6 +21,7 @@ import { eraseContent } from '../../commands/erase-content.ts'
 import { eraseSession } from '../../commands/erase-session.ts'
 import { finishContent } from '../../commands/finish-content.ts'
 import { followUpload } from '../../commands/follow-upload.ts'
+import { forkSession } from '../../commands/fork-session.ts'
 import { grantCredits } from '../../commands/grant-credits.ts'
 import { provisionUser } from '../../commands/provision-user.ts'
 import { recordAccountChange } from '../../commands/record-account-change.ts'
@@ -110,6 +111,7 @@ export const commandsOf = (uses: Uses) => {
     eraseSession: eraseSession({ load, transact, destroy: vault.destroy }),
     finishContent: finishContent(transact),
     followUpload: followUpload(transact),
+    forkSession: forkSession(transact),
     grantCredits: grant,
     provisionUser: provisionUser({ load, transact, registerUser: register, seal: vault.seal }),
     recordAccountChange: recordAccountChange(transact),

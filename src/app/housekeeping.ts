@@ -6,7 +6,9 @@ import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { Projector } from '../projector/projector.ts'
 import { closeOrphans } from '../reactors/close-orphans.ts'
+import { finishForks } from '../reactors/finish-forks.ts'
 import { tellOrganizations } from '../reactors/tell-organizations.ts'
+import type { ForkSessions } from '../turns/fork-sessions.ts'
 import type { Turns } from '../turns/turns.ts'
 import type { WarmAgents } from '../turns/warm-agents.ts'
 import type { Commands } from './commands.ts'
@@ -15,10 +17,11 @@ import type { Stores } from './stores.ts'
 
 type Uses = {
   commands: Pick<Commands, 'endRun' | 'recordAccountChange' | 'settleReservation'>
-  views: Pick<AllViews, 'accountChanges' | 'accounts' | 'contents' | 'runs'>
+  views: Pick<AllViews, 'accountChanges' | 'accounts' | 'contents' | 'forks' | 'runs'>
   stores: Pick<Stores, 'events' | 'sharedEvents' | 'damage'>
   projecting: Pick<Projector, 'waitForPosition'>
   turns: Pick<Turns, 'find' | 'isRunning'>
+  forkSessions: ForkSessions
   warmAgents: Pick<WarmAgents, 'release'>
   answers: Pick<Answers, 'sweep'>
   content: { sweep(): Promise<void> }
@@ -57,6 +60,14 @@ export const housekeeping = (uses: Uses) => {
     log,
   })
 
+  const unfinishedForks = finishForks({
+    forks: views.forks,
+    forkSessions: uses.forkSessions,
+    leases,
+    node,
+    log,
+  })
+
   const tellOfAccounts = tellOrganizations({
     accountChanges: views.accountChanges,
     recordAccountChange: commands.recordAccountChange,
@@ -68,6 +79,7 @@ export const housekeeping = (uses: Uses) => {
   /** `certain`: no other process is running. */
   const sweep = async ({ certain }: { certain: boolean }): Promise<void> => {
     await orphans({ certain })
+    await unfinishedForks({ certain })
     await uses.refreshMasterKeys()
     await answers.sweep(clock.now())
     warmAgents.release()

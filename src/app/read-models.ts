@@ -10,6 +10,7 @@ import { contents } from '../../projections/contents.ts'
 import { credentials } from '../../projections/credentials.ts'
 import { datastores } from '../../projections/datastores.ts'
 import { eventIndex } from '../../projections/event-index.ts'
+import { forks } from '../../projections/forks.ts'
 import { members } from '../../projections/members.ts'
 import { memories } from '../../projections/memories.ts'
 import { messages } from '../../projections/messages.ts'
@@ -75,6 +76,7 @@ export const viewsOf = async (views: Views) => {
     contents: await of(contents),
     credentials: await of(credentials),
     datastores: await of(datastores),
+    forks: await of(forks),
     members: await of(members),
     memories: await of(memories),
     messages: await of(messages),

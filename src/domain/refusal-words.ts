@@ -34,6 +34,7 @@ export const refusalWords = {
   invalid_plan: 'The current plan does not include the API',
   insufficient_credits: 'Not enough credits',
   session_not_found: 'Session not found or access denied',
+  session_exists: 'A session of this id exists already',
   message_not_found: 'The session has no such message',
   session_busy: 'Too many turns of this session are waiting; try again when one has ended',
   stream_not_found: 'The session has no turn that is running or ended in the last 10 minutes',

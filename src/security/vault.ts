@@ -65,6 +65,9 @@ export type Keyed = {
   seal(text: string): Sealed
   /** @throws SealBroken */
   open(sealed: Sealed): string
+  /** A text as bytes that `sealPacked` of another key takes, without unpacking it. @throws SealBroken */
+  openPacked(sealed: Sealed): Buffer
+  sealPacked(packed: Uint8Array): Sealed
   /** Seals bytes, bound to what they are for as well as to the key's name. */
   sealBytes(bytes: Uint8Array, purpose: string): Buffer
   /** @throws SealBroken */
@@ -100,19 +103,29 @@ export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Option
   const coming = new Map<string, Promise<Keyed | undefined>>()
   let destroyed = 0
 
+  const openedBy = (name: string, key: Uint8Array, { $sealed, box }: Sealed): Buffer => {
+    const plain = $sealed === name ? decrypted(key, name, Buffer.from(box, 'base64')) : undefined
+    if (!plain) throw new SealBroken(name)
+    return plain
+  }
+
+  const sealedBy = (name: string, key: Uint8Array, bytes: Uint8Array): Sealed => ({
+    $sealed: name,
+    box: encrypted(key, name, bytes).toString('base64'),
+  })
+
   const keyedBy = (name: string, key: Uint8Array): Keyed => ({
-    seal(text) {
-      return { $sealed: name, box: encrypted(key, name, packed(text)).toString('base64') }
-    },
-    open({ $sealed, box }) {
+    seal: (text) => sealedBy(name, key, packed(text)),
+    open(sealed) {
+      const { $sealed, box } = sealed
       const known = opened.get(box)
       if (known && known.name === $sealed) return known.text
-      const plain = $sealed === name ? decrypted(key, name, Buffer.from(box, 'base64')) : undefined
-      if (!plain) throw new SealBroken(name)
-      const text = unpacked(plain)
+      const text = unpacked(openedBy(name, key, sealed))
       opened.set(box, { name, text })
       return text
     },
+    openPacked: (sealed) => openedBy(name, key, sealed),
+    sealPacked: (bytes) => sealedBy(name, key, bytes),
     sealBytes: (bytes, purpose) => encrypted(key, `${name}\n${purpose}`, bytes),
     openBytes(box, purpose) {
       const plain = decrypted(key, `${name}\n${purpose}`, box)

@@ -5,7 +5,7 @@ import { requireActive, requireCallable } from '../domain/agent/runnable.ts'
 import { refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AnswerFormat, ChatMessage, ModelSettings } from '../ports/model.ts'
-import type { Asker, Delegate } from '../security/delegate.ts'
+import type { Asker, Delegate, Delegated } from '../security/delegate.ts'
 import { idFor } from '../support/ids.ts'
 import { findCalledSession, requireFreeNames } from './client-tools.ts'
 import type { PastTurn } from './past-turn.ts'
@@ -40,6 +40,8 @@ export type TurnAsked = {
   /** The client's own tools that agents may call. */
   clientTools?: TurnRequest['clientTools'] | undefined
   sessionId: string | undefined
+  /** Makes the session once all else is checked, and says what is asked in it. */
+  forks?: (delegated: Delegated) => Promise<{ sessionId: string; message: string }>
   hidden: boolean | undefined
   onBehalfOf: string | undefined
   /** The orchestrator hands the turn straight to this agent. */
@@ -99,10 +101,11 @@ export const beginTurn = (uses: BeginTurnUses) => {
         ? named
         : undefined
     if (clientTools) await requireFree({ tools: clientTools, agent: target ?? agent, agents, call })
+    const fork = asked.forks && (await asked.forks({ call, viewer }))
     const called = results && !asked.sessionId
     const sessionId = called
       ? await calledSession(access.organizationId, results, after)
-      : asked.sessionId
+      : (fork?.sessionId ?? asked.sessionId)
     const continues = results && sessionId !== undefined
     for (const { agentId } of target ? [agent, target] : [agent])
       warmAgents.used(access.organizationId, viewer.userId, agentId)
@@ -118,7 +121,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
         messageId: idFor(clock, call, 'message'),
         agent,
         agents,
-        message,
+        message: fork?.message ?? message,
         system,
         before,
         ...(continues ? { results } : {}),

@@ -20,14 +20,18 @@ t.test('every projection is run, and has a test', async (t) => {
   )
 })
 
-t.test('what belongs to no organization, or to the log, is not shown', async (t) => {
-  const hidden = projections.map(({ name }) => name).filter((name) => !readModels.has(name))
-  t.strictSame(hidden, [
-    'account_changes',
-    'accounts',
-    'event_index',
-    'platform_transparency',
-    'transparency',
-    'users',
-  ])
-})
+t.test(
+  'what belongs to no organization, to the log, or to work under way, is not shown',
+  async (t) => {
+    const hidden = projections.map(({ name }) => name).filter((name) => !readModels.has(name))
+    t.strictSame(hidden, [
+      'account_changes',
+      'accounts',
+      'event_index',
+      'forks',
+      'platform_transparency',
+      'transparency',
+      'users',
+    ])
+  },
+)

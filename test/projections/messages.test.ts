@@ -55,6 +55,30 @@ t.test('the result of a tool that a client has', async (t) => {
   )
 })
 
+t.test('messages of a fork', async (t) => {
+  const forked = sessionEvent('MessageForked', later)
+  const { content, toolCalls } = forked.data
+  projecting(
+    t,
+    messages,
+    sessionStream,
+  )(forked).shows(
+    {
+      event_id: 'message-3',
+      event_type: 'assistant_message',
+      content,
+      agent: 'Librarian',
+      created_at: at,
+      session_id: 'session-1',
+      run_id: 'run-1',
+      tool_calls: toolCalls,
+      tool_call_id: 'call_0',
+      forked_from: 'message-2',
+    },
+    'message-3',
+  )
+})
+
 t.test('nothing is shown of an erased session', async (t) => {
   const erased = sessionEvent('SessionErased', later)
   projecting(t, messages, sessionStream)(...answered, erased).showsNothing()

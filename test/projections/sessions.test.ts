@@ -67,4 +67,22 @@ t.test('an erased session is not there', async (t) => {
   projecting(t, sessions, sessionStream)(...begunSession, erased).showsNothing()
 })
 
+t.test('a fork', async (t) => {
+  const seen = projecting(t, sessions, sessionStream)
+  const begun = [sessionEvent('ForkBegun', at), sessionEvent('MessageForked', at)]
+  seen(...begun).showsNothing()
+  seen(...begun, sessionEvent('SessionForked', later)).shows({
+    session_id: 'session-1',
+    user_id: 'user-1',
+    key_id: 'key-1',
+    hidden: false,
+    created_at: later,
+    last_update_time: later,
+    message_count: 2,
+    run: null,
+    forked_from: 'session-0',
+    forked_after: 'message-2',
+  })
+})
+
 t.test('every event it handles was given', async (t) => handlesAll(t, sessions))

@@ -63,6 +63,19 @@ t.test('a long text takes less room, and comes back as it was', async (t) => {
   }
 })
 
+t.test('a text is sealed again under another key without unpacking it', async (t) => {
+  const { keyed } = vault({ keys: fixedKeys(storeInMemory().keys, wrap) })
+  const [one, other] = [await keyed(name), await keyed('session:org-1/other')]
+  for (const text of ['', 'hello', 'x'.repeat(100_000)]) {
+    const sealedText = one.seal(text)
+    const again = other.sealPacked(one.openPacked(sealedText))
+    t.equal(again.$sealed, 'session:org-1/other')
+    t.equal(other.open(again), text)
+    t.throws(() => other.openPacked(sealedText), { name: 'SealBroken' })
+    t.throws(() => one.openPacked(altered(sealedText, 20)), { name: 'SealBroken' })
+  }
+})
+
 t.test('the same text is never sealed the same way', async (t) => {
   const { seal } = vault({ keys: fixedKeys(storeInMemory().keys, wrap) })
   const boxes = await Promise.all(Array.from({ length: 2_000 }, () => seal(name, 'same')))

@@ -11,6 +11,12 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/http/server/trace-requests.ts',
     'src/turns/run-spans.ts',
   ],
+  'test/turns/fork-sessions.test.ts': ['src/turns/recorded-messages.ts'],
+  'test/http/routes/session-forks.test.ts': [
+    'queries/find-turn-agent.ts',
+    'queries/get-session.ts',
+    'src/http/streams/answer-chat.ts',
+  ],
   'test/http/routes/mcp.test.ts': ['src/http/mcp/call-agent.ts', 'src/http/mcp/cancellations.ts'],
   'test/http/routes/feed-bounds.test.ts': ['src/http/routes/admin-feeds.ts', 'src/feeds/feeds.ts'],
   'test/http/routes/platform-audit.test.ts': [

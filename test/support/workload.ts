@@ -105,6 +105,8 @@ export const workload = async (platform: Platform, begun?: Organization) => {
     session_hidden: true,
   })
 
+  await ok(key, 'POST', '/api/external/sessions/s-1/fork', { session_id: 's-1-fork' })
+
   const offered = [{ type: 'function', function: { name: 'get_weather' } }]
   const ask = (content: string) =>
     ok(key, 'POST', '/api/external/v1/chat/completions', {

@@ -20,6 +20,16 @@ const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter'])
 
 const toolCall = z.object({ id, name: z.string() })
 
+/** A fork: whose it is, and what it has of which session. */
+const fork = {
+  userId: id,
+  keyId: z.string().nullable(),
+  hidden: z.boolean(),
+  forkedFrom: id,
+  after: id.nullable(),
+  messages: z.int().min(0),
+}
+
 // Stored for good: add an optional field or a new event; never rename, never narrow.
 export const sessionEvents = {
   /** `userId` owns the session: the user acted for, else the key's backing user. */
@@ -112,6 +122,26 @@ export const sessionEvents = {
   RunFailed: z.object({ runId: id, code: z.string(), cause: z.string().optional(), ...cost }),
   RunCancelled: z.object({ runId: id, ...cost }),
   RunTimedOut: z.object({ runId: id, ...cost }),
+  /**
+   * A copy of a session begins; it is unknown until `SessionForked`. The first `messages` messages of
+   * `forkedFrom` are copied, up to `after` (null: none). `node` is the process life that copies them.
+   * `forkId` is the same when the same request is made again.
+   */
+  ForkBegun: z.object({ ...fork, forkId: id, node: id }),
+  /** A message of the session that is forked: its id there, its run there, and when it was said. */
+  MessageForked: z.object({
+    messageId: id,
+    from: id,
+    fromRun: id,
+    saidBy: z.enum(['user', 'assistant', 'tool']),
+    at: z.string(),
+    content: sealed,
+    agent: z.string().optional(),
+    toolCalls: z.array(toolCall.extend({ arguments: sealed })).optional(),
+    toolId: id.optional(),
+  }),
+  /** All messages are copied: from here on the fork is a session like any other. */
+  SessionForked: z.object(fork),
   /**
    * The session is unknown from here on and its texts' key is destroyed. `deletedBy` is the backing
    * user of the key (null: the platform's); `delegated` where that is not the owner.

@@ -24,8 +24,17 @@ export type Turn = {
   outcome: 'running' | 'completed' | 'cancelled' | 'failed'
 }
 
+/** A fork: the first so many messages of a session, the last of them `after` (null: none). */
+export type Fork = {
+  /** The same when the same request is made again. */
+  forkId: string
+  forkedFrom: string
+  after: string | null
+  messages: number
+}
+
 export type Session = {
-  status: 'unknown' | 'open' | 'erased'
+  status: 'unknown' | 'forking' | 'open' | 'erased'
   ownerId: string
   keyId: string | null
   hidden: boolean
@@ -35,6 +44,8 @@ export type Session = {
   turns: readonly Turn[]
   /** Calls that the client is to answer. The last recent message is then the one they were made for. */
   waiting: WaitingCalls | null
+  /** What it was forked from, and how many messages of that are copied. */
+  fork: (Fork & { copied: number }) | null
 }
 
 const withMessage = (messages: readonly Remembered[], one: Remembered): readonly Remembered[] =>
@@ -61,8 +72,9 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     recent: [],
     turns: [],
     waiting: null,
+    fork: null,
   },
-  stateVersion: 2,
+  stateVersion: 3,
   weigh: ({ recent, turns, waiting }) =>
     recent.reduce(
       (sum, { content }) => sum + content.box.length + 200,
@@ -110,6 +122,23 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     RunFailed: (state, { runId }) => ended(state, runId, 'failed'),
     RunCancelled: (state, { runId }) => ended(state, runId, 'cancelled'),
     RunTimedOut: (state, { runId }) => ended(state, runId, 'failed'),
+    ForkBegun: (state, { userId, keyId, hidden, node: _, ...fork }) => ({
+      ...state,
+      status: 'forking',
+      ownerId: userId,
+      keyId,
+      hidden,
+      fork: { ...fork, copied: 0 },
+    }),
+    MessageForked: (state, { saidBy, content, toolCalls }) => ({
+      ...state,
+      fork: state.fork && { ...state.fork, copied: state.fork.copied + 1 },
+      recent:
+        saidBy === 'tool' || toolCalls
+          ? state.recent
+          : withMessage(state.recent, { role: saidBy, content }),
+    }),
+    SessionForked: (state) => ({ ...state, status: 'open' }),
     SessionErased: (state) => ({
       ...state,
       status: 'erased',
@@ -117,6 +146,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
       recent: [],
       turns: [],
       waiting: null,
+      fork: null,
     }),
   },
 }
@@ -165,7 +195,7 @@ export const decideSend =
   (send: Send) =>
   (state: Session): SessionEvent[] => {
     const { viewer, keyId, hidden, messageId, runId, content, ...run } = send
-    if (state.status === 'erased') throw refusal('session_not_found')
+    if (state.status === 'erased' || state.status === 'forking') throw refusal('session_not_found')
     if (state.running?.runId === runId) return []
     const left = state.running?.node === run.node ? state.running : null
     if (state.status === 'open' && !isOwn(viewer, state)) throw refusal('session_not_found')
@@ -206,13 +236,14 @@ export const decideRecord =
     state.running?.runId === runId ? steps : []
 
 /**
- * Erases a session of that owner; its id is never taken again. A run that another process has under
+ * Erases a session of that owner, or what there is of a fork; its id is never taken again. A run that another process has under
  * way ends here. @throws session_not_found
  */
 export const decideErase =
   ({ sessionOwner, deletedBy }: { sessionOwner: string; deletedBy: string | null }) =>
   ({ status, ownerId, running }: Session): SessionEvent<'RunCancelled' | 'SessionErased'>[] => {
-    if (status !== 'open' || ownerId !== sessionOwner) throw refusal('session_not_found')
+    const there = status === 'open' || status === 'forking'
+    if (!there || ownerId !== sessionOwner) throw refusal('session_not_found')
     const delegated = deletedBy !== sessionOwner
     const erased = {
       type: 'SessionErased',

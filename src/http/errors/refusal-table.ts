@@ -49,6 +49,7 @@ export const refusalTable = {
   invalid_plan: { status: 403, shape: 'error', type: 'invalid_subscription_plan' },
   insufficient_credits: { status: 402, shape: 'error', type: 'insufficient_credits' },
   session_not_found: { status: 404, shape: 'detail', type: invalid },
+  session_exists: { status: 409, shape: 'detail', type: 'conflict_error' },
   message_not_found: { status: 404, shape: 'detail', type: invalid },
   session_busy: { status: 409, shape: 'error', type: 'conflict_error' },
   stream_not_found: { status: 404, shape: 'detail', type: invalid },

@@ -1,71 +1,15 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
 import { orchestratorModel } from '../../../queries/list-models.ts'
 import type { JsonSchemas } from '../../ports/json-schemas.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
-import type { LiveTurn } from '../../turns/turn.ts'
 import { requireFor } from '../checks/authenticate.ts'
 import { repetitionOf } from '../checks/repetition.ts'
 import { refusals } from '../errors/responses.ts'
-import { doneOf, onGone, shownAgents, streamTurn } from '../streams/answer-turn.ts'
-import { chatFormat, toolCallsOf, usageOf } from '../streams/chat-format.ts'
+import { answerChat, completion } from '../streams/answer-chat.ts'
 import { answerFormatOf, requireUsable } from '../wire/answer-format.ts'
 import { type ChatBody, chatBody, conversationOf } from '../wire/chat.ts'
-import { offeredTools, toolCall } from '../wire/client-tools.ts'
+import { offeredTools } from '../wire/client-tools.ts'
 import { modelSettingsOf } from '../wire/model-settings.ts'
-
-const usage = z.object({
-  prompt_tokens: z.int(),
-  completion_tokens: z.int(),
-  total_tokens: z.int(),
-})
-
-const completion = z
-  .object({
-    id: z.string(),
-    object: z.literal('chat.completion'),
-    created: z.int(),
-    model: z.string(),
-    choices: z.array(
-      z.object({
-        index: z.int(),
-        message: z.object({
-          role: z.literal('assistant'),
-          content: z.string().nullable(),
-          tool_calls: z.array(toolCall).optional(),
-        }),
-        finish_reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']),
-      }),
-    ),
-    usage,
-    session_id: z.string(),
-  })
-  .describe('The answer; with stream: true, a stream of chat.completion.chunk items')
-
-const answered = async (turn: LiveTurn, model: string) => {
-  const done = await doneOf(turn)
-  const tool_calls = toolCallsOf(done)
-  return {
-    id: `chatcmpl-${turn.runId}`,
-    object: 'chat.completion' as const,
-    created: turn.created,
-    model,
-    choices: [
-      {
-        index: 0,
-        message: {
-          role: 'assistant' as const,
-          // As OpenAI answers where nothing was said.
-          content: done.waits && done.text === '' ? null : done.text,
-          ...(tool_calls ? { tool_calls } : {}),
-        },
-        finish_reason: done.finish_reason,
-      },
-    ],
-    usage: usageOf(done),
-    session_id: turn.sessionId,
-  }
-}
 
 /**
  * Scopes that depend on the body; checked before the body is validated
@@ -138,7 +82,6 @@ export const chatRoutes =
       async (request, reply) => {
         const { body } = request
         const { stream, stream_options: options, model = orchestratorModel } = body
-        const cancels = options?.on_disconnect === 'cancel'
         const format = answerFormatOf(body.response_format)
         if (format) await requireUsable(format, request.access.organizationId, schemaFault)
         const asked = {
@@ -155,14 +98,7 @@ export const chatRoutes =
         }
         const turn = await beginTurn(request, asked, repetitionOf(request))
         request.answersFor = turn.sessionId
-        if (stream) {
-          const agents = shownAgents(request, options?.agent_events)
-          const includeUsage = options?.include_usage === true
-          const formatOf = (one: LiveTurn) => chatFormat(one, { model, ...agents, includeUsage })
-          return streamTurn(request, reply, { turn, formatOf, cancels })
-        }
-        onGone(reply, turn, cancels)
-        return answered(await turn.started, model)
+        return answerChat(request, reply, { turn, model, stream: stream === true, options })
       },
     )
   }

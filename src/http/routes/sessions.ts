@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { messageView } from '../../../projections/messages.ts'
 import { sessionRun, sessionView } from '../../../projections/sessions.ts'
 import type { GetMessage } from '../../../queries/get-message.ts'
+import type { GetSession } from '../../../queries/get-session.ts'
 import type { GetSessionStatus } from '../../../queries/get-session-status.ts'
 import type { ListMessages } from '../../../queries/list-messages.ts'
 import type { ListSessions } from '../../../queries/list-sessions.ts'
@@ -15,6 +16,7 @@ type Uses = {
   listSessions: ListSessions
   listMessages: ListMessages
   getMessage: GetMessage
+  getSession: GetSession
   getSessionStatus: GetSessionStatus
   delegate: Delegate
 }
@@ -39,17 +41,28 @@ const paging = {
   has_next: z.boolean(),
 }
 
-const sessionList = z.object({
-  sessions: z.array(
-    sessionView.pick({
-      session_id: true,
-      created_at: true,
-      last_update_time: true,
-      is_active: true,
-      message_count: true,
+const sessionItem = sessionView.pick({
+  session_id: true,
+  created_at: true,
+  last_update_time: true,
+  is_active: true,
+  message_count: true,
+  forked_from: true,
+})
+
+const sessionList = z.object({ sessions: z.array(sessionItem), ...paging })
+
+const forkedAfter = z.string().nullable()
+
+const wholeSession = sessionItem.extend({
+  hidden: z.boolean(),
+  forked_from: z.string().nullable(),
+  forked_after: forkedAfter,
+  forks: z.array(
+    sessionItem.pick({ session_id: true, created_at: true }).extend({
+      forked_after: forkedAfter,
     }),
   ),
-  ...paging,
 })
 
 const messageItem = messageView
@@ -83,7 +96,7 @@ const sessionState = z.object({
 export const sessionRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { listSessions, listMessages, getMessage, getSessionStatus, delegate } = uses
+    const { listSessions, listMessages, getMessage, getSession, getSessionStatus, delegate } = uses
     const config = { scopes: ['sessions:read'] }
     const tags = ['sessions']
     const delegated = ['user_not_found', 'delegation_not_allowed'] as const
@@ -108,6 +121,25 @@ export const sessionRoutes =
           includeHidden: include_hidden,
           page: { page, pageSize: page_size },
         })
+      },
+    )
+
+    http.get(
+      '/sessions/:session_id',
+      {
+        config,
+        schema: {
+          tags,
+          summary: 'Get one session, with what it was forked from and its forks',
+          params,
+          querystring: status,
+          response: { 200: wholeSession, ...refusals('detail', 'session_not_found', ...delegated) },
+        },
+      },
+      async (request) => {
+        const { viewer } = await delegate(request, request.query.on_behalf_of)
+        const { organizationId } = request.access
+        return getSession({ organizationId, viewer, sessionId: request.params.session_id })
       },
     )
 

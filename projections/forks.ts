@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { sessionEvents } from '../src/domain/session/events.ts'
+import { count, text, timestamp } from './fields.ts'
+import { idIn, type Projection } from './projection.ts'
+import { sessionDocumentId } from './sessions.ts'
+
+/** A fork whose messages are being copied: what it takes to go on with it, or to erase it. */
+const forkView = z.object({
+  session_id: text,
+  organization_id: text,
+  user_id: text,
+  key_id: text.nullable(),
+  hidden: z.boolean(),
+  fork_id: text,
+  forked_from: text,
+  after: text.nullable(),
+  messages: count,
+  /** The process life that copies. */
+  node: text,
+  begun_at: timestamp,
+})
+export type ForkView = z.infer<typeof forkView>
+
+export const forks: Projection<ForkView, typeof sessionEvents> = {
+  name: 'forks',
+  schema: forkView,
+  categories: ['session'],
+  events: sessionEvents,
+  indexes: {
+    by_begin: { equals: [], orderBy: 'begun_at' },
+    by_user: { equals: ['organization_id', 'user_id'] },
+  },
+  id: ({ stream, metadata }) => sessionDocumentId(metadata.organization_id, idIn(stream)),
+  creates: {
+    ForkBegun: ({ stream, metadata, data }) => ({
+      session_id: idIn(stream),
+      organization_id: metadata.organization_id,
+      user_id: data.userId,
+      key_id: data.keyId,
+      hidden: data.hidden,
+      fork_id: data.forkId,
+      forked_from: data.forkedFrom,
+      after: data.after,
+      messages: data.messages,
+      node: data.node,
+      begun_at: metadata.at,
+    }),
+  },
+  changes: {},
+  removes: ['SessionForked', 'SessionErased'],
+}

@@ -1,0 +1,42 @@
+import type { SessionView } from '../projections/sessions.ts'
+import { isOwn } from '../src/domain/session/session.ts'
+import type { View } from '../src/ports/views.ts'
+import type { FindSession, OneSession } from './find-session.ts'
+
+/** How many forks an answer names. */
+const mostForks = 100
+
+type Uses = { sessions: Pick<View<SessionView>, 'find'>; findSession: FindSession }
+
+/** One session with its place among its forks (GET /api/external/sessions/{session_id}). */
+export const getSession =
+  ({ sessions, findSession }: Uses) =>
+  async (one: OneSession) => {
+    const { session_id, created_at, last_update_time, is_active, message_count, ...view } =
+      await findSession(one)
+    const { items } = await sessions.find({
+      index: 'by_source',
+      equals: [one.organizationId, session_id],
+      descending: true,
+      limit: mostForks,
+    })
+    const own = items.filter(({ user_id, key_id }) =>
+      isOwn(one.viewer, { ownerId: user_id, keyId: key_id }),
+    )
+    return {
+      session_id,
+      created_at,
+      last_update_time,
+      is_active,
+      message_count,
+      hidden: view.hidden,
+      forked_from: view.forked_from ?? null,
+      forked_after: view.forked_after ?? null,
+      forks: own.map((fork) => ({
+        session_id: fork.session_id,
+        forked_after: fork.forked_after ?? null,
+        created_at: fork.created_at,
+      })),
+    }
+  }
+export type GetSession = ReturnType<typeof getSession>

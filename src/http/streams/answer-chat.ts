@@ -1,0 +1,85 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { LiveTurn } from '../../turns/turn.ts'
+import type { ChatBody } from '../wire/chat.ts'
+import { toolCall } from '../wire/client-tools.ts'
+import { doneOf, onGone, shownAgents, streamTurn } from './answer-turn.ts'
+import { chatFormat, toolCallsOf, usageOf } from './chat-format.ts'
+
+const usage = z.object({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+})
+
+export const completion = z
+  .object({
+    id: z.string(),
+    object: z.literal('chat.completion'),
+    created: z.int(),
+    model: z.string(),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        message: z.object({
+          role: z.literal('assistant'),
+          content: z.string().nullable(),
+          tool_calls: z.array(toolCall).optional(),
+        }),
+        finish_reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']),
+      }),
+    ),
+    usage,
+    session_id: z.string(),
+  })
+  .describe('The answer; with stream: true, a stream of chat.completion.chunk items')
+
+const answered = async (turn: LiveTurn, model: string) => {
+  const done = await doneOf(turn)
+  const tool_calls = toolCallsOf(done)
+  return {
+    id: `chatcmpl-${turn.runId}`,
+    object: 'chat.completion' as const,
+    created: turn.created,
+    model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant' as const,
+          // As OpenAI answers where nothing was said.
+          content: done.waits && done.text === '' ? null : done.text,
+          ...(tool_calls ? { tool_calls } : {}),
+        },
+        finish_reason: done.finish_reason,
+      },
+    ],
+    usage: usageOf(done),
+    session_id: turn.sessionId,
+  }
+}
+
+type Chat = {
+  turn: LiveTurn
+  /** As it stands in the answer. */
+  model: string
+  stream: boolean
+  options: ChatBody['stream_options']
+}
+
+/** Answers with a chat completion, whole or streamed. */
+export const answerChat = async (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { turn, model, stream, options }: Chat,
+) => {
+  const cancels = options?.on_disconnect === 'cancel'
+  if (stream) {
+    const agents = shownAgents(request, options?.agent_events)
+    const includeUsage = options?.include_usage === true
+    const formatOf = (one: LiveTurn) => chatFormat(one, { model, ...agents, includeUsage })
+    return streamTurn(request, reply, { turn, formatOf, cancels })
+  }
+  onGone(reply, turn, cancels)
+  return answered(await turn.started, model)
+}

@@ -1,0 +1,94 @@
+import { refusal } from '../domain/refusal.ts'
+import type { Sealed } from '../domain/sealed.ts'
+import { type SessionEvent, sessionEvents } from '../domain/session/events.ts'
+import { type Cut, type ForkedMessage, mostForked } from '../domain/session/fork.ts'
+import { sessionStream } from '../domain/session/session.ts'
+import { decoder } from '../event-sourcing/codec.ts'
+import type { EventStore, RecordedEvent } from '../ports/event-store.ts'
+
+/** A message as it is stored in its own session. */
+export type StoredMessage = Omit<ForkedMessage, 'from'>
+
+type Read = EventStore['read']
+type Place = { organizationId: string; sessionId: string }
+
+const decode = decoder(sessionEvents)
+
+const types = ['UserMessageSent', 'AssistantMessageRecorded', 'ClientToolAnswered', 'MessageForked']
+
+const messageIn = (recorded: RecordedEvent): StoredMessage | undefined => {
+  if (!types.includes(recorded.type)) return undefined
+  const event = decode(recorded) as SessionEvent & Pick<RecordedEvent, 'metadata'>
+  const { at } = event.metadata
+  if (event.type === 'MessageForked') {
+    const { from: _, ...message } = event.data
+    return message
+  }
+  if (event.type === 'UserMessageSent') {
+    const { messageId, runId, content } = event.data
+    return { messageId, fromRun: runId, saidBy: 'user', at, content }
+  }
+  if (event.type === 'AssistantMessageRecorded') {
+    const { runId, ...said } = event.data
+    return { ...said, fromRun: runId, saidBy: 'assistant', at }
+  }
+  if (event.type !== 'ClientToolAnswered') return undefined
+  const { messageId, runId, toolId, content } = event.data
+  return { messageId, fromRun: runId, saidBy: 'tool', at, content, toolId }
+}
+
+/** The messages of a session in their order, in batches, from its events: no view is behind. */
+export async function* recordedMessages(
+  read: Read,
+  { organizationId, sessionId }: Place,
+): AsyncGenerator<StoredMessage[]> {
+  for await (const batch of read(sessionStream(organizationId, sessionId).name)) {
+    const messages = batch.flatMap((event) => messageIn(event) ?? [])
+    if (messages.length > 0) yield messages
+  }
+}
+
+/** Characters of the sealed texts of a message. */
+export const sizeOf = ({ content, toolCalls = [] }: StoredMessage): number =>
+  toolCalls.reduce((sum, call) => sum + call.arguments.box.length, content.box.length)
+
+/** Up to and with a message (null: all), or up to the turn that a message belongs to. */
+export type CutAt = { after: string | null } | { beforeTurnOf: string }
+
+/** `asked` is the message of the user that the turn began with. */
+export type FoundCut = Cut & { asked?: Sealed }
+
+const none: FoundCut = { after: null, messages: 0 }
+
+/**
+ * Where a session is cut. @throws message_not_found, and payload_too_large for more than a fork
+ * copies
+ */
+export const findCut = async (read: Read, place: Place, at: CutAt): Promise<FoundCut> => {
+  const wanted = 'after' in at ? at.after : at.beforeTurnOf
+  let cut = none
+  let characters = 0
+  let turn: FoundCut & { characters: number } = { ...none, characters }
+  const within = (found: FoundCut, size: number): FoundCut => {
+    if (found.messages <= mostForked.messages && size <= mostForked.characters) return found
+    throw refusal('payload_too_large', {
+      message: 'A fork has at most 10,000 messages and 16 MB of text: name an earlier message',
+    })
+  }
+  for await (const batch of recordedMessages(read, place)) {
+    for (const message of batch) {
+      const { messageId, saidBy, content } = message
+      if (saidBy === 'user') turn = { ...cut, asked: content, characters }
+      cut = { after: messageId, messages: cut.messages + 1 }
+      characters += sizeOf(message)
+      if (messageId !== wanted) continue
+      if ('after' in at) return within(cut, characters)
+      const { characters: size, ...before } = turn
+      if (!before.asked) break
+      return within(before, size)
+    }
+    if (wanted === null) within(cut, characters)
+  }
+  if (wanted !== null) throw refusal('message_not_found')
+  return cut
+}

@@ -1,0 +1,154 @@
+import t from 'tap'
+import { evolved } from '../../../src/domain/aggregate.ts'
+import type { SessionEvent } from '../../../src/domain/session/events.ts'
+import {
+  decideFork,
+  type ForkedMessage,
+  type ForkPiece,
+  requireFree,
+  requireSource,
+} from '../../../src/domain/session/fork.ts'
+import { decideErase, decideSend, session } from '../../../src/domain/session/session.ts'
+import { deciding } from '../../support/given.ts'
+
+const viewer = { userId: 'user-1', onlyKeyId: null }
+const cut = { forkedFrom: 'session-0', after: 'message-3', messages: 3 }
+const fork = { ...cut, forkId: 'fork-1' }
+const owner = { userId: 'user-1', keyId: 'key-1', hidden: true }
+
+const message = (n: number, saidBy: ForkedMessage['saidBy'] = 'user'): ForkedMessage => ({
+  messageId: `copy-${n}`,
+  from: `message-${n}`,
+  fromRun: `run-${n}`,
+  saidBy,
+  at: '2026-01-01T00:00:00.000Z',
+  content: { $sealed: 'session:org-1/session-1', box: `text ${n}` },
+})
+const piece = (at: number, ...messages: ForkedMessage[]): ForkPiece => ({
+  fork,
+  viewer,
+  keyId: 'key-1',
+  hidden: true,
+  node: 'node-1',
+  at,
+  messages,
+})
+const begun: SessionEvent<'ForkBegun'> = {
+  type: 'ForkBegun',
+  data: { ...owner, ...fork, node: 'node-1' },
+}
+const copied = (n: number, saidBy?: ForkedMessage['saidBy']): SessionEvent<'MessageForked'> => ({
+  type: 'MessageForked',
+  data: message(n, saidBy),
+})
+const forked: SessionEvent<'SessionForked'> = { type: 'SessionForked', data: { ...owner, ...cut } }
+const erased: SessionEvent = {
+  type: 'SessionErased',
+  data: { deletedBy: 'user-1', sessionOwner: 'user-1', delegated: false },
+}
+const created: SessionEvent = {
+  type: 'SessionCreated',
+  data: { userId: 'user-1', keyId: 'key-1', hidden: false },
+}
+
+t.test('deciding a fork', async (t) => {
+  const given = deciding(t, session)
+  const all = [message(1), message(2, 'assistant'), message(3)]
+  given()
+    .when(decideFork(piece(0, ...all)))
+    .emitsOnce(begun, copied(1), copied(2, 'assistant'), copied(3), forked)
+  given()
+    .when(decideFork(piece(0, message(1))))
+    .emitsOnce(begun, copied(1))
+  given(begun, copied(1))
+    .when(decideFork(piece(1, message(2))))
+    .emitsOnce(copied(2))
+  given(begun, copied(1), copied(2))
+    .when(decideFork(piece(2, message(3))))
+    .emitsOnce(copied(3), forked)
+  const empty = { ...fork, after: null, messages: 0 }
+  given()
+    .when(decideFork({ ...piece(0), fork: empty }))
+    .emitsOnce(
+      { type: 'ForkBegun', data: { ...begun.data, after: null, messages: 0 } },
+      { type: 'SessionForked', data: { ...forked.data, after: null, messages: 0 } },
+    )
+})
+
+t.test('a message is copied once, and none is left out', async (t) => {
+  const given = deciding(t, session)
+  given(begun, copied(1), copied(2))
+    .when(decideFork(piece(1, message(2))))
+    .changesNothing()
+  given(begun, copied(1))
+    .when(decideFork(piece(2, message(3))))
+    .changesNothing()
+  given(begun, copied(1), copied(2), copied(3), forked)
+    .when(decideFork(piece(2, message(3))))
+    .changesNothing()
+})
+
+t.test('an id that is taken', async (t) => {
+  const given = deciding(t, session)
+  const other = { ...piece(0, message(1)), fork: { ...fork, forkId: 'fork-2' } }
+  given(created).when(decideFork(other)).refuses('session_exists')
+  given(begun, copied(1)).when(decideFork(other)).refuses('session_exists')
+  given(erased).when(decideFork(other)).refuses('session_not_found')
+  given(begun, copied(1), erased)
+    .when(decideFork(piece(1, message(2))))
+    .refuses('session_not_found')
+  const stranger = { ...other, viewer: { userId: 'user-2', onlyKeyId: null } }
+  given(created).when(decideFork(stranger)).refuses('session_not_found')
+  const state = evolved(session, session.initial, [begun])
+  t.doesNotThrow(() => requireFree(viewer, 'fork-1', state), 'by this fork')
+})
+
+t.test('half a fork is no session', async (t) => {
+  const given = deciding(t, session)
+  const half = [begun, copied(1)]
+  const send = {
+    viewer,
+    keyId: 'key-1',
+    hidden: undefined,
+    messageId: 'message-9',
+    runId: 'run-9',
+    content: { $sealed: 'session:org-1/session-1', box: 'Hi' },
+    agentId: 'agent-1',
+    agent: 'Orchestrator',
+    node: 'node-1',
+    payerId: 'user-1',
+  }
+  given(...half)
+    .when(decideSend(send))
+    .refuses('session_not_found')
+  const state = evolved(session, session.initial, half)
+  t.throws(() => requireSource(viewer, state), { code: 'session_not_found' })
+  given(...half)
+    .when(decideErase({ sessionOwner: 'user-1', deletedBy: 'user-1' }))
+    .emits(erased)
+})
+
+t.test('a whole one is: it goes on with what was said', async (t) => {
+  const calls = [{ id: 'c', name: 'n', arguments: message(1).content }]
+  const called = { ...message(2, 'assistant'), toolCalls: calls }
+  const state = evolved(session, session.initial, [
+    begun,
+    copied(1),
+    { type: 'MessageForked', data: called },
+    copied(3, 'tool'),
+    copied(4, 'assistant'),
+    forked,
+  ])
+  t.match(state, { status: 'open', ownerId: 'user-1', keyId: 'key-1', hidden: true, waiting: null })
+  t.strictSame(
+    state.recent.map(({ role, content }) => [role, content.box]),
+    [
+      ['user', 'text 1'],
+      ['assistant', 'text 4'],
+    ],
+    'without calls and their results, as in the session itself',
+  )
+  t.doesNotThrow(() => requireSource(viewer, state))
+  const other = { userId: 'user-1', onlyKeyId: 'key-2' }
+  t.throws(() => requireSource(other, state), { code: 'session_not_found' })
+})
