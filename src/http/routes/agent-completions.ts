@@ -9,6 +9,7 @@ import { repetitionOf } from '../checks/repetition.ts'
 import { refusals } from '../errors/responses.ts'
 import { type AgentStream, agentFormat } from '../streams/agent-format.ts'
 import { doneOf, onGone, streamTurn } from '../streams/answer-turn.ts'
+import { beginning, turnFrames } from '../streams/turn-frames.ts'
 import { orAbsent, sessionId } from '../wire/fields.ts'
 import { modelSettingFields, modelSettingsOf } from '../wire/model-settings.ts'
 
@@ -117,8 +118,9 @@ export const agentCompletionRoutes =
         if (!agent) throw refusal('agent_not_found')
         const named = { agentId, agentName: agent.name, model: agent.model ?? defaultModel }
         if (stream) {
-          const formatOf = (one: LiveTurn) => agentFormat(one, named)
-          return streamTurn(request, reply, { turn, formatOf, cancels: false })
+          const framesOf = (one: LiveTurn, ending: AbortSignal) =>
+            turnFrames(one, agentFormat(one, named))(beginning, ending)
+          return streamTurn(request, reply, { turn, framesOf, cancels: false })
         }
         onGone(reply, turn, false)
         return answered(await turn.started, named)

@@ -5,6 +5,7 @@ import type { ChatBody } from '../wire/chat.ts'
 import { toolCall } from '../wire/client-tools.ts'
 import { doneOf, onGone, shownAgents, streamTurn } from './answer-turn.ts'
 import { chatFormat, toolCallsOf, usageOf } from './chat-format.ts'
+import { beginning, turnFrames } from './turn-frames.ts'
 
 const usage = z.object({
   prompt_tokens: z.int(),
@@ -77,8 +78,9 @@ export const answerChat = async (
   if (stream) {
     const agents = shownAgents(request, options?.agent_events)
     const includeUsage = options?.include_usage === true
-    const formatOf = (one: LiveTurn) => chatFormat(one, { model, ...agents, includeUsage })
-    return streamTurn(request, reply, { turn, formatOf, cancels })
+    const framesOf = (one: LiveTurn, ending: AbortSignal) =>
+      turnFrames(one, chatFormat(one, { model, ...agents, includeUsage }))(beginning, ending)
+    return streamTurn(request, reply, { turn, framesOf, cancels })
   }
   onGone(reply, turn, cancels)
   return answered(await turn.started, model)

@@ -4,9 +4,8 @@ import { deferred } from '../../support/deferred.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import type { AgentEvents, ChatStream } from './chat-format.ts'
 import { endingSignal, sendStream, whenGone } from './sse.ts'
-import { beginning, type StreamFormat, turnFrames } from './turn-frames.ts'
 
-/** How long a stream waits for its turn to begin, so that a refusal still has its own status. */
+/** How long an answer waits for its turn to begin, so that a refusal still has its own status. */
 const beginMs = 150
 
 /** Stock SDKs fail on objects without `choices`; by default they get events inside chunks. */
@@ -43,9 +42,20 @@ export const doneOf = async (turn: LiveTurn): Promise<TurnDone> => {
   return outcome.done
 }
 
+/** A turn once it has begun, or a moment later while it waits for others. @throws Refusal */
+export const begunSoon = async (turn: LiveTurn): Promise<LiveTurn> => {
+  const soon = deferred<undefined>()
+  const timer = setTimeout(soon.resolve, beginMs, undefined)
+  try {
+    return (await Promise.race([turn.started, soon.promise])) ?? turn
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 type Streamed = {
   turn: LiveTurn
-  formatOf(turn: LiveTurn): StreamFormat
+  framesOf(turn: LiveTurn, ending: AbortSignal): AsyncGenerator<string>
   /** The client wants the turn cancelled when it disconnects. */
   cancels: boolean
 }
@@ -57,14 +67,11 @@ type Streamed = {
 export const streamTurn = async (
   request: FastifyRequest,
   reply: FastifyReply,
-  { turn, formatOf, cancels }: Streamed,
+  { turn, framesOf, cancels }: Streamed,
 ) => {
   const ending = endingSignal(reply)
   onGone(reply, turn, cancels)
-  const soon = deferred<undefined>()
-  const timer = setTimeout(soon.resolve, beginMs, undefined)
-  const begun = (await Promise.race([turn.started, soon.promise])) ?? turn
-  clearTimeout(timer)
+  const begun = await begunSoon(turn)
   request.streamedRun = begun.runId
-  return sendStream(reply, turnFrames(begun, formatOf(begun))(beginning, ending))
+  return sendStream(reply, framesOf(begun, ending))
 }

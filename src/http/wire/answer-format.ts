@@ -8,6 +8,14 @@ const schemaName = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'A name has 1 to 64 of A-Z a-z 0-9 _ -')
 
+/** A schema to answer by. */
+export const schemaFields = {
+  name: schemaName,
+  description: orAbsent(z.string().max(4_000)),
+  schema: freeJson(z.record(z.string(), z.unknown())).describe('JSON Schema of the answer'),
+  strict: orAbsent(z.boolean()),
+}
+
 /** `response_format` of a chat request (docs/contract/chat.md#structured-answers). */
 export const responseFormat = z.discriminatedUnion(
   'type',
@@ -16,12 +24,7 @@ export const responseFormat = z.discriminatedUnion(
     z.object({ type: z.literal('json_object') }),
     z.object({
       type: z.literal('json_schema'),
-      json_schema: z.object({
-        name: schemaName,
-        description: orAbsent(z.string().max(4_000)),
-        schema: freeJson(z.record(z.string(), z.unknown())).describe('JSON Schema of the answer'),
-        strict: orAbsent(z.boolean()),
-      }),
+      json_schema: z.object(schemaFields),
     }),
   ],
   'type is one of text, json_object, json_schema',

@@ -38,9 +38,12 @@ const message = z.discriminatedUnion(
   'role is one of system, user, assistant, tool',
 )
 
+/** The messages of a request. */
+export const chatMessages = z.array(message)
+
 /** Body of POST /v1/chat/completions. Unknown parameters are tolerated (docs/contract/chat.md#request). */
 export const chatBody = z.object({
-  messages: z.array(message),
+  messages: chatMessages,
   model: orAbsent(z.string()),
   stream: z.boolean().nullish(),
   session_id: orAbsent(sessionId),
@@ -121,7 +124,7 @@ const lastResults = (messages: readonly Sent[]): ToolAnswer[] => {
 }
 
 /** @throws missing_required_field when there is neither a user message nor a result. */
-export const conversationOf = ({ messages }: ChatBody): Conversation => {
+export const conversationOf = ({ messages }: Pick<ChatBody, 'messages'>): Conversation => {
   const last = messages.findLastIndex(({ role }) => role === 'user')
   const turn = messages[last]
   const results = messages.some(({ role }) => role === 'tool') ? lastResults(messages) : []

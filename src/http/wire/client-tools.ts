@@ -8,33 +8,38 @@ import { freeJson, orAbsent } from './fields.ts'
 const most = 128
 const inAll: JsonBounds = { bytes: 262_144, depth: 40, nodes: 20_000 }
 
-const functionName = z
+export const functionName = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'A name has 1 to 64 of A-Z a-z 0-9 _ -')
 
+/** A function as a client describes it. */
+export const functionFields = {
+  name: functionName,
+  description: orAbsent(z.string().max(16_384)),
+  parameters: orAbsent(freeJson(z.record(z.string(), z.unknown()))).describe(
+    'JSON Schema of the arguments',
+  ),
+  strict: orAbsent(z.boolean()),
+}
+
+/** The tools of one request, within the bounds of all together. */
+export const toolsOf = <Tool extends z.ZodType>(tool: Tool) =>
+  z
+    .array(tool)
+    .max(most, `At most ${most} tools are offered`)
+    .superRefine((all, { addIssue }) => {
+      const message = jsonFault(all, inAll)
+      if (message) addIssue({ code: 'custom', message, params: { code: 'too_complex' } })
+    })
+
 const tool = z.object({
   type: z.literal('function', 'Only tools of type function can be offered'),
-  function: z.object({
-    name: functionName,
-    description: orAbsent(z.string().max(16_384)),
-    parameters: orAbsent(freeJson(z.record(z.string(), z.unknown()))).describe(
-      'JSON Schema of the arguments',
-    ),
-    strict: orAbsent(z.boolean()),
-  }),
+  function: z.object(functionFields),
 })
-
-const tools = z
-  .array(tool)
-  .max(most, `At most ${most} tools are offered`)
-  .superRefine((all, { addIssue }) => {
-    const message = jsonFault(all, inAll)
-    if (message) addIssue({ code: 'custom', message, params: { code: 'too_complex' } })
-  })
 
 /** Fields of a chat request. */
 export const clientToolFields = {
-  tools: orAbsent(tools),
+  tools: orAbsent(toolsOf(tool)),
   tool_choice: orAbsent(
     z.union(
       [
@@ -49,6 +54,9 @@ export const clientToolFields = {
 
 const fields = z.object(clientToolFields)
 
+/** What a request offers, as chat completions name it. */
+export type ClientToolsSent = z.infer<typeof fields>
+
 /** A call as clients are told of it, and as they repeat it. */
 export const toolCall = z.object({
   id: z.string(),
@@ -60,7 +68,7 @@ export const toolCall = z.object({
 export type OfferedTools = Omit<ClientTools, 'callId'>
 
 /** @throws invalid_tool for a name that comes twice, invalid_input for a choice that is not offered */
-export const offeredTools = (body: z.infer<typeof fields>): OfferedTools | undefined => {
+export const offeredTools = (body: Partial<ClientToolsSent>): OfferedTools | undefined => {
   const { tools = [], tool_choice: choice = 'auto', parallel_tool_calls: parallel } = body
   const names = new Set<string>()
   for (const { function: one } of tools) {

@@ -27,10 +27,10 @@ export const modelSettingFields = {
 
 const fields = z.object(modelSettingFields)
 
+export type ModelSettingsSent = z.infer<typeof fields>
+
 /** What a request sets, in the domain's names; undefined where it sets nothing. */
-export const modelSettingsOf = (
-  body: Partial<z.infer<typeof fields>>,
-): ModelSettings | undefined => {
+export const modelSettingsOf = (body: Partial<ModelSettingsSent>): ModelSettings | undefined => {
   const stops = body.stop === undefined ? [] : [body.stop].flat()
   const settings = {
     temperature: body.temperature,
@@ -52,7 +52,7 @@ export const modelSettingsOf = (
  * A parameter that would change the answer, and that is not offered: only values that change nothing
  * are accepted.
  */
-const notOffered = <Schema extends z.ZodType>(
+export const notOffered = <Schema extends z.ZodType>(
   schema: Schema,
   isHarmless: (value: z.infer<Schema>) => boolean,
   message: string,
@@ -62,7 +62,8 @@ const notOffered = <Schema extends z.ZodType>(
     addIssue({ code: 'custom', message, params: { code: 'unsupported_parameter' } })
   })
 
-const never = () => false
+/** No value is accepted. */
+export const never = () => false
 
 /** OpenAI's parameters that are refused as `unsupported_parameter`. */
 export const unsupportedFields = {

@@ -1,0 +1,30 @@
+import type { RefusalCode } from '../../domain/refusal-words.ts'
+
+/** How a turn of chat completions or of responses can be refused or fail. */
+export const turnRefusals = [
+  'missing_required_field',
+  'invalid_input',
+  'unsupported_parameter',
+  'payload_too_large',
+  'unsupported_media_type',
+  'user_not_found',
+  'delegation_not_allowed',
+  'no_subscription',
+  'invalid_plan',
+  'insufficient_credits',
+  'session_not_found',
+  'agent_not_found',
+  'agent_inactive',
+  'invalid_tool',
+  'tool_name_taken',
+  'invalid_tool_result',
+  'too_complex',
+  'session_busy',
+  'idempotency_key_reused',
+  'orchestrator_error',
+  'model_misconfigured',
+  'context_length_exceeded',
+  'invalid_model_output',
+  'llm_service_unavailable',
+  'llm_service_timeout',
+] as const satisfies readonly RefusalCode[]
