@@ -25,6 +25,8 @@ import { chatRoutes } from '../http/routes/chat.ts'
 import { instructionRoutes, managementAgentRoutes } from '../http/routes/management-agents.ts'
 import { mcpRoutes } from '../http/routes/mcp.ts'
 import { modelRoutes } from '../http/routes/models.ts'
+import { responseReadRoutes } from '../http/routes/response-reads.ts'
+import { responseRoutes } from '../http/routes/responses.ts'
 import { sessionForkRoutes } from '../http/routes/session-forks.ts'
 import { sessionTurnRoutes } from '../http/routes/session-turns.ts'
 import { sessionRoutes } from '../http/routes/sessions.ts'
@@ -45,6 +47,7 @@ import { beginTurn as beginTurnOf } from '../turns/begin-turn.ts'
 import type { EraseContents } from '../turns/erase-contents.ts'
 import { eraseSessions } from '../turns/erase-sessions.ts'
 import { findCurrentSession } from '../turns/find-current-session.ts'
+import { findTurn as findTurnOf } from '../turns/find-turn.ts'
 import { forkSessions as forkSessionsOf } from '../turns/fork-sessions.ts'
 import { pastTurn as pastTurnOf } from '../turns/past-turn.ts'
 import { repeatedRequests } from '../turns/repeated-requests.ts'
@@ -126,9 +129,20 @@ export const chatPart = (uses: Uses) => {
     log,
   })
   const repeats = repeatedRequests({ turns, findRepeatedRun: findRepeatedRun(runs), clock })
+  const currentSession = findCurrentSession({
+    waitUntilShown: turns.waitUntilShown,
+    findSession: findSession(sessions),
+  })
+  const findTurn = findTurnOf({
+    turns,
+    pastTurn,
+    findRun: runs.get,
+    findSession: currentSession,
+  })
   const beginTurn = beginTurnOf({
     turns,
     pastTurn,
+    findTurn,
     findAgents,
     delegate,
     requireSubscription,
@@ -137,10 +151,6 @@ export const chatPart = (uses: Uses) => {
     toolsOf,
     findRun: runs.get,
     clock,
-  })
-  const currentSession = findCurrentSession({
-    waitUntilShown: turns.waitUntilShown,
-    findSession: findSession(sessions),
   })
   const forkSessions = forkSessionsOf({
     load: uses.load,
@@ -172,6 +182,14 @@ export const chatPart = (uses: Uses) => {
     routes: {
       '/api/external/v1': [
         chatRoutes({ beginTurn, schemaFault: uses.schemas.faultOf }),
+        responseRoutes({
+          beginTurn,
+          findTurn,
+          delegate,
+          requireSubscription,
+          schemaFault: uses.schemas.faultOf,
+        }),
+        responseReadRoutes({ findTurn, delegate }),
         modelRoutes({
           listModels: listModels({ agents, organizations }),
           getModel: getModel({ agents, organizations }),

@@ -8,12 +8,13 @@ import type { AnswerFormat, ChatMessage, ModelSettings } from '../ports/model.ts
 import type { Asker, Delegate, Delegated } from '../security/delegate.ts'
 import { idFor } from '../support/ids.ts'
 import { findCalledSession, requireFreeNames } from './client-tools.ts'
+import type { FindTurn } from './find-turn.ts'
 import type { PastTurn } from './past-turn.ts'
 import type { RepeatedRequests, Repetition } from './repeated-requests.ts'
 import type { RequireSubscription } from './require-subscription.ts'
 import { requireShortTexts } from './text-bounds.ts'
 import type { LiveTurn, ToolAnswer, TurnRequest } from './turn.ts'
-import type { Turns } from './turns.ts'
+import type { Kept, Turns } from './turns.ts'
 import type { WarmAgents } from './warm-agents.ts'
 
 export type BeginTurnUses = {
@@ -26,6 +27,7 @@ export type BeginTurnUses = {
   warmAgents: WarmAgents
   toolsOf: RuntimePorts['toolsOf']
   findRun(runId: string): Promise<RunView | undefined>
+  findTurn: FindTurn
   clock: Clock
 }
 
@@ -54,8 +56,9 @@ export type TurnAsked = {
   anyAgentType?: true
   settings?: ModelSettings | undefined
   format?: AnswerFormat | undefined
-  /** The turn can be read again after its end. */
-  keep: boolean
+  /** The run that the message answers: its session goes on, unless it has gone on already. */
+  previousRunId?: string | undefined
+  keep: Kept
 }
 
 /**
@@ -102,13 +105,17 @@ export const beginTurn = (uses: BeginTurnUses) => {
         : undefined
     if (clientTools) await requireFree({ tools: clientTools, agent: target ?? agent, agents, call })
     const fork = asked.forks && (await asked.forks({ call, viewer }))
-    const called = results && !asked.sessionId
-    const sessionId = called
-      ? await calledSession(access.organizationId, results, after)
-      : (fork?.sessionId ?? asked.sessionId)
+    const { previousRunId: follows } = asked
+    const { organizationId } = access
+    const sessionId =
+      follows !== undefined
+        ? await uses.findTurn.sessionOf({ organizationId, viewer, runId: follows })
+        : results && !asked.sessionId
+          ? await calledSession(organizationId, results, after)
+          : (fork?.sessionId ?? asked.sessionId)
     const continues = results && sessionId !== undefined
     for (const { agentId } of target ? [agent, target] : [agent])
-      warmAgents.used(access.organizationId, viewer.userId, agentId)
+      warmAgents.used(organizationId, viewer.userId, agentId)
     const turn = turns.send(
       {
         call,
@@ -129,6 +136,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
         ...(clientTools ? { clientTools } : {}),
         ...(target ? { target } : {}),
         ...(fingerprint ? { fingerprint } : {}),
+        ...(follows === undefined ? {} : { follows }),
         ...(asked.settings ? { settings: asked.settings } : {}),
         ...(asked.format ? { format: asked.format } : {}),
       },

@@ -163,7 +163,7 @@ export const runTurn = (uses: RunTurnUses) => {
   /** Reserves, and stores the message and the beginning of its run. @throws Refusal */
   const start = async (request: TurnRequest, runId: string): Promise<Sent> => {
     const { call, viewer, sessionId, hidden, agent, messageId, payerId } = request
-    const { fingerprint, isNewSession = false } = request
+    const { fingerprint, follows, isNewSession = false } = request
     const pause = pauseFor(request)
     if (pause) await pause
     const reserve = reserveFor(request)
@@ -183,6 +183,7 @@ export const runTurn = (uses: RunTurnUses) => {
         payerId,
         reserve,
         ...(fingerprint === undefined ? {} : { fingerprint }),
+        ...(follows === undefined ? {} : { follows }),
       },
       now(call, call.causationId),
     )

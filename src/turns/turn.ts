@@ -40,6 +40,8 @@ export type TurnRequest = {
   /** How models are to answer in this turn. */
   settings?: ModelSettings
   format?: AnswerFormat
+  /** The run that the session's latest turn has to be. */
+  follows?: string
   /** A repeated request has the same (idempotency key). */
   messageId: string
   /** Set when a stock SDK may repeat the request. */
@@ -63,6 +65,8 @@ export type LiveTurn = {
   /** Unix seconds. */
   created: number
   log: TurnLog
+  /** Who would own its session if it began one; undefined for turns that are read back. */
+  askedBy?: { ownerId: string; keyId: string | null }
   /** Set once its message is stored: the session's owner, and the position where the run began. */
   begun?: { ownerId: string; keyId: string | null; position: Position }
   /**

@@ -12,6 +12,9 @@ import { turnQueue } from './turn-queue.ts'
 const keptMs = 600_000
 const keptCharacters = 64_000_000
 
+/** Whether a turn can be read again after its end, and whether one can that was refused while it waited. */
+export type Kept = boolean | 'refusal too'
+
 type Place = { organizationId: string; sessionId: string }
 
 const sessionName = ({ organizationId, sessionId }: Place): string =>
@@ -42,12 +45,12 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
     byId.set(turn.runId, turn)
   }
 
-  const retire = (turn: LiveTurn, keep: boolean) => {
+  const retire = (turn: LiveTurn, keep: Kept) => {
     const session = live.get(sessionName(turn))
     session?.delete(turn)
     if (session?.size === 0) live.delete(sessionName(turn))
     byId.delete(turn.runId)
-    if (keep && turn.begun) kept.set(turn.runId, turn)
+    if (keep === 'refusal too' || (keep && turn.begun)) kept.set(turn.runId, turn)
   }
 
   /** The session's running turn; those that wait have not begun. */
@@ -76,7 +79,7 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
    * Begins a turn. `keep`: it can be read again after its end. A refusal rejects `started`;
    * `outcome` never rejects.
    */
-  const send = (request: TurnRequest, { keep }: { keep: boolean }): LiveTurn => {
+  const send = (request: TurnRequest, { keep }: { keep: Kept }): LiveTurn => {
     const { sessionId, viewer } = request
     const { organizationId } = request.call
     const place = { organizationId, sessionId }
@@ -137,6 +140,7 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
       organizationId,
       agentId: request.agent.agentId,
       created: Math.floor(clock.now().getTime() / 1000),
+      askedBy: { ownerId: viewer.userId, keyId: request.call.keyId },
       log,
       started: started.promise,
       outcome,

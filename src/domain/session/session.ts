@@ -183,18 +183,20 @@ export type Send = {
   node: string
   payerId: string
   fingerprint?: string
+  /** The run that the latest turn has to be. */
+  follows?: string
 }
 
 /**
  * A user's message begins a run, and so do the results of the client's tools. A message that was sent before is not recorded again: its answer
  * stands (no events), or, when its run failed, a new run is begun for it. A process has one turn
  * of a session at a time, so a run that its own process left open (its end could not be stored) is
- * closed first. @throws invalid_tool_result
+ * closed first. @throws invalid_tool_result, response_continued
  */
 export const decideSend =
   (send: Send) =>
   (state: Session): SessionEvent[] => {
-    const { viewer, keyId, hidden, messageId, runId, content, ...run } = send
+    const { viewer, keyId, hidden, messageId, runId, content, follows, ...run } = send
     if (state.status === 'erased' || state.status === 'forking') throw refusal('session_not_found')
     if (state.running?.runId === runId) return []
     const left = state.running?.node === run.node ? state.running : null
@@ -202,6 +204,8 @@ export const decideSend =
     const before = state.turns.find((turn) => turn.messageId === messageId)
     if (before && before.outcome !== 'failed' && before.runId !== left?.runId) return []
     if (state.running && !left) throw refusal('session_busy')
+    const latest = state.turns.findLast((turn) => turn !== before)
+    if (follows !== undefined && latest?.runId !== follows) throw refusal('response_continued')
     const events: SessionEvent[] = []
     if (left) events.push({ type: 'RunFailed', data: { runId: left.runId, ...interrupted } })
     if (state.status === 'unknown')

@@ -28,7 +28,7 @@ const oneByOne = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] =>
     : [issue]
 
 /** Codes that a schema gives to what it refuses. */
-const ownCodes = ['too_complex', 'unsupported_parameter'] as const
+const ownCodes = ['too_complex', 'unsupported_parameter', 'unsupported_content'] as const
 
 const ownCodeOf = (issue: z.core.$ZodIssue) =>
   issue.code === 'custom' ? ownCodes.find((code) => code === issue.params?.code) : undefined

@@ -9,6 +9,7 @@ const datastore_id = demoId('datastore')
 const librarian = demoId('Librarian')
 const question = 'How many days of leave are there?'
 const session_id = 'tour'
+const responses = '/api/external/v1/responses'
 const chat = '/api/external/v1/chat/completions'
 const invited = 'ada@example.com'
 
@@ -19,6 +20,7 @@ const bodies = {
       messages: [{ role: 'user', content: question }],
       session_id,
     },
+    [responses]: { input: question },
     '/api/external/v1/warmup': {},
     '/api/external/agents/{agent_id}/completions': { message: question },
     '/api/external/sessions/{session_id}/cancel': {},

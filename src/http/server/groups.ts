@@ -13,6 +13,8 @@ Every refusal has a code, in the header \`X-Error-Code\`. Times are UTC, ids are
 /** The groups of requests in the order in which they are shown, with their descriptions. */
 export const groups: Readonly<Record<string, string>> = {
   chat: 'Send messages to the orchestrator, whole or streamed',
+  responses:
+    'The same turns in the shape of OpenAI’s Responses API: also in the background, read and cancelled by id',
   agents: 'Ask one agent directly',
   sessions: 'Read conversations back, follow or cancel a turn',
   knowledge: 'Upload documents, and search them',

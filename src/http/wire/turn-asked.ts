@@ -18,7 +18,7 @@ export type TurnSent = Pick<ChatBody, 'messages'> &
   >
 
 /** In the terms of turns. `keep`: the turn can be read again after its end. @throws Refusal */
-export const turnAsked = (sent: TurnSent, keep: boolean): TurnAsked => ({
+export const turnAsked = (sent: TurnSent, keep: TurnAsked['keep']): TurnAsked => ({
   ...conversationOf(sent),
   clientTools: offeredTools(sent),
   sessionId: sent.session_id,

@@ -110,10 +110,12 @@ t.test('every example answers what the document says, as it stands', async (t) =
   const made = (await as(superAdminKey, 'post', `${at}/api-keys`, { name: 'Gone soon' })).body
   const mine = (await as(own.key, 'post', '/api/me/api-keys', { name: 'Gone soon' })).body
 
+  const { body: response } = await as(key, 'post', '/api/external/v1/responses', { input: 'Hi' })
   const named = (path: string): Record<string, string> => ({
     user_id: path.includes('/members/') ? member.user_id : user_id,
     content_id: path.endsWith('/retry') ? failed.id : content.id,
     event_id: message.event_id,
+    response_id: response.id,
     key_id: path.startsWith('/api/me/') ? mine.key_id : made.key_id,
     ...(/connect-/.test(path) ? { agent_id: caller.agent_id } : {}),
   })

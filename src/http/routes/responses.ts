@@ -1,0 +1,105 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import type { JsonSchemas } from '../../ports/json-schemas.ts'
+import type { Delegate } from '../../security/delegate.ts'
+import type { BeginTurn } from '../../turns/begin-turn.ts'
+import type { FindTurn } from '../../turns/find-turn.ts'
+import type { RequireSubscription } from '../../turns/require-subscription.ts'
+import { repetitionOf } from '../checks/repetition.ts'
+import { requireTurnScopes } from '../checks/turn-scopes.ts'
+import { refusals } from '../errors/responses.ts'
+import { turnRefusals } from '../errors/turn-refusals.ts'
+import { begunSoon, doneOf } from '../streams/answer-turn.ts'
+import { requireUsable } from '../wire/answer-format.ts'
+import { withReferences } from '../wire/item-references.ts'
+import type { SaidItem } from '../wire/response-input.ts'
+import { echoOf, progressOf, responseObject, responseOf } from '../wire/response-object.ts'
+import {
+  inResponseNames,
+  type ResponsesBody,
+  responsesBody,
+  runOfResponse,
+  turnSentOf,
+} from '../wire/responses.ts'
+import { turnAsked } from '../wire/turn-asked.ts'
+
+type Uses = {
+  beginTurn: BeginTurn
+  findTurn: FindTurn
+  delegate: Delegate
+  requireSubscription: RequireSubscription
+  schemaFault: JsonSchemas['faultOf']
+}
+
+/** The turn that a response follows; an id of impossible form names none. */
+const previousOf = ({ previous_response_id: id }: ResponsesBody): string | undefined =>
+  id === undefined ? undefined : (runOfResponse(id) ?? '')
+
+/** POST /api/external/v1/responses: whole, streamed, or in the background. */
+export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
+  const { beginTurn, findTurn, delegate, requireSubscription, schemaFault } = uses
+  const resolved = withReferences(findTurn)
+
+  return async (http) => {
+    http.post(
+      '/responses',
+      {
+        config: { group: 'chat', scopes: ['orchestrator:invoke'], streams: 'asked' },
+        preValidation: requireTurnScopes,
+        schema: {
+          tags: ['responses'],
+          summary: 'Begin a response: whole, streamed, or in the background',
+          body: responsesBody,
+          response: {
+            200: responseObject,
+            ...refusals(
+              'chat',
+              ...turnRefusals,
+              'response_not_found',
+              'response_continued',
+              'unsupported_content',
+            ),
+          },
+        },
+      },
+      async (request) => {
+        const { body, access } = request
+        const { organizationId } = access
+        const { background } = body
+
+        /** Items that references stand for are looked up once all else that is refused first was. */
+        const saidItems = async (): Promise<readonly SaidItem[]> => {
+          const said = body.input.filter((item) => item.type !== 'item_reference')
+          if (said.length === body.input.length) return said
+          const { viewer } = await delegate(request, body.on_behalf_of)
+          await requireSubscription(access)
+          return resolved(body.input, { organizationId, viewer })
+        }
+
+        const begun = async () => {
+          const keep = background ? 'refusal too' : body.stream === true
+          const asked = turnAsked(turnSentOf(body, await saidItems()), keep)
+          if (asked.format) await requireUsable(asked.format, organizationId, schemaFault)
+          const previousRunId = previousOf(body)
+          return beginTurn(request, { ...asked, previousRunId }, repetitionOf(request))
+        }
+
+        const answered = async () => {
+          const turn = await begun()
+          request.answersFor = turn.sessionId
+          const echo = echoOf(body)
+          if (background) {
+            const soon = await begunSoon(turn)
+            return responseOf(soon, await progressOf(soon), echo)
+          }
+          const started = await turn.started
+          await doneOf(started)
+          return responseOf(started, await progressOf(started), echo)
+        }
+
+        return answered().catch((error: unknown) => {
+          throw inResponseNames(error)
+        })
+      },
+    )
+  }
+}

@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import { refusal } from '../../domain/refusal.ts'
+import { type ChatBody, chatMessages } from './chat.ts'
+
+/** Kinds of items that OpenAI has and that are not offered here. */
+const otherItems = [
+  'additional_tools',
+  'apply_patch_call',
+  'apply_patch_call_output',
+  'code_interpreter_call',
+  'compaction',
+  'compaction_trigger',
+  'computer_call',
+  'computer_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'file_search_call',
+  'image_generation_call',
+  'local_shell_call',
+  'local_shell_call_output',
+  'mcp_approval_request',
+  'mcp_approval_response',
+  'mcp_call',
+  'mcp_list_tools',
+  'program',
+  'program_output',
+  'shell_call',
+  'shell_call_output',
+  'tool_search_call',
+  'tool_search_output',
+  'web_search_call',
+] as const
+
+/** A `type` that is known and not offered. */
+const notOffered = <Type extends string>(types: readonly Type[], code: string, words: string) =>
+  z.object({
+    type: z.enum(types).superRefine((type, { addIssue }) => {
+      addIssue({ code: 'custom', message: `${type} ${words}`, params: { code } })
+    }),
+  })
+
+/** Words for what has the wrong type; what is missing has words of its own. */
+const expected = (words: string) => ({
+  error: ({ input }: { input?: unknown }) =>
+    input === undefined ? undefined : `${words} is expected`,
+})
+
+const id = z.string().max(256)
+
+const part = z.discriminatedUnion(
+  'type',
+  [
+    z.object({ type: z.enum(['input_text', 'output_text', 'text']), text: z.string() }),
+    z.object({ type: z.literal('refusal'), refusal: z.string() }),
+    notOffered(
+      ['input_image', 'input_file', 'input_audio'],
+      'unsupported_content',
+      'cannot be given to a model here',
+    ),
+  ],
+  'type is one of input_text, output_text, refusal',
+)
+
+/** A text stands for one part; its schema says both. */
+const content = z
+  .preprocess(
+    (sent) => (typeof sent === 'string' ? [{ type: 'input_text', text: sent }] : sent),
+    z.array(part, expected('A string, or an array of {type: "input_text", text}')),
+  )
+  .meta({ type: ['string', 'array'] })
+
+const message = z.object({
+  type: z.literal('message'),
+  role: z.enum(['user', 'assistant', 'system', 'developer']),
+  content,
+})
+
+const functionCall = z.object({
+  type: z.literal('function_call'),
+  call_id: id,
+  name: z.string(),
+  arguments: z.string(),
+})
+
+const item = z.preprocess(
+  (sent) =>
+    typeof sent !== 'object' || sent === null || 'type' in sent
+      ? sent
+      : { type: 'role' in sent ? 'message' : 'item_reference', ...sent },
+  z.discriminatedUnion(
+    'type',
+    [
+      message,
+      functionCall,
+      z.object({ type: z.literal('function_call_output'), call_id: id, output: content }),
+      // An item of an earlier response.
+      z.object({ type: z.literal('item_reference'), id }),
+      // What a model thought elsewhere: no model here is given it.
+      z.object({ type: z.literal('reasoning') }),
+      notOffered(otherItems, 'unsupported_parameter', 'items are not offered'),
+    ],
+    'type is one of message, function_call, function_call_output, item_reference, reasoning',
+  ),
+)
+
+/** `input` of a response: a text, or items (docs/contract/responses.md#input). */
+export const responseInput = z
+  .preprocess(
+    (sent) => (typeof sent === 'string' ? [{ role: 'user', content: sent }] : sent),
+    z.array(item, expected('A string, or an array of items')),
+  )
+  .meta({ type: ['string', 'array'] })
+
+export type InputItem = z.infer<typeof item>
+type Content = z.infer<typeof content>
+type Said = z.input<typeof chatMessages>[number]
+
+/** An item of the conversation; a reference stands for one. */
+export type SaidItem = Exclude<InputItem, { type: 'item_reference' }>
+
+const partsOf = (content: Content) =>
+  content.map((part) => ({
+    type: 'text' as const,
+    text: 'text' in part ? part.text : 'refusal' in part ? part.refusal : '',
+  }))
+
+/** Adds an item to what is said before it, as chat completions write it. */
+const say = (said: Said[], item: SaidItem): void => {
+  const last = said.at(-1)
+  if (item.type === 'message') {
+    const { role } = item
+    const content = partsOf(item.content)
+    // What the user says in several items is one message: a turn has one.
+    if (role === 'user' && last?.role === 'user' && Array.isArray(last.content))
+      last.content.push(...content)
+    else said.push({ role, content })
+  } else if (item.type === 'function_call') {
+    const { call_id, name, arguments: args } = item
+    const call = { id: call_id, type: 'function' as const, function: { name, arguments: args } }
+    // Calls of one answer follow its text and each other.
+    if (last?.role === 'assistant') last.tool_calls = [...(last.tool_calls ?? []), call]
+    else said.push({ role: 'assistant', content: null, tool_calls: [call] })
+  } else if (item.type === 'function_call_output')
+    said.push({ role: 'tool', tool_call_id: item.call_id, content: partsOf(item.output) })
+}
+
+/** Items as messages of chat completions. @throws missing_required_field, invalid_input */
+export const chatMessagesOf = (items: readonly SaidItem[]): ChatBody['messages'] => {
+  const said: Said[] = []
+  for (const item of items) say(said, item)
+  if (!said.some(({ role }) => role === 'user' || role === 'tool'))
+    throw refusal('missing_required_field', {
+      field: 'input',
+      message: 'input needs a message of the user, or the output of a call',
+    })
+  return chatMessages.parse(said)
+}

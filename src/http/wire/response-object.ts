@@ -1,0 +1,241 @@
+import { z } from 'zod'
+import { orchestratorModel } from '../../../queries/list-models.ts'
+import type { TurnDone } from '../../agents/agent-event.ts'
+import type { Refusal } from '../../domain/refusal.ts'
+import type { LiveTurn } from '../../turns/turn.ts'
+import { messageOf } from '../errors/facts.ts'
+import { type ResponsesBody, responseId } from './responses.ts'
+
+const itemStatus = z.enum(['in_progress', 'completed', 'incomplete'])
+
+const outputText = z.object({
+  type: z.literal('output_text'),
+  text: z.string(),
+  annotations: z.array(z.unknown()),
+  logprobs: z.array(z.unknown()),
+})
+
+const outputMessage = z.object({
+  type: z.literal('message'),
+  id: z.string(),
+  status: itemStatus,
+  role: z.literal('assistant'),
+  content: z.array(outputText),
+})
+
+const functionCall = z.object({
+  type: z.literal('function_call'),
+  id: z.string(),
+  call_id: z.string(),
+  name: z.string(),
+  arguments: z.string(),
+  status: itemStatus,
+})
+
+const outputItem = z.discriminatedUnion('type', [outputMessage, functionCall])
+
+export type OutputMessage = z.infer<typeof outputMessage>
+export type FunctionCall = z.infer<typeof functionCall>
+
+const usage = z.object({
+  input_tokens: z.int(),
+  input_tokens_details: z.object({ cached_tokens: z.int() }),
+  output_tokens: z.int(),
+  output_tokens_details: z.object({ reasoning_tokens: z.int() }),
+  total_tokens: z.int(),
+})
+
+/** What a response repeats of its request; what is not kept has the defaults. */
+const asked = {
+  model: z.string(),
+  background: z.boolean(),
+  instructions: z.string().nullable(),
+  max_output_tokens: z.int().nullable(),
+  metadata: z.record(z.string(), z.string()),
+  parallel_tool_calls: z.boolean(),
+  previous_response_id: z.string().nullable(),
+  reasoning: z.object({ effort: z.string().nullable(), summary: z.null() }),
+  store: z.boolean(),
+  temperature: z.number().nullable(),
+  text: z.object({ format: z.looseObject({ type: z.string() }) }),
+  tool_choice: z.union([z.string(), z.looseObject({})]),
+  tools: z.array(z.looseObject({ type: z.string() })),
+  top_p: z.number().nullable(),
+  truncation: z.string(),
+}
+
+const statuses = [
+  'queued',
+  'in_progress',
+  'completed',
+  'incomplete',
+  'cancelled',
+  'failed',
+] as const
+
+export const responseObject = z
+  .object({
+    id: z.string(),
+    object: z.literal('response'),
+    created_at: z.int(),
+    status: z.enum(statuses),
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    incomplete_details: z.object({ reason: z.string() }).nullable(),
+    output: z.array(outputItem),
+    usage: usage.nullable(),
+    conversation: z.object({ id: z.string() }).describe('The session'),
+    ...asked,
+  })
+  .describe('The response; with stream: true, a stream of its events')
+
+export type ResponseObject = z.infer<typeof responseObject>
+
+/** What a response repeats of its request. */
+export type Echo = Pick<ResponseObject, keyof typeof asked>
+
+/** Of a response that is read later: what was asked is not kept with the turn. */
+export const noEcho: Echo = {
+  model: orchestratorModel,
+  background: false,
+  instructions: null,
+  max_output_tokens: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  reasoning: { effort: null, summary: null },
+  store: true,
+  temperature: null,
+  text: { format: { type: 'text' } },
+  tool_choice: 'auto',
+  tools: [],
+  top_p: null,
+  truncation: 'auto',
+}
+
+export const echoOf = (body: ResponsesBody): Echo => ({
+  ...noEcho,
+  model: body.model ?? noEcho.model,
+  background: body.background === true,
+  instructions: body.instructions ?? null,
+  max_output_tokens: body.max_output_tokens ?? null,
+  metadata: body.metadata ?? {},
+  parallel_tool_calls: body.parallel_tool_calls ?? true,
+  previous_response_id: body.previous_response_id ?? null,
+  reasoning: { effort: body.reasoning?.effort ?? null, summary: null },
+  temperature: body.temperature ?? null,
+  text: { format: body.text?.format ?? { type: 'text' } },
+  tool_choice: body.tool_choice ?? 'auto',
+  tools: body.tools ?? [],
+  top_p: body.top_p ?? null,
+})
+
+/** How far a turn is. */
+export type Progress =
+  | { status: 'queued' | 'in_progress' }
+  | { status: 'completed' | 'cancelled'; done: TurnDone }
+  | { status: 'failed'; refusal: Refusal }
+
+/** How far a turn is; its end is known once it is stored. */
+export const progressOf = async (turn: LiveTurn): Promise<Progress> => {
+  const ended = await Promise.race([turn.outcome, undefined])
+  return ended ?? { status: turn.begun ? 'in_progress' : 'queued' }
+}
+
+/** A turn as far as a response tells of it. */
+export type Told = { runId: string; sessionId: string; created: number }
+
+/** Why an answer was cut off. */
+const cuts: Readonly<Record<string, string>> = {
+  length: 'max_output_tokens',
+  content_filter: 'content_filter',
+}
+
+const cutOf = ({ finish_reason }: TurnDone): string | undefined =>
+  Object.hasOwn(cuts, finish_reason) ? cuts[finish_reason] : undefined
+
+const messageId = /^msg_([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/
+
+/** The run whose answer an item is; undefined for other items. */
+export const messageRun = (id: string): string | undefined => messageId.exec(id)?.[1]
+
+export const outputMessageOf = (
+  runId: string,
+  text: string,
+  status: OutputMessage['status'],
+): OutputMessage => ({
+  type: 'message',
+  id: `msg_${runId}`,
+  status,
+  role: 'assistant',
+  content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
+})
+
+type Call = NonNullable<TurnDone['tool_calls']>[number]
+
+export const functionCallOf = ({ id, name, arguments: args }: Call): FunctionCall => ({
+  type: 'function_call',
+  id: id.replace(/^call_/, 'fc_'),
+  call_id: id,
+  name,
+  arguments: args,
+  status: 'completed',
+})
+
+/** The calls of the client's own tools; keyword tools are not shown. */
+export const callsIn = ({ waits, tool_calls = [] }: TurnDone): FunctionCall[] =>
+  waits ? tool_calls.map(functionCallOf) : []
+
+/** Whether an answer has a message: nothing may have been said beside calls, or until it was cancelled. */
+export const hasMessage = (status: 'completed' | 'cancelled', { text, waits }: TurnDone): boolean =>
+  text !== '' || (status === 'completed' && !waits)
+
+type Ended = Pick<ResponseObject, 'status' | 'error' | 'incomplete_details' | 'output' | 'usage'>
+
+const nothing: Omit<Ended, 'status'> = {
+  error: null,
+  incomplete_details: null,
+  output: [],
+  usage: null,
+}
+
+const ended = (runId: string, status: 'completed' | 'cancelled', done: TurnDone): Ended => {
+  const cut = status === 'completed' ? cutOf(done) : undefined
+  const whole = status === 'completed' && cut === undefined
+  const message = outputMessageOf(runId, done.text, whole ? 'completed' : 'incomplete')
+  const { promptTokens, completionTokens } = done.usage
+  return {
+    ...nothing,
+    status: cut === undefined ? status : 'incomplete',
+    incomplete_details: cut === undefined ? null : { reason: cut },
+    output: [...(hasMessage(status, done) ? [message] : []), ...callsIn(done)],
+    usage: {
+      input_tokens: promptTokens,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: completionTokens,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: promptTokens + completionTokens,
+    },
+  }
+}
+
+const stateOf = (runId: string, progress: Progress): Ended => {
+  if ('done' in progress) return ended(runId, progress.status, progress.done)
+  if (!('refusal' in progress)) return { ...nothing, status: progress.status }
+  const { refusal } = progress
+  const error = { code: refusal.code, message: messageOf(refusal) }
+  return { ...nothing, status: 'failed', error }
+}
+
+/** A turn in OpenAI's shape of a response. */
+export const responseOf = (
+  { runId, sessionId, created }: Told,
+  progress: Progress,
+  echo: Echo,
+): ResponseObject => ({
+  id: responseId(runId),
+  object: 'response',
+  created_at: created,
+  ...stateOf(runId, progress),
+  conversation: { id: sessionId },
+  ...echo,
+})

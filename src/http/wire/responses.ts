@@ -1,0 +1,190 @@
+import { z } from 'zod'
+import { Refusal, refusal } from '../../domain/refusal.ts'
+import { schemaFields } from './answer-format.ts'
+import { functionFields, functionName, toolsOf } from './client-tools.ts'
+import { orAbsent, sessionId } from './fields.ts'
+import { modelSettingFields, never, notOffered, unsupportedFields } from './model-settings.ts'
+import { chatMessagesOf, responseInput, type SaidItem } from './response-input.ts'
+import type { TurnSent } from './turn-asked.ts'
+
+const unsupported = { code: 'unsupported_parameter' }
+
+/** Only functions: tools that OpenAI runs itself are refused by their type. */
+const tool = z.object({
+  type: z.string().superRefine((type, { addIssue }) => {
+    if (type !== 'function')
+      addIssue({
+        code: 'custom',
+        message: `Tools of type ${type} are not offered, only functions of yours`,
+        params: unsupported,
+        // What else such a tool has is not looked at.
+        continue: false,
+      })
+  }),
+  ...functionFields,
+})
+
+const toolChoice = z.union(
+  [
+    z.enum(['none', 'auto', 'required']),
+    z.object({ type: z.literal('function'), name: functionName }),
+  ],
+  'none, auto, required or {type: "function", name} is expected',
+)
+
+const format = z.discriminatedUnion(
+  'type',
+  [
+    z.object({ type: z.literal('text') }),
+    z.object({ type: z.literal('json_object') }),
+    z.object({ type: z.literal('json_schema'), ...schemaFields }),
+  ],
+  'type is one of text, json_object, json_schema',
+)
+
+/** Kinds of what OpenAI adds to an answer, of which there is never any here. */
+const harmless = [
+  'code_interpreter_call.outputs',
+  'computer_call_output.output.image_url',
+  'file_search_call.results',
+  'message.input_image.image_url',
+  'reasoning.encrypted_content',
+  'web_search_call.action.sources',
+  'web_search_call.results',
+] as const
+
+const included = z.string().superRefine((kind, { addIssue }) => {
+  if (!harmless.some((one) => one === kind))
+    addIssue({ code: 'custom', message: `${kind} is not given`, params: unsupported })
+})
+
+const mostPairs = 16
+const metadata = z
+  .record(z.string().max(64), z.string().max(512))
+  .refine((pairs) => Object.keys(pairs).length <= mostPairs, `At most ${mostPairs} pairs are kept`)
+
+const runId = /^resp_([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/
+
+/** The id of a turn as a response. */
+export const responseId = (run: string): string => `resp_${run}`
+
+/** The run that a response is; undefined for an id of impossible form. */
+export const runOfResponse = (id: string): string | undefined => runId.exec(id)?.[1]
+
+/** Body of POST /v1/responses. Unknown parameters are tolerated (docs/contract/responses.md#request). */
+export const responsesBody = z.object({
+  input: responseInput,
+  model: orAbsent(z.string()),
+  instructions: orAbsent(z.string()),
+  previous_response_id: orAbsent(z.string().max(256)),
+  conversation: orAbsent(
+    z.union([sessionId, z.object({ id: sessionId })], 'The id of a session is expected'),
+  ),
+  stream: z.boolean().nullish(),
+  background: z.boolean().nullish(),
+  tools: orAbsent(toolsOf(tool)),
+  tool_choice: orAbsent(toolChoice),
+  parallel_tool_calls: orAbsent(z.boolean()),
+  text: orAbsent(
+    z.object({
+      format: orAbsent(format),
+      verbosity: notOffered(
+        z.enum(['low', 'medium', 'high']),
+        (length) => length === 'medium',
+        'The length of answers is not set',
+      ),
+    }),
+  ),
+  max_output_tokens: modelSettingFields.max_completion_tokens,
+  temperature: modelSettingFields.temperature,
+  top_p: modelSettingFields.top_p,
+  reasoning: orAbsent(
+    z.object({
+      effort: modelSettingFields.reasoning_effort,
+      summary: notOffered(z.string(), (kind) => kind === 'auto', 'Thoughts are not told'),
+      generate_summary: notOffered(z.string(), (kind) => kind === 'auto', 'Thoughts are not told'),
+    }),
+  ),
+  metadata: orAbsent(metadata),
+  include: orAbsent(z.array(included)),
+  top_logprobs: unsupportedFields.top_logprobs,
+  prompt: notOffered(z.unknown(), never, 'Prompts are not kept here'),
+  max_tool_calls: notOffered(z.unknown(), never, 'Calls of tools are not counted'),
+  context_management: notOffered(
+    z.array(z.unknown()),
+    (rules) => rules.length === 0,
+    'Conversations are not compacted',
+  ),
+  moderation: notOffered(z.unknown(), never, 'Nothing is moderated'),
+  on_behalf_of: orAbsent(z.string().min(1)),
+  session_hidden: orAbsent(z.boolean()),
+  target_agent_id: orAbsent(z.uuid()),
+})
+
+export type ResponsesBody = z.infer<typeof responsesBody>
+
+const chatFormatOf = (asked: z.infer<typeof format> | undefined): TurnSent['response_format'] => {
+  if (asked?.type !== 'json_schema') return asked
+  const { type, ...json_schema } = asked
+  return { type, json_schema }
+}
+
+const chatChoiceOf = (asked: ResponsesBody['tool_choice']): TurnSent['tool_choice'] =>
+  typeof asked === 'object' ? { type: 'function', function: { name: asked.name } } : asked
+
+const told = (text: string): SaidItem => ({
+  type: 'message',
+  role: 'system',
+  content: [{ type: 'input_text', text }],
+})
+
+/** What chat completions would be asked for the same turn. @throws invalid_input */
+export const turnSentOf = (body: ResponsesBody, items: readonly SaidItem[]): TurnSent => {
+  const { instructions, conversation, previous_response_id } = body
+  if (conversation !== undefined && previous_response_id !== undefined)
+    throw refusal('invalid_input', {
+      field: 'previous_response_id',
+      message: 'Either previous_response_id or conversation is given',
+    })
+  return {
+    messages: chatMessagesOf(instructions === undefined ? items : [told(instructions), ...items]),
+    model: body.model,
+    session_id: typeof conversation === 'object' ? conversation.id : conversation,
+    session_hidden: body.session_hidden,
+    on_behalf_of: body.on_behalf_of,
+    target_agent_id: body.target_agent_id,
+    tools: body.tools?.map(({ type: _, ...described }) => ({
+      type: 'function' as const,
+      function: described,
+    })),
+    tool_choice: chatChoiceOf(body.tool_choice),
+    parallel_tool_calls: body.parallel_tool_calls,
+    response_format: chatFormatOf(body.text?.format),
+    temperature: body.temperature,
+    top_p: body.top_p,
+    max_completion_tokens: body.max_output_tokens,
+    reasoning_effort: body.reasoning?.effort,
+  }
+}
+
+/** Parameters of chat completions that responses have under another name. */
+const renamed: Readonly<Record<string, string>> = {
+  messages: 'input',
+  'response_format.json_schema.schema': 'text.format.schema',
+  session_id: 'conversation',
+}
+
+/** Without a field of their own. */
+const aboutPrevious: ReadonlySet<string> = new Set(['response_not_found', 'response_continued'])
+
+/** A refusal of a turn with the parameter as responses name it. */
+export const inResponseNames = (error: unknown): unknown => {
+  if (!(error instanceof Refusal)) return error
+  const { facts, code, message, by } = error
+  const { field = '' } = facts
+  if (field === '' && aboutPrevious.has(code))
+    return refusal(code, { ...facts, field: 'previous_response_id' }, by)
+  const name = Object.hasOwn(renamed, field) ? renamed[field] : undefined
+  if (name === undefined) return error
+  return refusal(code, { ...facts, field: name, message: message.replaceAll(field, name) }, by)
+}

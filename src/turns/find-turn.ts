@@ -1,0 +1,82 @@
+import type { RunView } from '../../projections/runs.ts'
+import type { FindSession } from '../../queries/find-session.ts'
+import { Refusal, refusal } from '../domain/refusal.ts'
+import { isOwn, type Viewer } from '../domain/session/session.ts'
+import type { PastTurn } from './past-turn.ts'
+import type { LiveTurn } from './turn.ts'
+import type { Turns } from './turns.ts'
+
+export type FindTurnUses = {
+  turns: Pick<Turns, 'find'>
+  pastTurn: PastTurn
+  findRun(runId: string): Promise<RunView | undefined>
+  findSession: FindSession
+}
+
+export type OneTurn = { organizationId: string; viewer: Viewer; runId: string | undefined }
+
+/** A turn of a session that is the viewer's. */
+export type FoundTurn = {
+  runId: string
+  sessionId: string
+  /** Unix seconds. */
+  created: number
+  /** Absent while it runs in another process. */
+  turn?: LiveTurn
+  /** It is told from what is stored. */
+  isPast: boolean
+}
+
+const unknown = (): Refusal => refusal('response_not_found')
+
+/**
+ * A turn by its run, in memory or as it is stored. Other people's turns do not exist.
+ * @throws response_not_found
+ */
+export const findTurn = ({ turns, pastTurn, findRun, findSession }: FindTurnUses) => {
+  const requireOwn = ({ organizationId, viewer }: OneTurn, sessionId: string): Promise<unknown> =>
+    findSession({ organizationId, viewer, sessionId }).catch((error: unknown) => {
+      throw error instanceof Refusal && error.code === 'session_not_found' ? unknown() : error
+    })
+
+  const inMemory = async (one: OneTurn, runId: string): Promise<LiveTurn | undefined> => {
+    const turn = turns.find(runId)
+    if (!turn) return undefined
+    if (turn.organizationId !== one.organizationId) throw unknown()
+    if (turn.begun) await requireOwn(one, turn.sessionId)
+    else if (!turn.askedBy || !isOwn(one.viewer, turn.askedBy)) throw unknown()
+    return turn
+  }
+
+  const stored = async (one: OneTurn, runId: string): Promise<RunView> => {
+    const run = await findRun(runId)
+    if (run?.organization_id !== one.organizationId) throw unknown()
+    await requireOwn(one, run.session_id)
+    return run
+  }
+
+  return {
+    /** The session of a turn. @throws response_not_found */
+    async sessionOf(one: OneTurn): Promise<string> {
+      const { runId } = one
+      if (!runId) throw unknown()
+      const turn = await inMemory(one, runId)
+      return turn?.sessionId ?? (await stored(one, runId)).session_id
+    },
+    /** @throws response_not_found */
+    async find(one: OneTurn): Promise<FoundTurn> {
+      const { runId } = one
+      if (!runId) throw unknown()
+      const live = await inMemory(one, runId)
+      if (live) {
+        const { sessionId, created } = live
+        return { runId, sessionId, created, turn: live, isPast: false }
+      }
+      const { session_id: sessionId, started_at } = await stored(one, runId)
+      const turn = await pastTurn(runId, { items: 0, characters: 0 })
+      const created = Math.floor(Date.parse(started_at) / 1000)
+      return { runId, sessionId, created, isPast: true, ...(turn ? { turn } : {}) }
+    },
+  }
+}
+export type FindTurn = ReturnType<typeof findTurn>
