@@ -4,7 +4,7 @@ import t from 'tap'
 import { projections, readModels } from '../../projections/all.ts'
 
 /** Files of the folder that are no read model. */
-const others = new Set(['all', 'durations', 'fields', 'projection'])
+const others = new Set(['agent-tools', 'all', 'durations', 'fields', 'projection'])
 
 const namesIn = (folder: string, end: string) =>
   readdirSync(folder).flatMap((file) => (file.endsWith(end) ? [file.slice(0, -end.length)] : []))

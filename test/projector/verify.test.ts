@@ -37,6 +37,9 @@ const rare = [
   'UploadRequeued',
 ]
 
+/** What is only there while work is cut off. */
+const passing = ['forks']
+
 /** What is recorded some time after the requests that it counts. */
 const late = ['AccessRefused', 'ApiKeyUsed']
 
@@ -92,7 +95,7 @@ t.test('live views are what the log comes to, after something of everything', as
         if (!fits(document)) faults.push(ajv.errorsText(fits.errors))
       }
     t.strictSame(faults, [], `${projection.name} stores what its schema says`)
-    t.ok(count > 0, `${projection.name} has documents`)
+    t.equal(count > 0, !passing.includes(projection.name), `${projection.name} has documents`)
   }
   const agents = projections.find(({ name }) => name === 'agents')
   if (!agents) throw new Error('no agents')
