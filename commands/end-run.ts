@@ -1,6 +1,6 @@
 import { latest } from '../src/domain/event.ts'
 import type { SessionEvent } from '../src/domain/session/events.ts'
-import { decideRecord, sessionStream } from '../src/domain/session/session.ts'
+import { decideRecord, type RunOwner, sessionStream } from '../src/domain/session/session.ts'
 import { inPieces } from '../src/event-sourcing/in-pieces.ts'
 import type { Transactor } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
@@ -15,26 +15,32 @@ export type EndRun = {
   /** What is still to be stored of the run: steps, then the answer. */
   steps: readonly SessionEvent[]
   end: End
+  /** Only as long as the run is this one's. */
+  owner?: RunOwner
 }
 
 /**
  * Ends a run and settles its credits, in one commit where the store shares them. A run ends once:
- * when it has ended already (timed out, say), nothing is stored or charged and `ended` is false.
+ * when it has ended already (timed out, say), nothing is stored or charged and `ended` is false. `lost`:
+ * it goes on, as another's.
  * Steps that are too much for one append are stored before, in several.
  * @throws AppendTooLarge for a step that fits in no append; nothing is charged
  */
 export const endRun =
   ({ begin, transact }: Transactor) =>
-  async ({ sessionId, payerId, steps, end }: EndRun, call: Call) => {
+  async ({ sessionId, payerId, steps, end, owner }: EndRun, call: Call) => {
     const { runId, charge } = end.data
     const stream = sessionStream(call.organizationId, sessionId)
     const pieces = inPieces([...steps, end])
     for (const piece of pieces.slice(0, -1))
-      await transact(stream, decideRecord(runId, piece), call)
-    const run = begin(stream, decideRecord(runId, pieces.at(-1) ?? [end]), call)
-    if ((await run.decided).length === 0) return { ended: false, position: START }
+      await transact(stream, decideRecord(runId, piece, owner), call)
+    const run = begin(stream, decideRecord(runId, pieces.at(-1) ?? [end], owner), call)
+    if ((await run.decided).length === 0) {
+      const { running } = (await run.stored).state
+      return { ended: false, lost: running?.runId === runId, position: START }
+    }
     const settling = settleReservation(transact)({ userId: payerId, runId, charge }, call)
     const [stored, settled] = await Promise.all([run.stored, settling])
-    return { ended: true, position: latest(stored.position, settled.position) }
+    return { ended: true, lost: false, position: latest(stored.position, settled.position) }
   }
 export type EndRunCommand = ReturnType<typeof endRun>

@@ -1,24 +1,33 @@
 import type { Position } from '../src/domain/event.ts'
 import type { SessionEvent } from '../src/domain/session/events.ts'
-import { decideRecord, sessionStream } from '../src/domain/session/session.ts'
+import { decideRecord, type RunOwner, sessionStream } from '../src/domain/session/session.ts'
 import { inPieces } from '../src/event-sourcing/in-pieces.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { START } from '../src/ports/event-store.ts'
 
-export type RecordSteps = { sessionId: string; runId: string; steps: readonly SessionEvent[] }
+export type RecordSteps = {
+  sessionId: string
+  runId: string
+  steps: readonly SessionEvent[]
+  /** Only as long as the run is this one's. */
+  owner?: RunOwner
+}
 
 /**
- * Stores what agents and tools did so far in a run, in as many appends as it takes; nothing once the
- * run has ended. @throws AppendTooLarge for a step that fits in no append
+ * Stores what agents and tools did so far in a run, in as many appends as it takes. `stored` is false
+ * once the run has ended or is another's: then nothing is stored. @throws AppendTooLarge for a step that fits in no append
  */
 export const recordSteps =
   (transact: Transact) =>
-  async ({ sessionId, runId, steps }: RecordSteps, call: Call) => {
+  async ({ sessionId, runId, steps, owner }: RecordSteps, call: Call) => {
     const stream = sessionStream(call.organizationId, sessionId)
     let position: Position = START
-    for (const piece of inPieces(steps))
-      position = (await transact(stream, decideRecord(runId, piece), call)).position
-    return { position }
+    for (const piece of inPieces(steps)) {
+      const done = await transact(stream, decideRecord(runId, piece, owner), call)
+      if (done.events.length === 0) return { stored: false, position }
+      position = done.position
+    }
+    return { stored: true, position }
   }
 export type RecordStepsCommand = ReturnType<typeof recordSteps>

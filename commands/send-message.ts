@@ -9,12 +9,16 @@ import {
 import type { Transactor } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 
-export type SendMessage = Omit<Send, 'content'> & {
+type Kept = Pick<Send, 'request' | 'before' | 'kept'>
+
+export type SendMessage = Omit<Send, 'content' | 'request' | 'before' | 'kept'> & {
   sessionId: string
   /** The session's id was made for this message. */
   isNew?: boolean
   /** Seals the text or the results once the credits are reserved. */
   content: () => Send['content'] | Promise<Send['content']>
+  /** Seals what a resume needs of the request, after the content. */
+  kept?: () => Kept | Promise<Kept>
   /** Micro-credits held back until the run is settled. */
   reserve: number
 }
@@ -36,14 +40,16 @@ export type Sent = {
 export const sendMessage =
   ({ begin, transact }: Transactor) =>
   async (message: SendMessage, call: Call): Promise<Sent> => {
-    const { sessionId, isNew = false, content, reserve, ...send } = message
+    const { sessionId, isNew = false, content, kept, reserve, ...send } = message
     const account = accountStream(send.payerId)
     const reserved = begin(account, decideReserve({ runId: send.runId, amount: reserve }), call)
     await reserved.decided
     try {
       const sealing = content()
       const sealed = sealing instanceof Promise ? await sealing : sealing
-      const decide = decideSend({ ...send, content: sealed })
+      const keeping = kept?.()
+      const more = keeping instanceof Promise ? await keeping : keeping
+      const decide = decideSend({ ...send, ...more, content: sealed })
       const stream = { ...sessionStream(call.organizationId, sessionId), isNew }
       const [sent, held] = await Promise.all([transact(stream, decide, call), reserved.stored])
       const turn = sent.state.turns.find(({ messageId }) => messageId === send.messageId)

@@ -1,9 +1,13 @@
 import type { FinishReason, Price, ToolCall, Usage } from '../ports/model.ts'
 import type { AgentType } from './agent.ts'
 import type { Suspended } from './suspended.ts'
+import type { Reached, ToolEffect } from './tool.ts'
 
 /** What one agent said in a turn, and the key under which later instructions find it. */
 export type AgentOutput = { agent: string; key: string | null; text: string }
+
+/** Of an event that is recorded already and told again: it is stored and counted once. */
+type Replayed = { replayed?: true }
 
 /** What an agent's run came to. */
 export type AgentAnswer = {
@@ -20,7 +24,7 @@ export type AgentAnswer = {
 /** What one model used in a turn and what that costs, in micro-credits. */
 export type Charge = { model: string; usage: Usage; charge: number }
 
-export type AgentStarted = {
+export type AgentStarted = Replayed & {
   event: 'agent_started'
   agent: string
   agent_id: string
@@ -28,15 +32,17 @@ export type AgentStarted = {
   depth: number
   parent_agent: string | null
   step_id: string
+  at: string
   timestamp: string
 }
 
 /** Follows every agent_started. `answer` is null and `error` the error's name where it failed. */
-export type AgentCompleted = {
+export type AgentCompleted = Replayed & {
   event: 'agent_completed'
   agent: string
   agent_id: string
   step_id: string
+  at: string
   duration_ms: number
   /** Of this agent's own model calls. */
   usage: Usage
@@ -49,14 +55,15 @@ export type AgentCompleted = {
 /** The branches of parallel agents that an event came through, the outermost first. */
 type Path = { path?: readonly number[] }
 
-export type TokenEvent = Path & {
-  event: 'token'
-  agent: string
-  step_id: string
-  text: string
-  /** Its text begins a paragraph before the parallel agent that is so many steps up its path. */
-  follows?: number
-}
+export type TokenEvent = Path &
+  Replayed & {
+    event: 'token'
+    agent: string
+    step_id: string
+    text: string
+    /** Its text begins a paragraph before the parallel agent that is so many steps up its path. */
+    follows?: number
+  }
 
 /** A parallel agent begins its branches, which have these names in the configured order. */
 export type BranchesBegan = Path & { event: 'branches_began'; names: readonly string[] }
@@ -76,6 +83,56 @@ export type PaymentRequired = {
   nonce: string
   network: string
   total_amount: string
+}
+
+/** A model was asked, or would be if its answer were not recorded. */
+export type ModelCalled = Replayed & {
+  event: 'model_called'
+  step_id: string
+  model: string
+  price: Price
+  /** An estimate, for a call that never comes to its end. */
+  prompt_tokens: number
+}
+
+export type ModelAnswered = Replayed & {
+  event: 'model_answered'
+  step_id: string
+  at: string
+  agent: string
+  model: string
+  price: Price
+  usage: Usage
+  finish_reason: FinishReason
+  text: string
+  calls: readonly ToolCall[]
+}
+
+export type ToolStarted = Replayed & {
+  event: 'tool_started'
+  at: string
+  tool_name: string
+  tool_id: string
+  agent_name: string
+  effect: ToolEffect
+  /** JSON as the model wrote it: the user's data, never for the wire or the logs. */
+  arguments: string
+}
+
+export type ToolCompleted = Replayed & {
+  event: 'tool_completed'
+  at: string
+  tool_name: string
+  tool_id: string
+  agent_name: string
+  ok: boolean
+  outcome: 'ok' | 'failed' | 'unknown'
+  /** What the model is told: the user's data, never for the wire or the logs. */
+  content: string
+  duration_ms: number
+  reached?: Reached
+  /** What a tool threw, for the logs. */
+  error?: unknown
 }
 
 export type TurnDone = {
@@ -109,24 +166,14 @@ export type AgentEvent =
   | TurnDone
   /** Names the producer of the following tokens, once agents run in parallel. */
   | { event: 'token_agent'; agent: string; timestamp: string }
-  | { event: 'agent_routing'; from_agent: string; to_agent: string; timestamp: string }
-  /** `prompt_tokens` is an estimate, for a call that never comes to its end. */
-  | { event: 'model_called'; step_id: string; model: string; price: Price; prompt_tokens: number }
-  | { event: 'model_answered'; step_id: string; model: string; price: Price; usage: Usage }
-  | {
-      event: 'tool_started'
-      tool_name: string
-      tool_id: string
-      agent_name: string
-      /** JSON as the model wrote it: the user's data, never for the wire or the logs. */
-      arguments: string
-    }
-  | {
-      event: 'tool_completed'
-      tool_name: string
-      tool_id: string
-      agent_name: string
-      ok: boolean
-      /** What a tool threw, for the logs. */
-      error?: unknown
-    }
+  | (Replayed & {
+      event: 'agent_routing'
+      at: string
+      from_agent: string
+      to_agent: string
+      timestamp: string
+    })
+  | ModelCalled
+  | ModelAnswered
+  | ToolStarted
+  | ToolCompleted

@@ -4,6 +4,7 @@ import type { JsonSchemas } from '../ports/json-schemas.ts'
 import type { Models } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentAnswer, AgentEvent, AgentOutput } from './agent-event.ts'
+import type { Journal } from './journal.ts'
 import type { RunBudget } from './run-budget.ts'
 import type { Suspended } from './suspended.ts'
 import type { Tool } from './tool.ts'
@@ -13,6 +14,9 @@ import type { AgentTurn } from './turn.ts'
 export type AgentStep = {
   turn: AgentTurn
   stepId: string
+  /** Its place in the run (`Journal`). */
+  at: string
+  journal: Journal
   /** 0 for the agent that the turn was given to. */
   depth: number
   parent: string | null

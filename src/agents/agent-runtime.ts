@@ -5,6 +5,7 @@ import { TurnTimeout } from './agent.ts'
 import type { AgentAnswer, AgentEvent, TokenEvent, TurnDone } from './agent-event.ts'
 import type { RunLimits, RuntimePorts } from './agent-kind.ts'
 import { attribution } from './attributed.ts'
+import { noJournal } from './journal.ts'
 import { type KeywordTable, keywordCalls, keywordPhrases } from './keyword-tools.ts'
 import { agentRun } from './run-agent.ts'
 import { runBudget } from './run-budget.ts'
@@ -52,7 +53,8 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
   return (turn: AgentTurn): Observable<AgentEvent> =>
     new Observable((subscriber) => {
       const meter = tokenMeter()
-      const budget = runBudget(bounds)
+      const { journal = noJournal } = turn
+      const budget = runBudget(bounds, journal.used)
       const preceding = attribution(ports.clock)
       let answer: AgentAnswer | undefined
 
@@ -90,7 +92,8 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
       )
       subscriber.add(() => clearTimeout(late))
       const resume = turn.resume ? { resume: turn.resume.from } : {}
-      const place = { turn, depth: 0, parent: null, outputs: [], budget, final: true, ...resume }
+      const begin = { at: '0', depth: 0, parent: null, outputs: [], final: true }
+      const place = { turn, journal, budget, ...begin, ...resume }
       const events = run(turn.agent, place)
       relayed(events, subscriber, {
         next(event) {

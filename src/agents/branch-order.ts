@@ -54,10 +54,12 @@ export const inBranchOrder = (
     }
     const next = () => {
       const agent = agents[begun++]
-      if (!agent || ended || suspended || step.budget.spent) return undefined
+      if (!agent || ended || suspended) return undefined
+      const at = `${step.at}.${begun - 1}`
+      if (step.budget.spent && !step.journal.stepAt(at)) return undefined
       const below = resume && begun === resume.at + 1 ? resume.below : undefined
       const final = step.final && isLast(begun - 1)
-      const place = { ...step, final, resume: below, outputs: [...step.outputs, ...outputs] }
+      const place = { ...step, at, final, resume: below, outputs: [...step.outputs, ...outputs] }
       return following(text, answerOf(agent, container, place, runtime, take))
     }
     const whole = () => {

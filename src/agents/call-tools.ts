@@ -6,6 +6,7 @@ import {
   EMPTY,
   finalize,
   from,
+  ignoreElements,
   map,
   merge,
   type Observable,
@@ -15,17 +16,13 @@ import {
   timeout,
 } from 'rxjs'
 import { z } from 'zod'
+import type { Clock } from '../ports/clock.ts'
 import type { ToolCall } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
-import type { AgentEvent } from './agent-event.ts'
+import type { AgentEvent, ToolCompleted } from './agent-event.ts'
+import type { Journal } from './journal.ts'
 import type { RunBudget } from './run-budget.ts'
-import {
-  errorPrefix,
-  type Tool,
-  type ToolContext,
-  type ToolOutput,
-  type ToolResult,
-} from './tool.ts'
+import { errorPrefix, type Tool, type ToolOutput, type ToolResult } from './tool.ts'
 import type { AgentTurn } from './turn.ts'
 
 const object = z.record(z.string(), z.unknown())
@@ -53,38 +50,78 @@ type Uses = {
   tools: readonly Tool[]
   toolMs: number
   budget: RunBudget
+  journal: Journal
+  clock: Clock
+  /** The place of a call in the run. */
+  placeOf(call: ToolCall): string
 }
 
-const outputsOf = (call: ToolCall, context: ToolContext, tools: readonly Tool[]) => {
+/** What the model is told where the process died between a call and its result. */
+const unknownOutcome =
+  'it is not known whether this was done: the server stopped before it had the answer. Find out before you call it again.'
+
+/** The tool that a call means and its arguments, or why there is none. */
+const meant = (call: ToolCall, tools: readonly Tool[]) => {
   const tool = tools.find(({ spec }) => spec.name === call.name)
-  if (!tool) return of<ToolOutput>(failed(`there is no tool ${call.name}`))
-  if (tool.policy?.approval)
-    return of<ToolOutput>(failed('this call needs approval, and was not made'))
+  if (!tool) return { misfit: `there is no tool ${call.name}` }
+  if (tool.policy?.approval) return { misfit: 'this call needs approval, and was not made' }
   const args = argumentsOf(call)
-  if (!args) return of<ToolOutput>(failed('the arguments are not a JSON object'))
-  return from(tool.run(args, context))
+  return args ? { tool, args } : { misfit: 'the arguments are not a JSON object' }
 }
 
 const runOne = (
   call: ToolCall,
-  { agent, turn, tools, toolMs, budget }: Uses,
+  { agent, turn, tools, toolMs, budget, journal, clock, placeOf }: Uses,
   done: (result: ToolResult) => void,
 ): Observable<AgentEvent> =>
   defer(() => {
-    if (!budget.takeStep()) {
+    const at = placeOf(call)
+    const recorded = journal.toolAt(at)
+    if (!recorded && !budget.takeStep()) {
       done(failed(`${errorPrefix}the run has no steps left`))
       return EMPTY
     }
     const abort = new AbortController()
-    const idempotencyKey = callKey(turn.runId, call.id)
+    const idempotencyKey = callKey(turn.runId, at)
     const context = { agent, turn, toolId: call.id, idempotencyKey, signal: abort.signal }
-    const names = { tool_name: call.name, tool_id: call.id, agent_name: agent.name }
-    let thrown: { error?: unknown } = {}
-    const completed = ({ ok, content }: ToolResult): AgentEvent => {
-      done({ ok, content: ok ? content : errorPrefix + content })
-      return { event: 'tool_completed', ...names, ok, ...thrown }
+    const names = { at, tool_name: call.name, tool_id: call.id, agent_name: agent.name }
+    const { tool, args, misfit } = meant(call, tools)
+    const { effect, keyed = false } = { effect: 'read', ...tool?.policy, ...recorded } as const
+    const began = clock.now().getTime()
+    const started: AgentEvent = {
+      event: 'tool_started',
+      ...names,
+      effect,
+      arguments: call.arguments,
+      ...(recorded ? { replayed: true } : {}),
     }
-    const outputs = defer(() => outputsOf(call, context, tools)).pipe(
+    const replayed = recorded?.result ? { replayed: true as const } : {}
+    let thrown: { error?: unknown } = {}
+    const told = (
+      { ok, content, reached }: ToolResult,
+      outcome: ToolCompleted['outcome'] = ok ? 'ok' : 'failed',
+    ): ToolCompleted => {
+      done({ ok, content })
+      const duration_ms = clock.now().getTime() - began
+      const more = { ...(reached ? { reached } : {}), ...thrown, ...replayed }
+      return { event: 'tool_completed', ...names, ok, outcome, content, duration_ms, ...more }
+    }
+    const completed = (result: ToolResult): ToolCompleted =>
+      told(result.ok ? result : { ...result, content: errorPrefix + result.content })
+
+    if (recorded?.result && !tool?.local) return of(started, told(recorded.result))
+    const again = effect === 'read' || keyed || tool?.local === true
+    if (recorded && !again) {
+      const unknown = { ok: false, content: errorPrefix + unknownOutcome }
+      return of(started, told(unknown, 'unknown'))
+    }
+    /** The call is on disk before it is made; a call that cannot be stored is no failure of the tool. */
+    const stored = defer(() => {
+      const saving = tool && !tool.local ? journal.saved() : undefined
+      return saving ? from(saving).pipe(ignoreElements()) : EMPTY
+    })
+    const called = () => (tool ? from(tool.run(args, context)) : of(failed(misfit)))
+    const outputs = defer(called).pipe(
       timeout({
         first: toolMs,
         with: () => throwError(() => new Error(`no answer within ${toolMs} ms`)),
@@ -95,7 +132,8 @@ const runOne = (
       }),
     )
     return concat(
-      of<AgentEvent>({ event: 'tool_started', ...names, arguments: call.arguments }),
+      of(started),
+      stored,
       concat(outputs, of<ToolOutput>(failed(`${call.name} gave no result`))).pipe(
         takeWhile((output) => 'payment' in output, true),
         map(

@@ -69,15 +69,19 @@ export const handedOver = (
   { below, earlier = '' }: Resumed = {},
 ): Observable<BodyEvent> =>
   defer(() => {
-    const place = step.resume ? { ...step, resume: below } : step
+    const at = `${step.at}.t`
+    const replayed = step.journal.isRouted(step.at)
+    const place = { ...step, at, ...(step.resume ? { resume: below } : {}) }
     const timestamp = runtime.clock.now().toISOString()
     let answer: AgentAnswer | undefined
     return concat(
       of<AgentEvent>({
         event: 'agent_routing',
+        at: step.at,
         from_agent: from.name,
         to_agent: to.name,
         timestamp,
+        ...(replayed ? { replayed } : {}),
       }),
       following(
         said,

@@ -1,4 +1,4 @@
-import { concat, defer, from, Observable, of, switchMap } from 'rxjs'
+import { concat, defer, from, ignoreElements, Observable, of, switchMap } from 'rxjs'
 import {
   type AnswerFormat,
   type ChatMessage,
@@ -14,6 +14,7 @@ import type { AgentKind, AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
 import { answerMisfit, correction, inFormat } from './answer-format.ts'
 import { callTools } from './call-tools.ts'
 import { activeBelow, answered, handedOver } from './hand-over.ts'
+import { type RecordedAnswer, recordedFailure } from './journal.ts'
 import { settingsFor } from './model-settings.ts'
 import { between, paragraphs } from './paragraphs.ts'
 import { promptOf } from './prompt.ts'
@@ -70,6 +71,14 @@ const offerOf = (
 const isClients = ({ name }: ToolCall, { specs }: ClientTools): boolean =>
   specs.some((spec) => spec.name === name)
 
+/** A recorded answer, as the model would give it. */
+function* toldAgain(answer: RecordedAnswer): Generator<ModelEvent> {
+  const { text, calls, finishReason, usage, model: name, price } = answer
+  yield { type: 'text', text }
+  for (const call of calls) yield { type: 'tool_call', call }
+  yield { type: 'done', finishReason, usage, by: { name, price } }
+}
+
 /** Calls the model and its tools in turn until it answers without a call or hands over. */
 const conversation = (
   agent: AgentConfig,
@@ -78,7 +87,7 @@ const conversation = (
   tools: readonly Tool[],
 ): Observable<BodyEvent> => {
   const { models, limits } = runtime
-  const { turn, stepId, budget } = step
+  const { turn, stepId, budget, journal } = step
   const { clientTools } = turn
   const resume = waited(step.resume, 'model')
   const earlier = resume?.said ?? ''
@@ -92,6 +101,7 @@ const conversation = (
   const prompt = promptOf(agent, step, limits.context)
   const opening = format ? inFormat(format, prompt) : prompt
   let corrected = false
+  let asked = 0
 
   const round = (
     n: number,
@@ -99,7 +109,10 @@ const conversation = (
     messages: readonly ChatMessage[],
   ): Observable<BodyEvent> =>
     new Observable((subscriber) => {
-      if (!budget.takeCall()) {
+      const at = `${step.at}/${++asked}`
+      const recorded = journal.answerAt(at)
+      const failure = recorded ? undefined : journal.stepAt(step.at)?.error
+      if (!recorded && !budget.takeCall()) {
         subscriber.next(answered(agent, { text: said, finishReason: 'length' }, [], earlier))
         subscriber.complete()
         return
@@ -110,6 +123,7 @@ const conversation = (
       const calls: ToolCall[] = []
       const last = n === limits.rounds
       const offered = last ? {} : offer
+      const replayed = recorded ? { replayed: true as const } : {}
 
       const heard = (event: ModelEvent): void => {
         if (event.type === 'tool_call') calls.push(event.call)
@@ -120,7 +134,13 @@ const conversation = (
           if (turn.format) return
           const token = before + event.text
           before = ''
-          subscriber.next({ event: 'token', agent: agent.name, step_id: stepId, text: token })
+          subscriber.next({
+            event: 'token',
+            agent: agent.name,
+            step_id: stepId,
+            text: token,
+            ...replayed,
+          })
         }
       }
 
@@ -130,7 +150,9 @@ const conversation = (
         const results: ToolResult[] = []
         const clients = clientTools ? calls.filter((call) => isClients(call, clientTools)) : []
         const own = calls.filter((call) => call.name !== transferName && !clients.includes(call))
-        const uses = { agent, turn, tools, toolMs: limits.toolMs, budget }
+        const placeOf = (call: ToolCall) => `${at}/${calls.indexOf(call)}`
+        const { clock } = runtime
+        const uses = { agent, turn, tools, toolMs: limits.toolMs, budget, journal, clock, placeOf }
         return concat(
           callTools(own, uses, results),
           defer(() => {
@@ -180,9 +202,15 @@ const conversation = (
         subscriber.next({
           event: 'model_answered',
           step_id: stepId,
+          at,
+          agent: agent.name,
           model: by.name,
           price: by.price,
           usage,
+          finish_reason: finishReason,
+          text,
+          calls,
+          ...replayed,
         })
         if (last || calls.length === 0) {
           const reason = finishReason === 'tool_calls' ? 'stop' : finishReason
@@ -202,18 +230,19 @@ const conversation = (
           model: name,
           price,
           prompt_tokens: piecesOfAll(messages),
+          ...replayed,
         })
         if (subscriber.closed) return
-        const answer = model.stream({
-          ...settings,
-          messages,
-          ...offered,
-          ...(format ? { format } : {}),
-        })
+        if (failure !== undefined) throw recordedFailure(failure)
+        const answer = recorded
+          ? from(toldAgain(recorded))
+          : model.stream({ ...settings, messages, ...offered, ...(format ? { format } : {}) })
         relayed(answer, subscriber, { next: heard, complete: ended })
       }
 
-      relayed(budget.pause(), subscriber, { next: () => undefined, complete: ask })
+      const saving = recorded ? undefined : journal.saved()
+      const ready = saving ? from(saving).pipe(ignoreElements()) : budget.pause()
+      relayed(ready, subscriber, { next: () => undefined, complete: ask })
     })
 
   const { results = new Map() } = turn.resume ?? {}

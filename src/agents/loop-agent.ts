@@ -14,6 +14,7 @@ const exitTool = (exit: () => void): Tool => ({
     description: 'Ends the loop you work in, once its goal is reached.',
     parameters: { type: 'object', properties: {} },
   },
+  local: true,
   run: () => {
     exit()
     return of({ ok: true, content: 'The loop ends with your answer.' })

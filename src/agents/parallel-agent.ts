@@ -58,7 +58,8 @@ export const parallelAgent: AgentKind = (agent, step, runtime) =>
         }),
       )
     const branches = running.map(({ branch, below }, n) => {
-      const place: AgentStep = { ...step, final: false, resume: below }
+      const at = `${step.at}.${n}`
+      const place: AgentStep = { ...step, at, final: false, resume: below }
       const events = answerOf(branch, agent, place, runtime, (answer) => {
         answers[n] = answer
       }).pipe(

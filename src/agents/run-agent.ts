@@ -29,18 +29,21 @@ export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
 
   const run = (agent: AgentConfig, place: Place): Observable<AgentEvent> =>
     new Observable((subscriber) => {
-      const { depth, parent, budget, resume } = place
+      const { at, journal, depth, parent, budget, resume } = place
       if (depth > limits.depth)
         throw new AgentFault(`${agent.name} is more than ${limits.depth} levels deep`)
       if (resume && resume.agentId !== agent.agentId)
         throw new AgentFault('an agent has changed while it waited for the client')
-      if (!budget.takeStep()) {
+      const recorded = journal.stepAt(at)
+      if (recorded && recorded.agentId !== agent.agentId)
+        throw new AgentFault('the agents have changed since the run began')
+      if (!recorded && !budget.takeStep()) {
         subscriber.complete()
         return
       }
-      const stepId = clock.id()
-      const began = clock.now()
-      const names = { agent: agent.name, agent_id: agent.agentId, step_id: stepId }
+      const stepId = recorded?.stepId ?? clock.id()
+      const began = recorded?.startedAt ?? clock.now()
+      const names = { agent: agent.name, agent_id: agent.agentId, step_id: stepId, at }
       let usage: Usage = noUsage
       let model: string | null = null
 
@@ -55,6 +58,7 @@ export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
           answer,
           ...(error === undefined ? {} : { error: error instanceof Error ? error.name : 'Error' }),
           timestamp: now.toISOString(),
+          ...(recorded?.completed ? { replayed: true } : {}),
         }
       }
 
@@ -65,6 +69,7 @@ export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
         depth,
         parent_agent: parent,
         timestamp: began.toISOString(),
+        ...(recorded ? { replayed: true } : {}),
       })
       relayed(kinds[agent.agentType](agent, { ...place, stepId }, runtime), subscriber, {
         next(event) {

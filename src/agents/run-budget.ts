@@ -21,9 +21,15 @@ export type RunBudget = {
   pause(): Observable<never>
 }
 
-export const runBudget = (limits: { modelCalls: number; steps: number }): RunBudget => {
-  let calls = limits.modelCalls
-  let steps = limits.steps
+type Counts = { modelCalls: number; steps: number }
+
+/** `used`: what is recorded is counted before, and takes nothing when it is told again. */
+export const runBudget = (
+  limits: Counts,
+  used: Counts = { modelCalls: 0, steps: 0 },
+): RunBudget => {
+  let calls = Math.max(0, limits.modelCalls - used.modelCalls)
+  let steps = Math.max(0, limits.steps - used.steps)
   let waits = false
   let spent = false
   return {

@@ -4,7 +4,13 @@ import type { AgentConfig } from './agent.ts'
 import type { AgentTurn } from './turn.ts'
 
 /** What the model is told. Of `ok: false` it is told that it is an error. */
-export type ToolResult = { ok: boolean; content: string }
+export type ToolResult = { ok: boolean; content: string; reached?: Reached }
+
+/** What a call over HTTP reached, and the names of the credentials that it was given. */
+export type Reached = { host: string; httpStatus?: number; credentials?: readonly string[] }
+
+/** A `read` may be made again. */
+export type ToolEffect = 'read' | 'write'
 
 /** A tool that costs money of its own (x402): shown to the client, beside the tool's result. */
 export type PaymentNotice = {
@@ -31,8 +37,7 @@ type ToolApproval = { approver: 'user' | 'admin'; ttlSeconds: number }
 
 /** What a tool's calls do elsewhere, and what is done about it. */
 export type ToolPolicy = {
-  /** A `read` may be made again. */
-  effect: 'read' | 'write'
+  effect: ToolEffect
   /** Calls carry their key, so that one that is made again is done once. */
   keyed: boolean
   /** Where it is not known whether a call was made. */
@@ -49,6 +54,8 @@ export type Tool = {
   spec: ToolSpec
   /** Absent: its calls do nothing elsewhere. */
   policy?: ToolPolicy
+  /** It changes nothing but the run it is called in: it is called anew when the run is told again. */
+  local?: true
   run(args: Readonly<Record<string, unknown>>, context: ToolContext): ObservableInput<ToolOutput>
 }
 

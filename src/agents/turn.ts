@@ -7,6 +7,7 @@ import type {
   ToolSpec,
 } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
+import type { Journal } from './journal.ts'
 import type { Suspended } from './suspended.ts'
 
 /** Functions of the client that agents may call; it brings the results in a later turn. */
@@ -43,4 +44,6 @@ export type AgentTurn = {
   clientTools?: ClientTools
   /** Goes on where agents waited for the client's results, which are by call id. */
   resume?: { from: Suspended; results: ReadonlyMap<string, string> }
+  /** What is recorded of the run; absent where nothing is. */
+  journal?: Journal
 }

@@ -3,36 +3,37 @@ import { TurnTimeout } from '../agents/agent.ts'
 import type { AgentEvent, TurnDone } from '../agents/agent-event.ts'
 import { tokenMeter } from '../agents/token-meter.ts'
 import { type Refusal, refusal } from '../domain/refusal.ts'
-import type { SessionEvent } from '../domain/session/events.ts'
 import { AppendTooLarge } from '../ports/event-store.ts'
 import { deferred } from '../support/deferred.ts'
 import { causeOf, failureCode } from './failure-code.ts'
+import { RunLost } from './run-lost.ts'
+import type { StepWriter } from './step-writer.ts'
 import type { TurnLog } from './turn-log.ts'
 
 /** How the agents' part of a turn ended. `done` holds the answer and the usage until then. */
 export type Driven = { done: TurnDone } & (
   | { ended: 'done' | 'cancelled'; refusal?: never }
   | { ended: 'failed' | 'timed_out'; refusal: Refusal; cause?: string | undefined }
+  /** Another process goes on with it: nothing of it is stored here. */
+  | { ended: 'lost'; refusal: Refusal }
 )
 
 type Uses = {
   log: TurnLog
-  /** The event that is stored for it, if any. */
-  stepOf(event: AgentEvent): SessionEvent | undefined
-  /**
-   * Stores steps while the turn runs; the last ones are not given to it but are in `ended`. A step
-   * that cannot be stored at all (AppendTooLarge) fails the turn.
-   */
-  record(steps: readonly SessionEvent[]): Promise<unknown>
+  /** Stores steps while the turn runs; the last ones are in `ended`. */
+  writer: Pick<StepWriter, 'note' | 'rest'>
   /** The name that stands in `done` when no agent answered. */
   agent: string
   onFault(error: unknown): void
-  /** Told every event. */
+  /** Told every event, once in all attempts. */
   watch?: { see(event: AgentEvent): void } | undefined
 }
 
-/** Steps of a running turn are stored after this long, so that its status can be read. */
-const recordAfterMs = 250
+/** An event as it is kept for those who follow the turn: texts of answers and results are elsewhere. */
+const withoutTexts = (event: AgentEvent): AgentEvent => {
+  if (event.event === 'model_answered') return { ...event, text: '', calls: [] }
+  return event.event === 'tool_completed' ? { ...event, content: '' } : event
+}
 
 /**
  * Subscribes once to a turn's events for all who need them: the log that clients follow, the
@@ -40,15 +41,12 @@ const recordAfterMs = 250
  * once it is stored. Unsubscribing from the agents tears down every branch.
  */
 export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
-  const { log, stepOf, record, agent, onFault, watch } = uses
+  const { log, writer, agent, onFault, watch } = uses
   const meter = tokenMeter()
   const result = deferred<Driven>()
-  const steps: SessionEvent[] = []
-  let recording: Promise<unknown> = Promise.resolve()
-  let timer: NodeJS.Timeout | undefined
   let text = ''
   let finished: TurnDone | undefined
-  let unstorable: Driven | undefined
+  let final: Driven | undefined
   let running: Subscription | undefined
 
   const soFar = (): TurnDone => ({
@@ -59,34 +57,24 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
     ...meter.total(),
   })
 
-  const flush = () => {
-    timer = undefined
-    const now = steps.splice(0)
-    recording = recording
-      .then(() => record(now))
-      .catch((error: unknown) => {
-        onFault(error)
-        if (!(error instanceof AppendTooLarge)) return
-        running?.unsubscribe()
-        unstorable = { ended: 'failed', done: soFar(), refusal: refusal('orchestrator_error') }
-        result.resolve(unstorable)
-      })
+  const stop = (driven: Driven): void => {
+    running?.unsubscribe()
+    result.resolve(driven)
   }
 
-  const note = (step: SessionEvent): void => {
-    steps.push(step)
-    timer ??= setTimeout(flush, recordAfterMs)
+  const stopAnyway = (driven: Driven): void => {
+    final ??= driven
+    stop(driven)
   }
 
   running = events.subscribe({
     next: (event) => {
       meter.see(event)
-      watch?.see(event)
+      if (!('replayed' in event)) watch?.see(event)
       if (event.event === 'token') text += event.text
-      const step = stepOf(event)
-      if (step) note(step)
+      writer.note(event)
       if (event.event === 'done') finished = event
-      else log.push(event)
+      else log.push(withoutTexts(event))
     },
     error: (error: unknown) => {
       onFault(error)
@@ -108,13 +96,22 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   return {
     /** How it ended, with the steps that are not stored yet. */
     ended: result.promise.then(async (driven) => {
-      clearTimeout(timer)
-      await recording
-      return { ...(unstorable ?? driven), steps }
+      const steps = await writer.rest(driven.ended === 'done')
+      return { ...(final ?? driven), steps }
     }),
     cancel(): void {
-      running?.unsubscribe()
-      result.resolve({ ended: 'cancelled', done: soFar() })
+      stop({ ended: 'cancelled', done: soFar() })
+    },
+    /**
+     * A write has failed: a step that cannot be stored at all fails the turn, and a run that is
+     * another process's stops here. All else may pass.
+     */
+    unwritten(error: unknown): void {
+      onFault(error)
+      if (error instanceof RunLost)
+        stopAnyway({ ended: 'lost', done: soFar(), refusal: refusal('service_unavailable') })
+      if (error instanceof AppendTooLarge)
+        stopAnyway({ ended: 'failed', done: soFar(), refusal: refusal('orchestrator_error') })
     },
   }
 }

@@ -22,7 +22,7 @@ type Given = Omit<Kept, 'from'> & {
 /** Stored history wins over what the client says came before. */
 const historyOf = (
   { before, system }: Pick<Kept, 'before' | 'system'>,
-  { session }: Sent,
+  { session }: Pick<Sent, 'session'>,
   key: Keyed,
 ): ChatMessage[] => {
   const stored = session.recent
@@ -39,7 +39,7 @@ export const isLarge = ({ session }: Sent): boolean =>
  * What a turn begins with: its message, or the turn that waits for the client's results with all that
  * was said in it.
  */
-export const givenOf = (request: TurnRequest, sent: Sent, key: Keyed): Given => {
+export const givenOf = (request: TurnRequest, sent: Pick<Sent, 'session'>, key: Keyed): Given => {
   const { message, system, before, results, after = [] } = request
   const { waiting, recent } = sent.session
   if (!results || !waiting) {

@@ -1,6 +1,8 @@
-import type { AgentEvent } from '../agents/agent-event.ts'
+import type { AgentEvent, ToolCompleted } from '../agents/agent-event.ts'
 import type { Sealed } from '../domain/sealed.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
+import type { ToolCall } from '../ports/model.ts'
+import { digestOf } from './arguments-digest.ts'
 
 type Run = { runId: string; seal(text: string): Sealed }
 type Tell = (event: never, run: Run) => SessionEvent | undefined
@@ -13,8 +15,23 @@ type Tellers = {
 
 const nothing = () => undefined
 
+const sealedCall = ({ id, name, arguments: text }: ToolCall, seal: Run['seal']) => ({
+  id,
+  name,
+  arguments: seal(text),
+})
+
+const reachedIn = ({ reached }: ToolCompleted) => {
+  if (!reached) return {}
+  const { credentials, ...rest } = reached
+  return { ...rest, ...(credentials ? { credentials: [...credentials] } : {}) }
+}
+
 const tellers: Tellers = {
-  agent_started: ({ step_id, agent_id, agent, agent_type, depth, parent_agent }, { runId }) => ({
+  agent_started: (
+    { step_id, agent_id, agent, agent_type, depth, parent_agent, at },
+    { runId },
+  ) => ({
     type: 'AgentStarted',
     data: {
       runId,
@@ -24,9 +41,10 @@ const tellers: Tellers = {
       agentType: agent_type,
       depth,
       parentAgent: parent_agent,
+      at,
     },
   }),
-  agent_completed: ({ step_id, agent, duration_ms, model, usage, error }, { runId }) => ({
+  agent_completed: ({ step_id, agent, duration_ms, model, usage, error, at }, { runId }) => ({
     type: 'AgentCompleted',
     data: {
       runId,
@@ -36,13 +54,17 @@ const tellers: Tellers = {
       model,
       ...usage,
       ...(error === undefined ? {} : { error }),
+      at,
     },
   }),
-  agent_routing: ({ from_agent, to_agent }, { runId }) => ({
+  agent_routing: ({ from_agent, to_agent, at }, { runId }) => ({
     type: 'AgentRouted',
-    data: { runId, fromAgent: from_agent, toAgent: to_agent },
+    data: { runId, fromAgent: from_agent, toAgent: to_agent, at },
   }),
-  tool_started: ({ tool_id, tool_name, agent_name, arguments: text }, { runId, seal }) => ({
+  tool_started: (
+    { tool_id, tool_name, agent_name, arguments: text, at, effect },
+    { runId, seal },
+  ) => ({
     type: 'ToolStarted',
     data: {
       runId,
@@ -50,11 +72,41 @@ const tellers: Tellers = {
       tool: tool_name,
       agent: agent_name,
       arguments: seal(text),
+      at,
+      effect,
+      argumentsDigest: digestOf(text),
     },
   }),
-  tool_completed: ({ tool_id, tool_name, agent_name, ok }, { runId }) => ({
+  tool_completed: (event, { runId, seal }) => ({
     type: 'ToolCompleted',
-    data: { runId, toolId: tool_id, tool: tool_name, agent: agent_name, ok },
+    data: {
+      runId,
+      toolId: event.tool_id,
+      tool: event.tool_name,
+      agent: event.agent_name,
+      ok: event.ok,
+      at: event.at,
+      outcome: event.outcome,
+      result: seal(event.content),
+      durationMs: event.duration_ms,
+      ...reachedIn(event),
+    },
+  }),
+  model_answered: (event, { runId, seal }) => ({
+    type: 'ModelAnswered',
+    data: {
+      runId,
+      at: event.at,
+      agent: event.agent,
+      model: event.model,
+      price: event.price,
+      ...event.usage,
+      finishReason: event.finish_reason,
+      text: seal(event.text),
+      ...(event.calls.length > 0
+        ? { calls: event.calls.map((call) => sealedCall(call, seal)) }
+        : {}),
+    },
   }),
   payment_required: nothing,
   token: nothing,
@@ -62,9 +114,11 @@ const tellers: Tellers = {
   branch_ended: nothing,
   token_agent: nothing,
   model_called: nothing,
-  model_answered: nothing,
   done: nothing,
 }
+
+/** Whether an event is stored at all. */
+export const isStep = ({ event }: AgentEvent): boolean => tellers[event] !== nothing
 
 /** The stored event of each step of a turn, if it has one; messages and the end are the commands'. */
 export const stepsOf = (runId: string, seal: (text: string) => Sealed) => {

@@ -10,6 +10,7 @@ import type { AgentTurn } from '../agents/turn.ts'
 import { refusal } from '../domain/refusal.ts'
 import type { Sealed } from '../domain/sealed.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
+import type { RunOwner } from '../domain/session/session.ts'
 import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import { AppendTooLarge } from '../ports/event-store.ts'
@@ -19,10 +20,14 @@ import type { WaitForPosition } from '../ports/views.ts'
 import { type Keyed, sessionKey, type Vault } from '../security/vault.ts'
 import { ownTurn } from '../support/own-turn.ts'
 import { answerEvents, callIds, sealedResults } from './client-calls.ts'
-import { type Driven, drive } from './drive.ts'
+import { drive } from './drive.ts'
 import { failureCode } from './failure-code.ts'
 import { type Ended, givenOf, isLarge, withState } from './given.ts'
+import { keptOf } from './kept-request.ts'
+import { type RecordedRun, recordedRun } from './recorded-run.ts'
 import { stepsOf } from './recorder.ts'
+import { RunLost } from './run-lost.ts'
+import { stepWriter } from './step-writer.ts'
 import type { Outcome, TurnRequest } from './turn.ts'
 import type { TurnLog } from './turn-log.ts'
 import type { WatchRun } from './watch-run.ts'
@@ -48,7 +53,25 @@ export type RunTurnUses = {
   watchRun?: WatchRun | undefined
 }
 
-type Begun = { sent: Sent; key: Keyed; log: TurnLog; cancelled: boolean }
+type Begun = {
+  sent: Pick<Sent, 'session'>
+  key: Keyed
+  log: TurnLog
+  cancelled: boolean
+  /** What is recorded of the run, where this is not its first attempt. */
+  recorded?: RecordedRun
+  attempt: number
+  /** In milliseconds since 1970. */
+  startedAt: number
+}
+
+type Storing = {
+  runId: string
+  key: Keyed
+  owner: RunOwner
+  recorded: RecordedRun | undefined
+  startedAt: number
+}
 
 type Cost = { promptTokens: number; completionTokens: number; charge: number; agentId: string }
 
@@ -68,7 +91,7 @@ const costOf = (request: TurnRequest, { usage, charges, agent }: TurnDone): Cost
 type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
 
 /** A failed run costs nothing; what a cancelled run has answered so far is kept and charged. */
-const endOf = (request: TurnRequest, runId: string, driven: Driven, durationMs: number): End => {
+const endOf = (request: TurnRequest, runId: string, driven: Ended, durationMs: number): End => {
   const { ended, done } = driven
   const cost = costOf(request, done)
   if (ended === 'timed_out') return { type: 'RunTimedOut', data: { runId, ...cost, charge: 0 } }
@@ -160,6 +183,14 @@ export const runTurn = (uses: RunTurnUses) => {
     return key instanceof Promise ? key.then(({ seal }) => seal(message)) : key.seal(message)
   }
 
+  /** What a resume needs; without a promise when the key is in memory. */
+  const keptFor = (request: TurnRequest) => () => {
+    const key = sessionKeyOf(request)
+    return key instanceof Promise
+      ? key.then((found) => keptOf(request, found))
+      : keptOf(request, key)
+  }
+
   /** Reserves, and stores the message and the beginning of its run. @throws Refusal */
   const start = async (request: TurnRequest, runId: string): Promise<Sent> => {
     const { call, viewer, sessionId, hidden, agent, messageId, payerId } = request
@@ -182,6 +213,7 @@ export const runTurn = (uses: RunTurnUses) => {
         node,
         payerId,
         reserve,
+        kept: keptFor(request),
         ...(fingerprint === undefined ? {} : { fingerprint }),
         ...(follows === undefined ? {} : { follows }),
       },
@@ -191,55 +223,53 @@ export const runTurn = (uses: RunTurnUses) => {
     return sent
   }
 
-  const store = (
-    request: TurnRequest,
-    runId: string,
-    driven: Ended,
-    startedAt: number,
-    key: Keyed,
-  ) => {
+  const store = (request: TurnRequest, driven: Ended, { runId, key, owner, ...begun }: Storing) => {
     const { call, sessionId, payerId } = request
     const { done, ended, state } = driven
-    const durationMs = clock.now().getTime() - startedAt
+    const durationMs = clock.now().getTime() - begun.startedAt
     const end = endOf(request, runId, driven, durationMs)
     const answered = ended === 'done' || (ended === 'cancelled' && done.text !== '')
-    const answer = answered ? answerEvents({ runId, messageId: clock.id(), done, state }, key) : []
+    const isNew = answered && !begun.recorded?.answered
+    const answer = isNew ? answerEvents({ runId, messageId: clock.id(), done, state }, key) : []
     const steps = [...driven.steps, ...answer]
-    return endRun({ sessionId, payerId, steps, end }, now(call, runId))
+    return endRun({ sessionId, payerId, steps, end, owner }, now(call, runId))
   }
 
   /** Stores the end of a turn. One whose steps or answer no store takes has failed instead. */
-  const storeEnd = async (
-    request: TurnRequest,
-    runId: string,
-    driven: Ended,
-    startedAt: number,
-    key: Keyed,
-  ) => {
+  const storeEnd = async (request: TurnRequest, driven: Ended, storing: Storing) => {
     try {
-      return { ...(await store(request, runId, driven, startedAt, key)), driven }
+      return { ...(await store(request, driven, storing)), driven }
     } catch (err) {
       if (!(err instanceof AppendTooLarge)) throw err
-      uses.log.error(
-        { err, reqId: request.call.requestId, run_id: runId },
-        'a run cannot be stored',
-      )
+      const { requestId: reqId } = request.call
+      uses.log.error({ err, reqId, run_id: storing.runId }, 'a run cannot be stored')
       const { done } = driven
       const failed = { ended: 'failed', done, refusal: refusal('orchestrator_error') } as const
-      const stored = await store(request, runId, { ...failed, steps: [] }, startedAt, key)
-      return { ...stored, driven: failed }
+      return { ...(await store(request, { ...failed, steps: [] }, storing)), driven: failed }
     }
   }
 
   /**
    * Runs a turn that has begun; its outcome resolves when its end is stored and the views show it.
-   * A turn that was cancelled while it waited is only recorded.
+   * A turn that was cancelled while it waited is only recorded. With `recorded` it goes on from there.
    */
   const finish = (request: TurnRequest, runId: string, begun: Begun) => {
-    const { sent, key, log, cancelled } = begun
+    const { sent, key, log, cancelled, recorded, attempt } = begun
     const { call, sessionId, agent, target, clientTools, settings, format } = request
-    const startedAt = clock.now().getTime()
+    const owner = { node, attempt }
     const given = givenOf(request, sent, key)
+    const fault = (err: unknown) =>
+      uses.log.error({ err, reqId: call.requestId, run_id: runId }, 'a run failed')
+    const writer = stepWriter({
+      stepOf: stepsOf(runId, key.seal),
+      async record(steps) {
+        const asked = { sessionId, runId, steps, owner }
+        const { stored } = await recordSteps(asked, now(call, runId))
+        if (!stored) throw new RunLost(runId)
+      },
+      onFault: (error) => driven.unwritten(error),
+      answers: recorded?.used.modelCalls ?? 0,
+    })
     const turn: AgentTurn = {
       call,
       runId,
@@ -251,26 +281,29 @@ export const runTurn = (uses: RunTurnUses) => {
       ...(target ? { target } : {}),
       ...(settings ? { settings } : {}),
       ...(format ? { format } : {}),
+      journal: { ...(recorded ?? recordedRun(runId, [], key.open)), saved: writer.saved },
     }
     const watch = uses.watchRun?.({ runId, sessionId, call, message: given.turn.message })
     const driven = drive(cancelled ? NEVER : runAgent(turn), {
       log,
       watch,
-      stepOf: stepsOf(runId, key.seal),
-      record: (steps) => recordSteps({ sessionId, runId, steps }, now(call, runId)),
+      writer,
       agent: agent.name,
-      onFault: (err) =>
-        uses.log.error({ err, reqId: call.requestId, run_id: runId }, 'a run failed'),
+      onFault: fault,
     })
     const outcome = driven.ended.then(async (result): Promise<Outcome> => {
       const ended = result.done.suspended ? await withState(result, given, key) : result
       watch?.ended(ended)
-      const stored = await storeEnd(request, runId, ended, startedAt, key)
+      if (ended.ended === 'lost') return { status: 'failed', refusal: ended.refusal }
+      const storing = { runId, key, owner, recorded, startedAt: begun.startedAt }
+      const stored = await storeEnd(request, ended, storing)
       const { driven } = stored
+      if (stored.lost) return { status: 'failed', refusal: refusal('service_unavailable') }
       if (!stored.ended) return { status: 'failed', refusal: refusal('llm_service_timeout') }
       await uses.waitForPosition(stored.position)
-      if (driven.refusal) return { status: 'failed', refusal: driven.refusal }
-      return { status: driven.ended === 'done' ? 'completed' : 'cancelled', done: driven.done }
+      if (driven.ended === 'done') return { status: 'completed', done: driven.done }
+      if (driven.ended === 'cancelled') return { status: 'cancelled', done: driven.done }
+      return { status: 'failed', refusal: driven.refusal ?? refusal('orchestrator_error') }
     })
     if (cancelled) driven.cancel()
     return { outcome, cancel: driven.cancel }

@@ -106,7 +106,9 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
         started.resolve(turn)
         const sealing = sealingKey(request)
         const key = sealing instanceof Promise ? await sealing : sealing
-        const finishing = finish(request, runId, { sent, key, log, cancelled })
+        const startedAt = clock.now().getTime()
+        const begun = { sent, key, log, cancelled, attempt: 1, startedAt }
+        const finishing = finish(request, runId, begun)
         stop = finishing.cancel
         return await finishing.outcome
       } finally {

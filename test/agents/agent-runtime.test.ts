@@ -14,6 +14,7 @@ t.test('one LLM agent: the whole stream of a turn', async (t) => {
     {
       event: 'agent_started',
       ...names,
+      at: '0',
       agent_type: 'LLM_AGENT',
       depth: 0,
       parent_agent: null,
@@ -31,13 +32,19 @@ t.test('one LLM agent: the whole stream of a turn', async (t) => {
     {
       event: 'model_answered',
       step_id: 'id-1',
+      at: '0/1',
+      agent: 'Solo',
       model: 'test/model',
       price: { prompt: 1, completion: 1 },
       usage,
+      finish_reason: 'stop',
+      text: 'Hello you',
+      calls: [],
     },
     {
       event: 'agent_completed',
       ...names,
+      at: '0',
       duration_ms: 0,
       usage,
       model: 'test/model',

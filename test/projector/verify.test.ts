@@ -30,6 +30,7 @@ const rare = [
   'OutageEnded',
   'RunCancelled',
   'RunFailed',
+  'RunResumed',
   'RunTimedOut',
   'UploadEmbedded',
   'UploadFailed',

@@ -63,7 +63,11 @@ export const endOf = (events: readonly AgentEvent[]): TurnDone => {
 export const tokensOf = (events: readonly AgentEvent[]) =>
   events.map((event) => (event.event === 'token' ? event.text : '')).join('')
 export const outline = (events: readonly AgentEvent[]) =>
-  events.map((event) => ('agent' in event ? `${event.event} ${event.agent}` : event.event))
+  events.map((event) =>
+    'agent' in event && event.event !== 'model_answered'
+      ? `${event.event} ${event.agent}`
+      : event.event,
+  )
 
 /** A word at a time, in turn with all others that do the same. */
 export const inTurn = (...words: string[]) =>

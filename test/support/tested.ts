@@ -5,6 +5,11 @@ const wholeSystem = ['browser/', 'contract/', 'contracts/', 'docs/', 'faults/']
 
 /** Tests of files that they are not named after. */
 export const together: Readonly<Record<string, readonly string[]>> = {
+  'test/agents/journal.test.ts': [
+    'src/turns/recorded-run.ts',
+    'src/turns/recorder.ts',
+    'src/turns/step-writer.ts',
+  ],
   'test/adapters/telemetry/otlp.test.ts': [
     'src/app/telemetry.ts',
     'src/event-sourcing/traced-transactor.ts',

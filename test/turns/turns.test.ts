@@ -159,6 +159,8 @@ t.test('a session that is erased while its turn begins is not found', async (t) 
 /** A tool call whose arguments do not get smaller when they are compressed. */
 const called = (n: number, bytes: number): AgentEvent => ({
   event: 'tool_started',
+  at: `0/1/${n}`,
+  effect: 'read',
   tool_name: 'look',
   tool_id: `tool-${n}`,
   agent_name: 'A',

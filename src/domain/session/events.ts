@@ -30,6 +30,15 @@ const fork = {
   messages: z.int().min(0),
 }
 
+/** Credits per million tokens. */
+const price = z.object({ prompt: z.number(), completion: z.number() })
+
+/** A place in a run, the same in each attempt: which agent, which of its calls. */
+const at = z.string()
+
+/** How many processes have run it, the present one counted. */
+const attempt = z.int().min(1)
+
 // Stored for good: add an optional field or a new event; never rename, never narrow.
 export const sessionEvents = {
   /** `userId` owns the session: the user acted for, else the key's backing user. */
@@ -39,7 +48,10 @@ export const sessionEvents = {
   /**
    * `agentId` is the agent the turn was given to, `node` the process life that runs it, `payerId`
    * the user charged. `fingerprint` is set where a stock SDK may repeat the request. `continues` is the
-   * run whose calls the client has answered.
+   * run whose calls the client has answered. `request` is what another process needs to go on and the
+   * stream does not have; `before` is what the client says came before, where the session has no
+   * history. `kept: false`: they were too large, and the run cannot be resumed.
+   * Without `attempt` its steps are not recorded in full, and it cannot be resumed either.
    */
   RunStarted: z.object({
     runId: id,
@@ -50,7 +62,13 @@ export const sessionEvents = {
     payerId: id,
     fingerprint: z.string().optional(),
     continues: id.optional(),
+    attempt: attempt.optional(),
+    request: sealed.optional(),
+    before: sealed.optional(),
+    kept: z.literal(false).optional(),
   }),
+  /** Another process goes on with a run, from what is recorded of it. */
+  RunResumed: z.object({ runId: id, node: z.string(), attempt }),
   AgentStarted: z.object({
     runId: id,
     stepId: id,
@@ -59,6 +77,7 @@ export const sessionEvents = {
     agentType: z.string(),
     depth: z.int().min(0),
     parentAgent: z.string().nullable(),
+    at: at.optional(),
   }),
   AgentCompleted: z.object({
     runId: id,
@@ -69,21 +88,61 @@ export const sessionEvents = {
     promptTokens: tokens,
     completionTokens: tokens,
     error: z.string().optional(),
+    at: at.optional(),
   }),
-  AgentRouted: z.object({ runId: id, fromAgent: z.string(), toAgent: z.string() }),
+  AgentRouted: z.object({
+    runId: id,
+    fromAgent: z.string(),
+    toAgent: z.string(),
+    at: at.optional(),
+  }),
+  /**
+   * A model's answer, which is never asked for again in its run. The only answer of a run has none: it
+   * is the message.
+   */
+  ModelAnswered: z.object({
+    runId: id,
+    at,
+    agent: z.string(),
+    model: z.string(),
+    price,
+    promptTokens: tokens,
+    completionTokens: tokens,
+    finishReason,
+    text: sealed,
+    calls: z.array(toolCall.extend({ arguments: sealed })).optional(),
+  }),
+  /**
+   * Stored before the tool is called. `effect` is `read` where calling it twice changes nothing more.
+   * `argumentsDigest` is the SHA-256 of the arguments as canonical JSON, in hex.
+   */
   ToolStarted: z.object({
     runId: id,
     toolId: id,
     tool: z.string(),
     agent: z.string(),
     arguments: sealed,
+    at: at.optional(),
+    effect: z.enum(['read', 'write']).optional(),
+    argumentsDigest: z.string().optional(),
   }),
+  /**
+   * `result` is what the model is told. The outcome is `unknown` where the process that called it died
+   * before it had the result. `host`, `httpStatus` and the names of `credentials` are of a call over HTTP.
+   */
   ToolCompleted: z.object({
     runId: id,
     toolId: id,
     tool: z.string(),
     agent: z.string(),
     ok: z.boolean(),
+    at: at.optional(),
+    outcome: z.enum(['ok', 'failed', 'unknown']).optional(),
+    result: sealed.optional(),
+    durationMs: z.number().min(0).optional(),
+    host: z.string().optional(),
+    httpStatus: z.int().optional(),
+    credentials: z.array(z.string()).optional(),
   }),
   /**
    * The agents of a run wait for results of the client's own tools. `state` is where they go on from.
@@ -116,8 +175,9 @@ export const sessionEvents = {
     ...cost,
   }),
   /**
-   * `code` is that of the refusal the client was given; `interrupted` where the server died in mid-run.
-   * `cause` is what the model's provider did, where it is to blame.
+   * `code` is that of the refusal the client was given; `interrupted` where the server died in mid-run
+   * and it cannot be resumed. `cause` is what the model's provider did, where it is to blame, or why it
+   * cannot be resumed.
    */
   RunFailed: z.object({ runId: id, code: z.string(), cause: z.string().optional(), ...cost }),
   RunCancelled: z.object({ runId: id, ...cost }),

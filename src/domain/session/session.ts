@@ -33,13 +33,16 @@ export type Fork = {
   messages: number
 }
 
+/** The process that a run is run by, and in which attempt: no other appends to it. */
+export type RunOwner = { node: string; attempt: number }
+
 export type Session = {
   status: 'unknown' | 'forking' | 'open' | 'erased'
   ownerId: string
   keyId: string | null
   hidden: boolean
-  /** The run under way. */
-  running: { runId: string; node: string; payerId: string } | null
+  /** The run under way, and whose it is. */
+  running: (RunOwner & { runId: string; payerId: string }) | null
   recent: readonly Remembered[]
   turns: readonly Turn[]
   /** Calls that the client is to answer. The last recent message is then the one they were made for. */
@@ -59,6 +62,9 @@ const ended = (state: Session, runId: string, outcome: Turn['outcome']): Session
 })
 
 const same = (state: Session): Session => state
+
+const isRunBy = (running: RunOwner, owner: RunOwner | undefined): boolean =>
+  !owner || (running.node === owner.node && running.attempt === owner.attempt)
 
 export const session: Aggregate<Session, typeof sessionEvents> = {
   category: 'session',
@@ -99,15 +105,20 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
         state.waiting && continues !== undefined
           ? { ...state.waiting, answeredIn: runId }
           : state.waiting,
-      running: { runId, node, payerId },
+      running: { runId, node, attempt: 1, payerId },
       turns: [
         ...state.turns.filter((turn) => turn.messageId !== messageId).slice(1 - recognised),
         { messageId, runId, outcome: 'running' },
       ],
     }),
+    RunResumed: (state, { runId, node, attempt }) =>
+      state.running?.runId === runId
+        ? { ...state, running: { ...state.running, node, attempt } }
+        : state,
     AgentStarted: same,
     AgentCompleted: same,
     AgentRouted: same,
+    ModelAnswered: same,
     ToolStarted: same,
     ToolCompleted: same,
     ClientToolsCalled: (state, called) => ({ ...state, waiting: { ...called, answeredIn: null } }),
@@ -185,6 +196,12 @@ export type Send = {
   fingerprint?: string
   /** The run that the latest turn has to be. */
   follows?: string
+  /** What a resume needs of the request, if anything. */
+  request?: Sealed
+  /** What came before by the client's word: stored where the session has no history. */
+  before?: Sealed
+  /** Both were too large to be stored. */
+  kept?: false
 }
 
 /**
@@ -196,12 +213,15 @@ export type Send = {
 export const decideSend =
   (send: Send) =>
   (state: Session): SessionEvent[] => {
-    const { viewer, keyId, hidden, messageId, runId, content, follows, ...run } = send
+    const { viewer, keyId, hidden, messageId, runId, content, follows, ...rest } = send
+    const { before: imported, ...given } = rest
     if (state.status === 'erased' || state.status === 'forking') throw refusal('session_not_found')
     if (state.running?.runId === runId) return []
-    const left = state.running?.node === run.node ? state.running : null
+    const left = state.running?.node === given.node ? state.running : null
     if (state.status === 'open' && !isOwn(viewer, state)) throw refusal('session_not_found')
     const before = state.turns.find((turn) => turn.messageId === messageId)
+    const earlier = state.recent.length - (before || !('box' in content) ? 1 : 0)
+    const run = imported && earlier <= 0 ? { ...given, before: imported } : given
     if (before && before.outcome !== 'failed' && before.runId !== left?.runId) return []
     if (state.running && !left) throw refusal('session_busy')
     const latest = state.turns.findLast((turn) => turn !== before)
@@ -220,7 +240,7 @@ export const decideSend =
     if ('box' in content) {
       if (waiting) events.push(unanswered(waiting))
       if (!before) events.push({ type: 'UserMessageSent', data: { messageId, runId, content } })
-      events.push({ type: 'RunStarted', data: { runId, messageId, ...run } })
+      events.push({ type: 'RunStarted', data: { runId, messageId, ...run, attempt: 1 } })
       return events
     }
     const { runId: continues, calls } = requireOpen(waiting, content)
@@ -229,15 +249,29 @@ export const decideSend =
         for (const one of content)
           if (one.toolId === toolId)
             events.push({ type: 'ClientToolAnswered', data: { ...one, runId, tool } })
-    events.push({ type: 'RunStarted', data: { runId, messageId, ...run, continues } })
+    events.push({ type: 'RunStarted', data: { runId, messageId, ...run, attempt: 1, continues } })
     return events
   }
 
-/** Steps of a run as they happen; nothing once the run has ended. */
+/** Steps of a run as they happen; nothing once the run has ended, or is another process's. */
 export const decideRecord =
-  (runId: string, steps: readonly SessionEvent[]) =>
-  (state: Session): readonly SessionEvent[] =>
-    state.running?.runId === runId ? steps : []
+  (runId: string, steps: readonly SessionEvent[], owner?: RunOwner) =>
+  ({ running }: Session): readonly SessionEvent[] =>
+    running?.runId === runId && isRunBy(running, owner) ? steps : []
+
+/** How often a run is tried before it is closed as interrupted. */
+export const mostAttempts = 3
+
+/**
+ * A process takes over a run that `from` had; nothing when the run has ended, when it is no longer
+ * that process's, and after the last attempt.
+ */
+export const decideResume =
+  ({ runId, from, node }: { runId: string; from: RunOwner; node: string }) =>
+  ({ running }: Session): SessionEvent<'RunResumed'>[] =>
+    running?.runId === runId && isRunBy(running, from) && running.attempt < mostAttempts
+      ? [{ type: 'RunResumed', data: { runId, node, attempt: running.attempt + 1 } }]
+      : []
 
 /**
  * Erases a session of that owner, or what there is of a fork; its id is never taken again. A run that another process has under

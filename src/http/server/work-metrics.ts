@@ -27,6 +27,7 @@ const outcomes = {
   failed: 'failed',
   cancelled: 'cancelled',
   timed_out: 'timed_out',
+  lost: 'lost',
 } as const
 
 /** What the process does for its clients: runs, models, tools, refusals, queues. */

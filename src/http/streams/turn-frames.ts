@@ -71,7 +71,10 @@ export const lifecycleOf = (item: TurnItem): Record<string, unknown> | undefined
       const { event, tool_name, tool_id, agent_name, ok } = item
       return { event, tool_name, tool_id, agent_name, ok }
     }
-    case 'agent_routing':
+    case 'agent_routing': {
+      const { event, from_agent, to_agent, timestamp } = item
+      return { event, from_agent, to_agent, timestamp }
+    }
     case 'token_agent':
     case 'payment_required':
       return item

@@ -42,7 +42,7 @@ const called = (n: number): SessionEvent[] => [
 const sent: SessionEvent[] = [
   { type: 'SessionCreated', data: { userId: 'user-1', keyId: 'key-1', hidden: false } },
   { type: 'UserMessageSent', data: { messageId: 'm-1', runId: 'run-1', content: sealed('Hi') } },
-  { type: 'RunStarted', data: { runId: 'run-1', messageId: 'm-1', ...run } },
+  { type: 'RunStarted', data: { runId: 'run-1', messageId: 'm-1', ...run, attempt: 1 } },
 ]
 const waiting = [...sent, ...called(1)]
 const goesOn = (n: number): SessionEvent[] => [
@@ -58,7 +58,10 @@ const goesOn = (n: number): SessionEvent[] => [
       },
     }),
   ),
-  { type: 'RunStarted', data: { runId: `run-${n}`, messageId: 'm-a', ...run, continues: 'run-1' } },
+  {
+    type: 'RunStarted',
+    data: { runId: `run-${n}`, messageId: 'm-a', ...run, attempt: 1, continues: 'run-1' },
+  },
 ]
 const failed = (n: number): SessionEvent => ({
   type: 'RunFailed',
@@ -108,7 +111,7 @@ t.test('calls are answered once, unless the run with their results fails', async
     .when(answers(3, 'a', 'b'))
     .emits({
       type: 'RunStarted',
-      data: { runId: 'run-3', messageId: 'm-a', ...run, continues: 'run-1' },
+      data: { runId: 'run-3', messageId: 'm-a', ...run, attempt: 1, continues: 'run-1' },
     })
   given(...waiting, ...goesOn(2), ...called(2), failed(3))
     .when(says(4))
@@ -118,7 +121,7 @@ t.test('calls are answered once, unless the run with their results fails', async
         type: 'UserMessageSent',
         data: { messageId: 'm-4', runId: 'run-4', content: sealed('Hi') },
       },
-      { type: 'RunStarted', data: { runId: 'run-4', messageId: 'm-4', ...run } },
+      { type: 'RunStarted', data: { runId: 'run-4', messageId: 'm-4', ...run, attempt: 1 } },
     )
 })
 
@@ -131,7 +134,7 @@ t.test('a run that its process left open is closed, and its calls are open again
     .when(answers(3, 'a', 'b'))
     .emits(interrupted, {
       type: 'RunStarted',
-      data: { runId: 'run-3', messageId: 'm-a', ...run, continues: 'run-1' },
+      data: { runId: 'run-3', messageId: 'm-a', ...run, attempt: 1, continues: 'run-1' },
     })
 })
 

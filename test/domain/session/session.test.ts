@@ -6,8 +6,10 @@ import type { SessionEvent } from '../../../src/domain/session/events.ts'
 import {
   decideErase,
   decideRecord,
+  decideResume,
   decideSend,
   isOwn,
+  type RunOwner,
   type Send,
   type Session,
   session,
@@ -51,6 +53,7 @@ const started = (n: number, message = n, node = 'node-1'): SessionEvent => ({
     agent: 'Orchestrator',
     node,
     payerId: 'user-1',
+    attempt: 1,
   },
 })
 const answered = (n: number): SessionEvent => ({
@@ -253,6 +256,72 @@ t.test(
     t.pass('300 steps of chance')
   },
 )
+
+t.test('a run is of one process in one attempt', async (t) => {
+  const given = deciding(t, session)
+  const run = [created, sent(1), started(1)]
+  const owner = (node: string, attempt: number) => ({ node, attempt })
+  const step: SessionEvent = {
+    type: 'AgentRouted',
+    data: { runId: 'run-1', fromAgent: 'A', toAgent: 'B' },
+  }
+  const resumed = (node: string, attempt: number): SessionEvent => ({
+    type: 'RunResumed',
+    data: { runId: 'run-1', node, attempt },
+  })
+  const resume = (from: RunOwner, node: string) => decideResume({ runId: 'run-1', from, node })
+  const record = (by: RunOwner) => decideRecord('run-1', [step], by)
+
+  given(...run)
+    .when(record(owner('node-1', 1)))
+    .emits(step)
+  given(...run)
+    .when(record(owner('node-2', 1)))
+    .emits()
+  given(...run)
+    .when(resume(owner('node-1', 1), 'node-2'))
+    .emits(resumed('node-2', 2))
+  const taken = [...run, resumed('node-2', 2)]
+  given(...taken)
+    .when(record(owner('node-1', 1)))
+    .emits()
+  given(...taken)
+    .when(record(owner('node-2', 2)))
+    .emits(step)
+  given(...taken)
+    .when(resume(owner('node-1', 1), 'node-3'))
+    .emits()
+  given(...taken)
+    .when(resume(owner('node-2', 2), 'node-2'))
+    .emits(resumed('node-2', 3))
+  given(...taken, resumed('node-2', 3))
+    .when(record(owner('node-2', 2)))
+    .emits()
+  given(...taken, resumed('node-2', 3))
+    .when(resume(owner('node-2', 3), 'node-4'))
+    .emits()
+  given(...taken, completed(1))
+    .when(resume(owner('node-2', 2), 'node-3'))
+    .emits()
+})
+
+t.test('what came before by the client is kept where the session has no history', async (t) => {
+  const given = deciding(t, session)
+  const before = content('earlier')
+  const begun = (n: number) => {
+    const { data } = started(n) as SessionEvent<'RunStarted'>
+    return { type: 'RunStarted', data: { ...data, before } } as const
+  }
+  given()
+    .when(decideSend(sendOf(1, { before })))
+    .emits(created, sent(1), begun(1))
+  given(created, sent(1), started(1), failed(1))
+    .when(decideSend({ ...sendOf(1, { before }), runId: 'run-2' }))
+    .emits({ type: 'RunStarted', data: { ...begun(1).data, runId: 'run-2' } })
+  given(created, sent(1), started(1), answered(1), completed(1))
+    .when(decideSend(sendOf(2, { before })))
+    .emits(sent(2), started(2))
+})
 
 t.test('erasing', async (t) => {
   const given = deciding(t, session)

@@ -63,7 +63,8 @@ t.test('a label has a bounded number of values', async (t) => {
     const model = `test/${n}`
     const at = { step_id: `${n}`, model, price }
     watch.see({ event: 'model_called', ...at, prompt_tokens: 1 })
-    watch.see({ event: 'model_answered', ...at, usage })
+    const said = { at: '0/1', agent: 'A', finish_reason: 'stop', text: '', calls: [] } as const
+    watch.see({ event: 'model_answered', ...at, ...said, usage })
   }
   const lines = (await registry.metrics()).split('\n')
   const counts = lines.filter((line) =>

@@ -212,7 +212,9 @@ t.test('a peer that gives no sign of life is dropped, any other is kept', async 
 
 t.test('every step of a turn that the API document names', async (t) => {
   const agent_name = 'Concierge'
+  const at = '0'
   const tool = { tool_name: 'search', tool_id: 'call_1', agent_name }
+  const told = { outcome: 'ok', content: 'secret', duration_ms: 1, reached: { host: 'h' } } as const
   const payment = {
     message: 'Pay',
     agent_name,
@@ -221,10 +223,10 @@ t.test('every step of a turn that the API document names', async (t) => {
     total_amount: '0.01',
   }
   const events: AgentEvent[] = [
-    { event: 'agent_routing', from_agent: 'Orchestrator', to_agent: agent_name, timestamp },
+    { event: 'agent_routing', at, from_agent: 'Orchestrator', to_agent: agent_name, timestamp },
     { event: 'token_agent', agent: agent_name, timestamp },
-    { event: 'tool_started', ...tool, arguments: '{"secret":1}' },
-    { event: 'tool_completed', ...tool, ok: true },
+    { event: 'tool_started', at, ...tool, effect: 'read', arguments: '{"secret":1}' },
+    { event: 'tool_completed', at, ...tool, ...told, ok: true },
     { event: 'payment_required', ...payment },
     { event: 'token', agent: agent_name, step_id, text: 'Hi' },
   ]

@@ -1,0 +1,58 @@
+import type { FinishReason, Price, ToolCall, Usage } from '../ports/model.ts'
+import type { ToolEffect, ToolResult } from './tool.ts'
+
+/** An agent's step as it was recorded. */
+export type RecordedStep = {
+  stepId: string
+  agentId: string
+  startedAt: Date
+  /** Its end is recorded too; `error` is the name of what it failed with. */
+  completed: boolean
+  error?: string | undefined
+}
+
+/** A model's answer as it was recorded. */
+export type RecordedAnswer = {
+  model: string
+  price: Price
+  usage: Usage
+  finishReason: FinishReason
+  text: string
+  calls: readonly ToolCall[]
+}
+
+/** A tool that was called; without a result, it is not known what came of it. */
+export type RecordedTool = { effect: ToolEffect; result?: ToolResult }
+
+/**
+ * What is recorded of a run, by places. A place names an agent by the way to it (`0.1.t`), a model's
+ * answer by the agent and its number (`0.1/2`), a tool's call by the answer and the call's number
+ * (`0.1/2/0`). It is the same in every attempt, whatever the order of parallel branches.
+ */
+export type Journal = {
+  stepAt(at: string): RecordedStep | undefined
+  answerAt(at: string): RecordedAnswer | undefined
+  toolAt(at: string): RecordedTool | undefined
+  isRouted(at: string): boolean
+  /** What of the run's limits is used up. */
+  used: { modelCalls: number; steps: number }
+  /**
+   * Resolves when the answers and results so far, and the calls about to be made, are on disk; rejects
+   * when they cannot be, or the run is no longer this process's. Undefined when nothing is waiting.
+   */
+  saved(): Promise<void> | undefined
+}
+
+/** Where nothing is recorded. */
+export const noJournal: Journal = {
+  stepAt: () => undefined,
+  answerAt: () => undefined,
+  toolAt: () => undefined,
+  isRouted: () => false,
+  used: { modelCalls: 0, steps: 0 },
+  saved: () => undefined,
+}
+
+/** What an agent failed with, known by its name alone: it fails with it again. */
+export const recordedFailure = (name: string): Error =>
+  Object.assign(new Error('the agent had failed before the run was resumed'), { name })

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { defaultLimits } from '../agents/agent-runtime.ts'
+import { trimmed } from '../agents/context.ts'
+import { chatMessages } from '../agents/suspended.ts'
+import type { Sealed } from '../domain/sealed.ts'
+import type { Send } from '../domain/session/session.ts'
+import type { Keyed } from '../security/vault.ts'
+import type { TurnRequest } from './turn.ts'
+
+/** The most characters that are kept of a request, once they are sealed. */
+const mostSealed = 400_000
+
+const toolSpec = z.object({
+  name: z.string(),
+  description: z.string(),
+  parameters: z.record(z.string(), z.unknown()),
+  strict: z.boolean().exactOptional(),
+  client: z.literal(true).exactOptional(),
+})
+
+const settings = z.object({
+  temperature: z.number().exactOptional(),
+  topP: z.number().exactOptional(),
+  stop: z.array(z.string()).exactOptional(),
+  seed: z.number().exactOptional(),
+  presencePenalty: z.number().exactOptional(),
+  frequencyPenalty: z.number().exactOptional(),
+  maxTokens: z.number().exactOptional(),
+  maxCompletionTokens: z.number().exactOptional(),
+  reasoningEffort: z.string().exactOptional(),
+})
+
+const format = z.union([
+  z.object({ type: z.literal('json_object') }),
+  z.object({
+    type: z.literal('json_schema'),
+    name: z.string(),
+    description: z.string().exactOptional(),
+    schema: z.record(z.string(), z.unknown()),
+    strict: z.boolean().exactOptional(),
+  }),
+])
+
+/** What a turn needs of its request, besides what is stored of the session. */
+const kept = z.object({
+  system: chatMessages.exactOptional(),
+  after: chatMessages.exactOptional(),
+  settings: settings.exactOptional(),
+  format: format.exactOptional(),
+  targetAgentId: z.string().exactOptional(),
+  clientTools: z
+    .object({
+      specs: z.array(toolSpec),
+      choice: z.union([z.literal('required'), z.object({ name: z.string() })]).exactOptional(),
+      parallel: z.boolean().exactOptional(),
+    })
+    .exactOptional(),
+})
+export type KeptRequest = z.infer<typeof kept>
+
+const wanted = (request: TurnRequest): KeptRequest => {
+  const { system, after = [], settings, format, target, clientTools } = request
+  return {
+    ...(system.length > 0 ? { system: [...system] } : {}),
+    ...(after.length > 0 ? { after: [...after] } : {}),
+    ...(settings && Object.keys(settings).length > 0 ? { settings: { ...settings } } : {}),
+    ...(format ? { format: { ...format } } : {}),
+    ...(target ? { targetAgentId: target.agentId } : {}),
+    ...(clientTools ? { clientTools: { ...clientTools, specs: [...clientTools.specs] } } : {}),
+  } as KeptRequest
+}
+
+/** Seals what another process would need to go on with a turn; nothing where the stream has it all. */
+export const keptOf = (
+  request: TurnRequest,
+  { seal }: Keyed,
+): Pick<Send, 'request' | 'before' | 'kept'> => {
+  const whole = wanted(request)
+  const before = trimmed(request.before, defaultLimits.context)
+  const sealed = {
+    ...(Object.keys(whole).length > 0 ? { request: seal(JSON.stringify(whole)) } : {}),
+    ...(before.length > 0 ? { before: seal(JSON.stringify(before)) } : {}),
+  }
+  const boxes = [sealed.request, sealed.before].map((one) => one?.box.length ?? 0)
+  return boxes.reduce((sum, length) => sum + length, 0) > mostSealed ? { kept: false } : sealed
+}
+
+/** @throws when it was not written by this release or an earlier one */
+export const openedRequest = ({ open }: Keyed, sealed: Sealed | undefined): KeptRequest =>
+  sealed ? kept.parse(JSON.parse(open(sealed))) : {}
+
+export const openedBefore = ({ open }: Keyed, sealed: Sealed | undefined) =>
+  sealed ? chatMessages.parse(JSON.parse(open(sealed))) : []

@@ -1,0 +1,79 @@
+import type { Journal, RecordedStep } from '../agents/journal.ts'
+import type { SessionEvent } from '../domain/session/events.ts'
+import type { Keyed } from '../security/vault.ts'
+
+/** A recorded event, and when it was appended. */
+export type RecordedEvent = SessionEvent & { metadata: { at: string } }
+
+export type RecordedRun = Omit<Journal, 'saved'> & {
+  /** The message that answers it is stored, though its end is not. */
+  answered: boolean
+}
+
+/**
+ * What is recorded of one run, as its agents ask for it. Texts are opened when they are asked for. Of a
+ * place that was written twice the first counts.
+ */
+export const recordedRun = (
+  runId: string,
+  events: readonly RecordedEvent[],
+  open: Keyed['open'],
+): RecordedRun => {
+  const steps = new Map<string, RecordedStep>()
+  const answers = new Map<string, SessionEvent<'ModelAnswered'>['data']>()
+  const started = new Map<string, SessionEvent<'ToolStarted'>['data']>()
+  const completed = new Map<string, SessionEvent<'ToolCompleted'>['data']>()
+  const routed = new Set<string>()
+  let answered = false
+
+  const first = <T>(map: Map<string, T>, at: string | undefined, one: T): void => {
+    if (at !== undefined && !map.has(at)) map.set(at, one)
+  }
+
+  for (const { type, data, metadata } of events) {
+    if (!('runId' in data) || data.runId !== runId) continue
+    if (type === 'AgentStarted')
+      first(steps, data.at, {
+        stepId: data.stepId,
+        agentId: data.agentId,
+        startedAt: new Date(metadata.at),
+        completed: false,
+      })
+    else if (type === 'AgentCompleted') {
+      const step = data.at === undefined ? undefined : steps.get(data.at)
+      if (step && !step.completed) Object.assign(step, { completed: true, error: data.error })
+    } else if (type === 'AgentRouted') routed.add(data.at ?? '')
+    else if (type === 'ModelAnswered') first(answers, data.at, data)
+    else if (type === 'ToolStarted') first(started, data.at, data)
+    else if (type === 'ToolCompleted') first(completed, data.at, data)
+    else if (type === 'AssistantMessageRecorded') answered = true
+  }
+
+  return {
+    answered,
+    stepAt: (at) => steps.get(at),
+    answerAt(at) {
+      const found = answers.get(at)
+      if (!found) return undefined
+      const { model, price, promptTokens, completionTokens, finishReason, text, calls = [] } = found
+      return {
+        model,
+        price,
+        usage: { promptTokens, completionTokens },
+        finishReason,
+        text: open(text),
+        calls: calls.map((call) => ({ ...call, arguments: open(call.arguments) })),
+      }
+    },
+    toolAt(at) {
+      const call = started.get(at)
+      if (!call) return undefined
+      const { effect = 'write' } = call
+      const done = completed.get(at)
+      if (!done?.result) return { effect }
+      return { effect, result: { ok: done.ok, content: open(done.result) } }
+    },
+    isRouted: (at) => routed.has(at),
+    used: { modelCalls: answers.size, steps: steps.size + started.size },
+  }
+}

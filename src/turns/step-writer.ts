@@ -1,0 +1,95 @@
+import type { AgentEvent } from '../agents/agent-event.ts'
+import type { SessionEvent } from '../domain/session/events.ts'
+import { isStep } from './recorder.ts'
+
+type Uses = {
+  /** The event that is stored for it, if any. */
+  stepOf(event: AgentEvent): SessionEvent | undefined
+  /** Stores steps of the run. @throws RunLost, AppendTooLarge, StoreUnavailable */
+  record(steps: readonly SessionEvent[]): Promise<unknown>
+  /** Told what a write failed with. */
+  onFault(error: unknown): void
+  /** Answers of the run's models that are recorded already. */
+  answers?: number
+}
+
+/** Steps of a running turn are stored after this long, so that its status can be read. */
+const recordAfterMs = 250
+
+/** Other work may depend on these: they are on disk before it begins. */
+const binding = new Set<AgentEvent['event']>(['model_answered', 'tool_started', 'tool_completed'])
+
+const isAnswer = ({ event }: AgentEvent): boolean => event === 'model_answered'
+
+/**
+ * Writes what happens in a run, in order: after a while, or when somebody waits for it. What is noted
+ * in one turn of the event loop is written together. A failed write is tried again with the next.
+ */
+export const stepWriter = ({ stepOf, record, onFault, answers = 0 }: Uses) => {
+  let waiting: AgentEvent[] = []
+  let bound = false
+  let answered = answers
+  let writing: Promise<void> | undefined
+  let coming: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  const write = async (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    const now = waiting
+    if (now.length === 0) return
+    waiting = []
+    bound = false
+    try {
+      await record(now.flatMap((event) => stepOf(event) ?? []))
+      answered += now.filter(isAnswer).length
+    } catch (error) {
+      waiting = [...now, ...waiting]
+      bound = true
+      onFault(error)
+      throw error
+    }
+  }
+
+  /** Begins when the write under way is over, with what is noted until then. */
+  const soon = (): Promise<void> => {
+    coming ??= (writing ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => {
+        coming = undefined
+        writing = write().finally(() => {
+          writing = undefined
+        })
+        return writing
+      })
+    return coming
+  }
+
+  return {
+    note(event: AgentEvent): void {
+      if (('replayed' in event && event.replayed) || !isStep(event)) return
+      waiting.push(event)
+      bound ||= binding.has(event.event)
+      timer ??= setTimeout(() => soon().catch(() => undefined), recordAfterMs)
+    },
+
+    /** See `Journal.saved`. */
+    saved: (): Promise<void> | undefined => (bound ? soon() : (coming ?? writing)),
+
+    /**
+     * What is not written when the run ends; nothing is written after that. `isMessage`: the only answer of
+     * the run is its message, and no step of its own.
+     */
+    async rest(isMessage: boolean): Promise<SessionEvent[]> {
+      clearTimeout(timer)
+      await coming?.catch(() => undefined)
+      await writing?.catch(() => undefined)
+      clearTimeout(timer)
+      const only = isMessage && answered + waiting.filter(isAnswer).length === 1
+      const left = only ? waiting.filter((event) => !isAnswer(event)) : waiting
+      return left.flatMap((event) => stepOf(event) ?? [])
+    },
+  }
+}
+
+export type StepWriter = ReturnType<typeof stepWriter>

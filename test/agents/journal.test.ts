@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { throwError } from 'rxjs'
+import t from 'tap'
+import type { AgentConfig, AgentType } from '../../src/agents/agent.ts'
+import type { RunLimits } from '../../src/agents/agent-kind.ts'
+import { agentRuntime } from '../../src/agents/agent-runtime.ts'
+import type { Tool } from '../../src/agents/tool.ts'
+import type { SessionEvent } from '../../src/domain/session/events.ts'
+import { type ModelEvent, type ModelRequest, ModelUnavailable } from '../../src/ports/model.ts'
+import { newId } from '../../src/support/ids.ts'
+import { type RecordedEvent, recordedRun } from '../../src/turns/recorded-run.ts'
+import { stepsOf } from '../../src/turns/recorder.ts'
+import { stepWriter } from '../../src/turns/step-writer.ts'
+import { agentNamed, byId, hostOf, scripted, toolNamed, turnOf } from '../support/agents.ts'
+import { rounds } from '../support/rounds.ts'
+import { calls, says, speaker } from '../support/scene.ts'
+
+const runId = 'run-1'
+const at = '2026-01-01T00:00:00.000Z'
+const seal = (text: string) => ({ $sealed: 'key', box: text })
+const open = ({ box }: { box: string }) => box
+
+/** What an agent's model does in one round. */
+type Act = 'say' | 'read' | 'write' | 'both' | 'transfer' | 'fail' | 'exit'
+type Plan = { type: AgentType; acts: Act[]; below: Plan[]; iterations: number }
+
+const act = fc.constantFrom<Act>('say', 'read', 'write', 'both', 'transfer', 'exit', 'fail')
+const types = fc.constantFrom<AgentType>(
+  'LLM_AGENT',
+  'SEQUENTIAL_AGENT',
+  'PARALLEL_AGENT',
+  'LOOP_AGENT',
+)
+
+const planOf = (depth: number): fc.Arbitrary<Plan> =>
+  fc.record({
+    type: types,
+    acts: fc.array(act, { maxLength: 3 }),
+    below: depth === 0 ? fc.constant([]) : fc.array(planOf(depth - 1), { maxLength: 2 }),
+    iterations: fc.integer({ min: 1, max: 2 }),
+  })
+
+/** Agents of a plan, each known by its name; a container without agents is one that answers. */
+const agentsOf = (plan: Plan) => {
+  const all: AgentConfig[] = []
+  const acts = new Map<string, Act[]>()
+  const add = (one: Plan): AgentConfig => {
+    const name = `Agent${all.length}`
+    const agentType = one.below.length === 0 ? 'LLM_AGENT' : one.type
+    const agent = agentNamed(name, { agentType, toolNames: ['read', 'write'] })
+    all.push(agent)
+    acts.set(name, one.acts)
+    const subAgents = one.below.map((below) => add(below).agentId)
+    Object.assign(agent, { subAgents, maxIterations: one.iterations })
+    return agent
+  }
+  add(plan)
+  return { all, acts }
+}
+
+type Named = [name: string, args: string]
+
+const script = (acts: ReadonlyMap<string, Act[]>) => (request: ModelRequest) => {
+  const name = speaker(request) ?? ''
+  const round = request.messages.filter((one) => one.role === 'assistant').length
+  const offered = (tool: string) => request.tools?.some((one) => one.name === tool) === true
+  const wanted = acts.get(name)?.[round] ?? 'say'
+  const named: Record<Act, Named[]> = {
+    say: [],
+    fail: [],
+    read: [['read', '{}']],
+    write: [['write', '{"a":1}']],
+    both: [
+      ['write', '{}'],
+      ['read', '{}'],
+      ['missing', '{}'],
+    ],
+    exit: [['exit_loop', '{}']],
+    transfer: [['transfer_to_agent', `{"agent_name":"${below(request)}"}`]],
+  }
+  if (wanted === 'fail') return throwError(() => new ModelUnavailable('down'))
+  const asked = named[wanted].filter(([tool]) => tool === 'missing' || offered(tool))
+  const text: ModelEvent = { type: 'text', text: `${name} says ${round}.` }
+  return asked.length > 0 ? [text, ...calls(...asked)] : says(`${name} says ${round}.`)
+}
+
+const below = ({ tools = [] }: ModelRequest): string => {
+  const spec = tools.find(({ name }) => name === 'transfer_to_agent')
+  return /"enum":\["(\w+)"/.exec(JSON.stringify(spec?.parameters ?? {}))?.[1] ?? ''
+}
+
+/** The key of the call at a place. */
+const keyOf = (place: string) =>
+  createHash('sha256')
+    .update(JSON.stringify([runId, place]))
+    .digest('base64url')
+
+type Life = {
+  events: RecordedEvent[]
+  /** Tokens in the order they were said, or the name of the error. */
+  said: string
+  asked: number
+  effects: string[]
+}
+
+/** One attempt of a run, from what is recorded to its end. */
+const attempt = async (
+  plan: Plan,
+  before: readonly RecordedEvent[] = [],
+  limits: Partial<RunLimits> = {},
+): Promise<Life> => {
+  const { all, acts } = agentsOf(plan)
+  const answer = script(acts)
+  const life: Life = { events: [...before], said: '', asked: 0, effects: [] }
+  const models = scripted((request) => {
+    life.asked++
+    return answer(request)
+  })
+  const tool = (name: 'read' | 'write'): Tool => ({
+    ...toolNamed(name, async (_, { idempotencyKey }) => {
+      life.effects.push(`${name} ${idempotencyKey}`)
+      return { ok: true, content: `${name} done` }
+    }),
+    policy: { effect: name, keyed: false, onUnknown: 'tell' },
+  })
+  const recorded = recordedRun(runId, before, open)
+  const store = (one: SessionEvent) => life.events.push({ ...one, metadata: { at } })
+  const writer = stepWriter({
+    stepOf: stepsOf(runId, seal),
+    record: async (steps) => steps.forEach(store),
+    onFault: () => undefined,
+    answers: recorded.used.modelCalls,
+  })
+  const clock = { now: () => new Date(at), id: newId }
+  const host = { ...hostOf({ tools: [tool('read'), tool('write')], models }), clock }
+  const journal = { ...recorded, saved: writer.saved }
+  const [first = agentNamed('Nobody')] = all
+  const running = agentRuntime({ ...host, limits })(
+    turnOf(first, 'Hi', { agents: byId(all), journal }),
+  )
+  await new Promise<void>((resolve) => {
+    const parts = new Map<string, string>()
+    running.subscribe({
+      next: (event) => {
+        writer.note(event)
+        if (event.event === 'token')
+          parts.set(event.step_id, (parts.get(event.step_id) ?? '') + event.text)
+        if (event.event === 'done') life.said = JSON.stringify(event)
+      },
+      error: (error: Error) => {
+        life.said = error.name
+        resolve()
+      },
+      complete: resolve,
+    })
+  })
+  for (const step of await writer.rest(false)) store(step)
+  return life
+}
+
+/** What a journal says, whatever the order of parallel branches and the ids of its steps. */
+const told = (events: readonly RecordedEvent[]): string[] =>
+  events
+    .map(({ type, data }) => {
+      const { stepId: _, ...fact } = { stepId: '', ...data }
+      return `${type} ${JSON.stringify(fact)}`
+    })
+    .sort()
+
+const placesOf = (events: readonly RecordedEvent[], type: SessionEvent['type']): Set<string> =>
+  new Set(
+    events.flatMap((one) => (one.type === type && 'at' in one.data ? [one.data.at ?? ''] : [])),
+  )
+
+const minus = (all: ReadonlySet<string>, some: ReadonlySet<string>): string[] =>
+  [...all].filter((one) => !some.has(one))
+
+t.test('for every prefix of every journal, resuming gives the same journal', async (t) => {
+  let prefixes = 0
+  const holds = async (plan: Plan) => {
+    const whole = await attempt(plan)
+    const answers = placesOf(whole.events, 'ModelAnswered')
+    for (let n = 0; n <= whole.events.length; n++) {
+      prefixes++
+      const before = whole.events.slice(0, n)
+      const started = placesOf(before, 'ToolStarted')
+      const doubtful = minus(started, placesOf(before, 'ToolCompleted'))
+      const resumed = await attempt(plan, before)
+      const known = placesOf(before, 'ModelAnswered').size
+      const failures = whole.asked - answers.size
+      assert.ok(resumed.asked <= answers.size - known + failures, 'no recorded answer is asked for')
+      const again = resumed.effects.filter((effect) =>
+        [...started].some((place) => effect === `write ${keyOf(place)}`),
+      )
+      assert.deepEqual(again, [], 'what may have been done is not done again')
+      assert.equal(new Set(resumed.effects).size, resumed.effects.length, 'nothing is done twice')
+      const unknown = resumed.events.filter(
+        ({ type, data }) => type === 'ToolCompleted' && data.outcome === 'unknown',
+      )
+      assert.ok(unknown.every(({ data }) => 'at' in data && doubtful.includes(data.at ?? '')))
+      if (unknown.length > 0) continue
+      assert.deepEqual(told(resumed.events), told(whole.events))
+      assert.equal(resumed.said, whole.said)
+    }
+  }
+  await fc.assert(fc.asyncProperty(planOf(2), holds), { numRuns: rounds(60, 1_000) })
+  t.ok(prefixes > 100, `${prefixes} prefixes`)
+})
+
+t.test('limits of a run hold across its attempts', async (t) => {
+  const calls: Plan = {
+    type: 'LLM_AGENT',
+    acts: ['read', 'read', 'read'],
+    below: [],
+    iterations: 1,
+  }
+  const plan: Plan = { type: 'SEQUENTIAL_AGENT', acts: [], below: [calls, calls], iterations: 1 }
+  for (const limits of [{ modelCalls: 5 }, { steps: 4 }, { modelCalls: 1 }]) {
+    const whole = await attempt(plan, [], limits)
+    t.match(JSON.parse(whole.said), { finish_reason: 'length' })
+    for (let n = 0; n <= whole.events.length; n++) {
+      const resumed = await attempt(plan, whole.events.slice(0, n), limits)
+      t.equal(resumed.said, whole.said)
+      t.strictSame(told(resumed.events), told(whole.events))
+    }
+  }
+})
+
+t.test('a run whose agents have changed since does not go on', async (t) => {
+  const one: Plan = { type: 'LLM_AGENT', acts: [], below: [], iterations: 1 }
+  const { events } = await attempt({ ...one, type: 'SEQUENTIAL_AGENT', below: [one, one] })
+  const other = events.map((event) =>
+    event.type === 'AgentStarted' && event.data.at === '0.1'
+      ? { ...event, data: { ...event.data, agentId: 'another' } }
+      : event,
+  )
+  const resumed = await attempt({ ...one, type: 'SEQUENTIAL_AGENT', below: [one, one] }, other)
+  t.equal(resumed.said, 'AgentFault')
+})
