@@ -1,5 +1,4 @@
 import type { FinishReason, Price, ToolCall, Usage } from '../ports/model.ts'
-import type { ToolEffect, ToolResult } from './tool.ts'
 
 /** An agent's step as it was recorded. */
 export type RecordedStep = {
@@ -22,7 +21,7 @@ export type RecordedAnswer = {
 }
 
 /** A tool that was called; without a result, it is not known what came of it. */
-export type RecordedTool = { effect: ToolEffect; result?: ToolResult }
+export type RecordedTool = { effect: 'read' | 'write'; result?: { ok: boolean; content: string } }
 
 /**
  * What is recorded of a run, by places. A place names an agent by the way to it (`0.1.t`), a model's

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { defaultLimits } from '../agents/agent-runtime.ts'
 import { trimmed } from '../agents/context.ts'
 import { chatMessages } from '../agents/suspended.ts'
-import type { Sealed } from '../domain/sealed.ts'
 import type { Send } from '../domain/session/session.ts'
 import type { Keyed } from '../security/vault.ts'
 import type { TurnRequest } from './turn.ts'
@@ -56,7 +55,7 @@ const kept = z.object({
     })
     .exactOptional(),
 })
-export type KeptRequest = z.infer<typeof kept>
+type KeptRequest = z.infer<typeof kept>
 
 const wanted = (request: TurnRequest): KeptRequest => {
   const { system, after = [], settings, format, target, clientTools } = request
@@ -84,10 +83,3 @@ export const keptOf = (
   const boxes = [sealed.request, sealed.before].map((one) => one?.box.length ?? 0)
   return boxes.reduce((sum, length) => sum + length, 0) > mostSealed ? { kept: false } : sealed
 }
-
-/** @throws when it was not written by this release or an earlier one */
-export const openedRequest = ({ open }: Keyed, sealed: Sealed | undefined): KeptRequest =>
-  sealed ? kept.parse(JSON.parse(open(sealed))) : {}
-
-export const openedBefore = ({ open }: Keyed, sealed: Sealed | undefined) =>
-  sealed ? chatMessages.parse(JSON.parse(open(sealed))) : []

@@ -80,7 +80,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     waiting: null,
     fork: null,
   },
-  stateVersion: 3,
+  stateVersion: 4,
   weigh: ({ recent, turns, waiting }) =>
     recent.reduce(
       (sum, { content }) => sum + content.box.length + 200,
