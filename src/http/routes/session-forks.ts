@@ -7,15 +7,15 @@ import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { ForkSessions } from '../../turns/fork-sessions.ts'
-import { requireFor } from '../checks/authenticate.ts'
 import { repetitionOf } from '../checks/repetition.ts'
+import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
+import { turnRefusals } from '../errors/turn-refusals.ts'
 import { answerChat, completion } from '../streams/answer-chat.ts'
-import { answerFormatOf, requireUsable } from '../wire/answer-format.ts'
+import { requireUsable } from '../wire/answer-format.ts'
 import { chatBody } from '../wire/chat.ts'
-import { offeredTools } from '../wire/client-tools.ts'
 import { orAbsent, sessionId } from '../wire/fields.ts'
-import { modelSettingsOf } from '../wire/model-settings.ts'
+import { turnAsked } from '../wire/turn-asked.ts'
 
 type Uses = {
   forkSessions: Pick<ForkSessions, 'fork'>
@@ -42,16 +42,6 @@ const forkBody = z
 const regenerateFields = chatBody.omit({ messages: true, session_hidden: true })
 const regenerateBody = regenerateFields.nullish()
 const noFields = regenerateFields.parse({})
-
-/** Scopes that depend on the body. */
-const scopesIn = (body: unknown): string[] => {
-  const { stream, on_behalf_of } = (body ?? {}) as { stream?: unknown; on_behalf_of?: unknown }
-  return [
-    ...scopes,
-    ...(stream === true ? ['orchestrator:stream'] : []),
-    ...(on_behalf_of ? ['users:delegate'] : []),
-  ]
-}
 
 /** Forks of sessions, and turns asked again in one (docs/contract/sessions.md#forks). */
 export const sessionForkRoutes =
@@ -111,14 +101,7 @@ export const sessionForkRoutes =
       '/sessions/:session_id/messages/:event_id/regenerate',
       {
         config: { group: 'chat', scopes, streams: 'asked' },
-        preValidation: (request, _reply, done) => {
-          try {
-            requireFor(request, scopesIn(request.body))
-            done()
-          } catch (error) {
-            done(error as Error)
-          }
-        },
+        preValidation: requireTurnScopes,
         schema: {
           tags,
           summary: 'Ask the turn of a message again, in a fork that ends before it',
@@ -126,74 +109,39 @@ export const sessionForkRoutes =
           body: regenerateBody,
           response: {
             200: completion,
-            ...refusals(
-              'chat',
-              'invalid_input',
-              'unsupported_parameter',
-              'user_not_found',
-              'delegation_not_allowed',
-              'no_subscription',
-              'invalid_plan',
-              'insufficient_credits',
-              'session_not_found',
-              'message_not_found',
-              'session_exists',
-              'agent_not_found',
-              'agent_inactive',
-              'invalid_tool',
-              'tool_name_taken',
-              'session_busy',
-              'idempotency_key_reused',
-              'orchestrator_error',
-              'model_misconfigured',
-              'context_length_exceeded',
-              'invalid_model_output',
-              'llm_service_unavailable',
-              'llm_service_timeout',
-            ),
+            ...refusals('chat', ...turnRefusals, 'message_not_found', 'session_exists'),
           },
         },
       },
       async (request, reply) => {
         const body = request.body ?? noFields
-        const { stream, stream_options: options, model, target_agent_id: targetAgentId } = body
+        const { stream, stream_options: options, model = orchestratorModel } = body
         const { organizationId } = request.access
-        const { session_id: source, event_id } = request.params
-        const format = answerFormatOf(body.response_format)
-        if (format) await requireUsable(format, organizationId, schemaFault)
+        const { session_id: sessionId, event_id } = request.params
+        // What is asked is the message of the turn, which the fork finds.
+        const nothing = [{ role: 'user' as const, content: '' }]
+        const asked = turnAsked(
+          { ...body, messages: nothing, session_id: undefined },
+          stream === true,
+        )
+        if (asked.format) await requireUsable(asked.format, organizationId, schemaFault)
         const agentId =
-          targetAgentId || model ? undefined : await findTurnAgent(organizationId, event_id)
-        const asked = {
-          message: '',
-          sessionId: undefined,
-          forks: async ({ call, viewer }: Awaited<ReturnType<Delegate>>) =>
-            forkSessions.fork(
-              {
-                viewer,
-                sessionId: source,
-                at: { beforeTurnOf: event_id },
-                forkSessionId: body.session_id,
-              },
-              call,
-            ),
-          hidden: undefined,
-          onBehalfOf: body.on_behalf_of,
-          targetAgentId,
-          model,
-          ...(agentId ? { agentId, anyAgentType: true as const } : {}),
-          clientTools: offeredTools(body),
-          settings: modelSettingsOf(body),
-          format,
-          keep: stream === true,
-        }
-        const turn = await beginTurn(request, asked, repetitionOf(request))
+          body.target_agent_id || body.model
+            ? undefined
+            : await findTurnAgent(organizationId, event_id)
+        const at = { beforeTurnOf: event_id }
+        const turn = await beginTurn(
+          request,
+          {
+            ...asked,
+            ...(agentId ? { agentId, anyAgentType: true } : {}),
+            forks: ({ call, viewer }) =>
+              forkSessions.fork({ viewer, sessionId, at, forkSessionId: body.session_id }, call),
+          },
+          repetitionOf(request),
+        )
         request.answersFor = turn.sessionId
-        return answerChat(request, reply, {
-          turn,
-          model: model ?? orchestratorModel,
-          stream: stream === true,
-          options,
-        })
+        return answerChat(request, reply, { turn, model, stream: stream === true, options })
       },
     )
   }
