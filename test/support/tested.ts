@@ -1,7 +1,7 @@
 import { roots, type Sources } from './imports.ts'
 
 /** Folders of tests of the system as a whole, which mirror no folder of sources. */
-const wholeSystem = ['browser/', 'contract/', 'contracts/', 'docs/', 'faults/']
+const wholeSystem = ['browser/', 'contract/', 'contracts/', 'docs/', 'faults/', 'python/']
 
 /** Tests of files that they are not named after. */
 export const together: Readonly<Record<string, readonly string[]>> = {
