@@ -5,6 +5,7 @@ import { assertWhole } from './data-file.ts'
 import { isInFormat, noteFormat } from './folder-format.ts'
 import { type Guarded, guarded } from './guarded.ts'
 import { streamKey } from './index-key.ts'
+import { keyEncoder } from './key-encoder.ts'
 import { type PageGuard, pageGuard } from './page-guard.ts'
 import { checksummed } from './record.ts'
 
@@ -43,12 +44,13 @@ const openDatabases = ({ path, file, lost, readOnly = false }: Opening, before?:
     eventTurnBatching: false,
     readOnly,
   })
-  const text = { encoder: checksummed, cache: false } as const
+  const text = { encoder: checksummed, keyEncoder, cache: false } as const
   const records = root.openDB<string | undefined, number>({ name: 'records', ...text })
-  const ordered = { encoding: 'ordered-binary' } as const
+  const ordered = { encoding: 'ordered-binary', keyEncoder } as const
+  const binary = { encoding: 'binary', keyEncoder } as const
   const streams = root.openDB<number, [string, number]>({ name: 'streams', ...ordered })
-  const keys = root.openDB<Buffer, string>({ name: 'keys', encoding: 'binary' })
-  const installation = root.openDB<Buffer, string>({ name: 'installation', encoding: 'binary' })
+  const keys = root.openDB<Buffer, string>({ name: 'keys', ...binary })
+  const installation = root.openDB<Buffer, string>({ name: 'installation', ...binary })
   const answers = root.openDB<string | undefined, string>({ name: 'answers', ...text })
   const guard = before ?? pageGuard(file, lost)
   guard.forget()

@@ -1,7 +1,8 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import type { Key } from 'lmdb'
-import { fromBufferKey, writeKey } from 'ordered-binary'
+import { fromBufferKey } from 'ordered-binary'
 import { StoreDamaged } from '../../ports/event-store.ts'
+import { encoded } from './key-encoder.ts'
 import {
   childAt,
   countOf,
@@ -32,12 +33,6 @@ type Step = { page: Page; at: number }
 /** What a damaged page held: the keys of a database from one on, to before another. */
 export type LostKeys = { name: string; from?: Key | undefined; below?: Key | undefined }
 type OnDamage = (error: StoreDamaged, lost?: LostKeys) => void
-
-const longestKey = 8_192
-const scratch = Buffer.alloc(longestKey)
-/** Holds until the next call. */
-const encoded = (key: Key): Buffer =>
-  scratch.subarray(0, writeKey(key as Parameters<typeof writeKey>[0], scratch, 0))
 
 const keyOf = ({ page, at }: Step): Key => {
   const { from, to } = keyAt(page, at)

@@ -1,6 +1,7 @@
 import type { RootDatabase } from 'lmdb'
 import type { Snapshots } from '../../ports/snapshots.ts'
 import { guarded } from './guarded.ts'
+import { keyEncoder } from './key-encoder.ts'
 import { checksummed } from './record.ts'
 import type { ViewsEnv } from './views-env.ts'
 
@@ -13,7 +14,7 @@ const name = 'snapshots'
  */
 export const embeddedSnapshots = (env: ViewsEnv): Snapshots => {
   const openedIn = (root: RootDatabase) => {
-    const options = { name, encoder: checksummed, cache: false }
+    const options = { name, encoder: checksummed, keyEncoder, cache: false }
     const db = root.openDB<string | undefined, string>(options)
     return { root, db, looked: guarded(db, name, env.guard) }
   }

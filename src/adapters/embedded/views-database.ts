@@ -3,6 +3,7 @@ import type { Key, Transaction } from 'lmdb'
 import { Packr } from 'msgpackr'
 import { StoreDamaged } from '../../ports/event-store.ts'
 import { guarded } from './guarded.ts'
+import { keyEncoder } from './key-encoder.ts'
 import { bufferOf } from './record.ts'
 import type { ViewsEnv } from './views-env.ts'
 
@@ -46,7 +47,7 @@ type Range = {
  * has a checksum. @throws StoreDamaged
  */
 export const viewsDatabase = ({ root, guard }: ViewsEnv) => {
-  const options = { name, encoder: checkedValues(), cache: false }
+  const options = { name, encoder: checkedValues(), keyEncoder, cache: false }
   const db = root.openDB<unknown, Key>(options)
   guard.forget()
   const { check, get, getRange, getKeys } = guarded(db, name, guard)

@@ -1,0 +1,56 @@
+import fc from 'fast-check'
+import type { Key } from 'lmdb'
+import { compareKeys, toBufferKey } from 'ordered-binary'
+import t from 'tap'
+import { encoded, keyEncoder } from '../../../src/adapters/embedded/key-encoder.ts'
+
+/** lmdb takes null too, its types do not say so. */
+const nothing = fc.constant(null as unknown as Key)
+const part: fc.Arbitrary<Key> = fc.oneof(
+  fc.string({ maxLength: 100 }),
+  fc.string({ unit: 'binary', maxLength: 80 }),
+  fc.string({ unit: fc.integer({ min: 0, max: 130 }).map((n) => String.fromCharCode(n)) }),
+  fc.uuid(),
+  fc.double({ noNaN: true }),
+  fc.integer(),
+  fc.nat(),
+  fc.boolean(),
+  nothing,
+)
+const key: fc.Arbitrary<Key> = fc.oneof(
+  fc.string({ minLength: 1 }),
+  fc.nat(),
+  fc.array(part, { minLength: 1 }),
+)
+
+t.test('keys are the bytes that ordered-binary writes', async (t) => {
+  fc.assert(
+    fc.property(key, (key) => {
+      t.equal(Buffer.compare(encoded(key), toBufferKey(key)), 0)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+t.test('lmdb is given them where it wants them, with zeros behind', async (t) => {
+  fc.assert(
+    fc.property(key, fc.nat(50), fc.boolean(), (key, at, before) => {
+      if (before) encoded(key)
+      const target = Buffer.alloc(8_192, 255)
+      const end = keyEncoder.writeKey(key, target, at)
+      t.equal(Buffer.compare(target.subarray(at, end), toBufferKey(key)), 0)
+      t.equal(target.readUInt32LE(end), 0)
+    }),
+  )
+})
+
+t.test('the bytes sort as their keys, and are read as them', async (t) => {
+  const pair = fc.tuple(fc.uuid(), fc.nat(), fc.string({ unit: 'grapheme-ascii', minLength: 1 }))
+  fc.assert(
+    fc.property(pair, pair, (one, other) => {
+      const bytes = Buffer.from(encoded(one))
+      t.strictSame(keyEncoder.readKey(bytes, 0, bytes.length), one)
+      t.equal(Math.sign(Buffer.compare(bytes, encoded(other))), Math.sign(compareKeys(one, other)))
+    }),
+  )
+})
