@@ -27,6 +27,8 @@ type Script = {
   listening?: boolean
   /** Loaded before it: compiled, relative to this file. */
   preload?: string | undefined
+  /** Options of node. */
+  options?: readonly string[]
 }
 
 const scriptPath = (script: string): string => fileURLToPath(new URL(script, import.meta.url))
@@ -45,8 +47,10 @@ export const launch = ({
   profile,
   listening = false,
   preload,
+  options = [],
 }: Script): ChildProcess => {
-  const flags = profile ? ['--cpu-prof', `--cpu-prof-dir=${profile}`] : []
+  const flags = [...options]
+  if (profile) flags.push('--cpu-prof', `--cpu-prof-dir=${profile}`)
   if (preload) flags.push('--import', scriptPath(preload))
   const bound = core === 'any' ? [] : ['taskset', '-c', String(core)]
   const [command = '', ...args] = [
@@ -136,6 +140,7 @@ export const serveProduct = (
 ) =>
   serve({
     script: '../src/main.js',
+    options: ['--max-semi-space-size=64'],
     profile,
     preload,
     core,
