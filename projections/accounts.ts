@@ -58,7 +58,7 @@ export const accounts: Projection<AccountView, typeof accountEvents> = {
   schema: accountView,
   categories: ['account'],
   events: accountEvents,
-  indexes: { holding: { equals: ['holding'] } },
+  indexes: { holding: { equals: ['holding'], totals: false } },
   id: ({ stream }) => platformIdIn(stream),
   creates: {
     CreditsGranted: ({ data, metadata: { at } }, id) => granted(opened(id, at), data.amount, at),

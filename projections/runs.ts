@@ -57,9 +57,9 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
   categories: ['session'],
   events: sessionEvents,
   indexes: {
-    open: { equals: ['open'], orderBy: 'started_at' },
-    by_session: { equals: ['organization_id', 'session_id'] },
-    by_fingerprint: { equals: ['fingerprint'], orderBy: 'started_at' },
+    open: { equals: ['open'], orderBy: 'started_at', totals: false },
+    by_session: { equals: ['organization_id', 'session_id'], totals: false },
+    by_fingerprint: { equals: ['fingerprint'], orderBy: 'started_at', totals: false },
   },
   id: ({ data }) => ('runId' in data ? data.runId : []),
   creates: {

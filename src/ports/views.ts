@@ -6,9 +6,14 @@ export type Document = { readonly [key: string]: unknown }
 /**
  * A declared index. Documents are found by equality on all of `equals` (dotted paths allowed) and
  * come ordered by `orderBy`, ties by id. A document in which an `equals` field is undefined is not
- * in that index; null is a value like any other.
+ * in that index; null is a value like any other. `totals: false`: how many are found together is
+ * not kept but counted where it is asked for, as they are few.
  */
-export type Index = { readonly equals: readonly string[]; readonly orderBy?: string }
+export type Index = {
+  readonly equals: readonly string[]
+  readonly orderBy?: string
+  readonly totals?: false
+}
 
 /** What the views need to know of a read model to store it. */
 export type ViewSpec = { readonly name: string; readonly indexes: Readonly<Record<string, Index>> }
@@ -98,8 +103,8 @@ export type Views = {
   ): Promise<string[]>
   /**
    * Stores changes, index entries and checkpoint of every listed read model. A commit that a
-   * crash cuts off is either stored whole after the next opening, or not at all; each read model
-   * by itself on MongoDB, all of them together on the embedded adapter. A commit at or below a
+   * crash cuts off is either stored whole after the next opening, or not at all, each read model
+   * by itself. A commit at or below a
    * read model's checkpoint changes nothing. `more`: as much is committed next, so a store may
    * write what it has taken together with that; a crash then loses more commits, each whole.
    * @throws StoreUnavailable, CheckpointMoved, DocumentRefused

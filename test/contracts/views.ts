@@ -345,6 +345,22 @@ export const viewsContract = (
     t.equal(await views.checkpoint('notes'), 3)
   })
 
+  t.test('totals that are not kept are right all the same, also once they are kept', async (t) => {
+    const { views, commit } = await opened(t)
+    const total = async (totals: { totals?: false }) => {
+      const indexes = { by_flag: { equals: ['flag'], ...totals } }
+      const view = await views.view<Document>({ name: 'notes', indexes })
+      return (await view.find({ index: 'by_flag', equals: [1], limit: 1 })).total
+    }
+    await commit(1, note('a', { flag: 1 }), note('b', { flag: 2 }))
+    t.equal(await total({ totals: false }), 1)
+    await commit(2, note('c', { flag: 1 }), note('d', { flag: 1 }))
+    t.equal(await total({ totals: false }), 3)
+    t.equal(await total({}), 3)
+    await commit(3, note('a', undefined))
+    t.equal(await total({}), 2)
+  })
+
   t.test('a rebuild grows beside the live generation and replaces it whole', async (t) => {
     const { views, view, commit } = await opened(t)
     await commit(5, note('a', { owner: 'old' }), note('b', { owner: 'old' }))

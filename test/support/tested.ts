@@ -42,7 +42,11 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/app/read-side.ts',
   ],
   'test/feeds/feeds.test.ts': ['src/feeds/feed-history.ts'],
-  'test/adapters/embedded/views.test.ts': ['src/adapters/embedded/views-database.ts'],
+  'test/adapters/embedded/views.test.ts': [
+    'src/adapters/embedded/views-database.ts',
+    'src/adapters/embedded/views-ids.ts',
+    'src/adapters/embedded/views-writing.ts',
+  ],
   'test/app/nested-loops.test.ts': ['src/agents/loop-agent.ts'],
   'test/security/invitations.test.ts': [
     'queries/list-memberships.ts',

@@ -24,8 +24,11 @@ const dropKey = (keyspace: number) => viewKeyOf(catalog, 'drop', keyspace)
 export const checkpointKey = (table: StoredTable) =>
   viewKeyOf(catalog, 'checkpoint', table.documents)
 
-const sameIndex = (a: Index, b: Index) =>
-  a.orderBy === b.orderBy && JSON.stringify(a.equals) === JSON.stringify(b.equals)
+/** Whether an index as it is stored has what is asked of it. */
+const serves = (stored: Index, asked: Index) =>
+  stored.orderBy === asked.orderBy &&
+  JSON.stringify(stored.equals) === JSON.stringify(asked.equals) &&
+  (stored.totals !== false || asked.totals === false)
 
 /** The last part of a document's or an entry's key. */
 export const lastPartOf = (key: Key): string => String(Array.isArray(key) ? key.at(-1) : key)
@@ -54,9 +57,10 @@ export const viewsCatalog = (db: ViewsDatabase) => {
     db.removeSync(checkpointKey(table))
   }
 
-  const emptyIndex = ({ equals, orderBy }: Index): StoredIndex => ({
+  const emptyIndex = ({ equals, orderBy, totals }: Index): StoredIndex => ({
     equals,
     ...(orderBy !== undefined && { orderBy }),
+    ...(totals === false && { totals }),
     entries: keyspace(),
     counts: keyspace(),
   })
@@ -78,6 +82,7 @@ export const viewsCatalog = (db: ViewsDatabase) => {
         const at = place(value as Document)
         if (!at) continue
         db.putSync(entryKey(index.entries, at, lastPartOf(key)), null)
+        if (index.totals === false) continue
         const equals = at.slice(0, index.equals.length)
         const name = JSON.stringify(equals)
         counts.set(name, equals)
@@ -93,9 +98,10 @@ export const viewsCatalog = (db: ViewsDatabase) => {
 
   /** Fills new and changed indexes from the documents. */
   const adapted = (table: StoredTable, { indexes }: ViewSpec): StoredTable => {
-    const kept = Object.entries(table.indexes).filter(([name, old]) => {
+    const kept = Object.entries(table.indexes).flatMap(([name, old]): [string, StoredIndex][] => {
       const now = indexes[name]
-      return now && sameIndex(now, old)
+      if (!now || !serves(old, now)) return []
+      return [[name, now.totals === false ? { ...old, totals: false } : old]]
     })
     const result = { ...table, indexes: Object.fromEntries(kept) }
     for (const [name, old] of Object.entries(table.indexes))

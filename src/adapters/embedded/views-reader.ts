@@ -1,28 +1,29 @@
 import type { Document, Find, Found, Scalar } from '../../ports/views.ts'
 import { declaredIndex } from '../declared-index.ts'
-import type { Table, ViewsBuffer } from './views-buffer.ts'
+import type { ViewsBuffer } from './views-buffer.ts'
 import { lastPartOf } from './views-catalog.ts'
 import type { ViewsDatabase } from './views-database.ts'
 import { countKey, groupOf, rangeOf, whole } from './views-keys.ts'
+import type { Table } from './views-writing.ts'
 
 const pageSize = 500
 
 /** Reads by index. Changes of a table are written first, as only then its indexes have them. */
-export const viewsReader = (db: ViewsDatabase, { write, stored }: ViewsBuffer) => {
+export const viewsReader = (db: ViewsDatabase, { writeTable, stored }: ViewsBuffer) => {
   const indexOf = (table: Table, name: string, equals: readonly Scalar[]) => {
     const index = declaredIndex(table.indexes, name, equals)
-    if (table.changed.size > 0) write()
+    writeTable(table)
     return index
   }
 
   return {
     find(table: Table, query: Find): Found<Document> {
       const { index: name, equals, from, below, descending = false, skip = 0, limit } = query
-      const { entries, counts } = indexOf(table, name, equals)
+      const { entries, counts, totals } = indexOf(table, name, equals)
       const { start, end } = rangeOf(entries, query)
       const [first, last] = descending ? [end, start] : [start, end]
       const total =
-        from === undefined && below === undefined
+        from === undefined && below === undefined && totals !== false
           ? ((db.get(countKey(counts, groupOf(equals))) as number | undefined) ?? 0)
           : db.getKeysCount({ start, end })
       const items: Document[] = []
@@ -46,7 +47,7 @@ export const viewsReader = (db: ViewsDatabase, { write, stored }: ViewsBuffer) =
      * As of its first batch, whatever is committed meanwhile; ends its transaction with its reader.
      */
     async *all(table: Table): AsyncGenerator<{ id: string; document: Document }[]> {
-      if (table.changed.size > 0) write()
+      writeTable(table)
       const transaction = db.useReadTransaction()
       try {
         for (let { start, end } = whole(table.documents); ; ) {

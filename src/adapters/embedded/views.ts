@@ -4,12 +4,13 @@ import type { Damage } from '../../ports/damage.ts'
 import { START, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import type { Document, Generation, View, ViewSpec, Views } from '../../ports/views.ts'
 import { requireStorable } from '../storable.ts'
-import { type Table, tableOf, viewsBuffer } from './views-buffer.ts'
+import { viewsBuffer } from './views-buffer.ts'
 import { viewsCatalog } from './views-catalog.ts'
 import { viewsDatabase } from './views-database.ts'
 import type { ViewsEnv } from './views-env.ts'
 import { assertId } from './views-keys.ts'
 import { viewsReader } from './views-reader.ts'
+import { type Table, tableOf } from './views-writing.ts'
 
 type Model = {
   spec: ViewSpec
@@ -33,10 +34,10 @@ export type EmbeddedViews = Views & {
 }
 
 /**
- * Read models in lmdb. Readers see a commit at once. Documents, index entries, counts and
- * checkpoints of all commits within some 100 ms are written in one transaction; a killed process
- * loses the last commits whole, and they are folded again. Totals are stored, and counted only for
- * a range. Never change a document that was read: it is not a copy.
+ * Read models in lmdb. Readers see a commit at once. Documents, index entries, totals and checkpoint
+ * of a read model are written within about a second, in one transaction; a killed process loses the
+ * last commits of each read model whole, and they are folded again. Totals are stored, and counted
+ * only for a range. Never change a document that was read: it is not a copy.
  *
  * Where anything is damaged the file is dropped and an empty one begun. Until a read model is where
  * it was, reading it throws StoreUnavailable.

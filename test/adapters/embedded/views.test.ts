@@ -68,7 +68,7 @@ const folding = fileURLToPath(new URL('../../support/folding.js', import.meta.ur
 
 t.test('kill -9 leaves whole commits, in documents, indexes, counts and checkpoints', async (t) => {
   const path = join(t.testdir(), 'views')
-  let folded = -1
+  const folded = new Map<string, number>()
   for (const enough of [1, 300, 2_000, 5_000]) {
     const child = spawn(process.execPath, [folding, path], { stdio: ['ignore', 'pipe', 'inherit'] })
     const exited = once(child, 'exit')
@@ -83,7 +83,8 @@ t.test('kill -9 leaves whole commits, in documents, indexes, counts and checkpoi
     for (const name of ['tallies', 'others']) {
       const view = await views.view<Document>({ ...foldingSpec, name })
       const checkpoint = await views.checkpoint(name)
-      t.ok(checkpoint >= folded)
+      t.ok(checkpoint >= (folded.get(name) ?? -1))
+      folded.set(name, checkpoint)
       if (checkpoint === -1) continue
       t.strictSame(await view.get('latest'), { group: 'latest', n: checkpoint })
       const groups = new Map<unknown, Document[]>()
@@ -96,11 +97,9 @@ t.test('kill -9 leaves whole commits, in documents, indexes, counts and checkpoi
         t.strictSame(found, { items: byN, total: documents.length })
       }
     }
-    t.equal(await views.checkpoint('tallies'), await views.checkpoint('others'))
-    folded = await views.checkpoint('tallies')
     await views.close()
   }
-  t.ok(folded > 1_000)
+  for (const [name, position] of folded) t.ok(position > 1_000, name)
 })
 
 const spec = { name: 'notes', indexes: {} }

@@ -1,0 +1,41 @@
+import { lastPartOf } from './views-catalog.ts'
+import type { ViewsDatabase } from './views-database.ts'
+import { whole } from './views-keys.ts'
+
+/** Such ids sort as strings as they do as keys. */
+const plain = /^[ -~]+$/
+/** Sorts behind every id: of such a keyspace it is not known. */
+const unknown = '\u{10ffff}'
+
+/**
+ * The last id of each keyspace of documents. Ids begin with their time, so new documents are behind
+ * it, and are not looked up.
+ */
+export const idsBehind = (db: ViewsDatabase) => {
+  const last = new Map<number, string>()
+
+  const look = (keyspace: number): string => {
+    const { start, end } = whole(keyspace)
+    const [key] = db.getKeys({ start: end, end: start, reverse: true, limit: 1 })
+    const id = key === undefined ? '' : lastPartOf(key)
+    return id === '' || plain.test(id) ? id : unknown
+  }
+
+  const lastOf = (keyspace: number): string => {
+    const known = last.get(keyspace)
+    if (known !== undefined) return known
+    const found = look(keyspace)
+    last.set(keyspace, found)
+    return found
+  }
+
+  return {
+    /** Whether no document of a keyspace is as far back as this id. */
+    all: (keyspace: number, id: string): boolean => id > lastOf(keyspace) && plain.test(id),
+
+    /** A document has been written. */
+    add(keyspace: number, id: string): void {
+      if (id > lastOf(keyspace)) last.set(keyspace, plain.test(id) ? id : unknown)
+    },
+  }
+}
