@@ -8,6 +8,7 @@ import {
 } from '../src/domain/session/session.ts'
 import type { Transactor } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
+import { settleClosed } from './settle-closed.ts'
 
 type Kept = Pick<Send, 'request' | 'before' | 'kept'>
 
@@ -34,7 +35,7 @@ export type Sent = {
 /**
  * A user's message, or the results of the client's tools: reserves credits, then stores it and the
  * beginning of its run. Both are on disk when it resolves; the second append is begun as soon as the
- * first is decided, so that they share a commit.
+ * first is decided, so that they share a commit. A run that waited for somebody is cancelled and settled.
  * @throws insufficient_credits, session_not_found, session_busy, invalid_tool_result
  */
 export const sendMessage =
@@ -49,14 +50,20 @@ export const sendMessage =
       const sealed = sealing instanceof Promise ? await sealing : sealing
       const keeping = kept?.()
       const more = keeping instanceof Promise ? await keeping : keeping
-      const decide = decideSend({ ...send, ...more, content: sealed })
+      const decideOn = decideSend({ ...send, ...more, content: sealed })
+      let payerBefore: string | undefined
+      const decide = (state: Session) => {
+        payerBefore = state.running?.payerId
+        return decideOn(state)
+      }
       const stream = { ...sessionStream(call.organizationId, sessionId), isNew }
       const [sent, held] = await Promise.all([transact(stream, decide, call), reserved.stored])
       const turn = sent.state.turns.find(({ messageId }) => messageId === send.messageId)
       const begun = turn?.runId === send.runId
       if (!begun)
         await transact(account, decideRelease({ runId: send.runId, reason: 'repeated' }), call)
-      const position = latest(sent.position, held.position)
+      const closed = await settleClosed(transact)(sent.events, payerBefore, call)
+      const position = latest(sent.position, held.position, ...closed)
       return { begun, runId: turn?.runId, session: sent.state, position }
     } catch (error) {
       await transact(account, decideRelease({ runId: send.runId, reason: 'refused' }), call)

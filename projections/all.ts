@@ -2,6 +2,7 @@ import { accountChanges } from './account-changes.ts'
 import { accounts } from './accounts.ts'
 import { agents } from './agents.ts'
 import { apiKeys } from './api-keys.ts'
+import { approvals } from './approvals.ts'
 import { connectLinks } from './connect-links.ts'
 import { contents } from './contents.ts'
 import { credentials } from './credentials.ts'
@@ -27,6 +28,7 @@ export const projections: readonly AnyProjection[] = [
   accounts,
   agents,
   apiKeys,
+  approvals,
   connectLinks,
   contents,
   credentials,

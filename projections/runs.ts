@@ -16,8 +16,16 @@ const runView = z.object({
   agent_id: text.optional(),
   agent: text,
   node: text,
-  status: z.enum(['running', 'completed', 'failed', 'cancelled', 'timed_out']),
-  /** Only while running. */
+  status: z.enum([
+    'running',
+    'awaiting_approval',
+    'in_doubt',
+    'completed',
+    'failed',
+    'cancelled',
+    'timed_out',
+  ]),
+  /** Only while running; not while it waits for somebody. */
   open: flag,
   /** Only where a stock SDK may repeat the request. */
   fingerprint: text.optional(),
@@ -92,6 +100,13 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
       ...view,
       agent: data.agent,
       answer_id: data.messageId,
+    }),
+    RunPaused: ({ open: _, ...view }, { data }) => ({
+      ...view,
+      status: data.state,
+      prompt_tokens: data.promptTokens,
+      completion_tokens: data.completionTokens,
+      charge: data.charge,
     }),
     RunCompleted: (view, event) =>
       ended(view, event, {

@@ -6,7 +6,7 @@ import { idIn, type Projection } from './projection.ts'
 
 export const sessionRun = z.object({
   run_id: text,
-  state: z.enum(['processing', 'ended', 'timed_out']),
+  state: z.enum(['processing', 'awaiting_approval', 'in_doubt', 'ended', 'timed_out']),
   started_at: timestamp,
   current_agent: text,
 })
@@ -117,6 +117,8 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
       touched({ ...view, message_count: view.message_count + 1 }, event),
     ClientToolAnswered: (view, event) =>
       touched({ ...view, message_count: view.message_count + 1 }, event),
+    RunPaused: (view, event) =>
+      touched(inRun(view, event.data.runId, { state: event.data.state }), event),
     RunCompleted: ended('ended'),
     RunFailed: ended('ended'),
     RunCancelled: ended('ended'),

@@ -11,9 +11,11 @@ export const getSessionStatus =
     const { run } = await findSession(one)
     const session_id = one.sessionId
     if (!run || run.state === 'ended') return { session_id, is_processing: false }
-    const { started_at, current_agent } = run
+    const { started_at, current_agent, state } = run
+    if (state === 'awaiting_approval' || state === 'in_doubt')
+      return { session_id, is_processing: false, state, started_at, current_agent }
     const elapsedMs = Math.max(0, now().getTime() - Date.parse(started_at))
-    if (run.state === 'timed_out' || elapsedMs >= timeOutMs)
+    if (state === 'timed_out' || elapsedMs >= timeOutMs)
       return { session_id, is_processing: false, timed_out: true, message: timedOut }
     const elapsed_seconds = elapsedMs / 1000
     return { session_id, is_processing: true, started_at, current_agent, elapsed_seconds }

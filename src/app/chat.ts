@@ -1,5 +1,6 @@
 import { findAgents as findAgentsOf } from '../../queries/find-agents.ts'
 import { findAnswer } from '../../queries/find-answer.ts'
+import { findApproval } from '../../queries/find-approval.ts'
 import { findRepeatedRun } from '../../queries/find-repeated-run.ts'
 import { findSession } from '../../queries/find-session.ts'
 import { findTurnAgent } from '../../queries/find-turn-agent.ts'
@@ -8,6 +9,7 @@ import { getMessage } from '../../queries/get-message.ts'
 import { getSession } from '../../queries/get-session.ts'
 import { getSessionStatus } from '../../queries/get-session-status.ts'
 import { listAgents } from '../../queries/list-agents.ts'
+import { listApprovals } from '../../queries/list-approvals.ts'
 import { listManagementAgents } from '../../queries/list-management-agents.ts'
 import { listMessages } from '../../queries/list-messages.ts'
 import { getModel, listModels } from '../../queries/list-models.ts'
@@ -21,6 +23,7 @@ import type { Load } from '../event-sourcing/transactor.ts'
 import { noteRefused } from '../http/errors/noted.ts'
 import { agentCompletionRoutes } from '../http/routes/agent-completions.ts'
 import { agentRoutes } from '../http/routes/agents.ts'
+import { approvalRoutes } from '../http/routes/approvals.ts'
 import { chatRoutes } from '../http/routes/chat.ts'
 import { instructionRoutes, managementAgentRoutes } from '../http/routes/management-agents.ts'
 import { mcpRoutes } from '../http/routes/mcp.ts'
@@ -63,9 +66,18 @@ type Uses = {
   config: Pick<Config, 'CORS_ORIGINS' | 'PUBLIC_URL' | 'RUN_MAX_MODEL_CALLS' | 'RUN_MAX_STEPS'>
   commands: Pick<
     Commands,
-    'changeAgent' | 'endRun' | 'eraseSession' | 'forkSession' | 'recordSteps' | 'sendMessage'
+    | 'changeAgent'
+    | 'decideOnApproval'
+    | 'endRun'
+    | 'eraseSession'
+    | 'forkSession'
+    | 'recordSteps'
+    | 'sendMessage'
   >
-  views: Pick<AllViews, 'agents' | 'forks' | 'messages' | 'organizations' | 'runs' | 'sessions'>
+  views: Pick<
+    AllViews,
+    'agents' | 'approvals' | 'forks' | 'messages' | 'organizations' | 'runs' | 'sessions'
+  >
   changes: Projector['changes']
   delegate: Delegate
   requireSubscription: RequireSubscription
@@ -100,7 +112,7 @@ export const chatPart = (uses: Uses) => {
   const { config, commands, views, delegate, requireSubscription, models, toolsOf, vault } = uses
   const { waitForPosition, head, work, telemetry, clock, node, version, log } = uses
   const refusing = { refused: uses.refused, countRefusal: work.refused, clock }
-  const { agents, forks, messages, organizations, runs, sessions } = views
+  const { agents, approvals, forks, messages, organizations, runs, sessions } = views
   const { open } = vault
   const defaultModel = models.resolve(null).name
 
@@ -227,6 +239,13 @@ export const chatPart = (uses: Uses) => {
           beginTurn,
           findTurnAgent: findTurnAgent({ messages, runs }),
           schemaFault: uses.schemas.faultOf,
+          delegate,
+          waitForPosition,
+        }),
+        approvalRoutes({
+          listApprovals: listApprovals({ approvals, open }),
+          findApproval: findApproval({ approvals }),
+          decideOnApproval: commands.decideOnApproval,
           delegate,
           waitForPosition,
         }),

@@ -1,5 +1,6 @@
 import { acceptInvitation } from '../../commands/accept-invitation.ts'
 import { addMember } from '../../commands/add-member.ts'
+import { cancelPausedRun } from '../../commands/cancel-paused-run.ts'
 import { changeAgent } from '../../commands/change-agent.ts'
 import { changeApiKey } from '../../commands/change-api-key.ts'
 import { changeMember } from '../../commands/change-member.ts'
@@ -10,6 +11,7 @@ import { createApiKey } from '../../commands/create-api-key.ts'
 import { createConnectLink } from '../../commands/create-connect-link.ts'
 import { createDatastore } from '../../commands/create-datastore.ts'
 import { createOrganization } from '../../commands/create-organization.ts'
+import { decideOnApproval } from '../../commands/decide-on-approval.ts'
 import { declineInvitation } from '../../commands/decline-invitation.ts'
 import { deleteAgent } from '../../commands/delete-agent.ts'
 import { deleteCredential } from '../../commands/delete-credential.ts'
@@ -19,10 +21,12 @@ import { endRun } from '../../commands/end-run.ts'
 import { enterOrganization } from '../../commands/enter-organization.ts'
 import { eraseContent } from '../../commands/erase-content.ts'
 import { eraseSession } from '../../commands/erase-session.ts'
+import { expireApproval } from '../../commands/expire-approval.ts'
 import { finishContent } from '../../commands/finish-content.ts'
 import { followUpload } from '../../commands/follow-upload.ts'
 import { forkSession } from '../../commands/fork-session.ts'
 import { grantCredits } from '../../commands/grant-credits.ts'
+import { pauseRun } from '../../commands/pause-run.ts'
 import { provisionUser } from '../../commands/provision-user.ts'
 import { recordAccountChange } from '../../commands/record-account-change.ts'
 import { recordKeyUsage } from '../../commands/record-key-usage.ts'
@@ -79,6 +83,7 @@ export const commandsOf = (uses: Uses) => {
   return {
     acceptInvitation: accept,
     addMember: addMember({ load, transact, registerUser: register, seal: vault.seal }),
+    cancelPausedRun: cancelPausedRun(transact),
     changeAgent: changeAgent({ load, transact, modelFault }),
     changeApiKey: changeApiKey(streams),
     changeMember: changeMember(streams),
@@ -100,6 +105,7 @@ export const commandsOf = (uses: Uses) => {
       setSubscription: subscribe,
       grantCredits: grant,
     }),
+    decideOnApproval: decideOnApproval({ transact, seal: vault.seal }),
     declineInvitation: declineInvitation(transact),
     deleteAgent: deleteAgent(streams),
     deleteCredential: deleteCredential(transact),
@@ -109,10 +115,12 @@ export const commandsOf = (uses: Uses) => {
     enterOrganization: enterOrganization(streams),
     eraseContent: eraseContent(transact),
     eraseSession: eraseSession({ load, transact, destroy: vault.destroy }),
+    expireApproval: expireApproval(transact),
     finishContent: finishContent(transact),
     followUpload: followUpload(transact),
     forkSession: forkSession(transact),
     grantCredits: grant,
+    pauseRun: pauseRun(transact),
     provisionUser: provisionUser({ load, transact, registerUser: register, seal: vault.seal }),
     recordAccountChange: recordAccountChange(transact),
     recordKeyUsage: recordKeyUsage(transact),

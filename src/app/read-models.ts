@@ -5,6 +5,7 @@ import { accountChanges } from '../../projections/account-changes.ts'
 import { accounts } from '../../projections/accounts.ts'
 import { agents } from '../../projections/agents.ts'
 import { apiKeys } from '../../projections/api-keys.ts'
+import { approvals } from '../../projections/approvals.ts'
 import { connectLinks } from '../../projections/connect-links.ts'
 import { contents } from '../../projections/contents.ts'
 import { credentials } from '../../projections/credentials.ts'
@@ -72,6 +73,7 @@ export const viewsOf = async (views: Views) => {
     accounts: await of(accounts),
     agents: await of(agents),
     apiKeys: await of(apiKeys),
+    approvals: await of(approvals),
     connectLinks: await of(connectLinks),
     contents: await of(contents),
     credentials: await of(credentials),

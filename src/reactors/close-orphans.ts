@@ -94,7 +94,7 @@ export const closeOrphans = (uses: Uses) => {
       return { charge, organizationId: item?.organization_id }
     }
     const run = await runs.get(reservation)
-    if (isLive(reservation) || run?.status === 'running') return undefined
+    if (isLive(reservation) || (run && run.ended_at === null)) return undefined
     return { charge: run?.charge ?? 0, organizationId: run?.organization_id }
   }
 

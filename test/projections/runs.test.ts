@@ -44,6 +44,14 @@ t.test('runs', async (t) => {
   } as const
   for (const type of ['RunFailed', 'RunCancelled', 'RunTimedOut'] as const)
     seen(...begunSession, sessionEvent(type, later)).shows({ ...ends[type], ended_at: later })
+  seen(...begunSession, sessionEvent('RunPaused', later)).shows({
+    status: 'awaiting_approval',
+    open: undefined,
+    ended_at: null,
+    prompt_tokens: 120,
+    completion_tokens: 35,
+    charge: 650,
+  })
   seen(sessionEvent('RunCompleted')).showsNothing()
 })
 

@@ -39,6 +39,11 @@ t.test('sessions', async (t) => {
     created_at: at,
     last_update_time: latest,
   })
+  const waits = { run_id: 'run-1', started_at: at, current_agent: 'Orchestrator' }
+  seen(...begunSession, sessionEvent('RunPaused', later)).shows({
+    run: { ...waits, state: 'awaiting_approval' },
+    last_update_time: later,
+  })
   for (const type of ['RunCompleted', 'RunFailed', 'RunCancelled', 'RunTimedOut'] as const) {
     const state = type === 'RunTimedOut' ? 'timed_out' : 'ended'
     const run = { run_id: 'run-1', state, started_at: at, current_agent: 'Orchestrator' } as const

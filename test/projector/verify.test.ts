@@ -21,6 +21,10 @@ import { workload } from '../support/workload.ts'
 const rare = [
   'AccessRefusedAgain',
   'AgentRouted',
+  'ApprovalDecided',
+  'ApprovalExpired',
+  'ApprovalRequested',
+  'ApprovalWithdrawn',
   'ContentErased',
   'IdentityLinked',
   'InvitationsSettled',
@@ -30,6 +34,7 @@ const rare = [
   'OutageEnded',
   'RunCancelled',
   'RunFailed',
+  'RunPaused',
   'RunResumed',
   'RunTimedOut',
   'UploadEmbedded',

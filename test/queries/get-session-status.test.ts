@@ -30,6 +30,19 @@ t.test('a turn is under way, for half an hour at most', async (t) => {
   t.match(await statusAt('00:30:00.000'), { is_processing: false, timed_out: true })
 })
 
+t.test('a turn waits for somebody, however long', async (t) => {
+  const waiting = sessionEvent('RunPaused')
+  const { data } = waiting
+  for (const state of ['awaiting_approval', 'in_doubt'] as const)
+    t.strictSame(await statusAt('23:00:00.000', { ...waiting, data: { ...data, state } }), {
+      session_id: 'session-1',
+      is_processing: false,
+      state,
+      started_at: at,
+      current_agent: 'Orchestrator',
+    })
+})
+
 t.test('a turn is over', async (t) => {
   for (const type of ['RunCompleted', 'RunFailed', 'RunCancelled'] as const)
     t.strictSame(await statusAt('00:00:01.000', sessionEvent(type)), idle)

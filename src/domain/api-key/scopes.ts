@@ -15,6 +15,8 @@ export const scopes = [
   'rag:delete',
   'admin:read',
   'admin:write',
+  'approvals:read',
+  'approvals:decide',
   'users:provision',
   'users:delegate',
   'users:credentials',

@@ -47,9 +47,12 @@ export type KeyGiver = {
 
 const everyScope: ReadonlySet<string> = new Set(scopes)
 
+/** Keys that were made before these scopes have none of them, and were not narrowed. */
+const laterScopes: readonly Scope[] = ['approvals:read', 'approvals:decide']
+
 /** A user key with all that user keys have by default was not narrowed: it speaks for its user. */
 const isWhole = (keyScopes: ReadonlySet<string>): boolean =>
-  defaultScopes.user.every((scope) => keyScopes.has(scope))
+  defaultScopes.user.every((scope) => keyScopes.has(scope) || laterScopes.includes(scope))
 
 /**
  * The scopes that a caller may give to a key: those of her own key. With a whole user key, an owner

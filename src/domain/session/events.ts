@@ -158,6 +158,53 @@ export const sessionEvents = {
   }),
   /** A new message of the user closed these calls of a run. */
   ClientToolsUnanswered: z.object({ runId: id, calls: z.array(toolCall) }),
+  /**
+   * A call waits for a decision. `at` is its place in the run. `definition` is a digest of how the tool was
+   * configured. `userId` and `keyId` are the session's owner and the key it was made through.
+   */
+  ApprovalRequested: z.object({
+    approvalId: id,
+    runId: id,
+    toolId: id,
+    at: z.string(),
+    tool: z.string(),
+    agent: z.string(),
+    arguments: sealed,
+    argumentsDigest: z.string(),
+    definition: z.string(),
+    approver: z.enum(['user', 'admin']),
+    expiresAt: z.string(),
+    userId: id,
+    keyId: z.string().nullable(),
+  }),
+  /** `by` is the user who decided; null for the platform. */
+  ApprovalDecided: z.object({
+    approvalId: id,
+    runId: id,
+    decision: z.enum(['approve', 'deny']),
+    argumentsDigest: z.string(),
+    by: id.nullable(),
+    reason: sealed.optional(),
+  }),
+  /** Nobody decided in time: denied. */
+  ApprovalExpired: z.object({ approvalId: id, runId: id }),
+  /** The run ended before anybody decided. */
+  ApprovalWithdrawn: z.object({
+    approvalId: id,
+    runId: id,
+    cause: z.enum(['cancelled', 'new_message', 'ended']),
+  }),
+  /**
+   * A run stops, in no process, until somebody decides. `text` is what was said so far, and the cost is that
+   * until now.
+   */
+  RunPaused: z.object({
+    runId: id,
+    state: z.enum(['awaiting_approval', 'in_doubt']),
+    agent: z.string(),
+    text: sealed.optional(),
+    ...cost,
+  }),
   /** `toolCalls` are calls of the client's own tools. */
   AssistantMessageRecorded: z.object({
     messageId: id,

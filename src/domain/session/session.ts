@@ -2,6 +2,14 @@ import { type Aggregate, streamOf } from '../aggregate.ts'
 import { refusal } from '../refusal.ts'
 import type { Sealed } from '../sealed.ts'
 import {
+  type Approval,
+  canGoOn,
+  endPaused,
+  evolveApprovals,
+  noApprovals,
+  type PausedRun,
+} from './approvals.ts'
+import {
   afterRun,
   type ClientResult,
   requireOpen,
@@ -41,14 +49,18 @@ export type Session = {
   ownerId: string
   keyId: string | null
   hidden: boolean
-  /** The run under way, and whose it is. */
-  running: (RunOwner & { runId: string; payerId: string }) | null
+  /** The run under way, and whose it is. `base` is the attempt in which it last waited for somebody; 0: it never did. */
+  running: (RunOwner & { runId: string; payerId: string; base: number }) | null
   recent: readonly Remembered[]
   turns: readonly Turn[]
   /** Calls that the client is to answer. The last recent message is then the one they were made for. */
   waiting: WaitingCalls | null
   /** What it was forked from, and how many messages of that are copied. */
   fork: (Fork & { copied: number }) | null
+  /** Of the run under way. */
+  approvals: readonly Approval[]
+  /** What the run under way has come to, where it waits for somebody and no process runs it. */
+  paused: PausedRun | null
 }
 
 const withMessage = (messages: readonly Remembered[], one: Remembered): readonly Remembered[] =>
@@ -56,6 +68,7 @@ const withMessage = (messages: readonly Remembered[], one: Remembered): readonly
 
 const ended = (state: Session, runId: string, outcome: Turn['outcome']): Session => ({
   ...state,
+  ...(state.running?.runId === runId ? noApprovals : {}),
   running: state.running?.runId === runId ? null : state.running,
   turns: state.turns.map((turn) => (turn.runId === runId ? { ...turn, outcome } : turn)),
   waiting: state.waiting && afterRun(state.waiting, runId, outcome === 'failed'),
@@ -79,12 +92,15 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     turns: [],
     waiting: null,
     fork: null,
+    ...noApprovals,
   },
-  stateVersion: 4,
-  weigh: ({ recent, turns, waiting }) =>
+  stateVersion: 5,
+  weigh: ({ recent, turns, waiting, approvals, paused }) =>
     recent.reduce(
       (sum, { content }) => sum + content.box.length + 200,
-      turns.length * 200 + (waiting ? waiting.state.box.length + waiting.calls.length * 200 : 0),
+      (turns.length + approvals.length) * 200 +
+        (paused?.text?.box.length ?? 0) +
+        (waiting ? waiting.state.box.length + waiting.calls.length * 200 : 0),
     ),
   evolve: {
     SessionCreated: (state, { userId, keyId, hidden }) => ({
@@ -105,7 +121,8 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
         state.waiting && continues !== undefined
           ? { ...state.waiting, answeredIn: runId }
           : state.waiting,
-      running: { runId, node, attempt: 1, payerId },
+      ...noApprovals,
+      running: { runId, node, attempt: 1, base: 0, payerId },
       turns: [
         ...state.turns.filter((turn) => turn.messageId !== messageId).slice(1 - recognised),
         { messageId, runId, outcome: 'running' },
@@ -113,7 +130,11 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     }),
     RunResumed: (state, { runId, node, attempt }) =>
       state.running?.runId === runId
-        ? { ...state, running: { ...state.running, node, attempt } }
+        ? {
+            ...state,
+            ...evolveApprovals.resumed(state),
+            running: { ...state.running, node, attempt },
+          }
         : state,
     AgentStarted: same,
     AgentCompleted: same,
@@ -124,6 +145,15 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     ClientToolsCalled: (state, called) => ({ ...state, waiting: { ...called, answeredIn: null } }),
     ClientToolAnswered: same,
     ClientToolsUnanswered: (state) => ({ ...state, waiting: null }),
+    ApprovalRequested: (state, data) => ({ ...state, ...evolveApprovals.requested(state, data) }),
+    ApprovalDecided: (state, data) => ({ ...state, ...evolveApprovals.decided(state, data) }),
+    ApprovalExpired: (state, data) => ({ ...state, ...evolveApprovals.expired(state, data) }),
+    ApprovalWithdrawn: same,
+    RunPaused: (state, data) => ({
+      ...state,
+      ...evolveApprovals.paused(state, data),
+      running: state.running && { ...state.running, base: state.running.attempt },
+    }),
     // What is said beside a call belongs to a turn that is not over.
     AssistantMessageRecorded: (state, { content, toolCalls }) =>
       toolCalls
@@ -158,6 +188,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
       turns: [],
       waiting: null,
       fork: null,
+      ...noApprovals,
     }),
   },
 }
@@ -208,7 +239,7 @@ export type Send = {
  * A user's message begins a run, and so do the results of the client's tools. A message that was sent before is not recorded again: its answer
  * stands (no events), or, when its run failed, a new run is begun for it. A process has one turn
  * of a session at a time, so a run that its own process left open (its end could not be stored) is
- * closed first. @throws invalid_tool_result, response_continued
+ * closed first. A run that waits for somebody is cancelled. @throws invalid_tool_result, response_continued
  */
 export const decideSend =
   (send: Send) =>
@@ -217,16 +248,16 @@ export const decideSend =
     const { before: imported, ...given } = rest
     if (state.status === 'erased' || state.status === 'forking') throw refusal('session_not_found')
     if (state.running?.runId === runId) return []
-    const left = state.running?.node === given.node ? state.running : null
+    const left = !state.paused && state.running?.node === given.node ? state.running : null
     if (state.status === 'open' && !isOwn(viewer, state)) throw refusal('session_not_found')
     const before = state.turns.find((turn) => turn.messageId === messageId)
     const earlier = state.recent.length - (before || !('box' in content) ? 1 : 0)
     const run = imported && earlier <= 0 ? { ...given, before: imported } : given
     if (before && before.outcome !== 'failed' && before.runId !== left?.runId) return []
-    if (state.running && !left) throw refusal('session_busy')
+    if (state.running && !left && !state.paused) throw refusal('session_busy')
     const latest = state.turns.findLast((turn) => turn !== before)
     if (follows !== undefined && latest?.runId !== follows) throw refusal('response_continued')
-    const events: SessionEvent[] = []
+    const events: SessionEvent[] = endPaused(state, 'new_message')
     if (left) events.push({ type: 'RunFailed', data: { runId: left.runId, ...interrupted } })
     if (state.status === 'unknown')
       events.push({
@@ -259,19 +290,23 @@ export const decideRecord =
   ({ running }: Session): readonly SessionEvent[] =>
     running?.runId === runId && isRunBy(running, owner) ? steps : []
 
-/** How often a run is tried before it is closed as interrupted. */
+/** How often a run is tried before it is closed as interrupted; anew after it waited for somebody. */
 export const mostAttempts = 3
 
 /**
  * A process takes over a run that `from` had; nothing when the run has ended, when it is no longer
- * that process's, and after the last attempt.
+ * that process's, and after the last attempt. One that waits for somebody goes on when there is something to
+ * go on with.
  */
 export const decideResume =
   ({ runId, from, node }: { runId: string; from: RunOwner; node: string }) =>
-  ({ running }: Session): SessionEvent<'RunResumed'>[] =>
-    running?.runId === runId && isRunBy(running, from) && running.attempt < mostAttempts
-      ? [{ type: 'RunResumed', data: { runId, node, attempt: running.attempt + 1 } }]
-      : []
+  (state: Session): SessionEvent<'RunResumed'>[] => {
+    const { running, paused } = state
+    if (running?.runId !== runId || !isRunBy(running, from)) return []
+    const { attempt, base } = running
+    const may = paused ? canGoOn(state) : attempt - base < mostAttempts
+    return may ? [{ type: 'RunResumed', data: { runId, node, attempt: attempt + 1 } }] : []
+  }
 
 /**
  * Erases a session of that owner, or what there is of a fork; its id is never taken again. A run that another process has under

@@ -52,7 +52,7 @@ export const authenticate =
 const delegates = (query: unknown): boolean =>
   typeof query === 'object' && query !== null && 'on_behalf_of' in query
 
-const isManager = ({ kind, role }: Access): boolean =>
+export const isManager = ({ kind, role }: Access): boolean =>
   kind === 'platform' || role === 'OWNER' || role === 'ADMIN'
 
 /** @throws role_required, or the code that the route names */

@@ -87,6 +87,7 @@ const sessionState = z.object({
   session_id: sessionView.shape.session_id,
   is_processing: z.boolean(),
   ...sessionRun.pick({ started_at: true, current_agent: true }).partial().shape,
+  state: z.enum(['awaiting_approval', 'in_doubt']).optional(),
   elapsed_seconds: z.number().optional(),
   timed_out: z.boolean().optional(),
   message: z.string().optional(),

@@ -24,6 +24,10 @@ const bodies = {
     '/api/external/v1/warmup': {},
     '/api/external/agents/{agent_id}/completions': { message: question },
     '/api/external/sessions/{session_id}/cancel': {},
+    '/api/external/approvals/{approval_id}': {
+      decision: 'approve',
+      arguments_digest: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
+    },
     '/api/external/management/users': {
       email: 'grace@customer.example',
       name: 'Grace',

@@ -1,0 +1,22 @@
+import { latest } from '../src/domain/event.ts'
+import { endPaused } from '../src/domain/session/approvals.ts'
+import { type Session, sessionStream } from '../src/domain/session/session.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Call } from '../src/ports/call.ts'
+import { settleClosed } from './settle-closed.ts'
+
+/** Cancels a session's run that waits for somebody, and settles its credits; else nothing. */
+export const cancelPausedRun =
+  (transact: Transact) =>
+  async ({ sessionId }: { sessionId: string }, call: Call) => {
+    let payerId: string | undefined
+    const decide = (state: Session) => {
+      payerId = state.running?.payerId
+      return endPaused(state, 'cancelled')
+    }
+    const stream = sessionStream(call.organizationId, sessionId)
+    const { events, position } = await transact(stream, decide, call)
+    const settled = await settleClosed(transact)(events, payerId, call)
+    return { cancelled: events.length > 0, position: latest(position, ...settled) }
+  }
+export type CancelPausedRunCommand = ReturnType<typeof cancelPausedRun>

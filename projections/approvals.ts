@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { sealed } from '../src/domain/sealed.ts'
+import { sessionEvents } from '../src/domain/session/events.ts'
+import { opened, text, timestamp } from './fields.ts'
+import { idIn, type Projection } from './projection.ts'
+
+export const approvalStatuses = ['pending', 'approved', 'denied', 'expired', 'withdrawn'] as const
+
+/** A call that waits, or waited, for a decision; its arguments stay sealed and are opened when read. */
+export const approvalView = z.object({
+  approval_id: text,
+  organization_id: text,
+  session_id: text,
+  run_id: text,
+  tool_id: text,
+  tool_name: text,
+  agent_name: text,
+  arguments: sealed,
+  arguments_digest: text,
+  status: z.enum(approvalStatuses),
+  approver: sessionEvents.ApprovalRequested.shape.approver,
+  requested_at: timestamp,
+  expires_at: timestamp,
+  decided_at: timestamp.nullable(),
+  /** The user who decided; null for the platform, and where nobody did. */
+  decided_by: text.nullable(),
+  reason: sealed.nullable(),
+  /** The session's owner, and the key that it was made through. */
+  user_id: text,
+  key_id: text.nullable(),
+  /** The place of the call in its run. */
+  at: text,
+})
+export type ApprovalView = z.infer<typeof approvalView>
+
+const decided = (
+  view: ApprovalView,
+  at: string,
+  change: Pick<ApprovalView, 'status'> & Partial<ApprovalView>,
+): ApprovalView => ({ ...view, decided_at: at, ...change })
+
+export const approvals: Projection<ApprovalView, typeof sessionEvents> = {
+  name: 'approvals',
+  schema: approvalView,
+  shown: { schema: approvalView.extend({ arguments: opened, reason: opened.nullable() }) },
+  categories: ['session'],
+  events: sessionEvents,
+  indexes: {
+    by_user: { equals: ['organization_id', 'user_id'], orderBy: 'requested_at' },
+    by_user_status: { equals: ['organization_id', 'user_id', 'status'], orderBy: 'requested_at' },
+    by_key: { equals: ['organization_id', 'user_id', 'key_id'], orderBy: 'requested_at' },
+    by_key_status: {
+      equals: ['organization_id', 'user_id', 'key_id', 'status'],
+      orderBy: 'requested_at',
+    },
+    by_approver: { equals: ['organization_id', 'approver'], orderBy: 'requested_at' },
+    by_approver_status: {
+      equals: ['organization_id', 'approver', 'status'],
+      orderBy: 'requested_at',
+    },
+    by_status: { equals: ['status'], orderBy: 'expires_at' },
+    by_run: { equals: ['run_id'], orderBy: 'requested_at' },
+    by_session: { equals: ['organization_id', 'session_id'] },
+  },
+  id: ({ data }) => ('approvalId' in data ? data.approvalId : []),
+  creates: {
+    ApprovalRequested: ({ stream, metadata, data }) => ({
+      approval_id: data.approvalId,
+      organization_id: metadata.organization_id,
+      session_id: idIn(stream),
+      run_id: data.runId,
+      tool_id: data.toolId,
+      tool_name: data.tool,
+      agent_name: data.agent,
+      arguments: data.arguments,
+      arguments_digest: data.argumentsDigest,
+      status: 'pending',
+      approver: data.approver,
+      requested_at: metadata.at,
+      expires_at: data.expiresAt,
+      decided_at: null,
+      decided_by: null,
+      reason: null,
+      user_id: data.userId,
+      key_id: data.keyId,
+      at: data.at,
+    }),
+  },
+  changes: {
+    ApprovalDecided: (view, { data, metadata }) =>
+      decided(view, metadata.at, {
+        status: data.decision === 'approve' ? 'approved' : 'denied',
+        decided_by: data.by,
+        reason: data.reason ?? null,
+      }),
+    ApprovalExpired: (view, { metadata }) => decided(view, metadata.at, { status: 'expired' }),
+    ApprovalWithdrawn: (view, { metadata }) => decided(view, metadata.at, { status: 'withdrawn' }),
+  },
+  clears: {
+    SessionErased: ({ stream, metadata }) => ({
+      index: 'by_session',
+      equals: [metadata.organization_id, idIn(stream)],
+    }),
+  },
+}

@@ -1,0 +1,188 @@
+import { type Refusal, refusal } from '../refusal.ts'
+import type { Sealed } from '../sealed.ts'
+import type { SessionEvent } from './events.ts'
+
+type Requested = SessionEvent<'ApprovalRequested'>['data']
+type Paused = SessionEvent<'RunPaused'>['data']
+
+/** A call that waits for a decision, or that has one. Those of a run are kept until it ends. */
+export type Approval = Pick<
+  Requested,
+  'approvalId' | 'runId' | 'argumentsDigest' | 'approver' | 'expiresAt'
+> & {
+  status: 'pending' | 'approved' | 'denied' | 'expired'
+  /** A process that runs the run has been told. */
+  told: boolean
+}
+
+/** What a paused run has come to so far. */
+export type PausedRun = Paused
+
+type Waits = { approvals: readonly Approval[]; paused: PausedRun | null }
+
+/** No run of the session waits for anybody. */
+export const noApprovals: Waits = { approvals: [], paused: null }
+
+const decided = (state: Waits, approvalId: string, status: Approval['status']): Waits => ({
+  ...state,
+  approvals: state.approvals.map((one) =>
+    one.approvalId === approvalId ? { ...one, status } : one,
+  ),
+})
+
+/** How the events of approvals change what waits. */
+export const evolveApprovals = {
+  requested: (
+    state: Waits,
+    { approvalId, runId, argumentsDigest, approver, expiresAt }: Requested,
+  ): Waits => ({
+    ...state,
+    approvals: [
+      ...state.approvals,
+      { approvalId, runId, argumentsDigest, approver, expiresAt, status: 'pending', told: false },
+    ],
+  }),
+  decided: (
+    state: Waits,
+    { approvalId, decision }: SessionEvent<'ApprovalDecided'>['data'],
+  ): Waits => decided(state, approvalId, decision === 'approve' ? 'approved' : 'denied'),
+  expired: (state: Waits, { approvalId }: { approvalId: string }): Waits =>
+    decided(state, approvalId, 'expired'),
+  paused: (state: Waits, paused: Paused): Waits => ({ ...state, paused }),
+  /** The process that resumes a run is told all that was decided until then. */
+  resumed: (state: Waits): Waits => ({
+    paused: null,
+    approvals: state.approvals.map((one) =>
+      one.status === 'pending' ? one : { ...one, told: true },
+    ),
+  }),
+}
+
+/** Whether a paused run has something to go on with. */
+export const canGoOn = ({ approvals, paused }: Waits): boolean =>
+  paused !== null && approvals.some(({ status, told }) => status !== 'pending' && !told)
+
+/** What a run pauses with: what it asks for, and what it has come to. */
+export type Pause = {
+  requests: readonly Omit<Requested, 'userId' | 'keyId'>[]
+  paused: Paused
+}
+
+type Owned = Waits & {
+  ownerId: string
+  keyId: string | null
+  running: { runId: string } | null
+}
+
+/**
+ * A run stops until somebody decides; nothing once it has ended. Calls that were asked for before are not
+ * asked for again.
+ */
+export const decidePause =
+  ({ requests, paused }: Pause) =>
+  (state: Owned): SessionEvent<'ApprovalRequested' | 'RunPaused'>[] => {
+    const { running, ownerId: userId, keyId, approvals } = state
+    if (running?.runId !== paused.runId || state.paused) return []
+    const known = new Set(approvals.map(({ approvalId }) => approvalId))
+    const fresh = requests.filter(({ approvalId }) => !known.has(approvalId))
+    return [
+      ...fresh.map((data) => ({
+        type: 'ApprovalRequested' as const,
+        data: { ...data, userId, keyId },
+      })),
+      { type: 'RunPaused', data: paused },
+    ]
+  }
+
+export type Decision = {
+  approvalId: string
+  decision: 'approve' | 'deny'
+  /** Of the arguments that were looked at. */
+  argumentsDigest: string
+  /** The user who decides; null for the platform. */
+  by: string | null
+  reason: Sealed | undefined
+  /** Now. */
+  at: string
+}
+
+const alreadyDecided = ({ status }: Pick<Approval, 'status'>): Refusal =>
+  refusal('approval_decided', {
+    message:
+      status === 'expired'
+        ? 'The call was denied, as nobody decided in time'
+        : `The call was ${status} before`,
+  })
+
+/**
+ * A call is approved or denied once, in time, and with the arguments that it has.
+ * @throws approval_decided, arguments_changed
+ */
+export const decideApproval =
+  ({ approvalId, decision, argumentsDigest, by, reason, at }: Decision) =>
+  ({ approvals }: Waits): SessionEvent<'ApprovalDecided'>[] => {
+    const approval = approvals.find((one) => one.approvalId === approvalId)
+    if (!approval) throw refusal('approval_decided', { message: 'The run of the call has ended' })
+    if (approval.status !== 'pending') throw alreadyDecided(approval)
+    if (approval.expiresAt <= at) throw alreadyDecided({ status: 'expired' })
+    if (approval.argumentsDigest !== argumentsDigest) throw refusal('arguments_changed')
+    const { runId } = approval
+    return [
+      {
+        type: 'ApprovalDecided',
+        data: {
+          approvalId,
+          runId,
+          decision,
+          argumentsDigest,
+          by,
+          ...(reason ? { reason } : {}),
+        },
+      },
+    ]
+  }
+
+/** What nobody decided in time is denied. */
+export const decideExpiry =
+  (approvalId: string, at: string) =>
+  ({ approvals }: Waits): SessionEvent<'ApprovalExpired'>[] => {
+    const approval = approvals.find((one) => one.approvalId === approvalId)
+    if (approval?.status !== 'pending' || approval.expiresAt > at) return []
+    return [{ type: 'ApprovalExpired', data: { approvalId, runId: approval.runId } }]
+  }
+
+type Cause = SessionEvent<'ApprovalWithdrawn'>['data']['cause']
+
+/** The end of a run takes back what it asked for. */
+export const withdrawn = (
+  { approvals }: Waits,
+  runId: string,
+  cause: Cause,
+): SessionEvent<'ApprovalWithdrawn'>[] =>
+  approvals.flatMap((one) =>
+    one.runId === runId && one.status === 'pending'
+      ? [{ type: 'ApprovalWithdrawn', data: { approvalId: one.approvalId, runId, cause } }]
+      : [],
+  )
+
+/**
+ * A paused run ends as one that is cancelled: what it said is kept, in a message that has the run's id,
+ * and charged. Nothing where no run is paused.
+ */
+export const endPaused = (state: Waits, cause: Cause): SessionEvent[] => {
+  if (!state.paused) return []
+  const { runId, agent, text, state: _, ...cost } = state.paused
+  const said: SessionEvent[] = text
+    ? [
+        {
+          type: 'AssistantMessageRecorded',
+          data: { messageId: runId, runId, agent, content: text },
+        },
+      ]
+    : []
+  return [
+    ...withdrawn(state, runId, cause),
+    ...said,
+    { type: 'RunCancelled', data: { runId, ...cost } },
+  ]
+}

@@ -1,0 +1,140 @@
+import type { FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { DecideOnApprovalCommand } from '../../../commands/decide-on-approval.ts'
+import { approvalStatuses, approvalView } from '../../../projections/approvals.ts'
+import type { FindApproval } from '../../../queries/find-approval.ts'
+import type { ListApprovals } from '../../../queries/list-approvals.ts'
+import { refusal } from '../../domain/refusal.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import type { Delegate } from '../../security/delegate.ts'
+import { isManager } from '../checks/authenticate.ts'
+import { refusals } from '../errors/responses.ts'
+import { pageQuery, pagingFields, pathId } from '../wire/fields.ts'
+
+type Uses = {
+  listApprovals: ListApprovals
+  findApproval: FindApproval
+  decideOnApproval: DecideOnApprovalCommand
+  delegate: Delegate
+  waitForPosition: WaitForPosition
+}
+
+const on_behalf_of = z.string().min(1).optional()
+
+const approval = approvalView
+  .omit({ organization_id: true, user_id: true, key_id: true, at: true })
+  .extend({
+    arguments: z.unknown().describe('As the tool is given them'),
+    reason: z.string().nullable(),
+  })
+
+const list = pageQuery.extend({
+  status: z.enum(approvalStatuses).optional(),
+  approver: z
+    .literal('admin')
+    .optional()
+    .describe('Those that admins decide, of all sessions of the organization'),
+  on_behalf_of,
+})
+
+const decision = z.object({
+  decision: z.enum(['approve', 'deny']),
+  arguments_digest: z.string().min(1).max(128).describe('Of the arguments that were looked at'),
+  reason: z.string().max(2_000).nullish().describe('Told to the model where the call is denied'),
+  on_behalf_of: z.string().min(1).nullish(),
+})
+
+const delegated = ['user_not_found', 'delegation_not_allowed'] as const
+
+/** Calls of tools that wait for a decision (docs/contract/approvals.md). */
+export const approvalRoutes =
+  (uses: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    const { listApprovals, findApproval, decideOnApproval, delegate, waitForPosition } = uses
+    const tags = ['approvals']
+
+    /** Whoever acts for another user acts with that user's rights alone. */
+    const asker = async (request: FastifyRequest, target: string | null | undefined) => {
+      const { call, viewer } = await delegate(request, target)
+      const { access } = request
+      const manages = !target && isManager(access)
+      return { call, who: { organizationId: access.organizationId, viewer, manages } }
+    }
+
+    http.get(
+      '/approvals',
+      {
+        config: { scopes: ['approvals:read'] },
+        schema: {
+          tags,
+          summary: 'List calls that wait, or waited, for a decision, the newest first',
+          querystring: list,
+          response: {
+            200: z.object({ approvals: z.array(approval), ...pagingFields }),
+            ...refusals('detail', 'role_required', 'invalid_filter', ...delegated),
+          },
+        },
+      },
+      async (request) => {
+        const { page, page_size, status, approver, on_behalf_of } = request.query
+        const { who } = await asker(request, on_behalf_of)
+        if (approver && !who.manages) throw refusal('role_required')
+        return listApprovals({
+          ...who,
+          ofAdmins: approver !== undefined,
+          status,
+          page: { page, pageSize: page_size },
+        })
+      },
+    )
+
+    http.post(
+      '/approvals/:approval_id',
+      {
+        config: { scopes: ['approvals:decide'] },
+        schema: {
+          tags,
+          summary: 'Approve or deny a call; its turn goes on',
+          params: z.object({ approval_id: pathId }),
+          body: decision,
+          response: {
+            200: approval
+              .pick({ approval_id: true, session_id: true, run_id: true, decided_by: true })
+              .extend({ status: z.enum(['approved', 'denied']) }),
+            ...refusals(
+              'detail',
+              'approval_not_found',
+              'approval_decided',
+              'arguments_changed',
+              'role_required',
+              'idempotency_key_reused',
+              ...delegated,
+            ),
+          },
+        },
+      },
+      async (request) => {
+        const { decision, arguments_digest, reason, on_behalf_of } = request.body
+        const { call, who } = await asker(request, on_behalf_of)
+        const { approval, mayDecide } = await findApproval(request.params.approval_id, who)
+        if (!mayDecide) throw refusal('role_required')
+        const { approval_id, session_id, run_id } = approval
+        const decided_by = who.viewer.userId
+        const { position } = await decideOnApproval(
+          {
+            sessionId: session_id,
+            approvalId: approval_id,
+            decision,
+            argumentsDigest: arguments_digest.toLowerCase(),
+            by: decided_by,
+            reason: reason ?? undefined,
+          },
+          call,
+        )
+        await waitForPosition(position)
+        const status = decision === 'approve' ? ('approved' as const) : ('denied' as const)
+        return { approval_id, session_id, run_id, status, decided_by }
+      },
+    )
+  }

@@ -1,0 +1,40 @@
+import t from 'tap'
+import { commanding, typesOf } from '../support/commanding.ts'
+import { asking } from '../support/paused-run.ts'
+import { call } from '../support/recorded.ts'
+import { message } from '../support/run-events.ts'
+
+const commands = await commanding(t)
+const { appended, appendedOnce, cancelPausedRun, sendMessage } = commands
+await commands.credited()
+const ends = ['ApprovalWithdrawn', 'AssistantMessageRecorded', 'RunCancelled']
+
+t.test('a run that waits is cancelled, charged for what it used, once', async (t) => {
+  await asking(commands)('s-1', 'run-1')
+  const events = await appendedOnce(t, (by) => cancelPausedRun({ sessionId: 's-1' }, by), call)
+  t.strictSame(typesOf(events), [...ends, 'CreditsSettled'])
+  t.match(events.at(-1), { stream: 'account-user-1', data: { runId: 'run-1', amount: 70 } })
+})
+
+t.test('a run that is running, and a session without one, are left alone', async (t) => {
+  await sendMessage(message({ sessionId: 's-2', runId: 'run-2' }), call)
+  const events = await appended(async () => {
+    for (const sessionId of ['s-2', 'none'])
+      t.match(await cancelPausedRun({ sessionId }, call), { cancelled: false })
+  })
+  t.strictSame(events, [])
+})
+
+t.test('a new message does the same', async (t) => {
+  await asking(commands)('s-3', 'run-3')
+  const next = message({ sessionId: 's-3', runId: 'run-4', messageId: 'message-4' })
+  const events = await appendedOnce(t, (by) => sendMessage(next, by), call)
+  t.strictSame(typesOf(events), [
+    'CreditsReserved',
+    ...ends,
+    'UserMessageSent',
+    'RunStarted',
+    'CreditsSettled',
+  ])
+  t.match(events.at(-1), { data: { runId: 'run-3', amount: 70 } })
+})

@@ -1,0 +1,65 @@
+import t from 'tap'
+import { approvals } from '../../projections/approvals.ts'
+import { handlesAll, projecting } from '../support/given.ts'
+import { sessionEvent, sessionStream } from '../support/session-events.ts'
+
+const at = '2026-01-01T00:00:00.000Z'
+const later = '2026-01-02T00:00:00.000Z'
+const asked = sessionEvent('ApprovalRequested')
+
+t.test('approvals', async (t) => {
+  const seen = projecting(t, approvals, sessionStream)
+  seen(asked).shows({
+    approval_id: 'approval-1',
+    organization_id: 'org-1',
+    session_id: 'session-1',
+    run_id: 'run-1',
+    tool_id: 'call_1',
+    tool_name: 'refund',
+    agent_name: 'Orchestrator',
+    arguments: asked.data.arguments,
+    arguments_digest: asked.data.argumentsDigest,
+    status: 'pending',
+    approver: 'user',
+    requested_at: at,
+    expires_at: asked.data.expiresAt,
+    decided_at: null,
+    decided_by: null,
+    reason: null,
+    user_id: 'user-1',
+    key_id: 'key-1',
+  })
+  const { data } = sessionEvent('ApprovalDecided')
+  seen(asked, sessionEvent('ApprovalDecided', later)).shows({
+    status: 'approved',
+    decided_at: later,
+    decided_by: 'user-1',
+    reason: data.reason ?? null,
+  })
+  const { reason: _, ...denied } = { ...data, decision: 'deny' as const }
+  seen(asked, { type: 'ApprovalDecided', data: { ...denied, by: null }, at: later }).shows({
+    status: 'denied',
+    decided_by: null,
+    reason: null,
+  })
+  seen(asked, sessionEvent('ApprovalExpired', later)).shows({
+    status: 'expired',
+    decided_at: later,
+    decided_by: null,
+  })
+  seen(asked, sessionEvent('ApprovalWithdrawn', later)).shows({
+    status: 'withdrawn',
+    decided_at: later,
+  })
+  seen(sessionEvent('ApprovalDecided')).showsNothing()
+})
+
+t.test('nothing is shown of an erased session', async (t) => {
+  projecting(
+    t,
+    approvals,
+    sessionStream,
+  )(asked, sessionEvent('SessionErased', later)).showsNothing()
+})
+
+t.test('every event it handles was given', async (t) => handlesAll(t, approvals))
