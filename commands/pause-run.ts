@@ -32,4 +32,3 @@ export const pauseRun =
       position: asked.position,
     }
   }
-export type PauseRunCommand = ReturnType<typeof pauseRun>
