@@ -10,15 +10,15 @@ import type { Transactor } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { settleClosed } from './settle-closed.ts'
 
-type Kept = Pick<Send, 'request' | 'before' | 'kept'>
+type Kept = Pick<Send, 'request' | 'before' | 'kept' | 'parts'>
 
-export type SendMessage = Omit<Send, 'content' | 'request' | 'before' | 'kept'> & {
+export type SendMessage = Omit<Send, 'content' | keyof Kept> & {
   sessionId: string
   /** The session's id was made for this message. */
   isNew?: boolean
   /** Seals the text or the results once the credits are reserved. */
   content: () => Send['content'] | Promise<Send['content']>
-  /** Seals what a resume needs of the request, after the content. */
+  /** Seals the files of the message, and what a resume needs of the request, after the content. */
   kept?: () => Kept | Promise<Kept>
   /** Micro-credits held back until the run is settled. */
   reserve: number

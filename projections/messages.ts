@@ -1,9 +1,23 @@
 import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
 import { sealed } from '../src/domain/sealed.ts'
-import { sessionEvents } from '../src/domain/session/events.ts'
+import { type MessagePart, messagePart, sessionEvents } from '../src/domain/session/events.ts'
 import { count, opened, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
+
+/** A file of a message; its blob is sealed under the key that seals the message's text. */
+export const messagePartView = z.object({
+  id: text,
+  kind: messagePart.shape.kind,
+  media_type: text,
+  bytes: count,
+  blob: text,
+  at: count,
+  name: sealed.optional(),
+  detail: messagePart.shape.detail,
+  width: messagePart.shape.width,
+  height: messagePart.shape.height,
+})
 
 /** A message in its answer's shape; the text stays sealed and is opened when it is read. */
 export const messageView = z.object({
@@ -22,6 +36,8 @@ export const messageView = z.object({
   tool_call_id: text.optional(),
   /** The message of another session that it was copied from. */
   forked_from: text.optional(),
+  /** Files of a user's message. */
+  parts: z.array(messagePartView).optional(),
   /** Place in the global order: the order of a session's messages. */
   position: count,
 })
@@ -44,6 +60,8 @@ const message = ({ stream, metadata, data, position }: Said) => ({
   position,
 })
 
+const partOf = ({ mediaType, ...rest }: MessagePart) => ({ ...rest, media_type: mediaType })
+
 export const messages: Projection<MessageView, typeof sessionEvents> = {
   name: 'messages',
   schema: messageView,
@@ -51,7 +69,14 @@ export const messages: Projection<MessageView, typeof sessionEvents> = {
     schema: messageView.extend({
       content: opened,
       tool_calls: z.array(z.object({ id: text, name: text, arguments: opened })).optional(),
+      parts: z
+        .array(messagePartView.omit({ blob: true }).extend({ name: opened.optional() }))
+        .optional(),
     }),
+    document: ({ parts, ...message }) =>
+      parts === undefined
+        ? message
+        : { ...message, parts: parts.map(({ blob: _, ...shown }) => shown) },
   },
   categories: ['session'],
   events: sessionEvents,
@@ -66,7 +91,12 @@ export const messages: Projection<MessageView, typeof sessionEvents> = {
       ? data.messageId
       : [],
   creates: {
-    UserMessageSent: (event) => ({ ...message(event), event_type: 'user_message', agent: null }),
+    UserMessageSent: (event) => ({
+      ...message(event),
+      event_type: 'user_message',
+      agent: null,
+      ...(event.data.parts === undefined ? {} : { parts: event.data.parts.map(partOf) }),
+    }),
     AssistantMessageRecorded: (event) => ({
       ...message(event),
       event_type: 'assistant_message',

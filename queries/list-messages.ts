@@ -1,6 +1,7 @@
 import type { MessageView } from '../projections/messages.ts'
 import { firstPart, type Sized } from '../src/support/in-parts.ts'
 import type { OneSession } from './find-session.ts'
+import type { LinkOf } from './get-content.ts'
 import { type MessageUses, type ShownMessage, shownMessage } from './get-message.ts'
 import { pageBytes } from './opened.ts'
 import { fittedPage, type Page, paging, skipTo } from './page.ts'
@@ -8,7 +9,7 @@ import { fittedPage, type Page, paging, skipTo } from './page.ts'
 /** A session's messages, oldest first (GET /api/external/sessions/{session_id}/messages). */
 export const listMessages =
   ({ messages, findSession, open }: MessageUses) =>
-  async (one: OneSession, page: Page) => {
+  async (one: OneSession, page: Page, linkOf: LinkOf) => {
     await findSession(one)
     const { items, total } = await messages.find({
       index: 'by_session',
@@ -17,7 +18,7 @@ export const listMessages =
       limit: page.pageSize,
     })
     const shown = async (item: MessageView): Promise<Sized<ShownMessage>> => {
-      const value = await shownMessage(item, open)
+      const value = await shownMessage(item, open, linkOf)
       const calls = value.tool_calls ?? []
       const bytes = calls.reduce((sum, one) => sum + one.function.arguments.length, 0)
       return { value, bytes: bytes + value.content.length }

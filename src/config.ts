@@ -72,6 +72,9 @@ const prices = z.record(
   z.object({ prompt: z.number().min(0), completion: z.number().min(0) }),
 )
 
+/** What models take beside text, by `provider/model` or `provider/*`. */
+const modalities = z.record(z.string(), z.array(z.enum(['image', 'audio', 'file'])))
+
 /** Also where another variable has errors of its own. */
 const always = () => true
 
@@ -105,6 +108,7 @@ const environment = z
     /** `provider/model`, in the order in which they stand in for one that is down. */
     LLM_FALLBACKS: list.optional(),
     LLM_PRICES: json(prices).optional(),
+    LLM_MODALITIES: json(modalities).optional(),
     /** `provider/model`; unset: documents are found by their words alone. */
     EMBEDDING_MODEL: z.string().min(1).optional(),
     GENERATION_BASE_URL: z.url({ protocol: /^https?$/ }).optional(),

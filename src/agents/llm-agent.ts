@@ -17,6 +17,7 @@ import { activeBelow, answered, handedOver } from './hand-over.ts'
 import { type RecordedAnswer, recordedFailure } from './journal.ts'
 import { settingsFor } from './model-settings.ts'
 import { between, paragraphs } from './paragraphs.ts'
+import { shownTo } from './parts.ts'
 import { promptOf } from './prompt.ts'
 import { answeredCalls, type Suspended, waited } from './suspended.ts'
 import { piecesOfAll } from './tokens.ts'
@@ -92,13 +93,13 @@ const conversation = (
   const resume = waited(step.resume, 'model')
   const earlier = resume?.said ?? ''
   const place = resume ? { ...step, resume: undefined } : step
-  const { model, name, id, price } = models.resolve(agent.model)
+  const { model, name, id, price, takes } = models.resolve(agent.model)
   const below = step.depth < limits.depth ? activeBelow(agent, step) : []
   const offer = offerOf(tools, below, clientTools)
   const settings = { model: id, ...settingsFor(agent, turn.settings) }
 
   const format = step.final ? turn.format : undefined
-  const prompt = promptOf(agent, step, limits.context)
+  const prompt = shownTo(takes, promptOf(agent, step, limits.context))
   const opening = format ? inFormat(format, prompt) : prompt
   let corrected = false
   let asked = 0

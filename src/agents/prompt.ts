@@ -33,7 +33,12 @@ export const promptOf = (
     .filter((part) => part !== '')
     .join('\n\n')
   const messages: ChatMessage[] = system === '' ? [] : [{ role: 'system', content: system }]
-  messages.push(...trimmed(turn.history, budget), { role: 'user', content: turn.message })
+  const { message: content, parts } = turn
+  messages.push(...trimmed(turn.history, budget), {
+    role: 'user',
+    content,
+    ...(parts ? { parts } : {}),
+  })
   if (turn.after) messages.push(...turn.after)
   return messages
 }

@@ -1,4 +1,5 @@
 import type { ChatMessage } from '../ports/model.ts'
+import { partTokens } from './parts.ts'
 
 const pieceLength = 8
 
@@ -37,6 +38,8 @@ export const piecesOf = (message: ChatMessage): number => {
   if (message.role === 'assistant')
     for (const call of message.toolCalls ?? [])
       pieces += perMessage + piecesIn(call.name) + piecesIn(call.arguments)
+  else if (message.role !== 'tool')
+    for (const part of message.parts ?? []) pieces += partTokens(part)
   known.set(message, pieces)
   return pieces
 }

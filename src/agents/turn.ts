@@ -2,6 +2,7 @@ import type { Call } from '../ports/call.ts'
 import type {
   AnswerFormat,
   ChatMessage,
+  ContentPart,
   ModelSettings,
   ToolChoice,
   ToolSpec,
@@ -33,6 +34,8 @@ export type AgentTurn = {
   /** Routes past the model: `agent` hands the turn straight to this one. */
   target?: AgentConfig
   message: string
+  /** Files of the message. */
+  parts?: readonly ContentPart[]
   /** What was said before, oldest first; system messages apply to this turn. */
   history: readonly ChatMessage[]
   /** Of the caller, for this turn; they win over the agent's own. */

@@ -26,6 +26,7 @@ import { masterKeyOf } from './master-key.ts'
 import { openModels } from './models.ts'
 import { openMasterKey } from './open-master-key.ts'
 import { openOutageWatch } from './outage-watch.ts'
+import { openParts } from './parts.ts'
 import { provisioningPart } from './provisioning.ts'
 import { openReadSide } from './read-side.ts'
 import { openReadiness } from './readiness.ts'
@@ -51,6 +52,8 @@ type Options = {
   transport?: ModelsConfig['transport']
   /** How often a generation is polled, and how large its files may be. */
   generation?: GenerationLimits
+  /** Hosts that files of messages may be fetched from although they are private, for tests. */
+  privateHosts?: readonly string[]
   /** How long databases are waited for at the start. */
   storeWait?: StoreWait
   /** Positions that the embedded log leaves out before each append, for tests. */
@@ -182,6 +185,9 @@ export const app = (config: Config, options: Options) =>
         contentGeneration: content.generation,
       }),
     )
+    const { receiveParts } = opened.use(
+      await openParts({ config, privateHosts: options.privateHosts ?? [] }),
+    )
     const chat = opened.use(
       chatPart({
         config,
@@ -194,6 +200,9 @@ export const app = (config: Config, options: Options) =>
         toolsOf,
         schemas,
         vault,
+        blobs,
+        receiveParts,
+        linksOf: content.linksOf,
         eraseContents: content.eraseContents,
         waitForPosition,
         head,

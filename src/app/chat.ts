@@ -35,6 +35,7 @@ import { sessionTurnRoutes } from '../http/routes/session-turns.ts'
 import { sessionRoutes } from '../http/routes/sessions.ts'
 import { warmupRoutes } from '../http/routes/warmup.ts'
 import type { WorkMetrics } from '../http/server/work-metrics.ts'
+import type { FileLinks } from '../http/wire/file-links.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventStore } from '../ports/event-store.ts'
 import type { JsonSchemas } from '../ports/json-schemas.ts'
@@ -45,6 +46,7 @@ import type { WaitForPosition } from '../ports/views.ts'
 import type { Projector } from '../projector/projector.ts'
 import type { RefusalMeter } from '../reactors/meter-refusals.ts'
 import type { Delegate } from '../security/delegate.ts'
+import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Vault } from '../security/vault.ts'
 import { beginTurn as beginTurnOf } from '../turns/begin-turn.ts'
 import type { EraseContents } from '../turns/erase-contents.ts'
@@ -53,6 +55,7 @@ import { findCurrentSession } from '../turns/find-current-session.ts'
 import { findTurn as findTurnOf } from '../turns/find-turn.ts'
 import { forkSessions as forkSessionsOf } from '../turns/fork-sessions.ts'
 import { pastTurn as pastTurnOf } from '../turns/past-turn.ts'
+import type { ReceiveParts } from '../turns/receive-parts.ts'
 import { repeatedRequests } from '../turns/repeated-requests.ts'
 import type { RequireSubscription } from '../turns/require-subscription.ts'
 import { runSpans } from '../turns/run-spans.ts'
@@ -85,6 +88,9 @@ type Uses = {
   toolsOf: RuntimePorts['toolsOf']
   schemas: Pick<JsonSchemas, 'faultOf' | 'textMisfitOf'>
   vault: Vault
+  blobs: SealedBlobs
+  receiveParts: ReceiveParts
+  linksOf: FileLinks
   eraseContents: EraseContents
   waitForPosition: WaitForPosition
   refused: RefusalMeter['refused']
@@ -133,6 +139,7 @@ export const chatPart = (uses: Uses) => {
     }),
     models,
     vault,
+    blobs: uses.blobs,
     watchRun: telemetry ? watchAll([work.watchRun, runSpans(telemetry)]) : work.watchRun,
     pastTurn,
     waitForPosition,
@@ -161,6 +168,8 @@ export const chatPart = (uses: Uses) => {
     repeats,
     warmAgents,
     toolsOf,
+    models,
+    receiveParts: uses.receiveParts,
     findRun: runs.get,
     clock,
   })
@@ -232,6 +241,7 @@ export const chatPart = (uses: Uses) => {
           getMessage: getMessage({ messages, findSession: currentSession, open }),
           getSession: getSession({ sessions, findSession: currentSession }),
           getSessionStatus: getSessionStatus({ findSession: currentSession, now: clock.now }),
+          linksOf: uses.linksOf,
           delegate,
         }),
         sessionForkRoutes({

@@ -1,4 +1,5 @@
 import { findContentFile } from '../../queries/find-content-file.ts'
+import { findMessageFile } from '../../queries/find-message-file.ts'
 import { getContent } from '../../queries/get-content.ts'
 import { listContents } from '../../queries/list-contents.ts'
 import { httpContentProvider } from '../adapters/generation/http-provider.ts'
@@ -9,6 +10,7 @@ import type { Position } from '../domain/event.ts'
 import { contentWebhookRoutes } from '../http/routes/content-webhooks.ts'
 import { contentRoutes } from '../http/routes/contents.ts'
 import { fileRoutes } from '../http/routes/files.ts'
+import { fileLinks } from '../http/wire/file-links.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
@@ -32,7 +34,7 @@ type Uses = {
     Commands,
     'eraseContent' | 'finishContent' | 'requestContent' | 'retryContent' | 'startContent'
   >
-  views: Pick<AllViews, 'contents'>
+  views: Pick<AllViews, 'contents' | 'messages'>
   changes: Projector['changes']
   delegate: Delegate
   requireSubscription: RequireSubscription
@@ -69,7 +71,7 @@ const hostOf = (url: string): string => {
 export const contentPart = (uses: Uses) => {
   const { config, commands, views, blobs, vault, clock, limits } = uses
   const { GENERATION_BASE_URL: baseUrl, GENERATION_API_KEY: apiKey, PUBLIC_URL: publicUrl } = config
-  const { contents } = views
+  const { contents, messages } = views
   const { timeoutMs } = limits
   const outbound = guardedOutbound({
     allowHosts: baseUrl ? [hostOf(baseUrl)] : [],
@@ -79,6 +81,7 @@ export const contentPart = (uses: Uses) => {
     ? httpContentProvider({ baseUrl, apiKey, outbound, timeoutMs })
     : offlineContentProvider()
   const links = signedLinks({ key: uses.linkKey, clock })
+  const linksOf = fileLinks({ links, publicUrl })
   const reactor = generateContent({
     contents,
     changes: uses.changes,
@@ -124,13 +127,19 @@ export const contentPart = (uses: Uses) => {
         delegate: uses.delegate,
         requireSubscription: uses.requireSubscription,
         waitForPosition: uses.waitForPosition,
-        links,
-        publicUrl,
+        linksOf,
       }),
     ],
+    /** Links to files, also to those of messages. */
+    linksOf,
     /** Behind signed links, without a key. */
     openRoutes: [
-      fileRoutes({ links, findFile: findContentFile(contents), blobs }),
+      fileRoutes({
+        links,
+        findContentFile: findContentFile(contents),
+        findMessageFile: findMessageFile({ messages, open: vault.open }),
+        blobs,
+      }),
       contentWebhookRoutes({ links, wake: reactor.wake }),
     ],
     /** Takes up work that waits. */

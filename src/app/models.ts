@@ -11,6 +11,7 @@ type Uses = {
     | 'LLM_PROVIDERS'
     | 'LLM_FALLBACKS'
     | 'LLM_PRICES'
+    | 'LLM_MODALITIES'
     | 'EMBEDDING_MODEL'
   >
   /** How long model providers are waited for. */
@@ -27,6 +28,7 @@ export const openModels = ({ config, transport }: Uses) =>
       providers: config.LLM_PROVIDERS,
       fallbacks: config.LLM_FALLBACKS,
       prices: config.LLM_PRICES,
+      modalities: config.LLM_MODALITIES,
       ...(transport ? { transport } : {}),
     }
     const models = opened.use(modelsFrom(providers))

@@ -1,7 +1,33 @@
 import type { Observable } from 'rxjs'
 
+/** What a message has beside its text. */
+export type ContentKind = 'image' | 'audio' | 'file'
+
+/** A file that a user's message has, as far as it is known without reading it. */
+export type PartFacts = {
+  kind: ContentKind
+  /** What its bytes are; for kind `file`, what the client says they are. */
+  mediaType: string
+  bytes: number
+  /** Its place: so many characters of the message's text come before it. */
+  at: number
+  name?: string
+  /** How closely a model is to look at an image. */
+  detail?: 'auto' | 'low' | 'high'
+  /** Of an image, in pixels, where its header tells them. */
+  width?: number
+  height?: number
+}
+
+export type ContentPart = PartFacts & {
+  /** Its bytes, from the beginning each time. */
+  read(): AsyncIterable<Uint8Array>
+  /** Puts it where `read` finds it; false where it is gone. Absent: it is there. */
+  ready?(): Promise<boolean>
+}
+
 export type ChatMessage =
-  | { role: 'system' | 'user'; content: string }
+  | { role: 'system' | 'user'; content: string; parts?: readonly ContentPart[] }
   | { role: 'assistant'; content: string; toolCalls?: readonly ToolCall[] }
   | { role: 'tool'; content: string; toolCallId: string; name: string }
 
@@ -118,7 +144,14 @@ export class ContextTooLong extends ModelFault {
 export type Model = { stream(request: ModelRequest): Observable<ModelEvent> }
 
 /** A model ready to be called: `name` is its full name, `id` what its provider calls it. */
-export type ResolvedModel = { model: Model; name: string; id: string; price: Price }
+export type ResolvedModel = {
+  model: Model
+  name: string
+  id: string
+  price: Price
+  /** What it is given of messages beside their text. */
+  takes: ReadonlySet<ContentKind>
+}
 
 /** Finds the model for a configured name such as `openai/gpt-5` or `offline/extractive`. */
 export type Models = {

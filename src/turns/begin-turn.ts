@@ -4,14 +4,17 @@ import type { RuntimePorts } from '../agents/agent-kind.ts'
 import { requireActive, requireCallable } from '../domain/agent/runnable.ts'
 import { refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { AnswerFormat, ChatMessage, ModelSettings } from '../ports/model.ts'
+import type { AnswerFormat, ChatMessage, ModelSettings, Models } from '../ports/model.ts'
 import type { Asker, Delegate, Delegated } from '../security/delegate.ts'
 import { idFor } from '../support/ids.ts'
 import { findCalledSession, requireFreeNames } from './client-tools.ts'
 import type { FindTurn } from './find-turn.ts'
 import type { PastTurn } from './past-turn.ts'
+import { type ReceiveParts, withFiles } from './receive-parts.ts'
 import type { RepeatedRequests, Repetition } from './repeated-requests.ts'
 import type { RequireSubscription } from './require-subscription.ts'
+import type { SaidBefore, SentPart } from './sent-parts.ts'
+import { requireTaken } from './taken-parts.ts'
 import { requireShortTexts } from './text-bounds.ts'
 import type { LiveTurn, ToolAnswer, TurnRequest } from './turn.ts'
 import type { Kept, Turns } from './turns.ts'
@@ -26,6 +29,8 @@ export type BeginTurnUses = {
   repeats: RepeatedRequests
   warmAgents: WarmAgents
   toolsOf: RuntimePorts['toolsOf']
+  models: Models
+  receiveParts: ReceiveParts
   findRun(runId: string): Promise<RunView | undefined>
   findTurn: FindTurn
   clock: Clock
@@ -34,8 +39,10 @@ export type BeginTurnUses = {
 /** A message to the orchestrator or to one agent, over HTTP or a socket. */
 export type TurnAsked = {
   message: string
+  /** Files of the message. */
+  parts?: readonly SentPart[]
   system?: readonly ChatMessage[]
-  before?: readonly ChatMessage[]
+  before?: readonly SaidBefore[]
   /** In place of a message: results of the client's tools, with what the client has of their turn. */
   results?: readonly ToolAnswer[] | undefined
   after?: readonly ChatMessage[] | undefined
@@ -84,7 +91,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
   return async (asker: Asker, asked: TurnAsked, repeated: Repetition = {}): Promise<LiveTurn> => {
     const { access } = asker
     const { message, system = [], before = [], hidden, keep } = asked
-    const { results, after = [], clientTools } = asked
+    const { results, after = [], clientTools, parts = [] } = asked
     requireShortTexts({ message, system, before, after, results })
     const { fingerprint } = repeated
     const delegated = delegate(asker, asked.onBehalfOf)
@@ -114,6 +121,11 @@ export const beginTurn = (uses: BeginTurnUses) => {
           ? await calledSession(organizationId, results, after)
           : (fork?.sessionId ?? asked.sessionId)
     const continues = results && sessionId !== undefined
+    // A turn that goes on has the files of its message.
+    const sent = continues ? [] : [...parts, ...before.flatMap((one) => one.sent ?? [])]
+    if (!continues) requireTaken({ parts, agent: target ?? agent, agents, models: uses.models })
+    const arrived = sent.length > 0 ? await uses.receiveParts(sent) : undefined
+    const files = arrived?.parts ?? []
     for (const { agentId } of target ? [agent, target] : [agent])
       warmAgents.used(organizationId, viewer.userId, agentId)
     const turn = turns.send(
@@ -130,7 +142,8 @@ export const beginTurn = (uses: BeginTurnUses) => {
         agents,
         message: fork?.message ?? message,
         system,
-        before,
+        before: withFiles(before, files.slice(parts.length)),
+        ...(arrived ? { files: { ...arrived, parts: files.slice(0, parts.length) } } : {}),
         ...(continues ? { results } : {}),
         ...(results && !continues ? { after } : {}),
         ...(clientTools ? { clientTools } : {}),

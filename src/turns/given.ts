@@ -1,14 +1,17 @@
 import type { Sent } from '../../commands/send-message.ts'
 import { defaultLimits } from '../agents/agent-runtime.ts'
 import { trimmed } from '../agents/context.ts'
+import { showing } from '../agents/parts.ts'
 import type { AgentTurn } from '../agents/turn.ts'
 import { refusal } from '../domain/refusal.ts'
 import type { Sealed } from '../domain/sealed.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import type { ChatMessage } from '../ports/model.ts'
+import type { KeyedBlobs } from '../security/sealed-blobs.ts'
 import type { Keyed } from '../security/vault.ts'
 import { type Kept, openedState, sealedState } from './client-calls.ts'
 import type { Driven } from './drive.ts'
+import { arriving, partsOf, remembered } from './message-parts.ts'
 import type { TurnRequest } from './turn.ts'
 
 /** Characters of sealed text beyond which a turn of the event loop is its own. */
@@ -16,7 +19,7 @@ const largeBox = 65_536
 
 /** What the client said that is not in the session, and what the agents are given of a turn. */
 type Given = Omit<Kept, 'from'> & {
-  turn: Pick<AgentTurn, 'message' | 'history' | 'after' | 'resume'>
+  turn: Pick<AgentTurn, 'message' | 'parts' | 'history' | 'after' | 'resume'>
 }
 
 /** Stored history wins over what the client says came before. */
@@ -24,10 +27,9 @@ const historyOf = (
   { before, system }: Pick<Kept, 'before' | 'system'>,
   { session }: Pick<Sent, 'session'>,
   key: Keyed,
+  files: KeyedBlobs,
 ): ChatMessage[] => {
-  const stored = session.recent
-    .slice(0, -1)
-    .map(({ role, content }): ChatMessage => ({ role, content: key.open(content) }))
+  const stored = remembered(session.recent.slice(0, -1), key, files)
   return [...system, ...(stored.length > 0 ? stored : before)]
 }
 
@@ -39,20 +41,34 @@ export const isLarge = ({ session }: Sent): boolean =>
  * What a turn begins with: its message, or the turn that waits for the client's results with all that
  * was said in it.
  */
-export const givenOf = (request: TurnRequest, sent: Pick<Sent, 'session'>, key: Keyed): Given => {
+export const givenOf = (
+  request: TurnRequest,
+  sent: Pick<Sent, 'session'>,
+  key: Keyed,
+  files: KeyedBlobs,
+): Given => {
   const { message, system, before, results, after = [] } = request
   const { waiting, recent } = sent.session
   if (!results || !waiting) {
-    const history = historyOf(request, sent, key)
+    const history = historyOf(request, sent, key, files)
+    const parts = request.files
+      ? request.files.parts.map((part) => arriving(part, key, files))
+      : partsOf(recent.at(-1) ?? {}, key, files)
     return {
       system,
       before,
       after,
-      turn: { message, history, ...(after.length > 0 ? { after } : {}) },
+      turn: {
+        message,
+        ...(parts.length > 0 ? { parts } : {}),
+        history,
+        ...(after.length > 0 ? { after } : {}),
+      },
     }
   }
   const kept = openedState(key, waiting.state)
   const asked = recent.at(-1)
+  const parts = partsOf(asked ?? {}, key, files)
   const said = {
     system: system.length > 0 ? system : kept.system,
     before: before.length > 0 ? before : kept.before,
@@ -62,7 +78,8 @@ export const givenOf = (request: TurnRequest, sent: Pick<Sent, 'session'>, key: 
     ...said,
     turn: {
       message: asked ? key.open(asked.content) : '',
-      history: historyOf(said, sent, key),
+      ...(parts.length > 0 ? { parts } : {}),
+      history: historyOf(said, sent, key, files),
       ...(kept.after.length > 0 ? { after: kept.after } : {}),
       resume: {
         from: kept.from,
@@ -83,7 +100,8 @@ export const withState = async (
 ): Promise<Ended> => {
   const { suspended: from, ...done } = driven.done
   if (driven.ended !== 'done' || !from) return driven
-  const shown = trimmed(before, defaultLimits.context)
+  // Files of what was said elsewhere are not kept.
+  const shown = trimmed(before, defaultLimits.context).map((one) => showing(one, () => false))
   const state = await sealedState(key, { system, before: shown, after, from })
   if (state) return { ...driven, done, state }
   const refused = refusal('context_length_exceeded')

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { defaultLimits } from '../agents/agent-runtime.ts'
 import { trimmed } from '../agents/context.ts'
+import { showing } from '../agents/parts.ts'
 import { chatMessages } from '../agents/suspended.ts'
 import type { Send } from '../domain/session/session.ts'
 import type { Keyed } from '../security/vault.ts'
+import { storedParts } from './message-parts.ts'
 import type { TurnRequest } from './turn.ts'
 
 /** The most characters that are kept of a request, once they are sealed. */
@@ -69,17 +71,25 @@ const wanted = (request: TurnRequest): KeptRequest => {
   } as KeptRequest
 }
 
-/** Seals what another process would need to go on with a turn; nothing where the stream has it all. */
+/** Seals the message's files, and what another process would need to go on with a turn; nothing where the stream has it all. */
 export const keptOf = (
   request: TurnRequest,
-  { seal }: Keyed,
-): Pick<Send, 'request' | 'before' | 'kept'> => {
+  key: Keyed,
+): Pick<Send, 'request' | 'before' | 'kept' | 'parts'> => {
   const whole = wanted(request)
-  const before = trimmed(request.before, defaultLimits.context)
+  const { seal } = key
+  const { messageId, files } = request
+  const parts = files ? { parts: storedParts(messageId, files.parts, key) } : {}
+  // Files of what was said before are not kept.
+  const before = trimmed(request.before, defaultLimits.context).map((one) =>
+    showing(one, () => false),
+  )
   const sealed = {
     ...(Object.keys(whole).length > 0 ? { request: seal(JSON.stringify(whole)) } : {}),
     ...(before.length > 0 ? { before: seal(JSON.stringify(before)) } : {}),
   }
   const boxes = [sealed.request, sealed.before].map((one) => one?.box.length ?? 0)
-  return boxes.reduce((sum, length) => sum + length, 0) > mostSealed ? { kept: false } : sealed
+  return boxes.reduce((sum, length) => sum + length, 0) > mostSealed
+    ? { ...parts, kept: false }
+    : { ...parts, ...sealed }
 }

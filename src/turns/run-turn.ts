@@ -1,10 +1,11 @@
-import { NEVER, type Observable } from 'rxjs'
+import { from, NEVER, type Observable, switchMap } from 'rxjs'
 import type { EndRunCommand } from '../../commands/end-run.ts'
 import type { RecordStepsCommand } from '../../commands/record-steps.ts'
 import type { SendMessageCommand, Sent } from '../../commands/send-message.ts'
 import type { AgentConfig } from '../agents/agent.ts'
 import type { AgentEvent, TurnDone } from '../agents/agent-event.ts'
 import { longestAnswer, settingsFor } from '../agents/model-settings.ts'
+import { partTokens } from '../agents/parts.ts'
 import { piecesIn } from '../agents/tokens.ts'
 import type { AgentTurn } from '../agents/turn.ts'
 import { refusal } from '../domain/refusal.ts'
@@ -15,8 +16,9 @@ import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import { AppendTooLarge } from '../ports/event-store.ts'
 import { KeyDestroyed } from '../ports/keys.ts'
-import type { Models, Price } from '../ports/model.ts'
+import type { ChatMessage, Models, Price } from '../ports/model.ts'
 import type { WaitForPosition } from '../ports/views.ts'
+import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { type Keyed, sessionKey, type Vault } from '../security/vault.ts'
 import { ownTurn } from '../support/own-turn.ts'
 import { answerEvents, callIds, sealedResults } from './client-calls.ts'
@@ -24,6 +26,7 @@ import { drive } from './drive.ts'
 import { failureCode } from './failure-code.ts'
 import { type Ended, givenOf, isLarge, withState } from './given.ts'
 import { keptOf } from './kept-request.ts'
+import { hasParts, readied } from './message-parts.ts'
 import { type RecordedRun, recordedRun } from './recorded-run.ts'
 import { stepsOf } from './recorder.ts'
 import { RunLost } from './run-lost.ts'
@@ -44,6 +47,7 @@ export type RunTurnUses = {
   runAgent(turn: AgentTurn): Observable<AgentEvent>
   models: Models
   vault: Vault
+  blobs: SealedBlobs
   clock: Clock
   /** This process's life: another process ends the runs of a life that is over. */
   node: string
@@ -110,6 +114,8 @@ const endOf = (request: TurnRequest, runId: string, driven: Ended, durationMs: n
   }
 }
 
+const partsIn = (message: ChatMessage) => ('parts' in message ? (message.parts ?? []) : [])
+
 /** Pieces of the client's tools and of their results. */
 const clientPieces = ({ clientTools, results, after }: TurnRequest): number => {
   const texts = [...(results ?? []), ...(after ?? [])].map(({ content }) => content)
@@ -132,12 +138,14 @@ export const runTurn = (uses: RunTurnUses) => {
   }
 
   const reserveFor = (request: TurnRequest): number => {
-    const { call, agent, message, before, system, settings, format } = request
+    const { call, agent, message, before, system, settings, format, files } = request
     const price = priceOf(agent, call)
     const earlier = [...system, ...before].reduce((sum, one) => sum + piecesIn(one.content), 0)
+    const seen = [...(files?.parts ?? []), ...before.flatMap(partsIn)]
+    const inFiles = seen.reduce((sum, part) => sum + partTokens(part), 0)
     const completion = longestAnswer(settingsFor(agent, settings)) ?? expectedTokens
     const asked = format ? piecesIn(JSON.stringify(format)) : 0
-    const prompt = earlier + piecesIn(message) + clientPieces(request) + asked
+    const prompt = earlier + piecesIn(message) + inFiles + clientPieces(request) + asked
     return Math.ceil(prompt * price.prompt + completion * price.completion)
   }
 
@@ -257,7 +265,8 @@ export const runTurn = (uses: RunTurnUses) => {
     const { sent, key, log, cancelled, recorded, attempt } = begun
     const { call, sessionId, agent, target, clientTools, settings, format } = request
     const owner = { node, attempt }
-    const given = givenOf(request, sent, key)
+    const files = uses.blobs.under(sessionKey(call.organizationId, sessionId))
+    const given = givenOf(request, sent, key, files)
     const fault = (err: unknown) =>
       uses.log.error({ err, reqId: call.requestId, run_id: runId }, 'a run failed')
     const writer = stepWriter({
@@ -283,8 +292,12 @@ export const runTurn = (uses: RunTurnUses) => {
       ...(format ? { format } : {}),
       journal: { ...(recorded ?? recordedRun(runId, [], key.open)), saved: writer.saved },
     }
+    // Whatever becomes of the turn, the files of its message are stored before it ends.
+    const ready = hasParts(turn) ? readied(turn) : undefined
+    const kept = ready?.catch(() => undefined)
+    const running = ready ? from(ready).pipe(switchMap(runAgent)) : runAgent(turn)
     const watch = uses.watchRun?.({ runId, sessionId, call, message: given.turn.message })
-    const driven = drive(cancelled ? NEVER : runAgent(turn), {
+    const driven = drive(cancelled ? NEVER : running, {
       log,
       watch,
       writer,
@@ -292,6 +305,7 @@ export const runTurn = (uses: RunTurnUses) => {
       onFault: fault,
     })
     const outcome = driven.ended.then(async (result): Promise<Outcome> => {
+      await kept
       const ended = result.done.suspended ? await withState(result, given, key) : result
       watch?.ended(ended)
       if (ended.ended === 'lost') return { status: 'failed', refusal: ended.refusal }

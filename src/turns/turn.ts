@@ -6,6 +6,7 @@ import type { Refusal } from '../domain/refusal.ts'
 import type { Viewer } from '../domain/session/session.ts'
 import type { Call } from '../ports/call.ts'
 import type { AnswerFormat, ChatMessage, ModelSettings } from '../ports/model.ts'
+import type { ArrivedParts } from './receive-parts.ts'
 import type { TurnLog } from './turn-log.ts'
 
 /** What a client's own tool gave for a call. */
@@ -21,6 +22,8 @@ export type TurnRequest = {
   /** Undefined: leave the session as it is. */
   hidden: boolean | undefined
   message: string
+  /** Files of the message, and of what was said before. */
+  files?: ArrivedParts
   /** System messages, which apply to this turn. */
   system: readonly ChatMessage[]
   /** Earlier messages as the client sends them; used when the session has no stored history. */

@@ -7,7 +7,7 @@ import type { AgentTurn } from '../../src/agents/turn.ts'
 import { toolName } from '../../src/domain/agent/events.ts'
 import type { Call } from '../../src/ports/call.ts'
 import type { Clock } from '../../src/ports/clock.ts'
-import type { Model, ModelEvent, ModelRequest, Models } from '../../src/ports/model.ts'
+import type { ContentKind, Model, ModelEvent, ModelRequest, Models } from '../../src/ports/model.ts'
 
 const call: Call = {
   organizationId: 'org-1',
@@ -92,7 +92,16 @@ export const byId = (agents: readonly AgentConfig[]): ReadonlyMap<string, AgentC
 export const scripted = (script: Script): Models => {
   const model: Model = { stream: (request) => from(script(request)) }
   const price = { prompt: 1, completion: 1 }
-  return { resolve: (name) => ({ model, name: name ?? 'test/model', id: name ?? 'model', price }) }
+  const takes: ReadonlySet<ContentKind> = new Set()
+  return {
+    resolve: (name) => ({
+      model,
+      name: name ?? 'test/model',
+      id: name ?? 'model',
+      price,
+      takes,
+    }),
+  }
 }
 
 /** A host with these tools, offline unless told otherwise. */

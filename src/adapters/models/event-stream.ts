@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { Observable } from 'rxjs'
 import type { Dispatcher } from 'undici'
 import { ModelFault, ModelTimeout } from '../../ports/model.ts'
@@ -11,7 +12,15 @@ export type Waits = {
   idleMs: number
 }
 
-type Post = { path: string; headers: Record<string, string>; body: string }
+type Post = {
+  path: string
+  headers: Record<string, string>
+  /** Made anew for each attempt. */
+  body(): string | AsyncIterable<string>
+}
+
+/** undici sends what is iterable; its types know of streams alone. */
+const bodyOf = ({ body }: Post) => body() as string | Readable
 
 const endMark = '[DONE]'
 const maxBytes = 33_554_432
@@ -83,7 +92,7 @@ export const eventStream = (
     }
 
     pool.dispatch(
-      { ...post, method: 'POST', headersTimeout: 0, bodyTimeout: 0 },
+      { ...post, body: bodyOf(post), method: 'POST', headersTimeout: 0, bodyTimeout: 0 },
       {
         onRequestStart(started) {
           controller = started

@@ -1,10 +1,22 @@
 import { catchError, defer, map, type Observable, tap } from 'rxjs'
-import type { Model, ModelEvent, ModelRequest, ResolvedModel } from '../../ports/model.ts'
+import type {
+  ContentKind,
+  Model,
+  ModelEvent,
+  ModelRequest,
+  ResolvedModel,
+} from '../../ports/model.ts'
 import { isOutage } from './circuit.ts'
+
+const kindsIn = ({ messages }: ModelRequest): ContentKind[] =>
+  messages.flatMap((message) =>
+    'parts' in message ? (message.parts ?? []).map(({ kind }) => kind) : [],
+  )
 
 /**
  * Asks the models in order: the next one if a provider is down and nothing has been emitted. `done`
- * names the model that answered, whose price applies. A faulty request fails at the first model.
+ * names the model that answered, whose price applies. A faulty request fails at the first model. One
+ * that does not take what messages have is passed over.
  */
 export const withFallback = (first: ResolvedModel, others: readonly ResolvedModel[]): Model => {
   const ask = (
@@ -26,5 +38,11 @@ export const withFallback = (first: ResolvedModel, others: readonly ResolvedMode
         }),
       )
     })
-  return { stream: (request) => ask(first, others, request) }
+  return {
+    stream: (request) => {
+      const kinds = kindsIn(request)
+      const able = others.filter(({ takes }) => kinds.every((kind) => takes.has(kind)))
+      return ask(first, able, request)
+    },
+  }
 }

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { choicesIn, transferName } from '../../agents/transfer.ts'
-import type { ToolChoice, ToolSpec } from '../../ports/model.ts'
+import type { PartFacts, ToolChoice, ToolSpec } from '../../ports/model.ts'
 import { bm25 } from '../../support/bm25.ts'
 import { demandedTool, namedTool } from './offline-named-tool.ts'
 import { abilities, closing, quoted } from './offline-words.ts'
@@ -9,6 +9,8 @@ export type Asked = {
   message: string
   tools: readonly ToolSpec[]
   toolChoice?: ToolChoice | undefined
+  /** Files of the message. */
+  parts?: readonly PartFacts[]
 }
 export type OfflineAnswer =
   | { say: string }
@@ -66,6 +68,24 @@ const transfers: Rule = ({ message, tools }) => {
   return { name: transferName, args: { agent_name: choices[best.document]?.name } }
 }
 
+const articled = { image: 'an image', audio: 'a sound', file: 'a file' } as const
+
+const formatOf = (mediaType: string): string =>
+  mediaType === 'audio/mpeg' ? 'MP3' : mediaType.slice(mediaType.indexOf('/') + 1).toUpperCase()
+
+const described = ({ kind, name, mediaType, bytes, width, height }: PartFacts): string => {
+  const named = name === undefined ? '' : ` ${quoted(name)}`
+  const size = width && height ? `, ${width} × ${height} pixels` : ''
+  const form = kind === 'file' ? mediaType : formatOf(mediaType)
+  return `I was given ${articled[kind]}${named}: ${form}${size}, ${bytes} bytes.`
+}
+
+const describes: Rule = ({ message, parts = [] }) => {
+  if (parts.length === 0) return undefined
+  const understood = message === '' ? [] : [`I understood your message: ${quoted(message)}.`]
+  return { say: [...parts.map(described), ...understood].join(' ') }
+}
+
 const searches: Rule = ({ message, tools }) =>
   has(tools, 'search_knowledge') && message !== ''
     ? { name: 'search_knowledge', args: { query: message } }
@@ -83,6 +103,7 @@ const rules: readonly Rule[] = [
   recalls,
   remembers,
   namedTool,
+  describes,
   transfers,
   searches,
   closes,

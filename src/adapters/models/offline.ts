@@ -19,11 +19,13 @@ const quoting = {
 /** The rules read only this much of a message. */
 const longestMessage = 20_000
 
-const askedIn = (messages: readonly ChatMessage[]): string =>
-  messages
-    .findLast(({ role }) => role === 'user')
-    ?.content.slice(0, longestMessage)
-    .trim() ?? ''
+const askedIn = (messages: readonly ChatMessage[]) => {
+  const asked = messages.findLast(({ role }) => role === 'user')
+  return {
+    message: asked?.content.slice(0, longestMessage).trim() ?? '',
+    parts: asked?.role === 'user' ? (asked.parts ?? []) : [],
+  }
+}
 
 /** In a format, the smallest answer that fits it; its first free text quotes the message. */
 const inFormat = (say: string, message: string, { format }: ModelRequest): string => {
@@ -34,11 +36,11 @@ const inFormat = (say: string, message: string, { format }: ModelRequest): strin
 
 const eventsOf = (request: ModelRequest): ModelEvent[] => {
   const { messages, tools = [], toolChoice } = request
-  const message = askedIn(messages)
+  const { message, parts } = askedIn(messages)
   const plan =
     messages.at(-1)?.role === 'tool'
       ? { say: answerFrom(messages, message) }
-      : planned({ message, tools, toolChoice })
+      : planned({ message, parts, tools, toolChoice })
   const promptTokens = piecesOfAll(messages)
   if ('say' in plan) {
     const { text, finishReason } = saidOf(inFormat(plan.say, message, request), request)

@@ -2,12 +2,14 @@ import { z } from 'zod'
 import type {
   AnswerFormat,
   ChatMessage,
+  ContentPart,
   FinishReason,
   ModelRequest,
   ModelSettings,
   ToolChoice,
   ToolSpec,
 } from '../../ports/model.ts'
+import { type RequestBody, requestBody } from './request-body.ts'
 
 const count = z.int().min(0)
 
@@ -75,9 +77,46 @@ const reasons: Readonly<Record<string, FinishReason>> = {
 export const finishReasonOf = (reason: string): FinishReason =>
   Object.hasOwn(reasons, reason) ? (reasons[reason] ?? 'stop') : 'stop'
 
-const messageOf = (message: ChatMessage) => {
+/** Stands for a part's bytes in base64. */
+type File = (part: ContentPart) => string
+
+const partOf = (part: ContentPart, file: File) => {
+  const { kind, mediaType, detail, name } = part
+  if (kind === 'audio')
+    return {
+      type: 'input_audio',
+      input_audio: { data: file(part), format: mediaType === 'audio/mpeg' ? 'mp3' : 'wav' },
+    }
+  const url = `data:${mediaType};base64,${file(part)}`
+  return kind === 'image'
+    ? { type: 'image_url', image_url: { url, detail } }
+    : { type: 'file', file: { filename: name ?? 'file', file_data: url } }
+}
+
+/** Text and files in the order in which they were said. */
+const contentOf = (content: string, parts: readonly ContentPart[], file: File) => {
+  const said: unknown[] = []
+  let from = 0
+  const say = (to: number) => {
+    // Texts are kept joined by line breaks.
+    const joined = from > 0 && content.charAt(from) === '\n' ? from + 1 : from
+    const text = content.slice(joined, to)
+    if (text !== '') said.push({ type: 'text', text })
+    from = Math.max(from, to)
+  }
+  for (const part of parts) {
+    say(part.at)
+    said.push(partOf(part, file))
+  }
+  say(content.length)
+  return said
+}
+
+const messageOf = (message: ChatMessage, file: File) => {
   if (message.role === 'tool')
     return { role: 'tool', tool_call_id: message.toolCallId, content: message.content }
+  if (message.role !== 'assistant' && message.parts?.length)
+    return { role: message.role, content: contentOf(message.content, message.parts, file) }
   if (message.role !== 'assistant' || !message.toolCalls?.length)
     return { role: message.role, content: message.content }
   return {
@@ -124,15 +163,15 @@ const toolsOf = ({ tools, toolChoice, parallelToolCalls }: ModelRequest) =>
     : {}
 
 /** The request's body, always asking for a stream with usage. */
-export const requestBodyOf = (request: ModelRequest): string => {
+export const requestBodyOf = (request: ModelRequest): RequestBody => {
   const { model, messages } = request
-  return JSON.stringify({
+  return requestBody((file) => ({
     model,
-    messages: messages.map(messageOf),
+    messages: messages.map((message) => messageOf(message, file)),
     ...toolsOf(request),
     ...settingsOf(request),
     response_format: request.format && formatOf(request.format),
     stream: true,
     stream_options: { include_usage: true },
-  })
+  }))
 }

@@ -45,7 +45,8 @@ export const openAiModel = ({
   return {
     stream: (request) =>
       defer(() => {
-        const post = { path, headers, body: requestBodyOf(request) }
+        const { length, body } = requestBodyOf(request)
+        const post = { path, headers: { ...headers, 'content-length': `${length}` }, body }
         const data = eventStream(pool, post, { firstMs, idleMs })
         const count = (text: string, calls: readonly ToolCall[]) =>
           countedUsage(request, text, calls)

@@ -7,6 +7,7 @@ import {
 import { withCircuit } from './circuit.ts'
 import { openAiEmbedder } from './embeddings.ts'
 import { withFallback } from './fallback.ts'
+import { modalities as known, type Modalities, takenBy } from './modalities.ts'
 import { offlineModel } from './offline.ts'
 import { type OpenAiOptions, openAiModel } from './openai.ts'
 import { prices as listed, type Prices, priceOf } from './prices.ts'
@@ -33,6 +34,8 @@ export type ModelsConfig = {
   fallbacks?: readonly string[] | undefined
   /** LLM_PRICES: added to the built-in table, and replacing prices in it. */
   prices?: Prices | undefined
+  /** LLM_MODALITIES: likewise. */
+  modalities?: Modalities | undefined
   transport?: Omit<OpenAiOptions, 'baseUrl' | 'apiKey'>
 }
 
@@ -90,6 +93,7 @@ export const embedderFrom = (config: ModelsConfig, name: string) => {
 export const modelsFrom = (config: ModelsConfig): ModelRegistry => {
   const { transport } = config
   const table = { ...listed, ...config.prices }
+  const takes = { ...known, ...config.modalities }
   const { provider, id, remotes: configured } = providersOf(config)
   const remotes = configured.map(({ name, baseUrl, apiKey }) => ({
     name,
@@ -107,14 +111,20 @@ export const modelsFrom = (config: ModelsConfig): ModelRegistry => {
     const model = providers.get(wanted.provider)
     if (!model || !wanted.id || (wanted.provider === 'offline' && full !== offlineName))
       return undefined
-    return { model, name: full, id: wanted.id, price: priceOf(table, full) }
+    return {
+      model,
+      name: full,
+      id: wanted.id,
+      price: priceOf(table, full),
+      takes: takenBy(takes, full),
+    }
   }
   const alone = (name: string): ResolvedModel => {
     const found = find(name)
     if (!found) throw new ModelMisconfigured(`no model ${name} is configured`)
     return found
   }
-  const known = [offlineName, ...new Set(remotes.map(({ name }) => `${name}/*`))].join(', ')
+  const offered = [offlineName, ...new Set(remotes.map(({ name }) => `${name}/*`))].join(', ')
   const fallbacks = (config.fallbacks ?? []).map(alone)
 
   return {
@@ -122,7 +132,7 @@ export const modelsFrom = (config: ModelsConfig): ModelRegistry => {
     modelFault: (name) =>
       find(name)
         ? undefined
-        : `There is no model ${name}. There are ${known}; the default is ${byDefault}`,
+        : `There is no model ${name}. There are ${offered}; the default is ${byDefault}`,
     resolve: (name) => {
       const first = alone(name || byDefault)
       const others = fallbacks.filter((other) => other.name !== first.name)

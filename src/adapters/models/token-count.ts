@@ -1,3 +1,4 @@
+import { partTokens } from '../../agents/parts.ts'
 import { piecesIn } from '../../agents/tokens.ts'
 import type { ChatMessage, ModelRequest, ToolCall, Usage } from '../../ports/model.ts'
 
@@ -65,8 +66,10 @@ export const countedUsage = async (
     ...messages.map(messageText),
     ...[tools, format].flatMap((one) => (one ? [JSON.stringify(one)] : [])),
   ]
+  const files = messages.flatMap((message) => ('parts' in message ? (message.parts ?? []) : []))
+  const fileTokens = files.reduce((sum, part) => sum + partTokens(part), 0)
   return {
-    promptTokens: perMessage * messages.length + tokensOf(prompt, tokensIn),
+    promptTokens: perMessage * messages.length + tokensOf(prompt, tokensIn) + fileTokens,
     completionTokens: tokensOf([completion, callText(calls)], tokensIn),
   }
 }

@@ -39,12 +39,36 @@ const at = z.string()
 /** How many processes have run it, the present one counted. */
 const attempt = z.int().min(1)
 
+/**
+ * A file in a user's message; its bytes are the blob of that name under the session's data key. `at`
+ * characters of the message's text come before it.
+ */
+export const messagePart = z.object({
+  id,
+  kind: z.enum(['image', 'audio', 'file']),
+  mediaType: z.string(),
+  bytes: z.int().min(0),
+  blob: z.string(),
+  at: z.int().min(0),
+  name: sealed.optional(),
+  detail: z.enum(['auto', 'low', 'high']).optional(),
+  width: z.int().optional(),
+  height: z.int().optional(),
+})
+
+export type MessagePart = z.infer<typeof messagePart>
+
 // Stored for good: add an optional field or a new event; never rename, never narrow.
 export const sessionEvents = {
   /** `userId` owns the session: the user acted for, else the key's backing user. */
   SessionCreated: z.object({ userId: id, keyId: z.string().nullable(), hidden: z.boolean() }),
   SessionVisibilityChanged: z.object({ hidden: z.boolean() }),
-  UserMessageSent: z.object({ messageId: id, runId: id, content: sealed }),
+  UserMessageSent: z.object({
+    messageId: id,
+    runId: id,
+    content: sealed,
+    parts: z.array(messagePart).optional(),
+  }),
   /**
    * `agentId` is the agent the turn was given to, `node` the process life that runs it, `payerId`
    * the user charged. `fingerprint` is set where a stock SDK may repeat the request. `continues` is the

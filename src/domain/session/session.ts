@@ -16,14 +16,18 @@ import {
   unanswered,
   type WaitingCalls,
 } from './client-calls.ts'
-import { type SessionEvent, sessionEvents } from './events.ts'
+import { type MessagePart, type SessionEvent, sessionEvents } from './events.ts'
 
 /** How many messages a session remembers for the next turn's context. */
 const remembered = 40
 /** How many turns back a repeated request is still recognised. */
 const recognised = 20
 
-export type Remembered = { role: 'user' | 'assistant'; content: Sealed }
+export type Remembered = {
+  role: 'user' | 'assistant'
+  content: Sealed
+  parts?: readonly MessagePart[]
+}
 
 /** One turn as far as repeating it matters. */
 export type Turn = {
@@ -97,7 +101,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
   stateVersion: 5,
   weigh: ({ recent, turns, waiting, approvals, paused }) =>
     recent.reduce(
-      (sum, { content }) => sum + content.box.length + 200,
+      (sum, { content, parts = [] }) => sum + content.box.length + 200 + parts.length * 600,
       (turns.length + approvals.length) * 200 +
         (paused?.text?.box.length ?? 0) +
         (waiting ? waiting.state.box.length + waiting.calls.length * 200 : 0),
@@ -111,9 +115,13 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
       hidden,
     }),
     SessionVisibilityChanged: (state, { hidden }) => ({ ...state, hidden }),
-    UserMessageSent: (state, { content }) => ({
+    UserMessageSent: (state, { content, parts }) => ({
       ...state,
-      recent: withMessage(state.recent, { role: 'user', content }),
+      recent: withMessage(state.recent, {
+        role: 'user',
+        content,
+        ...(parts === undefined ? {} : { parts }),
+      }),
     }),
     RunStarted: (state, { runId, messageId, node, payerId, continues }) => ({
       ...state,
@@ -220,6 +228,8 @@ export type Send = {
   runId: string
   /** The user's message, or the client's results for all calls that are open. */
   content: Sealed | readonly ClientResult[]
+  /** Files of the message. */
+  parts?: readonly MessagePart[] | undefined
   agentId: string
   agent: string
   node: string
@@ -245,7 +255,7 @@ export const decideSend =
   (send: Send) =>
   (state: Session): SessionEvent[] => {
     const { viewer, keyId, hidden, messageId, runId, content, follows, ...rest } = send
-    const { before: imported, ...given } = rest
+    const { before: imported, parts = [], ...given } = rest
     if (state.status === 'erased' || state.status === 'forking') throw refusal('session_not_found')
     if (state.running?.runId === runId) return []
     const left = !state.paused && state.running?.node === given.node ? state.running : null
@@ -270,7 +280,9 @@ export const decideSend =
       left && state.waiting ? afterRun(state.waiting, left.runId, true) : state.waiting
     if ('box' in content) {
       if (waiting) events.push(unanswered(waiting))
-      if (!before) events.push({ type: 'UserMessageSent', data: { messageId, runId, content } })
+      const files = parts.length > 0 ? { parts: [...parts] } : {}
+      if (!before)
+        events.push({ type: 'UserMessageSent', data: { messageId, runId, content, ...files } })
       events.push({ type: 'RunStarted', data: { runId, messageId, ...run, attempt: 1 } })
       return events
     }

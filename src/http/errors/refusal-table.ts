@@ -35,6 +35,7 @@ export const refusalTable = {
   too_complex: { status: 400, shape: 'route', type: invalid },
   unsupported_parameter: { status: 400, shape: 'route', type: invalid },
   unsupported_content: { status: 400, shape: 'route', type: invalid },
+  invalid_content: { status: 400, shape: 'route', type: invalid },
   reserved_name: { status: 400, shape: 'route', type: invalid },
   payload_too_large: { status: 413, shape: 'route', type: invalid },
   unsupported_media_type: { status: 415, shape: 'route', type: invalid },

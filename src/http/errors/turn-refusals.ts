@@ -5,6 +5,8 @@ export const turnRefusals = [
   'missing_required_field',
   'invalid_input',
   'unsupported_parameter',
+  'unsupported_content',
+  'invalid_content',
   'payload_too_large',
   'unsupported_media_type',
   'user_not_found',

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { RetryContentCommand } from '../../../commands/retry-content.ts'
@@ -7,10 +6,10 @@ import type { GetContent } from '../../../queries/get-content.ts'
 import type { ListContents } from '../../../queries/list-contents.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegate } from '../../security/delegate.ts'
-import type { SignedLinks } from '../../security/signed-links.ts'
 import type { RequireSubscription } from '../../turns/require-subscription.ts'
 import { refusals } from '../errors/responses.ts'
 import { integer } from '../wire/fields.ts'
+import type { FileLinks } from '../wire/file-links.ts'
 
 type Uses = {
   listContents: ListContents
@@ -19,9 +18,7 @@ type Uses = {
   delegate: Delegate
   requireSubscription: RequireSubscription
   waitForPosition: WaitForPosition
-  links: SignedLinks
-  /** The base of links; undefined: the host of the request. */
-  publicUrl: string | undefined
+  linksOf: FileLinks
 }
 
 const on_behalf_of = z.string().min(1).optional()
@@ -58,11 +55,8 @@ const detail = z.object({
 export const contentRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const linksFor = ({ protocol, host }: FastifyRequest) => {
-      const base = uses.publicUrl ?? `${protocol}://${host}`
-      return (id: string) => `${base}/files/${id}?${uses.links.queryFor('file', id)}`
-    }
     const {
+      linksOf,
       listContents,
       getContent,
       retryContent,
@@ -104,7 +98,7 @@ export const contentRoutes =
           contentType,
           status,
           page: asked,
-          linkOf: linksFor(request),
+          linkOf: linksOf(request),
         })
       },
     )
@@ -130,7 +124,7 @@ export const contentRoutes =
           organizationId: request.access.organizationId,
           viewer,
           contentId: request.params.content_id,
-          linkOf: linksFor(request),
+          linkOf: linksOf(request),
         })
       },
     )

@@ -1,12 +1,18 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { FindContentFile } from '../../../queries/find-content-file.ts'
+import type { findMessageFile } from '../../../queries/find-message-file.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { SealedBlobs } from '../../security/sealed-blobs.ts'
 import type { SignedLinks } from '../../security/signed-links.ts'
 import { openRefusals } from '../errors/responses.ts'
 
-type Uses = { links: SignedLinks; findFile: FindContentFile; blobs: SealedBlobs }
+type Uses = {
+  links: SignedLinks
+  findContentFile: FindContentFile
+  findMessageFile: ReturnType<typeof findMessageFile>
+  blobs: SealedBlobs
+}
 
 const params = z.object({ content_id: z.string().min(1) })
 const query = z.object({ expires: z.coerce.number().int(), signature: z.string() })
@@ -30,16 +36,26 @@ const rangeOf = (header: string | undefined, size: number) => {
 const isAmong = (known: string, tag: string): boolean =>
   known.split(',').some((one) => ['*', tag].includes(one.trim().replace(/^W\//, '')))
 
-/** GET /files/{content_id}: generated content behind a signed link, whole or in ranges. */
+/** A name is told as RFC 6266 has it, in characters that need no care. */
+const dispositionOf = (download: string | undefined): string => {
+  if (download === undefined) return 'inline'
+  const encoded = encodeURIComponent(download).replace(
+    /['()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16)}`,
+  )
+  return `attachment; filename*=UTF-8''${encoded}`
+}
+
+/** GET /files/{content_id}: generated content, or a file of a message, behind a signed link, whole or in ranges. */
 export const fileRoutes =
-  ({ links, findFile, blobs }: Uses): FastifyPluginAsyncZod =>
+  ({ links, findContentFile, findMessageFile, blobs }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     http.get(
       '/files/:content_id',
       {
         schema: {
           tags: ['content'],
-          summary: 'Get a generated file, or a range of it',
+          summary: 'Get a generated file or one of a message, or a range of it',
           params,
           querystring: query,
           response: {
@@ -54,7 +70,8 @@ export const fileRoutes =
         const id = request.params.content_id
         const { expires, signature } = request.query
         if (!links.isValid('file', id, expires, signature)) throw refusal('file_link_invalid')
-        const file = await findFile(id)
+        const message = await findMessageFile(id)
+        const file = message ?? (await findContentFile(id))
         const stored = file && blobs.under(file.key)
         const size = await stored?.size(file?.hash ?? '')
         if (!file || !stored || size === undefined) throw refusal('file_link_invalid')
@@ -70,9 +87,9 @@ export const fileRoutes =
           'accept-ranges': 'bytes',
           etag: tag,
           'cache-control': 'private, max-age=3600',
-          // Generated files are shown; scripts in them never run.
+          // Images are shown; scripts in what is shown never run.
           'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-          'content-disposition': 'inline',
+          'content-disposition': dispositionOf(message?.download),
         })
         if (known && isAmong(known, tag)) return reply.code(304).send()
         const bytes = await stored.get(file.hash, range)

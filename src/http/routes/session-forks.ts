@@ -119,7 +119,7 @@ export const sessionForkRoutes =
         const { organizationId } = request.access
         const { session_id: sessionId, event_id } = request.params
         // What is asked is the message of the turn, which the fork finds.
-        const nothing = [{ role: 'user' as const, content: '' }]
+        const nothing = [{ role: 'user' as const, content: { text: '', parts: [] } }]
         const asked = turnAsked(
           { ...body, messages: nothing, session_id: undefined },
           stream === true,

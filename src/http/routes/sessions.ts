@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { messageView } from '../../../projections/messages.ts'
+import { messagePartView, messageView } from '../../../projections/messages.ts'
 import { sessionRun, sessionView } from '../../../projections/sessions.ts'
 import type { GetMessage } from '../../../queries/get-message.ts'
 import type { GetSession } from '../../../queries/get-session.ts'
@@ -11,6 +11,7 @@ import type { Delegate } from '../../security/delegate.ts'
 import { refusals } from '../errors/responses.ts'
 import { toolCall } from '../wire/client-tools.ts'
 import { boolean, integer, sessionId } from '../wire/fields.ts'
+import type { FileLinks } from '../wire/file-links.ts'
 
 type Uses = {
   listSessions: ListSessions
@@ -19,6 +20,7 @@ type Uses = {
   getSession: GetSession
   getSessionStatus: GetSessionStatus
   delegate: Delegate
+  linksOf: FileLinks
 }
 
 const params = z.object({ session_id: sessionId })
@@ -75,7 +77,18 @@ const messageItem = messageView
     visibility: true,
     tool_call_id: true,
   })
-  .extend({ content: z.string(), tool_calls: z.array(toolCall).optional() })
+  .extend({
+    content: z.string(),
+    tool_calls: z.array(toolCall).optional(),
+    parts: z
+      .array(
+        messagePartView
+          .omit({ blob: true, at: true })
+          .extend({ name: z.string(), url: z.string() })
+          .partial({ name: true }),
+      )
+      .optional(),
+  })
 
 const messageList = z.object({
   session_id: sessionView.shape.session_id,
@@ -97,7 +110,8 @@ const sessionState = z.object({
 export const sessionRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { listSessions, listMessages, getMessage, getSession, getSessionStatus, delegate } = uses
+    const { listSessions, listMessages, getMessage, getSession, getSessionStatus } = uses
+    const { delegate, linksOf } = uses
     const config = { scopes: ['sessions:read'] }
     const tags = ['sessions']
     const delegated = ['user_not_found', 'delegation_not_allowed'] as const
@@ -161,7 +175,9 @@ export const sessionRoutes =
         const { viewer } = await delegate(request, on_behalf_of)
         const { organizationId } = request.access
         const sessionId = request.params.session_id
-        return listMessages({ organizationId, viewer, sessionId }, { page, pageSize: page_size })
+        const paged = { page, pageSize: page_size }
+        const links = linksOf(request)
+        return listMessages({ organizationId, viewer, sessionId }, paged, links)
       },
     )
 
@@ -184,7 +200,7 @@ export const sessionRoutes =
         const { session_id: sessionId, event_id } = request.params
         const { viewer } = await delegate(request, request.query.on_behalf_of)
         const { organizationId } = request.access
-        return getMessage({ organizationId, viewer, sessionId }, event_id)
+        return getMessage({ organizationId, viewer, sessionId }, event_id, linksOf(request))
       },
     )
 

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import type { ChatMessage } from '../../ports/model.ts'
+import type { SaidBefore, SentPart } from '../../turns/sent-parts.ts'
 import type { ToolAnswer } from '../../turns/turn.ts'
 import { responseFormat } from './answer-format.ts'
 import { clientToolFields, toolCall } from './client-tools.ts'
+import { haveFewFiles, tooManyFiles, userContent } from './content-parts.ts'
 import { orAbsent, sessionId } from './fields.ts'
 import { modelSettingFields, unsupportedFields } from './model-settings.ts'
 
@@ -26,7 +28,8 @@ const content = contentOf(text)
 const message = z.discriminatedUnion(
   'role',
   [
-    z.object({ role: z.enum(['system', 'developer', 'user']), content }),
+    z.object({ role: z.literal('user'), content: userContent }),
+    z.object({ role: z.enum(['system', 'developer']), content }),
     z.object({ role: z.literal('tool'), content, tool_call_id: orAbsent(z.string().max(256)) }),
     // An assistant message that only called tools has no content.
     z.object({
@@ -39,7 +42,12 @@ const message = z.discriminatedUnion(
 )
 
 /** The messages of a request. */
-export const chatMessages = z.array(message)
+export const chatMessages = z
+  .array(message)
+  .refine(
+    (all) => haveFewFiles(all.map((one) => (one.role === 'user' ? one.content.parts : []))),
+    tooManyFiles,
+  )
 
 /** Body of POST /v1/chat/completions. Unknown parameters are tolerated (docs/contract/chat.md#request). */
 export const chatBody = z.object({
@@ -72,8 +80,10 @@ export type ChatBody = z.infer<typeof chatBody>
  */
 export type Conversation = {
   message: string
+  /** Files of the message. */
+  parts: readonly SentPart[]
   system: ChatMessage[]
-  before: ChatMessage[]
+  before: SaidBefore[]
   results?: ToolAnswer[]
   after?: ChatMessage[]
 }
@@ -84,11 +94,14 @@ type Sent = ChatBody['messages'][number]
  * Messages as a model is given them. Calls of which a result is missing are left out, and results
  * without a call: providers refuse both.
  */
-const historyOf = (messages: readonly Sent[]): ChatMessage[] => {
+const historyOf = (messages: readonly Sent[]): SaidBefore[] => {
   const results = new Set(messages.map((one) => one.role === 'tool' && one.tool_call_id))
   const calls = new Map<string, string>()
-  return messages.flatMap((one): ChatMessage[] => {
-    if (one.role === 'user') return [{ role: 'user', content: one.content }]
+  return messages.flatMap((one): SaidBefore[] => {
+    if (one.role === 'user') {
+      const { text, parts } = one.content
+      return [{ role: 'user', content: text, ...(parts.length > 0 ? { sent: parts } : {}) }]
+    }
     if (one.role === 'assistant') {
       const made = one.tool_calls ?? []
       const content = one.content ?? ''
@@ -126,18 +139,22 @@ const lastResults = (messages: readonly Sent[]): ToolAnswer[] => {
 /** @throws missing_required_field when there is neither a user message nor a result. */
 export const conversationOf = ({ messages }: Pick<ChatBody, 'messages'>): Conversation => {
   const last = messages.findLastIndex(({ role }) => role === 'user')
-  const turn = messages[last]
+  const found = messages[last]
+  const turn = found?.role === 'user' ? found.content : undefined
   const results = messages.some(({ role }) => role === 'tool') ? lastResults(messages) : []
   if (!turn && results.length === 0)
     throw refusal('missing_required_field', {
       field: 'messages',
       message: 'messages needs at least one with role user',
     })
-  const system = messages.flatMap(({ role, content }): ChatMessage[] =>
-    role === 'system' || role === 'developer' ? [{ role: 'system', content: content ?? '' }] : [],
+  const system = messages.flatMap((one): ChatMessage[] =>
+    one.role === 'system' || one.role === 'developer'
+      ? [{ role: 'system', content: one.content }]
+      : [],
   )
   const conversation = {
-    message: turn?.content ?? '',
+    message: turn?.text ?? '',
+    parts: turn?.parts ?? [],
     system,
     before: historyOf(messages.slice(0, Math.max(0, last))),
   }

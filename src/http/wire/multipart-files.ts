@@ -1,12 +1,9 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import multipart, { type MultipartFile } from '@fastify/multipart'
+import multipart from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ArrivedFile } from '../../../commands/upload-files.ts'
 import { baseName, type FileType } from '../../domain/file/types.ts'
 import { Refusal, refusal } from '../../domain/refusal.ts'
+import { openSpool, type Spooled } from '../../security/spool.ts'
 import {
   largestFile,
   requireFileSize,
@@ -20,8 +17,6 @@ declare module 'fastify' {
     spooled: ArrivedFile[] | undefined
   }
 }
-
-const cipherName = 'aes-256-ctr'
 
 /** The type that clients send for files they do not know. */
 const unsaid = 'application/octet-stream'
@@ -53,37 +48,13 @@ type Form = { fields: Record<string, unknown>; files: (ArrivedFile & { sentAs: s
  * answer.
  */
 export const multipartFiles = async (http: FastifyInstance, directory: string) => {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
-  for (const left of await readdir(directory)) await rm(join(directory, left))
+  const spool = await openSpool(directory)
   await http.register(multipart, { limits })
   http.decorateRequest('spooled', undefined)
 
-  const paths = new WeakMap<FastifyRequest, string[]>()
+  const kept = new WeakMap<FastifyRequest, Spooled[]>()
   const cleared = async (request: FastifyRequest): Promise<void> => {
-    for (const path of paths.get(request) ?? []) await rm(path, { force: true })
-  }
-
-  const spool = async (request: FastifyRequest, part: MultipartFile) => {
-    const path = join(directory, randomUUID())
-    paths.set(request, [...(paths.get(request) ?? []), path])
-    const file = await open(path, 'wx', 0o600)
-    // Only this process can read it, and only until the request is answered.
-    const secret = { key: randomBytes(32), iv: randomBytes(16) }
-    const cipher = createCipheriv(cipherName, secret.key, secret.iv)
-    const hash = createHash('sha256')
-    let size = 0
-    try {
-      for await (const bytes of part.file) {
-        size += bytes.length
-        hash.update(bytes)
-        await file.writeFile(cipher.update(bytes))
-      }
-    } finally {
-      await file.close()
-    }
-    const bytes = () =>
-      createReadStream(path).pipe(createDecipheriv(cipherName, secret.key, secret.iv))
-    return { bytes, size, hash: hash.digest('hex') }
+    for (const { remove } of kept.get(request) ?? []) await remove()
   }
 
   const read = async (request: FastifyRequest): Promise<Form> => {
@@ -107,7 +78,9 @@ export const multipartFiles = async (http: FastifyInstance, directory: string) =
       const filename = baseName(sentAs)
       const declared = part.mimetype === unsaid ? undefined : part.mimetype
       const fileType = typeOf(filename, declared)
-      const { bytes, size, hash } = await spool(request, part)
+      const file = await spool.keep(part.file)
+      kept.set(request, [...(kept.get(request) ?? []), file])
+      const { bytes, size, hash } = file
       requireFileSize(filename, size)
       total += size
       requireUploadSize(total)

@@ -13,6 +13,7 @@ import { withCircuit } from '../../../src/adapters/models/circuit.ts'
 import { withFallback } from '../../../src/adapters/models/fallback.ts'
 import { modelsFrom } from '../../../src/adapters/models/registry.ts'
 import {
+  type ContentKind,
   type Model,
   type ModelEvent,
   ModelFault,
@@ -72,12 +73,36 @@ t.test('a trial that fails opens it again; a wrong request never does', async (t
 
 t.test('fallbacks are asked in order, before anything is said', async (t) => {
   const price = { prompt: 1, completion: 2 }
-  const named = (name: string, model: Model): ResolvedModel => ({ model, name, id: name, price })
+  const named = (
+    name: string,
+    model: Model,
+    takes: readonly ContentKind[] = [],
+  ): ResolvedModel => ({
+    model,
+    name,
+    id: name,
+    price,
+    takes: new Set(takes),
+  })
   const first = answering([down])
   const text: ModelEvent = { type: 'text', text: 'Hello' }
   const second = answering([() => of(text, done)])
   const model = withFallback(named('a', first.model), [named('b', second.model)])
   t.strictSame(await ask(model), [text, { ...done, by: { name: 'b', price } }])
+
+  const third = answering([() => of(text, done)])
+  const fallback = withFallback(named('a', answering([down]).model, ['image']), [
+    named('b', second.model),
+    named('c', third.model, ['image']),
+  ])
+  const facts = { mediaType: 'image/png', bytes: 1, at: 0, read: async function* () {} }
+  const seen = { role: 'user' as const, content: '', parts: [{ kind: 'image' as const, ...facts }] }
+  const answered = fallback.stream({ model: 'a', messages: [seen] })
+  t.match(
+    await lastValueFrom(answered),
+    { by: { name: 'c' } },
+    'one that takes no images is passed over',
+  )
 
   const cut = answering([() => concat(of(text), down())])
   await t.rejects(

@@ -155,9 +155,16 @@ t.test('content may be a string or an array of text parts', async (t) => {
   t.equal(status, 200, 'an assistant may have refused')
   t.strictSame(asked(provider.requests[1]), ['user: Hi', 'assistant: Not that.', 'user: And this?'])
   const image = [{ type: 'image_url', image_url: { url: 'https://example.com' } }]
-  const refused = await key.chat({ messages: [{ role: 'user', content: image }] })
-  t.equal(refused.status, 400)
-  t.match(refused.body.error, { code: 'invalid_input', param: /^messages\.0/ })
+  for (const [role, content, code] of [
+    ['user', [{ type: 'video', video: {} }], 'invalid_input'],
+    ['system', image, 'invalid_input'],
+    ['assistant', image, 'invalid_input'],
+    ['user', image, 'unsupported_content'],
+  ] as const) {
+    const refused = await key.chat({ messages: [{ role, content }] })
+    t.equal(refused.status, 400)
+    t.match(refused.body.error, { code, param: /^messages/ })
+  }
 })
 
 t.test('a message may have a megabyte of text', async (t) => {

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import type { ContentPart } from '../../ports/model.ts'
+
+/** How many characters bytes have in base64. */
+const base64Length = (bytes: number): number => 4 * Math.ceil(bytes / 3)
+
+/** Bytes in base64, piece by piece; a piece ends where three bytes end. */
+async function* inBase64({ read, bytes }: ContentPart): AsyncGenerator<string> {
+  let rest = Buffer.alloc(0)
+  let size = 0
+  for await (const piece of read()) {
+    size += piece.length
+    const whole = rest.length > 0 ? Buffer.concat([rest, piece]) : Buffer.from(piece)
+    const even = whole.length - (whole.length % 3)
+    // The piece may be overwritten by the next.
+    rest = Buffer.from(whole.subarray(even))
+    if (even > 0) yield whole.toString('base64', 0, even)
+  }
+  if (rest.length > 0) yield rest.toString('base64')
+  if (size !== bytes) throw new Error('a part of a message has not the size that was stored')
+}
+
+export type RequestBody = { length: number; body: () => string | AsyncIterable<string> }
+
+/**
+ * JSON in which `file(part)` stands for a part's bytes in base64. They are read as they are sent, so
+ * that they are never in memory as a whole; the length is known before.
+ */
+export const requestBody = (
+  build: (file: (part: ContentPart) => string) => unknown,
+): RequestBody => {
+  const marks = new Map<string, ContentPart>()
+  const text = JSON.stringify(
+    build((part) => {
+      const mark = randomUUID()
+      marks.set(mark, part)
+      return mark
+    }),
+  )
+  if (marks.size === 0) return { length: Buffer.byteLength(text), body: () => text }
+  const pieces: (string | ContentPart)[] = []
+  let at = 0
+  // In the order in which they were asked for, which is that of the text.
+  for (const [mark, part] of marks) {
+    const found = text.indexOf(mark, at)
+    pieces.push(text.slice(at, found), part)
+    at = found + mark.length
+  }
+  pieces.push(text.slice(at))
+  const lengths = pieces.map((piece) =>
+    typeof piece === 'string' ? Buffer.byteLength(piece) : base64Length(piece.bytes),
+  )
+  return {
+    length: lengths.reduce((sum, one) => sum + one, 0),
+    async *body() {
+      for (const piece of pieces)
+        if (typeof piece === 'string') yield piece
+        else yield* inBase64(piece)
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import { join } from 'node:path'
+import { guardedOutbound } from '../adapters/outbound/guarded.ts'
+import type { Config } from '../config.ts'
+import { openSpool } from '../security/spool.ts'
+import { opening } from '../support/disposal.ts'
+import { receiveParts } from '../turns/receive-parts.ts'
+
+type Uses = {
+  config: Pick<Config, 'DATA_DIR'>
+  /** Hosts that files may be fetched from although they are private, for tests. */
+  privateHosts: readonly string[]
+}
+
+/** How files of messages come in. */
+export const openParts = ({ config, privateHosts }: Uses) =>
+  opening(async (opened) => {
+    const outbound = opened.use(guardedOutbound({ allowHosts: privateHosts }))
+    const spool = await openSpool(join(config.DATA_DIR, 'arriving'))
+    return { receiveParts: receiveParts({ spool, outbound }) }
+  })
