@@ -10,6 +10,7 @@ import { getSession } from '../../queries/get-session.ts'
 import { getSessionStatus } from '../../queries/get-session-status.ts'
 import { listAgents } from '../../queries/list-agents.ts'
 import { listApprovals } from '../../queries/list-approvals.ts'
+import { listInputItems } from '../../queries/list-input-items.ts'
 import { listManagementAgents } from '../../queries/list-management-agents.ts'
 import { listMessages } from '../../queries/list-messages.ts'
 import { getModel, listModels } from '../../queries/list-models.ts'
@@ -50,10 +51,12 @@ import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Vault } from '../security/vault.ts'
 import { beginTurn as beginTurnOf } from '../turns/begin-turn.ts'
 import type { EraseContents } from '../turns/erase-contents.ts'
-import { eraseSessions } from '../turns/erase-sessions.ts'
+import { eraseSessions as eraseSessionsOf } from '../turns/erase-sessions.ts'
+import { eraseTurn } from '../turns/erase-turn.ts'
 import { findCurrentSession } from '../turns/find-current-session.ts'
 import { findTurn as findTurnOf } from '../turns/find-turn.ts'
 import { forkSessions as forkSessionsOf } from '../turns/fork-sessions.ts'
+import { goOn } from '../turns/go-on.ts'
 import { pastTurn as pastTurnOf } from '../turns/past-turn.ts'
 import type { ReceiveParts } from '../turns/receive-parts.ts'
 import { repeatedRequests } from '../turns/repeated-requests.ts'
@@ -161,7 +164,6 @@ export const chatPart = (uses: Uses) => {
   const beginTurn = beginTurnOf({
     turns,
     pastTurn,
-    findTurn,
     findAgents,
     delegate,
     requireSubscription,
@@ -182,6 +184,14 @@ export const chatPart = (uses: Uses) => {
     clock,
     node,
   })
+  const eraseSessions = eraseSessionsOf({
+    eraseSession: commands.eraseSession,
+    eraseContents: uses.eraseContents,
+    listSessionIds: listSessionIds({ sessions, forks }),
+    turns,
+    waitForPosition,
+    head,
+  })
   const managementAgents = managementAgentRoutes({
     listSquads: listManagementAgents({ agents, organizations }),
   })
@@ -191,14 +201,7 @@ export const chatPart = (uses: Uses) => {
     beginTurn,
     warmAgents,
     forkSessions,
-    eraseSessions: eraseSessions({
-      eraseSession: commands.eraseSession,
-      eraseContents: uses.eraseContents,
-      listSessionIds: listSessionIds({ sessions, forks }),
-      turns,
-      waitForPosition,
-      head,
-    }),
+    eraseSessions,
     /** By the path they are mounted at. */
     routes: {
       '/api/external/v1': [
@@ -206,11 +209,18 @@ export const chatPart = (uses: Uses) => {
         responseRoutes({
           beginTurn,
           findTurn,
+          goOn: goOn({ findTurn, forkSessions }),
           delegate,
           requireSubscription,
           schemaFault: uses.schemas.faultOf,
         }),
-        responseReadRoutes({ findTurn, delegate }),
+        responseReadRoutes({
+          findTurn,
+          eraseTurn: eraseTurn({ findTurn, eraseSessions, runs }),
+          listInputItems: listInputItems({ runs, messages, open }),
+          delegate,
+          linksOf: uses.linksOf,
+        }),
         modelRoutes({
           listModels: listModels({ agents, organizations }),
           getModel: getModel({ agents, organizations }),

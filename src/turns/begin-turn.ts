@@ -8,7 +8,6 @@ import type { AnswerFormat, ChatMessage, ModelSettings, Models } from '../ports/
 import type { Asker, Delegate, Delegated } from '../security/delegate.ts'
 import { idFor } from '../support/ids.ts'
 import { findCalledSession, requireFreeNames } from './client-tools.ts'
-import type { FindTurn } from './find-turn.ts'
 import type { PastTurn } from './past-turn.ts'
 import { type ReceiveParts, withFiles } from './receive-parts.ts'
 import type { RepeatedRequests, Repetition } from './repeated-requests.ts'
@@ -32,9 +31,11 @@ export type BeginTurnUses = {
   models: Models
   receiveParts: ReceiveParts
   findRun(runId: string): Promise<RunView | undefined>
-  findTurn: FindTurn
   clock: Clock
 }
+
+/** `message` is what is asked there, where the session has it; `follows` the run that its latest turn has to be. */
+export type TurnPlace = { sessionId: string; message?: string; follows?: string }
 
 /** A message to the orchestrator or to one agent, over HTTP or a socket. */
 export type TurnAsked = {
@@ -49,8 +50,8 @@ export type TurnAsked = {
   /** The client's own tools that agents may call. */
   clientTools?: TurnRequest['clientTools'] | undefined
   sessionId: string | undefined
-  /** Makes the session once all else is checked, and says what is asked in it. */
-  forks?: (delegated: Delegated) => Promise<{ sessionId: string; message: string }>
+  /** Finds or makes the session once all else is checked. */
+  place?: ((delegated: Delegated) => Promise<TurnPlace>) | undefined
   hidden: boolean | undefined
   onBehalfOf: string | undefined
   /** The orchestrator hands the turn straight to this agent. */
@@ -63,8 +64,6 @@ export type TurnAsked = {
   anyAgentType?: true
   settings?: ModelSettings | undefined
   format?: AnswerFormat | undefined
-  /** The run that the message answers: its session goes on, unless it has gone on already. */
-  previousRunId?: string | undefined
   keep: Kept
 }
 
@@ -111,15 +110,13 @@ export const beginTurn = (uses: BeginTurnUses) => {
         ? named
         : undefined
     if (clientTools) await requireFree({ tools: clientTools, agent: target ?? agent, agents, call })
-    const fork = asked.forks && (await asked.forks({ call, viewer }))
-    const { previousRunId: follows } = asked
+    const place = asked.place && (await asked.place({ call, viewer }))
+    const follows = place?.follows
     const { organizationId } = access
-    const sessionId =
-      follows !== undefined
-        ? await uses.findTurn.sessionOf({ organizationId, viewer, runId: follows })
-        : results && !asked.sessionId
-          ? await calledSession(organizationId, results, after)
-          : (fork?.sessionId ?? asked.sessionId)
+    const called = results && !place && !asked.sessionId
+    const sessionId = called
+      ? await calledSession(organizationId, results, after)
+      : (place?.sessionId ?? asked.sessionId)
     const continues = results && sessionId !== undefined
     // A turn that goes on has the files of its message.
     const sent = continues ? [] : [...parts, ...before.flatMap((one) => one.sent ?? [])]
@@ -140,7 +137,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
         messageId: idFor(clock, call, 'message'),
         agent,
         agents,
-        message: fork?.message ?? message,
+        message: place?.message ?? message,
         system,
         before: withFiles(before, files.slice(parts.length)),
         ...(arrived ? { files: { ...arrived, parts: files.slice(0, parts.length) } } : {}),

@@ -1,4 +1,5 @@
 import type { RunView } from '../../projections/runs.ts'
+import type { SessionView } from '../../projections/sessions.ts'
 import type { FindSession } from '../../queries/find-session.ts'
 import { Refusal, refusal } from '../domain/refusal.ts'
 import { isOwn, type Viewer } from '../domain/session/session.ts'
@@ -27,6 +28,13 @@ export type FoundTurn = {
   isPast: boolean
 }
 
+type FoundPlace = {
+  sessionId: string
+  /** The session has not gone on after it. */
+  isLatest: boolean
+  lastMessageId?: string
+}
+
 const unknown = (): Refusal => refusal('response_not_found')
 
 /**
@@ -34,7 +42,10 @@ const unknown = (): Refusal => refusal('response_not_found')
  * @throws response_not_found
  */
 export const findTurn = ({ turns, pastTurn, findRun, findSession }: FindTurnUses) => {
-  const requireOwn = ({ organizationId, viewer }: OneTurn, sessionId: string): Promise<unknown> =>
+  const requireOwn = (
+    { organizationId, viewer }: OneTurn,
+    sessionId: string,
+  ): Promise<SessionView> =>
     findSession({ organizationId, viewer, sessionId }).catch((error: unknown) => {
       throw error instanceof Refusal && error.code === 'session_not_found' ? unknown() : error
     })
@@ -56,12 +67,20 @@ export const findTurn = ({ turns, pastTurn, findRun, findSession }: FindTurnUses
   }
 
   return {
-    /** The session of a turn. @throws response_not_found */
-    async sessionOf(one: OneTurn): Promise<string> {
+    /** Where a turn is in its session. @throws response_not_found */
+    async placeOf(one: OneTurn): Promise<FoundPlace> {
       const { runId } = one
       if (!runId) throw unknown()
-      const turn = await inMemory(one, runId)
-      return turn?.sessionId ?? (await stored(one, runId)).session_id
+      const live = await inMemory(one, runId)
+      // It waits for those before it.
+      if (live && !live.begun) return { sessionId: live.sessionId, isLatest: true }
+      const run = await stored(one, runId)
+      const { run: latest } = await requireOwn(one, run.session_id)
+      return {
+        sessionId: run.session_id,
+        isLatest: latest?.run_id === runId,
+        lastMessageId: run.answer_id ?? run.message_id,
+      }
     },
     /** @throws response_not_found */
     async find(one: OneTurn): Promise<FoundTurn> {

@@ -80,4 +80,6 @@ export type LiveTurn = {
   /** Settles when the turn's end is stored and can be read back; never rejects. */
   outcome: Promise<Outcome>
   cancel(): void
+  /** Whether it was told to stop; undefined for turns that are read back. */
+  isCancelled?(): boolean
 }

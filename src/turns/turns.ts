@@ -151,6 +151,7 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
         cancelled = true
         stop()
       },
+      isCancelled: () => cancelled,
     }
     enlist(turn)
     return turn

@@ -1,42 +1,180 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import type { ListInputItems } from '../../../queries/list-input-items.ts'
+import { refusal } from '../../domain/refusal.ts'
 import type { Delegate } from '../../security/delegate.ts'
-import type { FindTurn } from '../../turns/find-turn.ts'
+import type { EraseTurn } from '../../turns/erase-turn.ts'
+import type { FindTurn, FoundTurn } from '../../turns/find-turn.ts'
 import { refusals } from '../errors/responses.ts'
-import { pathId } from '../wire/fields.ts'
+import { responseFrames } from '../streams/response-frames.ts'
+import { endingSignal, sendStream } from '../streams/sse.ts'
+import { boolean, integer, pathId } from '../wire/fields.ts'
+import type { FileLinks } from '../wire/file-links.ts'
+import { inputItem, inputItemOf } from '../wire/input-items.ts'
 import { noEcho, progressOf, responseObject, responseOf } from '../wire/response-object.ts'
 import { runOfResponse } from '../wire/responses.ts'
 
-type Uses = { findTurn: FindTurn; delegate: Delegate }
+type Uses = {
+  findTurn: FindTurn
+  eraseTurn: EraseTurn
+  listInputItems: ListInputItems
+  delegate: Delegate
+  linksOf: FileLinks
+}
 
 const params = z.object({ response_id: pathId })
-const query = z.object({ on_behalf_of: z.string().min(1).optional() })
+const on_behalf_of = z.string().min(1).optional()
+
+const read = z.object({
+  on_behalf_of,
+  stream: boolean.default(false),
+  starting_after: integer(0).optional().describe('The number of the last event that is not sent'),
+})
+
+const listing = z.object({
+  on_behalf_of,
+  limit: integer(1, 100).default(20),
+  order: z.enum(['asc', 'desc']).default('desc'),
+  after: z.string().max(256).optional(),
+})
+
+const itemList = z.object({
+  object: z.literal('list'),
+  data: z.array(inputItem),
+  first_id: z.string().nullable(),
+  last_id: z.string().nullable(),
+  has_more: z.boolean(),
+})
+
+const deleted = z.object({
+  id: z.string(),
+  object: z.literal('response.deleted'),
+  deleted: z.literal(true),
+})
+
 const refused = ['response_not_found', 'user_not_found', 'delegation_not_allowed'] as const
 
-/** GET /api/external/v1/responses/{response_id}. */
+/** A response as it is now; one that runs in another process is told as in progress. */
+const shown = async (found: FoundTurn) => {
+  const { turn } = found
+  const progress = turn ? await progressOf(turn) : { status: 'in_progress' as const }
+  return responseOf(found, progress, noEcho)
+}
+
+/** Reading, following, cancelling and deleting responses (docs/contract/responses.md#reading-a-response). */
 export const responseReadRoutes =
-  ({ findTurn, delegate }: Uses): FastifyPluginAsyncZod =>
+  ({ findTurn, eraseTurn, listInputItems, delegate, linksOf }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
+    const tags = ['responses']
+    const group = 'chat'
+
     http.get(
       '/responses/:response_id',
       {
-        config: { group: 'chat', scopes: ['sessions:messages'] },
+        config: { group, scopes: ['sessions:messages'], streams: 'asked' },
         schema: {
-          tags: ['responses'],
-          summary: 'A response, while it runs and after its end',
+          tags,
+          summary: 'A response, while it runs and after its end, or its events',
           params,
-          querystring: query,
-          response: { 200: responseObject, ...refusals('chat', ...refused) },
+          querystring: read,
+          response: {
+            200: responseObject,
+            ...refusals('chat', ...refused, 'stream_not_found'),
+          },
         },
       },
-      async (request) => {
-        const { viewer } = await delegate(request, request.query.on_behalf_of)
+      async (request, reply) => {
+        const { on_behalf_of, stream, starting_after: after } = request.query
+        const { viewer } = await delegate(request, on_behalf_of)
         const { organizationId } = request.access
         const runId = runOfResponse(request.params.response_id)
         const found = await findTurn.find({ organizationId, viewer, runId })
-        const { turn } = found
-        const progress = turn ? await progressOf(turn) : { status: 'in_progress' as const }
-        return responseOf(found, progress, noEcho)
+        if (!stream) return shown(found)
+        const { turn, isPast } = found
+        if (!turn) throw refusal('stream_not_found')
+        const frames = responseFrames(turn, { echo: noEcho, after, isPast })
+        return sendStream(reply, frames(endingSignal(reply)))
+      },
+    )
+
+    http.post(
+      '/responses/:response_id/cancel',
+      {
+        config: { group, scopes: ['orchestrator:invoke'] },
+        schema: {
+          tags,
+          summary: 'Cancel a response that runs or waits',
+          params,
+          body: z.object({ on_behalf_of: z.string().min(1).nullish() }).nullish(),
+          response: {
+            200: responseObject,
+            ...refusals('chat', ...refused, 'idempotency_key_reused'),
+          },
+        },
+      },
+      async (request) => {
+        const { viewer } = await delegate(request, request.body?.on_behalf_of)
+        const { organizationId } = request.access
+        const runId = runOfResponse(request.params.response_id)
+        const found = await findTurn.find({ organizationId, viewer, runId })
+        request.answersFor = found.sessionId
+        found.turn?.cancel()
+        // One that waits is not waited for: nothing of it will be said.
+        if (found.turn?.begun) await found.turn.outcome
+        return shown(found)
+      },
+    )
+
+    http.delete(
+      '/responses/:response_id',
+      {
+        config: { group, scopes: ['sessions:delete'] },
+        schema: {
+          tags,
+          summary: 'Delete a response: its session is erased',
+          params,
+          querystring: z.object({ on_behalf_of, conversation: boolean.default(false) }),
+          response: { 200: deleted, ...refusals('chat', ...refused, 'response_continued') },
+        },
+      },
+      async (request) => {
+        const { on_behalf_of, conversation: whole } = request.query
+        const delegated = await delegate(request, on_behalf_of)
+        const { response_id } = request.params
+        await eraseTurn({ ...delegated, runId: runOfResponse(response_id), whole })
+        return { id: response_id, object: 'response.deleted' as const, deleted: true as const }
+      },
+    )
+
+    http.get(
+      '/responses/:response_id/input_items',
+      {
+        config: { group, scopes: ['sessions:messages'] },
+        schema: {
+          tags,
+          summary: 'What a response was asked',
+          params,
+          querystring: listing,
+          response: { 200: itemList, ...refusals('chat', ...refused, 'invalid_filter') },
+        },
+      },
+      async (request) => {
+        const { on_behalf_of, limit, order, after } = request.query
+        const { viewer } = await delegate(request, on_behalf_of)
+        const { organizationId } = request.access
+        const runId = runOfResponse(request.params.response_id)
+        const { runId: run } = await findTurn.find({ organizationId, viewer, runId })
+        const all = (await listInputItems(run, linksOf(request))).map(inputItemOf)
+        if (order === 'desc') all.reverse()
+        const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1
+        const data = all.slice(from, from + limit)
+        return {
+          object: 'list' as const,
+          data,
+          first_id: data[0]?.id ?? null,
+          last_id: data.at(-1)?.id ?? null,
+          has_more: from + limit < all.length,
+        }
       },
     )
   }

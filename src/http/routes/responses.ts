@@ -3,12 +3,15 @@ import type { JsonSchemas } from '../../ports/json-schemas.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { FindTurn } from '../../turns/find-turn.ts'
+import type { GoOn } from '../../turns/go-on.ts'
 import type { RequireSubscription } from '../../turns/require-subscription.ts'
+import type { LiveTurn } from '../../turns/turn.ts'
 import { repetitionOf } from '../checks/repetition.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
 import { turnRefusals } from '../errors/turn-refusals.ts'
-import { begunSoon, doneOf } from '../streams/answer-turn.ts'
+import { begunSoon, doneOf, streamTurn } from '../streams/answer-turn.ts'
+import { responseFrames } from '../streams/response-frames.ts'
 import { requireUsable } from '../wire/answer-format.ts'
 import { withReferences } from '../wire/item-references.ts'
 import type { SaidItem } from '../wire/response-input.ts'
@@ -25,6 +28,7 @@ import { turnAsked } from '../wire/turn-asked.ts'
 type Uses = {
   beginTurn: BeginTurn
   findTurn: FindTurn
+  goOn: GoOn
   delegate: Delegate
   requireSubscription: RequireSubscription
   schemaFault: JsonSchemas['faultOf']
@@ -36,7 +40,7 @@ const previousOf = ({ previous_response_id: id }: ResponsesBody): string | undef
 
 /** POST /api/external/v1/responses: whole, streamed, or in the background. */
 export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
-  const { beginTurn, findTurn, delegate, requireSubscription, schemaFault } = uses
+  const { beginTurn, findTurn, goOn, delegate, requireSubscription, schemaFault } = uses
   const resolved = withReferences(findTurn)
 
   return async (http) => {
@@ -61,7 +65,7 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
           },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { body, access } = request
         const { organizationId } = access
         const { background } = body
@@ -79,14 +83,20 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
           const keep = background ? 'refusal too' : body.stream === true
           const asked = turnAsked(turnSentOf(body, await saidItems()), keep)
           if (asked.format) await requireUsable(asked.format, organizationId, schemaFault)
-          const previousRunId = previousOf(body)
-          return beginTurn(request, { ...asked, previousRunId }, repetitionOf(request))
+          const previous = previousOf(body)
+          const place = previous === undefined ? undefined : goOn(previous, 'results' in asked)
+          return beginTurn(request, { ...asked, place }, repetitionOf(request))
         }
 
         const answered = async () => {
           const turn = await begun()
           request.answersFor = turn.sessionId
           const echo = echoOf(body)
+          if (body.stream) {
+            const framesOf = (one: LiveTurn, ending: AbortSignal) =>
+              responseFrames(one, { echo })(ending)
+            return streamTurn(request, reply, { turn, framesOf, cancels: false })
+          }
           if (background) {
             const soon = await begunSoon(turn)
             return responseOf(soon, await progressOf(soon), echo)

@@ -135,7 +135,7 @@ export const sessionForkRoutes =
           {
             ...asked,
             ...(agentId ? { agentId, anyAgentType: true } : {}),
-            forks: ({ call, viewer }) =>
+            place: ({ call, viewer }) =>
               forkSessions.fork({ viewer, sessionId, at, forkSessionId: body.session_id }, call),
           },
           repetitionOf(request),

@@ -21,6 +21,7 @@ const bodies = {
       session_id,
     },
     [responses]: { input: question },
+    [`${responses}/{response_id}/cancel`]: {},
     '/api/external/v1/warmup': {},
     '/api/external/agents/{agent_id}/completions': { message: question },
     '/api/external/sessions/{session_id}/cancel': {},

@@ -1,5 +1,6 @@
 import type { TurnDone } from '../../agents/agent-event.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
+import { piecesOf } from './pieces.ts'
 import type { StreamFormat } from './turn-frames.ts'
 
 /**
@@ -29,23 +30,6 @@ export const toolCallsOf = ({ tool_calls }: TurnDone) =>
     type: 'function' as const,
     function: { name, arguments: text },
   }))
-
-/** Arguments are streamed in so many pieces at most, of so many characters at least. */
-const mostPieces = 64
-const shortestPiece = 16
-
-/** A text in pieces that cut no character in two. */
-const piecesOf = (text: string): string[] => {
-  const length = Math.max(shortestPiece, Math.ceil(text.length / mostPieces))
-  const pieces: string[] = []
-  for (let at = 0; at < text.length; ) {
-    const code = text.charCodeAt(at + length - 1)
-    const end = at + length + (code >= 0xd800 && code < 0xdc00 ? 1 : 0)
-    pieces.push(text.slice(at, end))
-    at = end
-  }
-  return pieces
-}
 
 type IndexedCall = NonNullable<ReturnType<typeof toolCallsOf>>[number] & { index: number }
 

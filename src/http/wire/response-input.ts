@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import { type ChatBody, chatMessages } from './chat.ts'
+import { orAbsent } from './fields.ts'
 
 /** Kinds of items that OpenAI has and that are not offered here. */
 const otherItems = [
@@ -47,33 +48,85 @@ const expected = (words: string) => ({
 
 const id = z.string().max(256)
 
-const part = z.discriminatedUnion(
+const words = [
+  z.object({ type: z.enum(['input_text', 'output_text', 'text']), text: z.string() }),
+  z.object({ type: z.literal('refusal'), refusal: z.string() }),
+] as const
+
+/** Of files stored at OpenAI, or behind an address. */
+const elsewhere = orAbsent(z.string()).superRefine((value, { addIssue }) => {
+  if (value !== undefined)
+    addIssue({
+      code: 'custom',
+      message: 'There are no stored files: send their bytes',
+      params: { code: 'unsupported_content' },
+    })
+})
+
+const files = [
+  z.object({
+    type: z.literal('input_image'),
+    file_id: elsewhere,
+    image_url: z.string(),
+    detail: orAbsent(z.enum(['auto', 'low', 'high'])),
+  }),
+  z.object({
+    type: z.literal('input_file'),
+    file_id: elsewhere,
+    file_url: elsewhere,
+    file_data: z.string().describe('A data URL, or base64'),
+    filename: orAbsent(z.string()),
+  }),
+  z.object({
+    type: z.literal('input_audio'),
+    input_audio: z.object({ data: z.string(), format: z.enum(['wav', 'mp3']) }),
+  }),
+] as const
+
+const userPart = z.discriminatedUnion(
+  'type',
+  [...words, ...files],
+  'type is one of input_text, input_image, input_file, input_audio',
+)
+
+const plainPart = z.discriminatedUnion(
   'type',
   [
-    z.object({ type: z.enum(['input_text', 'output_text', 'text']), text: z.string() }),
-    z.object({ type: z.literal('refusal'), refusal: z.string() }),
+    ...words,
     notOffered(
       ['input_image', 'input_file', 'input_audio'],
       'unsupported_content',
-      'cannot be given to a model here',
+      'stands in messages of the user alone',
     ),
   ],
   'type is one of input_text, output_text, refusal',
 )
 
 /** A text stands for one part; its schema says both. */
-const content = z
-  .preprocess(
-    (sent) => (typeof sent === 'string' ? [{ type: 'input_text', text: sent }] : sent),
-    z.array(part, expected('A string, or an array of {type: "input_text", text}')),
-  )
-  .meta({ type: ['string', 'array'] })
+const contentOf = <Part extends z.ZodType>(part: Part) =>
+  z
+    .preprocess(
+      (sent) => (typeof sent === 'string' ? [{ type: 'input_text', text: sent }] : sent),
+      z.array(part, expected('A string, or an array of {type: "input_text", text}')),
+    )
+    .meta({ type: ['string', 'array'] })
 
-const message = z.object({
-  type: z.literal('message'),
-  role: z.enum(['user', 'assistant', 'system', 'developer']),
-  content,
-})
+const message = z.discriminatedUnion(
+  'role',
+  [
+    z.object({
+      type: z.literal('message'),
+      role: z.literal('user'),
+      content: contentOf(userPart),
+    }),
+    z.object({
+      type: z.literal('message'),
+      role: z.enum(['assistant', 'system', 'developer']),
+      content: contentOf(plainPart),
+    }),
+  ],
+  'role is one of user, assistant, system, developer',
+)
 
 const functionCall = z.object({
   type: z.literal('function_call'),
@@ -92,7 +145,11 @@ const item = z.preprocess(
     [
       message,
       functionCall,
-      z.object({ type: z.literal('function_call_output'), call_id: id, output: content }),
+      z.object({
+        type: z.literal('function_call_output'),
+        call_id: id,
+        output: contentOf(plainPart),
+      }),
       // An item of an earlier response.
       z.object({ type: z.literal('item_reference'), id }),
       // What a model thought elsewhere: no model here is given it.
@@ -112,28 +169,41 @@ export const responseInput = z
   .meta({ type: ['string', 'array'] })
 
 export type InputItem = z.infer<typeof item>
-type Content = z.infer<typeof content>
 type Said = z.input<typeof chatMessages>[number]
 
 /** An item of the conversation; a reference stands for one. */
 export type SaidItem = Exclude<InputItem, { type: 'item_reference' }>
 
-const partsOf = (content: Content) =>
-  content.map((part) => ({
-    type: 'text' as const,
-    text: 'text' in part ? part.text : 'refusal' in part ? part.refusal : '',
-  }))
+type Part = z.infer<typeof userPart> | z.infer<typeof plainPart>
+
+const textOf = (part: Part): string =>
+  'text' in part ? part.text : 'refusal' in part ? part.refusal : ''
+
+const textsOf = (content: readonly Part[]) =>
+  content.map((part) => ({ type: 'text' as const, text: textOf(part) }))
+
+/** Texts and files, as chat completions write them. */
+const partsOf = (content: readonly z.infer<typeof userPart>[]) =>
+  content.map((part) => {
+    if (part.type === 'input_audio') return part
+    if (part.type === 'input_file') {
+      const { file_data, filename } = part
+      return { type: 'file' as const, file: { file_data, filename } }
+    }
+    if (part.type !== 'input_image') return { type: 'text' as const, text: textOf(part) }
+    const { image_url: url, detail } = part
+    return { type: 'image_url' as const, image_url: { url, detail } }
+  })
 
 /** Adds an item to what is said before it, as chat completions write it. */
 const say = (said: Said[], item: SaidItem): void => {
   const last = said.at(-1)
   if (item.type === 'message') {
-    const { role } = item
-    const content = partsOf(item.content)
+    if (item.role !== 'user') said.push({ role: item.role, content: textsOf(item.content) })
     // What the user says in several items is one message: a turn has one.
-    if (role === 'user' && last?.role === 'user' && Array.isArray(last.content))
-      last.content.push(...content)
-    else said.push({ role, content })
+    else if (last?.role === 'user' && Array.isArray(last.content))
+      last.content.push(...partsOf(item.content))
+    else said.push({ role: 'user', content: partsOf(item.content) })
   } else if (item.type === 'function_call') {
     const { call_id, name, arguments: args } = item
     const call = { id: call_id, type: 'function' as const, function: { name, arguments: args } }
@@ -141,7 +211,7 @@ const say = (said: Said[], item: SaidItem): void => {
     if (last?.role === 'assistant') last.tool_calls = [...(last.tool_calls ?? []), call]
     else said.push({ role: 'assistant', content: null, tool_calls: [call] })
   } else if (item.type === 'function_call_output')
-    said.push({ role: 'tool', tool_call_id: item.call_id, content: partsOf(item.output) })
+    said.push({ role: 'tool', tool_call_id: item.call_id, content: textsOf(item.output) })
 }
 
 /** Items as messages of chat completions. @throws missing_required_field, invalid_input */
@@ -153,5 +223,7 @@ export const chatMessagesOf = (items: readonly SaidItem[]): ChatBody['messages']
       field: 'input',
       message: 'input needs a message of the user, or the output of a call',
     })
-  return chatMessages.parse(said)
+  const { data, error } = chatMessages.safeParse(said)
+  if (data) return data
+  throw refusal('invalid_input', { field: 'input', message: `input: ${error.issues[0]?.message}` })
 }

@@ -131,14 +131,17 @@ export const echoOf = (body: ResponsesBody): Echo => ({
 
 /** How far a turn is. */
 export type Progress =
-  | { status: 'queued' | 'in_progress' }
+  | { status: 'queued' | 'in_progress' | 'cancelled' }
   | { status: 'completed' | 'cancelled'; done: TurnDone }
   | { status: 'failed'; refusal: Refusal }
 
 /** How far a turn is; its end is known once it is stored. */
 export const progressOf = async (turn: LiveTurn): Promise<Progress> => {
   const ended = await Promise.race([turn.outcome, undefined])
-  return ended ?? { status: turn.begun ? 'in_progress' : 'queued' }
+  if (ended) return ended
+  if (turn.begun) return { status: 'in_progress' }
+  // Its end is stored when it is its turn.
+  return { status: turn.isCancelled?.() ? 'cancelled' : 'queued' }
 }
 
 /** A turn as far as a response tells of it. */

@@ -105,6 +105,23 @@ t.test('a further message begins a run in the same session', async (t) => {
     .emitsOnce(sent(2), started(2))
 })
 
+t.test('a message that follows a turn is for the session as that turn left it', async (t) => {
+  const given = deciding(t, session)
+  const follows = (n: number, more: Partial<Send> = {}) =>
+    decideSend(sendOf(3, { follows: `run-${n}`, ...more }))
+  const whole = [created, ...turn(1), ...turn(2)]
+  given(...whole)
+    .when(follows(2))
+    .emitsOnce(sent(3), started(3))
+  given(...whole)
+    .when(follows(1))
+    .refuses('response_continued')
+  given().when(follows(1)).refuses('response_continued')
+  given(...whole, sent(4), started(4, 4), failed(4))
+    .when(follows(2, { messageId: 'message-4' }))
+    .emits(started(3, 4))
+})
+
 t.test('session_hidden changes the flag only when it is passed, and differs', async (t) => {
   const given = deciding(t, session)
   const when = (hidden?: boolean) =>

@@ -252,11 +252,27 @@ t.test('a response goes on where another one ended', async (t) => {
   const own = await respond(key, { input: 'Hi', conversation: 'mine' })
   t.strictSame(own.body.conversation, { id: 'mine' })
 
-  const late = await respond(key, { input: 'Hm', previous_response_id: first.id })
-  t.match(late, {
-    status: 409,
-    body: { error: { code: 'response_continued', param: 'previous_response_id' } },
-  })
+  const branch = (await respond(key, { input: 'Hm', previous_response_id: first.id })).body
+  t.not(branch.conversation.id, first.conversation.id, 'from an older one it goes on in a fork')
+  t.strictSame(
+    provider.requests
+      .at(-1)
+      ?.body.messages.filter(({ role }) => role !== 'system')
+      .map(({ content }) => content),
+    ['How many?', 'Four.', 'Hm'],
+    'without what was said later',
+  )
+  const session = await key.ask('GET', `/api/external/sessions/${branch.conversation.id}`)
+  t.equal(session.body.forked_from, first.conversation.id)
+  const output = { type: 'function_call_output', call_id: 'call_1', output: 'x' }
+  t.match(
+    await respond(key, { input: [output], previous_response_id: first.id }),
+    {
+      status: 409,
+      body: { error: { code: 'response_continued', param: 'previous_response_id' } },
+    },
+    'calls wait in the session alone',
+  )
   for (const id of ['resp_1', 'nonsense', `resp_${'0'.repeat(8)}-0000-0000-0000-${'0'.repeat(12)}`])
     t.match(
       await respond(key, { input: 'Hm', previous_response_id: id }),

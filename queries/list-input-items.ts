@@ -1,0 +1,39 @@
+import type { MessageView } from '../projections/messages.ts'
+import type { RunView } from '../projections/runs.ts'
+import type { View } from '../src/ports/views.ts'
+import type { LinkOf } from './get-content.ts'
+import { type MessageUses, type ShownMessage, shownMessage } from './get-message.ts'
+
+/** More calls than a client can answer at once. */
+const most = 1_000
+
+type Uses = Pick<MessageUses, 'open'> & {
+  runs: Pick<View<RunView>, 'get'>
+  messages: Pick<View<MessageView>, 'get' | 'find'>
+}
+
+/**
+ * What a run was asked: the message of the user, or the results of the client's tools, in their order. Empty
+ * while the run waits for others.
+ */
+export const listInputItems =
+  ({ runs, messages, open }: Uses) =>
+  async (runId: string, linkOf: LinkOf): Promise<ShownMessage[]> => {
+    const run = await runs.get(runId)
+    const first = run && (await messages.get(run.message_id))
+    if (!first) return []
+    if (first.event_type !== 'tool_message') return [await shownMessage(first, open, linkOf)]
+    const { items } = await messages.find({
+      index: 'by_session',
+      equals: [first.organization_id, first.session_id],
+      from: first.position,
+      limit: most,
+    })
+    const results = items.filter(
+      ({ event_type, run_id }) => event_type === 'tool_message' && run_id === first.run_id,
+    )
+    const shown: ShownMessage[] = []
+    for (const result of results) shown.push(await shownMessage(result, open, linkOf))
+    return shown
+  }
+export type ListInputItems = ReturnType<typeof listInputItems>

@@ -1,0 +1,268 @@
+import t from 'tap'
+import { deferred } from '../../../src/support/deferred.ts'
+import type { Client } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startChat, startServer } from '../../support/server.ts'
+
+const at = '/api/external/v1/responses'
+const tool = { type: 'function', name: 'f', parameters: { type: 'object' } }
+const unknown = { status: 404, body: { error: { code: 'response_not_found' } } }
+
+const respond = async (key: Client, body: object) => (await key.ask('POST', at, body)).body
+const read = async (key: Client, id: string) => (await key.ask('GET', `${at}/${id}`)).body
+const ended = (key: Client, id: string) =>
+  eventually(async () => {
+    const response = await read(key, id)
+    return ['queued', 'in_progress'].includes(response.status) ? undefined : response
+  })
+
+t.test('in the background: answered at once, read until it has ended', async (t) => {
+  const { key, provider } = await startChat(t)
+  const go = deferred<void>()
+  provider.next({ text: 'One two', hold: { after: 0, until: go.promise } })
+  const begun = await respond(key, { input: 'Hi', background: true, metadata: { a: 'b' } })
+  t.match(begun, { status: 'in_progress', background: true, output: [], metadata: { a: 'b' } })
+  t.match(await read(key, begun.id), { status: 'in_progress', output: [], usage: null })
+  const queued = await respond(key, {
+    input: 'And?',
+    background: true,
+    conversation: begun.conversation,
+  })
+  t.match(queued, { status: 'queued', output: [] })
+  t.match(await read(key, queued.id), { status: 'queued' })
+  t.match((await key.ask('GET', `${at}/${queued.id}/input_items`)).body, { data: [] })
+  go.resolve()
+  t.match(await ended(key, begun.id), {
+    status: 'completed',
+    output: [{ content: [{ text: 'One two' }] }],
+  })
+  t.match(await ended(key, queued.id), { status: 'completed', output: [{ type: 'message' }] })
+})
+
+t.test('a background response that fails says so', async (t) => {
+  const { key, provider } = await startChat(t)
+  const go = deferred<void>()
+  provider.next({ status: 401, hold: { after: 0, until: go.promise } })
+  const { id } = await respond(key, { input: 'Hi', background: true })
+  go.resolve()
+  t.match(await ended(key, id), {
+    status: 'failed',
+    output: [],
+    usage: null,
+    error: { code: 'model_misconfigured', message: String },
+  })
+})
+
+t.test('cancelling keeps what was said, and can be repeated', async (t) => {
+  const { key, server, provider, organization } = await startChat(t)
+  const hold = { after: 3, until: new Promise(() => undefined) }
+  provider.next({ text: 'One two three', hold })
+  const { reply } = await key.open('POST', at, { input: 'Hi', background: true, stream: true })
+  const reader = reply.body?.getReader()
+  let seen = ''
+  while (!seen.includes('output_text.delta'))
+    seen += new TextDecoder().decode((await reader?.read())?.value)
+  const id = /resp_[\da-f-]+/.exec(seen)?.[0] ?? ''
+  const queued = await respond(key, {
+    input: 'And?',
+    background: true,
+    conversation: (await read(key, id)).conversation,
+  })
+
+  const cancel = (who: Client, one: string) => who.ask('POST', `${at}/${one}/cancel`)
+  const stranger = await (await server.platform.organization()).key()
+  for (const other of [stranger, await organization.key()])
+    for (const one of [id, queued.id]) t.match(await cancel(other, one), unknown)
+  const reading = await organization.key({ type: 'user', scopes: ['sessions:messages'] })
+  t.match(await cancel(reading, id), { status: 403 })
+
+  const stopped = { id: queued.id, status: 'cancelled', output: [] }
+  t.match((await cancel(key, queued.id)).body, stopped, 'one that waits is not waited for')
+  t.match(await read(key, queued.id), stopped)
+  const cancelled = (await cancel(key, id)).body
+  t.match(cancelled, {
+    id,
+    status: 'cancelled',
+    output: [{ status: 'incomplete', content: [{ text: /^One/ }] }],
+    usage: { output_tokens: Number },
+  })
+  t.strictSame((await cancel(key, id)).body, cancelled)
+  t.strictSame(await read(key, id), cancelled)
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read())
+    seen += new TextDecoder().decode(part.value)
+  t.match(seen, /event: response\.incomplete\n.*\n.*"status":"cancelled"/)
+
+  t.match(await ended(key, queued.id), stopped)
+  const done = await respond(key, { input: 'Hi' })
+  t.match((await cancel(key, done.id)).body, { status: 'completed', output: done.output })
+})
+
+t.test('what a response was asked', async (t) => {
+  const { key, provider, organization } = await startChat(t)
+  const items = (id: string, query = '') => key.ask('GET', `${at}/${id}/input_items${query}`)
+  const call = { name: 'f', arguments: {} }
+  provider.next({ calls: [call, call] })
+  const asked = await respond(key, { input: 'Go', tools: [tool] })
+  t.match((await items(asked.id)).body, {
+    object: 'list',
+    data: [
+      {
+        type: 'message',
+        id: /^msg_/,
+        role: 'user',
+        status: 'completed',
+        content: [{ type: 'input_text', text: 'Go' }],
+      },
+    ],
+    has_more: false,
+  })
+  const outputs = asked.output.map(({ call_id }: { call_id: string }, n: number) => ({
+    type: 'function_call_output',
+    call_id,
+    output: `result ${n}`,
+  }))
+  const next = await respond(key, { input: outputs, previous_response_id: asked.id })
+  const list = (await items(next.id, '?order=asc')).body
+  t.match(list.data, outputs)
+  t.equal(list.data.length, 2)
+  t.equal(list.first_id, list.data[0].id)
+  t.equal(list.last_id, list.data[1].id)
+  t.strictSame((await items(next.id)).body.data, list.data.toReversed(), 'the newest first')
+  const first = (await items(next.id, '?order=asc&limit=1')).body
+  t.match(first, { data: [list.data[0]], has_more: true })
+  const second = (await items(next.id, `?order=asc&limit=1&after=${first.last_id}`)).body
+  t.match(second, { data: [list.data[1]], has_more: false })
+  t.match(await (await organization.key()).ask('GET', `${at}/${next.id}/input_items`), unknown)
+})
+
+t.test('deleting erases the session, where the response is all of it', async (t) => {
+  const { key, organization } = await startChat(t)
+  const cleaner = await organization.key({
+    type: 'user',
+    scopes: ['orchestrator:invoke', 'sessions:messages', 'sessions:read', 'sessions:delete'],
+  })
+  const remove = (who: Client, id: string, query = '') => who.ask('DELETE', `${at}/${id}${query}`)
+  const one = await respond(cleaner, { input: 'Hi' })
+  t.match(await remove(key, one.id), { status: 403, code: 'insufficient_scopes' })
+  const other = await organization.key({ scopes: ['sessions:delete'] })
+  t.match(await remove(other, one.id), unknown)
+  t.strictSame((await remove(cleaner, one.id)).body, {
+    id: one.id,
+    object: 'response.deleted',
+    deleted: true,
+  })
+  t.match(await cleaner.ask('GET', `${at}/${one.id}`), unknown)
+  t.match(await cleaner.messages(one.conversation.id), { status: 404 })
+  t.match(await remove(cleaner, one.id), unknown)
+
+  const first = await respond(cleaner, { input: 'Hi' })
+  const second = await respond(cleaner, { input: 'Ho', previous_response_id: first.id })
+  for (const { id } of [first, second])
+    t.match(await remove(cleaner, id), {
+      status: 409,
+      body: { error: { code: 'response_continued' } },
+    })
+  t.equal((await remove(cleaner, first.id, '?conversation=true')).status, 200)
+  for (const { id } of [first, second]) t.match(await cleaner.ask('GET', `${at}/${id}`), unknown)
+})
+
+t.test(
+  'calls and their results, with the session, the history, and references to items',
+  async (t) => {
+    const { key, provider } = await startChat(t)
+    const calling = { text: 'Wait.', calls: [{ name: 'f', arguments: { a: 1 } }] }
+    const begin = async () => {
+      provider.next(calling)
+      return respond(key, { input: 'Go', tools: [tool], store: false })
+    }
+    const said = () =>
+      provider.requests.at(-1)?.body.messages.filter(({ role }) => role !== 'system')
+    const outputOf = ({ output }: { output: { call_id?: string }[] }) => ({
+      type: 'function_call_output',
+      call_id: output.at(-1)?.call_id,
+      output: [{ type: 'input_text', text: 'done' }],
+    })
+    const whole = [
+      { role: 'user', content: 'Go' },
+      { role: 'assistant', content: 'Wait.', tool_calls: [{ function: { name: 'f' } }] },
+      { role: 'tool', content: 'done' },
+    ]
+    for (const [how, rest] of [
+      ['previous', (one) => ({ previous_response_id: one.id, input: [outputOf(one)] })],
+      ['conversation', (one) => ({ conversation: one.conversation, input: [outputOf(one)] })],
+      [
+        'history',
+        (one) => ({ input: [{ role: 'user', content: 'Go' }, ...one.output, outputOf(one)] }),
+      ],
+      [
+        'references',
+        (one) => ({
+          input: [
+            { role: 'user', content: 'Go' },
+            ...one.output.map(({ id }: { id: string }) => ({ type: 'item_reference', id })),
+            outputOf(one),
+          ],
+        }),
+      ],
+      // biome-ignore lint/suspicious/noExplicitAny: an answer
+    ] as [string, (one: any) => object][]) {
+      const one = await begin()
+      t.match(one.output, [
+        { type: 'message' },
+        { type: 'function_call', name: 'f', status: 'completed' },
+      ])
+      const next = await respond(key, { ...rest(one), tools: [tool] })
+      t.match(next, { status: 'completed', conversation: one.conversation }, how)
+      t.match(said(), whole, how)
+    }
+
+    const answered = await respond(key, { input: 'Hi' })
+    const reference = [
+      { role: 'user', content: 'Hi' },
+      { id: answered.output[0].id },
+      { role: 'user', content: 'And?' },
+    ]
+    await respond(key, { input: reference })
+    t.match(said(), [
+      { content: 'Hi' },
+      { role: 'assistant', content: answered.output[0].content[0].text },
+      { content: 'And?' },
+    ])
+    for (const id of ['msg_1', 'fc_1', 'nonsense'])
+      t.match(await key.ask('POST', at, { input: [{ role: 'user', content: 'Hi' }, { id }] }), {
+        status: 404,
+        body: { error: { code: 'response_not_found', param: 'input' } },
+      })
+    const many = Array(257).fill({ id: answered.output[0].id })
+    t.match(await key.ask('POST', at, { input: [{ role: 'user', content: 'Hi' }, ...many] }), {
+      status: 400,
+      body: { error: { code: 'too_complex', param: 'input' } },
+    })
+
+    const one = await begin()
+    t.match(
+      await key.ask('POST', at, {
+        previous_response_id: one.id,
+        input: [{ type: 'function_call_output', call_id: 'call_other', output: 'x' }],
+      }),
+      { status: 400, body: { error: { code: 'invalid_tool_result', param: 'input' } } },
+    )
+  },
+)
+
+t.test(
+  'a response that ran when the server was killed is found, and comes to its end',
+  async (t) => {
+    const { provider } = await startChat(t)
+    provider.next({ silent: true })
+    const model = { LLM_BASE_URL: provider.url, LLM_MODEL: 'test/model' }
+    const server = await startServer(t, model)
+    const organization = await server.platform.organization()
+    const { key } = await organization.key()
+    const { id } = await respond(server.as(key), { input: 'Hi', background: true })
+    t.match(await read(server.as(key), id), { status: 'in_progress' })
+    await server.kill9()
+    await server.restart()
+    t.match(await ended(server.as(key), id), { id, status: /^(failed|completed)$/ })
+  },
+)

@@ -1,0 +1,217 @@
+import t, { type Test } from 'tap'
+import { deferred } from '../../../src/support/deferred.ts'
+import { blocksOf, type Client } from '../../support/client.ts'
+import { startApp, startChat } from '../../support/server.ts'
+
+const at = '/api/external/v1/responses'
+
+// biome-ignore lint/suspicious/noExplicitAny: what a server sends is what a test looks into
+type Event = any
+
+const pattern = /^event: (?<type>\S+)\nid: (?<id>\d+)\ndata: (?<data>[^\n]+)$/
+
+/** The events of a stream, whose lines all say the same. */
+async function* eventsOf(t: Test, body: AsyncIterable<Uint8Array> | null): AsyncGenerator<Event> {
+  for await (const block of blocksOf(body)) {
+    if (block.startsWith(':')) continue
+    const { type, id, data = '' } = pattern.exec(block)?.groups ?? {}
+    const event = JSON.parse(data)
+    if (event.type !== type || `${event.sequence_number}` !== id) t.fail(block)
+    yield event
+  }
+}
+
+const all = async (t: Test, body: AsyncIterable<Uint8Array> | null): Promise<Event[]> => {
+  const events: Event[] = []
+  for await (const event of eventsOf(t, body)) events.push(event)
+  return events
+}
+
+const streamed = async (key: Client, body: object) =>
+  (await key.open('POST', at, { stream: true, ...body })).reply.body
+const followed = async (key: Client, id: string, query = '') =>
+  (await key.open('GET', `${at}/${id}?stream=true${query}`, undefined)).reply.body
+
+const order = (events: readonly Event[]): string[] => events.map(({ type }) => type)
+const tool = { type: 'function', name: 'f', parameters: { type: 'object' } }
+
+const text = (deltas: number, end = 'response.completed') => [
+  'response.created',
+  'response.in_progress',
+  'response.output_item.added',
+  'response.content_part.added',
+  ...Array(deltas).fill('response.output_text.delta'),
+  'response.output_text.done',
+  'response.content_part.done',
+  'response.output_item.done',
+  end,
+]
+
+const call = [
+  'response.output_item.added',
+  'response.function_call_arguments.delta',
+  'response.function_call_arguments.done',
+  'response.output_item.done',
+]
+
+t.test('events come in the order of OpenAI, numbered from 0', async (t) => {
+  const f = { name: 'f', arguments: { a: 1 } }
+  const cases: [string, object, object, string[]][] = [
+    ['a text', { text: 'Two words' }, {}, text(2)],
+    ['no text', { text: '' }, {}, text(0)],
+    [
+      'a text that is cut off',
+      { text: 'Two words', finishReason: 'length' },
+      {},
+      text(2, 'response.incomplete'),
+    ],
+    [
+      'calls',
+      { calls: [f, f] },
+      { tools: [tool] },
+      ['response.created', 'response.in_progress', ...call, ...call, 'response.completed'],
+    ],
+    [
+      'a text and a call',
+      { text: 'Wait', calls: [f] },
+      { tools: [tool] },
+      [...text(1).slice(0, -1), ...call, 'response.completed'],
+    ],
+    ['structured', { text: '{"a": 1}' }, { text: { format: { type: 'json_object' } } }, text(1)],
+  ]
+  const { key, provider } = await startChat(t)
+  for (const [what, reply, body, types] of cases) {
+    provider.next(reply)
+    const events = await all(t, await streamed(key, { input: 'Hi', ...body }))
+    t.strictSame(order(events), types, what)
+    t.strictSame(
+      events.map(({ sequence_number }) => sequence_number),
+      types.map((_, n) => n),
+      what,
+    )
+    const { response } = events.at(-1)
+    t.strictSame((await key.ask('GET', `${at}/${response.id}`)).body.output, response.output, what)
+  }
+})
+
+t.test('what events say', async (t) => {
+  const { key, provider } = await startChat(t)
+  provider.next({
+    text: 'Wait a bit',
+    calls: [{ name: 'f', arguments: { a: 'a long text that comes in pieces' } }],
+    usage: { prompt_tokens: 7, completion_tokens: 5 },
+  })
+  const ask = { input: 'Hi', tools: [tool], metadata: { a: 'b' } }
+  const events = await all(t, await streamed(key, ask))
+  const of = (type: string) => events.filter((event) => event.type === `response.${type}`)
+  const [created] = of('created')
+  const { id } = created.response
+  t.match(created.response, {
+    status: 'in_progress',
+    output: [],
+    usage: null,
+    metadata: { a: 'b' },
+  })
+  t.match(of('in_progress')[0].response, { id, status: 'in_progress' })
+  const item_id = `msg_${id.slice(5)}`
+  const place = { item_id, output_index: 0, content_index: 0 }
+  t.match(of('output_item.added')[0], {
+    output_index: 0,
+    item: { type: 'message', id: item_id, status: 'in_progress', role: 'assistant', content: [] },
+  })
+  const part = { type: 'output_text', annotations: [], logprobs: [] }
+  t.match(of('content_part.added')[0], { ...place, part: { ...part, text: '' } })
+  for (const event of of('output_text.delta')) t.match(event, { ...place, logprobs: [] })
+  const deltas = of('output_text.delta').map(({ delta }) => delta)
+  t.equal(deltas.join(''), 'Wait a bit')
+  t.match(of('output_text.done')[0], { ...place, text: 'Wait a bit', logprobs: [] })
+  t.match(of('content_part.done')[0], { ...place, part: { ...part, text: 'Wait a bit' } })
+  const item = { type: 'message', id: item_id, status: 'completed' }
+  t.match(of('output_item.done')[0], { output_index: 0, item })
+
+  const [, called] = of('output_item.added')
+  t.match(called, { output_index: 1, item: { type: 'function_call', name: 'f', arguments: '' } })
+  const at1 = { item_id: called.item.id, output_index: 1 }
+  const pieces = of('function_call_arguments.delta')
+  t.ok(pieces.length > 1)
+  for (const piece of pieces) t.match(piece, at1)
+  const args = '{"a":"a long text that comes in pieces"}'
+  t.equal(pieces.map(({ delta }) => delta).join(''), args)
+  t.match(of('function_call_arguments.done')[0], { ...at1, name: 'f', arguments: args })
+  const whole = { ...called.item, arguments: args, status: 'completed' }
+  t.match(of('output_item.done')[1], { output_index: 1, item: whole })
+  const [completed] = of('completed')
+  t.match(completed.response, {
+    id,
+    status: 'completed',
+    output: [item, whole],
+    usage: { input_tokens: 7, output_tokens: 5, total_tokens: 12 },
+    metadata: { a: 'b' },
+  })
+})
+
+t.test('a failure ends a stream, also one that comes early', async (t) => {
+  const { key, provider } = await startChat(t)
+  const go = deferred<void>()
+  provider.next({ text: 'One two three', hold: { after: 2, until: go.promise }, cutAfter: 3 })
+  const events = eventsOf(t, await streamed(key, { input: 'Hi' }))
+  const seen: Event[] = []
+  for await (const event of events) {
+    seen.push(event)
+    if (event.type === 'response.output_text.delta') go.resolve()
+  }
+  const { response } = seen.at(-1)
+  t.equal(seen.at(-1).type, 'response.failed')
+  t.match(response, { status: 'failed', output: [], usage: null, error: { message: String } })
+  t.match((await key.ask('GET', `${at}/${response.id}`)).body, {
+    status: 'failed',
+    error: { code: response.error.code },
+  })
+  const early = await key.ask('POST', at, { input: 'Hi', stream: true, previous_response_id: 'x' })
+  t.match(early, { status: 404, body: { error: { code: 'response_not_found' } } })
+})
+
+t.test('a stream goes on after any of its events', async (t) => {
+  const { key, provider } = await startChat(t)
+  const go = deferred<void>()
+  provider.next({ text: 'One two three', hold: { after: 3, until: go.promise } })
+  const first = eventsOf(t, await streamed(key, { input: 'Hi' }))
+  const before: Event[] = []
+  for await (const event of first) {
+    before.push(event)
+    if (event.sequence_number === 5) break
+  }
+  const { id } = before[0].response
+  t.match((await key.ask('GET', `${at}/${id}`)).body, { status: 'in_progress', output: [] })
+  const rest = all(t, await followed(key, id, '&starting_after=5'))
+  go.resolve()
+  const after = await rest
+  const whole = await all(t, await followed(key, id))
+  t.strictSame(order(whole), text(3))
+  t.strictSame(order([...before, ...after]), text(3), 'nothing is lost, nothing comes twice')
+  for (const [n] of whole.entries())
+    t.strictSame(await all(t, await followed(key, id, `&starting_after=${n}`)), whole.slice(n + 1))
+})
+
+t.test('what is stored is told again, and its end in any case', async (t) => {
+  const server = await startApp(t)
+  const organization = await server.platform.organization()
+  const { key } = await organization.key()
+  const asked = await all(t, await streamed(server.as(key), { input: 'Hello there' }))
+  const { response } = asked.at(-1)
+  await server.restart()
+  const told = await all(t, await followed(server.as(key), response.id))
+  t.strictSame(order(told), text(1))
+  t.strictSame(told.at(-1).response.output, response.output)
+  for (const n of [0, 1, 2, 3])
+    t.strictSame(
+      await all(t, await followed(server.as(key), response.id, `&starting_after=${n}`)),
+      told.slice(n + 1),
+    )
+  const late = await all(t, await followed(server.as(key), response.id, '&starting_after=40'))
+  t.strictSame(order(late), text(0).slice(4))
+  t.strictSame(
+    late.map(({ sequence_number }) => sequence_number),
+    [41, 42, 43, 44],
+  )
+})
