@@ -10,7 +10,10 @@ import {
   faultOf,
   freeListFault,
   headerBytes,
+  isLarge,
   keyAt,
+  keyBytesAt,
+  keyFrom,
   largeFaultOf,
   type Meta,
   metaIn,
@@ -60,20 +63,26 @@ const ordered = (bytes: Buffer, from: number, to: number, key: Buffer): number =
   return to - from - key.length
 }
 
-/** The place of the first key of a page that is not below a key, and whether it is that key. */
-const search = (page: Page, key: Buffer, first: number) => {
+/**
+ * The place of the first key of a page that is not below a key. Allocates nothing, as what follows
+ * it for every read and write.
+ */
+const placeOf = (page: Page, key: Buffer, first: number): number => {
   let low = first
   let high = countOf(page)
-  let exact = false
   while (low < high) {
     const middle = (low + high) >> 1
-    const { from, to } = keyAt(page, middle)
-    const order = ordered(page.bytes, from, to, key)
-    if (order === 0) exact = true
-    if (order < 0) low = middle + 1
+    const from = keyFrom(page, middle)
+    if (ordered(page.bytes, from, from + keyBytesAt(page, from), key) < 0) low = middle + 1
     else high = middle
   }
-  return { at: low, exact }
+  return low
+}
+
+const holds = (page: Page, at: number, key: Buffer): boolean => {
+  if (at >= countOf(page)) return false
+  const from = keyFrom(page, at)
+  return ordered(page.bytes, from, from + keyBytesAt(page, from), key) === 0
 }
 
 /**
@@ -160,14 +169,26 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
       const page = pageOf(number, level, name, path)
       let at = key === 'last' ? countOf(page) - 1 : 0
       if (typeof key !== 'string') {
-        const found = search(page, key, level === 1 ? 0 : 1)
-        exact = found.exact
-        at = level === 1 || exact ? found.at : found.at - 1
+        at = placeOf(page, key, level === 1 ? 0 : 1)
+        exact = holds(page, at, key)
+        if (level > 1 && !exact) at--
       }
       path.push({ page, at })
       number = level === 1 ? undefined : childAt(page, at)
     }
     return { path, exact }
+  }
+
+  /** The leaf of a key where all pages on the way are known; undefined where one has to be read. */
+  const knownLeaf = ({ root, depth }: Tree, key: Buffer): Page | undefined => {
+    let number = root
+    for (let level = depth; number !== undefined; level--) {
+      const page = known.get(number)
+      if (!page || level <= 1) return page
+      const at = placeOf(page, key, 1)
+      number = childAt(page, holds(page, at, key) ? at : at - 1)
+    }
+    return undefined
   }
 
   /** The path to the leaf beside that of a path; empty at the end of the tree. */
@@ -249,7 +270,14 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
      * at the leaves beside it too, with which lmdb may merge it.
      */
     check(name: string, key: Key | 'last', { removes = false } = {}): void {
-      const { path, exact } = descend(name, treeOf(name), key === 'last' ? key : encoded(key))
+      const tree = treeOf(name)
+      const sought = key === 'last' ? key : encoded(key)
+      const leaf = removes || sought === 'last' ? undefined : knownLeaf(tree, sought)
+      if (leaf && sought !== 'last') {
+        const at = placeOf(leaf, sought, 0)
+        if (!isLarge(leaf, at) || !holds(leaf, at, sought)) return
+      }
+      const { path, exact } = descend(name, tree, sought)
       const end = path.at(-1)
       if (!end) return
       if (exact) checkLarge(name, end)

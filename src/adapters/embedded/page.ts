@@ -78,10 +78,16 @@ export const countOf = ({ words }: Page): number => (words[10] ?? 0) >> 1
 const nodeAt = ({ words }: Page, n: number): number =>
   headerBytes + (words[headerBytes / 2 + n] ?? 0)
 
+/** Where the key of a node begins. */
+export const keyFrom = (page: Page, n: number): number => nodeAt(page, n) + nodeHeader
+
+/** How many bytes the key has that begins there. */
+export const keyBytesAt = ({ words }: Page, from: number): number => words[from / 2 - 1] ?? 0
+
 /** The bytes of a key, as a range of the page. */
 export const keyAt = (page: Page, n: number): { from: number; to: number } => {
-  const from = nodeAt(page, n) + nodeHeader
-  return { from, to: from + (page.words[from / 2 - 1] ?? 0) }
+  const from = keyFrom(page, n)
+  return { from, to: from + keyBytesAt(page, from) }
 }
 
 /** The page below a node of a branch. */
@@ -89,13 +95,16 @@ export const childAt = (page: Page, n: number): number => numberAt(page.words, n
 
 const sizeAt = (page: Page, node: number): number => page.bytes.readUInt32LE(node)
 
+/** Whether the value of a node of a leaf has pages of its own. */
+export const isLarge = (page: Page, n: number): boolean =>
+  n < countOf(page) && ((page.words[nodeAt(page, n) / 2 + 2] ?? 0) & big) !== 0
+
 /** The value of a node of a leaf: its bytes in the page, or where it is if it is a large one. */
 export const valueAt = (page: Page, n: number) => {
   const node = nodeAt(page, n)
   const { to } = keyAt(page, n)
   const size = sizeAt(page, node)
-  const large = ((page.words[node / 2 + 2] ?? 0) & big) !== 0
-  return large
+  return isLarge(page, n)
     ? {
         size,
         page: Number(page.bytes.readBigUInt64LE(to)),
