@@ -1,25 +1,29 @@
+import { setImmediate } from 'node:timers/promises'
 import type { AnyProjection } from '../../projections/projection.ts'
 import type { Position } from '../domain/event.ts'
 import { type EventStore, type RecordedEvent, START } from '../ports/event-store.ts'
 import { batchFolder, commitsOf, type ProjectionStore } from './batch.ts'
 import type { Cursor } from './router.ts'
 
-/** Events per commit: large enough to write a busy document once, small enough not to be felt. */
-const size = 4_000
+/** Events folded and committed together: large enough to write a busy document once. */
+const usualStep = 4_000
 
-/** Small batches joined to larger ones; nothing beyond a position. */
-async function* joined(
+/** Batches joined or cut to steps; nothing beyond a position. */
+async function* steps(
   batches: AsyncIterable<readonly RecordedEvent[]>,
   upTo: Position | undefined,
+  size: number,
 ): AsyncGenerator<readonly RecordedEvent[]> {
   let gathered: RecordedEvent[] = []
   for await (const batch of batches) {
     const past = upTo === undefined ? -1 : batch.findIndex(({ position }) => position > upTo)
-    for (const event of past < 0 ? batch : batch.slice(0, past)) gathered.push(event)
+    for (const event of past < 0 ? batch : batch.slice(0, past)) {
+      gathered.push(event)
+      if (gathered.length < size) continue
+      yield gathered
+      gathered = []
+    }
     if (past >= 0) break
-    if (gathered.length < size) continue
-    yield gathered
-    gathered = []
   }
   if (gathered.length > 0) yield gathered
 }
@@ -32,6 +36,8 @@ type Replay = {
   after?: Position
   /** The last position to fold; the head at the time of the call unless given. */
   upTo?: Position
+  /** How many events are folded and committed in one turn of the event loop; 4,000 unless given. */
+  step?: number
   /** Called after every commit with the events read so far and the position reached. */
   progress?: (events: number, position: Position) => void
   signal?: AbortSignal
@@ -44,10 +50,11 @@ type Replay = {
  */
 export const replay = async (options: Replay): Promise<{ events: number; position: Position }> => {
   const { store, projection, projectionStore, upTo, progress, signal } = options
+  const { step = usualStep } = options
   const cursor: Cursor = { projection, position: options.after ?? START }
   const fold = batchFolder([projection])
   let events = 0
-  for await (const batch of joined(store.history(cursor.position), upTo)) {
+  for await (const batch of steps(store.history(cursor.position), upTo, step)) {
     const position = batch.at(-1)?.position ?? cursor.position
     signal?.throwIfAborted()
     const outcomes = await fold(projectionStore, [cursor], { events: batch, position })
@@ -58,6 +65,7 @@ export const replay = async (options: Replay): Promise<{ events: number; positio
     }
     events += batch.length
     progress?.(events, cursor.position)
+    await setImmediate()
   }
   return { events, position: cursor.position }
 }

@@ -52,6 +52,34 @@ t.test('a rebuild tells how far it is, and queries are answered meanwhile', asyn
   await one.stop()
 })
 
+t.test('a rebuild goes in small steps, and others run between them', async (t) => {
+  const { store, views } = await opened(t)
+  const one = projector({ store, views, projections: [things] })
+  await one.start()
+  await say(
+    store,
+    Array.from({ length: 1_000 }, (_, n) => put('b-1', `thing ${n}`)),
+  )
+  await one.waitForPosition(await store.head(), patience)
+  let turns = 0
+  let over = false
+  const count = () => {
+    turns++
+    if (!over) setImmediate(count)
+  }
+  setImmediate(count)
+  const steps: number[] = []
+  const turnsAt: number[] = []
+  await one.rebuild('things', ({ events }) => {
+    steps.push(events)
+    turnsAt.push(turns)
+  })
+  over = true
+  t.strictSame(steps, [200, 400, 600, 800, 1_000])
+  t.equal(new Set(turnsAt).size, steps.length, 'each in a turn of its own')
+  await one.stop()
+})
+
 t.test('a rebuild that fails leaves the live view as it was', async (t) => {
   const { store, views } = await opened(t)
   const one = projector({ store, views, projections: [things] })

@@ -9,8 +9,8 @@ import { type Table, viewsWriting } from './views-writing.ts'
  * share pages. What waits longest is written this soon.
  */
 const writeAfterMs = 1_000
-/** So many changed documents of a read model are written at once; it takes some 10 ms. */
-const pieceChanges = 256
+/** So many changed documents of a read model are written at once; it takes less than 10 ms. */
+const pieceChanges = 128
 /** So many changes wait at most. */
 const mostChanges = 4_096
 

@@ -15,6 +15,8 @@ export type StoredTable = { documents: number; indexes: Record<string, StoredInd
 export type StoredView = { live: StoredTable; rebuild?: StoredTable }
 
 const pageSize = 500
+/** So many keys are removed in one turn of the event loop: some milliseconds. */
+const removedAtOnce = 100
 
 /** The keyspace of the catalog itself; others count from 1. */
 const catalog = 0
@@ -175,7 +177,7 @@ export const viewsCatalog = (db: ViewsDatabase) => {
         const { start, end } = whole(Number(lastPartOf(drop)))
         for (let more = true; more && !stopped(); await setImmediate())
           more = db.transactionSync(() => {
-            const keys = [...db.getKeys({ start, end, limit: pageSize })]
+            const keys = [...db.getKeys({ start, end, limit: removedAtOnce })]
             for (const key of keys) db.removeSync(key)
             if (keys.length === 0) db.removeSync(drop)
             return keys.length > 0
