@@ -121,6 +121,7 @@ export const messages: Projection<MessageView, typeof sessionEvents> = {
       run_id: data.fromRun,
       ...(data.toolCalls === undefined ? {} : { tool_calls: data.toolCalls }),
       ...(data.toolId === undefined ? {} : { tool_call_id: data.toolId }),
+      ...(data.parts === undefined ? {} : { parts: data.parts.map(partOf) }),
       forked_from: data.from,
       position,
     }),

@@ -51,6 +51,7 @@ import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Vault } from '../security/vault.ts'
 import { beginTurn as beginTurnOf } from '../turns/begin-turn.ts'
 import type { EraseContents } from '../turns/erase-contents.ts'
+import { eraseFiles } from '../turns/erase-files.ts'
 import { eraseSessions as eraseSessionsOf } from '../turns/erase-sessions.ts'
 import { eraseTurn } from '../turns/erase-turn.ts'
 import { findCurrentSession } from '../turns/find-current-session.ts'
@@ -175,18 +176,24 @@ export const chatPart = (uses: Uses) => {
     findRun: runs.get,
     clock,
   })
+  const eraseFilesIn = eraseFiles({ read: uses.read, blobs: uses.blobs })
   const forkSessions = forkSessionsOf({
     load: uses.load,
     read: uses.read,
     forkSession: commands.forkSession,
-    eraseSession: commands.eraseSession,
+    eraseSession: (session, call) =>
+      commands.eraseSession(session, call, () => eraseFilesIn(session.sessionId, call)),
     vault,
+    blobs: uses.blobs,
     clock,
     node,
   })
   const eraseSessions = eraseSessionsOf({
     eraseSession: commands.eraseSession,
-    eraseContents: uses.eraseContents,
+    eraseContents: async (sessionId, call) => {
+      await eraseFilesIn(sessionId, call)
+      await uses.eraseContents(sessionId, call)
+    },
     listSessionIds: listSessionIds({ sessions, forks }),
     turns,
     waitForPosition,

@@ -9,7 +9,7 @@ import type { Asker, Delegate, Delegated } from '../security/delegate.ts'
 import { idFor } from '../support/ids.ts'
 import { findCalledSession, requireFreeNames } from './client-tools.ts'
 import type { PastTurn } from './past-turn.ts'
-import { type ReceiveParts, withFiles } from './receive-parts.ts'
+import { type ArrivedPart, type ReceiveParts, withFiles } from './receive-parts.ts'
 import type { RepeatedRequests, Repetition } from './repeated-requests.ts'
 import type { RequireSubscription } from './require-subscription.ts'
 import type { SaidBefore, SentPart } from './sent-parts.ts'
@@ -34,8 +34,16 @@ export type BeginTurnUses = {
   clock: Clock
 }
 
-/** `message` is what is asked there, where the session has it; `follows` the run that its latest turn has to be. */
-export type TurnPlace = { sessionId: string; message?: string; follows?: string }
+/**
+ * `message` is what is asked there, where the session has it, with its files; `follows` the run that its
+ * latest turn has to be.
+ */
+export type TurnPlace = {
+  sessionId: string
+  message?: string
+  files?: readonly ArrivedPart[]
+  follows?: string
+}
 
 /** A message to the orchestrator or to one agent, over HTTP or a socket. */
 export type TurnAsked = {
@@ -110,6 +118,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
         ? named
         : undefined
     if (clientTools) await requireFree({ tools: clientTools, agent: target ?? agent, agents, call })
+    if (!results) requireTaken({ parts, agent: target ?? agent, agents, models: uses.models })
     const place = asked.place && (await asked.place({ call, viewer }))
     const follows = place?.follows
     const { organizationId } = access
@@ -120,9 +129,9 @@ export const beginTurn = (uses: BeginTurnUses) => {
     const continues = results && sessionId !== undefined
     // A turn that goes on has the files of its message.
     const sent = continues ? [] : [...parts, ...before.flatMap((one) => one.sent ?? [])]
-    if (!continues) requireTaken({ parts, agent: target ?? agent, agents, models: uses.models })
     const arrived = sent.length > 0 ? await uses.receiveParts(sent) : undefined
     const files = arrived?.parts ?? []
+    const own = place?.files ?? files.slice(0, parts.length)
     for (const { agentId } of target ? [agent, target] : [agent])
       warmAgents.used(organizationId, viewer.userId, agentId)
     const turn = turns.send(
@@ -140,7 +149,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
         message: place?.message ?? message,
         system,
         before: withFiles(before, files.slice(parts.length)),
-        ...(arrived ? { files: { ...arrived, parts: files.slice(0, parts.length) } } : {}),
+        ...(arrived || own.length > 0 ? { files: { ...arrived, parts: own } } : {}),
         ...(continues ? { results } : {}),
         ...(results && !continues ? { after } : {}),
         ...(clientTools ? { clientTools } : {}),

@@ -11,10 +11,13 @@ import { type Call, systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type EventStore, START } from '../ports/event-store.ts'
 import { KeyDestroyed } from '../ports/keys.ts'
-import { type Keyed, sessionKey, type Vault } from '../security/vault.ts'
+import type { SealedBlobs } from '../security/sealed-blobs.ts'
+import { sessionKey, type Vault } from '../security/vault.ts'
 import { idFor } from '../support/ids.ts'
 import { ownTurn } from '../support/own-turn.ts'
 import { type SerialQueue, serialQueue } from '../support/serial-queue.ts'
+import { arrivedAgain, copiedParts, type FilePlace } from './copied-parts.ts'
+import type { ArrivedPart } from './receive-parts.ts'
 import {
   type CutAt,
   type FoundCut,
@@ -33,6 +36,7 @@ type Uses = {
   forkSession: ForkSessionCommand
   eraseSession: EraseSessionCommand
   vault: Pick<Vault, 'found' | 'keyed'>
+  blobs: SealedBlobs
   clock: Clock
   /** This process's life. */
   node: string
@@ -53,6 +57,8 @@ export type Forked = {
   after: string | null
   /** The message of the user with which the turn began that was cut off. */
   message: string
+  /** Its files, which are read from the session that is forked. */
+  files: readonly ArrivedPart[]
   position: Position
 }
 
@@ -96,13 +102,13 @@ async function* piecesOf(
 }
 
 /** The same message under another key; nothing of it is unpacked. */
-const sealedAgain = (
+const sealedAgain = async (
   { messageId: from, ...message }: StoredMessage,
   messageId: string,
-  { source, own }: { source: Keyed; own: Keyed },
-): ForkedMessage => {
-  const again = (text: Sealed): Sealed => own.sealPacked(source.openPacked(text))
-  const { toolCalls } = message
+  { source, own }: { source: FilePlace; own: FilePlace },
+): Promise<ForkedMessage> => {
+  const again = (text: Sealed): Sealed => own.key.sealPacked(source.key.openPacked(text))
+  const { toolCalls, parts } = message
   return {
     ...message,
     messageId,
@@ -111,6 +117,7 @@ const sealedAgain = (
     ...(toolCalls
       ? { toolCalls: toolCalls.map((one) => ({ ...one, arguments: again(one.arguments) })) }
       : {}),
+    ...(parts ? { parts: await copiedParts(parts, messageId, source, own) } : {}),
   }
 }
 
@@ -121,7 +128,7 @@ const sealedAgain = (
  * all are there.
  */
 export const forkSessions = (uses: Uses) => {
-  const { load, read, forkSession, eraseSession, vault, clock, node } = uses
+  const { load, read, forkSession, eraseSession, vault, blobs, clock, node } = uses
   const queues = new Map<string, { queue: SerialQueue; waiting: number }>()
   const underWay = new Set<string>()
 
@@ -141,11 +148,18 @@ export const forkSessions = (uses: Uses) => {
     (await load(sessionStream(organizationId, sessionId))).state
 
   /** @throws session_not_found once the source is erased */
+  const sourceOf = async ({ organizationId }: Call, sessionId: string): Promise<FilePlace> => {
+    const name = sessionKey(organizationId, sessionId)
+    const key = await vault.found(name)
+    if (!key) throw refusal('session_not_found')
+    return { key, files: blobs.under(name) }
+  }
+
+  /** @throws session_not_found once the source is erased */
   const keysOf = async (call: Call, { sessionId, fork, isNew }: Copying) => {
-    const { organizationId } = call
-    const source = await vault.found(sessionKey(organizationId, fork.forkedFrom))
-    if (!source) throw refusal('session_not_found')
-    return { source, own: await vault.keyed(sessionKey(organizationId, sessionId), isNew) }
+    const source = await sourceOf(call, fork.forkedFrom)
+    const name = sessionKey(call.organizationId, sessionId)
+    return { source, own: { key: await vault.keyed(name, isNew), files: blobs.under(name) } }
   }
 
   const copyAll = async (copying: Copying, call: Call): Promise<Position> => {
@@ -157,7 +171,8 @@ export const forkSessions = (uses: Uses) => {
     let position: Position = START
     for await (const next of piecesOf(recordedMessages(read, from), copying)) {
       await ownTurn()
-      const messages = next.map((one) => sealedAgain(one, clock.id(), keys))
+      const messages: ForkedMessage[] = []
+      for (const one of next) messages.push(await sealedAgain(one, clock.id(), keys))
       const isLast = at + messages.length >= fork.messages
       if (isLast) requireSource(viewer, await stateOf(call, fork.forkedFrom))
       const asked = { ...target, isNew: isNew && at === 0, at, messages }
@@ -192,11 +207,11 @@ export const forkSessions = (uses: Uses) => {
       }
     })
 
-  const opened = async (call: Call, sessionId: string, asked: Sealed | undefined) => {
-    if (!asked) return ''
-    const key = await vault.found(sessionKey(call.organizationId, sessionId))
-    if (!key) throw refusal('session_not_found')
-    return key.open(asked)
+  const opened = async (call: Call, sessionId: string, asked: FoundCut['asked']) => {
+    if (!asked) return { message: '', files: [] }
+    const source = await sourceOf(call, sessionId)
+    const files = await arrivedAgain(asked.parts ?? [], source)
+    return { message: source.key.open(asked.content), files }
   }
 
   return {
@@ -221,7 +236,7 @@ export const forkSessions = (uses: Uses) => {
         begun && 'after' in at
           ? begun
           : await findCut(read, { organizationId, sessionId: source }, at)
-      const message = await opened(call, source, cut.asked)
+      const { message, files } = await opened(call, source, cut.asked)
       const { copied, ...fork } = begun ?? {
         forkId,
         forkedFrom: source,
@@ -234,7 +249,7 @@ export const forkSessions = (uses: Uses) => {
         target?.state.status === 'open'
           ? target.position
           : await copy({ fork, sessionId, isNew, viewer, keyId, hidden, copied }, call)
-      return { sessionId, forkedFrom: source, after: fork.after, message, position }
+      return { sessionId, forkedFrom: source, after: fork.after, message, files, position }
     },
 
     /** Goes on with a fork that a process left unfinished; erases it where its source is erased. */

@@ -9,7 +9,7 @@ import { calledPart, type SaidBefore, type SentPart } from './sent-parts.ts'
 export type ArrivedPart = PartFacts & { hash: string; read(): AsyncIterable<Uint8Array> }
 
 /** The files of a request, which wait on disk until they are discarded. */
-export type ArrivedParts = { parts: readonly ArrivedPart[]; discard(): Promise<void> }
+export type ArrivedParts = { parts: readonly ArrivedPart[]; discard?(): Promise<void> }
 
 /** In bytes: one file, and all files of a request (docs/contract/limits.md#sizes). */
 const largestPart = 10_485_760

@@ -1,5 +1,4 @@
 import { refusal } from '../domain/refusal.ts'
-import type { Sealed } from '../domain/sealed.ts'
 import { type SessionEvent, sessionEvents } from '../domain/session/events.ts'
 import { type Cut, type ForkedMessage, mostForked } from '../domain/session/fork.ts'
 import { sessionStream } from '../domain/session/session.ts'
@@ -25,8 +24,9 @@ const messageIn = (recorded: RecordedEvent): StoredMessage | undefined => {
     return message
   }
   if (event.type === 'UserMessageSent') {
-    const { messageId, runId, content } = event.data
-    return { messageId, fromRun: runId, saidBy: 'user', at, content }
+    const { messageId, runId, content, parts } = event.data
+    const files = parts === undefined ? {} : { parts }
+    return { messageId, fromRun: runId, saidBy: 'user', at, content, ...files }
   }
   if (event.type === 'AssistantMessageRecorded') {
     const { runId, ...said } = event.data
@@ -56,7 +56,10 @@ export const sizeOf = ({ content, toolCalls = [] }: StoredMessage): number =>
 export type CutAt = { after: string | null } | { beforeTurnOf: string }
 
 /** `asked` is the message of the user that the turn began with. */
-export type FoundCut = Cut & { asked?: Sealed }
+export type FoundCut = Cut & { asked?: Pick<StoredMessage, 'content' | 'parts'> }
+
+/** Characters of sealed texts, and bytes of files. */
+type Size = { characters: number; files: number }
 
 const none: FoundCut = { after: null, messages: 0 }
 
@@ -67,27 +70,33 @@ const none: FoundCut = { after: null, messages: 0 }
 export const findCut = async (read: Read, place: Place, at: CutAt): Promise<FoundCut> => {
   const wanted = 'after' in at ? at.after : at.beforeTurnOf
   let cut = none
-  let characters = 0
-  let turn: FoundCut & { characters: number } = { ...none, characters }
-  const within = (found: FoundCut, size: number): FoundCut => {
-    if (found.messages <= mostForked.messages && size <= mostForked.characters) return found
+  let size: Size = { characters: 0, files: 0 }
+  let turn: FoundCut & { size: Size } = { ...none, size }
+  const within = (found: FoundCut, { characters, files }: Size): FoundCut => {
+    const isText = found.messages <= mostForked.messages && characters <= mostForked.characters
+    if (isText && files <= mostForked.files) return found
     throw refusal('payload_too_large', {
-      message: 'A fork has at most 10,000 messages and 16 MB of text: name an earlier message',
+      message: isText
+        ? 'A fork has at most 32 MB of files: name an earlier message'
+        : 'A fork has at most 10,000 messages and 16 MB of text: name an earlier message',
     })
   }
   for await (const batch of recordedMessages(read, place)) {
     for (const message of batch) {
-      const { messageId, saidBy, content } = message
-      if (saidBy === 'user') turn = { ...cut, asked: content, characters }
+      const { messageId, saidBy, parts = [] } = message
+      if (saidBy === 'user') turn = { ...cut, asked: message, size }
       cut = { after: messageId, messages: cut.messages + 1 }
-      characters += sizeOf(message)
+      size = {
+        characters: size.characters + sizeOf(message),
+        files: parts.reduce((sum, { bytes }) => sum + bytes, size.files),
+      }
       if (messageId !== wanted) continue
-      if ('after' in at) return within(cut, characters)
-      const { characters: size, ...before } = turn
+      if ('after' in at) return within(cut, size)
+      const { size: until, ...before } = turn
       if (!before.asked) break
-      return within(before, size)
+      return within(before, until)
     }
-    if (wanted === null) within(cut, characters)
+    if (wanted === null) within(cut, size)
   }
   if (wanted !== null) throw refusal('message_not_found')
   return cut

@@ -117,7 +117,7 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
     }
 
     const outcome = run()
-      .finally(() => request.files?.discard())
+      .finally(() => request.files?.discard?.())
       .catch((error: unknown): Outcome => {
         started.reject(error)
         if (error instanceof Refusal) return { status: 'failed', refusal: error }

@@ -6,7 +6,7 @@ import { openLog } from '../../src/adapters/embedded/log.ts'
 import { sealedBlobs } from '../../src/security/sealed-blobs.ts'
 import { wrapOf } from '../../src/security/secrets.ts'
 import { sessionKey, vault as vaultOf } from '../../src/security/vault.ts'
-import { copiedParts } from '../../src/turns/copied-parts.ts'
+import { arrivedAgain, copiedParts } from '../../src/turns/copied-parts.ts'
 import { storedParts } from '../../src/turns/message-parts.ts'
 import { fixedKeys } from '../support/fixed-keys.ts'
 import { png } from '../support/media.ts'
@@ -44,14 +44,19 @@ t.test('a copy of a session has files of its own', async (t) => {
   await from.files.put(read())
 
   const copy = await copiedParts(original, 'message-2', from, to)
-  t.match(copy.parts, [
+  t.match(copy, [
     { ...facts, id: 'message-2_0', detail: 'low', width: 8, height: 6 },
     { ...facts, id: 'message-2_1' },
   ])
-  const [first, second] = copy.parts
+  const [first, second] = copy
   t.ok(first?.name && to.key.open(first.name) === 'cat.png')
-  t.equal(await to.files.size(first?.blob ?? ''), undefined, 'nothing is stored before')
-  await copy.store()
+  const again = await copiedParts(original, 'message-2', from, to)
+  t.strictSame(
+    again.map(({ blob }) => blob),
+    copy.map(({ blob }) => blob),
+    'a copy that is made again has the same names',
+  )
+  t.match(await arrivedAgain(original, from), [{ ...facts, name: 'cat.png', hash }], 'as they came')
   t.equal(await to.files.size(second?.blob ?? ''), undefined, 'what is gone stays gone')
 
   await vault.destroy(one)

@@ -270,6 +270,7 @@ export const sessionEvents = {
     agent: z.string().optional(),
     toolCalls: z.array(toolCall.extend({ arguments: sealed })).optional(),
     toolId: id.optional(),
+    parts: z.array(messagePart).optional(),
   }),
   /** All messages are copied: from here on the fork is a session like any other. */
   SessionForked: z.object(fork),

@@ -2,8 +2,8 @@ import { refusal } from '../refusal.ts'
 import type { SessionEvent } from './events.ts'
 import { type Fork, isOwn, type Session, type Viewer } from './session.ts'
 
-/** The most that one fork copies: messages, and characters of their sealed texts. */
-export const mostForked = { messages: 10_000, characters: 22_369_622 }
+/** The most that one fork copies: messages, characters of their sealed texts, bytes of their files. */
+export const mostForked = { messages: 10_000, characters: 22_369_622, files: 33_554_432 }
 
 /** Which messages a fork has. */
 export type Cut = Pick<Fork, 'after' | 'messages'>

@@ -179,13 +179,17 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
       hidden,
       fork: { ...fork, copied: 0 },
     }),
-    MessageForked: (state, { saidBy, content, toolCalls }) => ({
+    MessageForked: (state, { saidBy, content, toolCalls, parts }) => ({
       ...state,
       fork: state.fork && { ...state.fork, copied: state.fork.copied + 1 },
       recent:
         saidBy === 'tool' || toolCalls
           ? state.recent
-          : withMessage(state.recent, { role: saidBy, content }),
+          : withMessage(state.recent, {
+              role: saidBy,
+              content,
+              ...(parts === undefined ? {} : { parts }),
+            }),
     }),
     SessionForked: (state) => ({ ...state, status: 'open' }),
     SessionErased: (state) => ({
