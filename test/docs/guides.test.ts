@@ -1,9 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { exportsOf } from '../support/exports.ts'
+import { freePort, guideFolder, scriptOf } from '../support/guides.ts'
 import { superAdminKey } from '../support/platform.ts'
 import { startChat, startServer } from '../support/server.ts'
 
@@ -13,21 +14,21 @@ const run = promisify(execFile)
 
 const noCurl = spawnSync('curl', ['--version']).status === 0 ? {} : { skip: 'no curl here' }
 
-/** The commands of a page, in order; one that is refused ends them. */
-const scriptOf = (page: string): string => {
-  const blocks = [...readFileSync(page, 'utf8').matchAll(/```sh\n(.*?)```/gs)]
-  const commands = blocks.map(([, block = '']) => block)
-  return ['set -eu', 'curl() { command curl --fail-with-body "$@"; }', ...commands].join('\n')
-}
-
 /** What a page's commands print, among other things. */
 const pages: Readonly<Record<string, readonly RegExp[]>> = {
   'docs/guides/agent-team.md': [/data: \[DONE\]/, /^session team {2}of user/m, /Orders/],
   'docs/guides/documents.md': [/45 days/],
   'docs/guides/users.md': [/"session_id":"ada-1"/, /"url":"http/, /SHOP/],
   'docs/guides/stream.md': [/leave/],
-  'docs/guides/tools.md': [/"name":"Stock"/, /weather\.example/],
-  'docs/guides/watch.md': [/"status":"ok"/, /^reprise_/m],
+  'docs/guides/tools.md': [/\\"pieces\\":12/, /monday: 9 to 18/, /^ok$/m],
+  'docs/guides/structured.md': [/^\{"summary":".*4711.*\]\}$/m],
+  'docs/guides/watch.md': [
+    /"status":"ok"/,
+    /^reprise_/m,
+    /^Runs that ended/m,
+    /RunStarted of trace 4bf92f3577b34da6a3ce929d0e0e4736/,
+  ],
+  'docs/guides/analyse.md': [/runs_in_all/],
   'docs/guides/production.md': [/"key":"svc_live_/],
   'docs/auditors.md': [
     /events in history\.ndjson/,
@@ -37,25 +38,48 @@ const pages: Readonly<Record<string, readonly RegExp[]>> = {
   ],
 }
 
+const { PYTHON_CLIENTS: python, PATH = '' } = process.env
+
+/** Whether there is DuckDB: its command line, or its package for Python in that one's place. */
+const hasDuckDb = spawnSync('duckdb', ['--version']).status === 0 || Boolean(python)
+
+/** As DuckDB's command line: a database and statements, of which the last one's rows are printed. */
+const inPython = `import duckdb, sys
+asked = duckdb.connect(sys.argv[1]).execute(sys.argv[2])
+print([one[0] for one in asked.description], asked.fetchall())
+`
+
 t.test('the guides run as printed, on a fresh start', noCurl, async (t) => {
-  const server = await startServer(t, { DEMO: 'on' })
+  const port = await freePort()
+  const shop = `127.0.0.1:${port}`
+  const server = await startServer(t, { DEMO: 'on', API_CALL_ALLOW_HOSTS: shop })
   const exported = await exportsOf(server)
-  const env = { PATH: process.env.PATH ?? '', SUPER_ADMIN_KEY: superAdminKey, ...exported }
-  // The commands see the project's folder as it is, and leave their files elsewhere.
-  const cwd = t.testdir()
-  symlinkSync(join(process.cwd(), 'dist'), join(cwd, 'dist'))
+  const cwd = guideFolder(t)
+  if (python) {
+    mkdirSync(join(cwd, 'bin'))
+    writeFileSync(join(cwd, 'sql.py'), inPython)
+    const command = `#!/bin/sh\nexec '${python}' '${join(cwd, 'sql.py')}' "$@"\n`
+    writeFileSync(join(cwd, 'bin/duckdb'), command, { mode: 0o755 })
+  }
+  const path = `${PATH}:${join(cwd, 'bin')}`
+  const env = { PATH: path, SUPER_ADMIN_KEY: superAdminKey, ...exported }
   for (const [page, printed] of Object.entries(pages)) {
-    const { stdout, stderr, code } = await run('sh', ['-c', scriptOf(page)], { env, cwd }).catch(
-      (error) => error,
-    )
-    t.equal(code ?? 0, 0, `${page}: ${stderr} ${String(stdout).slice(-600)}`)
-    for (const text of printed) t.ok(text.test(stdout), `${page}: ${text}`)
+    const absent = page.endsWith('analyse.md') && !hasDuckDb && { skip: 'no DuckDB here' }
+    await t.test(page, absent || {}, async (t) => {
+      const script = scriptOf(page).replaceAll('127.0.0.1:4000', shop)
+      const named = script.replace('shop.mjs 4000', `shop.mjs ${port}`)
+      const { stdout, stderr, code } = await run('sh', ['-c', named], { env, cwd }).catch(
+        (error) => error,
+      )
+      t.equal(code ?? 0, 0, `${page}: ${stderr} ${String(stdout).slice(-600)}`)
+      for (const text of printed) t.match(stdout, text, `${page}: ${text}`)
+    })
   }
 })
 
 t.test('every guide is run, and in the list', async (t) => {
   const list = readFileSync('docs/guides/README.md', 'utf8')
-  for (const name of readdirSync('docs/guides').filter((one) => one !== 'README.md')) {
+  for (const name of readdirSync('docs/guides').filter((one) => /^[a-z].*\.md$/.test(one))) {
     t.match(list, `(${name})`)
     t.ok(name === 'model.md' || pages[`docs/guides/${name}`], name)
   }
