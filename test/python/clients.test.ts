@@ -36,7 +36,9 @@ const ran = async (t: Test, script: string, url: string, key: string) => {
 
 const offline = [
   'openai_offline',
+  'openai_responses',
   'agents_chat',
+  'agents_responses',
   'pydantic_ai_client',
   'instructor_client',
   'langchain_client',

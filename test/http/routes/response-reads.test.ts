@@ -53,6 +53,28 @@ t.test('a background response that fails says so', async (t) => {
   })
 })
 
+t.test('one that is refused when it is its turn says so, too', async (t) => {
+  const { key, server, provider, organization } = await startChat(t)
+  const go = deferred<void>()
+  provider.next({ text: 'One', hold: { after: 0, until: go.promise } })
+  const first = await respond(key, { input: 'Hi', background: true })
+  const second = await respond(key, {
+    input: 'And?',
+    background: true,
+    conversation: first.conversation,
+  })
+  t.equal(second.status, 'queued')
+  const spent = { amount: -1_000, reason: 'spent' }
+  await server.platform.ask('POST', `/users/${organization.ownerId}/credits`, spent)
+  go.resolve()
+  t.match(await ended(key, second.id), {
+    status: 'failed',
+    output: [],
+    error: { code: 'insufficient_credits' },
+  })
+  t.match(await (await organization.key()).ask('GET', `${at}/${second.id}`), unknown)
+})
+
 t.test('cancelling keeps what was said, and can be repeated', async (t) => {
   const { key, server, provider, organization } = await startChat(t)
   const hold = { after: 3, until: new Promise(() => undefined) }
