@@ -8,6 +8,7 @@ import { feedLines } from './cli/feed.ts'
 import { openProjections } from './cli/open-projections.ts'
 import { listed, rebuildAll, verifyAll } from './cli/projections.ts'
 import { defaultUrl, remote } from './cli/remote.ts'
+import { replayedRun } from './cli/replay-run.ts'
 import { rotateMaster } from './cli/rotate-master.ts'
 import type { Environment } from './config.ts'
 
@@ -130,6 +131,36 @@ cli
   .option('--session <id>', 'The session (show)')
   .action(async (action: string, file: string | undefined, options: AuditOptions) => {
     stdout.write(`${await audit(action, { env, file, options })}\n`)
+  })
+
+type RunOptions = {
+  organization?: string
+  model: string
+  instruction?: string | string[]
+  json?: boolean
+  url?: string
+}
+
+cli
+  .command(
+    'runs <action> <run>',
+    'replay: tell a run again with the agents as they are now, and show what would change',
+  )
+  .option('--organization <id>', 'The organization (default: REPRISE_ORGANIZATION)')
+  .option('--model <which>', 'recorded, or live: ask models (needs SUPER_ADMIN_KEY)', {
+    default: 'recorded',
+  })
+  .option('--instruction <agent id=file>', "Try this instruction instead of the agent's own")
+  .option('--json', 'The whole answer, as JSON')
+  .option('--url <url>', `The server (default: ${defaultUrl(env)})`)
+  .action(async (action: string, run: string, options: RunOptions) => {
+    const { url = defaultUrl(env), model, instruction = [], json = false } = options
+    if (action !== 'replay')
+      throw new CommandFailed(`runs ${action} is unknown; there is: replay`, 2)
+    const organization = organizationIn(options)
+    const instructions = [instruction].flat()
+    const asked = { organization, run, model, instructions, json }
+    stdout.write(`${await replayedRun(remote(url, keyIn(env)), asked)}\n`)
   })
 
 type FeedOptions = { organization?: string; after?: number; snapshot: boolean; url?: string }

@@ -1,4 +1,4 @@
-import type { FinishReason, Price, ToolCall, Usage } from '../ports/model.ts'
+import type { FinishReason, ModelRequest, Price, ToolCall, Usage } from '../ports/model.ts'
 
 /** An agent's step as it was recorded. */
 export type RecordedStep = {
@@ -33,6 +33,8 @@ export type Journal = {
   answerAt(at: string): RecordedAnswer | undefined
   toolAt(at: string): RecordedTool | undefined
   isRouted(at: string): boolean
+  /** Told what a model is asked at a place, also where its answer is recorded. */
+  asks?(at: string, request: ModelRequest): void
   /** What of the run's limits is used up. */
   used: { modelCalls: number; steps: number }
   /**

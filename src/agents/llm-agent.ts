@@ -235,9 +235,9 @@ const conversation = (
         })
         if (subscriber.closed) return
         if (failure !== undefined) throw recordedFailure(failure)
-        const answer = recorded
-          ? from(toldAgain(recorded))
-          : model.stream({ ...settings, messages, ...offered, ...(format ? { format } : {}) })
+        const request = { ...settings, messages, ...offered, ...(format ? { format } : {}) }
+        journal.asks?.(at, request)
+        const answer = recorded ? from(toldAgain(recorded)) : model.stream(request)
         relayed(answer, subscriber, { next: heard, complete: ended })
       }
 

@@ -299,7 +299,7 @@ export const app = (config: Config, options: Options) =>
             ...knowledge.routes,
             ...content.routes,
           ],
-          '/api/admin': [...admin.routes, ...audit.routes],
+          '/api/admin': [...admin.routes, ...audit.routes, ...chat.routes['/api/admin']],
           '/api/me': admin.ownRoutes,
         },
         openRoutes: [...content.openRoutes, ...provisioning.openRoutes],

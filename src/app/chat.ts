@@ -22,6 +22,7 @@ import type { Config } from '../config.ts'
 import type { Position } from '../domain/event.ts'
 import type { Load } from '../event-sourcing/transactor.ts'
 import { noteRefused } from '../http/errors/noted.ts'
+import { adminRunRoutes } from '../http/routes/admin-runs.ts'
 import { agentCompletionRoutes } from '../http/routes/agent-completions.ts'
 import { agentRoutes } from '../http/routes/agents.ts'
 import { approvalRoutes } from '../http/routes/approvals.ts'
@@ -61,6 +62,7 @@ import { goOn } from '../turns/go-on.ts'
 import { pastTurn as pastTurnOf } from '../turns/past-turn.ts'
 import type { ReceiveParts } from '../turns/receive-parts.ts'
 import { repeatedRequests } from '../turns/repeated-requests.ts'
+import { replayRun } from '../turns/replay-run.ts'
 import type { RequireSubscription } from '../turns/require-subscription.ts'
 import { runSpans } from '../turns/run-spans.ts'
 import { turns as turnsOf } from '../turns/turns.ts'
@@ -235,6 +237,21 @@ export const chatPart = (uses: Uses) => {
         warmupRoutes({ warmAgents, findAgents, delegate, requireSubscription }),
       ],
       '': [managementAgents],
+      '/api/admin': [
+        adminRunRoutes({
+          replayRun: replayRun({
+            read: uses.read,
+            vault,
+            blobs: uses.blobs,
+            findRun: runs.get,
+            models,
+            clock,
+            toolsOf,
+            textMisfitOf: uses.schemas.textMisfitOf,
+            limits: { modelCalls: config.RUN_MAX_MODEL_CALLS, steps: config.RUN_MAX_STEPS },
+          }),
+        }),
+      ],
       '/api/external': [
         agentRoutes({ listAgents: listAgents(agents, defaultModel) }),
         managementAgents,

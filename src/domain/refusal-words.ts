@@ -39,6 +39,9 @@ export const refusalWords = {
   session_exists: 'A session of this id exists already',
   response_not_found: 'Response not found',
   response_continued: 'The conversation has gone on after this response',
+  run_not_found: 'The organization has no such run',
+  run_not_replayable:
+    'The run is not over, its session is erased, or not all that it takes to tell it again was recorded',
   message_not_found: 'The session has no such message',
   session_busy: 'Too many turns of this session are waiting; try again when one has ended',
   stream_not_found: 'The session has no turn that is running or ended in the last 10 minutes',

@@ -3,6 +3,7 @@ import { defaultLimits } from '../agents/agent-runtime.ts'
 import { trimmed } from '../agents/context.ts'
 import { showing } from '../agents/parts.ts'
 import { chatMessages } from '../agents/suspended.ts'
+import type { Sealed } from '../domain/sealed.ts'
 import type { Send } from '../domain/session/session.ts'
 import type { Keyed } from '../security/vault.ts'
 import { storedParts } from './message-parts.ts'
@@ -93,3 +94,10 @@ export const keptOf = (
     ? { ...parts, kept: false }
     : { ...parts, ...sealed }
 }
+
+/** @throws when it was not written by this release or an earlier one */
+export const openedRequest = ({ open }: Keyed, sealed: Sealed | undefined): KeptRequest =>
+  sealed ? kept.parse(JSON.parse(open(sealed))) : {}
+
+export const openedBefore = ({ open }: Keyed, sealed: Sealed | undefined) =>
+  sealed ? chatMessages.parse(JSON.parse(open(sealed))) : []

@@ -17,6 +17,12 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/turns/run-spans.ts',
   ],
   'test/turns/fork-sessions.test.ts': ['src/turns/recorded-messages.ts'],
+  'test/http/routes/admin-runs.test.ts': [
+    'src/turns/recorded-turn.ts',
+    'src/turns/replay.ts',
+    'src/turns/replay-run.ts',
+    'src/turns/replayed-turn.ts',
+  ],
   'test/http/routes/session-forks.test.ts': [
     'queries/find-turn-agent.ts',
     'queries/get-session.ts',

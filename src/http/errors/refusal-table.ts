@@ -54,6 +54,8 @@ export const refusalTable = {
   session_exists: { status: 409, shape: 'detail', type: 'conflict_error' },
   response_not_found: { status: 404, shape: 'error', type: invalid },
   response_continued: { status: 409, shape: 'error', type: 'conflict_error' },
+  run_not_found: { status: 404, shape: 'error', type: invalid },
+  run_not_replayable: { status: 409, shape: 'error', type: 'conflict_error' },
   message_not_found: { status: 404, shape: 'detail', type: invalid },
   session_busy: { status: 409, shape: 'error', type: 'conflict_error' },
   stream_not_found: { status: 404, shape: 'detail', type: invalid },

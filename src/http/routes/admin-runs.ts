@@ -1,0 +1,106 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { fromEvent } from 'rxjs'
+import { z } from 'zod'
+import { refusal } from '../../domain/refusal.ts'
+import type { ReplayRun } from '../../turns/replay-run.ts'
+import { inOrganization } from '../checks/in-organization.ts'
+import { refusals } from '../errors/responses.ts'
+import { pathId } from '../wire/fields.ts'
+
+type Uses = { replayRun: ReplayRun }
+
+const instruction = z.string().max(100_000)
+const mostInstructions = 20
+
+const body = z
+  .object({
+    model: z.enum(['recorded', 'live']).default('recorded'),
+    instructions: z
+      .record(pathId, instruction)
+      .refine((all) => Object.keys(all).length <= mostInstructions, {
+        error: `At most ${mostInstructions} instructions are replaced`,
+      })
+      .default({})
+      .describe('In place of those that agents have, by agent_id'),
+  })
+  .nullish()
+
+const place = z
+  .object({
+    agent: z.string(),
+    asked: z
+      .object({
+        model: z.string(),
+        system: z.string(),
+        tools: z.array(z.string()),
+        answer: z.string(),
+        calls: z.array(z.object({ name: z.string(), arguments: z.string() })),
+        answered: z.boolean(),
+      })
+      .optional(),
+    called: z.object({ tool: z.string(), arguments: z.string(), result: z.string() }).optional(),
+  })
+  .nullable()
+
+const replayed = z.object({
+  run_id: z.string(),
+  session_id: z.string(),
+  model: z.enum(['recorded', 'live']),
+  same: z.int().describe('Places at which nothing would change'),
+  steps: z.array(
+    z.object({
+      at: z.string(),
+      change: z.enum(['changed', 'gone', 'new']),
+      changed: z.array(z.string()),
+      before: place,
+      now: place,
+    }),
+  ),
+  answer: z.object({ changed: z.boolean(), before: z.string(), now: z.string() }),
+  error: z.string().nullable(),
+})
+
+/** Runs told again with the agents as they are now (docs/contract/admin-api.md#runs). */
+export const adminRunRoutes =
+  ({ replayRun }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    http.post(
+      '/organizations/:organization_id/runs/:run_id/replay',
+      {
+        config: { scopes: ['admin:read'], managers: true },
+        schema: {
+          tags: ['admin: agents'],
+          summary: 'Tell a run again with the agents as they are now, and show what would change',
+          params: z.object({ organization_id: pathId, run_id: pathId }),
+          body,
+          response: {
+            200: replayed,
+            ...refusals(
+              'admin',
+              'invalid_input',
+              'role_required',
+              'platform_only',
+              'run_not_found',
+              'run_not_replayable',
+              'agent_not_found',
+              'idempotency_key_reused',
+            ),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { model = 'recorded', instructions = {} } = request.body ?? {}
+        // Nobody is charged for it.
+        if (model === 'live' && request.access.kind !== 'platform') throw refusal('platform_only')
+        const { organizationId } = inOrganization(request, request.params.organization_id)
+        const { runId, sessionId, ...found } = await replayRun({
+          organizationId,
+          runId: request.params.run_id,
+          live: model === 'live',
+          instructions,
+          ended: fromEvent(reply.raw, 'close'),
+        })
+        return { run_id: runId, session_id: sessionId, model, ...found }
+      },
+    )
+  }
