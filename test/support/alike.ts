@@ -29,6 +29,7 @@ const others = new Set([
   'next_after',
   'lag',
   'created',
+  'created_at',
   'started_at',
   'elapsed_seconds',
   'durationMs',
@@ -44,6 +45,10 @@ const metered: readonly unknown[] = ['ApiKeyUsed', 'AccessRefused', 'AccessRefus
 
 const isSettled = (item: unknown): boolean => !metered.includes(Object(item).type)
 
+/** An account is settled by turns and by what they began, whichever ends first. */
+const isOfAccount = (value: object): boolean =>
+  'stream' in value && `${value.stream}`.startsWith('account-')
+
 /** A value without what differs between two runs: ids, times, positions, and the order of lists. */
 export const alike = (value: unknown, name = ''): unknown => {
   if (others.has(name)) return typeof value
@@ -54,5 +59,6 @@ export const alike = (value: unknown, name = ''): unknown => {
   }
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([name, one]) => [masked(name), alike(one, name)])
+  if (isOfAccount(value)) entries.push(['revision', 'number'])
   return Object.fromEntries(entries)
 }

@@ -56,6 +56,7 @@ const namesIn = async (url: string, organization: Worked) => {
   const content = (await external('/content?status=completed')).items[0]
   const [message] = (await external('/sessions/s-1/messages')).messages
   const events = (await admin('/audit/events?limit=500')).events
+  const started = (await admin('/audit/events?session_id=s-1&type=RunStarted')).events
   const feeds = (await admin('/feeds')).feeds
   return {
     keys: { admin: superAdminKey, all: all.key, own: own.key },
@@ -72,6 +73,7 @@ const namesIn = async (url: string, organization: Worked) => {
       content_id: content.id,
       session_id: 's-1',
       event_id: message.event_id,
+      response_id: `resp_${started[0].data.runId}`,
     } as Named,
   }
 }

@@ -35,7 +35,12 @@ export const attackedServer = async (t: Test, env: Record<string, string> = {}) 
     name,
     base_url: url,
   }))
-  return startServer(t, { LLM_PROVIDERS: JSON.stringify(providers), ...env })
+  return startServer(t, {
+    LLM_PROVIDERS: JSON.stringify(providers),
+    // Where the attacks' tools call, and find that they cannot.
+    API_CALL_ALLOW_HOSTS: '127.0.0.1:1',
+    ...env,
+  })
 }
 
 /** Asks for health all the time; `stop` tells how it was answered. */
