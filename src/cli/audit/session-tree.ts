@@ -15,6 +15,8 @@ const told = z.looseObject({
       stepId: z.string(),
       toolId: z.string(),
       userId: z.string(),
+      forkedFrom: z.string(),
+      saidBy: z.string(),
       agent: z.string(),
       agentType: z.string(),
       tool: z.string(),
@@ -101,6 +103,19 @@ export const sessionTree = (session: string, events: readonly unknown[]): string
         data.userId && `of user ${data.userId}`,
         `created ${metadata.at}`,
       )
+    },
+    ForkBegun: ({ data, metadata }) => {
+      const { userId, forkedFrom } = data
+      add(
+        0,
+        `session ${session}`,
+        userId && `of user ${userId}`,
+        forkedFrom && `forked from ${forkedFrom}`,
+        metadata.at,
+      )
+    },
+    MessageForked: ({ data }) => {
+      add(1, `${data.agent ?? data.saidBy}: ${textOf(data.content)}`)
     },
     SessionErased: ({ metadata }) => {
       add(0, 'erased', metadata.at)

@@ -49,3 +49,17 @@ t.test('a session is shown as a tree of runs, agents and tools', async (t) => {
     'erased  2026-01-01T00:00:09.000Z',
   ])
 })
+
+t.test('a fork is shown with the messages that it began with', async (t) => {
+  const tree = sessionTree('s2', [
+    event('ForkBegun', { userId: 'u1', forkedFrom: 's1', messages: 2 }),
+    event('MessageForked', { saidBy: 'user', content: 'Hi' }),
+    event('MessageForked', { saidBy: 'assistant', agent: 'Front', content: 'Hello.' }),
+    event('SessionForked', { userId: 'u1', forkedFrom: 's1', messages: 2 }),
+  ])
+  t.strictSame(tree.split('\n'), [
+    'session s2  of user u1  forked from s1  2026-01-01T00:00:00.000Z',
+    '  user: Hi',
+    '  Front: Hello.',
+  ])
+})
