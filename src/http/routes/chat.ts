@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { orchestratorModel } from '../../../queries/list-models.ts'
 import type { JsonSchemas } from '../../ports/json-schemas.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
+import { largeBodyLimit } from '../checks/body-room.ts'
 import { repetitionOf } from '../checks/repetition.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
@@ -20,7 +21,13 @@ export const chatRoutes =
     http.post(
       '/chat/completions',
       {
-        config: { group: 'chat', scopes: ['orchestrator:invoke'], streams: 'asked' },
+        config: {
+          group: 'chat',
+          scopes: ['orchestrator:invoke'],
+          streams: 'asked',
+          largeBody: true,
+        },
+        bodyLimit: largeBodyLimit,
         preValidation: requireTurnScopes,
         schema: {
           tags: ['chat'],
@@ -40,6 +47,7 @@ export const chatRoutes =
           await requireUsable(asked.format, request.access.organizationId, schemaFault)
         const turn = await beginTurn(request, asked, repetitionOf(request))
         request.answersFor = turn.sessionId
+        request.forgetBody()
         return answerChat(request, reply, { turn, model, stream: stream === true, options })
       },
     )

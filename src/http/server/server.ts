@@ -15,6 +15,7 @@ import { authenticate, authorize } from '../checks/authenticate.ts'
 import './route-rules.ts'
 import { requireAcceptable } from '../checks/acceptable.ts'
 import { type Admit, limit } from '../checks/admission.ts'
+import { bodyRoom, forgetBody } from '../checks/body-room.ts'
 import { boundConnection } from '../checks/connection-bounds.ts'
 import { allowOrigins } from '../checks/cors.ts'
 import { requireHttps, tlsFrom } from '../checks/https.ts'
@@ -110,6 +111,8 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   http.decorateRequest('needed')
   http.decorateRequest('trace')
   http.decorateRequest('span')
+  http.decorateRequest('leaveRoom')
+  http.decorateRequest('forgetBody', forgetBody)
   parseJson(http)
   const notFound = unknownRoute(http)
 
@@ -162,6 +165,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   })
   http.register(async (keyed) => {
     for (const check of [...checks, authorize, requireAcceptable]) keyed.addHook('onRequest', check)
+    keyed.addHook('preParsing', bodyRoom())
     idempotency(keyed, options.idempotency)
     for (const [prefix, plugins] of Object.entries(routes))
       for (const plugin of plugins) keyed.register(plugin, { prefix })

@@ -1,6 +1,7 @@
 import type { Attack } from '../../support/under-attack.ts'
 import { compressedTexts } from './compressed-texts.ts'
 import { deepJson } from './deep-json.ts'
+import { largeFiles } from './large-files.ts'
 import { largeSteps } from './large-steps.ts'
 import { longHeadings } from './long-headings.ts'
 import { longPrompts } from './long-prompts.ts'
@@ -25,6 +26,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'documents that are slow to read': slowDocuments,
   'searches for hundreds of words': searches,
   'steps without end, with much text': largeSteps,
+  'files of 10 MB in messages': largeFiles,
   'output that is not read': stalledOutput,
   'feeds that are not read': unreadFeeds,
   'large frames without a key': strangersFrames,
