@@ -16,6 +16,10 @@ const runView = z.object({
   agent_id: text.optional(),
   agent: text,
   node: text,
+  /** Absent: the first. */
+  attempt: count.optional(),
+  /** Of its beginning, in the session's stream; not in documents from before it was kept. */
+  revision: count.optional(),
   status: z.enum([
     'running',
     'awaiting_approval',
@@ -61,7 +65,10 @@ const ended = (
 export const runs: Projection<RunView, typeof sessionEvents> = {
   name: 'runs',
   schema: runView,
-  shown: { schema: runView },
+  shown: {
+    schema: runView.omit({ revision: true }),
+    document: ({ revision: _, ...shown }) => shown,
+  },
   categories: ['session'],
   events: sessionEvents,
   indexes: {
@@ -71,7 +78,7 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
   },
   id: ({ data }) => ('runId' in data ? data.runId : []),
   creates: {
-    RunStarted: ({ stream, metadata, data }) => ({
+    RunStarted: ({ stream, revision, metadata, data }) => ({
       run_id: data.runId,
       session_id: idIn(stream),
       message_id: data.messageId,
@@ -81,6 +88,7 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
       agent_id: data.agentId,
       agent: data.agent,
       node: data.node,
+      revision,
       status: 'running',
       open: true,
       ...(data.fingerprint === undefined ? {} : { fingerprint: data.fingerprint }),
@@ -96,6 +104,7 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
     }),
   },
   changes: {
+    RunResumed: (view, { data: { node, attempt } }) => ({ ...view, node, attempt }),
     AssistantMessageRecorded: (view, { data }) => ({
       ...view,
       agent: data.agent,

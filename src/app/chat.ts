@@ -65,6 +65,7 @@ import { repeatedRequests } from '../turns/repeated-requests.ts'
 import { replayRun } from '../turns/replay-run.ts'
 import type { RequireSubscription } from '../turns/require-subscription.ts'
 import { runSpans } from '../turns/run-spans.ts'
+import { takeRun } from '../turns/take-run.ts'
 import { turns as turnsOf } from '../turns/turns.ts'
 import { warmAgents as warmAgentsOf } from '../turns/warm-agents.ts'
 import { watchAll } from '../turns/watch-run.ts'
@@ -81,6 +82,7 @@ type Uses = {
     | 'eraseSession'
     | 'forkSession'
     | 'recordSteps'
+    | 'resumeRun'
     | 'sendMessage'
   >
   views: Pick<
@@ -148,6 +150,14 @@ export const chatPart = (uses: Uses) => {
     blobs: uses.blobs,
     watchRun: telemetry ? watchAll([work.watchRun, runSpans(telemetry)]) : work.watchRun,
     pastTurn,
+    takeRun: takeRun({
+      resumeRun: commands.resumeRun,
+      readStream: uses.read,
+      findAgents,
+      vault,
+      clock,
+      node,
+    }),
     waitForPosition,
     clock,
     node,

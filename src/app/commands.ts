@@ -41,6 +41,7 @@ import { removeMember } from '../../commands/remove-member.ts'
 import { renameOrganization } from '../../commands/rename-organization.ts'
 import { requestContent } from '../../commands/request-content.ts'
 import { requireProvisionedUser } from '../../commands/require-provisioned-user.ts'
+import { resumeRun } from '../../commands/resume-run.ts'
 import { retryContent } from '../../commands/retry-content.ts'
 import { revokeApiKey } from '../../commands/revoke-api-key.ts'
 import { revokeConnectLinks } from '../../commands/revoke-connect-links.ts'
@@ -141,6 +142,7 @@ export const commandsOf = (uses: Uses) => {
     renameOrganization: renameOrganization(transact),
     requestContent: requestContent(transact),
     requireProvisionedUser: provisioned,
+    resumeRun: resumeRun(transact),
     retryContent: retryContent(transact),
     revokeApiKey: revokeApiKey(streams),
     revokeConnectLinks: revokeConnectLinks(transact),

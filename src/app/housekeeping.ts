@@ -20,7 +20,7 @@ type Uses = {
   views: Pick<AllViews, 'accountChanges' | 'accounts' | 'contents' | 'forks' | 'runs'>
   stores: Pick<Stores, 'events' | 'sharedEvents' | 'damage'>
   projecting: Pick<Projector, 'waitForPosition'>
-  turns: Pick<Turns, 'find' | 'isRunning'>
+  turns: Pick<Turns, 'find' | 'isRunning' | 'resume'>
   forkSessions: ForkSessions
   warmAgents: Pick<WarmAgents, 'release'>
   answers: Pick<Answers, 'sweep'>
@@ -54,6 +54,7 @@ export const housekeeping = (uses: Uses) => {
     settleReservation: commands.settleReservation,
     isLive: turns.isRunning,
     stop: (runId) => turns.find(runId)?.cancel(),
+    resume: turns.resume,
     leases,
     clock,
     node,

@@ -5,11 +5,13 @@ import type { ContentView } from '../../projections/contents.ts'
 import type { RunView } from '../../projections/runs.ts'
 import { findAll } from '../../queries/find-all.ts'
 import { reservationOf, reservedContentOf } from '../domain/content/reservation.ts'
+import type { SessionEvent } from '../domain/session/events.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
+import { NotResumable } from '../turns/take-run.ts'
 
 /**
  * The lease that shows that a process is alive: while it holds the lease, no other ends its runs.
@@ -30,6 +32,8 @@ type Uses = {
   isLive(runId: string): boolean
   /** Cancels a run of this process. */
   stop(runId: string): void
+  /** Goes on with a run whose process is gone. @throws NotResumable */
+  resume(run: RunView): Promise<void>
   endRun: EndRunCommand
   settleReservation: SettleReservationCommand
   log: Log
@@ -41,7 +45,7 @@ type Settled = { charge: number; organizationId: string | undefined }
 const free = { promptTokens: 0, completionTokens: 0, charge: 0 }
 
 /**
- * Ends runs whose process has died (`interrupted`) and runs that took longer than 30 minutes, and
+ * Goes on with runs whose process has died, ends those that cannot go on (`interrupted`) and runs that took longer than 30 minutes, and
  * releases credits reserved for runs that have ended or never began. A reservation is released only
  * when two passes find it: a run that is just beginning reserves before its view shows it.
  */
@@ -58,25 +62,35 @@ export const closeOrphans = (uses: Uses) => {
       ? !isLive(run_id)
       : certain || (await leases.holder(nodeLease(owner))) === undefined
 
-  const end = async (run: RunView, type: 'RunFailed' | 'RunTimedOut') => {
+  type End = SessionEvent<'RunFailed' | 'RunTimedOut'>
+
+  const close = async (run: RunView, end: End) => {
     const { run_id: runId, session_id: sessionId, payer_id: payerId } = run
-    const data = { runId, ...free }
-    const end =
-      type === 'RunFailed'
-        ? ({ type, data: { ...data, code: 'interrupted' } } as const)
-        : ({ type, data } as const)
     const call = callFor(runId, run.organization_id)
     const { ended } = await endRun({ sessionId, payerId, steps: [], end }, call)
-    if (ended) log.warn({ run_id: runId, end: type }, 'a run was ended')
+    if (ended) log.warn({ run_id: runId, end: end.type }, 'a run was ended')
+  }
+
+  /** A run whose process is gone goes on here; one that cannot is closed. */
+  const goOn = async (run: RunView): Promise<void> => {
+    const { run_id: runId } = run
+    try {
+      await uses.resume(run)
+      log.info({ run_id: runId }, 'a run goes on')
+    } catch (error) {
+      if (!(error instanceof NotResumable)) throw error
+      const data = { runId, code: 'interrupted', cause: error.message, ...free }
+      await close(run, { type: 'RunFailed', data })
+    }
   }
 
   const openRuns = async (certain: boolean) => {
     const late = new Date(clock.now().getTime() - timeOutMs).toISOString()
     for (const run of await findAll(runs, { index: 'open', equals: [true] })) {
       if (run.started_at <= late) {
-        await end(run, 'RunTimedOut')
+        await close(run, { type: 'RunTimedOut', data: { runId: run.run_id, ...free } })
         stop(run.run_id)
-      } else if (await isOrphan(run, certain)) await end(run, 'RunFailed')
+      } else if (await isOrphan(run, certain)) await goOn(run)
     }
   }
 

@@ -35,6 +35,8 @@ export const pastTurn =
     const failure = refusal(status === 'timed_out' ? 'llm_service_timeout' : code)
     const failed = status === 'failed' || status === 'timed_out'
     const log = turnLog(had.items)
+    const { attempt = 1 } = run
+    if (attempt > 1 && had.items === 0) log.push({ event: 'run_resumed', attempt })
     const rest = text.slice(had.characters)
     if (rest !== '') log.push({ event: 'token', agent, step_id: runId, text: rest })
     log.push(failed ? { event: 'failed', code: failure.code, message: failure.message } : done)
@@ -48,6 +50,7 @@ export const pastTurn =
       organizationId: organization_id,
       agentId: run.agent_id,
       created: Math.floor(Date.parse(started_at) / 1000),
+      attempt,
       log,
       started: Promise.resolve().then(() => turn),
       outcome: Promise.resolve(outcome),

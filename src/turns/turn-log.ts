@@ -1,7 +1,11 @@
 import type { AgentEvent } from '../agents/agent-event.ts'
 
 /** One item that clients see of a turn: its events in order, then its end. */
-export type TurnItem = AgentEvent | { event: 'failed'; code: string; message: string }
+export type TurnItem =
+  | AgentEvent
+  | { event: 'failed'; code: string; message: string }
+  /** Another process goes on with it: what follows is the turn from its start. */
+  | { event: 'run_resumed'; attempt: number }
 
 const argumentsIn = (item: TurnItem): number => {
   let length = 0

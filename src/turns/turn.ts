@@ -67,6 +67,8 @@ export type LiveTurn = {
   agentId: string | undefined
   /** Unix seconds. */
   created: number
+  /** Absent: the first. */
+  attempt?: number
   log: TurnLog
   /** Who would own its session if it began one; undefined for turns that are read back. */
   askedBy?: { ownerId: string; keyId: string | null }

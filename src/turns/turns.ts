@@ -1,9 +1,11 @@
 import { LRUCache } from 'lru-cache'
+import type { RunView } from '../../projections/runs.ts'
 import { Refusal, refusal } from '../domain/refusal.ts'
 import { isOwn } from '../domain/session/session.ts'
-import { deferred } from '../support/deferred.ts'
+import { type Deferred, deferred } from '../support/deferred.ts'
 import type { PastTurn } from './past-turn.ts'
 import { type RunTurnUses, runTurn } from './run-turn.ts'
+import type { TakeRun } from './take-run.ts'
 import type { LiveTurn, Outcome, TurnRequest } from './turn.ts'
 import { type TurnLog, turnLog } from './turn-log.ts'
 import { turnQueue } from './turn-queue.ts'
@@ -17,6 +19,23 @@ export type Kept = boolean | 'refusal too'
 
 type Place = { organizationId: string; sessionId: string }
 
+type Tracked = {
+  about: Pick<
+    LiveTurn,
+    'runId' | 'sessionId' | 'organizationId' | 'agentId' | 'created' | 'askedBy'
+  >
+  requestId: string
+  keep: Kept
+}
+
+/** What a turn under way is given, and what stops it. */
+type Control = {
+  log: TurnLog
+  started: Deferred<LiveTurn>
+  cancelled: boolean
+  stop(): void
+}
+
 const sessionName = ({ organizationId, sessionId }: Place): string =>
   `${organizationId}/${sessionId}`
 
@@ -25,8 +44,8 @@ const sessionName = ({ organizationId, sessionId }: Place): string =>
  * queue → reserve credits and store the message → agents → log, recorder, meter → store the end and
  * settle → the views have it → tell the client.
  */
-export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
-  const { clock, pastTurn, log: logger } = uses
+export const turns = (uses: RunTurnUses & { pastTurn: PastTurn; takeRun: TakeRun }) => {
+  const { clock, pastTurn, takeRun, log: logger } = uses
   const { start, sessionKeyOf: sealingKey, finish } = runTurn(uses)
   const queue = turnQueue()
   /** Running and waiting turns, by session, in the order they came. */
@@ -76,55 +95,24 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
   }
 
   /**
-   * Begins a turn. `keep`: it can be read again after its end. A refusal rejects `started`;
-   * `outcome` never rejects.
+   * Follows a turn from its place in the line to its end, for all who ask for it. `outcome` never
+   * rejects.
    */
-  const send = (request: TurnRequest, { keep }: { keep: Kept }): LiveTurn => {
-    const { sessionId, viewer } = request
-    const { organizationId } = request.call
-    const place = { organizationId, sessionId }
-    const runId = clock.id()
+  const tracked = (
+    { about, requestId, keep }: Tracked,
+    run: (turn: () => LiveTurn, control: Control) => Promise<Outcome>,
+  ): LiveTurn => {
     const log = turnLog()
     const started = deferred<LiveTurn>()
     started.promise.catch(() => undefined)
-    let cancelled = false
-    let stop = (): void => undefined
+    const control: Control = { log, started, cancelled: false, stop: () => undefined }
 
-    const run = async (): Promise<Outcome> => {
-      const owner = current(place)?.begun
-      if (owner && !isOwn(viewer, owner)) throw refusal('session_not_found')
-      const leave = await queue.enter(sessionName(place))
-      try {
-        const sent = await start(request, runId)
-        if (!sent.begun) {
-          const before = await earlier(sent.runId)
-          started.resolve(before)
-          return await repeat(before, log)
-        }
-        const { ownerId, keyId } = sent.session
-        turn.begun = { ownerId, keyId, position: sent.position }
-        started.resolve(turn)
-        const sealing = sealingKey(request)
-        const key = sealing instanceof Promise ? await sealing : sealing
-        const startedAt = clock.now().getTime()
-        const begun = { sent, key, log, cancelled, attempt: 1, startedAt }
-        const finishing = finish(request, runId, begun)
-        stop = finishing.cancel
-        return await finishing.outcome
-      } finally {
-        leave()
-      }
-    }
-
-    const outcome = run()
-      .finally(() => request.files?.discard?.())
+    const outcome = run(() => turn, control)
       .catch((error: unknown): Outcome => {
         started.reject(error)
         if (error instanceof Refusal) return { status: 'failed', refusal: error }
-        logger.error(
-          { err: error, reqId: request.call.requestId, run_id: runId },
-          'a turn could not be stored',
-        )
+        const fields = { err: error, reqId: requestId, run_id: about.runId }
+        logger.error(fields, 'a turn could not be stored')
         return { status: 'failed', refusal: refusal('service_unavailable') }
       })
       .then((ended) => {
@@ -138,27 +126,113 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn }) => {
       })
 
     const turn: LiveTurn = {
-      runId,
-      sessionId,
-      organizationId,
-      agentId: request.agent.agentId,
-      created: Math.floor(clock.now().getTime() / 1000),
-      askedBy: { ownerId: viewer.userId, keyId: request.call.keyId },
+      ...about,
       log,
       started: started.promise,
       outcome,
       cancel() {
-        cancelled = true
-        stop()
+        control.cancelled = true
+        control.stop()
       },
-      isCancelled: () => cancelled,
+      isCancelled: () => control.cancelled,
     }
     enlist(turn)
     return turn
   }
 
+  /**
+   * Begins a turn. `keep`: it can be read again after its end. A refusal rejects `started`;
+   * `outcome` never rejects.
+   */
+  const send = (request: TurnRequest, { keep }: { keep: Kept }): LiveTurn => {
+    const { sessionId, viewer, call, agent } = request
+    const { organizationId } = call
+    const place = { organizationId, sessionId }
+    const runId = clock.id()
+    const about = {
+      runId,
+      ...place,
+      agentId: agent.agentId,
+      created: Math.floor(clock.now().getTime() / 1000),
+      askedBy: { ownerId: viewer.userId, keyId: call.keyId },
+    }
+    const answered = async (turn: () => LiveTurn, control: Control): Promise<Outcome> => {
+      const { log, started } = control
+      const owner = current(place)?.begun
+      if (owner && !isOwn(viewer, owner)) throw refusal('session_not_found')
+      const leave = await queue.enter(sessionName(place))
+      try {
+        const sent = await start(request, runId)
+        if (!sent.begun) {
+          const before = await earlier(sent.runId)
+          started.resolve(before)
+          return await repeat(before, log)
+        }
+        const { ownerId, keyId } = sent.session
+        turn().begun = { ownerId, keyId, position: sent.position }
+        started.resolve(turn())
+        const sealing = sealingKey(request)
+        const key = sealing instanceof Promise ? await sealing : sealing
+        const startedAt = clock.now().getTime()
+        const begun = { sent, key, log, cancelled: control.cancelled, attempt: 1, startedAt }
+        const finishing = finish(request, runId, begun)
+        control.stop = finishing.cancel
+        return await finishing.outcome
+      } finally {
+        leave()
+      }
+    }
+    const tracking = { about, requestId: call.requestId, keep }
+    return tracked(tracking, (turn, control) =>
+      answered(turn, control).finally(() => request.files?.discard?.()),
+    )
+  }
+
+  /**
+   * Goes on with a run of a process that is gone. Resolves when it goes on here, or is seen to go on
+   * elsewhere or to have ended. @throws NotResumable, StoreUnavailable
+   */
+  const resume = async (run: RunView): Promise<void> => {
+    const { run_id: runId, session_id: sessionId, organization_id: organizationId } = run
+    const about = {
+      runId,
+      sessionId,
+      organizationId,
+      agentId: run.agent_id,
+      created: Math.floor(Date.parse(run.started_at) / 1000),
+    }
+    const taking = deferred<void>()
+    tracked({ about, requestId: runId, keep: true }, async (turn, control) => {
+      const leave = await queue.enter(sessionName(about))
+      try {
+        const taken = await takeRun(run)
+        if (!taken) return { status: 'failed', refusal: refusal('service_unavailable') }
+        const { request, attempt, sent, ...rest } = taken
+        const { ownerId, keyId } = sent.session
+        const { log } = control
+        log.push({ event: 'run_resumed', attempt })
+        Object.assign(turn(), { attempt, begun: { ownerId, keyId, position: sent.position } })
+        control.started.resolve(turn())
+        const startedAt = Date.parse(run.started_at)
+        const begun = { ...rest, sent, log, cancelled: control.cancelled, attempt, startedAt }
+        const finishing = finish(request, runId, begun)
+        control.stop = finishing.cancel
+        taking.resolve()
+        return await finishing.outcome
+      } catch (error) {
+        taking.reject(error)
+        throw error
+      } finally {
+        taking.resolve()
+        leave()
+      }
+    })
+    return taking.promise
+  }
+
   return {
     send,
+    resume,
     find,
     /** Whether a turn is waiting or under way in this process. */
     isRunning: (runId: string): boolean => byId.has(runId),

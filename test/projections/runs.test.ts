@@ -24,6 +24,12 @@ t.test('runs', async (t) => {
     ended_at: null,
     charge: 0,
   })
+  seen(...begunSession, sessionEvent('RunResumed', later)).shows({
+    node: 'node-2',
+    attempt: 2,
+    status: 'running',
+    started_at: at,
+  })
   const answer = sessionEvent('AssistantMessageRecorded', later)
   seen(...begunSession, answer, sessionEvent('RunCompleted', later)).shows({
     status: 'completed',

@@ -4,6 +4,7 @@ import type { SessionEvent } from '../../src/domain/session/events.ts'
 import { decideRecord, sessionStream } from '../../src/domain/session/session.ts'
 import { silent } from '../../src/ports/log.ts'
 import { closeOrphans, nodeLease } from '../../src/reactors/close-orphans.ts'
+import { NotResumable } from '../../src/turns/take-run.ts'
 import { commanded } from '../support/commanded.ts'
 import { gathered } from '../support/noted.ts'
 import { call } from '../support/recorded.ts'
@@ -18,6 +19,8 @@ const withRun = async (t: Test) => {
   let ahead = 0
   const live = new Set<string>()
   const stopped: string[] = []
+  const resumable = new Set<string>()
+  const resumed: string[] = []
   const orphans = closeOrphans({
     ...scene,
     ...read,
@@ -25,6 +28,10 @@ const withRun = async (t: Test) => {
     node: 'ours',
     isLive: (runId) => live.has(runId),
     stop: (runId) => stopped.push(runId),
+    resume: async ({ run_id }) => {
+      if (!resumable.has(run_id)) throw new NotResumable('the agent is gone')
+      resumed.push(run_id)
+    },
     log: silent,
   })
   await leases.acquire(nodeLease('theirs'), 'theirs', 60_000)
@@ -57,6 +64,8 @@ const withRun = async (t: Test) => {
     tick,
     live,
     stopped,
+    resumable,
+    resumed,
     advance: (ms: number) => {
       ahead += ms
     },
@@ -84,6 +93,17 @@ t.test('a run whose process has died is interrupted, and its credits are given b
   await tick()
   t.equal(await statusOf('run-1'), 'interrupted')
   t.strictSame(await held(), [])
+})
+
+t.test('a run that can be gone on with keeps its credits, and is not closed', async (t) => {
+  const { begin, tick, statusOf, held, resumable, resumed } = await withRun(t)
+  await begin('run-1', 'theirs')
+  resumable.add('run-1')
+  await tick(true)
+  await tick(true)
+  t.equal(await statusOf('run-1'), 'running')
+  t.strictSame(resumed, ['run-1', 'run-1'], 'until it is seen to be another process’s')
+  t.strictSame(await held(), ['run-1'])
 })
 
 t.test('at the start of the only process, whatever signs of life others left', async (t) => {

@@ -5,6 +5,12 @@ const wholeSystem = ['browser/', 'contract/', 'contracts/', 'docs/', 'faults/', 
 
 /** Tests of files that they are not named after. */
 export const together: Readonly<Record<string, readonly string[]>> = {
+  'test/faults/resume.test.ts': [
+    'commands/resume-run.ts',
+    'src/turns/take-run.ts',
+    'src/turns/kept-request.ts',
+    'src/http/streams/followed-turn.ts',
+  ],
   'test/agents/journal.test.ts': [
     'src/turns/recorded-run.ts',
     'src/turns/recorder.ts',

@@ -56,6 +56,7 @@ const takenIn = (scene: Commanded, ...scripts: Observable<AgentEvent>[]) => {
     node: 'node-1',
     waitForPosition: scene.seen,
     pastTurn: past,
+    takeRun: async () => undefined,
     log: { error: ({ err }: { err?: unknown }) => errors.push(err) },
   })
   return { ...scene, turns, past, errors }

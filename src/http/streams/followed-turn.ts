@@ -31,16 +31,23 @@ export const findFollowedTurn =
     const age = clock.now().getTime() - Date.parse(session.last_update_time)
     if (!running && age >= readableMs) return undefined
 
-    const runAt = async (runId: string, place: StreamPlace): Promise<FollowedTurn | undefined> => {
+    /** A place in an earlier attempt is none in this one. */
+    const runAt = async (
+      runId: string,
+      place: StreamPlace,
+      attempt?: number,
+    ): Promise<FollowedTurn | undefined> => {
+      const isOther = ({ attempt: present = 1 }: LiveTurn) =>
+        attempt !== undefined && attempt !== present
       const live = turns.find(runId)
-      if (live) return { turn: live, from: place }
+      if (live) return { turn: live, from: isOther(live) ? beginning : place }
       const { had, from } = resumed(place)
       const past = await pastTurn(runId, had)
-      return past && { turn: past, from }
+      return past && isOther(past) ? runAt(runId, beginning) : past && { turn: past, from }
     }
 
     const named = streamPlaceOf(lastEventId)
-    const continued = named && (await runAt(named.runId, named.place))
+    const continued = named && (await runAt(named.runId, named.place, named.attempt))
     if (continued?.turn.sessionId === sessionId && continued.turn.organizationId === organizationId)
       return continued
     if (running) return { turn: running, from: beginning }

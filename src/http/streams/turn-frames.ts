@@ -13,16 +13,23 @@ export type StreamPlace = { item: number; part: number; characters: number }
 
 export const beginning: StreamPlace = { item: 0, part: -1, characters: 0 }
 
-const placePattern = /^(?<run>[\w-]+):(?<item>\d{1,9})\.(?<part>\d{1,6}):(?<characters>\d{1,9})$/
+const placePattern =
+  /^(?<run>[A-Za-z0-9-]+)(?:_(?<attempt>\d{1,2}))?:(?<item>\d{1,9})\.(?<part>\d{1,6}):(?<characters>\d{1,9})$/
 
 /** The run and the place that a `Last-Event-ID` names; undefined when it names none. */
 export const streamPlaceOf = (
   lastEventId: unknown,
-): { runId: string; place: StreamPlace } | undefined => {
-  const { run, item, part, characters } = String(lastEventId).match(placePattern)?.groups ?? {}
+): { runId: string; attempt: number; place: StreamPlace } | undefined => {
+  const {
+    run,
+    attempt = 1,
+    item,
+    part,
+    characters,
+  } = String(lastEventId).match(placePattern)?.groups ?? {}
   if (!run) return undefined
   const place = { item: Number(item), part: Number(part), characters: Number(characters) }
-  return { runId: run, place }
+  return { runId: run, attempt: Number(attempt), place }
 }
 
 /**
@@ -75,6 +82,7 @@ export const lifecycleOf = (item: TurnItem): Record<string, unknown> | undefined
       const { event, from_agent, to_agent, timestamp } = item
       return { event, from_agent, to_agent, timestamp }
     }
+    case 'run_resumed':
     case 'token_agent':
     case 'payment_required':
       return item
@@ -102,17 +110,18 @@ const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undef
  * so that a client continues exactly where it was. A signal that aborts with a refusal ends them
  * with it, at the place that was reached.
  */
-export const turnFrames = ({ runId, log }: LiveTurn, format: StreamFormat) =>
+export const turnFrames = ({ runId, log, attempt = 1 }: LiveTurn, format: StreamFormat) =>
   async function* (from: StreamPlace, signal?: AbortSignal): AsyncGenerator<string> {
+    const run = attempt > 1 ? `${runId}_${attempt}` : runId
     let { item: n, part: after, characters } = from
-    let last = `${runId}:${n}.${Math.max(0, after)}:${characters}`
+    let last = `${run}:${n}.${Math.max(0, after)}:${characters}`
     const framed = (id: string, data: string): string => {
       last = id
       return frame(id, data)
     }
     // Place 0 is the opening; the turn's items follow it.
     if (n === 0) {
-      if (after < 0) yield framed(`${runId}:0.0:0`, format.opening)
+      if (after < 0) yield framed(`${run}:0.0:0`, format.opening)
       n = 1
       after = -1
     }
@@ -126,11 +135,11 @@ export const turnFrames = ({ runId, log }: LiveTurn, format: StreamFormat) =>
         if (item.event === 'token') {
           if (after < 0) {
             characters += item.text.length
-            text += framed(`${runId}:${n}.0:${characters}`, format.token(item.text))
+            text += framed(`${run}:${n}.0:${characters}`, format.token(item.text))
           }
         } else
           for (const [part, data] of partsOf(item, format).entries())
-            if (data && part > after) text += framed(`${runId}:${n}.${part}:${characters}`, data)
+            if (data && part > after) text += framed(`${run}:${n}.${part}:${characters}`, data)
         after = -1
         n++
       }

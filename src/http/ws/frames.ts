@@ -38,6 +38,7 @@ export const outgoing = {
   authenticated: z.object({ organization_id: z.string() }),
   stream_token: z.object({ token: z.string() }),
   token_agent: z.object({ agent: z.string(), timestamp }),
+  run_resumed: z.object({ attempt: count }),
   agent_routing: z.object({ from: z.string(), to: z.string(), timestamp }),
   agent_started: z.object({
     agent: z.string(),

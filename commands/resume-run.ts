@@ -1,0 +1,38 @@
+import {
+  decideResume,
+  mostAttempts,
+  type RunOwner,
+  sessionStream,
+} from '../src/domain/session/session.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Call } from '../src/ports/call.ts'
+
+export type ResumeRun = {
+  sessionId: string
+  runId: string
+  /** Whose it is now. */
+  from: RunOwner
+  /** The process that takes it over. */
+  node: string
+}
+
+/**
+ * Takes a run over from a process that is gone. `attempt` is absent where it was not taken: it has ended,
+ * it is another's by now, or (`exhausted`) this was its last attempt.
+ */
+export const resumeRun =
+  (transact: Transact) =>
+  async ({ sessionId, ...resume }: ResumeRun, call: Call) => {
+    const stream = sessionStream(call.organizationId, sessionId)
+    const { events, state, position } = await transact(stream, decideResume(resume), call)
+    const [resumed] = events
+    const { running } = state
+    const ours = running?.runId === resume.runId && running.node === resume.from.node
+    return {
+      attempt: resumed?.data.attempt,
+      exhausted: !resumed && ours && running.attempt >= mostAttempts,
+      session: state,
+      position,
+    }
+  }
+export type ResumeRunCommand = ReturnType<typeof resumeRun>

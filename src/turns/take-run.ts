@@ -1,0 +1,141 @@
+import { ZodError } from 'zod'
+import type { ResumeRunCommand } from '../../commands/resume-run.ts'
+import type { Sent } from '../../commands/send-message.ts'
+import type { RunView } from '../../projections/runs.ts'
+import type { FindAgents } from '../../queries/find-agents.ts'
+import type { Metadata } from '../domain/event.ts'
+import { Refusal } from '../domain/refusal.ts'
+import { type SessionEvent, sessionEvents } from '../domain/session/events.ts'
+import { sessionStream } from '../domain/session/session.ts'
+import { decoder } from '../event-sourcing/codec.ts'
+import { type Call, systemCall } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { EventStore } from '../ports/event-store.ts'
+import { KeyDestroyed } from '../ports/keys.ts'
+import { type Keyed, SealBroken, sessionKey, type Vault } from '../security/vault.ts'
+import { openedBefore, openedRequest } from './kept-request.ts'
+import { type RecordedEvent, type RecordedRun, recordedRun } from './recorded-run.ts'
+import type { TurnRequest } from './turn.ts'
+
+type Uses = {
+  resumeRun: ResumeRunCommand
+  readStream: EventStore['read']
+  findAgents: FindAgents
+  vault: Pick<Vault, 'keyed'>
+  clock: Clock
+  /** This process's life. */
+  node: string
+}
+
+/** A run that this process goes on with. */
+export type TakenRun = {
+  request: TurnRequest
+  sent: Pick<Sent, 'session' | 'position'>
+  key: Keyed
+  recorded: RecordedRun
+  attempt: number
+}
+
+/** Why a run cannot be gone on with. The message is stored with its end. */
+export class NotResumable extends Error {
+  override readonly name = 'NotResumable'
+}
+
+type Started = SessionEvent<'RunStarted'> & { metadata: Metadata }
+
+const decode = decoder(sessionEvents)
+
+const callOf = ({ metadata }: Started, at: Date): Call => ({
+  organizationId: metadata.organization_id,
+  keyId: metadata.actor.key_id,
+  userId: metadata.actor.user_id,
+  onBehalfOf: metadata.on_behalf_of,
+  requestId: metadata.request_id,
+  correlationId: metadata.$correlationId,
+  causationId: metadata.$causationId,
+  at: at.toISOString(),
+})
+
+/** The client's results that a run goes on with, in the order in which they were recorded. */
+const resultsIn = (runId: string, events: readonly SessionEvent[], { open }: Keyed) =>
+  events.flatMap(({ type, data }) =>
+    type === 'ClientToolAnswered' && data.runId === runId
+      ? [{ toolId: data.toolId, content: open(data.content) }]
+      : [],
+  )
+
+/**
+ * Takes a run over and reads what is recorded of it: first it is this process's, then it is read, so that
+ * nothing can be added behind its back. Undefined where it is another's or has ended.
+ * @throws NotResumable, StoreUnavailable
+ */
+export const takeRun = ({ resumeRun, readStream, findAgents, vault, clock, node }: Uses) => {
+  const eventsOf = async (run: RunView, openCalls: number): Promise<RecordedEvent[]> => {
+    const stream = sessionStream(run.organization_id, run.session_id)
+    const from = Math.max(0, (run.revision ?? 0) - openCalls)
+    const events: RecordedEvent[] = []
+    for await (const batch of readStream(stream.name, from)) events.push(...batch.map(decode))
+    return events
+  }
+
+  const agentsFor = async ({ organization_id, agent_id }: RunView) => {
+    const { orchestrator, agents } = await findAgents(organization_id)
+    const find = (id: string | undefined) => {
+      const agent = id === orchestrator.agentId ? orchestrator : agents.get(id ?? '')
+      if (!agent) throw new NotResumable('the agent is gone')
+      return agent
+    }
+    return { agent: find(agent_id), agents, find }
+  }
+
+  const taken = async (run: RunView): Promise<TakenRun | undefined> => {
+    const { run_id: runId, session_id: sessionId, organization_id } = run
+    const from = { node: run.node, attempt: run.attempt ?? 1 }
+    const asked = { sessionId, runId, from, node }
+    const claim = await resumeRun(asked, systemCall(runId, clock.now(), organization_id))
+    const { attempt, exhausted, session, position } = claim
+    if (exhausted) throw new NotResumable('it was tried as often as a run is')
+    if (attempt === undefined) return undefined
+
+    const events = await eventsOf(run, session.waiting?.calls.length ?? 0)
+    const isStart = (one: RecordedEvent): one is RecordedEvent & Started =>
+      one.type === 'RunStarted' && one.data.runId === runId
+    const started = events.find(isStart)
+    if (!started?.data.attempt) throw new NotResumable('its steps were not recorded')
+    if (started.data.kept === false) throw new NotResumable('its request was too large to be kept')
+
+    const key = await vault.keyed(sessionKey(organization_id, sessionId))
+    const { targetAgentId, ...kept } = openedRequest(key, started.data.request)
+    const { agent, agents, find } = await agentsFor(run)
+    const results = resultsIn(runId, events, key)
+    const message = session.recent.at(-1)
+    const request: TurnRequest = {
+      call: callOf(started, clock.now()),
+      viewer: { userId: session.ownerId, onlyKeyId: null },
+      sessionId,
+      hidden: undefined,
+      message: message ? key.open(message.content) : '',
+      system: [],
+      before: openedBefore(key, started.data.before),
+      agent,
+      agents,
+      messageId: run.message_id,
+      payerId: run.payer_id,
+      ...kept,
+      ...(started.data.continues === undefined ? {} : { results }),
+      ...(targetAgentId === undefined ? {} : { target: find(targetAgentId) }),
+    }
+    const recorded = recordedRun(runId, events, key.open)
+    return { request, sent: { session, position }, key, recorded, attempt }
+  }
+
+  return (run: RunView): Promise<TakenRun | undefined> =>
+    taken(run).catch((error: unknown) => {
+      if (error instanceof KeyDestroyed || error instanceof Refusal)
+        throw new NotResumable('the session or its agents are gone')
+      if (error instanceof SealBroken || error instanceof SyntaxError || error instanceof ZodError)
+        throw new NotResumable('its request cannot be read')
+      throw error
+    })
+}
+export type TakeRun = ReturnType<typeof takeRun>

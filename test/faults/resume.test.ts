@@ -1,0 +1,208 @@
+import t, { type Test } from 'tap'
+import { type Client, contents, eventsOf, textOf, user } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { providerDouble, type Reply } from '../support/provider-double.ts'
+import { startServer } from '../support/server.ts'
+import { toolServer } from '../support/tool-server.ts'
+
+// Several lives of a server.
+t.setTimeout(300_000)
+
+const never = new Promise(() => undefined)
+const text = 'That is done.'
+
+const apiCall = (url: string, name: string, method: string, more: object = {}) => ({
+  type: 'api_call',
+  name,
+  description: name,
+  method,
+  url: `${url}/${name}`,
+  headers: {},
+  parameters: { type: 'object', properties: {} },
+  ...more,
+})
+
+/** A server whose agent has tools that read, write, and write with a key. */
+const started = async (t: Test) => {
+  const provider = await providerDouble({ text })
+  t.teardown(provider.close)
+  const tools = await toolServer()
+  t.teardown(tools.close)
+  const server = await startServer(t, {
+    LLM_BASE_URL: provider.url,
+    LLM_MODEL: 'test/model',
+    API_CALL_ALLOW_HOSTS: '127.0.0.1',
+  })
+  const organization = await server.platform.organization()
+  const { key } = await organization.key()
+  const target_agent_id = await organization.agent({
+    name: 'Worker',
+    agent_type: 'LLM_AGENT',
+    instruction: 'You work.',
+    tools: [
+      apiCall(tools.url, 'look', 'GET'),
+      apiCall(tools.url, 'pay', 'POST'),
+      apiCall(tools.url, 'order', 'POST', { idempotency_header: 'Idempotency-Key' }),
+    ],
+  })
+  const asks = (session_id: string) => ({
+    messages: [{ role: 'system', content: `Rule of ${session_id}` }, ...user(session_id)],
+    session_id,
+    target_agent_id,
+  })
+  return { provider, tools, server, organization, key, asks }
+}
+
+type World = Awaited<ReturnType<typeof started>>
+
+/** What the provider was asked for a session, by how far the agent was. */
+const roundsOf = ({ provider }: World, session: string): number[] =>
+  provider.requests
+    .filter(({ body }) => body.messages.some(({ content }) => content === session))
+    .map(({ body }) => body.messages.filter(({ role }) => role === 'tool').length)
+
+const calling = (name: string): Reply => ({ calls: [{ name, arguments: {} }] })
+const heldReply: Reply = { text, hold: { after: 0, until: never } }
+
+/** A request whose connection breaks when the server is killed. */
+const ask = (client: Client, body: object, key?: string) =>
+  client.chat(body, key ? { headers: { 'idempotency-key': key } } : {}).catch(() => undefined)
+
+t.test('killed at each boundary of a run: it goes on from what is recorded', async (t) => {
+  const world = await started(t)
+  const { provider, tools, server, organization, key, asks } = world
+  const client = server.as(key)
+  tools.hold('/look', '/pay', '/order')
+  const asked: Promise<unknown>[] = []
+  let requests = 0
+
+  provider.next(heldReply)
+  asked.push(ask(client, asks('model-asked')))
+  await provider.received(++requests)
+
+  for (const name of ['look', 'pay', 'order']) {
+    provider.next(calling(name))
+    asked.push(ask(client, asks(`${name}-called`), `key-of-${name}`))
+    await tools.received(`/${name}`, 1)
+    requests++
+  }
+  tools.letGo()
+  provider.next(calling('pay'), heldReply)
+  asked.push(ask(client, asks('pay-answered'), 'key-of-answered'))
+  await provider.received(requests + 2)
+
+  await server.kill9()
+  await Promise.all(asked)
+  await server.restart()
+  const after = server.as(key)
+
+  const sessions = ['model-asked', 'look-called', 'pay-called', 'order-called', 'pay-answered']
+  await eventually(async () => {
+    for (const session of sessions) {
+      const { body } = await after.status(session)
+      if (body.is_processing) return undefined
+    }
+    return true
+  })
+  for (const session of sessions)
+    t.strictSame(await contents(after, session), [session, text], session)
+
+  t.strictSame(
+    roundsOf(world, 'model-asked'),
+    [0, 0],
+    'an answer that was not there is asked for again',
+  )
+  t.strictSame(roundsOf(world, 'look-called'), [0, 1], 'a recorded answer is not')
+  t.strictSame(roundsOf(world, 'pay-called'), [0, 1])
+  t.strictSame(roundsOf(world, 'order-called'), [0, 1])
+  t.strictSame(roundsOf(world, 'pay-answered'), [0, 1, 1])
+  t.equal(tools.timesOf('/look'), 2, 'what reads is called again')
+  t.equal(tools.timesOf('/pay'), 2, 'what writes is called once in each of two runs')
+  const keys = tools.asked
+    .filter(({ path }) => path === '/order')
+    .map(({ headers }) => headers['idempotency-key'])
+  t.equal(keys.length, 2)
+  t.equal(keys[0], keys[1], 'what takes a key is called again with the same')
+
+  const told = (session: string) =>
+    provider.requests
+      .findLast(({ body }) => body.messages.some(({ content }) => content === session))
+      ?.body.messages.map(({ content }) => content)
+  t.match(told('pay-called')?.at(-1), /^Error: it is not known whether this was done/)
+  t.match(told('pay-answered')?.at(-1), /done/)
+  t.match(told('pay-called')?.join(), /Rule of pay-called/, 'what the request said is kept')
+
+  const { balance, effective } = await server.platform.balanceOf(organization.ownerId)
+  t.equal(balance, effective, 'no credits are held')
+
+  const path = `/organizations/${organization.organizationId}/audit/events?limit=500`
+  const { events } = await server.platform.ask('GET', path)
+  const types = events.map(({ type }: { type: string }) => type)
+  const count = (type: string) => types.filter((one: string) => one === type).length
+  t.equal(count('RunResumed'), 5)
+  t.equal(count('RunCompleted'), 5)
+  t.equal(count('CreditsSettled') + count('ReservationReleased'), 5, 'each run is settled once')
+
+  const repeated = await after.chat(asks('pay-called'), {
+    headers: { 'idempotency-key': 'key-of-pay' },
+  })
+  t.equal(repeated.body.choices[0].message.content, text, 'a repeated request has the one answer')
+  t.equal(roundsOf(world, 'pay-called').length, 2)
+})
+
+t.test('who follows it is told, and has the turn from its start', async (t) => {
+  const world = await started(t)
+  const { provider, tools, server, key, asks } = world
+  provider.next({ text: 'Let me look. ', calls: [{ name: 'look', arguments: {} }] })
+  tools.hold('/look')
+  const stream = await server.as(key).stream(asks('s'))
+  await tools.received('/look', 1)
+  const before = await stream.until(({ data }) => data.event === 'tool_started')
+  await server.kill9()
+  await stream.all().catch(() => undefined)
+  await server.restart()
+  const after = server.as(key)
+  await tools.received('/look', 2)
+
+  const place = { headers: { 'last-event-id': before.id } }
+  const followed = await after.attach('s', place)
+  const retried = after.chat(asks('s'), {
+    headers: { 'x-stainless-retry-count': '1', 'x-stainless-lang': 'js' },
+  })
+  void retried.catch(() => undefined)
+  t.match((await followed.frames.next()).value, {
+    data: { choices: [{ delta: { role: 'assistant' } }] },
+  })
+  const resumed = await followed.frames.next()
+  t.match(resumed.value, { data: { event: 'run_resumed', attempt: 2 } })
+  await server.kill9()
+  tools.letGo()
+  await server.restart()
+  const last = server.as(key)
+  const whole = await (
+    await last.attach('s', { headers: { 'last-event-id': resumed.value.id } })
+  ).all()
+  t.match(eventsOf(whole)[0], { event: 'run_resumed', attempt: 3 })
+  t.equal(textOf(whole.slice(0, -1)), `Let me look. \n\n${text}`)
+  t.equal(whole.at(-1)?.data, '[DONE]')
+})
+
+t.test('after three attempts it is interrupted', async (t) => {
+  const { provider, server, key, asks, organization } = await started(t)
+  provider.next(heldReply, heldReply, heldReply)
+  for (let life = 1; life <= 3; life++) {
+    if (life === 1) void ask(server.as(key), asks('s'))
+    await provider.received(life)
+    await server.kill9()
+    await server.restart()
+  }
+  const { body } = await server.as(key).status('s')
+  t.equal(body.is_processing, false)
+  t.equal(provider.requests.length, 3)
+  const path = `/organizations/${organization.organizationId}/audit/events?limit=500&type=RunFailed`
+  const { events } = await server.platform.ask('GET', path)
+  t.match(events, [{ data: { code: 'interrupted', cause: 'it was tried as often as a run is' } }])
+  t.equal((await server.as(key).chat(asks('s'))).status, 200)
+  const { balance, effective } = await server.platform.balanceOf(organization.ownerId)
+  t.equal(balance, effective)
+})
