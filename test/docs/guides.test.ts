@@ -22,6 +22,12 @@ const pages: Readonly<Record<string, readonly RegExp[]>> = {
   'docs/guides/stream.md': [/leave/],
   'docs/guides/tools.md': [/\\"pieces\\":12/, /monday: 9 to 18/, /^ok$/m],
   'docs/guides/structured.md': [/^\{"summary":".*4711.*\]\}$/m],
+  'docs/guides/responses.md': [
+    /move into the next year/,
+    /note of the doctor/,
+    /event: response\.completed/,
+    /get_stock answered: 12 pieces/,
+  ],
   'docs/guides/watch.md': [
     /"status":"ok"/,
     /^reprise_/m,

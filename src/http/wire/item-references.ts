@@ -6,9 +6,17 @@ import { callsIn, messageRun, progressOf } from './response-object.ts'
 
 /** Each is read from the store; a request that repeats what it was told has no need of them. */
 const most = 256
+/** Characters, of which none is less than a byte: a request may have no more. */
+const mostText = 4_194_304
 
 const unknown = (id: string) =>
   refusal('response_not_found', { field: 'input', message: `There is no item ${id}` })
+
+const lengthOf = (item: SaidItem): number => {
+  if (item.type === 'function_call') return item.arguments.length
+  const texts = item.type === 'message' ? item.content : []
+  return texts.reduce((sum, part) => sum + ('text' in part ? part.text.length : 0), 0)
+}
 
 type Reference = Extract<InputItem, { type: 'item_reference' }>
 
@@ -44,7 +52,20 @@ export const withReferences =
     }
 
     const resolved: SaidItem[] = []
-    for (const item of items)
-      resolved.push(item.type === 'item_reference' ? await said(item) : item)
+    let characters = 0
+    for (const item of items) {
+      if (item.type !== 'item_reference') {
+        resolved.push(item)
+        continue
+      }
+      const found = await said(item)
+      characters += lengthOf(found)
+      if (characters > mostText)
+        throw refusal('payload_too_large', {
+          field: 'input',
+          message: 'What input refers to is larger than 4 MB together',
+        })
+      resolved.push(found)
+    }
     return resolved
   }
