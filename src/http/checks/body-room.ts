@@ -1,9 +1,6 @@
 import type { FastifyRequest, preParsingHookHandler } from 'fastify'
 import { fairQueue } from '../../support/fair-queue.ts'
 
-/** A body with files in base64: one of 10 MB fits (docs/contract/limits.md#sizes). */
-export const largeBodyLimit = 14 * 1024 * 1024
-
 /** Larger bodies wait for room. */
 const large = 1_048_576
 

@@ -2,7 +2,6 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { orchestratorModel } from '../../../queries/list-models.ts'
 import type { JsonSchemas } from '../../ports/json-schemas.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
-import { largeBodyLimit } from '../checks/body-room.ts'
 import { repetitionOf } from '../checks/repetition.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
@@ -27,7 +26,6 @@ export const chatRoutes =
           streams: 'asked',
           largeBody: true,
         },
-        bodyLimit: largeBodyLimit,
         preValidation: requireTurnScopes,
         schema: {
           tags: ['chat'],

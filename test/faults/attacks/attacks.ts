@@ -26,7 +26,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'documents that are slow to read': slowDocuments,
   'searches for hundreds of words': searches,
   'steps without end, with much text': largeSteps,
-  'files of 10 MB in messages': largeFiles,
+  'pictures in bodies of 10 MB': largeFiles,
   'output that is not read': stalledOutput,
   'feeds that are not read': unreadFeeds,
   'large frames without a key': strangersFrames,

@@ -5,7 +5,7 @@ const organizations = 4
 /** More of one organization would be over its limit of requests at once. */
 const requests = process.env.TESTS === 'full' ? 16 : 5
 
-/** Messages with a picture of 10 MB each, from several organizations at once. */
+/** Messages with bodies of 10 MB each, nearly all of it a picture, from several organizations at once. */
 export const largeFiles: Attack = async (server) => {
   const keys = await Promise.all(
     Array.from({ length: organizations }, async () => {
@@ -16,7 +16,7 @@ export const largeFiles: Attack = async (server) => {
   const url = new URL('/api/external/v1/chat/completions', server.url)
   const image = {
     type: 'image_url',
-    image_url: { url: dataUrl('image/png', png(9, 9, 10_485_760)) },
+    image_url: { url: dataUrl('image/png', png(9, 9, 7_800_000)) },
   }
   const content = [textPart('What is this?'), image]
   const body = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }] }))
