@@ -80,7 +80,7 @@ t.test('a start beside a busy application, whose events checkpoints have moved o
   const DATA_DIR = await folder(t)
   const first = await opened(DATA_DIR, { SUPER_ADMIN_KEY: superAdminKey })
   const asking = ({ http }: typeof first) => {
-    const headers = { 'x-api-key': superAdminKey, accept: 'application/x-ndjson' }
+    const headers = { 'x-api-key': superAdminKey, accept: 'application/x-ndjson, application/json' }
     return async (method: 'GET' | 'POST', url: string, payload?: object) =>
       http.inject({ method, url: `/api/admin${url}`, headers, ...(payload ? { payload } : {}) })
   }

@@ -74,7 +74,7 @@ t.test('scopes', async (t) => {
   const given = async (more: Partial<CreateApiKey>) =>
     (await createApiKey({ ...settings, by: giver(annId, 'ADMIN'), ...more }, as(annId))).scopes
   t.equal((await given({})).length, 8)
-  t.equal((await given({ type: 'user' })).length, 14)
+  t.equal((await given({ type: 'user' })).length, 16)
   t.strictSame(await given({ scopes: ['rag:read', 'rag:read'] }), ['rag:read'])
   t.strictSame(await given({ scopes: ['users:delegate'], provisioning: true }), [
     'users:delegate',
@@ -84,7 +84,7 @@ t.test('scopes', async (t) => {
     given({ type: 'user', by: giver(annId, 'MEMBER'), ...more })
   await t.rejects(asMember({ scopes: ['users:delegate'] }), { code: 'scope_not_allowed' })
   await t.rejects(asMember({ provisioning: true }), { code: 'scope_not_allowed' })
-  t.equal((await asMember({})).length, 14)
+  t.equal((await asMember({})).length, 16)
   const grantable: ReadonlySet<string> = new Set(['admin:write', 'rag:read'])
   const narrow = { by: { ...giver(annId, 'ADMIN'), grantable } }
   t.strictSame(await given({ ...narrow, type: 'user' }), ['rag:read', 'admin:write'])
