@@ -109,9 +109,10 @@ export const responseFrames = (
         })
         .join('')
 
-    /** What was numbered of a past turn is not known: its end comes in any case. */
+    /** How an earlier attempt, or what is past, was numbered is not known: the end comes in any case. */
     const pass = (): void => {
-      if (isPast && number <= after) number = after + 1
+      const { attempt = 1 } = turn
+      if ((isPast || attempt > 1) && number <= after) number = after + 1
     }
 
     const ended = (progress: Progress): string => {

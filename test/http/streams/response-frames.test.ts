@@ -1,0 +1,111 @@
+import t from 'tap'
+import type { TurnDone } from '../../../src/agents/agent-event.ts'
+import { refusal } from '../../../src/domain/refusal.ts'
+import { type ResponseStream, responseFrames } from '../../../src/http/streams/response-frames.ts'
+import { noEcho } from '../../../src/http/wire/response-object.ts'
+import type { LiveTurn, Outcome } from '../../../src/turns/turn.ts'
+import { turnLog } from '../../../src/turns/turn-log.ts'
+
+const token = (text: string, path?: number[]) => ({
+  event: 'token' as const,
+  agent: 'A',
+  step_id: 's',
+  text,
+  ...(path ? { path } : {}),
+})
+const doneWith = (text: string): TurnDone => ({
+  event: 'done',
+  text,
+  agent: 'A',
+  finish_reason: 'stop',
+  usage: { promptTokens: 1, completionTokens: 1 },
+  charges: [],
+})
+
+const turnWith = (outcome: Outcome, more: Partial<LiveTurn> = {}): LiveTurn => {
+  const turn: LiveTurn = {
+    runId: 'run-1',
+    sessionId: 'session-1',
+    organizationId: 'organization-1',
+    agentId: 'agent-1',
+    created: 1,
+    log: turnLog(),
+    started: Promise.resolve().then(() => turn),
+    outcome: Promise.resolve(outcome),
+    cancel: () => undefined,
+    ...more,
+  }
+  return turn
+}
+
+const told = async (
+  turn: LiveTurn,
+  stream: Omit<ResponseStream, 'echo'> = {},
+  signal?: AbortSignal,
+) => {
+  let text = ''
+  for await (const frame of responseFrames(turn, { echo: noEcho, ...stream })(signal)) text += frame
+  return text
+    .split('\n\n')
+    .filter(Boolean)
+    .map((frame) => JSON.parse(frame.slice(frame.indexOf('data: ') + 'data: '.length)))
+}
+
+const short = (events: readonly { type: string; sequence_number: number }[]) =>
+  events.map(({ type, sequence_number }) => `${sequence_number} ${type.slice('response.'.length)}`)
+
+const endFrom = (n: number) => [
+  `${n} output_text.done`,
+  `${n + 1} content_part.done`,
+  `${n + 2} output_item.done`,
+  `${n + 3} completed`,
+]
+
+t.test('a later attempt tells its end also to who was further in an earlier one', async (t) => {
+  const done = doneWith('One two')
+  const turn = turnWith({ status: 'completed', done }, { attempt: 2 })
+  for (const item of [{ event: 'run_resumed' as const, attempt: 2 }, token('One two'), done])
+    turn.log.push(item)
+  turn.log.close()
+  t.strictSame(short(await told(turn)).slice(4), ['4 output_text.delta', ...endFrom(5)])
+  const late = await told(turn, { after: 30 })
+  t.strictSame(short(late), endFrom(31))
+  t.match(late[0], { text: 'One two' })
+  const first = { ...turn, attempt: 1 }
+  t.strictSame(await told(first, { after: 8 }), [], 'who had all of it gets nothing')
+})
+
+t.test('a failure of what is past is told, however far the client was', async (t) => {
+  const failed = refusal('llm_service_timeout')
+  const turn = turnWith({ status: 'failed', refusal: failed })
+  turn.log.push({ event: 'failed', code: failed.code, message: failed.message })
+  turn.log.close()
+  const events = await told(turn, { after: 20, isPast: true })
+  t.strictSame(short(events), ['21 failed'])
+  t.match(events[0].response, { status: 'failed', error: { code: 'llm_service_timeout' } })
+})
+
+t.test('parallel branches come one after another', async (t) => {
+  const done = doneWith('A:\none\n\nB:\ntwo')
+  const turn = turnWith({ status: 'completed', done })
+  turn.log.push({ event: 'branches_began', names: ['A', 'B'] })
+  turn.log.push(token('two', [1]))
+  turn.log.push(token('one', [0]))
+  const ended = { event: 'branch_ended' as const, agent: 'A', step_id: 's', answered: true }
+  turn.log.push({ ...ended, path: [0] })
+  turn.log.push({ ...ended, path: [1] })
+  turn.log.push(done)
+  turn.log.close()
+  const deltas = (await told(turn)).map(({ delta }) => delta ?? '').join('')
+  t.equal(deltas, done.text)
+})
+
+t.test('a key that loses its rights ends the stream with an error', async (t) => {
+  const turn = turnWith({ status: 'completed', done: doneWith('') })
+  turn.log.push(token('One'))
+  const ending = new AbortController()
+  const all = told(turn, {}, ending.signal)
+  ending.abort(refusal('invalid_api_key'))
+  const last = (await all).at(-1)
+  t.match(last, { type: 'error', code: 'invalid_api_key', message: String, param: null })
+})
