@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { hugeJson } from '../test/support/documents.ts'
 import type { Section } from './bench.ts'
 import { type Measured, percentile } from './measured.ts'
 import { serveProduct } from './processes.ts'
@@ -11,6 +12,8 @@ const events = Number(process.env.LONG_READS_EVENTS ?? 1_000_000)
 const turns = 1
 const perSession = 7
 const everyMs = 5
+/** As much as one upload may have, less what the form around it takes. */
+const documentBytes = 10 * 1024 * 1024 - 1_024
 const adminKey = 'key-of-the-benchmark-of-long-reads-0000'
 
 const taken = async (url: string, headers: Record<string, string>): Promise<number> => {
@@ -42,7 +45,7 @@ const pinged = async (url: string, work: () => Promise<unknown>): Promise<number
 export const benchLongReads: Section = async ({ dir, profile }) => {
   const dataDir = join(dir, 'long-reads')
   const writing = await openWriting(dataDir)
-  const tenants = await makeTenants(writing, 1)
+  const tenants = await makeTenants(writing, 1, ['rag:read', 'rag:upload'])
   await storeSessions(writing, tenants, Math.ceil(events / perSession), () => turns)
   await writing.close()
   const organizationId = tenants[0]?.organizationId
@@ -70,6 +73,28 @@ export const benchLongReads: Section = async ({ dir, profile }) => {
       await pause(200)
     }
   }
+  const read = async () => {
+    const rag = `${product.url}/api/external/rag`
+    const headers = { 'x-api-key': tenants[0]?.key ?? '' }
+    const asked = async (path: string, init: RequestInit) => {
+      const reply = await fetch(`${rag}${path}`, init)
+      if (!reply.ok) throw new Error(`${path}: ${reply.status} ${await reply.text()}`)
+      return (await reply.json()) as { datastore_id: string; files: { status: string }[] }
+    }
+    const { datastore_id } = await asked('/datastores', {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ display_name: 'Library' }),
+    })
+    const form = new FormData()
+    form.append('files', new Blob([hugeJson(documentBytes)]), 'large.json')
+    form.append('datastore_id', datastore_id)
+    await asked('/upload', { method: 'POST', headers, body: form })
+    for (let open = true; open; await pause(200)) {
+      const { files } = await asked(`/datastores/${datastore_id}/files`, { headers })
+      open = files.some(({ status }) => status !== 'completed' && status !== 'failed')
+    }
+  }
   try {
     await folded()
     const works: [string, () => Promise<unknown>][] = [
@@ -80,6 +105,7 @@ export const benchLongReads: Section = async ({ dir, profile }) => {
       ['a snapshot of a feed', () => taken(`${at}/feeds/messages`, lines)],
       ['a rebuild of transparency', () => rebuilt('transparency')],
       ['a rebuild of messages', () => rebuilt('messages')],
+      ['a document of 10 MB', read],
     ]
     const measured: Measured[] = []
     for (const [name, work] of works) {

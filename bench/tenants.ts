@@ -4,6 +4,7 @@ import { openStores } from '../src/app/stores.ts'
 import { systemClock as clock } from '../src/app/system-clock.ts'
 import { configFrom, type Environment } from '../src/config.ts'
 import { creditUnit } from '../src/domain/account/account.ts'
+import type { Scope } from '../src/domain/api-key/scopes.ts'
 import { platformGiver } from '../src/domain/api-key/who-may.ts'
 import { transactor } from '../src/event-sourcing/transactor.ts'
 import { type Call, systemCall } from '../src/ports/call.ts'
@@ -39,8 +40,15 @@ export const openWriting = async (dataDir: string, env: Environment = {}) => {
 
 export type Writing = Awaited<ReturnType<typeof openWriting>>
 
-/** So many that a load rotating over their keys meets no plan limit (300 requests a minute each). */
-export const makeTenants = ({ commands }: Writing, count: number): Promise<Tenant[]> =>
+/**
+ * Keys have the usual scopes, unless some are given. So many that a load rotating over their keys meets no plan limit (300 requests
+ * a minute each).
+ */
+export const makeTenants = (
+  { commands }: Writing,
+  count: number,
+  scopes?: readonly Scope[],
+): Promise<Tenant[]> =>
   Promise.all(
     Array.from({ length: count }, async (_, n): Promise<Tenant> => {
       const owner = { email: `owner-${n}@bench.invalid`, name: `Owner ${n}` }
@@ -58,6 +66,7 @@ export const makeTenants = ({ commands }: Writing, count: number): Promise<Tenan
           expiresAt: null,
           provisioning: false,
           by: platformGiver,
+          scopes,
         },
         { ...platformCall(), organizationId },
       )
