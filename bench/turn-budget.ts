@@ -5,14 +5,14 @@ import type { TurnCount } from './counting/turn-counts.ts'
  * own, with the offline model (docs/performance.md#a-budget-a-turn).
  */
 export const turnBudget: Readonly<Record<TurnCount, number>> = {
-  bytes: 480_000,
+  bytes: 450_000,
   events: 10.5,
   logCommits: 2.5,
   logPuts: 12,
   logGets: 2,
-  viewsCommits: 1.5,
-  viewsPuts: 45,
-  viewsGets: 20,
+  viewsCommits: 0.5,
+  viewsPuts: 30,
+  viewsGets: 8,
   parses: 1.5,
   stringifies: 9,
   hashes: 2,

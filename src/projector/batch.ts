@@ -21,23 +21,26 @@ export type FoldedBatch = {
   error?: unknown
 }
 
+const nothing: readonly DocumentChange[] = []
+
 const fetched = async (
   projectionStore: ProjectionStore,
   { name }: AnyProjection,
   steps: readonly RoutedEvent[],
 ): Promise<ReadonlyMap<string, Document>> => {
   const ids = new Set<string>()
-  const finds: Promise<void>[] = []
+  let finds: Promise<void>[] | undefined
   for (const { ids: own, clear } of steps) {
     for (const id of own) ids.add(id)
-    if (clear)
-      finds.push(
-        projectionStore.idsOf(name, clear.index, clear.equals).then((stored) => {
-          clear.stored = stored
-        }),
-      )
+    if (!clear) continue
+    finds ??= []
+    finds.push(
+      projectionStore.idsOf(name, clear.index, clear.equals).then((stored) => {
+        clear.stored = stored
+      }),
+    )
   }
-  await Promise.all(finds)
+  if (finds) await Promise.all(finds)
   return ids.size > 0 ? projectionStore.load(name, [...ids]) : new Map()
 }
 
@@ -83,7 +86,7 @@ export const batchFolder = (projections: readonly AnyProjection[]) => {
       const idle = routed.steps.length === 0 && !routed.error
       outcomes.push(
         idle
-          ? { cursor, changes: [], position: end }
+          ? { cursor, changes: nothing, position: end }
           : outcome(projectionStore, cursor, routed, batch),
       )
     }

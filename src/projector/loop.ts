@@ -58,7 +58,10 @@ export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
   const { renewed = NEVER } = options
 
   const settled = (outcomes: readonly FoldedBatch[]) => {
-    for (const { cursor, position, error } of outcomes) Object.assign(cursor, { position, error })
+    for (const { cursor, position, error } of outcomes) {
+      cursor.position = position
+      cursor.error = error
+    }
     done(outcomes)
   }
 

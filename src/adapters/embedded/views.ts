@@ -194,13 +194,13 @@ export const embeddedViews = (
 
     commit: (commits, generation, more) =>
       attempt(() => {
-        const due = commits
-          .map((commit) => ({ ...commit, table: generationOf(commit.view, generation) }))
-          .filter(({ table, position }) => position > table.checkpoint)
-          .map((commit) => {
-            for (const { id } of commit.changes) assertId(id)
-            return { ...commit, bytes: requireStorable(commit.view, commit.changes) }
-          })
+        const due: Parameters<typeof on.buffer.add>[0][number][] = []
+        for (const { view, changes, position } of commits) {
+          const table = generationOf(view, generation)
+          if (position <= table.checkpoint) continue
+          for (const { id } of changes) assertId(id)
+          due.push({ table, changes, position, bytes: requireStorable(view, changes) })
+        }
         on.buffer.add(due, more)
       }),
 
