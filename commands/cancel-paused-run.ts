@@ -19,3 +19,4 @@ export const cancelPausedRun =
     const settled = await settleClosed(transact)(events, payerId, call)
     return { cancelled: events.length > 0, position: latest(position, ...settled) }
   }
+export type CancelPausedRunCommand = ReturnType<typeof cancelPausedRun>

@@ -17,3 +17,4 @@ export const expireApproval =
     )
     return { expired: events.length > 0, goesOn: canGoOn(state), position }
   }
+export type ExpireApprovalCommand = ReturnType<typeof expireApproval>

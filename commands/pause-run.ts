@@ -1,12 +1,13 @@
 import { canGoOn, decidePause, type Pause } from '../src/domain/session/approvals.ts'
 import type { SessionEvent } from '../src/domain/session/events.ts'
-import { decideRecord, sessionStream } from '../src/domain/session/session.ts'
+import { decideRecord, type RunOwner, sessionStream } from '../src/domain/session/session.ts'
 import { inPieces } from '../src/event-sourcing/in-pieces.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 
 export type PauseRun = Pause & {
   sessionId: string
+  owner: RunOwner
   /** What is still to be stored of the run. */
   steps: readonly SessionEvent[]
 }
@@ -18,17 +19,18 @@ export type PauseRun = Pause & {
  */
 export const pauseRun =
   (transact: Transact) =>
-  async ({ sessionId, steps, ...pause }: PauseRun, call: Call) => {
+  async ({ sessionId, steps, owner, ...pause }: PauseRun, call: Call) => {
     const stream = sessionStream(call.organizationId, sessionId)
     const { runId } = pause.paused
     for (const piece of inPieces(steps)) {
-      const record = decideRecord(runId, piece)
+      const record = decideRecord(runId, piece, owner)
       await transact(stream, (state) => (state.paused ? [] : record(state)), call)
     }
-    const asked = await transact(stream, decidePause(pause), call)
+    const asked = await transact(stream, decidePause(pause, owner), call)
     return {
       paused: asked.events.length > 0,
       goesOn: canGoOn(asked.state),
       position: asked.position,
     }
   }
+export type PauseRunCommand = ReturnType<typeof pauseRun>

@@ -1,6 +1,6 @@
 import {
   decideResume,
-  mostAttempts,
+  isExhausted,
   type RunOwner,
   sessionStream,
 } from '../src/domain/session/session.ts'
@@ -26,11 +26,9 @@ export const resumeRun =
     const stream = sessionStream(call.organizationId, sessionId)
     const { events, state, position } = await transact(stream, decideResume(resume), call)
     const [resumed] = events
-    const { running } = state
-    const ours = running?.runId === resume.runId && running.node === resume.from.node
     return {
       attempt: resumed?.data.attempt,
-      exhausted: !resumed && ours && running.attempt >= mostAttempts,
+      exhausted: !resumed && isExhausted(resume, state),
       session: state,
       position,
     }

@@ -58,9 +58,9 @@ export const approvals: Projection<ApprovalView, typeof sessionEvents> = {
       equals: ['organization_id', 'approver', 'status'],
       orderBy: 'requested_at',
     },
-    by_status: { equals: ['status'], orderBy: 'expires_at' },
-    by_run: { equals: ['run_id'], orderBy: 'requested_at' },
-    by_session: { equals: ['organization_id', 'session_id'] },
+    by_status: { equals: ['status'], orderBy: 'expires_at', totals: false },
+    by_run: { equals: ['run_id'], orderBy: 'requested_at', totals: false },
+    by_session: { equals: ['organization_id', 'session_id'], totals: false },
   },
   id: ({ data }) => ('approvalId' in data ? data.approvalId : []),
   creates: {

@@ -31,9 +31,13 @@ const runView = z.object({
   ]),
   /** Only while running; not while it waits for somebody. */
   open: flag,
+  /** Something that it waits, or waited, for was decided and it has not gone on since. */
+  decided: flag,
   /** Only where a stock SDK may repeat the request. */
   fingerprint: text.optional(),
   started_at: timestamp,
+  /** When it went on after it had waited for somebody; absent: it never did. */
+  waited_until: timestamp.optional(),
   ended_at: timestamp.nullable(),
   error_code: text.nullable(),
   finish_reason: sessionEvents.RunCompleted.shape.finishReason.nullable(),
@@ -50,7 +54,7 @@ type Event = Seen<typeof sessionEvents>
 type Cost = { promptTokens: number; completionTokens: number; charge: number }
 
 const ended = (
-  { open: _, ...view }: RunView,
+  { open: _, decided: __, ...view }: RunView,
   { metadata, data }: Event & { data: Cost },
   change: Pick<RunView, 'status'> & Partial<RunView>,
 ): RunView => ({
@@ -72,6 +76,7 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
   categories: ['session'],
   events: sessionEvents,
   indexes: {
+    decided: { equals: ['decided'], orderBy: 'started_at', totals: false },
     open: { equals: ['open'], orderBy: 'started_at', totals: false },
     by_session: { equals: ['organization_id', 'session_id'], totals: false },
     by_fingerprint: { equals: ['fingerprint'], orderBy: 'started_at', totals: false },
@@ -104,12 +109,21 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
     }),
   },
   changes: {
-    RunResumed: (view, { data: { node, attempt } }) => ({ ...view, node, attempt }),
+    RunResumed: ({ decided: _, ...view }, { data: { node, attempt }, metadata }) => ({
+      ...view,
+      node,
+      attempt,
+      ...(view.status === 'running' ? {} : { waited_until: metadata.at }),
+      status: 'running',
+      open: true,
+    }),
     AssistantMessageRecorded: (view, { data }) => ({
       ...view,
       agent: data.agent,
       answer_id: data.messageId,
     }),
+    ApprovalDecided: (view) => ({ ...view, decided: true }),
+    ApprovalExpired: (view) => ({ ...view, decided: true }),
     RunPaused: ({ open: _, ...view }, { data }) => ({
       ...view,
       status: data.state,

@@ -117,6 +117,10 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
       touched({ ...view, message_count: view.message_count + 1 }, event),
     ClientToolAnswered: (view, event) =>
       touched({ ...view, message_count: view.message_count + 1 }, event),
+    RunResumed: (view, { data, metadata }) =>
+      view.run?.run_id === data.runId && view.run.state !== 'processing'
+        ? { ...view, run: { ...view.run, state: 'processing', started_at: metadata.at } }
+        : view,
     RunPaused: (view, event) =>
       touched(inRun(view, event.data.runId, { state: event.data.state }), event),
     RunCompleted: ended('ended'),

@@ -135,6 +135,32 @@ export type ToolCompleted = Replayed & {
   error?: unknown
 }
 
+/** A call of a tool waits until somebody agrees. `replayed`: it was asked for in an earlier attempt. */
+export type ApprovalRequired = Replayed & {
+  event: 'approval_required'
+  at: string
+  approval_id: string
+  tool_name: string
+  tool_id: string
+  agent_name: string
+  /** JSON as the model wrote it: shown to those who may decide, never to the logs. */
+  arguments: string
+  /** A digest of how the tool is configured. */
+  definition: string
+  approver: 'user' | 'admin'
+  expires_at: string
+}
+
+/** A call that waits for a decision, as those who may decide see it. */
+export type PendingApproval = {
+  approval_id: string
+  tool_name: string
+  agent_name: string
+  arguments: unknown
+  arguments_digest: string
+  expires_at: string
+}
+
 export type TurnDone = {
   event: 'done'
   /** The answer as recorded; the tokens in order, but for PARALLEL_AGENTs, whose tokens mingle. */
@@ -149,6 +175,8 @@ export type TurnDone = {
   waits?: true
   /** From where it goes on; never kept in memory after the turn. */
   suspended?: Suspended
+  /** The turn is not over: it goes on once these are decided. */
+  pending?: readonly PendingApproval[]
 }
 
 /**
@@ -177,3 +205,4 @@ export type AgentEvent =
   | ModelAnswered
   | ToolStarted
   | ToolCompleted
+  | ApprovalRequired

@@ -19,10 +19,17 @@ import { z } from 'zod'
 import type { Clock } from '../ports/clock.ts'
 import type { ToolCall } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
-import type { AgentEvent, ToolCompleted } from './agent-event.ts'
-import type { Journal } from './journal.ts'
+import type { AgentEvent, ApprovalRequired, ToolCompleted } from './agent-event.ts'
+import type { Journal, RecordedApproval } from './journal.ts'
+import { Paused } from './paused.ts'
 import type { RunBudget } from './run-budget.ts'
-import { errorPrefix, type Tool, type ToolOutput, type ToolResult } from './tool.ts'
+import {
+  errorPrefix,
+  type Tool,
+  type ToolApproval,
+  type ToolOutput,
+  type ToolResult,
+} from './tool.ts'
 import type { AgentTurn } from './turn.ts'
 
 const object = z.record(z.string(), z.unknown())
@@ -64,15 +71,54 @@ const unknownOutcome =
 const meant = (call: ToolCall, tools: readonly Tool[]) => {
   const tool = tools.find(({ spec }) => spec.name === call.name)
   if (!tool) return { misfit: `there is no tool ${call.name}` }
-  if (tool.policy?.approval) return { misfit: 'this call needs approval, and was not made' }
   const args = argumentsOf(call)
   return args ? { tool, args } : { misfit: 'the arguments are not a JSON object' }
+}
+
+type Names = Pick<ApprovalRequired, 'at' | 'tool_name' | 'tool_id' | 'agent_name'>
+
+/** What the model is told of a call that nobody agreed to; undefined for one that is agreed to. */
+const denial = (
+  { status, reason, definition }: RecordedApproval,
+  approval: ToolApproval | undefined,
+): string | undefined => {
+  if (status === 'changed') return 'the arguments are not those that were approved'
+  if (status === 'expired') return 'nobody approved this call in time, so it was not made'
+  if (status !== 'approved')
+    return `this call was denied, and not made${reason ? `. The reason given: ${reason}` : ''}`
+  return approval && approval.definition !== definition
+    ? 'the tool has changed since this call was approved, so it was not made'
+    : undefined
+}
+
+/** Asks for an agreement to a call; `earlier` is what was asked for in an earlier attempt. */
+const askFor = (
+  names: Names,
+  call: ToolCall,
+  approval: ToolApproval | undefined,
+  earlier: RecordedApproval | undefined,
+  clock: Clock,
+): ApprovalRequired => {
+  const { approver = 'user', ttlSeconds = 0, definition = '' } = approval ?? {}
+  const late = new Date(clock.now().getTime() + ttlSeconds * 1000).toISOString()
+  const asked = { event: 'approval_required', ...names, arguments: call.arguments } as const
+  return earlier
+    ? {
+        ...asked,
+        approval_id: earlier.approvalId,
+        definition: earlier.definition,
+        approver: earlier.approver,
+        expires_at: earlier.expiresAt,
+        replayed: true,
+      }
+    : { ...asked, approval_id: clock.id(), definition, approver, expires_at: late }
 }
 
 const runOne = (
   call: ToolCall,
   { agent, turn, tools, toolMs, budget, journal, clock, placeOf }: Uses,
   done: (result: ToolResult) => void,
+  waits: () => void,
 ): Observable<AgentEvent> =>
   defer(() => {
     const at = placeOf(call)
@@ -86,6 +132,12 @@ const runOne = (
     const context = { agent, turn, toolId: call.id, idempotencyKey, signal: abort.signal }
     const names = { at, tool_name: call.name, tool_id: call.id, agent_name: agent.name }
     const { tool, args, misfit } = meant(call, tools)
+    const approval = tool?.policy?.approval
+    const decided = recorded ? undefined : journal.approvalAt(at, call.arguments)
+    if (decided?.status === 'pending' || (approval && !decided && !recorded)) {
+      waits()
+      return of(askFor(names, call, approval, decided, clock))
+    }
     const { effect, keyed = false } = { effect: 'read', ...tool?.policy, ...recorded } as const
     const began = clock.now().getTime()
     const started: AgentEvent = {
@@ -109,6 +161,11 @@ const runOne = (
     const completed = (result: ToolResult): ToolCompleted =>
       told(result.ok ? result : { ...result, content: errorPrefix + result.content })
 
+    const denied = decided && denial(decided, approval)
+    if (denied !== undefined) {
+      const replay = decided?.told ? { replayed: true as const } : {}
+      return of({ ...completed(failed(denied)), ...replay })
+    }
     if (recorded?.result && !tool?.local) return of(started, told(recorded.result))
     const again = effect === 'read' || keyed || tool?.local === true
     if (recorded && !again) {
@@ -148,17 +205,29 @@ const runOne = (
 
 /**
  * Runs the calls of one round side by side. `results` is filled in the calls' order; nothing a
- * tool does fails the turn. A call for which the run has no step left is not made.
+ * tool does fails the turn. A call for which the run has no step left is not made. When all others have
+ * ended, fails with Paused where one waits for somebody.
  */
 export const callTools = (
   calls: readonly ToolCall[],
   uses: Uses,
   results: ToolResult[],
 ): Observable<AgentEvent> =>
-  merge(
-    ...calls.map((call, n) =>
-      runOne(call, uses, (result) => {
-        results[n] = result
-      }),
-    ),
-  )
+  defer(() => {
+    let waiting = false
+    const waits = () => {
+      waiting = true
+    }
+    const made = calls.map((call, n) =>
+      runOne(
+        call,
+        uses,
+        (result) => {
+          results[n] = result
+        },
+        waits,
+      ),
+    )
+    const paused = defer(() => (waiting ? throwError(() => new Paused()) : EMPTY))
+    return concat(merge(...made), paused)
+  })

@@ -23,6 +23,19 @@ export type RecordedAnswer = {
 /** A tool that was called; without a result, it is not known what came of it. */
 export type RecordedTool = { effect: 'read' | 'write'; result?: { ok: boolean; content: string } }
 
+/** What was decided on a call that waits for somebody. `changed`: it was approved with other arguments. */
+export type RecordedApproval = {
+  approvalId: string
+  status: 'pending' | 'approved' | 'denied' | 'expired' | 'changed'
+  /** A digest of how the tool was configured. */
+  definition: string
+  approver: 'user' | 'admin'
+  expiresAt: string
+  reason?: string | undefined
+  /** The model has been told of the denial. */
+  told: boolean
+}
+
 /**
  * What is recorded of a run, by places. A place names an agent by the way to it (`0.1.t`), a model's
  * answer by the agent and its number (`0.1/2`), a tool's call by the answer and the call's number
@@ -35,6 +48,8 @@ export type Journal = {
   isRouted(at: string): boolean
   /** Told what a model is asked at a place, also where its answer is recorded. */
   asks?(at: string, request: ModelRequest): void
+  /** Of a call with these arguments. */
+  approvalAt(at: string, args: string): RecordedApproval | undefined
   /** What of the run's limits is used up. */
   used: { modelCalls: number; steps: number }
   /**
@@ -50,6 +65,7 @@ export const noJournal: Journal = {
   answerAt: () => undefined,
   toolAt: () => undefined,
   isRouted: () => false,
+  approvalAt: () => undefined,
   used: { modelCalls: 0, steps: 0 },
   saved: () => undefined,
 }

@@ -5,6 +5,7 @@ import type { AgentAnswer, AgentEvent } from './agent-event.ts'
 import type { AgentKind, AgentStep } from './agent-kind.ts'
 import { answered, answerOf, someBelow } from './hand-over.ts'
 import { paragraphs } from './paragraphs.ts'
+import { Paused } from './paused.ts'
 import { type Suspended, waited } from './suspended.ts'
 
 /** An event of a branch, with the branch added to its path. */
@@ -48,6 +49,8 @@ export const parallelAgent: AgentKind = (agent, step, runtime) =>
     const below = running.map(({ branch }) => branch)
     const answers: AgentAnswer[] = []
     const errors: unknown[] = []
+    /** Branches that wait for somebody; the others go on to their ends. */
+    const paused = new Set<number>()
     const ended = ({ name }: AgentConfig, n: number) =>
       defer(() =>
         of<AgentEvent>({
@@ -64,16 +67,19 @@ export const parallelAgent: AgentKind = (agent, step, runtime) =>
         answers[n] = answer
       }).pipe(
         catchError((error: unknown) => {
-          errors.push(error)
+          if (error instanceof Paused) paused.add(n)
+          else errors.push(error)
           return EMPTY
         }),
       )
-      return concat(events, ended(branch, n)).pipe(map((event) => inBranch(event, n)))
+      const end = defer(() => (paused.has(n) ? EMPTY : ended(branch, n)))
+      return concat(events, end).pipe(map((event) => inBranch(event, n)))
     })
     return concat(
       of<AgentEvent>({ event: 'branches_began', names: below.map(({ name }) => name) }),
       merge(...branches),
       defer(() => {
+        if (paused.size > 0) return throwError(() => new Paused())
         if (errors.length === below.length) return throwError(() => errors[0])
         const parts = below.map(
           ({ name }, n) => `${name}:\n${answers[n]?.text ?? '(could not answer)'}`,

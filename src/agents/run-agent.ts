@@ -7,6 +7,7 @@ import type { AgentKind, AgentStep, RunLimits, Runtime, RuntimePorts } from './a
 import { llmAgent } from './llm-agent.ts'
 import { loopAgent } from './loop-agent.ts'
 import { parallelAgent } from './parallel-agent.ts'
+import { Paused } from './paused.ts'
 import { sequentialAgent } from './sequential-agent.ts'
 import { noUsage, plus } from './token-meter.ts'
 
@@ -84,7 +85,8 @@ export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
           subscriber.next(event)
         },
         error(error) {
-          subscriber.next(completed(null, error))
+          // It goes on in another attempt.
+          if (!(error instanceof Paused)) subscriber.next(completed(null, error))
           subscriber.error(error)
         },
       })

@@ -33,7 +33,12 @@ export type ToolContext = {
 }
 
 /** Somebody decides on a call before it is made, else it is denied by time. */
-type ToolApproval = { approver: 'user' | 'admin'; ttlSeconds: number }
+export type ToolApproval = {
+  approver: 'user' | 'admin'
+  ttlSeconds: number
+  /** A digest of how the tool is configured: an approval is for this and no other. */
+  definition: string
+}
 
 /** What a tool's calls do elsewhere, and what is done about it. */
 export type ToolPolicy = {

@@ -314,6 +314,7 @@ export const app = (config: Config, options: Options) =>
       stores,
       projecting,
       turns,
+      resumeOrClose: chat.resumeOrClose,
       forkSessions,
       warmAgents,
       answers,

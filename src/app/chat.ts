@@ -1,6 +1,7 @@
 import { findAgents as findAgentsOf } from '../../queries/find-agents.ts'
 import { findAnswer } from '../../queries/find-answer.ts'
 import { findApproval } from '../../queries/find-approval.ts'
+import { findPendingApprovals } from '../../queries/find-pending-approvals.ts'
 import { findRepeatedRun } from '../../queries/find-repeated-run.ts'
 import { findSession } from '../../queries/find-session.ts'
 import { findTurnAgent } from '../../queries/find-turn-agent.ts'
@@ -64,6 +65,7 @@ import type { ReceiveParts } from '../turns/receive-parts.ts'
 import { repeatedRequests } from '../turns/repeated-requests.ts'
 import { replayRun } from '../turns/replay-run.ts'
 import type { RequireSubscription } from '../turns/require-subscription.ts'
+import { resumeOrClose } from '../turns/resume-or-close.ts'
 import { runSpans } from '../turns/run-spans.ts'
 import { takeRun } from '../turns/take-run.ts'
 import { turns as turnsOf } from '../turns/turns.ts'
@@ -76,11 +78,13 @@ type Uses = {
   config: Pick<Config, 'CORS_ORIGINS' | 'PUBLIC_URL' | 'RUN_MAX_MODEL_CALLS' | 'RUN_MAX_STEPS'>
   commands: Pick<
     Commands,
+    | 'cancelPausedRun'
     | 'changeAgent'
     | 'decideOnApproval'
     | 'endRun'
     | 'eraseSession'
     | 'forkSession'
+    | 'pauseRun'
     | 'recordSteps'
     | 'resumeRun'
     | 'sendMessage'
@@ -132,12 +136,23 @@ export const chatPart = (uses: Uses) => {
 
   const organizationAgents = findAgentsOf({ agents, organizations, changes: uses.changes })
   const findAgents = organizationAgents.find
-  const pastTurn = pastTurnOf(findAnswer({ runs, messages, open }))
+  const pastTurn = pastTurnOf(
+    findAnswer({ runs, messages, open }),
+    findPendingApprovals({ approvals, open }),
+  )
   const warmAgents = warmAgentsOf({ findAgents, toolsOf, models, clock })
+  /** One that cannot go on now does so with the next tick. */
+  const ready = (runId: string): Promise<void> =>
+    goOnWithRun(runId).catch((err: unknown) =>
+      log.error({ err, run_id: runId }, 'a run could not go on'),
+    )
   const turns = turnsOf({
+    cancelPausedRun: commands.cancelPausedRun,
+    ready,
     sendMessage: commands.sendMessage,
     recordSteps: commands.recordSteps,
     endRun: commands.endRun,
+    pauseRun: commands.pauseRun,
     runAgent: agentRuntime({
       models,
       clock,
@@ -163,6 +178,12 @@ export const chatPart = (uses: Uses) => {
     node,
     log,
   })
+  const resumed = resumeOrClose({ resume: turns.resume, endRun: commands.endRun, clock, log })
+  /** The views show why it is to go on. */
+  async function goOnWithRun(runId: string): Promise<void> {
+    const run = await runs.get(runId)
+    if (run?.status === 'awaiting_approval') await resumed(run)
+  }
   const repeats = repeatedRequests({ turns, findRepeatedRun: findRepeatedRun(runs), clock })
   const currentSession = findCurrentSession({
     waitUntilShown: turns.waitUntilShown,
@@ -217,6 +238,7 @@ export const chatPart = (uses: Uses) => {
 
   return {
     turns,
+    resumeOrClose: resumed,
     beginTurn,
     warmAgents,
     forkSessions,
@@ -300,6 +322,7 @@ export const chatPart = (uses: Uses) => {
           listApprovals: listApprovals({ approvals, open }),
           findApproval: findApproval({ approvals }),
           decideOnApproval: commands.decideOnApproval,
+          goOn: ready,
           delegate,
           waitForPosition,
         }),

@@ -7,8 +7,10 @@ import type { Log } from '../ports/log.ts'
 import type { Projector } from '../projector/projector.ts'
 import { closeOrphans } from '../reactors/close-orphans.ts'
 import { finishForks } from '../reactors/finish-forks.ts'
+import { goOnWithRuns } from '../reactors/go-on-with-runs.ts'
 import { tellOrganizations } from '../reactors/tell-organizations.ts'
 import type { ForkSessions } from '../turns/fork-sessions.ts'
+import type { ResumeOrClose } from '../turns/resume-or-close.ts'
 import type { Turns } from '../turns/turns.ts'
 import type { WarmAgents } from '../turns/warm-agents.ts'
 import type { Commands } from './commands.ts'
@@ -16,11 +18,15 @@ import type { AllViews } from './read-models.ts'
 import type { Stores } from './stores.ts'
 
 type Uses = {
-  commands: Pick<Commands, 'endRun' | 'recordAccountChange' | 'settleReservation'>
-  views: Pick<AllViews, 'accountChanges' | 'accounts' | 'contents' | 'forks' | 'runs'>
+  commands: Pick<
+    Commands,
+    'endRun' | 'expireApproval' | 'recordAccountChange' | 'settleReservation'
+  >
+  views: Pick<AllViews, 'accountChanges' | 'accounts' | 'approvals' | 'contents' | 'forks' | 'runs'>
   stores: Pick<Stores, 'events' | 'sharedEvents' | 'damage'>
   projecting: Pick<Projector, 'waitForPosition'>
-  turns: Pick<Turns, 'find' | 'isRunning' | 'resume'>
+  turns: Pick<Turns, 'find' | 'isRunning'>
+  resumeOrClose: ResumeOrClose
   forkSessions: ForkSessions
   warmAgents: Pick<WarmAgents, 'release'>
   answers: Pick<Answers, 'sweep'>
@@ -54,7 +60,7 @@ export const housekeeping = (uses: Uses) => {
     settleReservation: commands.settleReservation,
     isLive: turns.isRunning,
     stop: (runId) => turns.find(runId)?.cancel(),
-    resume: turns.resume,
+    resumeOrClose: uses.resumeOrClose,
     leases,
     clock,
     node,
@@ -69,6 +75,16 @@ export const housekeeping = (uses: Uses) => {
     log,
   })
 
+  const decidedRuns = goOnWithRuns({
+    approvals: views.approvals,
+    runs: views.runs,
+    expireApproval: commands.expireApproval,
+    resumeOrClose: uses.resumeOrClose,
+    waitForPosition: (position) => projecting.waitForPosition(position, shownWithinMs),
+    clock,
+    log,
+  })
+
   const tellOfAccounts = tellOrganizations({
     accountChanges: views.accountChanges,
     recordAccountChange: commands.recordAccountChange,
@@ -80,6 +96,7 @@ export const housekeeping = (uses: Uses) => {
   /** `certain`: no other process is running. */
   const sweep = async ({ certain }: { certain: boolean }): Promise<void> => {
     await orphans({ certain })
+    await decidedRuns()
     await unfinishedForks({ certain })
     await uses.refreshMasterKeys()
     await answers.sweep(clock.now())

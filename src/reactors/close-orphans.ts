@@ -11,7 +11,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
-import { NotResumable } from '../turns/take-run.ts'
+import type { ResumeOrClose } from '../turns/resume-or-close.ts'
 
 /**
  * The lease that shows that a process is alive: while it holds the lease, no other ends its runs.
@@ -32,8 +32,8 @@ type Uses = {
   isLive(runId: string): boolean
   /** Cancels a run of this process. */
   stop(runId: string): void
-  /** Goes on with a run whose process is gone. @throws NotResumable */
-  resume(run: RunView): Promise<void>
+  /** Goes on with a run whose process is gone, or closes it. */
+  resumeOrClose: ResumeOrClose
   endRun: EndRunCommand
   settleReservation: SettleReservationCommand
   log: Log
@@ -51,7 +51,7 @@ const free = { promptTokens: 0, completionTokens: 0, charge: 0 }
  */
 export const closeOrphans = (uses: Uses) => {
   const { runs, contents, accounts, leases, clock, node, isLive, stop, endRun, log } = uses
-  const { settleReservation } = uses
+  const { settleReservation, resumeOrClose } = uses
   let suspects = new Set<string>()
 
   const callFor = (runId: string, organizationId?: string) =>
@@ -62,35 +62,20 @@ export const closeOrphans = (uses: Uses) => {
       ? !isLive(run_id)
       : certain || (await leases.holder(nodeLease(owner))) === undefined
 
-  type End = SessionEvent<'RunFailed' | 'RunTimedOut'>
-
-  const close = async (run: RunView, end: End) => {
+  const close = async (run: RunView, end: SessionEvent<'RunTimedOut'>) => {
     const { run_id: runId, session_id: sessionId, payer_id: payerId } = run
     const call = callFor(runId, run.organization_id)
     const { ended } = await endRun({ sessionId, payerId, steps: [], end }, call)
     if (ended) log.warn({ run_id: runId, end: end.type }, 'a run was ended')
   }
 
-  /** A run whose process is gone goes on here; one that cannot is closed. */
-  const goOn = async (run: RunView): Promise<void> => {
-    const { run_id: runId } = run
-    try {
-      await uses.resume(run)
-      log.info({ run_id: runId }, 'a run goes on')
-    } catch (error) {
-      if (!(error instanceof NotResumable)) throw error
-      const data = { runId, code: 'interrupted', cause: error.message, ...free }
-      await close(run, { type: 'RunFailed', data })
-    }
-  }
-
   const openRuns = async (certain: boolean) => {
     const late = new Date(clock.now().getTime() - timeOutMs).toISOString()
     for (const run of await findAll(runs, { index: 'open', equals: [true] })) {
-      if (run.started_at <= late) {
+      if ((run.waited_until ?? run.started_at) <= late) {
         await close(run, { type: 'RunTimedOut', data: { runId: run.run_id, ...free } })
         stop(run.run_id)
-      } else if (await isOrphan(run, certain)) await goOn(run)
+      } else if (await isOrphan(run, certain)) await resumeOrClose(run)
     }
   }
 

@@ -139,6 +139,7 @@ export const apiCalls = (uses: Uses) => {
       policy: policyOf(config, {
         effect: reads.has(config.method.toUpperCase()) ? 'read' : 'write',
         keyed: config.idempotencyHeader !== undefined,
+        definition: [config.method, config.url, Object.entries(config.headers), config.parameters],
       }),
       async *run(args, context) {
         yield* await called(config, args, context)

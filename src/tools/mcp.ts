@@ -83,7 +83,10 @@ export const mcpTools = (uses: Uses) => {
     const offered = tools.map(
       ({ name, shownAs, description, parameters, repeatable }): Tool => ({
         spec: { name: shownAs, description, parameters },
-        policy: policyOf(careOf(server, name), { effect: repeatable ? 'read' : 'write' }),
+        policy: policyOf(careOf(server, name), {
+          effect: repeatable ? 'read' : 'write',
+          definition: [server.url, Object.entries(server.headers), name],
+        }),
         run: (args, context) => called(server, name, args, context),
       }),
     )

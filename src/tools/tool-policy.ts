@@ -1,16 +1,35 @@
+import { createHash } from 'node:crypto'
 import type { ToolPolicy } from '../agents/tool.ts'
 import type { ToolCare } from '../domain/agent/events.ts'
 
 /** How long a call waits for a decision where nothing is said: a day. */
 const usualTtl = 86_400
 
+const digest = (definition: unknown): string =>
+  createHash('sha256').update(JSON.stringify(definition)).digest('hex')
+
+type Itself = {
+  effect: ToolPolicy['effect']
+  keyed?: boolean
+  /** All that decides what a call with some arguments does. */
+  definition: unknown
+}
+
 /** How a tool is used: as its agent says, else as it is by itself. */
 export const policyOf = (
   { effect, onUnknown = 'tell', requiresApproval, approver = 'user', approvalTtl }: ToolCare,
-  itself: { effect: ToolPolicy['effect']; keyed?: boolean },
+  itself: Itself,
 ): ToolPolicy => ({
   effect: effect ?? itself.effect,
   keyed: itself.keyed ?? false,
   onUnknown,
-  ...(requiresApproval ? { approval: { approver, ttlSeconds: approvalTtl ?? usualTtl } } : {}),
+  ...(requiresApproval
+    ? {
+        approval: {
+          approver,
+          ttlSeconds: approvalTtl ?? usualTtl,
+          definition: digest(itself.definition),
+        },
+      }
+    : {}),
 })

@@ -27,7 +27,7 @@ export const typedTool = <Args>({
   const { $schema: _, ...parameters } = z.toJSONSchema(args)
   return {
     spec: { name, description, parameters },
-    policy: policyOf({}, { effect, keyed }),
+    policy: policyOf({}, { effect, keyed, definition: name }),
     run(given, context) {
       const parsed = args.safeParse(given)
       if (parsed.success) return run(parsed.data, context)

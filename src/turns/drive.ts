@@ -1,6 +1,7 @@
 import type { Observable, Subscription } from 'rxjs'
 import { TurnTimeout } from '../agents/agent.ts'
-import type { AgentEvent, TurnDone } from '../agents/agent-event.ts'
+import type { AgentEvent, ApprovalRequired, TurnDone } from '../agents/agent-event.ts'
+import { Paused } from '../agents/paused.ts'
 import { tokenMeter } from '../agents/token-meter.ts'
 import { type Refusal, refusal } from '../domain/refusal.ts'
 import { AppendTooLarge } from '../ports/event-store.ts'
@@ -13,6 +14,8 @@ import type { TurnLog } from './turn-log.ts'
 /** How the agents' part of a turn ended. `done` holds the answer and the usage until then. */
 export type Driven = { done: TurnDone } & (
   | { ended: 'done' | 'cancelled'; refusal?: never }
+  /** It waits until somebody decides on these calls, and goes on in another attempt. */
+  | { ended: 'paused'; asked: readonly ApprovalRequired[]; refusal?: never }
   | { ended: 'failed' | 'timed_out'; refusal: Refusal; cause?: string | undefined }
   /** Another process goes on with it: nothing of it is stored here. */
   | { ended: 'lost'; refusal: Refusal }
@@ -37,13 +40,14 @@ const withoutTexts = (event: AgentEvent): AgentEvent => {
 
 /**
  * Subscribes once to a turn's events for all who need them: the log that clients follow, the
- * recorder and the usage meter. `done` is not logged: clients are sent the end
- * once it is stored. Unsubscribing from the agents tears down every branch.
+ * recorder and the usage meter. `done` and calls that wait are not logged: clients are sent them
+ * once they are stored. Unsubscribing from the agents tears down every branch.
  */
 export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   const { log, writer, agent, onFault, watch } = uses
   const meter = tokenMeter()
   const result = deferred<Driven>()
+  const asked: ApprovalRequired[] = []
   let text = ''
   let finished: TurnDone | undefined
   let final: Driven | undefined
@@ -73,10 +77,15 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
       if (!('replayed' in event)) watch?.see(event)
       if (event.event === 'token') text += event.text
       writer.note(event)
-      if (event.event === 'done') finished = event
+      if (event.event === 'approval_required') asked.push(event)
+      else if (event.event === 'done') finished = event
       else log.push(withoutTexts(event))
     },
     error: (error: unknown) => {
+      if (error instanceof Paused) {
+        result.resolve({ ended: 'paused', done: soFar(), asked })
+        return
+      }
       onFault(error)
       result.resolve({
         ended: error instanceof TurnTimeout ? 'timed_out' : 'failed',

@@ -29,7 +29,7 @@ export const eraseSessions = (uses: Uses) => {
 
   const erase = async (session: OneSession, call: Call) => {
     const place = { organizationId: call.organizationId, sessionId: session.sessionId }
-    await turns.cancel(place)
+    await turns.cancel(place, call)
     const erased = await eraseSession(session, call, () => eraseContents(session.sessionId, call))
     turns.forget(place)
     return erased

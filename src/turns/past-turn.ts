@@ -1,9 +1,26 @@
 import type { FindAnswer } from '../../queries/find-answer.ts'
-import type { TurnDone } from '../agents/agent-event.ts'
+import type { FindPendingApprovals, StoredPending } from '../../queries/find-pending-approvals.ts'
+import type { ApprovalRequired, TurnDone } from '../agents/agent-event.ts'
 import { refusal } from '../domain/refusal.ts'
 import { isRefusalCode } from '../domain/refusal-words.ts'
+import { pendingOf } from './pause.ts'
 import type { LiveTurn, Outcome } from './turn.ts'
 import { turnLog } from './turn-log.ts'
+
+const noneWait: FindPendingApprovals = async () => []
+
+const waitingFor = (one: StoredPending): ApprovalRequired => ({
+  event: 'approval_required',
+  at: one.at,
+  approval_id: one.approval_id,
+  tool_name: one.tool_name,
+  tool_id: one.tool_id,
+  agent_name: one.agent_name,
+  arguments: one.arguments,
+  definition: '',
+  approver: one.approver,
+  expires_at: one.expires_at,
+})
 
 /** What a client already has of a turn: items, and characters of the answer. */
 export type Had = { items: number; characters: number }
@@ -14,13 +31,15 @@ export type Had = { items: number; characters: number }
  * Undefined while it runs in another process, and for an unknown run.
  */
 export const pastTurn =
-  (findAnswer: FindAnswer) =>
+  (findAnswer: FindAnswer, findPendingApprovals: FindPendingApprovals = noneWait) =>
   async (runId: string, had: Had): Promise<LiveTurn | undefined> => {
     const found = await findAnswer(runId)
     if (!found || found.run.status === 'running') return undefined
     const { run, text, calls } = found
     const { agent, organization_id, session_id, started_at, status, error_code } = run
     const tool_calls = calls ?? run.tool_calls.map((call) => ({ ...call, arguments: '{}' }))
+    const paused = status === 'awaiting_approval' || status === 'in_doubt'
+    const asked = paused ? (await findPendingApprovals(runId)).map(waitingFor) : []
     const done: TurnDone = {
       event: 'done',
       text,
@@ -30,6 +49,7 @@ export const pastTurn =
       ...(calls ? { waits: true } : {}),
       usage: { promptTokens: run.prompt_tokens, completionTokens: run.completion_tokens },
       charges: [],
+      ...(paused ? { pending: asked.map(pendingOf) } : {}),
     }
     const code = error_code && isRefusalCode(error_code) ? error_code : 'orchestrator_error'
     const failure = refusal(status === 'timed_out' ? 'llm_service_timeout' : code)
@@ -39,11 +59,14 @@ export const pastTurn =
     if (attempt > 1 && had.items === 0) log.push({ event: 'run_resumed', attempt })
     const rest = text.slice(had.characters)
     if (rest !== '') log.push({ event: 'token', agent, step_id: runId, text: rest })
+    for (const one of asked) log.push(one)
     log.push(failed ? { event: 'failed', code: failure.code, message: failure.message } : done)
     log.close()
     const outcome: Outcome = failed
       ? { status: 'failed', refusal: failure }
-      : { status: status === 'cancelled' ? 'cancelled' : 'completed', done }
+      : paused
+        ? { status: 'paused', done, goesOn: false }
+        : { status: status === 'cancelled' ? 'cancelled' : 'completed', done }
     const turn: LiveTurn = {
       runId,
       sessionId: session_id,

@@ -1,6 +1,7 @@
 import type { Journal, RecordedStep } from '../agents/journal.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import type { Keyed } from '../security/vault.ts'
+import { digestOf } from './arguments-digest.ts'
 
 /** A recorded event, and when it was appended. */
 export type RecordedEvent = SessionEvent & { metadata: { at: string } }
@@ -24,6 +25,9 @@ export const recordedRun = (
   const started = new Map<string, SessionEvent<'ToolStarted'>['data']>()
   const completed = new Map<string, SessionEvent<'ToolCompleted'>['data']>()
   const routed = new Set<string>()
+  const asked = new Map<string, SessionEvent<'ApprovalRequested'>['data']>()
+  /** By the approval's id. */
+  const decisions = new Map<string, SessionEvent<'ApprovalDecided'>['data'] | 'expired'>()
   let answered = false
 
   const first = <T>(map: Map<string, T>, at: string | undefined, one: T): void => {
@@ -46,6 +50,9 @@ export const recordedRun = (
     else if (type === 'ModelAnswered') first(answers, data.at, data)
     else if (type === 'ToolStarted') first(started, data.at, data)
     else if (type === 'ToolCompleted') first(completed, data.at, data)
+    else if (type === 'ApprovalRequested') first(asked, data.at, data)
+    else if (type === 'ApprovalDecided') first(decisions, data.approvalId, data)
+    else if (type === 'ApprovalExpired') first(decisions, data.approvalId, 'expired')
     else if (type === 'AssistantMessageRecorded') answered = true
   }
 
@@ -74,6 +81,20 @@ export const recordedRun = (
       return { effect, result: { ok: done.ok, content: open(done.result) } }
     },
     isRouted: (at) => routed.has(at),
+    approvalAt(at, args) {
+      const found = asked.get(at)
+      if (!found) return undefined
+      const { approvalId, definition, approver, expiresAt } = found
+      const approval = { approvalId, definition, approver, expiresAt, told: completed.has(at) }
+      const decision = decisions.get(approvalId)
+      if (decision === undefined) return { ...approval, status: 'pending' }
+      if (decision === 'expired') return { ...approval, status: 'expired' }
+      const { reason } = decision
+      if (decision.decision === 'deny')
+        return { ...approval, status: 'denied', ...(reason ? { reason: open(reason) } : {}) }
+      const same = digestOf(args) === decision.argumentsDigest
+      return { ...approval, status: same ? 'approved' : 'changed' }
+    },
     used: { modelCalls: answers.size, steps: steps.size + started.size },
   }
 }

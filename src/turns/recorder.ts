@@ -108,6 +108,8 @@ const tellers: Tellers = {
         : {}),
     },
   }),
+  // Stored with the pause of the run.
+  approval_required: nothing,
   payment_required: nothing,
   token: nothing,
   branches_began: nothing,

@@ -159,6 +159,7 @@ export const toldAgain = async (turn: AgentTurn, uses: Uses): Promise<Told> => {
     answerAt: (at): RecordedAnswer | undefined => (live ? undefined : uses.answerAt(at)),
     toolAt: () => undefined,
     isRouted: () => false,
+    approvalAt: () => undefined,
     used: { modelCalls: 0, steps: 0 },
     saved: () => undefined,
     asks: (at, request) => places.set(at, askedPlace(agentAt(at), request)),

@@ -1,5 +1,6 @@
 import { from, NEVER, type Observable, switchMap } from 'rxjs'
 import type { EndRunCommand } from '../../commands/end-run.ts'
+import type { PauseRunCommand } from '../../commands/pause-run.ts'
 import type { RecordStepsCommand } from '../../commands/record-steps.ts'
 import type { SendMessageCommand, Sent } from '../../commands/send-message.ts'
 import type { AgentConfig } from '../agents/agent.ts'
@@ -27,6 +28,7 @@ import { failureCode } from './failure-code.ts'
 import { type Ended, givenOf, isLarge, withState } from './given.ts'
 import { keptOf } from './kept-request.ts'
 import { hasParts, readied } from './message-parts.ts'
+import { pauseOf, pendingOf } from './pause.ts'
 import { type RecordedRun, recordedRun } from './recorded-run.ts'
 import { stepsOf } from './recorder.ts'
 import { RunLost } from './run-lost.ts'
@@ -44,6 +46,7 @@ export type RunTurnUses = {
   sendMessage: SendMessageCommand
   recordSteps: RecordStepsCommand
   endRun: EndRunCommand
+  pauseRun: PauseRunCommand
   runAgent(turn: AgentTurn): Observable<AgentEvent>
   models: Models
   vault: Vault
@@ -257,6 +260,29 @@ export const runTurn = (uses: RunTurnUses) => {
     }
   }
 
+  /** Stores that a turn waits for decisions. One that cannot be stored, or has ended meanwhile, does not. */
+  const storePause = async (
+    request: TurnRequest,
+    driven: Ended & { ended: 'paused' },
+    { runId, key, owner }: Storing,
+  ) => {
+    const { call, sessionId } = request
+    const { asked, done, steps } = driven
+    const cost = costOf(request, done)
+    try {
+      const pause = pauseOf({ runId, asked, done, cost }, key)
+      const stored = await uses.pauseRun({ sessionId, owner, steps, ...pause }, now(call, runId))
+      const { paused, goesOn, position } = stored
+      if (!paused) return { lost: true } as const
+      const pending = asked.map(pendingOf)
+      const outcome: Outcome = { status: 'paused', goesOn, done: { ...done, pending } }
+      return { outcome, position, lost: false } as const
+    } catch (err) {
+      if (!(err instanceof AppendTooLarge)) throw err
+      return { lost: false } as const
+    }
+  }
+
   /**
    * Runs a turn that has begun; its outcome resolves when its end is stored and the views show it.
    * A turn that was cancelled while it waited is only recorded. With `recorded` it goes on from there.
@@ -310,6 +336,15 @@ export const runTurn = (uses: RunTurnUses) => {
       watch?.ended(ended)
       if (ended.ended === 'lost') return { status: 'failed', refusal: ended.refusal }
       const storing = { runId, key, owner, recorded, startedAt: begun.startedAt }
+      if (ended.ended === 'paused') {
+        const stored = await storePause(request, ended, storing)
+        if (stored.outcome) {
+          await uses.waitForPosition(stored.position)
+          for (const one of ended.asked) log.push(one)
+          return stored.outcome
+        }
+        if (stored.lost) return { status: 'failed', refusal: refusal('service_unavailable') }
+      }
       const stored = await storeEnd(request, ended, storing)
       const { driven } = stored
       if (stored.lost) return { status: 'failed', refusal: refusal('service_unavailable') }

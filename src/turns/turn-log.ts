@@ -9,6 +9,7 @@ export type TurnItem =
 
 const argumentsIn = (item: TurnItem): number => {
   let length = 0
+  if (item.event === 'approval_required') return item.arguments.length
   if (item.event === 'done')
     for (const call of item.tool_calls ?? []) length += call.arguments.length
   return length

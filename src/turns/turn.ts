@@ -56,6 +56,8 @@ export type TurnRequest = {
 /** How a turn ended for its client. */
 export type Outcome =
   | { status: 'completed' | 'cancelled'; done: TurnDone }
+  /** It waits for somebody; `goesOn`: what it waits for is there already. */
+  | { status: 'paused'; done: TurnDone; goesOn: boolean }
   | { status: 'failed'; refusal: Refusal }
 
 /** A turn that runs, or that has ended and is kept to be read again. */

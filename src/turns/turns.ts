@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache'
+import type { CancelPausedRunCommand } from '../../commands/cancel-paused-run.ts'
 import type { RunView } from '../../projections/runs.ts'
 import { Refusal, refusal } from '../domain/refusal.ts'
 import { isOwn } from '../domain/session/session.ts'
+import type { Call } from '../ports/call.ts'
 import { type Deferred, deferred } from '../support/deferred.ts'
 import type { PastTurn } from './past-turn.ts'
 import { type RunTurnUses, runTurn } from './run-turn.ts'
@@ -39,12 +41,20 @@ type Control = {
 const sessionName = ({ organizationId, sessionId }: Place): string =>
   `${organizationId}/${sessionId}`
 
+type Uses = RunTurnUses & {
+  pastTurn: PastTurn
+  takeRun: TakeRun
+  cancelPausedRun: CancelPausedRunCommand
+  /** A turn stopped to wait for something that is there by now: it is to go on. */
+  ready(runId: string): Promise<void>
+}
+
 /**
  * Turns of sessions: one at a time per session, each run once however many follow it. Its flow:
  * queue → reserve credits and store the message → agents → log, recorder, meter → store the end and
  * settle → the views have it → tell the client.
  */
-export const turns = (uses: RunTurnUses & { pastTurn: PastTurn; takeRun: TakeRun }) => {
+export const turns = (uses: Uses) => {
   const { clock, pastTurn, takeRun, log: logger } = uses
   const { start, sessionKeyOf: sealingKey, finish } = runTurn(uses)
   const queue = turnQueue()
@@ -121,7 +131,8 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn; takeRun: TakeRun
           log.push({ event: 'failed', code, message })
         } else log.push(ended.done)
         log.close()
-        retire(turn, keep)
+        retire(turn, ended.status === 'paused' ? false : keep)
+        if (ended.status === 'paused' && ended.goesOn) void uses.ready(turn.runId)
         return ended
       })
 
@@ -213,7 +224,8 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn; takeRun: TakeRun
         log.push({ event: 'run_resumed', attempt })
         Object.assign(turn(), { attempt, begun: { ownerId, keyId, position: sent.position } })
         control.started.resolve(turn())
-        const startedAt = Date.parse(run.started_at)
+        const startedAt =
+          run.status === 'running' ? Date.parse(run.started_at) : clock.now().getTime()
         const begun = { ...rest, sent, log, cancelled: control.cancelled, attempt, startedAt }
         const finishing = finish(request, runId, begun)
         control.stop = finishing.cancel
@@ -243,14 +255,18 @@ export const turns = (uses: RunTurnUses & { pastTurn: PastTurn; takeRun: TakeRun
       if (position !== undefined) await uses.waitForPosition(position)
     },
     /**
-     * Cancels the running turn of a session and those that wait; false when there is none. Resolves
+     * Cancels the running turn of a session and those that wait, or the one that waits for somebody; false
+     * when there is none. Resolves
      * when their ends are stored.
      */
-    async cancel(place: Place): Promise<boolean> {
+    async cancel(place: Place, call: Call): Promise<boolean> {
       const stopped = [...(live.get(sessionName(place)) ?? [])]
       for (const turn of stopped) turn.cancel()
       await Promise.all(stopped.map(({ outcome }) => outcome))
-      return stopped.length > 0
+      if (stopped.length > 0) return true
+      const { cancelled, position } = await uses.cancelPausedRun(place, call)
+      await uses.waitForPosition(position)
+      return cancelled
     },
     /** Forgets the session's ended turns: they can no longer be read again from memory. */
     forget(place: Place): void {

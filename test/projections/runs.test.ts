@@ -50,6 +50,17 @@ t.test('runs', async (t) => {
   } as const
   for (const type of ['RunFailed', 'RunCancelled', 'RunTimedOut'] as const)
     seen(...begunSession, sessionEvent(type, later)).shows({ ...ends[type], ended_at: later })
+  const paused = [...begunSession, sessionEvent('RunPaused', later)]
+  for (const type of ['ApprovalDecided', 'ApprovalExpired'] as const) {
+    seen(...paused, sessionEvent(type)).shows({ status: 'awaiting_approval', decided: true })
+    seen(...paused, sessionEvent(type), sessionEvent('RunResumed', later)).shows({
+      status: 'running',
+      open: true,
+      decided: undefined,
+      started_at: at,
+      waited_until: later,
+    })
+  }
   seen(...begunSession, sessionEvent('RunPaused', later)).shows({
     status: 'awaiting_approval',
     open: undefined,

@@ -40,6 +40,11 @@ t.test('sessions', async (t) => {
     last_update_time: latest,
   })
   const waits = { run_id: 'run-1', started_at: at, current_agent: 'Orchestrator' }
+  const resumed = sessionEvent('RunResumed', latest)
+  seen(...begunSession, resumed).shows({ run: { ...waits, state: 'processing' } })
+  seen(...begunSession, sessionEvent('RunPaused', later), resumed).shows({
+    run: { ...waits, state: 'processing', started_at: latest },
+  })
   seen(...begunSession, sessionEvent('RunPaused', later)).shows({
     run: { ...waits, state: 'awaiting_approval' },
     last_update_time: later,

@@ -4,6 +4,7 @@ import type { SessionEvent } from '../../src/domain/session/events.ts'
 import { decideRecord, sessionStream } from '../../src/domain/session/session.ts'
 import { silent } from '../../src/ports/log.ts'
 import { closeOrphans, nodeLease } from '../../src/reactors/close-orphans.ts'
+import { resumeOrClose } from '../../src/turns/resume-or-close.ts'
 import { NotResumable } from '../../src/turns/take-run.ts'
 import { commanded } from '../support/commanded.ts'
 import { gathered } from '../support/noted.ts'
@@ -21,6 +22,10 @@ const withRun = async (t: Test) => {
   const stopped: string[] = []
   const resumable = new Set<string>()
   const resumed: string[] = []
+  const resume = async ({ run_id }: { run_id: string }) => {
+    if (!resumable.has(run_id)) throw new NotResumable('the agent is gone')
+    resumed.push(run_id)
+  }
   const orphans = closeOrphans({
     ...scene,
     ...read,
@@ -28,10 +33,7 @@ const withRun = async (t: Test) => {
     node: 'ours',
     isLive: (runId) => live.has(runId),
     stop: (runId) => stopped.push(runId),
-    resume: async ({ run_id }) => {
-      if (!resumable.has(run_id)) throw new NotResumable('the agent is gone')
-      resumed.push(run_id)
-    },
+    resumeOrClose: resumeOrClose({ resume, endRun: scene.endRun, clock, log: silent }),
     log: silent,
   })
   await leases.acquire(nodeLease('theirs'), 'theirs', 60_000)

@@ -17,5 +17,8 @@ export const asking =
     const approvalId = `approval of ${runId}`
     const requests = [{ ...request, approvalId, runId, argumentsDigest: 'digest', expiresAt }]
     const paused = { ...sessionEvent('RunPaused').data, runId, charge: 70 }
-    await pauseRun({ sessionId, steps: [], requests, paused }, call)
+    await pauseRun(
+      { sessionId, owner: { node: 'node-1', attempt: 1 }, steps: [], requests, paused },
+      call,
+    )
   }

@@ -87,19 +87,29 @@ t.test('what is not said of a call follows from its method', async (t) => {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
     t.strictSame(tool({ method }).policy, { ...usual, effect: 'write' }, method)
   const said = { effect: 'write', onUnknown: 'ask', requiresApproval: true } as const
-  t.strictSame(tool({ ...said, approver: 'admin', approvalTtl: 60 }).policy, {
+  t.match(tool({ ...said, approver: 'admin', approvalTtl: 60 }).policy, {
     effect: 'write',
     keyed: false,
     onUnknown: 'ask',
-    approval: { approver: 'admin', ttlSeconds: 60 },
+    approval: { approver: 'admin', ttlSeconds: 60, definition: String },
   })
-  t.strictSame(tool({ requiresApproval: true, idempotencyHeader: 'x-key' }).policy, {
+  t.match(tool({ requiresApproval: true, idempotencyHeader: 'x-key' }).policy, {
     ...usual,
     effect: 'read',
     keyed: true,
-    approval: { approver: 'user', ttlSeconds: 86_400 },
+    approval: { approver: 'user', ttlSeconds: 86_400, definition: String },
   })
   t.notOk(tool({ requiresApproval: false, approver: 'admin' }).policy?.approval)
+  const definition = (more: Partial<ApiCallConfig>) =>
+    tool({ requiresApproval: true, ...more }).policy?.approval?.definition
+  t.equal(definition({ description: 'a' }), definition({ description: 'b', approvalTtl: 9 }))
+  for (const more of [
+    { method: 'POST' },
+    { url: 'https://other.example/' },
+    { headers: { a: 'b' } },
+    { parameters: { type: 'object' } },
+  ])
+    t.not(definition(more), definition({}), JSON.stringify(more))
 })
 
 t.test('no value leaves its place in the address', async (t) => {

@@ -57,6 +57,7 @@ const takenIn = (scene: Commanded, ...scripts: Observable<AgentEvent>[]) => {
     waitForPosition: scene.seen,
     pastTurn: past,
     takeRun: async () => undefined,
+    ready: async () => undefined,
     log: { error: ({ err }: { err?: unknown }) => errors.push(err) },
   })
   return { ...scene, turns, past, errors }
@@ -111,12 +112,12 @@ t.test('agents that fall silent are stopped by cancelling', async (t) => {
   const turn = turns.send(requestOf(), { keep: false })
   await turn.started
   t.equal(turns.current(place)?.runId, turn.runId)
-  t.equal(await turns.cancel(place), true)
+  t.equal(await turns.cancel(place, call), true)
   t.match(await turn.outcome, { status: 'cancelled', done: { text: '' } })
   t.match(await read.runs.get(turn.runId), { status: 'cancelled', answer_id: null })
   t.equal(turns.current(place), undefined)
   t.equal(turns.running, 0)
-  t.equal(await turns.cancel(place), false)
+  t.equal(await turns.cancel(place, call), false)
 })
 
 t.test('a turn that is told again from the log, from any character on', async (t) => {

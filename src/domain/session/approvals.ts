@@ -71,18 +71,22 @@ export type Pause = {
 type Owned = Waits & {
   ownerId: string
   keyId: string | null
-  running: { runId: string } | null
+  running: { runId: string; node: string; attempt: number } | null
 }
 
+type RunOwner = { node: string; attempt: number }
+
 /**
- * A run stops until somebody decides; nothing once it has ended. Calls that were asked for before are not
+ * A run stops until somebody decides; nothing once it has ended, or is another process's. Calls that were asked for before are not
  * asked for again.
  */
 export const decidePause =
-  ({ requests, paused }: Pause) =>
+  ({ requests, paused }: Pause, owner: RunOwner) =>
   (state: Owned): SessionEvent<'ApprovalRequested' | 'RunPaused'>[] => {
     const { running, ownerId: userId, keyId, approvals } = state
+    const { node, attempt } = owner
     if (running?.runId !== paused.runId || state.paused) return []
+    if (running.node !== node || running.attempt !== attempt) return []
     const known = new Set(approvals.map(({ approvalId }) => approvalId))
     const fresh = requests.filter(({ approvalId }) => !known.has(approvalId))
     return [

@@ -317,12 +317,22 @@ export const mostAttempts = 3
 export const decideResume =
   ({ runId, from, node }: { runId: string; from: RunOwner; node: string }) =>
   (state: Session): SessionEvent<'RunResumed'>[] => {
-    const { running, paused } = state
+    const { running } = state
     if (running?.runId !== runId || !isRunBy(running, from)) return []
     const { attempt, base } = running
-    const may = paused ? canGoOn(state) : attempt - base < mostAttempts
+    const may = state.paused ? canGoOn(state) : attempt - base < mostAttempts
     return may ? [{ type: 'RunResumed', data: { runId, node, attempt: attempt + 1 } }] : []
   }
+
+/** Whether a run that `from` had was tried as often as it is. */
+export const isExhausted = (
+  { runId, from }: { runId: string; from: RunOwner },
+  { running, paused }: Session,
+): boolean =>
+  running?.runId === runId &&
+  isRunBy(running, from) &&
+  !paused &&
+  running.attempt - running.base >= mostAttempts
 
 /**
  * Erases a session of that owner, or what there is of a fork; its id is never taken again. A run that another process has under

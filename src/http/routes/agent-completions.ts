@@ -10,6 +10,7 @@ import { refusals } from '../errors/responses.ts'
 import { type AgentStream, agentFormat } from '../streams/agent-format.ts'
 import { doneOf, onGone, streamTurn } from '../streams/answer-turn.ts'
 import { beginning, turnFrames } from '../streams/turn-frames.ts'
+import { pendingApprovals } from '../wire/approvals.ts'
 import { orAbsent, sessionId } from '../wire/fields.ts'
 import { modelSettingFields, modelSettingsOf } from '../wire/model-settings.ts'
 
@@ -41,18 +42,23 @@ const completion = z
     response: z.string(),
     created: z.int(),
     model: z.string(),
+    pending_approvals: pendingApprovals.optional(),
   })
   .describe('The answer; with stream: true, a stream of agent.completion.chunk items')
 
-const answered = async (turn: LiveTurn, { agentId, agentName, model }: AgentStream) => ({
-  id: `agentcmpl-${turn.runId}`,
-  agent_id: agentId,
-  agent_name: agentName,
-  session_id: turn.sessionId,
-  response: (await doneOf(turn)).text,
-  created: turn.created,
-  model,
-})
+const answered = async (turn: LiveTurn, { agentId, agentName, model }: AgentStream) => {
+  const { text, pending } = await doneOf(turn)
+  return {
+    id: `agentcmpl-${turn.runId}`,
+    agent_id: agentId,
+    agent_name: agentName,
+    session_id: turn.sessionId,
+    response: text,
+    created: turn.created,
+    model,
+    ...(pending ? { pending_approvals: [...pending] } : {}),
+  }
+}
 
 const delegates = (sent: unknown): string[] =>
   (sent as Partial<z.infer<typeof body>> | null)?.on_behalf_of ? ['users:delegate'] : []

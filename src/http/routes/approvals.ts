@@ -16,6 +16,8 @@ type Uses = {
   listApprovals: ListApprovals
   findApproval: FindApproval
   decideOnApproval: DecideOnApprovalCommand
+  /** Goes on with a run that the views show to have something to go on with; resolves once it does. */
+  goOn(runId: string): Promise<void>
   delegate: Delegate
   waitForPosition: WaitForPosition
 }
@@ -51,7 +53,7 @@ const delegated = ['user_not_found', 'delegation_not_allowed'] as const
 export const approvalRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { listApprovals, findApproval, decideOnApproval, delegate, waitForPosition } = uses
+    const { listApprovals, findApproval, decideOnApproval, goOn, delegate, waitForPosition } = uses
     const tags = ['approvals']
 
     /** Whoever acts for another user acts with that user's rights alone. */
@@ -121,7 +123,7 @@ export const approvalRoutes =
         if (!mayDecide) throw refusal('role_required')
         const { approval_id, session_id, run_id } = approval
         const decided_by = who.viewer.userId
-        const { position } = await decideOnApproval(
+        const { goesOn, position } = await decideOnApproval(
           {
             sessionId: session_id,
             approvalId: approval_id,
@@ -133,6 +135,7 @@ export const approvalRoutes =
           call,
         )
         await waitForPosition(position)
+        if (goesOn) await goOn(run_id)
         const status = decision === 'approve' ? ('approved' as const) : ('denied' as const)
         return { approval_id, session_id, run_id, status, decided_by }
       },

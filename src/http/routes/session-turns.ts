@@ -127,9 +127,9 @@ export const sessionTurnRoutes =
       async (request) => {
         const { organizationId } = request.access
         const sessionId = request.params.session_id
-        const { viewer } = await delegate(request, request.body?.on_behalf_of)
+        const { call, viewer } = await delegate(request, request.body?.on_behalf_of)
         await findSession({ organizationId, viewer, sessionId })
-        const cancelled = await turns.cancel({ organizationId, sessionId })
+        const cancelled = await turns.cancel({ organizationId, sessionId }, call)
         return { session_id: sessionId, cancelled }
       },
     )

@@ -28,6 +28,7 @@ const outcomes = {
   cancelled: 'cancelled',
   timed_out: 'timed_out',
   lost: 'lost',
+  paused: 'paused',
 } as const
 
 /** What the process does for its clients: runs, models, tools, refusals, queues. */
@@ -125,6 +126,8 @@ export const workMetrics = () => {
       ended({ ended, done, refusal }) {
         runs.inc({ outcome: outcomes[ended], model: first ?? 'none' })
         if (refusal && asked.size > 0) errors.inc({ code: refusal.code })
+        // Its attempts are counted together, at its end.
+        if (ended === 'paused') return
         for (const { model: name, usage, charge } of done.charges) {
           const model = modelLabel(name)
           tokens.inc({ model, direction: 'prompt' }, usage.promptTokens)

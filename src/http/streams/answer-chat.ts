@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { LiveTurn } from '../../turns/turn.ts'
+import { pendingApprovals } from '../wire/approvals.ts'
 import type { ChatBody } from '../wire/chat.ts'
 import { toolCall } from '../wire/client-tools.ts'
 import { doneOf, onGone, shownAgents, streamTurn } from './answer-turn.ts'
@@ -32,6 +33,7 @@ export const completion = z
     ),
     usage,
     session_id: z.string(),
+    pending_approvals: pendingApprovals.optional(),
   })
   .describe('The answer; with stream: true, a stream of chat.completion.chunk items')
 
@@ -57,6 +59,7 @@ const answered = async (turn: LiveTurn, model: string) => {
     ],
     usage: usageOf(done),
     session_id: turn.sessionId,
+    ...(done.pending ? { pending_approvals: [...done.pending] } : {}),
   }
 }
 

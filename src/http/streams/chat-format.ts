@@ -48,8 +48,11 @@ export const chatFormat = (turn: LiveTurn, options: ChatStream): StreamFormat =>
 
   const carrier = `${head}[{"index":0,"delta":{},"finish_reason":null}],"agent_event":`
 
-  const chunk = (delta: object, finishReason: string | null = null): string =>
-    `${head}${JSON.stringify([{ index: 0, delta, finish_reason: finishReason }])}${tail}`
+  const chunk = (delta: object, finishReason: string | null = null, more: object = {}): string => {
+    const fields = JSON.stringify(more).slice(1, -1)
+    const choices = JSON.stringify([{ index: 0, delta, finish_reason: finishReason }])
+    return `${head}${choices}${fields === '' ? '' : `,${fields}`}${tail}`
+  }
 
   return {
     inBranchOrder: !mingles,
@@ -63,7 +66,9 @@ export const chatFormat = (turn: LiveTurn, options: ChatStream): StreamFormat =>
         ...(done.waits
           ? calls.flatMap(inPieces).map((call) => chunk({ tool_calls: [call] }))
           : whole),
-        chunk({}, done.finish_reason),
+        done.pending
+          ? chunk({}, done.finish_reason, { pending_approvals: done.pending })
+          : chunk({}, done.finish_reason),
         includeUsage ? `${head}[],"usage":${JSON.stringify(usageOf(done))}${tail}` : undefined,
       ]
     },

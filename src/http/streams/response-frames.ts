@@ -9,6 +9,7 @@ import {
   hasMessage,
   outputMessageOf,
   type Progress,
+  progressAt,
   responseOf,
 } from '../wire/response-object.ts'
 import { piecesOf } from './pieces.ts'
@@ -138,7 +139,8 @@ export const responseFrames = (
       let text = ''
       for (const item of items.flatMap(ordered))
         if (item.event === 'token') text += delta(item.text)
-        else if (item.event === 'done' || item.event === 'failed') text += ended(await turn.outcome)
+        else if (item.event === 'done' || item.event === 'failed')
+          text += ended(progressAt(await turn.outcome))
       if (text !== '') yield text
     }
     const { reason } = signal ?? {}

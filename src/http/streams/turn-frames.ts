@@ -3,6 +3,7 @@ import { Refusal } from '../../domain/refusal.ts'
 import { branchOrder } from '../../turns/branch-order.ts'
 import { failureCodeOf } from '../../turns/failure-code.ts'
 import type { Had } from '../../turns/past-turn.ts'
+import { pendingOf } from '../../turns/pause.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import type { TurnItem } from '../../turns/turn-log.ts'
 import { typeOf } from '../errors/refusal-table.ts'
@@ -78,6 +79,8 @@ export const lifecycleOf = (item: TurnItem): Record<string, unknown> | undefined
       const { event, tool_name, tool_id, agent_name, ok } = item
       return { event, tool_name, tool_id, agent_name, ok }
     }
+    case 'approval_required':
+      return { event: item.event, ...pendingOf(item) }
     case 'agent_routing': {
       const { event, from_agent, to_agent, timestamp } = item
       return { event, from_agent, to_agent, timestamp }

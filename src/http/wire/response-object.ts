@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { orchestratorModel } from '../../../queries/list-models.ts'
 import type { TurnDone } from '../../agents/agent-event.ts'
 import type { Refusal } from '../../domain/refusal.ts'
-import type { LiveTurn } from '../../turns/turn.ts'
+import type { LiveTurn, Outcome } from '../../turns/turn.ts'
 import { messageOf } from '../errors/facts.ts'
 import { type ResponsesBody, responseId } from './responses.ts'
 
@@ -135,10 +135,14 @@ export type Progress =
   | { status: 'completed' | 'cancelled'; done: TurnDone }
   | { status: 'failed'; refusal: Refusal }
 
+/** A turn that waits for a decision is shown as one whose answer was cut off (`awaiting_approval`). */
+export const progressAt = (ended: Outcome): Progress =>
+  ended.status === 'paused' ? { status: 'completed', done: ended.done } : ended
+
 /** How far a turn is; its end is known once it is stored. */
 export const progressOf = async (turn: LiveTurn): Promise<Progress> => {
   const ended = await Promise.race([turn.outcome, undefined])
-  if (ended) return ended
+  if (ended) return progressAt(ended)
   if (turn.begun) return { status: 'in_progress' }
   // Its end is stored when it is its turn.
   return { status: turn.isCancelled?.() ? 'cancelled' : 'queued' }
@@ -153,8 +157,10 @@ const cuts: Readonly<Record<string, string>> = {
   content_filter: 'content_filter',
 }
 
-const cutOf = ({ finish_reason }: TurnDone): string | undefined =>
-  Object.hasOwn(cuts, finish_reason) ? cuts[finish_reason] : undefined
+const cutOf = ({ finish_reason, pending }: TurnDone): string | undefined => {
+  if (pending) return 'awaiting_approval'
+  return Object.hasOwn(cuts, finish_reason) ? cuts[finish_reason] : undefined
+}
 
 const messageId = /^msg_([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/
 

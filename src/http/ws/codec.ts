@@ -84,9 +84,10 @@ export const completeFrame = (done: TurnDone, about: About): string => {
   const tool_calls = toolCallsOf(done)
   const { text: content, finish_reason } = done
   const calls = tool_calls ? { tool_calls } : {}
+  const pending = done.pending ? { pending_approvals: [...done.pending] } : {}
   return encode(
     'stream_complete',
-    { content, finish_reason, ...calls, usage: usageOf(done) },
+    { content, finish_reason, ...calls, ...pending, usage: usageOf(done) },
     about,
   )
 }

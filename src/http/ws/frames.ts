@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { pendingApprovals } from '../wire/approvals.ts'
 import { orAbsent, sessionId } from '../wire/fields.ts'
 
 const onBehalfOf = orAbsent(z.string().min(1))
@@ -56,6 +57,7 @@ export const outgoing = {
   }),
   tool_started: tool,
   tool_completed: tool.extend({ ok: z.boolean() }),
+  approval_required: pendingApprovals.element,
   payment_required: z.object({
     message: z.string(),
     agent_name: z.string(),
@@ -75,6 +77,7 @@ export const outgoing = {
         }),
       )
       .optional(),
+    pending_approvals: pendingApprovals.optional(),
     usage: z.object({ prompt_tokens: count, completion_tokens: count, total_tokens: count }),
   }),
   cancelled: z.object({ cancelled: z.boolean() }),

@@ -37,7 +37,7 @@ const says = (change: Partial<Decision> = {}) =>
   })
 
 t.test('a run pauses with what it asks for, once', async (t) => {
-  const pause = decidePause({ requests: [request, other], paused })
+  const pause = decidePause({ requests: [request, other], paused }, { node: 'node-1', attempt: 1 })
   deciding(
     t,
     session,

@@ -1,0 +1,64 @@
+import type { ExpireApprovalCommand } from '../../commands/expire-approval.ts'
+import type { ApprovalView } from '../../projections/approvals.ts'
+import type { RunView } from '../../projections/runs.ts'
+import { findAll } from '../../queries/find-all.ts'
+import { latest, type Position } from '../domain/event.ts'
+import { systemCall } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import { START } from '../ports/event-store.ts'
+import type { Log } from '../ports/log.ts'
+import type { View, WaitForPosition } from '../ports/views.ts'
+import type { ResumeOrClose } from '../turns/resume-or-close.ts'
+
+type Uses = {
+  approvals: View<ApprovalView>
+  runs: View<RunView>
+  expireApproval: ExpireApprovalCommand
+  /** Goes on with a run; one that cannot go on is closed. */
+  resumeOrClose: ResumeOrClose
+  waitForPosition: WaitForPosition
+  clock: Clock
+  log: Log
+}
+
+/** How many calls are denied in one pass. */
+const atOnce = 200
+
+/**
+ * Denies calls that nobody decided on in time, and goes on with runs that wait though what they waited for
+ * is decided: their process died in between.
+ */
+export const goOnWithRuns = (uses: Uses) => {
+  const { approvals, runs, expireApproval, resumeOrClose, waitForPosition, clock, log } = uses
+
+  const expired = async (): Promise<Position> => {
+    let position: Position = START
+    const now = clock.now()
+    const { items } = await approvals.find({
+      index: 'by_status',
+      equals: ['pending'],
+      limit: atOnce,
+    })
+    for (const {
+      approval_id: approvalId,
+      organization_id,
+      session_id: sessionId,
+      ...one
+    } of items) {
+      if (one.expires_at > now.toISOString()) break
+      const call = systemCall(approvalId, now, organization_id)
+      position = latest(position, (await expireApproval({ sessionId, approvalId }, call)).position)
+    }
+    return position
+  }
+
+  return async (): Promise<void> => {
+    await waitForPosition(await expired())
+    for (const run of await findAll(runs, { index: 'decided', equals: [true] })) {
+      if (run.status !== 'awaiting_approval') continue
+      await resumeOrClose(run).catch((err: unknown) =>
+        log.error({ err, run_id: run.run_id }, 'a run could not go on'),
+      )
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import type { EndRunCommand } from '../../commands/end-run.ts'
+import type { RunView } from '../../projections/runs.ts'
+import { systemCall } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
+import { NotResumable } from './take-run.ts'
+import type { Turns } from './turns.ts'
+
+type Uses = {
+  resume: Turns['resume']
+  endRun: EndRunCommand
+  clock: Clock
+  log: Log
+}
+
+const free = { promptTokens: 0, completionTokens: 0, charge: 0 }
+
+/**
+ * Goes on with a run that no process runs, here; one that cannot go on is closed as interrupted. Resolves once
+ * it goes on. @throws StoreUnavailable
+ */
+export const resumeOrClose =
+  ({ resume, endRun, clock, log }: Uses) =>
+  async (run: RunView): Promise<void> => {
+    const { run_id: runId, session_id: sessionId, payer_id: payerId, organization_id } = run
+    try {
+      await resume(run)
+      log.info({ run_id: runId }, 'a run goes on')
+    } catch (error) {
+      if (!(error instanceof NotResumable)) throw error
+      const data = { runId, code: 'interrupted', cause: error.message, ...free }
+      const end = { type: 'RunFailed', data } as const
+      const call = systemCall(runId, clock.now(), organization_id)
+      const { ended } = await endRun({ sessionId, payerId, steps: [], end }, call)
+      if (ended) log.warn({ run_id: runId, end: end.type }, 'a run was ended')
+    }
+  }
+export type ResumeOrClose = ReturnType<typeof resumeOrClose>

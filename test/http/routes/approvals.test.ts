@@ -1,0 +1,251 @@
+import t from 'tap'
+import { approving, refundCall } from '../../support/approving.ts'
+import { contents, eventsOf, textOf, user } from '../../support/client.ts'
+import { movableClock } from '../../support/server.ts'
+
+t.test('a whole answer tells what waits, and the list shows it', async (t) => {
+  const { asked, list, key, site } = await approving(t)
+  const { status, body } = await asked('s')
+  t.equal(status, 200)
+  const [pending, ...more] = body.pending_approvals
+  t.strictSame(more, [])
+  t.match(pending, {
+    tool_name: 'refund',
+    agent_name: 'Shop',
+    arguments: { order: 'A-1', amount: 20 },
+    arguments_digest: /^[\da-f]{64}$/,
+  })
+  t.match(body.choices, [{ finish_reason: 'stop', message: { content: 'Let me see. ' } }])
+  t.match(await key.status('s'), { body: { is_processing: false, state: 'awaiting_approval' } })
+  t.match(await list('?status=pending'), {
+    status: 200,
+    body: { approvals: [{ ...pending, session_id: 's', status: 'pending' }], total: 1 },
+  })
+  t.equal(site.asked.length, 0)
+})
+
+t.test('what is approved is called, and the turn goes on to its end', async (t) => {
+  const { asked, decide, key, site, provider, organization } = await approving(t)
+  const { body } = await asked('s')
+  const [pending] = body.pending_approvals
+  t.match(await decide(pending, 'approve'), { status: 200, body: { status: 'approved' } })
+  const stream = await key.attach('s')
+  const frames = await stream.all()
+  t.match(frames[1]?.data, { event: 'run_resumed' })
+  t.equal(textOf(frames), 'Let me see. \n\nDone.')
+  t.strictSame(
+    site.asked.map(({ body }) => JSON.parse(body)),
+    [refundCall.arguments],
+  )
+  t.equal(provider.requests.length, 2, 'no model was asked twice')
+  t.strictSame(await contents(key, 's'), ['Refund A-1', 'Let me see. \n\nDone.'])
+  t.match(await key.status('s'), { body: { is_processing: false, state: undefined } })
+  const { balance, effective } = await organization.balance()
+  t.equal(balance, effective, 'nothing is reserved any more')
+})
+
+t.test('the model is told of a denial, and why', async (t) => {
+  const { asked, decide, list, key, site, provider } = await approving(t)
+  const { body } = await asked('s')
+  const [pending] = body.pending_approvals
+  const denied = await decide(pending, 'deny', { reason: 'Too much' })
+  t.match(denied, { status: 200, body: { status: 'denied' } })
+  await (await key.attach('s')).all()
+  t.equal(site.asked.length, 0)
+  const told = provider.requests.at(-1)?.body.messages.at(-1)?.content
+  t.match(told, /denied, and not made.*Too much/)
+  t.match(await list('?status=denied'), {
+    body: { approvals: [{ status: 'denied', reason: 'Too much', decided_at: String }] },
+  })
+})
+
+t.test('a call is decided once, by its digest', async (t) => {
+  const { asked, decide, site, key } = await approving(t)
+  const { body } = await asked('s')
+  const [pending] = body.pending_approvals
+  const other = { ...pending, arguments_digest: '0'.repeat(64) }
+  t.match(await decide(other, 'approve'), { status: 409, code: 'arguments_changed' })
+  const both = await Promise.all([decide(pending, 'approve'), decide(pending, 'approve')])
+  t.strictSame(both.map(({ status }) => status).toSorted(), [200, 409])
+  await (await key.attach('s')).all()
+  t.match(await decide(pending, 'deny'), { status: 409, code: 'approval_decided' })
+  t.equal(site.asked.length, 1)
+  t.match(await decide({ ...pending, approval_id: 'none' }, 'deny'), {
+    status: 404,
+    code: 'approval_not_found',
+  })
+  for (const wrong of [
+    { decision: 'maybe' },
+    { reason: 'x'.repeat(2_001) },
+    { arguments_digest: 7 },
+  ])
+    t.match(await decide(pending, 'approve', wrong), { status: 400 }, JSON.stringify(wrong))
+})
+
+t.test('who may see and decide what users decide', async (t) => {
+  const { asked, decide, list, member, server, organization } = await approving(t)
+  const scopes = ['orchestrator:invoke', 'approvals:read', 'approvals:decide']
+  const { id: ann, key: anns } = await member()
+  const application = await organization.key({ scopes })
+  const other = await organization.key({ scopes })
+  const delegate = await organization.key({ scopes: [...scopes, 'users:delegate'] })
+  const strangers = await (await server.platform.organization()).key({ scopes })
+  const narrow = await organization.key({ scopes: ['orchestrator:invoke'] })
+
+  const { body } = await asked('of-ann', anns)
+  const [pending] = body.pending_approvals
+  for (const [name, key] of Object.entries({ application, delegate, strangers })) {
+    t.match(await decide(pending, 'approve', {}, key), { status: 404 }, name)
+    t.match(await list('', key), { body: { total: 0 } }, name)
+  }
+  t.match(await decide(pending, 'approve', {}, narrow), {
+    status: 403,
+    code: 'insufficient_scopes',
+  })
+  t.match(await list('', narrow), { status: 403 })
+  t.match(await list('?approver=admin', anns), { status: 403, code: 'role_required' })
+  t.match(await decide(pending, 'approve', { on_behalf_of: ann }, application), {
+    status: 403,
+    code: 'insufficient_scopes',
+  })
+  t.match(await list(`?on_behalf_of=${ann}`, delegate), { body: { total: 1 } })
+  t.match(await decide(pending, 'approve', { on_behalf_of: ann }, delegate), {
+    status: 200,
+    body: { decided_by: ann },
+  })
+
+  const through = await asked('through', application)
+  const [its] = through.body.pending_approvals
+  t.match(await decide(its, 'deny', {}, other), { status: 404 }, 'of another key')
+  t.match(await decide(its, 'deny', {}, application), { status: 200 })
+})
+
+t.test('what admins decide', async (t) => {
+  const { asked, decide, list, key, member, organization } = await approving(t, {
+    approver: 'admin',
+  })
+  const { id: ann, key: anns } = await member()
+  const scopes = ['approvals:read', 'approvals:decide', 'users:delegate']
+  const delegate = await organization.key({ scopes })
+  const { body } = await asked('of-ann', anns)
+  const [pending] = body.pending_approvals
+  t.match(await list('?status=pending', anns), { body: { approvals: [{ approver: 'admin' }] } })
+  t.match(await decide(pending, 'approve', {}, anns), { status: 403, code: 'role_required' })
+  t.match(await decide(pending, 'approve', { on_behalf_of: ann }, delegate), {
+    status: 403,
+    code: 'role_required',
+  })
+  t.match(await list('', key), { body: { total: 0 } }, 'not of an own session')
+  t.match(await list('?approver=admin', key), { body: { total: 1 } })
+  t.match(await decide(pending, 'approve'), {
+    status: 200,
+    body: { decided_by: organization.ownerId },
+  })
+})
+
+t.test('what nobody decides in time is denied, and the turn goes on', async (t) => {
+  const clock = movableClock()
+  const { asked, decide, list, key, server, site, provider } = await approving(
+    t,
+    { approval_ttl: 60 },
+    { clock },
+  )
+  const { body } = await asked('s')
+  const [pending] = body.pending_approvals
+  await server.tick()
+  t.match(await list('?status=pending'), { body: { total: 1 } })
+  clock.advance(61_000)
+  t.match(await decide(pending, 'approve'), { status: 409, code: 'approval_decided' })
+  await server.tick()
+  await (await key.attach('s')).all()
+  t.match(provider.requests.at(-1)?.body.messages.at(-1)?.content, /nobody approved this call/)
+  t.match(await list('?status=expired'), { body: { total: 1 } })
+  t.equal(site.asked.length, 0)
+})
+
+t.test(
+  'a turn that waits is cancelled by its user, by a new message, and with its session',
+  async (t) => {
+    const { asked, decide, list, key, organization, server } = await approving(t)
+    const cancelled = await asked('cancelled')
+    t.match(await key.cancel('cancelled'), { body: { cancelled: true } })
+    t.match(await key.cancel('cancelled'), { body: { cancelled: false } })
+    const [pending] = cancelled.body.pending_approvals
+    t.match(await decide(pending, 'approve'), { status: 409, code: 'approval_decided' })
+    t.strictSame(await contents(key, 'cancelled'), ['Refund A-1', 'Let me see. '])
+
+    await asked('changed')
+    const next = await key.chat({ session_id: 'changed', messages: user('Never mind') })
+    t.match(next, { status: 200, body: { pending_approvals: undefined } })
+    t.match(await list('?status=withdrawn'), { body: { total: 2 } })
+    t.match(await list('?status=pending'), { body: { total: 0 } })
+    const { balance, effective } = await organization.balance()
+    t.equal(balance, effective, 'nothing is reserved any more')
+
+    await asked('erased')
+    const at = `/api/external/management/users/${organization.ownerId}/conversations/erased`
+    t.ok(at)
+    t.match(await list('?status=pending'), { body: { total: 1 } })
+    await server.restart()
+    t.match(await server.as(key.key).ask('GET', '/api/external/approvals?status=pending'), {
+      body: { total: 1 },
+    })
+  },
+)
+
+t.test(
+  'a stream tells what waits, and the same request is answered by the turn that waits',
+  async (t) => {
+    const { key, provider, shop } = await approving(t)
+    provider.next({ text: 'Let me see. ', calls: [refundCall] })
+    const request = { model: shop, session_id: 's', messages: user('Refund A-1') }
+    const frames = await (await key.stream(request)).all()
+    const [asked] = eventsOf(frames).filter(({ event }) => event === 'approval_required')
+    t.match(asked, {
+      tool_name: 'refund',
+      arguments: refundCall.arguments,
+      arguments_digest: String,
+      agent_name: 'Shop',
+      expires_at: String,
+    })
+    const last = frames.at(-2)?.data
+    t.match(last, {
+      choices: [{ finish_reason: 'stop' }],
+      pending_approvals: [{ approval_id: asked.approval_id }],
+    })
+    t.equal(frames.at(-1)?.data, '[DONE]')
+    const again = await (await key.attach('s')).all()
+    t.match(
+      eventsOf(again).filter(({ event }) => event === 'approval_required'),
+      [asked],
+      'followed again, it is told again',
+    )
+  },
+)
+
+t.test('branches side by side: one ends, two wait, and each goes on when it may', async (t) => {
+  const { organization, key, site, refund, provider, decide } = await approving(t)
+  const branch = async (name: string) => organization.agent({ name, tools: [refund] })
+  const sub_agents = [await branch('One'), await branch('Two'), await branch('Three')]
+  const team = await organization.agent({ name: 'Team', agent_type: 'PARALLEL_AGENT', sub_agents })
+  const call = (amount: number) => ({ calls: [{ name: 'refund', arguments: { amount } }] })
+  provider.next(call(1), call(2), { text: 'Nothing to do.' })
+  const { body } = await key.chat({ model: team, session_id: 's', messages: user('Refund all') })
+  t.equal(body.pending_approvals.length, 2)
+  const [first, second] = body.pending_approvals
+  provider.next({ text: 'Refunded.' })
+  await decide(first, 'approve')
+  await (await key.attach('s')).all()
+  t.strictSame(
+    site.asked.map(({ body }) => JSON.parse(body)),
+    [first.arguments],
+  )
+  t.match(await key.status('s'), { body: { state: 'awaiting_approval' } })
+  provider.next({ text: 'As you wish.' })
+  await decide(second, 'deny')
+  await (await key.attach('s')).all()
+  t.equal(site.asked.length, 1)
+  const [, answer] = await contents(key, 's')
+  for (const text of ['Refunded.', 'As you wish.', 'Nothing to do.']) t.match(answer, text)
+  t.equal(provider.requests.length, 5)
+})
