@@ -81,6 +81,7 @@ const inProse = new Set([
   'MASTER_KEY_NEXT',
   'REPRISE_URL',
   'TEST_JOBS',
+  'PYTHON_CLIENTS',
   'REPRISE_ORGANIZATION',
   'REPRISE_API_KEY',
   'LLM_AGENT',
