@@ -1,6 +1,4 @@
 import { z } from 'zod'
-import { refusal } from '../../domain/refusal.ts'
-import { type ChatBody, chatMessages } from './chat.ts'
 import { orAbsent } from './fields.ts'
 
 /** Kinds of items that OpenAI has and that are not offered here. */
@@ -169,61 +167,10 @@ export const responseInput = z
   .meta({ type: ['string', 'array'] })
 
 export type InputItem = z.infer<typeof item>
-type Said = z.input<typeof chatMessages>[number]
 
 /** An item of the conversation; a reference stands for one. */
 export type SaidItem = Exclude<InputItem, { type: 'item_reference' }>
 
-type Part = z.infer<typeof userPart> | z.infer<typeof plainPart>
-
-const textOf = (part: Part): string =>
-  'text' in part ? part.text : 'refusal' in part ? part.refusal : ''
-
-const textsOf = (content: readonly Part[]) =>
-  content.map((part) => ({ type: 'text' as const, text: textOf(part) }))
-
-/** Texts and files, as chat completions write them. */
-const partsOf = (content: readonly z.infer<typeof userPart>[]) =>
-  content.map((part) => {
-    if (part.type === 'input_audio') return part
-    if (part.type === 'input_file') {
-      const { file_data, filename } = part
-      return { type: 'file' as const, file: { file_data, filename } }
-    }
-    if (part.type !== 'input_image') return { type: 'text' as const, text: textOf(part) }
-    const { image_url: url, detail } = part
-    return { type: 'image_url' as const, image_url: { url, detail } }
-  })
-
-/** Adds an item to what is said before it, as chat completions write it. */
-const say = (said: Said[], item: SaidItem): void => {
-  const last = said.at(-1)
-  if (item.type === 'message') {
-    if (item.role !== 'user') said.push({ role: item.role, content: textsOf(item.content) })
-    // What the user says in several items is one message: a turn has one.
-    else if (last?.role === 'user' && Array.isArray(last.content))
-      last.content.push(...partsOf(item.content))
-    else said.push({ role: 'user', content: partsOf(item.content) })
-  } else if (item.type === 'function_call') {
-    const { call_id, name, arguments: args } = item
-    const call = { id: call_id, type: 'function' as const, function: { name, arguments: args } }
-    // Calls of one answer follow its text and each other.
-    if (last?.role === 'assistant') last.tool_calls = [...(last.tool_calls ?? []), call]
-    else said.push({ role: 'assistant', content: null, tool_calls: [call] })
-  } else if (item.type === 'function_call_output')
-    said.push({ role: 'tool', tool_call_id: item.call_id, content: textsOf(item.output) })
-}
-
-/** Items as messages of chat completions. @throws missing_required_field, invalid_input */
-export const chatMessagesOf = (items: readonly SaidItem[]): ChatBody['messages'] => {
-  const said: Said[] = []
-  for (const item of items) say(said, item)
-  if (!said.some(({ role }) => role === 'user' || role === 'tool'))
-    throw refusal('missing_required_field', {
-      field: 'input',
-      message: 'input needs a message of the user, or the output of a call',
-    })
-  const { data, error } = chatMessages.safeParse(said)
-  if (data) return data
-  throw refusal('invalid_input', { field: 'input', message: `input: ${error.issues[0]?.message}` })
-}
+/** A text or a file of a message of the user, and what anybody else can say. */
+export type UserPart = z.infer<typeof userPart>
+export type SaidPart = UserPart | z.infer<typeof plainPart>

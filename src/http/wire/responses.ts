@@ -4,7 +4,8 @@ import { schemaFields } from './answer-format.ts'
 import { functionFields, functionName, toolsOf } from './client-tools.ts'
 import { orAbsent, sessionId } from './fields.ts'
 import { modelSettingFields, never, notOffered, unsupportedFields } from './model-settings.ts'
-import { chatMessagesOf, responseInput, type SaidItem } from './response-input.ts'
+import { responseInput, type SaidItem } from './response-input.ts'
+import { chatMessagesOf } from './said-items.ts'
 import type { TurnSent } from './turn-asked.ts'
 
 const unsupported = { code: 'unsupported_parameter' }
