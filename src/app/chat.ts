@@ -4,7 +4,6 @@ import { findApproval } from '../../queries/find-approval.ts'
 import { findPendingApprovals } from '../../queries/find-pending-approvals.ts'
 import { findRepeatedRun } from '../../queries/find-repeated-run.ts'
 import { findSession } from '../../queries/find-session.ts'
-import { findTurnAgent } from '../../queries/find-turn-agent.ts'
 import { getAgent } from '../../queries/get-agent.ts'
 import { getMessage } from '../../queries/get-message.ts'
 import { getSession } from '../../queries/get-session.ts'
@@ -51,6 +50,7 @@ import type { RefusalMeter } from '../reactors/meter-refusals.ts'
 import type { Delegate } from '../security/delegate.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Vault } from '../security/vault.ts'
+import { askedBefore } from '../turns/asked-before.ts'
 import { beginTurn as beginTurnOf } from '../turns/begin-turn.ts'
 import type { EraseContents } from '../turns/erase-contents.ts'
 import { eraseFiles } from '../turns/erase-files.ts'
@@ -313,7 +313,7 @@ export const chatPart = (uses: Uses) => {
         sessionForkRoutes({
           forkSessions,
           beginTurn,
-          findTurnAgent: findTurnAgent({ messages, runs }),
+          askedBefore: askedBefore({ messages, runs, read: uses.read, vault }),
           schemaFault: uses.schemas.faultOf,
           delegate,
           waitForPosition,

@@ -30,9 +30,9 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/turns/replayed-turn.ts',
   ],
   'test/http/routes/session-forks.test.ts': [
-    'queries/find-turn-agent.ts',
     'queries/get-session.ts',
     'src/http/streams/answer-chat.ts',
+    'src/turns/asked-before.ts',
   ],
   'test/http/routes/mcp.test.ts': ['src/http/mcp/call-agent.ts', 'src/http/mcp/cancellations.ts'],
   'test/http/routes/feed-bounds.test.ts': ['src/http/routes/admin-feeds.ts', 'src/feeds/feeds.ts'],

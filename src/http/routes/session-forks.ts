@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { FindTurnAgent } from '../../../queries/find-turn-agent.ts'
 import { orchestratorModel } from '../../../queries/list-models.ts'
 import type { JsonSchemas } from '../../ports/json-schemas.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegate } from '../../security/delegate.ts'
-import type { BeginTurn } from '../../turns/begin-turn.ts'
+import type { AskedBefore, FindAskedBefore } from '../../turns/asked-before.ts'
+import type { BeginTurn, TurnAsked } from '../../turns/begin-turn.ts'
 import type { ForkSessions } from '../../turns/fork-sessions.ts'
 import { repetitionOf } from '../checks/repetition.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
@@ -20,7 +20,7 @@ import { turnAsked } from '../wire/turn-asked.ts'
 type Uses = {
   forkSessions: Pick<ForkSessions, 'fork'>
   beginTurn: BeginTurn
-  findTurnAgent: FindTurnAgent
+  askedBefore: FindAskedBefore
   schemaFault: JsonSchemas['faultOf']
   delegate: Delegate
   waitForPosition: WaitForPosition
@@ -43,11 +43,29 @@ const regenerateFields = chatBody.omit({ messages: true, session_hidden: true })
 const regenerateBody = regenerateFields.nullish()
 const noFields = regenerateFields.parse({})
 
+/** What the body does not set is as it was when the turn was asked first. */
+const askedAgain = (asked: TurnAsked, before: AskedBefore, offers: boolean): TurnAsked => ({
+  ...asked,
+  system: before.system ?? [],
+  clientTools: offers ? asked.clientTools : before.clientTools,
+  settings: before.settings ? { ...before.settings, ...asked.settings } : asked.settings,
+  format: asked.format ?? before.format,
+})
+
+/** The agent that the turn went to at first. */
+const givenTo = ({
+  agentId,
+  targetAgentId,
+}: AskedBefore): Pick<TurnAsked, 'agentId' | 'anyAgentType' | 'targetAgentId'> => ({
+  ...(agentId === undefined ? {} : { agentId, anyAgentType: true }),
+  ...(targetAgentId === undefined ? {} : { targetAgentId }),
+})
+
 /** Forks of sessions, and turns asked again in one (docs/contract/sessions.md#forks). */
 export const sessionForkRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { forkSessions, beginTurn, findTurnAgent, schemaFault, delegate, waitForPosition } = uses
+    const { forkSessions, beginTurn, askedBefore, schemaFault, delegate, waitForPosition } = uses
     const tags = ['sessions']
 
     http.post(
@@ -125,16 +143,14 @@ export const sessionForkRoutes =
           stream === true,
         )
         if (asked.format) await requireUsable(asked.format, organizationId, schemaFault)
-        const agentId =
-          body.target_agent_id || body.model
-            ? undefined
-            : await findTurnAgent(organizationId, event_id)
+        const before = await askedBefore(organizationId, event_id)
+        const named = body.target_agent_id !== undefined || body.model !== undefined
         const at = { beforeTurnOf: event_id }
         const turn = await beginTurn(
           request,
           {
-            ...asked,
-            ...(agentId ? { agentId, anyAgentType: true } : {}),
+            ...askedAgain(asked, before, body.tools !== undefined),
+            ...(named ? {} : givenTo(before)),
             place: ({ call, viewer }) =>
               forkSessions.fork({ viewer, sessionId, at, forkSessionId: body.session_id }, call),
           },

@@ -335,6 +335,35 @@ t.test('regenerate asks the agent that the turn was given to', async (t) => {
   )
 })
 
+t.test('regenerate asks as the first request did, but for what it sets', async (t) => {
+  const { key, organization, provider } = await startChat(t, { text: 'Answer.' })
+  const agent = await organization.agent({ name: 'Poet', instruction: 'Speak in verse.' })
+  const tools = [{ type: 'function', function: { name: 'get_weather' } }]
+  await key.chat({
+    messages: [{ role: 'system', content: 'It is spring.' }, ...user('Hi')],
+    session_id: 'asked',
+    target_agent_id: agent,
+    temperature: 0.7,
+    seed: 4,
+    tools,
+  })
+  const [, answer] = await messagesOf(key, 'asked')
+  const id = answer?.event_id ?? ''
+  const first = provider.requests.at(-1)?.body
+  t.match(JSON.stringify(first?.messages), /Speak in verse.*It is spring/)
+  t.equal((await regenerate(key, 'asked', id)).status, 200)
+  t.strictSame(provider.requests.at(-1)?.body, first, 'the same request')
+  await regenerate(key, 'asked', id, { temperature: 0.1, tools: [], model: 'svc-orchestrator' })
+  const other = provider.requests.at(-1)?.body
+  t.match(other, { temperature: 0.1, seed: 4 })
+  t.notMatch(JSON.stringify(other?.messages), /Speak in verse/)
+  t.notMatch(JSON.stringify(other?.tools ?? []), /get_weather/)
+  const copy = await fork(key, 'asked')
+  const [, copied] = await messagesOf(key, copy.body.session_id)
+  await regenerate(key, copy.body.session_id, copied?.event_id ?? '')
+  t.strictSame(provider.requests.at(-1)?.body, first, 'of a message of a fork, too')
+})
+
 t.test('a regenerate that is repeated runs once', async (t) => {
   const { key, provider } = await startChat(t, { text: 'Answer.' })
   const [first] = await spoken(key, 'source')
