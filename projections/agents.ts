@@ -1,8 +1,33 @@
 import { z } from 'zod'
-import { type AgentConfigEvent, agentEvents, agentTypes } from '../src/domain/agent/events.ts'
+import {
+  type AgentConfigEvent,
+  agentEvents,
+  agentTypes,
+  type CredentialWords,
+} from '../src/domain/agent/events.ts'
 import { agentServers, agentTools, shownServers, shownTools } from './agent-tools.ts'
 import { count, id, text, timestamp } from './fields.ts'
 import type { Projection } from './projection.ts'
+
+const credentialWords = z.object({
+  name: text,
+  label: text.optional(),
+  description: text.optional(),
+  help_url: text.optional(),
+})
+type ShownWords = z.infer<typeof credentialWords>
+
+/** What is said of a credential, in its answer's shape. */
+const shownWords = ({ helpUrl, ...words }: CredentialWords): ShownWords =>
+  helpUrl === undefined ? words : { ...words, help_url: helpUrl }
+
+/** The same, as events have it. */
+export const wordsOf = ({ name, label, description, help_url }: ShownWords): CredentialWords => ({
+  name,
+  ...(label === undefined ? {} : { label }),
+  ...(description === undefined ? {} : { description }),
+  ...(help_url === undefined ? {} : { helpUrl: help_url }),
+})
 
 /** The contract's list item, and below it what the agent is configured by. */
 export const agentView = z.object({
@@ -20,6 +45,7 @@ export const agentView = z.object({
   instruction: text,
   tools: agentTools,
   mcp_servers: agentServers,
+  credentials: z.array(credentialWords).optional(),
   sub_agents: z.array(id),
   datastore_ids: z.array(id),
   temperature: z.number().nullable(),
@@ -52,6 +78,7 @@ const changed = (view: AgentView, change: Change, at: string): AgentView => {
     instruction: or(change.instruction, view.instruction),
     tools,
     mcp_servers: mcpServers,
+    ...(change.credentials ? { credentials: change.credentials.map(shownWords) } : {}),
     sub_agents: or(change.subAgents, view.sub_agents),
     datastore_ids: or(change.datastoreIds, view.datastore_ids),
     temperature: or(change.temperature, view.temperature),
@@ -93,6 +120,7 @@ export const agents: Projection<AgentView, typeof agentEvents> = {
       instruction: data.instruction,
       tools: shownTools(data.tools),
       mcp_servers: shownServers(data.mcpServers),
+      ...(data.credentials ? { credentials: data.credentials.map(shownWords) } : {}),
       sub_agents: data.subAgents,
       datastore_ids: data.datastoreIds,
       temperature: data.temperature,

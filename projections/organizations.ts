@@ -6,6 +6,7 @@ import { idIn, type Projection } from './projection.ts'
 export const organizationView = z.object({
   organization_id: id,
   name: text,
+  color: text.nullable().describe('#rrggbb, for pages that people see; null: none'),
   /** The owner of longest standing. */
   owner_user_id: id.nullable(),
   owner_user_ids: z.array(id),
@@ -34,6 +35,7 @@ export const organizations: Projection<OrganizationView, typeof organizationEven
     OrganizationCreated: ({ data, metadata }, id) => ({
       organization_id: id,
       name: data.name,
+      color: null,
       owner_user_id: data.ownerUserId,
       owner_user_ids: [data.ownerUserId],
       orchestrator_agent_id: data.orchestratorAgentId,
@@ -45,6 +47,11 @@ export const organizations: Projection<OrganizationView, typeof organizationEven
     OrganizationRenamed: (view, { data, metadata }) => ({
       ...view,
       name: data.name,
+      updated_at: metadata.at,
+    }),
+    OrganizationColored: (view, { data, metadata }) => ({
+      ...view,
+      color: data.color,
       updated_at: metadata.at,
     }),
     OwnerAdded: (view, { data, metadata }) =>

@@ -34,6 +34,7 @@ type Uses = {
     | 'changeAgent'
     | 'changeApiKey'
     | 'changeMember'
+    | 'colorOrganization'
     | 'createAgent'
     | 'createApiKey'
     | 'createOrganization'
@@ -70,6 +71,7 @@ export const adminPart = (uses: Uses) => {
       adminOrganizationRoutes({
         createOrganization: commands.createOrganization,
         renameOrganization: commands.renameOrganization,
+        colorOrganization: commands.colorOrganization,
         getOrganization: oneOrganization,
         listOrganizations: listOrganizations(organizations),
         waitForPosition,

@@ -5,6 +5,7 @@ import { changeAgent } from '../../commands/change-agent.ts'
 import { changeApiKey } from '../../commands/change-api-key.ts'
 import { changeMember } from '../../commands/change-member.ts'
 import { clearDatastore } from '../../commands/clear-datastore.ts'
+import { colorOrganization } from '../../commands/color-organization.ts'
 import { connectCredentials } from '../../commands/connect-credentials.ts'
 import { createAgent } from '../../commands/create-agent.ts'
 import { createApiKey } from '../../commands/create-api-key.ts'
@@ -140,6 +141,7 @@ export const commandsOf = (uses: Uses) => {
     remember: remember({ transact, clock, keyed: vault.keyed }),
     removeMember: removeMember(streams),
     renameOrganization: renameOrganization(transact),
+    colorOrganization: colorOrganization(transact),
     requestContent: requestContent(transact),
     requireProvisionedUser: provisioned,
     resumeRun: resumeRun(transact),

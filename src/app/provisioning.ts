@@ -1,4 +1,5 @@
 import { findConnectLink } from '../../queries/find-connect-link.ts'
+import { getConnectForm } from '../../queries/get-connect-form.ts'
 import { getCredential } from '../../queries/get-credential.ts'
 import { getOrganization } from '../../queries/get-organization.ts'
 import { listConnectItems } from '../../queries/list-connect-items.ts'
@@ -67,7 +68,7 @@ export const provisioningPart = (uses: Uses) => {
           now: clock.now,
         }),
         requireProvisionedUser,
-        listConnectItems: connectItems,
+        getConnectForm: getConnectForm({ agents, credentials }),
         getOrganization: getOrganization(organizations),
         signForm: secrets.signForm,
         requireHttps: requireHttps(config.REQUIRE_HTTPS),

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { browser, fitsWidth, hears, needsChromium, screenshot, sends } from '../support/browser.ts'
 import { user } from '../support/client.ts'
 import { connectScene } from '../support/connect-scene.ts'
+import { shopCall } from '../support/shop-call.ts'
 
 const value = 'sk-<never>&shown'
 const phone = { viewport: { width: 320, height: 640 }, isMobile: true, hasTouch: true }
@@ -20,15 +21,15 @@ t.test('from the link to a call in the name of its user', needsChromium, async (
       const headers = (await reply?.allHeaders()) ?? {}
       t.match(headers['content-security-policy'], /^default-src 'none'; style-src 'sha256-[^']+';/)
       t.equal(headers['cache-control'], 'no-store')
-      const main = await page.locator('body').boundingBox()
+      const main = await page.locator('main').boundingBox()
       t.ok((main?.width ?? 1_000) <= 600, 'its own style is let through')
       t.ok(await fitsWidth(page))
-      t.equal(await page.getByRole('status').innerText(), '2 of 2 not connected yet.')
+      t.equal(await page.getByRole('status').innerText(), '0 of 2 connected')
       await screenshot(page, `connect-${name}`)
 
       await page.getByLabel(wanted[0]).fill(value)
       await sends(page, () => page.getByRole('button', { name: 'Connect' }).click())
-      t.equal(await page.getByRole('status').innerText(), '1 of 2 not connected yet.')
+      t.equal(await page.getByRole('status').innerText(), '1 of 2 connected')
       t.strictSame(await connected(agent_id), { [wanted[0]]: true, [wanted[1]]: false })
       t.equal(await page.getByLabel(wanted[0]).inputValue(), '')
       t.notMatch(await page.content(), /sk-/)
@@ -42,9 +43,13 @@ t.test('from the link to a call in the name of its user', needsChromium, async (
       const back = application.asked.find(({ url }) => url?.startsWith('/back'))
       t.equal(back?.headers.referer, undefined, 'the partner is not told the link')
       await page.goBack()
-      t.equal(await page.getByRole('status').innerText(), 'Everything is connected.')
+      t.equal(await page.getByRole('status').innerText(), '✓ Everything is connected.')
       for (const field of await page.getByRole('textbox').all())
         t.equal(await field.inputValue(), '', 'nothing is kept in the history')
+      t.strictSame(await Promise.all(wanted.map((name) => page.getByLabel(name).inputValue())), [
+        '',
+        '',
+      ])
       await screenshot(page, `connect-${name}-done`)
       t.strictSame(await context.cookies(), [])
       t.strictSame(complaints, [])
@@ -106,10 +111,12 @@ t.test('links that are past or revoked, and one that was used', needsChromium, a
   await sends(page, () => page.getByRole('button').click())
   await page.waitForURL(`${application.url}/**`)
   await page.goto(used)
-  t.equal(await page.getByRole('status').innerText(), 'Everything is connected.')
+  t.equal(await page.getByRole('status').innerText(), '✓ Everything is connected.')
+  t.equal(await page.getByRole('textbox').count(), 0, 'a value is replaced only on purpose')
+  await page.getByText('Replace it').click()
   t.match(
     (await hears(page)).find(({ role }) => role === 'textbox'),
-    { name: 'SHOP', description: /connected; leave empty/ },
+    { name: 'SHOP', description: /^Connected Since \d+ \w+ \d{4}/ },
   )
 
   complaints.splice(0)
@@ -117,6 +124,7 @@ t.test('links that are past or revoked, and one that was used', needsChromium, a
   const revoked = await gone(used)
   const past = await link(agent_id)
   await page.goto(past)
+  await page.getByText('Replace it').click()
   await page.getByLabel('SHOP').fill('too late')
   clock.advance(30 * 60_000)
   const late = await sends(page, () => page.getByRole('button').click())
@@ -129,4 +137,43 @@ t.test('links that are past or revoked, and one that was used', needsChromium, a
     { role: 'heading', name: 'This link does not work' },
   ])
   await screenshot(page, 'connect-gone')
+})
+
+t.test('in the words of the agent and the color of the organization', needsChromium, async (t) => {
+  const { page: open, link, organization, server, shop } = await scene(t)
+  await server.platform.ask('PATCH', `/organizations/${organization.organizationId}`, {
+    name: 'Bäckerei <Süß>',
+    color: '#ffd43b',
+  })
+  const agent_id = await organization.agent({
+    name: 'Shopper',
+    tools: [shopCall(shop.url, 'SHOP', 'MAP_API_KEY')],
+    credentials: [
+      {
+        name: 'SHOP',
+        label: 'Shop password <b>',
+        description: 'Lets the assistant read your orders & returns.',
+        help_url: 'https://help.example/keys?a=1&b="2"',
+      },
+    ],
+  })
+  const url = await link(agent_id)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page, complaints } = await open({ colorScheme })
+    await page.goto(url)
+    t.match(await page.locator('.brand').innerText(), 'Bäckerei <Süß>')
+    const painted = await page.evaluate(`(() => {
+      const { backgroundColor, color } = getComputedStyle(document.querySelector('button'))
+      return { backgroundColor, color }
+    })()`)
+    t.strictSame(painted, { backgroundColor: 'rgb(255, 212, 59)', color: 'rgb(0, 0, 0)' })
+    t.ok(await page.getByText('Lets the assistant read your orders & returns.').isVisible())
+    t.ok(await page.getByLabel('Shop password <b>').isVisible())
+    t.ok(await page.getByLabel('Map API key').isVisible(), 'a name that nobody has described')
+    const help = page.getByRole('link', { name: 'Where to find this' })
+    t.equal(await help.getAttribute('href'), 'https://help.example/keys?a=1&b="2"')
+    t.equal(await help.getAttribute('rel'), 'noopener noreferrer')
+    t.strictSame(complaints, [])
+    await screenshot(page, `connect-words-${colorScheme}`)
+  }
 })

@@ -20,8 +20,10 @@ t.test('organizations', async (t) => {
     created,
     { type: 'OwnerAdded', data: { userId: 'user-2' } },
     { type: 'OwnerRemoved', data: { userId: 'user-1' } },
+    { type: 'OrganizationColored', data: { color: '#0b6e4f' } },
     { type: 'OrganizationRenamed', data: { name: 'Apex' }, at: later },
   ).shows({
+    color: '#0b6e4f',
     name: 'Apex',
     owner_user_id: 'user-2',
     owner_user_ids: ['user-2'],

@@ -31,6 +31,7 @@ const rare = [
   'KeysRegistered',
   'MemberAccountChanged',
   'MemoryForgotten',
+  'OrganizationColored',
   'OutageEnded',
   'RunCancelled',
   'RunFailed',

@@ -45,7 +45,11 @@ export const connectScene = async (t: Test) => {
     of,
     /** An agent that needs these credentials. */
     agent: (...credentials: readonly string[]) =>
-      organization.agent({ name: 'Shopper', tools: [shopCall(shop.url, ...credentials)] }),
+      organization.agent({
+        name: 'Shopper',
+        tools: [shopCall(shop.url, ...credentials)],
+        credentials: credentials.map((name) => ({ name, label: `Your ${name} key` })),
+      }),
     /** What a partner's application sends its user to. */
     async link(agent_id: string): Promise<string> {
       const return_url = `${application.url}/back?state=7`

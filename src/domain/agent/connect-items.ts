@@ -19,23 +19,36 @@ export type SkippedItem = {
     | 'too_many_items'
 }
 
-type Agent = Pick<AgentConfiguration, 'agentType' | 'tools' | 'mcpServers' | 'subAgents'>
+/** What matters of an agent here. */
+export type ConnectingAgent = Pick<
+  AgentConfiguration,
+  'agentType' | 'tools' | 'mcpServers' | 'subAgents' | 'credentials'
+>
 type Source = ConnectItem & { headers: Readonly<Record<string, string>> }
 
 /** Items of one kind on a connect page (docs/contract/limits.md#sizes). */
 const mostOfKind = 20
 
-const sourcesOf = ({ tools, mcpServers }: Agent): Source[] => [
+const sourcesOf = ({ tools, mcpServers }: ConnectingAgent): Source[] => [
   ...tools.flatMap((tool) =>
     isApiCall(tool) ? [{ name: tool.name, kind: 'api_call' as const, headers: tool.headers }] : [],
   ),
   ...mcpServers.map(({ name, headers }) => ({ name, kind: 'mcp_server' as const, headers })),
 ]
 
-const builtInOf = ({ tools }: Agent): SkippedItem[] =>
+const builtInOf = ({ tools }: ConnectingAgent): SkippedItem[] =>
   tools.flatMap((tool) =>
     isApiCall(tool) ? [] : [{ name: toolName(tool), reason: 'provided_by_system' as const }],
   )
+
+/** An agent and all that it runs, as far as they call anything: those that only run others do not. */
+export const callersOf = (
+  agentId: string,
+  agentOf: (agentId: string) => ConnectingAgent | undefined,
+): ConnectingAgent[] =>
+  [...reached(agentId, (id) => agentOf(id)?.subAgents ?? [])]
+    .flatMap((id) => agentOf(id) ?? [])
+    .filter(({ agentType }) => agentType === 'LLM_AGENT')
 
 /**
  * What a user connects for an agent and all that it runs: the credentials that their calls name,
@@ -44,11 +57,9 @@ const builtInOf = ({ tools }: Agent): SkippedItem[] =>
  */
 export const connectItems = (
   agentId: string,
-  agentOf: (agentId: string) => Agent | undefined,
+  agentOf: (agentId: string) => ConnectingAgent | undefined,
 ): { items: ConnectItem[]; skipped: SkippedItem[] } => {
-  const callers = [...reached(agentId, (id) => agentOf(id)?.subAgents ?? [])]
-    .flatMap((id) => agentOf(id) ?? [])
-    .filter(({ agentType }) => agentType === 'LLM_AGENT')
+  const callers = callersOf(agentId, agentOf)
 
   const kinds = new Map<string, ConnectKind>()
   const skipped = new Map(callers.flatMap(builtInOf).map((one) => [one.name, one]))

@@ -61,6 +61,16 @@ const mcpServer = z.object({
   ...care,
 })
 
+/** What a person who connects a credential is told of it. */
+const credentialWords = z.object({
+  name: text,
+  label: text.optional(),
+  description: text.optional(),
+  /** Where to find the value. */
+  helpUrl: text.optional(),
+})
+export type CredentialWords = z.infer<typeof credentialWords>
+
 /** All that an agent is configured by (docs/contract/admin-api.md#agents). */
 const configuration = z.object({
   name: text,
@@ -73,6 +83,7 @@ const configuration = z.object({
   /** Built-in tools by name, custom ones in full. */
   tools: z.array(z.union([z.enum(builtInTools), apiCall, approvable])),
   mcpServers: z.array(mcpServer),
+  credentials: z.array(credentialWords).optional(),
   /** Agent ids, in the order in which they run. */
   subAgents: z.array(text),
   datastoreIds: z.array(text),

@@ -12,6 +12,8 @@ export const organizationEvents = {
     orchestratorAgentId: id,
   }),
   OrganizationRenamed: z.object({ name: z.string() }),
+  /** `#rrggbb`, for pages that people see; null: none. */
+  OrganizationColored: z.object({ color: z.string().nullable() }),
   OwnerAdded: z.object({ userId: id }),
   OwnerRemoved: z.object({ userId: id }),
 }

@@ -5,6 +5,7 @@ import { type OrganizationEvent, organizationEvents } from './events.ts'
 export type Organization = {
   status: 'unknown' | 'created'
   name: string
+  color: string | null
   /**
    * The owners, longest first. An owner is added here after the membership says so, and removed
    * before it: everyone counted here is an owner, so the last one cannot be lost.
@@ -16,15 +17,17 @@ export type Organization = {
 export const organization: Aggregate<Organization, typeof organizationEvents> = {
   category: 'organization',
   events: organizationEvents,
-  initial: { status: 'unknown', name: '', owners: [], orchestratorAgentId: '' },
+  initial: { status: 'unknown', name: '', color: null, owners: [], orchestratorAgentId: '' },
   evolve: {
     OrganizationCreated: (_, { name, ownerUserId, orchestratorAgentId }) => ({
       status: 'created',
       name,
+      color: null,
       owners: [ownerUserId],
       orchestratorAgentId,
     }),
     OrganizationRenamed: (state, { name }) => ({ ...state, name }),
+    OrganizationColored: (state, { color }) => ({ ...state, color }),
     OwnerAdded: (state, { userId }) => ({ ...state, owners: [...state.owners, userId] }),
     OwnerRemoved: (state, { userId }) => ({
       ...state,
@@ -54,6 +57,14 @@ export const decideRename =
   (state: Organization): OrganizationEvent<'OrganizationRenamed'>[] => {
     requireOrganization(state)
     return state.name === name ? [] : [{ type: 'OrganizationRenamed', data: { name } }]
+  }
+
+/** @throws organization_not_found */
+export const decideColor =
+  (color: string | null) =>
+  (state: Organization): OrganizationEvent<'OrganizationColored'>[] => {
+    requireOrganization(state)
+    return state.color === color ? [] : [{ type: 'OrganizationColored', data: { color } }]
   }
 
 export const decideAddOwner =

@@ -1,30 +1,21 @@
 import { createHash } from 'node:crypto'
+import type { ConnectFormItem } from '../../../queries/get-connect-form.ts'
+import { connectStyle } from './connect-style.ts'
 
-const style = `
-:root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}
-body{margin:0 auto;max-width:34rem;padding:1.5rem 1rem}
-h1{font-size:1.5rem;line-height:1.25;overflow-wrap:anywhere}
-:focus-visible{outline:.1875rem solid;outline-offset:.125rem}
-label{display:block;font-weight:600;margin-top:1.25rem;overflow-wrap:anywhere}
-input{box-sizing:border-box;width:100%;min-height:2.75rem;padding:.5rem;font:inherit}
-button{min-height:2.75rem;margin-top:1.5rem;padding:.5rem 1.5rem;font:inherit;font-weight:600}
-.hint,.error{margin:.25rem 0;overflow-wrap:anywhere}
-.error{font-weight:600;border-left:.25rem solid #c00;padding-left:.5rem}
-a{overflow-wrap:anywhere}
-ul{margin:.25rem 0;padding-left:1.25rem}
-`
+const hashOf = (style: string): string => createHash('sha256').update(style).digest('base64')
 
-const styleHash = createHash('sha256').update(style).digest('base64')
+/** A page, and the policy that it is sent with. */
+export type Page = { html: string; policy: string }
 
 /**
- * Allows only this page's own style, and forms to this server or, through the redirect that
- * follows, to the partner.
+ * Allows only the page's own style, and forms to this server or, through the redirect that follows,
+ * to the partner.
  */
-export const contentPolicy = (returnOrigin?: string): string =>
+const policyOf = (style: string, returnUrl?: string): string =>
   [
     "default-src 'none'",
-    `style-src 'sha256-${styleHash}'`,
-    `form-action 'self'${returnOrigin ? ` ${returnOrigin}` : ''}`,
+    `style-src 'sha256-${hashOf(style)}'`,
+    `form-action 'self'${returnUrl ? ` ${new URL(returnUrl).origin}` : ''}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ')
@@ -39,7 +30,17 @@ const entities: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (found) => entities[found] ?? '')
 
-const page = (title: string, body: string, mark = ''): string => `<!doctype html>
+type Parts = {
+  title: string
+  mark?: string
+  body: string
+  color?: string | null
+  returnUrl?: string
+}
+
+const page = ({ title, mark = '', body, color = null, returnUrl }: Parts): Page => {
+  const style = connectStyle(color)
+  const html = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -50,46 +51,95 @@ const page = (title: string, body: string, mark = ''): string => `<!doctype html
 </head>
 <body>
 <main>
-<h1>${escaped(title)}</h1>
 ${body}
 </main>
 </body>
 </html>
 `
-
-type Item = { name: string; kind: 'api_call' | 'mcp_server'; connected: boolean }
-
-const kinds: Readonly<Record<Item['kind'], string>> = {
-  api_call: 'sent with calls that are made for you',
-  mcp_server: 'sent to a server that is used for you',
+  return { html, policy: policyOf(style, returnUrl) }
 }
 
-const field = ({ name, kind, connected }: Item, refused: boolean): string => {
-  const state = connected ? 'connected; leave empty to keep it' : 'not connected yet'
+/** `SHOP_API_KEY` as `Shop API key`: what a credential is called where nobody has named it. */
+const spoken = (name: string): string => {
+  const words = name
+    .toLowerCase()
+    .split('_')
+    .filter(Boolean)
+    .map((word) => (/^(?:api|id|url|pin|sms|crm)$/.test(word) ? word.toUpperCase() : word))
+    .join(' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+
+const listed = new Intl.ListFormat('en', { type: 'conjunction' })
+
+const labelOf = ({ name, label = spoken(name) }: ConnectFormItem): string =>
+  `<label for="${name}">${escaped(label)}</label>`
+
+const inputFor = ({ name, connectedAt }: ConnectFormItem, refused: boolean): string => {
   const error = refused
-    ? `<p class="error" id="${name}-error">This value cannot be used: it may have unaccented letters, digits, spaces and signs, 8192 at most.</p>`
+    ? `<p class="error small" id="${name}-error">This value cannot be used. It may have letters without accents, digits, spaces and signs, 8,192 at most.</p>`
     : ''
-  const described = `${name}-hint${refused ? ` ${name}-error` : ''}`
-  return `<label for="${name}">${name}</label>
-<p class="hint" id="${name}-hint">${kinds[kind]} – ${state}</p>
-${error}<input id="${name}" name="${name}" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="8192" aria-describedby="${described}"${refused ? ' aria-invalid="true"' : ''}>`
+  const since = connectedAt === undefined ? '' : ` ${name}-since`
+  const described = `${name}-state${since} ${name}-hint${refused ? ` ${name}-error` : ''}`
+  return `${error}<input id="${name}" name="${name}" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="8192" aria-describedby="${described}"${refused ? ' aria-invalid="true"' : ''}>`
+}
+
+/** What the person is told of one credential: what it is for, who gets it, where to find it. */
+const hintsOf = ({ name, description, helpUrl, hosts }: ConnectFormItem): string => {
+  const receivers = hosts.length > 0 ? ` It is sent to ${escaped(listed.format(hosts))} only.` : ''
+  const about = `${description ? escaped(description) : ''}${receivers}`.trim()
+  const help = helpUrl
+    ? `<p class="small"><a href="${escaped(helpUrl)}" target="_blank" rel="noopener noreferrer">Where to find this</a> (opens a new tab)</p>`
+    : ''
+  return `<p class="soft small" id="${name}-hint">${about}</p>
+${help}`
+}
+
+const card = (item: ConnectFormItem, refused: boolean): string => {
+  const { name, label = spoken(name), connectedAt } = item
+  if (connectedAt === undefined)
+    return `<section class="card">
+<div class="top"><h2>${labelOf(item)}</h2><span class="open" id="${name}-state">Not connected yet</span></div>
+${hintsOf(item)}
+${inputFor(item, refused)}
+</section>`
+  const date = day.format(new Date(connectedAt))
+  return `<section class="card">
+<div class="top"><h2>${escaped(label)}</h2><span class="done" id="${name}-state"><span aria-hidden="true">✓ </span>Connected</span></div>
+<p class="small" id="${name}-since">Since <time datetime="${escaped(connectedAt)}">${date}</time></p>
+${hintsOf(item)}
+<details${refused ? ' open' : ''}>
+<summary>Replace it</summary>
+${labelOf(item)}
+${inputFor(item, refused)}
+</details>
+</section>`
 }
 
 /** What was wrong with the form; it has the focus, so that screen readers read it at once. */
-const errorsOf = (refused: readonly string[]): string =>
-  `<div class="error" id="errors" role="alert" tabindex="-1" autofocus>
+const errorsOf = (refused: readonly ConnectFormItem[]): string =>
+  `<div class="box" id="errors" role="alert" tabindex="-1" autofocus>
 ${
   refused.length > 0
-    ? `<p>These values were not saved:</p>
-<ul>${refused.map((name) => `<li><a href="#${name}">${name}</a></li>`).join('')}</ul>`
-    : '<p>Nothing was entered.</p>'
+    ? `<p class="error">These values were not saved:</p>
+<ul>${refused.map(({ name, label = spoken(name) }) => `<li><a href="#${name}">${escaped(label)}</a></li>`).join('')}</ul>`
+    : '<p class="error">Nothing was entered.</p>\n<p>Enter at least one value.</p>'
 }
 </div>`
 
+const brandOf = (organization: string): string => {
+  const [initial = ''] = organization.trim()
+  return `<p class="brand"><span class="mark" aria-hidden="true">${escaped(initial.toUpperCase())}</span>${escaped(organization)}</p>`
+}
+
 export type ConnectPage = {
   organization: string
+  /** `#rrggbb`. */
+  color: string | null
   returnUrl: string
-  items: readonly Item[]
+  items: readonly ConnectFormItem[]
   /** Proves that a form came from this page. */
   csrf: string
   /** After a form was sent: the names whose values were refused; empty when nothing was entered. */
@@ -97,36 +147,61 @@ export type ConnectPage = {
 }
 
 /** The page of a connect link: a field for each credential. It never contains a value. */
-export const connectPage = (shown: ConnectPage): string => {
-  const { organization, returnUrl, items, csrf, refused } = shown
-  const open = items.filter(({ connected }) => !connected).length
-  const back = `<p><a href="${escaped(returnUrl)}">Return to ${escaped(new URL(returnUrl).host)}</a></p>`
+export const connectPage = (shown: ConnectPage): Page => {
+  const { organization, color, returnUrl, items, csrf, refused } = shown
+  const connected = items.filter(({ connectedAt }) => connectedAt !== undefined).length
+  const complete = connected === items.length
+  const host = escaped(new URL(returnUrl).host)
+  const back = complete
+    ? `<p class="first"><a class="button" href="${escaped(returnUrl)}">Return to ${host}</a></p>`
+    : `<p class="back"><a href="${escaped(returnUrl)}">Return to ${host}</a> without connecting</p>`
   const title = `Connect to ${organization}`
-  if (items.length === 0) return page(title, `<p>There is nothing to connect.</p>\n${back}`)
-  const status =
-    open === 0 ? 'Everything is connected.' : `${open} of ${items.length} not connected yet.`
-  return page(
-    title,
-    `${refused ? errorsOf(refused) : ''}
-<p>What you enter is stored encrypted, used in your name only, and never shown again.</p>
-<p role="status">${status}</p>
-<form method="post" autocomplete="off">
+  const head = `${brandOf(organization)}
+<h1>${escaped(title)}</h1>`
+  const parts = { title, color, returnUrl }
+  if (items.length === 0)
+    return page({ ...parts, body: `${head}\n<p>There is nothing to connect.</p>\n${back}` })
+  const status = complete
+    ? '<span class="good"><span aria-hidden="true">✓ </span>Everything is connected.</span>'
+    : `${connected} of ${items.length} connected`
+  const fields = items.map((item) => card(item, refused?.includes(item.name) ?? false)).join('\n')
+  const form = `<form method="post" autocomplete="off">
 <input type="hidden" name="csrf" value="${escaped(csrf)}">
-${items.map((item) => field(item, refused?.includes(item.name) ?? false)).join('\n')}
-<button type="submit">Connect</button>
-</form>
-${back}`,
-    refused && 'Error: ',
-  )
+${fields}
+<p><button class="button${complete ? ' second' : ''}" type="submit">${complete ? 'Save what you replaced' : 'Connect'}</button></p>
+</form>`
+  const wrong = items.filter(({ name }) => refused?.includes(name))
+  return page({
+    ...parts,
+    mark: refused ? 'Error: ' : '',
+    body: `${head}
+<p>The assistants of ${escaped(organization)} need your own access to the services below. They use it for you only.</p>
+<p class="soft small">What you enter is stored encrypted and never shown again, not even to ${escaped(organization)}.</p>
+${refused ? errorsOf(wrong) : ''}
+<p class="state" role="status">${status}</p>
+${complete ? `${back}\n${form}` : `${form}\n${back}`}`,
+  })
 }
 
 /** The same page for expired, revoked and unknown links. */
-export const unknownLinkPage = (): string =>
-  page(
-    'This link does not work',
-    '<p>It may have expired. Please go back to where you came from and ask for a new one.</p>',
-  )
+export const unknownLinkPage = (): Page =>
+  page({
+    title: 'This link does not work',
+    body: `<h1>This link does not work</h1>
+<p>A link works for 30 minutes, unless it is withdrawn before.</p>
+<ol>
+<li>Go back to the app or message that sent you here.</li>
+<li>Ask for a new link there, and open it at once.</li>
+<li>If you copied the link, make sure that you copied all of it.</li>
+</ol>
+<p>What you have connected already stays connected.</p>`,
+  })
 
 /** For a form that did not come from this page, or cannot be read. */
-export const refusedFormPage = (): string =>
-  page('This did not work', '<p>Nothing was saved. Please open the link again.</p>')
+export const refusedFormPage = (): Page =>
+  page({
+    title: 'This did not work',
+    body: `<h1>This did not work</h1>
+<p>Nothing was saved. Open the link again from where you got it, and enter the values once more.</p>
+<p>If that fails too, ask for a new link there.</p>`,
+  })

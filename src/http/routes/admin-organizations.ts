@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import type { ColorOrganizationCommand } from '../../../commands/color-organization.ts'
 import type { CreateOrganizationCommand } from '../../../commands/create-organization.ts'
 import type { RenameOrganizationCommand } from '../../../commands/rename-organization.ts'
 import { organizationView } from '../../../projections/organizations.ts'
@@ -24,6 +25,7 @@ import {
 type Uses = {
   createOrganization: CreateOrganizationCommand
   renameOrganization: RenameOrganizationCommand
+  colorOrganization: ColorOrganizationCommand
   getOrganization: GetOrganization
   listOrganizations: ListOrganizations
   waitForPosition: WaitForPosition
@@ -37,6 +39,12 @@ const creation = z.object({
   plan: plan.optional(),
   credits: orAbsent(credits.min(0)),
 })
+
+const color = z
+  .string()
+  .regex(/^#[0-9a-fA-F]{6}$/, 'A color is written #rrggbb')
+  .toLowerCase()
+  .describe('Of the connect page; null: none')
 
 const created = z.object({
   organization_id: id,
@@ -53,7 +61,7 @@ const organizationList = z.object({ organizations: z.array(organizationView), ..
 export const adminOrganizationRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { createOrganization, renameOrganization, waitForPosition } = uses
+    const { createOrganization, renameOrganization, colorOrganization, waitForPosition } = uses
     const { getOrganization, listOrganizations } = uses
     const tags = ['admin: organizations']
 
@@ -123,9 +131,9 @@ export const adminOrganizationRoutes =
         config: { scopes: ['admin:write'], managers: true },
         schema: {
           tags,
-          summary: 'Rename an organization',
+          summary: 'Change the name or the color of an organization',
           params,
-          body: z.object({ name: name.optional() }),
+          body: z.object({ name: name.optional(), color: color.nullable().optional() }),
           response: {
             200: organizationView,
             ...refusals('admin', 'role_required', 'organization_not_found', 'invalid_input'),
@@ -134,8 +142,10 @@ export const adminOrganizationRoutes =
       },
       async (request) => {
         const call = inOrganization(request, request.params.organization_id)
-        const { name } = request.body
+        const { name, color } = request.body
         if (name) await waitForPosition((await renameOrganization({ name }, call)).position)
+        if (color !== undefined)
+          await waitForPosition((await colorOrganization({ color }, call)).position)
         return getOrganization(call.organizationId)
       },
     )

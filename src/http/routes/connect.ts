@@ -5,8 +5,8 @@ import type { ConnectCredentialsCommand } from '../../../commands/connect-creden
 import type { RequireProvisionedUser } from '../../../commands/require-provisioned-user.ts'
 import type { ConnectLinkView } from '../../../projections/connect-links.ts'
 import type { FindConnectLink } from '../../../queries/find-connect-link.ts'
+import type { GetConnectForm } from '../../../queries/get-connect-form.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
-import type { ListConnectItems } from '../../../queries/list-connect-items.ts'
 import { isCredentialValue } from '../../domain/credential/credential.ts'
 import { type Call, rootCall } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -14,18 +14,13 @@ import type { WaitForPosition } from '../../ports/views.ts'
 import { type Secrets, sameSecret } from '../../security/secrets.ts'
 import { refusalTable } from '../errors/refusal-table.ts'
 import { refusalOf } from '../errors/reply.ts'
-import {
-  connectPage,
-  contentPolicy,
-  refusedFormPage,
-  unknownLinkPage,
-} from '../pages/connect-page.ts'
+import { connectPage, type Page, refusedFormPage, unknownLinkPage } from '../pages/connect-page.ts'
 
 type Uses = {
   connectCredentials: ConnectCredentialsCommand
   findConnectLink: FindConnectLink
   requireProvisionedUser: RequireProvisionedUser
-  listConnectItems: ListConnectItems
+  getConnectForm: GetConnectForm
   getOrganization: GetOrganization
   signForm: Secrets['signForm']
   requireHttps: onRequestHookHandler
@@ -45,12 +40,12 @@ const callOf = (link: ConnectLinkView, { id }: FastifyRequest, at: Date): Call =
   return { ...rootCall(actor, id, at), causationId: link.link_id }
 }
 
-const send = (reply: FastifyReply, status: number, html: string, returnUrl?: string) =>
+const send = (reply: FastifyReply, status: number, { html, policy }: Page) =>
   reply
     .code(status)
     .headers({
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': contentPolicy(returnUrl && new URL(returnUrl).origin),
+      'content-security-policy': policy,
       'referrer-policy': 'no-referrer',
       'x-frame-options': 'DENY',
     })
@@ -68,8 +63,7 @@ export const connectRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { connectCredentials, findConnectLink, requireProvisionedUser } = uses
-    const { listConnectItems, getOrganization, signForm, requireHttps, clock, waitForPosition } =
-      uses
+    const { getConnectForm, getOrganization, signForm, requireHttps, clock, waitForPosition } = uses
 
     http.addHook('onRequest', requireHttps)
     http.removeAllContentTypeParsers()
@@ -94,10 +88,8 @@ export const connectRoutes =
       return { link, call }
     }
 
-    const itemsOf = async (link: ConnectLinkView) => {
-      const { organization_id, user_id, agent_id } = link
-      return (await listConnectItems(organization_id, user_id, agent_id)).items
-    }
+    const itemsOf = ({ organization_id, user_id, agent_id }: ConnectLinkView) =>
+      getConnectForm(organization_id, user_id, agent_id)
 
     const show = async (
       reply: FastifyReply,
@@ -105,15 +97,16 @@ export const connectRoutes =
       link: ConnectLinkView,
       refused?: readonly string[],
     ) => {
-      const { name } = await getOrganization(link.organization_id)
-      const html = connectPage({
+      const { name, color } = await getOrganization(link.organization_id)
+      const shown = connectPage({
         organization: name,
+        color,
         returnUrl: link.return_url,
         items: await itemsOf(link),
         csrf: signForm(token),
         refused,
       })
-      return send(reply, refused ? 400 : 200, html, link.return_url)
+      return send(reply, refused ? 400 : 200, shown)
     }
 
     http.get('/connect/:token', { schema: { params, hide: true } }, async (request, reply) => {
@@ -140,7 +133,7 @@ export const connectRoutes =
         await waitForPosition(position)
         const refused = values.filter((value) => !usable.includes(value)).map(({ name }) => name)
         if (refused.length > 0) return show(reply, token, link, refused)
-        const complete = (await itemsOf(link)).every(({ connected }) => connected)
+        const complete = (await itemsOf(link)).every(({ connectedAt }) => connectedAt !== undefined)
         if (values.length === 0 && !complete) return show(reply, token, link, [])
         const target = complete ? connectedUrl(link.return_url) : `/connect/${token}`
         return reply

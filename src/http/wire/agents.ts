@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { serversOf, toolsOf } from '../../../projections/agent-tools.ts'
-import { agentView } from '../../../projections/agents.ts'
+import { agentView, wordsOf } from '../../../projections/agents.ts'
 import {
   type AgentConfiguration,
   agentTypes,
@@ -8,10 +8,29 @@ import {
   builtInTools,
 } from '../../domain/agent/events.ts'
 import type { Change } from '../../domain/changes.ts'
+import { credentialName } from '../../domain/credential/credential.ts'
 import { headers, mcpServer, shortened, tool } from './agent-tools.ts'
-import { id, name } from './fields.ts'
+import { id, name, orAbsent } from './fields.ts'
 
 export const agentType = z.enum(agentTypes)
+
+/** As many as a connect page can have, of both kinds. */
+const mostCredentials = 40
+
+const isHelpUrl = (text: string): boolean => {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return protocol === 'https:' && username === '' && password === ''
+}
+
+const credentialWords = z.strictObject({
+  name: z
+    .string()
+    .regex(credentialName, 'A name is capitals, digits and _, begins with a letter, at most 64'),
+  label: orAbsent(z.string().trim().min(1).max(100)),
+  description: orAbsent(z.string().trim().min(1).max(500)),
+  help_url: orAbsent(z.string().max(2_000).refine(isHelpUrl, 'An https address is expected')),
+})
 
 const settings = {
   description: z.string().max(4_000),
@@ -27,6 +46,14 @@ const settings = {
   is_active: z.boolean(),
   tools: z.array(tool).max(64),
   mcp_servers: z.array(mcpServer).max(20),
+  credentials: z
+    .array(credentialWords)
+    .max(mostCredentials)
+    .refine(
+      (all) => new Set(all.map(({ name }) => name)).size === all.length,
+      'A credential is described once',
+    )
+    .describe('What the connect page says of the credentials that headers name'),
   sub_agents: z.array(z.string().min(1).max(64)).max(100).describe('Agent ids, in order'),
   datastore_ids: z.array(id).max(100),
   temperature: z.number().min(0).max(2).nullable(),
@@ -91,6 +118,7 @@ export const configurationOf = (body: z.infer<typeof agentChange>): Change<Agent
     tools: body.tools && toolsOf(body.tools.map(shortened)),
     mcpServers:
       body.mcp_servers && serversOf(body.mcp_servers.map(({ status: _, ...server }) => server)),
+    credentials: body.credentials?.map(wordsOf),
     subAgents: body.sub_agents,
     datastoreIds: body.datastore_ids,
     temperature: body.temperature,

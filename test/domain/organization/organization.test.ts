@@ -2,6 +2,7 @@ import t from 'tap'
 import type { OrganizationEvent } from '../../../src/domain/organization/events.ts'
 import {
   decideAddOwner,
+  decideColor,
   decideCreate,
   decideRemoveOwner,
   decideRename,
@@ -32,6 +33,17 @@ t.test('renaming', async (t) => {
     .emitsOnce({ type: 'OrganizationRenamed', data: { name: 'Apex' } })
   given(created).when(decideRename('Acme')).changesNothing()
   given().when(decideRename('Apex')).refuses('organization_not_found')
+})
+
+t.test('a color, and none', async (t) => {
+  const given = deciding(t, organization)
+  const colored = { type: 'OrganizationColored', data: { color: '#0b6e4f' } } as const
+  given(created).when(decideColor('#0b6e4f')).emitsOnce(colored)
+  given(created, colored)
+    .when(decideColor(null))
+    .emitsOnce({ type: 'OrganizationColored', data: { color: null } })
+  given(created).when(decideColor(null)).changesNothing()
+  given().when(decideColor(null)).refuses('organization_not_found')
 })
 
 t.test('owners', async (t) => {

@@ -508,3 +508,37 @@ t.test('how MCP servers answer is shown beside them', async (t) => {
   t.equal(sent.status, 200, 'what was read can be sent')
   t.strictSame(sent.body.mcp_servers, read.mcp_servers)
 })
+
+t.test('what people are told of the credentials that they connect', async (t) => {
+  const { agents, create, owner } = await staged(t)
+  const credentials = [
+    {
+      name: 'SHOP',
+      label: 'Shop password',
+      description: 'Reads your orders',
+      help_url: 'https://help.example/keys',
+    },
+    { name: 'MAP' },
+  ]
+  const { body: made } = await create({ name: 'Shopper', credentials })
+  t.strictSame(made.credentials, credentials)
+  const at = `${agents}/${made.agent_id}`
+  t.strictSame((await owner('GET', at)).body.credentials, credentials)
+  t.equal((await owner('PATCH', at, { credentials })).body.updated_at, made.updated_at)
+  t.strictSame((await owner('PATCH', at, { credentials: [] })).body.credentials, [])
+  for (const [wrong, param] of [
+    [[{ name: 'shop' }], 'credentials.0.name'],
+    [[{ name: 'SHOP', label: '' }], 'credentials.0.label'],
+    [[{ name: 'SHOP', label: 'x'.repeat(101) }], 'credentials.0.label'],
+    [[{ name: 'SHOP', description: 'x'.repeat(501) }], 'credentials.0.description'],
+    [[{ name: 'SHOP', help_url: 'http://help.example/' }], 'credentials.0.help_url'],
+    [[{ name: 'SHOP', help_url: 'javascript:alert(1)' }], 'credentials.0.help_url'],
+    [[{ name: 'SHOP', help: 'a' }], 'credentials.0.help'],
+    [[{ name: 'SHOP' }, { name: 'SHOP' }], 'credentials'],
+    [[...Array(41)].map((_, n) => ({ name: `C_${n}` })), 'credentials'],
+  ] as const)
+    t.match(await create({ name: 'B', credentials: wrong }), {
+      status: 400,
+      body: { error: { code: 'invalid_input', param } },
+    })
+})
