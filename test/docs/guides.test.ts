@@ -21,6 +21,12 @@ const pages: Readonly<Record<string, readonly RegExp[]>> = {
   'docs/guides/users.md': [/"session_id":"ada-1"/, /"url":"http/, /SHOP/],
   'docs/guides/stream.md': [/leave/],
   'docs/guides/tools.md': [/\\"pieces\\":12/, /monday: 9 to 18/, /^ok$/m],
+  'docs/guides/approvals.md': [
+    /^remember$/m,
+    /my train leaves at 9:14/,
+    /^openai: .*window seat/m,
+    /^ai: .*tea at four/m,
+  ],
   'docs/guides/structured.md': [/^\{"summary":".*4711.*\]\}$/m],
   'docs/guides/responses.md': [
     /move into the next year/,
