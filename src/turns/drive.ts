@@ -17,8 +17,8 @@ export type Driven = { done: TurnDone } & (
   /** It waits until somebody decides on these calls, and goes on in another attempt. */
   | { ended: 'paused'; asked: readonly ApprovalRequired[]; refusal?: never }
   | { ended: 'failed' | 'timed_out'; refusal: Refusal; cause?: string | undefined }
-  /** Another process goes on with it: nothing of it is stored here. */
-  | { ended: 'lost'; refusal: Refusal }
+  /** Another process goes on with it; once it is lost, nothing of it is stored here. */
+  | { ended: 'lost' | 'handed_over'; refusal: Refusal }
 )
 
 type Uses = {
@@ -110,6 +110,10 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
     }),
     cancel(): void {
       stop({ ended: 'cancelled', done: soFar() })
+    },
+    /** Stops it, for another process to go on with. */
+    handOver(): void {
+      stop({ ended: 'handed_over', done: soFar(), refusal: refusal('service_unavailable') })
     },
     /**
      * A write has failed: a step that cannot be stored at all fails the turn, and a run that is

@@ -335,6 +335,12 @@ export const runTurn = (uses: RunTurnUses) => {
       const ended = result.done.suspended ? await withState(result, given, key) : result
       watch?.ended(ended)
       if (ended.ended === 'lost') return { status: 'failed', refusal: ended.refusal }
+      if (ended.ended === 'handed_over') {
+        const handed = { type: 'RunHandedOver', data: { runId, node } } as const
+        const asked = { sessionId, runId, steps: [...ended.steps, handed], owner }
+        await recordSteps(asked, now(call, runId))
+        return { status: 'failed', refusal: ended.refusal }
+      }
       const storing = { runId, key, owner, recorded, startedAt: begun.startedAt }
       if (ended.ended === 'paused') {
         const stored = await storePause(request, ended, storing)
@@ -355,7 +361,7 @@ export const runTurn = (uses: RunTurnUses) => {
       return { status: 'failed', refusal: driven.refusal ?? refusal('orchestrator_error') }
     })
     if (cancelled) driven.cancel()
-    return { outcome, cancel: driven.cancel }
+    return { outcome, cancel: driven.cancel, handOver: driven.handOver }
   }
 
   return { start, sessionKeyOf, finish }

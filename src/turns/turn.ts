@@ -86,4 +86,6 @@ export type LiveTurn = {
   cancel(): void
   /** Whether it was told to stop; undefined for turns that are read back. */
   isCancelled?(): boolean
+  /** Leaves it to another process, once it has begun. */
+  handOver?(): void
 }

@@ -36,6 +36,7 @@ type Control = {
   started: Deferred<LiveTurn>
   cancelled: boolean
   stop(): void
+  handOver(): void
 }
 
 const sessionName = ({ organizationId, sessionId }: Place): string =>
@@ -61,6 +62,7 @@ export const turns = (uses: Uses) => {
   /** Running and waiting turns, by session, in the order they came. */
   const live = new Map<string, Set<LiveTurn>>()
   const byId = new Map<string, LiveTurn>()
+  let stopping = false
   const kept = new LRUCache<string, LiveTurn>({
     ttl: keptMs,
     maxSize: keptCharacters,
@@ -115,7 +117,8 @@ export const turns = (uses: Uses) => {
     const log = turnLog()
     const started = deferred<LiveTurn>()
     started.promise.catch(() => undefined)
-    const control: Control = { log, started, cancelled: false, stop: () => undefined }
+    const nothing = () => undefined
+    const control: Control = { log, started, cancelled: false, stop: nothing, handOver: nothing }
 
     const outcome = run(() => turn, control)
       .catch((error: unknown): Outcome => {
@@ -146,9 +149,18 @@ export const turns = (uses: Uses) => {
         control.stop()
       },
       isCancelled: () => control.cancelled,
+      handOver: () => control.handOver(),
     }
     enlist(turn)
     return turn
+  }
+
+  /** A turn that begins while the process stops is left to another at once. */
+  const followed = (finishing: ReturnType<typeof finish>, control: Control): Promise<Outcome> => {
+    control.stop = finishing.cancel
+    control.handOver = finishing.handOver
+    if (stopping) finishing.handOver()
+    return finishing.outcome
   }
 
   /**
@@ -173,6 +185,7 @@ export const turns = (uses: Uses) => {
       if (owner && !isOwn(viewer, owner)) throw refusal('session_not_found')
       const leave = await queue.enter(sessionName(place))
       try {
+        if (stopping) throw refusal('service_unavailable')
         const sent = await start(request, runId)
         if (!sent.begun) {
           const before = await earlier(sent.runId)
@@ -186,9 +199,7 @@ export const turns = (uses: Uses) => {
         const key = sealing instanceof Promise ? await sealing : sealing
         const startedAt = clock.now().getTime()
         const begun = { sent, key, log, cancelled: control.cancelled, attempt: 1, startedAt }
-        const finishing = finish(request, runId, begun)
-        control.stop = finishing.cancel
-        return await finishing.outcome
+        return await followed(finish(request, runId, begun), control)
       } finally {
         leave()
       }
@@ -227,10 +238,8 @@ export const turns = (uses: Uses) => {
         const startedAt =
           run.status === 'running' ? Date.parse(run.started_at) : clock.now().getTime()
         const begun = { ...rest, sent, log, cancelled: control.cancelled, attempt, startedAt }
-        const finishing = finish(request, runId, begun)
-        control.stop = finishing.cancel
         taking.resolve()
-        return await finishing.outcome
+        return await followed(finish(request, runId, begun), control)
       } catch (error) {
         taking.reject(error)
         throw error
@@ -273,11 +282,15 @@ export const turns = (uses: Uses) => {
       for (const [runId, turn] of [...kept.entries()])
         if (sessionName(turn) === sessionName(place)) kept.delete(runId)
     },
-    /** For a shutdown: lets turns end, and cancels those that take longer. Resolves when all are stored. */
+    /**
+     * For a shutdown: lets turns end, and leaves those that take longer to another process; those that
+     * wait in line are refused. Resolves when all is stored.
+     */
     async drain(withinMs: number): Promise<void> {
       const running = [...byId.values()]
       const timer = setTimeout(() => {
-        for (const turn of running) turn.cancel()
+        stopping = true
+        for (const turn of running) turn.handOver?.()
       }, withinMs)
       await Promise.all(running.map(({ outcome }) => outcome))
       clearTimeout(timer)

@@ -36,6 +36,7 @@ const rare = [
   'RunCancelled',
   'RunFailed',
   'RunPaused',
+  'RunHandedOver',
   'RunResumed',
   'RunTimedOut',
   'UploadEmbedded',

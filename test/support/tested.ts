@@ -7,7 +7,6 @@ const wholeSystem = ['browser/', 'contract/', 'contracts/', 'docs/', 'faults/', 
 export const together: Readonly<Record<string, readonly string[]>> = {
   'test/faults/resume.test.ts': [
     'commands/resume-run.ts',
-    'src/turns/take-run.ts',
     'src/turns/kept-request.ts',
     'src/http/streams/followed-turn.ts',
   ],

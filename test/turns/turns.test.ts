@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { findAnswer } from '../../queries/find-answer.ts'
 import { TurnTimeout } from '../../src/agents/agent.ts'
 import type { AgentEvent } from '../../src/agents/agent-event.ts'
+import { sessionStream } from '../../src/domain/session/session.ts'
 import { START } from '../../src/ports/event-store.ts'
 import { sessionKey } from '../../src/security/vault.ts'
 import { pastTurn } from '../../src/turns/past-turn.ts'
@@ -11,6 +12,7 @@ import type { LiveTurn, TurnRequest } from '../../src/turns/turn.ts'
 import { turns as turnsOf } from '../../src/turns/turns.ts'
 import { agentNamed, scripted } from '../support/agents.ts'
 import { type Commanded, commanded } from '../support/commanded.ts'
+import { gathered } from '../support/noted.ts'
 import { call } from '../support/recorded.ts'
 
 const place = { organizationId: call.organizationId, sessionId: 'session-1' }
@@ -136,12 +138,18 @@ t.test('a turn that is told again from the log, from any character on', async (t
   t.equal(await past('unknown', { items: 0, characters: 0 }), undefined)
 })
 
-t.test('draining: what does not end in time is recorded as cancelled', async (t) => {
-  const { turns, read } = await taken(t, NEVER)
+t.test('draining: what does not end in time is handed over', async (t) => {
+  const { turns, read, store } = await taken(t, NEVER)
   const turn = turns.send(requestOf(), { keep: false })
   await turn.started
+  const inLine = turns.send(requestOf({ messageId: 'message-2' }), { keep: false })
   await turns.drain(10)
-  t.match(await read.runs.get(turn.runId), { status: 'cancelled' })
+  const unavailable = { status: 'failed', refusal: { code: 'service_unavailable' } }
+  t.match(await turn.outcome, unavailable)
+  t.match(await inLine.outcome, unavailable)
+  t.match(await read.runs.get(turn.runId), { status: 'running' })
+  const name = sessionStream(place.organizationId, place.sessionId).name
+  t.match((await gathered(store.read(name))).at(-1), { type: 'RunHandedOver' })
 })
 
 t.test('a session that is erased while its turn begins is not found', async (t) => {

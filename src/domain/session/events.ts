@@ -93,6 +93,8 @@ export const sessionEvents = {
   }),
   /** Another process goes on with a run, from what is recorded of it. */
   RunResumed: z.object({ runId: id, node: z.string(), attempt }),
+  /** A process that stops in order leaves a run to another. It counts as no failed attempt. */
+  RunHandedOver: z.object({ runId: id, node: z.string() }),
   AgentStarted: z.object({
     runId: id,
     stepId: id,

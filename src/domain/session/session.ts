@@ -53,7 +53,7 @@ export type Session = {
   ownerId: string
   keyId: string | null
   hidden: boolean
-  /** The run under way, and whose it is. `base` is the attempt in which it last waited for somebody; 0: it never did. */
+  /** The run under way, and whose it is. `base` is the attempt in which it last waited for somebody or was handed over; 0: it never was. */
   running: (RunOwner & { runId: string; payerId: string; base: number }) | null
   recent: readonly Remembered[]
   turns: readonly Turn[]
@@ -143,6 +143,10 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
             ...evolveApprovals.resumed(state),
             running: { ...state.running, node, attempt },
           }
+        : state,
+    RunHandedOver: (state, { runId }) =>
+      state.running?.runId === runId
+        ? { ...state, running: { ...state.running, base: state.running.attempt } }
         : state,
     AgentStarted: same,
     AgentCompleted: same,
@@ -306,7 +310,7 @@ export const decideRecord =
   ({ running }: Session): readonly SessionEvent[] =>
     running?.runId === runId && isRunBy(running, owner) ? steps : []
 
-/** How often a run is tried before it is closed as interrupted; anew after it waited for somebody. */
+/** How often a run is tried before it is closed as interrupted; anew after it waited or was handed over. */
 export const mostAttempts = 3
 
 /**

@@ -29,6 +29,7 @@ const outcomes = {
   timed_out: 'timed_out',
   lost: 'lost',
   paused: 'paused',
+  handed_over: 'handed_over',
 } as const
 
 /** What the process does for its clients: runs, models, tools, refusals, queues. */

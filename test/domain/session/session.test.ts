@@ -317,6 +317,13 @@ t.test('a run is of one process in one attempt', async (t) => {
   given(...taken, resumed('node-2', 3))
     .when(resume(owner('node-2', 3), 'node-4'))
     .emits()
+  const handedOver: SessionEvent = {
+    type: 'RunHandedOver',
+    data: { runId: 'run-1', node: 'node-2' },
+  }
+  given(...taken, handedOver, resumed('node-3', 3))
+    .when(resume(owner('node-3', 3), 'node-4'))
+    .emits(resumed('node-4', 4))
   given(...taken, completed(1))
     .when(resume(owner('node-2', 2), 'node-3'))
     .emits()

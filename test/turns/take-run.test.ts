@@ -1,0 +1,174 @@
+import { Observable } from 'rxjs'
+import t, { type Test } from 'tap'
+import { findAnswer } from '../../queries/find-answer.ts'
+import type { AgentEvent } from '../../src/agents/agent-event.ts'
+import type { AgentTurn } from '../../src/agents/turn.ts'
+import { sessionStream } from '../../src/domain/session/session.ts'
+import { silent } from '../../src/ports/log.ts'
+import { deferred } from '../../src/support/deferred.ts'
+import { pastTurn } from '../../src/turns/past-turn.ts'
+import { takeRun } from '../../src/turns/take-run.ts'
+import type { TurnRequest } from '../../src/turns/turn.ts'
+import { turns as turnsOf } from '../../src/turns/turns.ts'
+import { agentNamed, scripted } from '../support/agents.ts'
+import { type Commanded, commanded } from '../support/commanded.ts'
+import { gathered } from '../support/noted.ts'
+import { call } from '../support/recorded.ts'
+
+const agent = agentNamed('A')
+const request: TurnRequest = {
+  call,
+  viewer: { userId: 'user-1', onlyKeyId: 'key-1' },
+  sessionId: 'session-1',
+  hidden: undefined,
+  message: 'Hi',
+  system: [{ role: 'system', content: 'Be short.' }],
+  before: [{ role: 'user', content: 'Earlier' }],
+  settings: { temperature: 0.5 },
+  agent,
+  agents: new Map(),
+  messageId: 'message-1',
+  payerId: 'user-1',
+}
+
+const usage = { promptTokens: 10, completionTokens: 2 }
+const answer = (text: string): AgentEvent => ({
+  event: 'model_answered',
+  step_id: 'step-1',
+  at: '0/1',
+  agent: 'A',
+  model: 'test/model',
+  price: { prompt: 1, completion: 1 },
+  usage,
+  finish_reason: 'tool_calls',
+  text,
+  calls: [{ id: 'c0', name: 'pay', arguments: '{}' }],
+})
+const done = (text: string): AgentEvent => ({
+  event: 'done',
+  text,
+  agent: 'A',
+  finish_reason: 'stop',
+  usage,
+  charges: [{ model: 'test/model', usage, charge: 12 }],
+})
+
+/** A process on a store that it shares with others. */
+const nodeOn = (
+  scene: Commanded,
+  node: string,
+  runAgent: (turn: AgentTurn) => Observable<AgentEvent>,
+) => {
+  const { read, vault, clock, store } = scene
+  const findAgents = () => ({ orchestrator: agent, agents: new Map() })
+  return turnsOf({
+    ...scene,
+    node,
+    runAgent,
+    models: scripted(() => []),
+    clock,
+    waitForPosition: scene.seen,
+    pastTurn: pastTurn(findAnswer({ ...read, open: vault.open })),
+    takeRun: takeRun({ ...scene, readStream: store.read, findAgents, node }),
+    log: silent,
+  })
+}
+
+/** A run of node-1, in which a model has answered with a call that is about to be made. */
+const begun = async (t: Test) => {
+  const scene = await commanded(t)
+  const effects: string[] = []
+  const awake = deferred<void>()
+  const first = nodeOn(
+    scene,
+    'node-1',
+    (turn) =>
+      new Observable((subscriber) => {
+        subscriber.next(answer('Let me pay.'))
+        void Promise.resolve(turn.journal?.saved())
+          .then(() => awake.promise)
+          .then(() => {
+            subscriber.next({ ...answer('It is paid.'), at: '0/2' } as AgentEvent)
+            return turn.journal?.saved()
+          })
+          .then(
+            () => effects.push('node-1'),
+            () => undefined,
+          )
+      }),
+  )
+  const turn = first.send(request, { keep: false })
+  await turn.started
+  const stored = () => gathered(scene.store.read(sessionStream('org-1', 'session-1').name))
+  while (!(await stored()).some(({ type }) => type === 'ModelAnswered'))
+    await new Promise((resolve) => setImmediate(resolve))
+  await scene.seen()
+  const run = await scene.read.runs.get(turn.runId)
+  if (!run) throw new Error('the run is not shown')
+  return { ...scene, turn, run, effects, wake: () => awake.resolve(), stored }
+}
+
+t.test('a process that was paused and lost its run stores nothing more of it', async (t) => {
+  const { turn, run, effects, wake, stored, read, ...scene } = await begun(t)
+  const given: AgentTurn[] = []
+  const second = nodeOn({ ...scene, read }, 'node-2', (turn) => {
+    given.push(turn)
+    return new Observable((subscriber) => {
+      subscriber.next(done('It is done.'))
+      subscriber.complete()
+    })
+  })
+  await second.resume(run)
+  t.match(await second.find(run.run_id)?.outcome, { status: 'completed' })
+  t.match(given, [
+    {
+      message: 'Hi',
+      settings: { temperature: 0.5 },
+      history: [
+        { role: 'system', content: 'Be short.' },
+        { role: 'user', content: 'Earlier' },
+      ],
+    },
+  ])
+  t.match(given[0]?.journal?.answerAt('0/1'), {
+    text: 'Let me pay.',
+    calls: [{ name: 'pay', arguments: '{}' }],
+    usage,
+  })
+
+  wake()
+  t.match(await turn.outcome, { status: 'failed', refusal: { code: 'service_unavailable' } })
+  t.strictSame(effects, [], 'nothing is done that is not recorded')
+  await scene.seen()
+  const types = (await stored()).map(({ type }) => type)
+  t.strictSame(types.slice(-4), [
+    'ModelAnswered',
+    'RunResumed',
+    'AssistantMessageRecorded',
+    'RunCompleted',
+  ])
+  t.match(await read.accounts.get('user-1'), { balance: -12, reservations: {} })
+})
+
+t.test('one takes it over, of two that try', async (t) => {
+  const { run, read, stored, wake, turn, ...scene } = await begun(t)
+  const ends = (name: string) =>
+    nodeOn(
+      { ...scene, read },
+      name,
+      () =>
+        new Observable((subscriber) => {
+          subscriber.next(done(name))
+          subscriber.complete()
+        }),
+    )
+  const nodes = [ends('node-2'), ends('node-3')]
+  await Promise.all(nodes.map((node) => node.resume(run)))
+  await Promise.all(nodes.map((node) => node.find(run.run_id)?.outcome))
+  await scene.seen()
+  const types = (await stored()).map(({ type }) => type)
+  t.equal(types.filter((type) => type === 'RunResumed').length, 1)
+  t.equal(types.filter((type) => type === 'RunCompleted').length, 1)
+  wake()
+  t.match(await turn.outcome, { status: 'failed' })
+})
