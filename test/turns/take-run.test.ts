@@ -70,6 +70,7 @@ const nodeOn = (
     waitForPosition: scene.seen,
     pastTurn: pastTurn(findAnswer({ ...read, open: vault.open })),
     takeRun: takeRun({ ...scene, readStream: store.read, findAgents, node }),
+    ready: async () => undefined,
     log: silent,
   })
 }
