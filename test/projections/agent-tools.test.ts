@@ -35,7 +35,7 @@ const server = fc.record({
 })
 const stored = <T>(value: T): T => JSON.parse(JSON.stringify(value))
 
-t.test('what is stored of tools and servers is shown whole, and read back as it was', async () => {
+t.test('what is stored of tools and servers is shown whole, and read back as it was', async (t) => {
   fc.assert(
     fc.property(fc.array(apiCall), fc.array(server), (calls, servers) => {
       const tools = stored(

@@ -127,6 +127,8 @@ t.test('every text that events and documents have sealed has a place', async (t)
     Object.entries(table).flatMap(([type, schema]) => placed(schema).map((at) => `${type}.${at}`)),
   )
   t.strictSame(events.toSorted(), [
+    'ApprovalDecided.reason',
+    'ApprovalRequested.arguments',
     'AssistantMessageRecorded.content',
     'AssistantMessageRecorded.toolCalls',
     'ClientToolAnswered.content',
@@ -139,8 +141,18 @@ t.test('every text that events and documents have sealed has a place', async (t)
     'MemberAdded.email',
     'MemberAdded.name',
     'MemoryRemembered.text',
+    'MessageForked.content',
+    'MessageForked.parts',
+    'MessageForked.toolCalls',
+    'ModelAnswered.calls',
+    'ModelAnswered.text',
+    'RunPaused.text',
+    'RunStarted.before',
+    'RunStarted.request',
+    'ToolCompleted.result',
     'ToolStarted.arguments',
     'UserMessageSent.content',
+    'UserMessageSent.parts',
     'UserRegistered.email',
     'UserRegistered.name',
   ])

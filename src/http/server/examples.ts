@@ -25,6 +25,8 @@ const bodies = {
     '/api/external/v1/warmup': {},
     '/api/external/agents/{agent_id}/completions': { message: question },
     '/api/external/sessions/{session_id}/cancel': {},
+    '/api/external/sessions/{session_id}/fork': {},
+    '/api/external/sessions/{session_id}/messages/{event_id}/regenerate': {},
     '/api/external/approvals/{approval_id}': {
       decision: 'approve',
       arguments_digest: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
@@ -89,6 +91,7 @@ const bodies = {
       scopes: ['orchestrator:invoke', 'orchestrator:stream'],
       rate_limit_minute: 60,
     },
+    '/api/admin/organizations/{organization_id}/runs/{run_id}/replay': {},
     '/api/admin/users/{user_id}/credits': { amount: 10, reason: 'A gift' },
     '/api/admin/identity/logins': { email: invited, provider: 'example', subject: 'ada-1' },
     '/api/admin/master-key/rotation': {},

@@ -42,7 +42,7 @@ t.test(
 /** Which operations a key of the demo organization may not call, and whose key may. */
 const byPlatform =
   /^\/api\/admin\/(platform|projections|master-key|users|identity)\b|^\/api\/admin\/organizations$/
-const byUser = /^\/api\/me\/|\/me\/credentials|\/instruction$/
+const byUser = /^\/api\/me\/|\/me\/credentials|\/instruction$|\/approvals/
 
 /** What an operation answers where its example asks for what the demo does not have, or still uses. */
 const refused: Readonly<Record<string, string>> = {
@@ -107,6 +107,18 @@ t.test('every example answers what the document says, as it stands', async (t) =
   const chat = '/api/external/v1/chat/completions'
   await as(key, 'post', chat, bodyOf('post', chat))
   const [message] = (await as(key, 'get', '/api/external/sessions/tour/messages')).body.messages
+  const check = {
+    type: 'api_call',
+    name: 'check',
+    method: 'POST',
+    url: 'https://shop.example/checks',
+    requires_approval: true,
+  }
+  const checking = (await as(key, 'post', `${at}/agents`, { name: 'Checking', tools: [check] }))
+    .body.agent_id
+  const asked = { message: 'check' }
+  await as(own.key, 'post', `/api/external/agents/${checking}/completions`, asked)
+  const [approval] = (await as(own.key, 'get', '/api/external/approvals')).body.approvals
   const made = (await as(superAdminKey, 'post', `${at}/api-keys`, { name: 'Gone soon' })).body
   const mine = (await as(own.key, 'post', '/api/me/api-keys', { name: 'Gone soon' })).body
 
@@ -116,6 +128,8 @@ t.test('every example answers what the document says, as it stands', async (t) =
     content_id: path.endsWith('/retry') ? failed.id : content.id,
     event_id: message.event_id,
     response_id: response.id,
+    run_id: response.id.slice('resp_'.length),
+    approval_id: approval.approval_id,
     key_id: path.startsWith('/api/me/') ? mine.key_id : made.key_id,
     ...(/connect-/.test(path) ? { agent_id: caller.agent_id } : {}),
   })
