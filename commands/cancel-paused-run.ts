@@ -5,12 +5,13 @@ import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { settleClosed } from './settle-closed.ts'
 
-/** Cancels a session's run that waits for somebody, and settles its credits; else nothing. */
+/** Cancels a session's run that waits for somebody (only `runId`, where it is given), and settles its credits; else nothing. */
 export const cancelPausedRun =
   (transact: Transact) =>
-  async ({ sessionId }: { sessionId: string }, call: Call) => {
+  async ({ sessionId, runId }: { sessionId: string; runId?: string }, call: Call) => {
     let payerId: string | undefined
     const decide = (state: Session) => {
+      if (runId !== undefined && state.running?.runId !== runId) return []
       payerId = state.running?.payerId
       return endPaused(state, 'cancelled')
     }

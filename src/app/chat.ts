@@ -52,6 +52,7 @@ import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Vault } from '../security/vault.ts'
 import { askedBefore } from '../turns/asked-before.ts'
 import { beginTurn as beginTurnOf } from '../turns/begin-turn.ts'
+import { cancelTurn } from '../turns/cancel-turn.ts'
 import type { EraseContents } from '../turns/erase-contents.ts'
 import { eraseFiles } from '../turns/erase-files.ts'
 import { eraseSessions as eraseSessionsOf } from '../turns/erase-sessions.ts'
@@ -257,6 +258,11 @@ export const chatPart = (uses: Uses) => {
         }),
         responseReadRoutes({
           findTurn,
+          cancelTurn: cancelTurn({
+            findTurn,
+            cancelPausedRun: commands.cancelPausedRun,
+            waitForPosition,
+          }),
           eraseTurn: eraseTurn({ findTurn, eraseSessions, runs }),
           listInputItems: listInputItems({ runs, messages, open }),
           delegate,

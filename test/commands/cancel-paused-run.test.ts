@@ -22,6 +22,12 @@ t.test('a run that is running, and a session without one, are left alone', async
     for (const sessionId of ['s-2', 'none'])
       t.match(await cancelPausedRun({ sessionId }, call), { cancelled: false })
   })
+  await asking(commands)('s-4', 'run-5')
+  const others = await appended(async () => {
+    const other = { sessionId: 's-4', runId: 'run-4' }
+    t.match(await cancelPausedRun(other, call), { cancelled: false }, 'not that of another id')
+  })
+  t.strictSame(others, [])
   t.strictSame(events, [])
 })
 

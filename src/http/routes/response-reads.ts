@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ListInputItems } from '../../../queries/list-input-items.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { Delegate } from '../../security/delegate.ts'
+import type { CancelTurn } from '../../turns/cancel-turn.ts'
 import type { EraseTurn } from '../../turns/erase-turn.ts'
 import type { FindTurn, FoundTurn } from '../../turns/find-turn.ts'
 import { refusals } from '../errors/responses.ts'
@@ -16,6 +17,7 @@ import { runOfResponse } from '../wire/responses.ts'
 
 type Uses = {
   findTurn: FindTurn
+  cancelTurn: CancelTurn
   eraseTurn: EraseTurn
   listInputItems: ListInputItems
   delegate: Delegate
@@ -63,7 +65,14 @@ const shown = async (found: FoundTurn) => {
 
 /** Reading, following, cancelling and deleting responses (docs/contract/responses.md#reading-a-response). */
 export const responseReadRoutes =
-  ({ findTurn, eraseTurn, listInputItems, delegate, linksOf }: Uses): FastifyPluginAsyncZod =>
+  ({
+    findTurn,
+    cancelTurn,
+    eraseTurn,
+    listInputItems,
+    delegate,
+    linksOf,
+  }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const tags = ['responses']
     const group = 'chat'
@@ -103,7 +112,7 @@ export const responseReadRoutes =
         config: { group, scopes: ['orchestrator:invoke'] },
         schema: {
           tags,
-          summary: 'Cancel a response that runs or waits',
+          summary: 'Cancel a response that runs, or waits',
           params,
           body: z.object({ on_behalf_of: z.string().min(1).nullish() }).nullish(),
           response: {
@@ -113,15 +122,11 @@ export const responseReadRoutes =
         },
       },
       async (request) => {
-        const { viewer } = await delegate(request, request.body?.on_behalf_of)
-        const { organizationId } = request.access
+        const delegated = await delegate(request, request.body?.on_behalf_of)
         const runId = runOfResponse(request.params.response_id)
-        const found = await findTurn.find({ organizationId, viewer, runId })
-        request.answersFor = found.sessionId
-        found.turn?.cancel()
-        // One that waits is not waited for: nothing of it will be said.
-        if (found.turn?.begun) await found.turn.outcome
-        return shown(found)
+        const cancelled = await cancelTurn({ ...delegated, runId })
+        request.answersFor = cancelled.sessionId
+        return shown(cancelled)
       },
     )
 

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { deferred } from '../../../src/support/deferred.ts'
+import { approving, refundCall } from '../../support/approving.ts'
 import type { Client } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startChat, startServer } from '../../support/server.ts'
@@ -289,4 +290,28 @@ t.test('a response that ran when the server was killed goes on after the next st
     status: 'completed',
     output: [{ content: [{ text: 'Hello from the double.' }] }],
   })
+})
+
+t.test('one that waits for an approval says so; it goes on, or is cancelled', async (t) => {
+  const { key, shop, provider, list, decide } = await approving(t)
+  const begin = () => {
+    provider.next({ text: 'Let me see. ', calls: [refundCall] })
+    return respond(key, { input: 'Refund A-1', model: shop })
+  }
+  const waiting = { status: 'incomplete', incomplete_details: { reason: 'awaiting_approval' } }
+  const first = await begin()
+  t.match(first, waiting)
+  t.match(await read(key, first.id), waiting)
+  const [pending] = (await list('?status=pending')).body.approvals
+  t.equal((await decide(pending, 'approve')).status, 200)
+  const done = await eventually(async () => {
+    const response = await read(key, first.id)
+    return response.status === 'completed' ? response : undefined
+  })
+  t.match(done.output, [{ content: [{ text: 'Let me see. \n\nDone.' }] }])
+
+  const second = await begin()
+  const cancelled = (await key.ask('POST', `${at}/${second.id}/cancel`)).body
+  t.match(cancelled, { id: second.id, status: 'cancelled', output: [{ status: 'incomplete' }] })
+  t.strictSame(await read(key, second.id), cancelled)
 })
