@@ -1,13 +1,20 @@
-"""`openai-agents` as it is by default, with the Responses API: a tool, whole and streamed."""
+"""`openai-agents` as it is by default, with responses: tools, streams, a structured answer, a handoff."""
 
 import asyncio
 
-from agents import Agent, Runner, function_tool, set_default_openai_client, set_tracing_disabled
+from agents import (
+    Agent,
+    Runner,
+    SQLiteSession,
+    function_tool,
+    set_default_openai_client,
+    set_tracing_disabled,
+)
 from common import API_KEY, BASE_URL, MODEL, QUESTION, WEATHER, Person, ok
 from openai import AsyncOpenAI
 
 set_tracing_disabled(True)
-set_default_openai_client(AsyncOpenAI(api_key=API_KEY, base_url=BASE_URL), use_for_tracing=False)
+set_default_openai_client(AsyncOpenAI(api_key=API_KEY, base_url=BASE_URL))
 cities = []
 
 
@@ -27,11 +34,25 @@ async def main() -> None:
     async for _ in streamed.stream_events():
         pass
     ok("streamed too", WEATHER in streamed.final_output)
-    ok("each loop called the tool once", cities == ["Paris", "Paris"])
+
+    result = await Runner.run(agent, QUESTION, auto_previous_response_id=True)
+    ok("with the response before", WEATHER in result.final_output)
+    ok("each loop called the tool once", cities == ["Paris"] * 3)
 
     typed = Agent(name="Typed", model=MODEL, output_type=Person)
     answer = (await Runner.run(typed, "Who is there?")).final_output
     ok("a structured answer", isinstance(answer, Person))
+
+    plain = Agent(name="Plain", model=MODEL)
+    session = SQLiteSession("a")
+    await Runner.run(plain, "Hello", session=session)
+    result = await Runner.run(plain, "And now?", session=session)
+    ok("a session of the package", "And now?" in result.final_output)
+
+    other = Agent(name="Spanish", handoff_description="Speaks Spanish", model=MODEL)
+    triage = Agent(name="Triage", model=MODEL, handoffs=[other])
+    result = await Runner.run(triage, "transfer_to_spanish")
+    ok("a handoff among the client's agents", result.last_agent.name == "Spanish")
 
 
 asyncio.run(main())

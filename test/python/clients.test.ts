@@ -39,7 +39,6 @@ const offline = [
   'openai_responses',
   'agents_chat',
   'agents_responses',
-  'agents_responses',
   'pydantic_ai_client',
   'instructor_client',
   'langchain_client',

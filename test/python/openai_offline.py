@@ -46,13 +46,6 @@ ok("the turn goes on with the result", WEATHER in told.message.content)
 parsed = chat.parse(model=MODEL, messages=hello, response_format=Person)
 ok(".parse()", isinstance(parsed.choices[0].message.parsed, Person))
 
-answer = client.responses.create(model=MODEL, input="Hello there")
-ok("a response", "Hello there" in answer.output_text)
-with client.responses.stream(model=MODEL, input="Hello there") as events:
-    ok("a streamed response", events.get_final_response().output_text == answer.output_text)
-more = client.responses.create(model=MODEL, input="And you?", previous_response_id=answer.id)
-ok("one that continues it", "And you?" in more.output_text)
-
 ok("models are listed", MODEL in [model.id for model in client.models.list()])
 
 try:
