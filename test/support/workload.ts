@@ -93,6 +93,20 @@ export const workload = async (platform: Platform, begun?: Organization) => {
   const completions = `/api/external/agents/${agentId}/completions`
   for (const message of ['remember that herons fish', ...wanted.map((one) => `Draw a ${one}`)])
     await ok(key, 'POST', completions, { message, messages: [{ role: 'user', content: message }] })
+  const careful = { name: 'Careful', tools: [{ type: 'remember', requires_approval: true }] }
+  const asked = await ok(
+    key,
+    'POST',
+    `/api/external/agents/${await organization.agent(careful)}/completions`,
+    { message: 'remember that herons wait', session_id: 'a-1' },
+  )
+  const [{ approval_id, arguments_digest }] = asked.pending_approvals
+  const decision = { decision: 'approve', arguments_digest, reason: 'Fine' }
+  await ok(key, 'POST', `/api/external/approvals/${approval_id}`, decision)
+  await until(async () => {
+    const { is_processing, state } = await ok(key, 'GET', '/api/external/sessions/a-1/status')
+    return !is_processing && !state
+  })
   const failed = async () => (await ok(key, 'GET', '/api/external/content?status=failed')).items
   await until(async () => (await failed()).length === 1)
   const [{ id: video }] = await failed()

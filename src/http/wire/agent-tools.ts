@@ -27,7 +27,9 @@ const care = {
     .describe('read: a call may be made again. Default: by the method, or by the server’s hints'),
   on_unknown: z
     .enum(['tell', 'ask'])
-    .describe('Where it is not known whether a call was made: tell the model (default), or ask'),
+    .describe(
+      'Where it is not known whether a call was made: tell the model (default); ask does the same so far',
+    ),
   ...consent,
 }
 const careFields = z.object(care).partial().shape
