@@ -1,4 +1,5 @@
-import type { Tool, ToolContext, ToolOutput } from '../agents/tool.ts'
+import type { Reached, Tool, ToolContext, ToolOutput } from '../agents/tool.ts'
+import { credentialNamesIn } from '../domain/agent/credential-names.ts'
 import type { ApiCallConfig } from '../domain/agent/events.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { JsonSchemas } from '../ports/json-schemas.ts'
@@ -114,17 +115,26 @@ export const apiCalls = (uses: Uses) => {
     { turn, signal, idempotencyKey }: ToolContext,
   ): Promise<ToolOutput[]> => {
     const late = AbortSignal.timeout(totalMs)
+    let reached: Reached | undefined
+    const noted = (output: ToolOutput): ToolOutput =>
+      reached && 'ok' in output ? { ...output, reached } : output
     try {
       const misfit = await misfitOf(turn.call.organizationId, config.parameters, args)
       if (misfit) throw new ToolFault(misfit.misfit)
       const key = config.idempotencyHeader && { [config.idempotencyHeader]: idempotencyKey }
       const filled = await credentialHeaders({ ...config.headers, ...key }, turn.call)
       const request = requestOf(config, filled, args)
-      return await outputsOf(await answered(request, AbortSignal.any([signal, late])), filled)
+      const credentials = Object.values(config.headers).flatMap(credentialNamesIn)
+      const { host } = request.url
+      reached = { host, ...(credentials.length > 0 ? { credentials } : {}) }
+      const response = await answered(request, AbortSignal.any([signal, late]))
+      reached = { ...reached, httpStatus: response.status }
+      return (await outputsOf(response, filled)).map(noted)
     } catch (error) {
       if (error instanceof ToolFault || error instanceof OutboundRefused)
-        return [failed(error.message)]
-      return [failed(late.aborted ? `no answer within ${totalMs} ms` : 'it could not be reached')]
+        return [noted(failed(error.message))]
+      const why = late.aborted ? `no answer within ${totalMs} ms` : 'it could not be reached'
+      return [noted(failed(why))]
     }
   }
 

@@ -141,6 +141,9 @@ t.test('killed at each boundary of a run: it goes on from what is recorded', asy
   const count = (type: string) => types.filter((one: string) => one === type).length
   t.equal(count('RunResumed'), 5)
   t.equal(count('RunCompleted'), 5)
+  const done = events.find(({ type }: { type: string }) => type === 'ToolCompleted')
+  const { host } = new URL(tools.url)
+  t.match(done.data, { host, httpStatus: 200, outcome: 'ok', durationMs: Number })
   t.equal(count('CreditsSettled') + count('ReservationReleased'), 5, 'each run is settled once')
 
   const repeated = await after.chat(asks('pay-called'), {

@@ -306,10 +306,13 @@ t.test('the answer is text of a bounded size', async (t) => {
 })
 
 t.test('what is not a success is told as it is', async (t) => {
-  const { tool } = await calling(t, (_, response) => json(response, { why: 'no such city' }, 404))
+  const { tool, url } = await calling(t, (_, response) =>
+    json(response, { why: 'no such city' }, 404),
+  )
   t.strictSame(await resultOf(tool(), {}), {
     ok: false,
     content: 'HTTP 404: {"why":"no such city"}',
+    reached: { host: new URL(url).host, httpStatus: 404 },
   })
 })
 
@@ -375,6 +378,7 @@ t.test('x402', async (t) => {
     {
       ok: false,
       content: 'payment is required: X-PAYMENT header is required (10000 on base-sepolia)',
+      reached: { host: new URL(url).host, credentials: ['TOKEN'], httpStatus: 402 },
     },
   ])
   t.match(await outputs('/header'), [
