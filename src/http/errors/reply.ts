@@ -4,15 +4,17 @@ import { Refusal, refusal } from '../../domain/refusal.ts'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
 import { AppendTooLarge, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import { InvalidRequest } from '../checks/validate.ts'
+import { fieldRequired } from '../wire/fields.ts'
 import { jsonLine } from '../wire/json-line.ts'
 import { alwaysError, bodyOf, type Group } from './bodies.ts'
 import { refusalTable } from './refusal-table.ts'
 
 const issueOf = (part: string, { path, message, code }: z.core.$ZodIssue) => {
-  const missing = code === 'invalid_type' && message.endsWith('received undefined')
+  const missing =
+    message === fieldRequired || (code === 'invalid_type' && message.endsWith('received undefined'))
   return {
     path: [part, ...path.map((step) => (typeof step === 'number' ? step : String(step)))],
-    message: missing ? 'Field required' : message,
+    message: missing ? fieldRequired : message,
     kind: missing ? 'missing' : code,
   }
 }

@@ -11,6 +11,7 @@ import { type AgentStream, agentFormat } from '../streams/agent-format.ts'
 import { doneOf, onGone, streamTurn } from '../streams/answer-turn.ts'
 import { beginning, turnFrames } from '../streams/turn-frames.ts'
 import { pendingApprovals } from '../wire/approvals.ts'
+import { userContent } from '../wire/content-parts.ts'
 import { orAbsent, sessionId } from '../wire/fields.ts'
 import { modelSettingFields, modelSettingsOf } from '../wire/model-settings.ts'
 
@@ -24,7 +25,7 @@ type Uses = {
 const params = z.object({ agent_id: z.string().min(1) })
 
 const body = z.object({
-  message: z.string(),
+  message: userContent,
   session_id: orAbsent(sessionId),
   stream: z.boolean().nullish(),
   temperature: modelSettingFields.temperature,
@@ -70,7 +71,12 @@ export const agentCompletionRoutes =
     http.post(
       '/agents/:agent_id/completions',
       {
-        config: { group: 'agents', scopes: ['agents:invoke'], streams: 'asked' },
+        config: {
+          group: 'agents',
+          scopes: ['agents:invoke'],
+          streams: 'asked',
+          largeBody: true,
+        },
         preValidation: async (request) => requireFor(request, delegates(request.body)),
         schema: {
           tags: ['agents'],
@@ -83,6 +89,8 @@ export const agentCompletionRoutes =
               'agents',
               'missing_required_field',
               'invalid_input',
+              'unsupported_content',
+              'invalid_content',
               'payload_too_large',
               'unsupported_media_type',
               'user_not_found',
@@ -109,7 +117,8 @@ export const agentCompletionRoutes =
         const { message, stream, on_behalf_of, ...sent } = request.body
         const agentId = request.params.agent_id
         const asked = {
-          message,
+          message: message.text,
+          parts: message.parts,
           agentId,
           sessionId: sent.session_id,
           hidden: sent.session_hidden,
@@ -119,6 +128,7 @@ export const agentCompletionRoutes =
         }
         const turn = await beginTurn(request, asked, repetitionOf(request))
         request.answersFor = turn.sessionId
+        request.forgetBody()
         const { agents } = await findAgents(request.access.organizationId)
         const agent = agents.get(agentId)
         if (!agent) throw refusal('agent_not_found')

@@ -47,7 +47,12 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
     http.post(
       '/responses',
       {
-        config: { group: 'chat', scopes: ['orchestrator:invoke'], streams: 'asked' },
+        config: {
+          group: 'chat',
+          scopes: ['orchestrator:invoke'],
+          streams: 'asked',
+          largeBody: true,
+        },
         preValidation: requireTurnScopes,
         schema: {
           tags: ['responses'],
@@ -91,6 +96,9 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
         const answered = async () => {
           const turn = await begun()
           request.answersFor = turn.sessionId
+          // Files in it are on disk by now.
+          body.input.length = 0
+          request.forgetBody()
           const echo = echoOf(body)
           if (body.stream) {
             const framesOf = (one: LiveTurn, ending: AbortSignal) =>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { pendingApprovals } from '../wire/approvals.ts'
+import { userContent } from '../wire/content-parts.ts'
 import { orAbsent, sessionId } from '../wire/fields.ts'
 
 const onBehalfOf = orAbsent(z.string().min(1))
@@ -11,7 +12,7 @@ const onBehalfOf = orAbsent(z.string().min(1))
 export const incoming = {
   auth: z.object({ api_key: z.string().min(1), organization_id: orAbsent(z.string()) }),
   message: z.object({
-    content: z.string(),
+    content: userContent,
     session_id: orAbsent(sessionId),
     target_agent_id: orAbsent(z.uuid()),
     on_behalf_of: onBehalfOf,

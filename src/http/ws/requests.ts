@@ -78,7 +78,8 @@ export const requests = (uses: RequestUses, { connection, access, refuse }: Chan
       request(['orchestrator:invoke', 'orchestrator:stream'], async (asker) => {
         const asked = fieldsOf(incoming.message, frame)
         const turn = await beginTurn(asker, {
-          message: asked.content,
+          message: asked.content.text,
+          parts: asked.content.parts,
           sessionId: asked.session_id,
           hidden: asked.session_hidden,
           onBehalfOf: asked.on_behalf_of,

@@ -76,3 +76,102 @@ t.test('a provider is given the files in their places, and again in later turns'
     'older ones are named',
   )
 })
+
+t.test('what is refused is refused before anything is stored or reserved', async (t) => {
+  const images = { LLM_MODALITIES: '{"test/*":["image"]}' }
+  const { provider, server, organization, key } = await startChat(t, undefined, {}, images)
+  const many = (count: number) => Array.from({ length: count }, () => imagePart())
+  const cases: [string, readonly object[], number, string, RegExp][] = [
+    ['a sound', [audioPart()], 400, 'unsupported_content', /test\/model takes no sounds/],
+    ['a file', [filePart()], 400, 'unsupported_content', /test\/model takes no files/],
+    [
+      'no base64',
+      [{ ...imagePart(), image_url: { url: 'data:image/png;base64,#' } }],
+      400,
+      'invalid_content',
+      /base64/,
+    ],
+    [
+      'an address within',
+      [{ type: 'image_url', image_url: { url: 'https://127.0.0.1/a' } }],
+      400,
+      'invalid_content',
+      /not public/,
+    ],
+    [
+      'plain HTTP',
+      [{ type: 'image_url', image_url: { url: 'http://example.com/a' } }],
+      400,
+      'invalid_content',
+      /https/,
+    ],
+    [
+      'another scheme',
+      [{ type: 'image_url', image_url: { url: 'file:///etc/passwd' } }],
+      400,
+      'invalid_input',
+      /https address/,
+    ],
+    [
+      'text in a data URL',
+      [{ type: 'image_url', image_url: { url: 'data:text/plain,hi' } }],
+      400,
+      'invalid_input',
+      /data URL/,
+    ],
+    [
+      'a stored file',
+      [{ type: 'file', file: { file_id: 'file-1' } }],
+      400,
+      'invalid_input',
+      /There are no stored files/,
+    ],
+    ['too many', many(21), 400, 'invalid_input', /at most 20 files/],
+  ]
+  for (const [name, content, status, code, message] of cases)
+    t.match(
+      await key.chat({ messages: said(...content) }),
+      { status, code, body: { error: { message } } },
+      name,
+    )
+  const three = [1, 2, 3].map(() => ({ role: 'user', content: many(20) }))
+  t.match(await key.chat({ messages: three }), {
+    status: 400,
+    body: { error: { message: /at most 50/ } },
+  })
+  t.equal(provider.requests.length, 0)
+  t.equal((await key.sessions()).body.total, 0)
+  const { balance, effective } = await organization.balance()
+  t.equal(balance, effective)
+  const audit = `/organizations/${organization.organizationId}/audit/events?type=UserMessageSent`
+  t.strictSame((await server.platform.ask('GET', audit)).events, [])
+})
+
+t.test('agents whose models do not take a file are told of it', async (t) => {
+  const images = { LLM_MODALITIES: '{"test/seeing":["image"]}' }
+  const { provider, organization, key } = await startChat(t, undefined, {}, images)
+  const [seeing, blind] = [
+    await organization.agent({ name: 'Seeing', model: 'test/seeing' }),
+    await organization.agent({ name: 'Blind', model: 'test/blind' }),
+  ]
+  const both = { agent_type: 'SEQUENTIAL_AGENT', sub_agents: [seeing, blind] }
+  const target_agent_id = await organization.agent({ name: 'Both', ...both })
+  const content = [textPart('Look'), imagePart()]
+  const { status, body } = await key.chat({ messages: said(...content), target_agent_id })
+  t.equal(status, 200, JSON.stringify(body))
+  const [first, second] = provider.requests.map((one) => one.body.messages.at(-1)?.content)
+  t.strictSame(first, content)
+  t.equal(second, 'Look\n[image, image/png, 640 × 480 pixels, 33 bytes]')
+  const alone = await key.chat({ messages: said(...content), target_agent_id: blind })
+  t.match(alone, { code: 'unsupported_content', body: { error: { message: /test\/blind/ } } })
+})
+
+t.test('agents are sent files on their own route too', async (t) => {
+  const server = await startApp(t)
+  const organization = await server.platform.organization()
+  const key = await organization.key()
+  const agent = await organization.agent({ name: 'Alone' })
+  const path = `/api/external/agents/${agent}/completions`
+  const { body } = await key.ask('POST', path, { message: [textPart('Hm'), imagePart()] })
+  t.match(body.response, /^I was given an image: PNG, 640 × 480 pixels, 33 bytes\./)
+})
