@@ -82,6 +82,7 @@ const inProse = new Set([
   'REPRISE_URL',
   'TEST_JOBS',
   'PYTHON_CLIENTS',
+  'SHOP_KEY',
   'REPRISE_ORGANIZATION',
   'REPRISE_API_KEY',
   'LLM_AGENT',
