@@ -8,9 +8,14 @@ type Options = Parameters<typeof startChat>[2]
 export const refundCall = { name: 'refund', arguments: { order: 'A-1', amount: 20 } }
 
 /** A chat whose agent may call tools that need approval, over a scripted provider and a site of its own. */
-export const approving = async (t: Test, care: object = {}, options?: Options) => {
+export const approving = async (
+  t: Test,
+  care: object = {},
+  options?: Options,
+  otherHost?: string,
+) => {
   const site = await web(t, ({ body }, response) => json(response, { refunded: JSON.parse(body) }))
-  const env = { API_CALL_ALLOW_HOSTS: site.host }
+  const env = { API_CALL_ALLOW_HOSTS: [site.host, otherHost].filter(Boolean).join(',') }
   const chat = await startChat(t, { text: 'Done.' }, options, env)
   const { organization, provider } = chat
   const refund = {

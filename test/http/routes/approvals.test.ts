@@ -1,6 +1,7 @@
 import t from 'tap'
 import { approving, refundCall } from '../../support/approving.ts'
 import { contents, eventsOf, textOf, user } from '../../support/client.ts'
+import { mcpServer } from '../../support/mcp-server.ts'
 import { movableClock } from '../../support/server.ts'
 
 t.test('a whole answer tells what waits, and the list shows it', async (t) => {
@@ -245,4 +246,20 @@ t.test('branches side by side: one ends, two wait, and each goes on when it may'
   const [, answer] = await contents(key, 's')
   for (const text of ['Refunded.', 'As you wish.', 'Nothing to do.']) t.match(answer, text)
   t.equal(provider.requests.length, 5)
+})
+
+t.test('a tool of an MCP server waits too', async (t) => {
+  const server = await mcpServer(t)
+  const { organization, key, provider, decide } = await approving(t, {}, {}, server.host)
+  const adder = await organization.agent({
+    name: 'Adder',
+    mcp_servers: [{ name: 'math', url: server.url, requires_approval: true }],
+  })
+  provider.next({ calls: [{ name: 'add', arguments: { a: 1, b: 2 } }] })
+  const { body } = await key.chat({ model: adder, session_id: 's', messages: user('Add') })
+  t.equal(server.count('tools/call'), 0)
+  await decide(body.pending_approvals[0], 'approve')
+  await (await key.attach('s')).all()
+  t.equal(server.count('tools/call'), 1)
+  t.equal(provider.requests.at(-1)?.body.messages.at(-1)?.content, '3')
 })
