@@ -30,6 +30,9 @@ const written = (schema: Schema, named: Named, name: string) =>
     typeof value === 'string' ? value : (JSON.stringify(value) ?? ''),
   )
 
+/** In characters: what follows a name in a path is not cut off with the rest. */
+const longestName = 400
+
 /** Parts of an address that no good client writes. */
 const segment = fc.constantFrom(
   '%',
@@ -47,7 +50,11 @@ const segment = fc.constantFrom(
 const pathOf = (path: string, { parameters = [] }: Operation, named: Named) => {
   const inPath = parameters.filter((one) => one.in === 'path')
   const values = inPath.map(({ name, schema }) =>
-    mostly(written(schema, named, name).map(escaped), segment, 20).map((text) => text || '%20'),
+    mostly(
+      written(schema, named, name).map((text) => escaped(text.slice(0, longestName))),
+      segment,
+      20,
+    ).map((text) => text || '%20'),
   )
   return fc
     .tuple(...values)

@@ -66,6 +66,13 @@ export const fuzzWorld = async ({
   const { datastore, upload } = library(all)
   const datastores = [await datastore('Library'), await datastore('Empty')]
   const sent = await upload(datastores[0] ?? '', encoded('a.txt', 'The zebra sleeps.'))
+  const [message] = (await external('GET', at(`/sessions/${session_id}/messages`))).body.messages
+  const history = `/organizations/${organizationId}/audit/events`
+  const { runId } = (await ask('GET', `${history}?type=RunStarted`)).events[0].data
+  const careful = [{ type: 'remember', requires_approval: true }]
+  const discreet = await organization.agent({ name: 'Discreet', tools: careful })
+  await external('POST', at(`/agents/${discreet}/completions`), { message: 'remember that a' })
+  const [approval] = (await external('GET', at('/approvals'))).body.approvals
   const keys = (await ask('GET', `/organizations/${organizationId}/api-keys`)).api_keys
 
   const users = one(ownerId, member, provisioned, elsewhere.ownerId)
@@ -82,6 +89,11 @@ export const fuzzWorld = async ({
     session_id: one(session_id, 'mine'),
     datastore_id: one(...datastores),
     datastore_ids: one(...datastores),
+    event_id: one(message.event_id),
+    run_id: one(runId),
+    response_id: one(`resp_${runId}`),
+    approval_id: one(approval.approval_id),
+    arguments_digest: one(approval.arguments_digest, 'a'),
     upload_id: one(sent.body.uploads[0].upload_id),
     content_id: one(...made.map(({ id }: { id: string }) => id)),
     key_id: one(...keys.map(({ key_id }: { key_id: string }) => key_id)),

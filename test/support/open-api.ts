@@ -37,7 +37,9 @@ export const formats: Readonly<Record<string, RegExp>> = {
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
 }
 
-const frame = /^(?::.*|id: [^\n]+\ndata: (?<data>[^\n]+))$/
+const frame = /^(?::.*|(?:event: (?<type>[^\n]+)\n)?id: [^\n]+\ndata: (?<data>[^\n]+))$/
+/** With what the events of a response end, which has no `[DONE]`. */
+const lastOfResponse = /^(?:response\.(?:completed|incomplete|failed)|error)$/
 
 /** Why a body is no event stream that came to its end. */
 const streamFault = (text: string): string | undefined => {
@@ -46,7 +48,8 @@ const streamFault = (text: string): string | undefined => {
   const items = blocks.map((block) => frame.exec(block))
   const data = items.flatMap((item) => item?.groups?.data ?? [])
   if (items.includes(null)) return 'an item of the stream has no id or data'
-  if (data.pop() !== '[DONE]') return 'the stream does not end with [DONE]'
+  const isOver = lastOfResponse.test(items.at(-1)?.groups?.type ?? '')
+  if (!isOver && data.pop() !== '[DONE]') return 'the stream does not end with [DONE]'
   for (const json of data) JSON.parse(json)
   return undefined
 }

@@ -72,7 +72,7 @@ t.test('the bodies of refusals that say more than their words, byte for byte', a
     for (const [frame, body] of [
       [
         { type: 'message', content: 5, id: 1 },
-        '{"type":"error","error":{"message":"content: Invalid input: expected string, received number","type":"invalid_request_error","code":"invalid_input","param":"content"},"id":1}',
+        '{"type":"error","error":{"message":"content: A string, or an array of parts is expected","type":"invalid_request_error","code":"invalid_input","param":"content"},"id":1}',
       ],
       [
         { type: 'message', content: 'Hi', id: 2, on_behalf_of: 'none' },
