@@ -62,27 +62,27 @@ export const viewsContract = (
     const where = await place(t)
     const views = await where.open()
     const view = await views.view<Document>(spec)
-    const owned = (n: number) => note(`${n % 1_500}`, { owner: 'o', at: n % 7 ? n : undefined })
-    for (let n = 0; n < 4_500; n += 1_500) {
-      const changes = Array.from({ length: 1_500 }, (_, one) => owned(n + one))
+    const owned = (n: number) => note(`${n % 300}`, { owner: 'o', ...(n % 7 ? { at: n } : {}) })
+    for (let n = 0; n < 900; n += 300) {
+      const changes = Array.from({ length: 300 }, (_, one) => owned(n + one))
       await views.commit([{ view: 'notes', changes, position: at(n) }], 'live', true)
       t.equal(await views.checkpoint('notes'), n)
       t.strictSame(await view.get('17'), owned(n + 17).document)
     }
     await views.commit([{ view: 'notes', changes: [note('17', undefined)], position: at(9_000) }])
-    const asked = { index: 'by_owner', equals: ['o'], from: 4_490, limit: 3 }
+    const asked = { index: 'by_owner', equals: ['o'], from: 890, limit: 3 }
     const found = await view.find(asked)
     t.strictSame(
       found.items.map(({ at }) => at),
-      [4_490, 4_491, 4_492],
+      [890, 891, 892],
     )
-    t.equal((await view.find({ index: 'by_owner', equals: ['o'], limit: 0 })).total, 1_499)
+    t.equal((await view.find({ index: 'by_owner', equals: ['o'], limit: 0 })).total, 299)
     await views.close()
     const again = await where.open()
     t.teardown(() => again.close())
     const kept = await again.view<Document>(spec)
     t.equal(await again.checkpoint('notes'), 9_000)
-    t.equal(Object.keys(await everything(kept)).length, 1_499)
+    t.equal(Object.keys(await everything(kept)).length, 299)
     t.strictSame(await kept.find(asked), found)
   })
 
