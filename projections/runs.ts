@@ -124,6 +124,7 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
     }),
     ApprovalDecided: (view) => ({ ...view, decided: true }),
     ApprovalExpired: (view) => ({ ...view, decided: true }),
+    ToolOutcomeTold: (view) => ({ ...view, decided: true }),
     RunPaused: ({ open: _, ...view }, { data }) => ({
       ...view,
       status: data.state,

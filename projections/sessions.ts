@@ -1,14 +1,27 @@
 import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
-import { sessionEvents } from '../src/domain/session/events.ts'
+import { type SessionEvent, sessionEvents } from '../src/domain/session/events.ts'
 import { count, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
+
+/** A call of which it is not known whether it was made (docs/contract/approvals.md#calls-in-doubt). */
+export const callInDoubt = z.object({
+  run_id: text,
+  tool_id: text,
+  tool_name: text,
+  agent_name: text,
+  arguments_digest: text,
+  /** The place of the call in its run. */
+  at: text,
+})
 
 export const sessionRun = z.object({
   run_id: text,
   state: z.enum(['processing', 'awaiting_approval', 'in_doubt', 'ended', 'timed_out']),
   started_at: timestamp,
   current_agent: text,
+  /** Absent: none. */
+  in_doubt: z.array(callInDoubt).optional(),
 })
 export type SessionRun = z.infer<typeof sessionRun>
 
@@ -43,13 +56,34 @@ const touched = (view: SessionView, { metadata }: Event): SessionView => ({
   last_update_time: metadata.at,
 })
 
+const doubtsOf = ({ runId, inDoubt = [] }: SessionEvent<'RunPaused'>['data']) =>
+  inDoubt.map(({ toolId, tool, agent, argumentsDigest, at }) => ({
+    run_id: runId,
+    tool_id: toolId,
+    tool_name: tool,
+    agent_name: agent,
+    arguments_digest: argumentsDigest,
+    at,
+  }))
+
+/** With these calls in doubt and no others. */
+const doubting = (
+  { in_doubt: _, ...run }: SessionRun,
+  calls: NonNullable<SessionRun['in_doubt']>,
+): SessionRun => (calls.length > 0 ? { ...run, in_doubt: calls } : run)
+
 const inRun = (view: SessionView, runId: string, change: Partial<SessionRun>): SessionView =>
   view.run?.run_id === runId ? { ...view, run: { ...view.run, ...change } } : view
 
 const ended =
   (state: 'ended' | 'timed_out') =>
   (view: SessionView, event: Event & { data: { runId: string } }): SessionView =>
-    touched(inRun(view, event.data.runId, { state }), event)
+    touched(
+      view.run?.run_id === event.data.runId
+        ? { ...view, run: { ...doubting(view.run, []), state } }
+        : view,
+      event,
+    )
 
 export const sessions: Projection<SessionView, typeof sessionEvents> = {
   name: 'sessions',
@@ -121,8 +155,18 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
       view.run?.run_id === data.runId && view.run.state !== 'processing'
         ? { ...view, run: { ...view.run, state: 'processing', started_at: metadata.at } }
         : view,
-    RunPaused: (view, event) =>
-      touched(inRun(view, event.data.runId, { state: event.data.state }), event),
+    RunPaused: (view, event) => {
+      const { run } = view
+      if (run?.run_id !== event.data.runId) return touched(view, event)
+      const waits = { ...run, state: event.data.state }
+      return touched({ ...view, run: doubting(waits, doubtsOf(event.data)) }, event)
+    },
+    ToolOutcomeTold: (view, { data }) => {
+      const { run } = view
+      if (run?.run_id !== data.runId) return view
+      const left = run.in_doubt?.filter(({ at }) => at !== data.at) ?? []
+      return { ...view, run: doubting(run, left) }
+    },
     RunCompleted: ended('ended'),
     RunFailed: ended('ended'),
     RunCancelled: ended('ended'),

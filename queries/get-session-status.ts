@@ -11,9 +11,12 @@ export const getSessionStatus =
     const { run } = await findSession(one)
     const session_id = one.sessionId
     if (!run || run.state === 'ended') return { session_id, is_processing: false }
-    const { started_at, current_agent, state } = run
-    if (state === 'awaiting_approval' || state === 'in_doubt')
-      return { session_id, is_processing: false, state, started_at, current_agent }
+    const { started_at, current_agent, state, in_doubt: doubts } = run
+    if (state === 'awaiting_approval' || state === 'in_doubt') {
+      const in_doubt = doubts?.map(({ at: _, ...call }) => call)
+      const shown = in_doubt ? { in_doubt } : {}
+      return { session_id, is_processing: false, state, started_at, current_agent, ...shown }
+    }
     const elapsedMs = Math.max(0, now().getTime() - Date.parse(started_at))
     if (state === 'timed_out' || elapsedMs >= timeOutMs)
       return { session_id, is_processing: false, timed_out: true, message: timedOut }

@@ -151,6 +151,17 @@ export type ApprovalRequired = Replayed & {
   expires_at: string
 }
 
+/** It is not known whether a call was made, and its tool wants somebody to say so. */
+export type ToolInDoubt = {
+  event: 'tool_in_doubt'
+  at: string
+  tool_name: string
+  tool_id: string
+  agent_name: string
+  /** JSON as the model wrote it: the user's data, never for the wire or the logs. */
+  arguments: string
+}
+
 /** A call that waits for a decision, as those who may decide see it. */
 export type PendingApproval = {
   approval_id: string
@@ -177,6 +188,8 @@ export type TurnDone = {
   suspended?: Suspended
   /** The turn is not over: it goes on once these are decided. */
   pending?: readonly PendingApproval[]
+  /** It waits until somebody says whether a call was made. */
+  in_doubt?: true
 }
 
 /**
@@ -206,3 +219,4 @@ export type AgentEvent =
   | ToolStarted
   | ToolCompleted
   | ApprovalRequired
+  | ToolInDoubt

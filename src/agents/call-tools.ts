@@ -67,6 +67,9 @@ type Uses = {
 const unknownOutcome =
   'it is not known whether this was done: the server stopped before it had the answer. Find out before you call it again.'
 
+/** What the model is told of a call that somebody says was made, without its result. */
+const doneOutcome = 'This was done. Its answer was lost: the server stopped before it had it.'
+
 /** The tool that a call means and its arguments, or why there is none. */
 const meant = (call: ToolCall, tools: readonly Tool[]) => {
   const tool = tools.find(({ spec }) => spec.name === call.name)
@@ -122,11 +125,13 @@ const runOne = (
 ): Observable<AgentEvent> =>
   defer(() => {
     const at = placeOf(call)
-    const recorded = journal.toolAt(at)
-    if (!recorded && !budget.takeStep()) {
+    const begun = journal.toolAt(at)
+    if (!begun && !budget.takeStep()) {
       done(failed(`${errorPrefix}the run has no steps left`))
       return EMPTY
     }
+    // A call that was not made is made as if it had not begun; an approval of it is looked at again.
+    const recorded = begun?.told?.outcome === 'not_done' && !begun.result ? undefined : begun
     const abort = new AbortController()
     const idempotencyKey = callKey(turn.runId, at)
     const context = { agent, turn, toolId: call.id, idempotencyKey, signal: abort.signal }
@@ -168,6 +173,15 @@ const runOne = (
     }
     if (recorded?.result && !tool?.local) return of(started, told(recorded.result))
     const again = effect === 'read' || keyed || tool?.local === true
+    if (recorded?.told?.outcome === 'done') {
+      const { content = doneOutcome } = recorded.told
+      return of(started, told({ ok: true, content }))
+    }
+    if (recorded && !again && tool?.policy?.onUnknown === 'ask') {
+      waits()
+      const inDoubt = { event: 'tool_in_doubt', ...names, arguments: call.arguments } as const
+      return of(started, inDoubt)
+    }
     if (recorded && !again) {
       const unknown = { ok: false, content: errorPrefix + unknownOutcome }
       return of(started, told(unknown, 'unknown'))

@@ -20,8 +20,15 @@ export type RecordedAnswer = {
   calls: readonly ToolCall[]
 }
 
-/** A tool that was called; without a result, it is not known what came of it. */
-export type RecordedTool = { effect: 'read' | 'write'; result?: { ok: boolean; content: string } }
+/**
+ * A tool that was called; without a result, it is not known what came of it. `told`: somebody has said so
+ * since; without a `content` no result was given.
+ */
+export type RecordedTool = {
+  effect: 'read' | 'write'
+  result?: { ok: boolean; content: string }
+  told?: { outcome: 'done'; content?: string } | { outcome: 'not_done' }
+}
 
 /** What was decided on a call that waits for somebody. `changed`: it was approved with other arguments. */
 export type RecordedApproval = {

@@ -35,6 +35,7 @@ import { responseRoutes } from '../http/routes/responses.ts'
 import { sessionForkRoutes } from '../http/routes/session-forks.ts'
 import { sessionTurnRoutes } from '../http/routes/session-turns.ts'
 import { sessionRoutes } from '../http/routes/sessions.ts'
+import { toolOutcomeRoutes } from '../http/routes/tool-outcomes.ts'
 import { warmupRoutes } from '../http/routes/warmup.ts'
 import type { WorkMetrics } from '../http/server/work-metrics.ts'
 import type { FileLinks } from '../http/wire/file-links.ts'
@@ -89,6 +90,7 @@ type Uses = {
     | 'recordSteps'
     | 'resumeRun'
     | 'sendMessage'
+    | 'tellOutcome'
   >
   views: Pick<
     AllViews,
@@ -183,7 +185,7 @@ export const chatPart = (uses: Uses) => {
   /** The views show why it is to go on. */
   async function goOnWithRun(runId: string): Promise<void> {
     const run = await runs.get(runId)
-    if (run?.status === 'awaiting_approval') await resumed(run)
+    if (run?.status === 'awaiting_approval' || run?.status === 'in_doubt') await resumed(run)
   }
   const repeats = repeatedRequests({ turns, findRepeatedRun: findRepeatedRun(runs), clock })
   const currentSession = findCurrentSession({
@@ -328,6 +330,13 @@ export const chatPart = (uses: Uses) => {
           listApprovals: listApprovals({ approvals, open }),
           findApproval: findApproval({ approvals }),
           decideOnApproval: commands.decideOnApproval,
+          goOn: ready,
+          delegate,
+          waitForPosition,
+        }),
+        toolOutcomeRoutes({
+          tellOutcome: commands.tellOutcome,
+          findSession: currentSession,
           goOn: ready,
           delegate,
           waitForPosition,

@@ -52,6 +52,7 @@ import { setSubscription } from '../../commands/set-subscription.ts'
 import { settleReservation } from '../../commands/settle-reservation.ts'
 import { startContent } from '../../commands/start-content.ts'
 import { storeCredential } from '../../commands/store-credential.ts'
+import { tellOutcome } from '../../commands/tell-outcome.ts'
 import { uploadFiles } from '../../commands/upload-files.ts'
 import type { Rules } from '../domain/agent/agent.ts'
 import type { Transactor } from '../event-sourcing/transactor.ts'
@@ -154,6 +155,7 @@ export const commandsOf = (uses: Uses) => {
     settleReservation: settleReservation(transact),
     startContent: startContent(transact),
     storeCredential: store,
+    tellOutcome: tellOutcome({ transact, seal: vault.seal }),
     uploadFiles: uploadFiles({ transact, clock, blobs }),
   }
 }

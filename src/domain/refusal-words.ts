@@ -48,6 +48,8 @@ export const refusalWords = {
   approval_not_found: 'There is no such approval, or it is not yours to see',
   approval_decided: 'The call was decided on before',
   arguments_changed: 'The digest is not that of the arguments of the call',
+  tool_not_in_doubt:
+    'No outcome of this call is asked for: it is known, was told before, or the run has ended',
   credential_not_found: 'The user has no credential of this name',
   agent_not_found: 'Agent not found',
   invalid_agent_type: 'Only agents of type LLM_AGENT can be invoked directly',

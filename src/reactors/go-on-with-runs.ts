@@ -55,7 +55,7 @@ export const goOnWithRuns = (uses: Uses) => {
   return async (): Promise<void> => {
     await waitForPosition(await expired())
     for (const run of await findAll(runs, { index: 'decided', equals: [true] })) {
-      if (run.status !== 'awaiting_approval') continue
+      if (run.status !== 'awaiting_approval' && run.status !== 'in_doubt') continue
       await resumeOrClose(run).catch((err: unknown) =>
         log.error({ err, run_id: run.run_id }, 'a run could not go on'),
       )

@@ -1,6 +1,6 @@
 import type { Observable, Subscription } from 'rxjs'
 import { TurnTimeout } from '../agents/agent.ts'
-import type { AgentEvent, ApprovalRequired, TurnDone } from '../agents/agent-event.ts'
+import type { AgentEvent, ApprovalRequired, ToolInDoubt, TurnDone } from '../agents/agent-event.ts'
 import { Paused } from '../agents/paused.ts'
 import { tokenMeter } from '../agents/token-meter.ts'
 import { type Refusal, refusal } from '../domain/refusal.ts'
@@ -14,8 +14,13 @@ import type { TurnLog } from './turn-log.ts'
 /** How the agents' part of a turn ended. `done` holds the answer and the usage until then. */
 export type Driven = { done: TurnDone } & (
   | { ended: 'done' | 'cancelled'; refusal?: never }
-  /** It waits until somebody decides on these calls, and goes on in another attempt. */
-  | { ended: 'paused'; asked: readonly ApprovalRequired[]; refusal?: never }
+  /** It waits until somebody decides on these calls, or says what came of them, and goes on in another attempt. */
+  | {
+      ended: 'paused'
+      asked: readonly ApprovalRequired[]
+      inDoubt: readonly ToolInDoubt[]
+      refusal?: never
+    }
   | { ended: 'failed' | 'timed_out'; refusal: Refusal; cause?: string | undefined }
   /** Another process goes on with it; once it is lost, nothing of it is stored here. */
   | { ended: 'lost' | 'handed_over'; refusal: Refusal }
@@ -48,6 +53,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   const meter = tokenMeter()
   const result = deferred<Driven>()
   const asked: ApprovalRequired[] = []
+  const inDoubt: ToolInDoubt[] = []
   let text = ''
   let finished: TurnDone | undefined
   let final: Driven | undefined
@@ -78,12 +84,14 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
       if (event.event === 'token') text += event.text
       writer.note(event)
       if (event.event === 'approval_required') asked.push(event)
+      else if (event.event === 'tool_in_doubt') inDoubt.push(event)
       else if (event.event === 'done') finished = event
       else log.push(withoutTexts(event))
     },
     error: (error: unknown) => {
       if (error instanceof Paused) {
-        result.resolve({ ended: 'paused', done: soFar(), asked })
+        const done = inDoubt.length > 0 ? { ...soFar(), in_doubt: true as const } : soFar()
+        result.resolve({ ended: 'paused', done, asked, inDoubt })
         return
       }
       onFault(error)

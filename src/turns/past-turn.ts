@@ -50,6 +50,7 @@ export const pastTurn =
       usage: { promptTokens: run.prompt_tokens, completionTokens: run.completion_tokens },
       charges: [],
       ...(paused ? { pending: asked.map(pendingOf) } : {}),
+      ...(status === 'in_doubt' ? { in_doubt: true } : {}),
     }
     const code = error_code && isRefusalCode(error_code) ? error_code : 'orchestrator_error'
     const failure = refusal(status === 'timed_out' ? 'llm_service_timeout' : code)

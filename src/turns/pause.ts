@@ -1,5 +1,10 @@
 import type { PauseRun } from '../../commands/pause-run.ts'
-import type { ApprovalRequired, PendingApproval, TurnDone } from '../agents/agent-event.ts'
+import type {
+  ApprovalRequired,
+  PendingApproval,
+  ToolInDoubt,
+  TurnDone,
+} from '../agents/agent-event.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import type { Keyed } from '../security/vault.ts'
 import { digestOf } from './arguments-digest.ts'
@@ -22,15 +27,24 @@ export const pendingOf = (asked: ApprovalRequired): PendingApproval => {
 type Paused = {
   runId: string
   asked: readonly ApprovalRequired[]
+  inDoubt: readonly ToolInDoubt[]
   done: TurnDone
   cost: { promptTokens: number; completionTokens: number; charge: number; agentId: string }
 }
+
+const doubtOf = ({ tool_id, at, tool_name, agent_name, arguments: text }: ToolInDoubt) => ({
+  toolId: tool_id,
+  at,
+  tool: tool_name,
+  agent: agent_name,
+  argumentsDigest: digestOf(text),
+})
 
 type Request = PauseRun['requests'][number]
 
 /** What is stored of a run that stops until somebody decides; what was asked for before is stored. */
 export const pauseOf = (
-  { runId, asked, done, cost }: Paused,
+  { runId, asked, inDoubt, done, cost }: Paused,
   { seal }: Keyed,
 ): Pick<PauseRun, 'requests' | 'paused'> => {
   const requests = asked
@@ -52,9 +66,10 @@ export const pauseOf = (
     )
   const paused: SessionEvent<'RunPaused'>['data'] = {
     runId,
-    state: 'awaiting_approval',
+    state: inDoubt.length > 0 ? 'in_doubt' : 'awaiting_approval',
     agent: done.agent,
     ...(done.text === '' ? {} : { text: seal(done.text) }),
+    ...(inDoubt.length > 0 ? { inDoubt: inDoubt.map(doubtOf) } : {}),
     ...cost,
   }
   return { requests, paused }

@@ -25,6 +25,8 @@ export const recordedRun = (
   const started = new Map<string, SessionEvent<'ToolStarted'>['data']>()
   const completed = new Map<string, SessionEvent<'ToolCompleted'>['data']>()
   const routed = new Set<string>()
+  /** By place; forgotten once the call is made again. */
+  const outcomes = new Map<string, SessionEvent<'ToolOutcomeTold'>['data']>()
   const asked = new Map<string, SessionEvent<'ApprovalRequested'>['data']>()
   /** By the approval's id. */
   const decisions = new Map<string, SessionEvent<'ApprovalDecided'>['data'] | 'expired'>()
@@ -48,7 +50,10 @@ export const recordedRun = (
       if (step && !step.completed) Object.assign(step, { completed: true, error: data.error })
     } else if (type === 'AgentRouted') routed.add(data.at ?? '')
     else if (type === 'ModelAnswered') first(answers, data.at, data)
-    else if (type === 'ToolStarted') first(started, data.at, data)
+    else if (type === 'ToolStarted') {
+      first(started, data.at, data)
+      outcomes.delete(data.at ?? '')
+    } else if (type === 'ToolOutcomeTold') outcomes.set(data.at, data)
     else if (type === 'ToolCompleted') first(completed, data.at, data)
     else if (type === 'ApprovalRequested') first(asked, data.at, data)
     else if (type === 'ApprovalDecided') first(decisions, data.approvalId, data)
@@ -77,8 +82,12 @@ export const recordedRun = (
       if (!call) return undefined
       const { effect = 'write' } = call
       const done = completed.get(at)
-      if (!done?.result) return { effect }
-      return { effect, result: { ok: done.ok, content: open(done.result) } }
+      if (done?.result) return { effect, result: { ok: done.ok, content: open(done.result) } }
+      const told = outcomes.get(at)
+      if (!told) return { effect }
+      if (told.outcome === 'not_done') return { effect, told: { outcome: 'not_done' } }
+      const said = told.result ? { content: open(told.result) } : {}
+      return { effect, told: { outcome: 'done', ...said } }
     },
     isRouted: (at) => routed.has(at),
     approvalAt(at, args) {

@@ -110,6 +110,7 @@ const tellers: Tellers = {
   }),
   // Stored with the pause of the run.
   approval_required: nothing,
+  tool_in_doubt: nothing,
   payment_required: nothing,
   token: nothing,
   branches_began: nothing,

@@ -267,10 +267,10 @@ export const runTurn = (uses: RunTurnUses) => {
     { runId, key, owner }: Storing,
   ) => {
     const { call, sessionId } = request
-    const { asked, done, steps } = driven
+    const { asked, inDoubt, done, steps } = driven
     const cost = costOf(request, done)
     try {
-      const pause = pauseOf({ runId, asked, done, cost }, key)
+      const pause = pauseOf({ runId, asked, inDoubt, done, cost }, key)
       const stored = await uses.pauseRun({ sessionId, owner, steps, ...pause }, now(call, runId))
       const { paused, goesOn, position } = stored
       if (!paused) return { lost: true } as const

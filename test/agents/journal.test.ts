@@ -103,6 +103,8 @@ type Life = {
   said: string
   asked: number
   effects: string[]
+  /** Places of calls of which somebody is to say what came of them. */
+  inDoubt: string[]
 }
 
 /** One attempt of a run, from what is recorded to its end. */
@@ -110,10 +112,11 @@ const attempt = async (
   plan: Plan,
   before: readonly RecordedEvent[] = [],
   limits: Partial<RunLimits> = {},
+  onUnknown: 'tell' | 'ask' = 'tell',
 ): Promise<Life> => {
   const { all, acts } = agentsOf(plan)
   const answer = script(acts)
-  const life: Life = { events: [...before], said: '', asked: 0, effects: [] }
+  const life: Life = { events: [...before], said: '', asked: 0, effects: [], inDoubt: [] }
   const models = scripted((request) => {
     life.asked++
     return answer(request)
@@ -123,7 +126,7 @@ const attempt = async (
       life.effects.push(`${name} ${idempotencyKey}`)
       return { ok: true, content: `${name} done` }
     }),
-    policy: { effect: name, keyed: false, onUnknown: 'tell' },
+    policy: { effect: name, keyed: false, onUnknown },
   })
   const recorded = recordedRun(runId, before, open)
   const store = (one: SessionEvent) => life.events.push({ ...one, metadata: { at } })
@@ -147,6 +150,7 @@ const attempt = async (
         writer.note(event)
         if (event.event === 'token')
           parts.set(event.step_id, (parts.get(event.step_id) ?? '') + event.text)
+        if (event.event === 'tool_in_doubt') life.inDoubt.push(event.at)
         if (event.event === 'done') life.said = JSON.stringify(event)
       },
       error: (error: Error) => {
@@ -207,6 +211,68 @@ t.test('for every prefix of every journal, resuming gives the same journal', asy
   }
   await fc.assert(fc.asyncProperty(planOf(2), holds), { numRuns: rounds(60, 1_000) })
   t.ok(prefixes > 100, `${prefixes} prefixes`)
+})
+
+/** Calls that write and have no result. */
+const doubtfulIn = (events: readonly RecordedEvent[]): string[] => {
+  const writes = events.filter(
+    ({ type, data }) => type === 'ToolStarted' && data.effect === 'write',
+  )
+  return minus(placesOf(writes, 'ToolStarted'), placesOf(events, 'ToolCompleted'))
+}
+
+const outcomeTold = (place: string, outcome: 'done' | 'not_done'): RecordedEvent => ({
+  type: 'ToolOutcomeTold',
+  data: { runId, toolId: 'c0', at: place, outcome, by: 'user-1' },
+  metadata: { at },
+})
+
+t.test('a call in doubt waits for its outcome, while other branches go on', async (t) => {
+  let doubts = 0
+  const holds = async (plan: Plan) => {
+    const whole = await attempt(plan)
+    for (let n = 0; n <= whole.events.length; n++) {
+      const before = whole.events.slice(0, n)
+      const doubtful = doubtfulIn(before)
+      if (doubtful.length === 0) continue
+      doubts++
+      const paused = await attempt(plan, before, {}, 'ask')
+      assert.equal(paused.said, 'Paused')
+      assert.deepEqual(paused.inDoubt.toSorted(), doubtful.toSorted())
+      const isDoubtful = (effect: string) =>
+        doubtful.some((place) => effect === `write ${keyOf(place)}`)
+      assert.deepEqual(paused.effects.filter(isDoubtful), [])
+      const again = await attempt(plan, paused.events, {}, 'ask')
+      assert.equal(again.said, 'Paused')
+      assert.equal(again.asked, 0, 'what could go on without it has done so')
+      assert.deepEqual(again.effects, [])
+
+      const done = doubtful.map((place) => outcomeTold(place, 'done'))
+      const known = await attempt(plan, [...paused.events, ...done], {}, 'ask')
+      assert.notEqual(known.said, 'Paused')
+      assert.deepEqual(known.effects.filter(isDoubtful), [], 'what was done is not called again')
+
+      const notDone = doubtful.map((place) => outcomeTold(place, 'not_done'))
+      const called = await attempt(plan, [...paused.events, ...notDone], {}, 'ask')
+      assert.deepEqual(
+        called.effects.filter(isDoubtful).toSorted(),
+        doubtful.map((place) => `write ${keyOf(place)}`).toSorted(),
+        'what was not done is called once more',
+      )
+      assert.equal(called.said, whole.said)
+      const facts = called.events.filter(({ type }) => type !== 'ToolOutcomeTold')
+      assert.deepEqual([...new Set(told(facts))], [...new Set(told(whole.events))])
+
+      const [first = ''] = doubtful
+      const begun = before.find(({ type, data }) => type === 'ToolStarted' && data.at === first)
+      if (!begun) throw new Error('the call was begun')
+      const cut = [...paused.events, ...notDone, begun]
+      const unknown = await attempt(plan, cut, {}, 'ask')
+      assert.deepEqual(unknown.inDoubt, [first], 'cut off again, it is in doubt again')
+    }
+  }
+  await fc.assert(fc.asyncProperty(planOf(2), holds), { numRuns: rounds(60, 1_000) })
+  t.ok(doubts > 10, `${doubts} doubts`)
 })
 
 t.test('limits of a run hold across its attempts', async (t) => {

@@ -51,7 +51,7 @@ t.test('runs', async (t) => {
   for (const type of ['RunFailed', 'RunCancelled', 'RunTimedOut'] as const)
     seen(...begunSession, sessionEvent(type, later)).shows({ ...ends[type], ended_at: later })
   const paused = [...begunSession, sessionEvent('RunPaused', later)]
-  for (const type of ['ApprovalDecided', 'ApprovalExpired'] as const) {
+  for (const type of ['ApprovalDecided', 'ApprovalExpired', 'ToolOutcomeTold'] as const) {
     seen(...paused, sessionEvent(type)).shows({ status: 'awaiting_approval', decided: true })
     seen(...paused, sessionEvent(type), sessionEvent('RunResumed', later)).shows({
       status: 'running',

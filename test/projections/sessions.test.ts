@@ -49,6 +49,23 @@ t.test('sessions', async (t) => {
     run: { ...waits, state: 'awaiting_approval' },
     last_update_time: later,
   })
+  const call = { toolId: 'call_1', at: '0/0/0', tool: 'pay', agent: 'Shop', argumentsDigest: 'one' }
+  const other = { ...call, at: '0/0/1', argumentsDigest: 'two' }
+  const state = 'in_doubt' as const
+  const paused = sessionEvent('RunPaused', later, { state, inDoubt: [call, other] })
+  const shown = { run_id: 'run-1', tool_id: 'call_1', tool_name: 'pay', agent_name: 'Shop' }
+  const first = { ...shown, arguments_digest: 'one', at: '0/0/0' }
+  const second = { ...shown, arguments_digest: 'two', at: '0/0/1' }
+  seen(...begunSession, paused).shows({ run: { ...waits, state, in_doubt: [first, second] } })
+  const told = sessionEvent('ToolOutcomeTold', later)
+  seen(...begunSession, paused, told).shows({ run: { ...waits, state, in_doubt: [second] } })
+  const again = sessionEvent('RunPaused', latest)
+  seen(...begunSession, paused, told, resumed, again).shows({
+    run: { ...waits, state: 'awaiting_approval', started_at: latest },
+  })
+  seen(...begunSession, paused, sessionEvent('RunCancelled', later)).shows({
+    run: { ...waits, state: 'ended' },
+  })
   for (const type of ['RunCompleted', 'RunFailed', 'RunCancelled', 'RunTimedOut'] as const) {
     const state = type === 'RunTimedOut' ? 'timed_out' : 'ended'
     const run = { run_id: 'run-1', state, started_at: at, current_agent: 'Orchestrator' } as const

@@ -35,6 +35,7 @@ const rare = [
   'RunFailed',
   'RunHandedOver',
   'RunTimedOut',
+  'ToolOutcomeTold',
   'UploadEmbedded',
   'UploadFailed',
   'UploadProcessingStarted',

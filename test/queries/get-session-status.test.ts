@@ -43,6 +43,30 @@ t.test('a turn waits for somebody, however long', async (t) => {
     })
 })
 
+t.test('calls in doubt are named, without their place', async (t) => {
+  const call = { toolId: 'call_1', tool: 'pay', agent: 'Shop', argumentsDigest: 'one' }
+  const waiting = sessionEvent('RunPaused', undefined, {
+    state: 'in_doubt',
+    inDoubt: [{ ...call, at: '0/0/0' }],
+  })
+  t.strictSame(await statusAt('23:00:00.000', waiting), {
+    session_id: 'session-1',
+    is_processing: false,
+    state: 'in_doubt',
+    started_at: at,
+    current_agent: 'Orchestrator',
+    in_doubt: [
+      {
+        run_id: 'run-1',
+        tool_id: 'call_1',
+        tool_name: 'pay',
+        agent_name: 'Shop',
+        arguments_digest: 'one',
+      },
+    ],
+  })
+})
+
 t.test('a turn is over', async (t) => {
   for (const type of ['RunCompleted', 'RunFailed', 'RunCancelled'] as const)
     t.strictSame(await statusAt('00:00:01.000', sessionEvent(type)), idle)

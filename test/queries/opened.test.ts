@@ -150,6 +150,7 @@ t.test('every text that events and documents have sealed has a place', async (t)
     'RunStarted.before',
     'RunStarted.request',
     'ToolCompleted.result',
+    'ToolOutcomeTold.result',
     'ToolStarted.arguments',
     'UserMessageSent.content',
     'UserMessageSent.parts',

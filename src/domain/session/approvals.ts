@@ -1,5 +1,6 @@
 import { type Refusal, refusal } from '../refusal.ts'
 import type { Sealed } from '../sealed.ts'
+import { type Doubt, evolveDoubts, hasNews } from './doubts.ts'
 import type { SessionEvent } from './events.ts'
 
 type Requested = SessionEvent<'ApprovalRequested'>['data']
@@ -18,10 +19,14 @@ export type Approval = Pick<
 /** What a paused run has come to so far. */
 export type PausedRun = Paused
 
-type Waits = { approvals: readonly Approval[]; paused: PausedRun | null }
+type Waits = {
+  approvals: readonly Approval[]
+  doubts: readonly Doubt[]
+  paused: PausedRun | null
+}
 
 /** No run of the session waits for anybody. */
-export const noApprovals: Waits = { approvals: [], paused: null }
+export const noApprovals: Waits = { approvals: [], doubts: [], paused: null }
 
 const decided = (state: Waits, approvalId: string, status: Approval['status']): Waits => ({
   ...state,
@@ -48,10 +53,19 @@ export const evolveApprovals = {
   ): Waits => decided(state, approvalId, decision === 'approve' ? 'approved' : 'denied'),
   expired: (state: Waits, { approvalId }: { approvalId: string }): Waits =>
     decided(state, approvalId, 'expired'),
-  paused: (state: Waits, paused: Paused): Waits => ({ ...state, paused }),
+  paused: (state: Waits, paused: Paused): Waits => ({
+    ...state,
+    doubts: evolveDoubts.paused(state.doubts, paused.inDoubt),
+    paused,
+  }),
+  outcomeTold: (state: Waits, told: SessionEvent<'ToolOutcomeTold'>['data']): Waits => ({
+    ...state,
+    doubts: evolveDoubts.outcomeTold(state.doubts, told),
+  }),
   /** The process that resumes a run is told all that was decided until then. */
   resumed: (state: Waits): Waits => ({
     paused: null,
+    doubts: evolveDoubts.resumed(state.doubts),
     approvals: state.approvals.map((one) =>
       one.status === 'pending' ? one : { ...one, told: true },
     ),
@@ -59,8 +73,9 @@ export const evolveApprovals = {
 }
 
 /** Whether a paused run has something to go on with. */
-export const canGoOn = ({ approvals, paused }: Waits): boolean =>
-  paused !== null && approvals.some(({ status, told }) => status !== 'pending' && !told)
+export const canGoOn = ({ approvals, doubts, paused }: Waits): boolean =>
+  paused !== null &&
+  (approvals.some(({ status, told }) => status !== 'pending' && !told) || hasNews(doubts))
 
 /** What a run pauses with: what it asks for, and what it has come to. */
 export type Pause = {
@@ -175,7 +190,7 @@ export const withdrawn = (
  */
 export const endPaused = (state: Waits, cause: Cause): SessionEvent[] => {
   if (!state.paused) return []
-  const { runId, agent, text, state: _, ...cost } = state.paused
+  const { runId, agent, text, state: _, inDoubt: __, ...cost } = state.paused
   const said: SessionEvent[] = text
     ? [
         {

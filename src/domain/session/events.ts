@@ -58,6 +58,17 @@ export const messagePart = z.object({
 
 export type MessagePart = z.infer<typeof messagePart>
 
+/** A call that was begun, has no result, and is not known to have been made. */
+const doubtfulCall = z.object({
+  toolId: id,
+  at: z.string(),
+  tool: z.string(),
+  agent: z.string(),
+  argumentsDigest: z.string(),
+})
+
+export type DoubtfulCall = z.infer<typeof doubtfulCall>
+
 // Stored for good: add an optional field or a new event; never rename, never narrow.
 export const sessionEvents = {
   /** `userId` owns the session: the user acted for, else the key's backing user. */
@@ -222,14 +233,28 @@ export const sessionEvents = {
   }),
   /**
    * A run stops, in no process, until somebody decides. `text` is what was said so far, and the cost is that
-   * until now.
+   * until now. `inDoubt` are calls of which it is not known whether they were made: each waits for its
+   * `ToolOutcomeTold`.
    */
   RunPaused: z.object({
     runId: id,
     state: z.enum(['awaiting_approval', 'in_doubt']),
     agent: z.string(),
     text: sealed.optional(),
+    inDoubt: z.array(doubtfulCall).optional(),
     ...cost,
+  }),
+  /**
+   * Somebody says whether a call was made. `result` is then what the model is told; `by` is the user who
+   * said it, null for the platform. What was not done is called again.
+   */
+  ToolOutcomeTold: z.object({
+    runId: id,
+    toolId: id,
+    at: z.string(),
+    outcome: z.enum(['done', 'not_done']),
+    result: sealed.optional(),
+    by: id.nullable(),
   }),
   /** `toolCalls` are calls of the client's own tools. */
   AssistantMessageRecorded: z.object({

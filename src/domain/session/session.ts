@@ -16,6 +16,7 @@ import {
   unanswered,
   type WaitingCalls,
 } from './client-calls.ts'
+import type { Doubt } from './doubts.ts'
 import { type MessagePart, type SessionEvent, sessionEvents } from './events.ts'
 
 /** How many messages a session remembers for the next turn's context. */
@@ -63,6 +64,8 @@ export type Session = {
   fork: (Fork & { copied: number }) | null
   /** Of the run under way. */
   approvals: readonly Approval[]
+  /** Calls of the run under way that it was not known of whether they were made. */
+  doubts: readonly Doubt[]
   /** What the run under way has come to, where it waits for somebody and no process runs it. */
   paused: PausedRun | null
 }
@@ -98,11 +101,11 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     fork: null,
     ...noApprovals,
   },
-  stateVersion: 5,
-  weigh: ({ recent, turns, waiting, approvals, paused }) =>
+  stateVersion: 6,
+  weigh: ({ recent, turns, waiting, approvals, doubts, paused }) =>
     recent.reduce(
       (sum, { content, parts = [] }) => sum + content.box.length + 200 + parts.length * 600,
-      (turns.length + approvals.length) * 200 +
+      (turns.length + approvals.length + 2 * doubts.length) * 200 +
         (paused?.text?.box.length ?? 0) +
         (waiting ? waiting.state.box.length + waiting.calls.length * 200 : 0),
     ),
@@ -166,6 +169,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
       ...evolveApprovals.paused(state, data),
       running: state.running && { ...state.running, base: state.running.attempt },
     }),
+    ToolOutcomeTold: (state, data) => ({ ...state, ...evolveApprovals.outcomeTold(state, data) }),
     // What is said beside a call belongs to a turn that is not over.
     AssistantMessageRecorded: (state, { content, toolCalls }) =>
       toolCalls

@@ -62,6 +62,7 @@ export const refusalTable = {
   approval_not_found: { status: 404, shape: 'detail', type: invalid },
   approval_decided: { status: 409, shape: 'detail', type: 'conflict_error' },
   arguments_changed: { status: 409, shape: 'detail', type: 'conflict_error' },
+  tool_not_in_doubt: { status: 409, shape: 'detail', type: 'conflict_error' },
   credential_not_found: { status: 404, shape: 'detail', type: invalid },
   agent_not_found: { status: 404, shape: 'error', type: invalid },
   invalid_agent_type: { status: 400, shape: 'error', type: invalid },

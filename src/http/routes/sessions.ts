@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { messagePartView, messageView } from '../../../projections/messages.ts'
-import { sessionRun, sessionView } from '../../../projections/sessions.ts'
+import { callInDoubt, sessionRun, sessionView } from '../../../projections/sessions.ts'
 import type { GetMessage } from '../../../queries/get-message.ts'
 import type { GetSession } from '../../../queries/get-session.ts'
 import type { GetSessionStatus } from '../../../queries/get-session-status.ts'
@@ -101,6 +101,10 @@ const sessionState = z.object({
   is_processing: z.boolean(),
   ...sessionRun.pick({ started_at: true, current_agent: true }).partial().shape,
   state: z.enum(['awaiting_approval', 'in_doubt']).optional(),
+  in_doubt: z
+    .array(callInDoubt.omit({ at: true }))
+    .optional()
+    .describe('Calls of which it is not known whether they were made: say so'),
   elapsed_seconds: z.number().optional(),
   timed_out: z.boolean().optional(),
   message: z.string().optional(),

@@ -27,6 +27,10 @@ const bodies = {
     '/api/external/sessions/{session_id}/cancel': {},
     '/api/external/sessions/{session_id}/fork': {},
     '/api/external/sessions/{session_id}/messages/{event_id}/regenerate': {},
+    '/api/external/sessions/{session_id}/runs/{run_id}/tools/{tool_id}/outcome': {
+      outcome: 'done',
+      result: 'Refund 4711 was made',
+    },
     '/api/external/approvals/{approval_id}': {
       decision: 'approve',
       arguments_digest: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',

@@ -125,7 +125,7 @@ export const workMetrics = () => {
           tools.inc({ outcome: event.ok ? 'ok' : 'failed' })
       },
       ended({ ended, done, refusal }) {
-        runs.inc({ outcome: outcomes[ended], model: first ?? 'none' })
+        runs.inc({ outcome: done.in_doubt ? 'in_doubt' : outcomes[ended], model: first ?? 'none' })
         if (refusal && asked.size > 0) errors.inc({ code: refusal.code })
         // Its attempts are counted together, at its end.
         if (ended === 'paused') return

@@ -28,7 +28,7 @@ const care = {
   on_unknown: z
     .enum(['tell', 'ask'])
     .describe(
-      'Where it is not known whether a call was made: tell the model (default); ask does the same so far',
+      'Where it is not known whether a call was made: tell the model (default), or ask somebody',
     ),
   ...consent,
 }

@@ -135,7 +135,7 @@ export type Progress =
   | { status: 'completed' | 'cancelled'; done: TurnDone }
   | { status: 'failed'; refusal: Refusal }
 
-/** A turn that waits for a decision is shown as one whose answer was cut off (`awaiting_approval`). */
+/** A turn that waits for a decision is shown as one whose answer was cut off (`awaiting_approval`, `in_doubt`). */
 export const progressAt = (ended: Outcome): Progress =>
   ended.status === 'paused' ? { status: 'completed', done: ended.done } : ended
 
@@ -157,7 +157,8 @@ const cuts: Readonly<Record<string, string>> = {
   content_filter: 'content_filter',
 }
 
-const cutOf = ({ finish_reason, pending }: TurnDone): string | undefined => {
+const cutOf = ({ finish_reason, pending, in_doubt }: TurnDone): string | undefined => {
+  if (in_doubt) return 'in_doubt'
   if (pending) return 'awaiting_approval'
   return Object.hasOwn(cuts, finish_reason) ? cuts[finish_reason] : undefined
 }

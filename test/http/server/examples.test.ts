@@ -42,11 +42,13 @@ t.test(
 /** Which operations a key of the demo organization may not call, and whose key may. */
 const byPlatform =
   /^\/api\/admin\/(platform|projections|master-key|users|identity)\b|^\/api\/admin\/organizations$/
-const byUser = /^\/api\/me\/|\/me\/credentials|\/instruction$|\/approvals/
+const byUser = /^\/api\/me\/|\/me\/credentials|\/instruction$|\/approvals|\/outcome$/
 
 /** What an operation answers where its example asks for what the demo does not have, or still uses. */
 const refused: Readonly<Record<string, string>> = {
   'get /ws/chat': 'upgrade_required',
+  'post /api/external/sessions/{session_id}/runs/{run_id}/tools/{tool_id}/outcome':
+    'tool_not_in_doubt',
   'post /api/me/memberships/{organization_id}/decline': 'invitation_not_found',
   'delete /api/external/management/users/{user_id}/sessions/{session_id}': 'session_not_found',
   'delete /api/external/rag/datastores/{datastore_id}': 'datastore_in_use',

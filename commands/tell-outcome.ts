@@ -1,0 +1,28 @@
+import { canGoOn } from '../src/domain/session/approvals.ts'
+import { decideOutcome, type TellOutcome as Outcome } from '../src/domain/session/doubts.ts'
+import { sessionStream } from '../src/domain/session/session.ts'
+import type { Transact } from '../src/event-sourcing/transactor.ts'
+import type { Call } from '../src/ports/call.ts'
+import { sessionKey, type Vault } from '../src/security/vault.ts'
+
+export type TellOutcome = Omit<Outcome, 'result'> & {
+  sessionId: string
+  result: string | undefined
+}
+
+/**
+ * Says whether a call in doubt was made. `goesOn`: its run waits, and is to be resumed.
+ * @throws tool_not_in_doubt, arguments_changed
+ */
+export const tellOutcome =
+  ({ transact, seal }: { transact: Transact; seal: Vault['seal'] }) =>
+  async ({ sessionId, result, ...told }: TellOutcome, call: Call) => {
+    const { organizationId } = call
+    const key = sessionKey(organizationId, sessionId)
+    const sealed = result === undefined ? undefined : await seal(key, result)
+    const decide = decideOutcome({ ...told, result: sealed })
+    const stream = sessionStream(organizationId, sessionId)
+    const { state, position } = await transact(stream, decide, call)
+    return { goesOn: canGoOn(state), position }
+  }
+export type TellOutcomeCommand = ReturnType<typeof tellOutcome>

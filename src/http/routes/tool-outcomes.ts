@@ -1,0 +1,100 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import type { TellOutcomeCommand } from '../../../commands/tell-outcome.ts'
+import type { FindSession } from '../../../queries/find-session.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import type { Delegate } from '../../security/delegate.ts'
+import { refusals } from '../errors/responses.ts'
+import { pathId, sessionId } from '../wire/fields.ts'
+
+type Uses = {
+  tellOutcome: TellOutcomeCommand
+  findSession: FindSession
+  /** Goes on with a run that the views show to have something to go on with; resolves once it does. */
+  goOn(runId: string): Promise<void>
+  delegate: Delegate
+  waitForPosition: WaitForPosition
+}
+
+/** Characters of a result: it is in the context of each model call that follows. */
+const longestResult = 20_000
+
+/** As the model gave it. */
+const toolId = z.string().min(1).max(1_024)
+
+const outcome = z.enum(['done', 'not_done'])
+
+const told = z
+  .object({
+    outcome: outcome.describe('Whether the call was made; not_done: it is made now'),
+    result: z.string().max(longestResult).nullish().describe('Told to the model as the answer'),
+    arguments_digest: z
+      .string()
+      .min(1)
+      .max(128)
+      .nullish()
+      .describe('Of the arguments that were looked at; required where calls in doubt share an id'),
+    on_behalf_of: z.string().min(1).nullish(),
+  })
+  .refine(({ outcome, result }) => outcome === 'done' || (result ?? undefined) === undefined, {
+    path: ['result'],
+    message: 'Only a call that was done has a result',
+  })
+
+/** What came of calls in doubt (docs/contract/approvals.md#calls-in-doubt). */
+export const toolOutcomeRoutes =
+  ({ tellOutcome, findSession, goOn, delegate, waitForPosition }: Uses): FastifyPluginAsyncZod =>
+  async (http) => {
+    http.post(
+      '/sessions/:session_id/runs/:run_id/tools/:tool_id/outcome',
+      {
+        config: { scopes: ['approvals:decide'] },
+        schema: {
+          tags: ['approvals'],
+          summary: 'Tell whether a call in doubt was made; its turn goes on',
+          params: z.object({ session_id: sessionId, run_id: pathId, tool_id: toolId }),
+          body: told,
+          response: {
+            200: z.object({
+              session_id: z.string(),
+              run_id: z.string(),
+              tool_id: z.string(),
+              outcome,
+              told_by: z.string(),
+            }),
+            ...refusals(
+              'detail',
+              'session_not_found',
+              'tool_not_in_doubt',
+              'arguments_changed',
+              'idempotency_key_reused',
+              'user_not_found',
+              'delegation_not_allowed',
+            ),
+          },
+        },
+      },
+      async (request) => {
+        const { session_id, run_id, tool_id } = request.params
+        const { outcome, result, arguments_digest, on_behalf_of } = request.body
+        const { call, viewer } = await delegate(request, on_behalf_of)
+        const { organizationId } = request.access
+        await findSession({ organizationId, viewer, sessionId: session_id })
+        const { goesOn, position } = await tellOutcome(
+          {
+            sessionId: session_id,
+            runId: run_id,
+            toolId: tool_id,
+            argumentsDigest: arguments_digest?.toLowerCase(),
+            outcome,
+            result: result ?? undefined,
+            by: viewer.userId,
+          },
+          call,
+        )
+        await waitForPosition(position)
+        if (goesOn) await goOn(run_id)
+        return { session_id, run_id, tool_id, outcome, told_by: viewer.userId }
+      },
+    )
+  }

@@ -1,0 +1,138 @@
+import t from 'tap'
+import { evolved } from '../../../src/domain/aggregate.ts'
+import { canGoOn, decidePause, endPaused } from '../../../src/domain/session/approvals.ts'
+import { decideOutcome, type TellOutcome } from '../../../src/domain/session/doubts.ts'
+import type { SessionEvent } from '../../../src/domain/session/events.ts'
+import { decideErase, decideResume, session } from '../../../src/domain/session/session.ts'
+import { deciding } from '../../support/given.ts'
+import { begunSession, sessionEvent } from '../../support/session-events.ts'
+
+const pay = {
+  toolId: 'call_1',
+  at: '0/0/0',
+  tool: 'pay',
+  agent: 'Shop',
+  argumentsDigest: 'first',
+}
+const paying = { ...pay, at: '0.1/0/0', argumentsDigest: 'second' }
+const paused = (...inDoubt: (typeof pay)[]) =>
+  sessionEvent('RunPaused', undefined, { state: 'in_doubt', inDoubt })
+const inDoubt = [...begunSession, paused(pay)]
+const told = sessionEvent('ToolOutcomeTold')
+const { result } = told.data
+const resumed = sessionEvent('RunResumed')
+
+const says = (change: Partial<TellOutcome> = {}) =>
+  decideOutcome({
+    runId: 'run-1',
+    toolId: 'call_1',
+    argumentsDigest: undefined,
+    outcome: 'done',
+    result,
+    by: 'user-1',
+    ...change,
+  })
+
+t.test('a run pauses with the calls that are in doubt', async (t) => {
+  const { data } = paused(pay)
+  deciding(
+    t,
+    session,
+  )(...begunSession)
+    .when(decidePause({ requests: [], paused: data }, { node: 'node-1', attempt: 1 }))
+    .emitsOnce({ type: 'RunPaused', data })
+})
+
+t.test('somebody says what came of a call', async (t) => {
+  const { when } = deciding(t, session)(...inDoubt)
+  when(says()).emits(told)
+  const { result: _, ...without } = { ...told.data, outcome: 'not_done' as const }
+  when(says({ outcome: 'not_done', result: undefined })).emits({
+    type: 'ToolOutcomeTold',
+    data: without,
+  })
+  when(says({ argumentsDigest: 'first' })).emits(told)
+})
+
+t.test('what is refused', async (t) => {
+  const given = deciding(t, session)
+  const cases: [SessionEvent[], Partial<TellOutcome>][] = [
+    [[...inDoubt, told], {}],
+    [[...inDoubt, told, resumed], { outcome: 'not_done' }],
+    [inDoubt, { toolId: 'call_2' }],
+    [inDoubt, { runId: 'run-2' }],
+    [begunSession, {}],
+    [[...inDoubt, sessionEvent('RunCancelled')], {}],
+    [[...inDoubt, sessionEvent('SessionErased')], {}],
+  ]
+  for (const [events, change] of cases)
+    given(...events)
+      .when(says(change))
+      .refuses('tool_not_in_doubt')
+  given(...inDoubt)
+    .when(says({ argumentsDigest: 'another' }))
+    .refuses('arguments_changed')
+})
+
+t.test('calls that share an id are told apart by their arguments', async (t) => {
+  const given = deciding(t, session)
+  const both = [...begunSession, paused(pay, paying)]
+  given(...both)
+    .when(says())
+    .refuses('arguments_changed')
+  const second: SessionEvent = {
+    type: 'ToolOutcomeTold',
+    data: { ...told.data, at: paying.at },
+  }
+  given(...both)
+    .when(says({ argumentsDigest: 'second' }))
+    .emits(second)
+  given(...both, told)
+    .when(says())
+    .emits(second)
+  const equal = { ...paying, argumentsDigest: 'first' }
+  given(...begunSession, paused(pay, equal))
+    .when(says())
+    .emits(told)
+  given(...begunSession, paused(pay, equal), told)
+    .when(says())
+    .emits(second)
+})
+
+t.test('the run goes on with what was said, and may be in doubt again', async (t) => {
+  const after = (...events: SessionEvent[]) => evolved(session, session.initial, events)
+  t.notOk(canGoOn(after(...inDoubt)))
+  t.ok(canGoOn(after(...inDoubt, told)))
+  const resume = decideResume({
+    runId: 'run-1',
+    from: { node: 'node-1', attempt: 1 },
+    node: 'node-2',
+  })
+  t.strictSame(resume(after(...inDoubt)), [])
+  t.match(resume(after(...inDoubt, told)), [{ type: 'RunResumed' }])
+
+  const again = [...inDoubt, told, resumed, paused(pay)]
+  t.notOk(canGoOn(after(...again)), 'what was said was heard')
+  deciding(
+    t,
+    session,
+  )(...again)
+    .when(says())
+    .emits(told)
+
+  const both = [...begunSession, paused(pay, paying)]
+  const { data } = told
+  const meanwhile: SessionEvent = { type: 'ToolOutcomeTold', data: { ...data, at: paying.at } }
+  const heard = after(...both, told, resumed, meanwhile, paused(paying))
+  t.ok(canGoOn(heard), 'what was said while it was under way is not lost')
+})
+
+t.test('the end of the run ends what is in doubt', async (t) => {
+  const state = evolved(session, session.initial, inDoubt)
+  const end = endPaused(state, 'cancelled')
+  t.match(end, [{ type: 'AssistantMessageRecorded' }, { type: 'RunCancelled' }])
+  t.notOk(JSON.stringify(end.at(-1)).includes('inDoubt'))
+  t.strictSame(evolved(session, state, end).doubts, [])
+  const erase = decideErase({ sessionOwner: 'user-1', deletedBy: 'user-1' })
+  t.strictSame(evolved(session, state, erase(state)).doubts, [])
+})

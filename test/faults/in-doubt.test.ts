@@ -1,0 +1,172 @@
+import t from 'tap'
+import { contents, user } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { providerDouble } from '../support/provider-double.ts'
+import { startServer } from '../support/server.ts'
+import { toolServer } from '../support/tool-server.ts'
+
+// Several lives of a server.
+t.setTimeout(300_000)
+
+const text = 'That is done.'
+
+t.test(
+  'killed in a call that writes: the run waits until somebody says what came of it',
+  async (t) => {
+    const provider = await providerDouble({ text })
+    t.teardown(provider.close)
+    const tools = await toolServer()
+    t.teardown(tools.close)
+    const server = await startServer(t, {
+      LLM_BASE_URL: provider.url,
+      LLM_MODEL: 'test/model',
+      API_CALL_ALLOW_HOSTS: '127.0.0.1',
+    })
+    const organization = await server.platform.organization()
+    const { ownerId } = organization
+    const shop = await organization.agent({
+      name: 'Shop',
+      tools: [
+        {
+          type: 'api_call',
+          name: 'pay',
+          method: 'POST',
+          url: `${tools.url}/pay`,
+          parameters: { type: 'object' },
+          on_unknown: 'ask',
+        },
+      ],
+    })
+    const { key } = await organization.key({ type: 'user', user_id: ownerId })
+    const scopes = ['orchestrator:invoke', 'sessions:read', 'approvals:decide']
+    const memberId = await organization.member()
+    const member = await organization.key({ type: 'user', user_id: memberId })
+    const narrow = await organization.key({ scopes: ['sessions:read'] })
+    const strangers = await (await server.platform.organization()).key({ scopes })
+
+    const owner = () => server.as(key)
+    const sessions = ['made', 'not-made', 'again', 'cancelled', 'left']
+    const asked: Promise<unknown>[] = []
+    tools.hold('/pay')
+    for (const [n, session_id] of sessions.entries()) {
+      provider.next({ text: 'I pay. ', calls: [{ name: 'pay', arguments: { order: session_id } }] })
+      const request = { model: shop, session_id, messages: user(session_id) }
+      asked.push(
+        owner()
+          .chat(request)
+          .catch(() => undefined),
+      )
+      await tools.received('/pay', n + 1)
+    }
+    const began = provider.requests.length
+
+    const waits = (session: string) =>
+      eventually(async () => {
+        const { body } = await owner().status(session)
+        return body.state === 'in_doubt' ? body : undefined
+      })
+    const over = (session: string) =>
+      eventually(async () => {
+        const { body } = await owner().status(session)
+        return !body.is_processing && !body.state
+      })
+    const live = async () => {
+      await server.kill9()
+      await server.restart()
+    }
+    await live()
+    await Promise.all(asked)
+    for (const session of sessions) await waits(session)
+    await live()
+
+    type Call = { run_id: string; tool_id: string }
+    const calls = new Map<string, Call>()
+    for (const session of sessions) {
+      const body = await waits(session)
+      t.match(body, {
+        is_processing: false,
+        in_doubt: [{ tool_name: 'pay', agent_name: 'Shop', arguments_digest: /^[\da-f]{64}$/ }],
+      })
+      const [call] = body.in_doubt
+      t.notHas(call, 'at')
+      calls.set(session, call)
+    }
+    t.equal(tools.timesOf('/pay'), sessions.length, 'nothing is called again')
+    t.equal(provider.requests.length, began, 'no model is asked meanwhile')
+    const held = await server.platform.balanceOf(ownerId)
+    t.ok(held.effective < held.balance, 'credits stay reserved')
+
+    const tell = (session: string, body: object, by = key, change: Partial<Call> = {}) => {
+      const { run_id, tool_id } = { run_id: '', tool_id: '', ...calls.get(session), ...change }
+      const path = `/api/external/sessions/${session}/runs/${run_id}/tools/${tool_id}/outcome`
+      return server.as(by).ask('POST', path, body)
+    }
+    const made = { outcome: 'done', result: 'Paid: 4711' }
+    const unseen = { status: 404, code: 'session_not_found' }
+    t.match(await tell('made', made, strangers.key), unseen, 'another tenant')
+    t.match(await tell('made', made, member.key), unseen, 'another user')
+    t.match(await tell('made', made, narrow.key), { status: 403, code: 'insufficient_scopes' })
+    t.match(await tell('nowhere', made, key, calls.get('made')), unseen)
+    const known = { status: 409, code: 'tool_not_in_doubt' }
+    t.match(await tell('made', made, key, { tool_id: 'other' }), known)
+    t.match(await tell('made', made, key, { run_id: 'other' }), known)
+    const other = { ...made, arguments_digest: '0'.repeat(64) }
+    t.match(await tell('made', other), { status: 409, code: 'arguments_changed' })
+    for (const wrong of [
+      { outcome: 'maybe' },
+      { outcome: 'not_done', result: 'x' },
+      { ...made, result: 'x'.repeat(20_001) },
+    ])
+      t.match(await tell('made', wrong), { status: 400 })
+
+    t.match(await tell('made', made), {
+      status: 200,
+      body: { session_id: 'made', outcome: 'done', told_by: ownerId },
+    })
+    t.match(await tell('made', made), known, 'a second time')
+    await over('made')
+    t.match(await tell('made', { outcome: 'not_done' }), known)
+    t.equal(tools.timesOf('/pay'), sessions.length, 'what was done is not called again')
+    t.strictSame(await contents(owner(), 'made'), ['made', `I pay. \n\n${text}`])
+    t.equal(provider.requests.at(-1)?.body.messages.at(-1)?.content, 'Paid: 4711')
+
+    t.match(await tell('again', { outcome: 'not_done' }), { status: 200 })
+    await tools.received('/pay', sessions.length + 1)
+    await live()
+    await waits('again')
+    t.equal(tools.timesOf('/pay'), sessions.length + 1)
+    t.match(await tell('again', { outcome: 'done' }), { status: 200 }, 'in doubt a second time')
+    await over('again')
+    t.match(provider.requests.at(-1)?.body.messages.at(-1)?.content, /^This was done\./)
+
+    tools.letGo()
+    t.match(await tell('not-made', { outcome: 'not_done' }), { status: 200 })
+    await over('not-made')
+    t.equal(tools.timesOf('/pay'), sessions.length + 2, 'what was not done is called once more')
+    t.match(provider.requests.at(-1)?.body.messages.at(-1)?.content, /"done":"\/pay"/)
+    t.match(await tell('not-made', { outcome: 'not_done' }), known)
+
+    t.match(await owner().cancel('cancelled'), { body: { cancelled: true } })
+    await over('cancelled')
+    t.match(await tell('cancelled', made), known)
+    const next = { model: shop, session_id: 'left', messages: user('Never mind') }
+    t.equal((await owner().chat(next)).status, 200)
+    t.match(await tell('left', made), known)
+    t.equal(tools.timesOf('/pay'), sessions.length + 2)
+
+    const { balance, effective } = await server.platform.balanceOf(ownerId)
+    t.equal(balance, effective, 'no credits are held')
+    const path = `/organizations/${organization.organizationId}/audit/events?limit=500&type=ToolOutcomeTold`
+    const { events } = await server.platform.ask('GET', path)
+    t.match(events.map(({ data }: { data: { outcome: string } }) => data.outcome).toSorted(), [
+      'done',
+      'done',
+      'not_done',
+      'not_done',
+    ])
+    t.match(
+      events.filter(({ data }: { data: { result?: string } }) => data.result),
+      [{ data: { by: ownerId, result: 'Paid: 4711' } }],
+    )
+  },
+)
