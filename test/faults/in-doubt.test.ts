@@ -35,6 +35,15 @@ t.test(
           parameters: { type: 'object' },
           on_unknown: 'ask',
         },
+        {
+          type: 'api_call',
+          name: 'refund',
+          method: 'POST',
+          url: `${tools.url}/refund`,
+          parameters: { type: 'object' },
+          on_unknown: 'ask',
+          requires_approval: true,
+        },
       ],
     })
     const { key } = await organization.key({ type: 'user', user_id: ownerId })
@@ -58,6 +67,14 @@ t.test(
       )
       await tools.received('/pay', n + 1)
     }
+    provider.next({ text: 'I ask. ', calls: [{ name: 'refund', arguments: {} }] })
+    const refunded = { model: shop, session_id: 'approved', messages: user('approved') }
+    const [pending] = (await owner().chat(refunded)).body.pending_approvals
+    const { approval_id, arguments_digest } = pending
+    const approve = { decision: 'approve', arguments_digest }
+    tools.hold('/refund')
+    await owner().ask('POST', `/api/external/approvals/${approval_id}`, approve)
+    await tools.received('/refund', 1)
     const began = provider.requests.length
 
     const waits = (session: string) =>
@@ -76,16 +93,24 @@ t.test(
     }
     await live()
     await Promise.all(asked)
-    for (const session of sessions) await waits(session)
+    for (const session of [...sessions, 'approved']) await waits(session)
+    const metrics = await (await fetch(`${server.url}/metrics`)).text()
+    t.match(metrics, /reprise_runs_total\{outcome="in_doubt",model="[^"]+"\} 6/)
     await live()
 
     type Call = { run_id: string; tool_id: string }
     const calls = new Map<string, Call>()
-    for (const session of sessions) {
+    for (const session of [...sessions, 'approved']) {
       const body = await waits(session)
       t.match(body, {
         is_processing: false,
-        in_doubt: [{ tool_name: 'pay', agent_name: 'Shop', arguments_digest: /^[\da-f]{64}$/ }],
+        in_doubt: [
+          {
+            tool_name: session === 'approved' ? 'refund' : 'pay',
+            agent_name: 'Shop',
+            arguments_digest: /^[\da-f]{64}$/,
+          },
+        ],
       })
       const [call] = body.in_doubt
       t.notHas(call, 'at')
@@ -145,6 +170,10 @@ t.test(
     t.equal(tools.timesOf('/pay'), sessions.length + 2, 'what was not done is called once more')
     t.match(provider.requests.at(-1)?.body.messages.at(-1)?.content, /"done":"\/pay"/)
     t.match(await tell('not-made', { outcome: 'not_done' }), known)
+
+    t.match(await tell('approved', { outcome: 'not_done' }), { status: 200 })
+    await over('approved')
+    t.equal(tools.timesOf('/refund'), 2, 'it is called once more under its approval')
 
     t.match(await owner().cancel('cancelled'), { body: { cancelled: true } })
     await over('cancelled')
