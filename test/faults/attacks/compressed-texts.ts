@@ -15,11 +15,11 @@ export const compressedTexts: Attack = async (server) => {
     const reply = await key.chat({ messages: user(`${n}`.padEnd(mebibyte)), session_id })
     expect(reply, 200)
   }
+  const { key: own } = await organization.key({
+    type: 'user',
+    scopes: ['admin:read', 'sessions:messages'],
+  })
   return async () => {
-    const { key: own } = await organization.key({
-      type: 'user',
-      scopes: ['admin:read', 'sessions:messages'],
-    })
     const ask = (path: string, accept = 'application/json') =>
       raw(server.url)(path, { headers: { 'x-api-key': own, accept } })
     const at = `/api/admin/organizations/${organization.organizationId}`

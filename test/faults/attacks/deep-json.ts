@@ -8,11 +8,11 @@ const json = { 'content-type': 'application/json' }
 /** Bodies that are deep, or hold very many values; parameters of tools that no view could hold. */
 export const deepJson: Attack = async (server) => {
   const organization = await server.platform.organization({ credits: 1_000_000 })
+  const { key } = await organization.key({
+    type: 'user',
+    scopes: ['admin:read', 'admin:write', 'orchestrator:invoke'],
+  })
   return async () => {
-    const { key } = await organization.key({
-      type: 'user',
-      scopes: ['admin:read', 'admin:write', 'orchestrator:invoke'],
-    })
     const post = (path: string, body: string, headers = {}) =>
       raw(server.url)(path, { method: 'POST', body, headers: { ...json, ...headers } })
     const agents = `/api/admin/organizations/${organization.organizationId}/agents`
