@@ -85,6 +85,23 @@ const ended =
       event,
     )
 
+/** A session as it begins, with so many messages. */
+const begun = (
+  { stream, metadata, data }: Seen<typeof sessionEvents, 'SessionCreated' | 'SessionForked'>,
+  messages: number,
+): SessionView => ({
+  session_id: idIn(stream),
+  organization_id: metadata.organization_id,
+  user_id: data.userId,
+  key_id: data.keyId,
+  hidden: data.hidden,
+  created_at: metadata.at,
+  last_update_time: metadata.at,
+  is_active: true,
+  message_count: messages,
+  run: null,
+})
+
 export const sessions: Projection<SessionView, typeof sessionEvents> = {
   name: 'sessions',
   schema: sessionView,
@@ -106,31 +123,11 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
   },
   id: ({ stream, metadata }) => sessionDocumentId(metadata.organization_id, idIn(stream)),
   creates: {
-    SessionCreated: ({ stream, metadata, data }) => ({
-      session_id: idIn(stream),
-      organization_id: metadata.organization_id,
-      user_id: data.userId,
-      key_id: data.keyId,
-      hidden: data.hidden,
-      created_at: metadata.at,
-      last_update_time: metadata.at,
-      is_active: true,
-      message_count: 0,
-      run: null,
-    }),
-    SessionForked: ({ stream, metadata, data }) => ({
-      session_id: idIn(stream),
-      organization_id: metadata.organization_id,
-      user_id: data.userId,
-      key_id: data.keyId,
-      hidden: data.hidden,
-      created_at: metadata.at,
-      last_update_time: metadata.at,
-      is_active: true,
-      message_count: data.messages,
-      run: null,
-      forked_from: data.forkedFrom,
-      forked_after: data.after,
+    SessionCreated: (event) => begun(event, 0),
+    SessionForked: (event) => ({
+      ...begun(event, event.data.messages),
+      forked_from: event.data.forkedFrom,
+      forked_after: event.data.after,
     }),
   },
   changes: {
