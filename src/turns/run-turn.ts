@@ -5,6 +5,7 @@ import type { RecordStepsCommand } from '../../commands/record-steps.ts'
 import type { SendMessageCommand, Sent } from '../../commands/send-message.ts'
 import type { AgentConfig } from '../agents/agent.ts'
 import type { AgentEvent, TurnDone } from '../agents/agent-event.ts'
+import { noJournal } from '../agents/journal.ts'
 import { longestAnswer, settingsFor } from '../agents/model-settings.ts'
 import { partTokens } from '../agents/parts.ts'
 import { piecesIn } from '../agents/tokens.ts'
@@ -29,7 +30,7 @@ import { type Ended, givenOf, isLarge, withState } from './given.ts'
 import { keptOf } from './kept-request.ts'
 import { hasParts, readied } from './message-parts.ts'
 import { pauseOf, pendingOf } from './pause.ts'
-import { type RecordedRun, recordedRun } from './recorded-run.ts'
+import type { RecordedRun } from './recorded-run.ts'
 import { stepsOf } from './recorder.ts'
 import { RunLost } from './run-lost.ts'
 import { stepWriter } from './step-writer.ts'
@@ -316,7 +317,7 @@ export const runTurn = (uses: RunTurnUses) => {
       ...(target ? { target } : {}),
       ...(settings ? { settings } : {}),
       ...(format ? { format } : {}),
-      journal: { ...(recorded ?? recordedRun(runId, [], key.open)), saved: writer.saved },
+      journal: { ...(recorded ?? noJournal), saved: writer.saved },
     }
     // Whatever becomes of the turn, the files of its message are stored before it ends.
     const ready = hasParts(turn) ? readied(turn) : undefined

@@ -60,13 +60,7 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
           body: responsesBody,
           response: {
             200: responseObject,
-            ...refusals(
-              'chat',
-              ...turnRefusals,
-              'response_not_found',
-              'response_continued',
-              'unsupported_content',
-            ),
+            ...refusals('chat', ...turnRefusals, 'response_not_found', 'response_continued'),
           },
         },
       },
