@@ -7,6 +7,7 @@ import type { LiveTurn } from '../../turns/turn.ts'
 import { requireFor } from '../checks/authenticate.ts'
 import { repetitionOf } from '../checks/repetition.ts'
 import { refusals } from '../errors/responses.ts'
+import { agentTurnRefusals } from '../errors/turn-refusals.ts'
 import { type AgentStream, agentFormat } from '../streams/agent-format.ts'
 import { doneOf, onGone, streamTurn } from '../streams/answer-turn.ts'
 import { beginning, turnFrames } from '../streams/turn-frames.ts'
@@ -85,31 +86,7 @@ export const agentCompletionRoutes =
           body,
           response: {
             200: completion,
-            ...refusals(
-              'agents',
-              'missing_required_field',
-              'invalid_input',
-              'unsupported_content',
-              'invalid_content',
-              'payload_too_large',
-              'unsupported_media_type',
-              'user_not_found',
-              'delegation_not_allowed',
-              'no_subscription',
-              'invalid_plan',
-              'insufficient_credits',
-              'agent_not_found',
-              'agent_inactive',
-              'invalid_agent_type',
-              'session_not_found',
-              'session_busy',
-              'idempotency_key_reused',
-              'orchestrator_error',
-              'model_misconfigured',
-              'context_length_exceeded',
-              'llm_service_unavailable',
-              'llm_service_timeout',
-            ),
+            ...refusals('agents', ...agentTurnRefusals, 'invalid_agent_type'),
           },
         },
       },
