@@ -1,4 +1,5 @@
-import { decideErase, sessionStream } from '../src/domain/session/session.ts'
+import { decideErase } from '../src/domain/session/erase.ts'
+import { sessionStream } from '../src/domain/session/session.ts'
 import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { sessionKey, type Vault } from '../src/security/vault.ts'

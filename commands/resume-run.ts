@@ -1,9 +1,6 @@
-import {
-  decideResume,
-  isExhausted,
-  type RunOwner,
-  sessionStream,
-} from '../src/domain/session/session.ts'
+import type { RunOwner } from '../src/domain/session/running.ts'
+import { decideResume, isExhausted } from '../src/domain/session/runs.ts'
+import { sessionStream } from '../src/domain/session/session.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 

@@ -2,7 +2,7 @@ import { accountStream, decideReserve } from '../src/domain/account/account.ts'
 import { contentStream, decideRetry } from '../src/domain/content/content.ts'
 import { reservationOf } from '../src/domain/content/reservation.ts'
 import { latest } from '../src/domain/event.ts'
-import type { Viewer } from '../src/domain/session/session.ts'
+import type { Viewer } from '../src/domain/session/viewer.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 

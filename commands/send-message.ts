@@ -1,11 +1,7 @@
 import { accountStream, decideRelease, decideReserve } from '../src/domain/account/account.ts'
 import { latest, type Position } from '../src/domain/event.ts'
-import {
-  decideSend,
-  type Send,
-  type Session,
-  sessionStream,
-} from '../src/domain/session/session.ts'
+import { decideSend, type Send } from '../src/domain/session/send.ts'
+import { type Session, sessionStream } from '../src/domain/session/session.ts'
 import type { Transactor } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { settleClosed } from './settle-closed.ts'

@@ -1,6 +1,6 @@
 import { type SessionView, sessionDocumentId } from '../projections/sessions.ts'
 import { refusal } from '../src/domain/refusal.ts'
-import { isOwn, type Viewer } from '../src/domain/session/session.ts'
+import { isOwn, type Viewer } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
 
 export type OneSession = { organizationId: string; viewer: Viewer; sessionId: string }

@@ -1,7 +1,7 @@
 import type { ContentView } from '../projections/contents.ts'
 import { refusal } from '../src/domain/refusal.ts'
 import type { Sealed } from '../src/domain/sealed.ts'
-import { isOwn, type Viewer } from '../src/domain/session/session.ts'
+import { isOwn, type Viewer } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
 
 type Uses = {

@@ -1,5 +1,5 @@
 import type { SessionView } from '../projections/sessions.ts'
-import { isOwn } from '../src/domain/session/session.ts'
+import { isOwn } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
 import type { FindSession, OneSession } from './find-session.ts'
 

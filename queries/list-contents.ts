@@ -1,6 +1,6 @@
 import type { ContentView } from '../projections/contents.ts'
 import type { Sealed } from '../src/domain/sealed.ts'
-import type { Viewer } from '../src/domain/session/session.ts'
+import type { Viewer } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
 import { type LinkOf, shownContent } from './get-content.ts'
 import { type Page, skipTo } from './page.ts'

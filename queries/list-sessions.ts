@@ -1,5 +1,5 @@
 import type { SessionView } from '../projections/sessions.ts'
-import type { Viewer } from '../src/domain/session/session.ts'
+import type { Viewer } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
 import { type Page, paging, skipTo } from './page.ts'
 

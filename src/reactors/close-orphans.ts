@@ -6,6 +6,7 @@ import type { RunView } from '../../projections/runs.ts'
 import { findAll } from '../../queries/find-all.ts'
 import { reservationOf, reservedContentOf } from '../domain/content/reservation.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
+import { uncharged } from '../domain/session/running.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
@@ -42,8 +43,6 @@ type Uses = {
 /** The organization, where the run or the item is known. */
 type Settled = { charge: number; organizationId: string | undefined }
 
-const free = { promptTokens: 0, completionTokens: 0, charge: 0 }
-
 /**
  * Goes on with runs whose process has died, ends those that cannot go on (`interrupted`) and runs that took longer than 30 minutes, and
  * releases credits reserved for runs that have ended or never began. A reservation is released only
@@ -73,7 +72,7 @@ export const closeOrphans = (uses: Uses) => {
     const late = new Date(clock.now().getTime() - timeOutMs).toISOString()
     for (const run of await findAll(runs, { index: 'open', equals: [true] })) {
       if ((run.waited_until ?? run.started_at) <= late) {
-        await close(run, { type: 'RunTimedOut', data: { runId: run.run_id, ...free } })
+        await close(run, { type: 'RunTimedOut', data: { runId: run.run_id, ...uncharged } })
         stop(run.run_id)
       } else if (await isOrphan(run, certain)) await resumeOrClose(run)
     }

@@ -1,5 +1,5 @@
 import { refusal } from '../domain/refusal.ts'
-import type { Viewer } from '../domain/session/session.ts'
+import type { Viewer } from '../domain/session/viewer.ts'
 import type { Call } from '../ports/call.ts'
 import type { Access } from './access.ts'
 import { requireScopes } from './scopes.ts'

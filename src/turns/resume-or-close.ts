@@ -1,5 +1,6 @@
 import type { EndRunCommand } from '../../commands/end-run.ts'
 import type { RunView } from '../../projections/runs.ts'
+import { uncharged } from '../domain/session/running.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
@@ -12,8 +13,6 @@ type Uses = {
   clock: Clock
   log: Log
 }
-
-const free = { promptTokens: 0, completionTokens: 0, charge: 0 }
 
 /**
  * Goes on with a run that no process runs, here; one that cannot go on is closed as interrupted. Resolves once
@@ -28,7 +27,7 @@ export const resumeOrClose =
       log.info({ run_id: runId }, 'a run goes on')
     } catch (error) {
       if (!(error instanceof NotResumable)) throw error
-      const data = { runId, code: 'interrupted', cause: error.message, ...free }
+      const data = { runId, code: 'interrupted', cause: error.message, ...uncharged }
       const end = { type: 'RunFailed', data } as const
       const call = systemCall(runId, clock.now(), organization_id)
       const { ended } = await endRun({ sessionId, payerId, steps: [], end }, call)

@@ -87,6 +87,13 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/agents/sequential-agent.ts',
   ],
   'test/agents/endings.test.ts': ['src/agents/agent-runtime.ts'],
+  'test/domain/session/session.test.ts': [
+    'src/domain/session/erase.ts',
+    'src/domain/session/running.ts',
+    'src/domain/session/runs.ts',
+    'src/domain/session/send.ts',
+    'src/domain/session/viewer.ts',
+  ],
   'test/domain/frozen-events.test.ts': ['src/domain/categories.ts', 'src/domain/versions.ts'],
   'test/http/checks/opened-bytes.test.ts': ['queries/opened.ts', 'src/http/streams/sse.ts'],
   'test/http/checks/order.test.ts': ['src/http/server/server.ts'],

@@ -1,6 +1,6 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
 import { refusal } from '../refusal.ts'
-import { isOwn, type Viewer } from '../session/session.ts'
+import { isOwn, type Viewer } from '../session/viewer.ts'
 import { type ContentEvent, contentEvents } from './events.ts'
 
 type Request = ContentEvent<'ContentRequested'>['data']

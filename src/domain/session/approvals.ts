@@ -2,6 +2,7 @@ import { type Refusal, refusal } from '../refusal.ts'
 import type { Sealed } from '../sealed.ts'
 import { type Doubt, evolveDoubts, hasNews } from './doubts.ts'
 import type { SessionEvent } from './events.ts'
+import { isRunBy, type Running, type RunOwner } from './running.ts'
 
 type Requested = SessionEvent<'ApprovalRequested'>['data']
 type Paused = SessionEvent<'RunPaused'>['data']
@@ -83,13 +84,7 @@ export type Pause = {
   paused: Paused
 }
 
-type Owned = Waits & {
-  ownerId: string
-  keyId: string | null
-  running: { runId: string; node: string; attempt: number } | null
-}
-
-type RunOwner = { node: string; attempt: number }
+type Owned = Waits & { ownerId: string; keyId: string | null; running: Running | null }
 
 /**
  * A run stops until somebody decides; nothing once it has ended, or is another process's. Calls that were asked for before are not
@@ -99,9 +94,7 @@ export const decidePause =
   ({ requests, paused }: Pause, owner: RunOwner) =>
   (state: Owned): SessionEvent<'ApprovalRequested' | 'RunPaused'>[] => {
     const { running, ownerId: userId, keyId, approvals } = state
-    const { node, attempt } = owner
-    if (running?.runId !== paused.runId || state.paused) return []
-    if (running.node !== node || running.attempt !== attempt) return []
+    if (running?.runId !== paused.runId || state.paused || !isRunBy(running, owner)) return []
     const known = new Set(approvals.map(({ approvalId }) => approvalId))
     const fresh = requests.filter(({ approvalId }) => !known.has(approvalId))
     return [

@@ -1,6 +1,7 @@
 import { refusal } from '../refusal.ts'
 import type { SessionEvent } from './events.ts'
-import { type Fork, isOwn, type Session, type Viewer } from './session.ts'
+import type { Fork, Session } from './session.ts'
+import { isOwn, type Viewer } from './viewer.ts'
 
 /** The most that one fork copies: messages, characters of their sealed texts, bytes of their files. */
 export const mostForked = { messages: 10_000, characters: 22_369_622, files: 33_554_432 }

@@ -8,8 +8,10 @@ import {
   decidePause,
   endPaused,
 } from '../../../src/domain/session/approvals.ts'
+import { decideErase } from '../../../src/domain/session/erase.ts'
 import type { SessionEvent } from '../../../src/domain/session/events.ts'
-import { decideErase, decideSend, session } from '../../../src/domain/session/session.ts'
+import { decideSend } from '../../../src/domain/session/send.ts'
+import { session } from '../../../src/domain/session/session.ts'
 import { deciding } from '../../support/given.ts'
 import { begunSession, sessionEvent } from '../../support/session-events.ts'
 

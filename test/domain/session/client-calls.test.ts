@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { SessionEvent } from '../../../src/domain/session/events.ts'
-import { decideSend, type Send, session } from '../../../src/domain/session/session.ts'
+import { decideSend, type Send } from '../../../src/domain/session/send.ts'
+import { session } from '../../../src/domain/session/session.ts'
 import { deciding } from '../../support/given.ts'
 
 const sealed = (box: string) => ({ $sealed: 'session:org-1/s-1', box })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { evolved } from '../../../src/domain/aggregate.ts'
+import { decideErase } from '../../../src/domain/session/erase.ts'
 import type { SessionEvent } from '../../../src/domain/session/events.ts'
 import {
   decideFork,
@@ -8,7 +9,8 @@ import {
   requireFree,
   requireSource,
 } from '../../../src/domain/session/fork.ts'
-import { decideErase, decideSend, session } from '../../../src/domain/session/session.ts'
+import { decideSend } from '../../../src/domain/session/send.ts'
+import { session } from '../../../src/domain/session/session.ts'
 import { deciding } from '../../support/given.ts'
 
 const viewer = { userId: 'user-1', onlyKeyId: null }

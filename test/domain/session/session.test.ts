@@ -2,19 +2,13 @@ import fc from 'fast-check'
 import t from 'tap'
 import { evolved } from '../../../src/domain/aggregate.ts'
 import { Refusal } from '../../../src/domain/refusal.ts'
+import { decideErase } from '../../../src/domain/session/erase.ts'
 import type { SessionEvent } from '../../../src/domain/session/events.ts'
-import {
-  decideErase,
-  decideRecord,
-  decideResume,
-  decideSend,
-  isOwn,
-  type RunOwner,
-  type Send,
-  type Session,
-  session,
-  type Viewer,
-} from '../../../src/domain/session/session.ts'
+import type { RunOwner } from '../../../src/domain/session/running.ts'
+import { decideRecord, decideResume } from '../../../src/domain/session/runs.ts'
+import { decideSend, type Send } from '../../../src/domain/session/send.ts'
+import { type Session, session } from '../../../src/domain/session/session.ts'
+import { isOwn, type Viewer } from '../../../src/domain/session/viewer.ts'
 import { deciding } from '../../support/given.ts'
 
 const content = (text: string) => ({ $sealed: 'session:org-1/s-1', box: text })

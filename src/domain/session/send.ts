@@ -1,0 +1,87 @@
+import { refusal } from '../refusal.ts'
+import type { Sealed } from '../sealed.ts'
+import { endPaused } from './approvals.ts'
+import { afterRun, type ClientResult, requireOpen, unanswered } from './client-calls.ts'
+import type { MessagePart, SessionEvent } from './events.ts'
+import { uncharged } from './running.ts'
+import type { Session } from './session.ts'
+import { isOwn, type Viewer } from './viewer.ts'
+
+const interrupted = { code: 'interrupted', ...uncharged }
+
+export type Send = {
+  viewer: Viewer
+  keyId: string | null
+  /** Undefined leaves the session as it is; a new one is visible unless told otherwise. */
+  hidden: boolean | undefined
+  messageId: string
+  runId: string
+  /** The user's message, or the client's results for all calls that are open. */
+  content: Sealed | readonly ClientResult[]
+  /** Files of the message. */
+  parts?: readonly MessagePart[] | undefined
+  agentId: string
+  agent: string
+  node: string
+  payerId: string
+  fingerprint?: string
+  /** The run that the latest turn has to be. */
+  follows?: string
+  /** What a resume needs of the request, if anything. */
+  request?: Sealed
+  /** What came before by the client's word: stored where the session has no history. */
+  before?: Sealed
+  /** Both were too large to be stored. */
+  kept?: false
+}
+
+/**
+ * A user's message begins a run, and so do the results of the client's tools. A message that was sent before is not recorded again: its answer
+ * stands (no events), or, when its run failed, a new run is begun for it. A process has one turn
+ * of a session at a time, so a run that its own process left open (its end could not be stored) is
+ * closed first. A run that waits for somebody is cancelled. @throws invalid_tool_result, response_continued
+ */
+export const decideSend =
+  (send: Send) =>
+  (state: Session): SessionEvent[] => {
+    const { viewer, keyId, hidden, messageId, runId, content, follows, ...rest } = send
+    const { before: imported, parts = [], ...given } = rest
+    if (state.status === 'erased' || state.status === 'forking') throw refusal('session_not_found')
+    if (state.running?.runId === runId) return []
+    const left = !state.paused && state.running?.node === given.node ? state.running : null
+    if (state.status === 'open' && !isOwn(viewer, state)) throw refusal('session_not_found')
+    const before = state.turns.find((turn) => turn.messageId === messageId)
+    const earlier = state.recent.length - (before || !('box' in content) ? 1 : 0)
+    const run = imported && earlier <= 0 ? { ...given, before: imported } : given
+    if (before && before.outcome !== 'failed' && before.runId !== left?.runId) return []
+    if (state.running && !left && !state.paused) throw refusal('session_busy')
+    const latest = state.turns.findLast((turn) => turn !== before)
+    if (follows !== undefined && latest?.runId !== follows) throw refusal('response_continued')
+    const events: SessionEvent[] = endPaused(state, 'new_message')
+    if (left) events.push({ type: 'RunFailed', data: { runId: left.runId, ...interrupted } })
+    if (state.status === 'unknown')
+      events.push({
+        type: 'SessionCreated',
+        data: { userId: viewer.userId, keyId, hidden: hidden ?? false },
+      })
+    else if (hidden !== undefined && hidden !== state.hidden)
+      events.push({ type: 'SessionVisibilityChanged', data: { hidden } })
+    const waiting =
+      left && state.waiting ? afterRun(state.waiting, left.runId, true) : state.waiting
+    if ('box' in content) {
+      if (waiting) events.push(unanswered(waiting))
+      const files = parts.length > 0 ? { parts: [...parts] } : {}
+      if (!before)
+        events.push({ type: 'UserMessageSent', data: { messageId, runId, content, ...files } })
+      events.push({ type: 'RunStarted', data: { runId, messageId, ...run, attempt: 1 } })
+      return events
+    }
+    const { runId: continues, calls } = requireOpen(waiting, content)
+    if (!before)
+      for (const { id: toolId, name: tool } of calls)
+        for (const one of content)
+          if (one.toolId === toolId)
+            events.push({ type: 'ClientToolAnswered', data: { ...one, runId, tool } })
+    events.push({ type: 'RunStarted', data: { runId, messageId, ...run, attempt: 1, continues } })
+    return events
+  }
