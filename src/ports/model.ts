@@ -61,6 +61,7 @@ export type ModelSettings = {
   maxTokens?: number
   maxCompletionTokens?: number
   reasoningEffort?: string
+  verbosity?: string
 }
 
 /** What an answer must be: a JSON object, or JSON that fits a schema. */

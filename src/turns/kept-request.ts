@@ -30,6 +30,7 @@ const settings = z.object({
   maxTokens: z.number().exactOptional(),
   maxCompletionTokens: z.number().exactOptional(),
   reasoningEffort: z.string().exactOptional(),
+  verbosity: z.string().exactOptional(),
 })
 
 const format = z.union([

@@ -140,6 +140,7 @@ const settingsOf = (settings: ModelSettings) => ({
   max_tokens: settings.maxTokens,
   max_completion_tokens: settings.maxCompletionTokens,
   reasoning_effort: settings.reasoningEffort,
+  verbosity: settings.verbosity,
 })
 
 const formatOf = ({ type, ...schema }: AnswerFormat) =>

@@ -7,7 +7,7 @@ import { responseFormat } from './answer-format.ts'
 import { clientToolFields, toolCall } from './client-tools.ts'
 import { haveFewFiles, tooManyFiles, userContent } from './content-parts.ts'
 import { orAbsent, sessionId } from './fields.ts'
-import { modelSettingFields, unsupportedFields } from './model-settings.ts'
+import { modelSettingFields, never, notOffered, unsupportedFields } from './model-settings.ts'
 
 const text = z.object({ type: z.literal('text'), text: z.string() })
 
@@ -35,7 +35,10 @@ const message = z.discriminatedUnion(
     z.object({
       role: z.literal('assistant'),
       content: contentOf(z.union([text, refusalPart])).nullish(),
+      refusal: orAbsent(z.string()),
       tool_calls: orAbsent(z.array(toolCall)),
+      function_call: notOffered(z.unknown(), never, 'Send tool_calls instead'),
+      audio: notOffered(z.unknown(), never, 'No sounds were answered here'),
     }),
   ],
   'role is one of system, user, assistant, tool',
@@ -104,7 +107,7 @@ const historyOf = (messages: readonly Sent[]): SaidBefore[] => {
     }
     if (one.role === 'assistant') {
       const made = one.tool_calls ?? []
-      const content = one.content ?? ''
+      const content = one.content ?? one.refusal ?? ''
       if (made.length === 0) return [{ role: 'assistant', content }]
       if (!made.every(({ id }) => results.has(id)))
         return content === '' ? [] : [{ role: 'assistant', content }]

@@ -22,7 +22,8 @@ export const modelSettingFields = {
   frequency_penalty: penalty,
   max_tokens: tokens,
   max_completion_tokens: tokens,
-  reasoning_effort: orAbsent(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh'])),
+  reasoning_effort: orAbsent(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])),
+  verbosity: orAbsent(z.enum(['low', 'medium', 'high'])),
 }
 
 const fields = z.object(modelSettingFields)
@@ -43,6 +44,7 @@ export const modelSettingsOf = (body: Partial<ModelSettingsSent>): ModelSettings
     maxTokens: body.max_completion_tokens === undefined ? body.max_tokens : undefined,
     maxCompletionTokens: body.max_completion_tokens,
     reasoningEffort: body.reasoning_effort,
+    verbosity: body.verbosity,
   }
   const set = Object.entries(settings).filter(([, value]) => value !== undefined)
   return set.length === 0 ? undefined : Object.fromEntries(set)
@@ -88,4 +90,5 @@ export const unsupportedFields = {
     'Send tool_choice instead',
   ),
   web_search_options: notOffered(z.unknown(), never, 'The web is not searched'),
+  moderation: notOffered(z.unknown(), never, 'Nothing is moderated'),
 }

@@ -57,7 +57,10 @@ const asked = {
   reasoning: z.object({ effort: z.string().nullable(), summary: z.null() }),
   store: z.boolean(),
   temperature: z.number().nullable(),
-  text: z.object({ format: z.looseObject({ type: z.string() }) }),
+  text: z.object({
+    format: z.looseObject({ type: z.string() }),
+    verbosity: z.string().optional().describe('Where the request has it'),
+  }),
   tool_choice: z.union([z.string(), z.looseObject({})]),
   tools: z.array(z.looseObject({ type: z.string() })),
   top_p: z.number().nullable(),
@@ -123,7 +126,10 @@ export const echoOf = (body: ResponsesBody): Echo => ({
   previous_response_id: body.previous_response_id ?? null,
   reasoning: { effort: body.reasoning?.effort ?? null, summary: null },
   temperature: body.temperature ?? null,
-  text: { format: body.text?.format ?? { type: 'text' } },
+  text: {
+    format: body.text?.format ?? { type: 'text' },
+    ...(body.text?.verbosity ? { verbosity: body.text.verbosity } : {}),
+  },
   tool_choice: body.tool_choice ?? 'auto',
   tools: body.tools ?? [],
   top_p: body.top_p ?? null,

@@ -23,6 +23,11 @@ const tool = z.object({
       })
   }),
   ...functionFields,
+  allowed_callers: notOffered(
+    z.array(z.string()),
+    (callers) => callers.includes('direct'),
+    'Only models call functions',
+  ),
 })
 
 const toolChoice = z.union(
@@ -89,11 +94,7 @@ export const responsesBody = z.object({
   text: orAbsent(
     z.object({
       format: orAbsent(format),
-      verbosity: notOffered(
-        z.enum(['low', 'medium', 'high']),
-        (length) => length === 'medium',
-        'The length of answers is not set',
-      ),
+      verbosity: modelSettingFields.verbosity,
     }),
   ),
   max_output_tokens: modelSettingFields.max_completion_tokens,
@@ -104,6 +105,8 @@ export const responsesBody = z.object({
       effort: modelSettingFields.reasoning_effort,
       summary: notOffered(z.string(), (kind) => kind === 'auto', 'Thoughts are not told'),
       generate_summary: notOffered(z.string(), (kind) => kind === 'auto', 'Thoughts are not told'),
+      context: notOffered(z.string(), (kind) => kind !== 'all_turns', 'Thoughts are not kept'),
+      mode: notOffered(z.string(), (mode) => mode === 'standard', 'There is one mode'),
     }),
   ),
   metadata: orAbsent(metadata),
@@ -116,7 +119,7 @@ export const responsesBody = z.object({
     (rules) => rules.length === 0,
     'Conversations are not compacted',
   ),
-  moderation: notOffered(z.unknown(), never, 'Nothing is moderated'),
+  moderation: unsupportedFields.moderation,
   on_behalf_of: orAbsent(z.string().min(1)),
   session_hidden: orAbsent(z.boolean()),
   target_agent_id: orAbsent(z.uuid()),
@@ -165,6 +168,7 @@ export const turnSentOf = (body: ResponsesBody, items: readonly SaidItem[]): Tur
     top_p: body.top_p,
     max_completion_tokens: body.max_output_tokens,
     reasoning_effort: body.reasoning?.effort,
+    verbosity: body.text?.verbosity,
   }
 }
 

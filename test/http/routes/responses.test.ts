@@ -190,7 +190,7 @@ t.test('what is not offered is refused by name', async (t) => {
     [{ tool_choice: { type: 'web_search' } }, 'invalid_input', 'tool_choice'],
     [{ include: ['message.output_text.logprobs'] }, 'unsupported_parameter', 'include.0'],
     [{ top_logprobs: 3 }, 'unsupported_parameter', 'top_logprobs'],
-    [{ text: { verbosity: 'low' } }, 'unsupported_parameter', 'text.verbosity'],
+    [{ text: { verbosity: 'brief' } }, 'invalid_input', 'text.verbosity'],
     [{ reasoning: { summary: 'detailed' } }, 'unsupported_parameter', 'reasoning.summary'],
     [{ prompt: { id: 'pmpt_1' } }, 'unsupported_parameter', 'prompt'],
     [{ max_tool_calls: 3 }, 'unsupported_parameter', 'max_tool_calls'],
