@@ -65,3 +65,10 @@ export const metadataOf = (call: Call, schemaVersion: number, at: string): Metad
   at,
   ...(call.trace ? { trace_id: call.trace.traceId } : {}),
 })
+
+/** The same call at a later time, for what follows from `causationId`. */
+export const following = (call: Call, causationId: string, at: Date): Call => ({
+  ...call,
+  at: at.toISOString(),
+  causationId,
+})

@@ -8,6 +8,7 @@ import type { AnswerFormat, ChatMessage, ModelSettings, Models } from '../ports/
 import type { Asker, Delegate, Delegated } from '../security/delegate.ts'
 import { idFor } from '../support/ids.ts'
 import { findCalledSession, requireFreeNames } from './client-tools.ts'
+import type { Kept } from './live-turns.ts'
 import type { PastTurn } from './past-turn.ts'
 import { type ArrivedPart, type ReceiveParts, withFiles } from './receive-parts.ts'
 import type { RepeatedRequests, Repetition } from './repeated-requests.ts'
@@ -16,7 +17,7 @@ import type { SaidBefore, SentPart } from './sent-parts.ts'
 import { requireTaken } from './taken-parts.ts'
 import { requireShortTexts } from './text-bounds.ts'
 import type { LiveTurn, ToolAnswer, TurnRequest } from './turn.ts'
-import type { Kept, Turns } from './turns.ts'
+import type { Turns } from './turns.ts'
 import type { WarmAgents } from './warm-agents.ts'
 
 export type BeginTurnUses = {

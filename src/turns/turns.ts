@@ -1,46 +1,17 @@
-import { LRUCache } from 'lru-cache'
 import type { CancelPausedRunCommand } from '../../commands/cancel-paused-run.ts'
 import type { RunView } from '../../projections/runs.ts'
-import { Refusal, refusal } from '../domain/refusal.ts'
+import { refusal } from '../domain/refusal.ts'
 import { isOwn } from '../domain/session/viewer.ts'
 import type { Call } from '../ports/call.ts'
-import { type Deferred, deferred } from '../support/deferred.ts'
+import { deferred } from '../support/deferred.ts'
+import { type Kept, liveTurns, type Place, sessionName } from './live-turns.ts'
 import type { PastTurn } from './past-turn.ts'
-import { type RunTurnUses, runTurn } from './run-turn.ts'
+import { type RunTurn, type RunTurnUses, runTurn } from './run-turn.ts'
 import type { TakeRun } from './take-run.ts'
+import { type Control, trackedTurn } from './tracked-turn.ts'
 import type { LiveTurn, Outcome, TurnRequest } from './turn.ts'
-import { type TurnLog, turnLog } from './turn-log.ts'
+import type { TurnLog } from './turn-log.ts'
 import { turnQueue } from './turn-queue.ts'
-
-/** How long an ended turn can be read again from memory (docs/contract/streaming.md#following-a-turn-again), and how much. */
-const keptMs = 600_000
-const keptCharacters = 64_000_000
-
-/** Whether a turn can be read again after its end, and whether one can that was refused while it waited. */
-export type Kept = boolean | 'refusal too'
-
-type Place = { organizationId: string; sessionId: string }
-
-type Tracked = {
-  about: Pick<
-    LiveTurn,
-    'runId' | 'sessionId' | 'organizationId' | 'agentId' | 'created' | 'askedBy'
-  >
-  requestId: string
-  keep: Kept
-}
-
-/** What a turn under way is given, and what stops it. */
-type Control = {
-  log: TurnLog
-  started: Deferred<LiveTurn>
-  cancelled: boolean
-  stop(): void
-  handOver(): void
-}
-
-const sessionName = ({ organizationId, sessionId }: Place): string =>
-  `${organizationId}/${sessionId}`
 
 type Uses = RunTurnUses & {
   pastTurn: PastTurn
@@ -56,45 +27,16 @@ type Uses = RunTurnUses & {
  * settle → the views have it → tell the client.
  */
 export const turns = (uses: Uses) => {
-  const { clock, pastTurn, takeRun, log: logger } = uses
-  const { start, sessionKeyOf: sealingKey, finish } = runTurn(uses)
+  const { clock, pastTurn, takeRun } = uses
+  const { start, keyOf, finish } = runTurn(uses)
   const queue = turnQueue()
-  /** Running and waiting turns, by session, in the order they came. */
-  const live = new Map<string, Set<LiveTurn>>()
-  const byId = new Map<string, LiveTurn>()
+  const live = liveTurns()
+  const tracked = trackedTurn({ live, ready: uses.ready, log: uses.log })
   let stopping = false
-  const kept = new LRUCache<string, LiveTurn>({
-    ttl: keptMs,
-    maxSize: keptCharacters,
-    maxEntrySize: keptCharacters,
-    sizeCalculation: ({ log }) => 1_000 + log.size,
-  })
-
-  const enlist = (turn: LiveTurn) => {
-    const session = live.get(sessionName(turn)) ?? new Set()
-    live.set(sessionName(turn), session.add(turn))
-    byId.set(turn.runId, turn)
-  }
-
-  const retire = (turn: LiveTurn, keep: Kept) => {
-    const session = live.get(sessionName(turn))
-    session?.delete(turn)
-    if (session?.size === 0) live.delete(sessionName(turn))
-    byId.delete(turn.runId)
-    if (keep === 'refusal too' || (keep && turn.begun)) kept.set(turn.runId, turn)
-  }
-
-  /** The session's running turn; those that wait have not begun. */
-  const current = (place: Place): LiveTurn | undefined => {
-    for (const turn of live.get(sessionName(place)) ?? []) if (turn.begun) return turn
-    return undefined
-  }
-
-  const find = (runId: string): LiveTurn | undefined => byId.get(runId) ?? kept.get(runId)
 
   /** The turn that the same message began before: it runs, or its answer is stored. */
   const earlier = async (runId: string | undefined): Promise<LiveTurn> => {
-    const turn = runId && (find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 })))
+    const turn = runId && (live.find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 })))
     if (!turn) throw refusal('session_busy')
     return turn
   }
@@ -106,57 +48,11 @@ export const turns = (uses: Uses) => {
     return before.outcome
   }
 
-  /**
-   * Follows a turn from its place in the line to its end, for all who ask for it. `outcome` never
-   * rejects.
-   */
-  const tracked = (
-    { about, requestId, keep }: Tracked,
-    run: (turn: () => LiveTurn, control: Control) => Promise<Outcome>,
-  ): LiveTurn => {
-    const log = turnLog()
-    const started = deferred<LiveTurn>()
-    started.promise.catch(() => undefined)
-    const nothing = () => undefined
-    const control: Control = { log, started, cancelled: false, stop: nothing, handOver: nothing }
-
-    const outcome = run(() => turn, control)
-      .catch((error: unknown): Outcome => {
-        started.reject(error)
-        if (error instanceof Refusal) return { status: 'failed', refusal: error }
-        const fields = { err: error, reqId: requestId, run_id: about.runId }
-        logger.error(fields, 'a turn could not be stored')
-        return { status: 'failed', refusal: refusal('service_unavailable') }
-      })
-      .then((ended) => {
-        if (ended.status === 'failed') {
-          const { code, message } = ended.refusal
-          log.push({ event: 'failed', code, message })
-        } else log.push(ended.done)
-        log.close()
-        retire(turn, ended.status === 'paused' ? false : keep)
-        if (ended.status === 'paused' && ended.goesOn) void uses.ready(turn.runId)
-        return ended
-      })
-
-    const turn: LiveTurn = {
-      ...about,
-      log,
-      started: started.promise,
-      outcome,
-      cancel() {
-        control.cancelled = true
-        control.stop()
-      },
-      isCancelled: () => control.cancelled,
-      handOver: () => control.handOver(),
-    }
-    enlist(turn)
-    return turn
-  }
-
   /** A turn that begins while the process stops is left to another at once. */
-  const followed = (finishing: ReturnType<typeof finish>, control: Control): Promise<Outcome> => {
+  const followed = (
+    finishing: ReturnType<RunTurn['finish']>,
+    control: Control,
+  ): Promise<Outcome> => {
     control.stop = finishing.cancel
     control.handOver = finishing.handOver
     if (stopping) finishing.handOver()
@@ -181,7 +77,7 @@ export const turns = (uses: Uses) => {
     }
     const answered = async (turn: () => LiveTurn, control: Control): Promise<Outcome> => {
       const { log, started } = control
-      const owner = current(place)?.begun
+      const owner = live.current(place)?.begun
       if (owner && !isOwn(viewer, owner)) throw refusal('session_not_found')
       const leave = await queue.enter(sessionName(place))
       try {
@@ -195,7 +91,7 @@ export const turns = (uses: Uses) => {
         const { ownerId, keyId } = sent.session
         turn().begun = { ownerId, keyId, position: sent.position }
         started.resolve(turn())
-        const sealing = sealingKey(request)
+        const sealing = keyOf(request)
         const key = sealing instanceof Promise ? await sealing : sealing
         const startedAt = clock.now().getTime()
         const begun = { sent, key, log, cancelled: control.cancelled, attempt: 1, startedAt }
@@ -254,22 +150,21 @@ export const turns = (uses: Uses) => {
   return {
     send,
     resume,
-    find,
-    /** Whether a turn is waiting or under way in this process. */
-    isRunning: (runId: string): boolean => byId.has(runId),
-    current,
+    find: live.find,
+    isRunning: live.isRunning,
+    current: live.current,
+    forget: live.forget,
     /** Resolves when the views show the beginning of the session's running turn. */
     async waitUntilShown(place: Place): Promise<void> {
-      const position = current(place)?.begun?.position
+      const position = live.current(place)?.begun?.position
       if (position !== undefined) await uses.waitForPosition(position)
     },
     /**
      * Cancels the running turn of a session and those that wait, or the one that waits for somebody; false
-     * when there is none. Resolves
-     * when their ends are stored.
+     * when there is none. Resolves when their ends are stored.
      */
     async cancel(place: Place, call: Call): Promise<boolean> {
-      const stopped = [...(live.get(sessionName(place)) ?? [])]
+      const stopped = live.ofSession(place)
       for (const turn of stopped) turn.cancel()
       await Promise.all(stopped.map(({ outcome }) => outcome))
       if (stopped.length > 0) return true
@@ -277,17 +172,12 @@ export const turns = (uses: Uses) => {
       await uses.waitForPosition(position)
       return cancelled
     },
-    /** Forgets the session's ended turns: they can no longer be read again from memory. */
-    forget(place: Place): void {
-      for (const [runId, turn] of [...kept.entries()])
-        if (sessionName(turn) === sessionName(place)) kept.delete(runId)
-    },
     /**
      * For a shutdown: lets turns end, and leaves those that take longer to another process; those that
      * wait in line are refused. Resolves when all is stored.
      */
     async drain(withinMs: number): Promise<void> {
-      const running = [...byId.values()]
+      const running = live.all()
       const timer = setTimeout(() => {
         stopping = true
         for (const turn of running) turn.handOver?.()
@@ -296,7 +186,7 @@ export const turns = (uses: Uses) => {
       clearTimeout(timer)
     },
     get running(): number {
-      return byId.size
+      return live.running
     },
   }
 }

@@ -21,6 +21,16 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/http/server/trace-requests.ts',
     'src/turns/run-spans.ts',
   ],
+  'test/turns/turns.test.ts': [
+    'src/turns/live-turns.ts',
+    'src/turns/reserve-for.ts',
+    'src/turns/run-end.ts',
+    'src/turns/run-turn.ts',
+    'src/turns/sealed-request.ts',
+    'src/turns/start-run.ts',
+    'src/turns/store-outcome.ts',
+    'src/turns/tracked-turn.ts',
+  ],
   'test/turns/fork-sessions.test.ts': ['src/turns/recorded-messages.ts'],
   'test/http/routes/admin-runs.test.ts': [
     'src/turns/recorded-turn.ts',

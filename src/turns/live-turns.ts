@@ -1,0 +1,68 @@
+import { LRUCache } from 'lru-cache'
+import type { LiveTurn } from './turn.ts'
+
+/** How long an ended turn can be read again from memory (docs/contract/streaming.md#following-a-turn-again), and how much. */
+const keptMs = 600_000
+const keptCharacters = 64_000_000
+
+/** Whether a turn can be read again after its end, and whether one can that was refused while it waited. */
+export type Kept = boolean | 'refusal too'
+
+/** A session. */
+export type Place = { organizationId: string; sessionId: string }
+
+export const sessionName = ({ organizationId, sessionId }: Place): string =>
+  `${organizationId}/${sessionId}`
+
+/** The turns of this process: those that wait or run, and for some minutes those that have ended. */
+export const liveTurns = () => {
+  /** Running and waiting turns, by session, in the order they came. */
+  const bySession = new Map<string, Set<LiveTurn>>()
+  const byId = new Map<string, LiveTurn>()
+  const kept = new LRUCache<string, LiveTurn>({
+    ttl: keptMs,
+    maxSize: keptCharacters,
+    maxEntrySize: keptCharacters,
+    sizeCalculation: ({ log }) => 1_000 + log.size,
+  })
+
+  const inSession = (place: Place): Iterable<LiveTurn> => bySession.get(sessionName(place)) ?? []
+
+  return {
+    enlist(turn: LiveTurn): void {
+      const session = bySession.get(sessionName(turn)) ?? new Set()
+      bySession.set(sessionName(turn), session.add(turn))
+      byId.set(turn.runId, turn)
+    },
+    /** A turn has ended. */
+    retire(turn: LiveTurn, keep: Kept): void {
+      const session = bySession.get(sessionName(turn))
+      session?.delete(turn)
+      if (session?.size === 0) bySession.delete(sessionName(turn))
+      byId.delete(turn.runId)
+      if (keep === 'refusal too' || (keep && turn.begun)) kept.set(turn.runId, turn)
+    },
+    find: (runId: string): LiveTurn | undefined => byId.get(runId) ?? kept.get(runId),
+    /** Whether a turn is waiting or under way in this process. */
+    isRunning: (runId: string): boolean => byId.has(runId),
+    /** The session's running turn; those that wait have not begun. */
+    current(place: Place): LiveTurn | undefined {
+      for (const turn of inSession(place)) if (turn.begun) return turn
+      return undefined
+    },
+    /** The session's running turn, then those that wait. */
+    ofSession: (place: Place): LiveTurn[] => [...inSession(place)],
+    /** All that wait or run. */
+    all: (): LiveTurn[] => [...byId.values()],
+    /** Forgets the session's ended turns: they can no longer be read again from memory. */
+    forget(place: Place): void {
+      for (const [runId, turn] of [...kept.entries()])
+        if (sessionName(turn) === sessionName(place)) kept.delete(runId)
+    },
+    get running(): number {
+      return byId.size
+    },
+  }
+}
+
+export type LiveTurns = ReturnType<typeof liveTurns>

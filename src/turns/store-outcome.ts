@@ -1,0 +1,127 @@
+import type { EndRunCommand } from '../../commands/end-run.ts'
+import type { PauseRunCommand } from '../../commands/pause-run.ts'
+import type { RecordStepsCommand } from '../../commands/record-steps.ts'
+import { type Refusal, refusal } from '../domain/refusal.ts'
+import type { RunOwner } from '../domain/session/running.ts'
+import { following } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import { AppendTooLarge } from '../ports/event-store.ts'
+import type { Log } from '../ports/log.ts'
+import type { WaitForPosition } from '../ports/views.ts'
+import type { Keyed } from '../security/vault.ts'
+import { answerEvents } from './client-calls.ts'
+import type { Ended } from './given.ts'
+import { pauseOf, pendingOf } from './pause.ts'
+import { costOf, endOf } from './run-end.ts'
+import type { Outcome, TurnRequest } from './turn.ts'
+import type { TurnLog } from './turn-log.ts'
+
+export type StoreOutcomeUses = {
+  recordSteps: RecordStepsCommand
+  endRun: EndRunCommand
+  pauseRun: PauseRunCommand
+  clock: Clock
+  waitForPosition: WaitForPosition
+  log: Pick<Log, 'error'>
+}
+
+/** The run whose end, pause or hand-over is stored. */
+export type StoredRun = {
+  request: TurnRequest
+  runId: string
+  key: Keyed
+  owner: RunOwner
+  /** Its answer was stored in an earlier attempt. */
+  isAnswered: boolean
+  /** In milliseconds since 1970. */
+  startedAt: number
+  /** Of its clients. */
+  log: Pick<TurnLog, 'push'>
+}
+
+const failed = (code: Refusal['code']): Outcome => ({ status: 'failed', refusal: refusal(code) })
+
+/** Stores how a run stopped; resolves with what its clients are told, once the views show it. */
+export const storeOutcome = (uses: StoreOutcomeUses) => {
+  const { recordSteps, endRun, pauseRun, clock, waitForPosition } = uses
+
+  const callOf = ({ request, runId }: StoredRun) => following(request.call, runId, clock.now())
+
+  const end = (run: StoredRun, driven: Ended) => {
+    const { request, runId, key, owner } = run
+    const { sessionId, payerId } = request
+    const { done, ended, state } = driven
+    const durationMs = clock.now().getTime() - run.startedAt
+    const answered = ended === 'done' || (ended === 'cancelled' && done.text !== '')
+    const isNew = answered && !run.isAnswered
+    const answer = isNew ? answerEvents({ runId, messageId: clock.id(), done, state }, key) : []
+    const steps = [...driven.steps, ...answer]
+    const last = endOf(request, runId, driven, durationMs)
+    return endRun({ sessionId, payerId, steps, end: last, owner }, callOf(run))
+  }
+
+  /** One whose steps or answer no store takes has failed instead. */
+  const endAnyway = async (run: StoredRun, driven: Ended) => {
+    try {
+      return { ...(await end(run, driven)), driven }
+    } catch (err) {
+      if (!(err instanceof AppendTooLarge)) throw err
+      const { requestId: reqId } = run.request.call
+      uses.log.error({ err, reqId, run_id: run.runId }, 'a run cannot be stored')
+      const { done } = driven
+      const instead = { ended: 'failed', done, refusal: refusal('orchestrator_error') } as const
+      return { ...(await end(run, { ...instead, steps: [] })), driven: instead }
+    }
+  }
+
+  const ended = async (run: StoredRun, result: Ended): Promise<Outcome> => {
+    const stored = await endAnyway(run, result)
+    const { driven } = stored
+    if (stored.lost) return failed('service_unavailable')
+    if (!stored.ended) return failed('llm_service_timeout')
+    await waitForPosition(stored.position)
+    if (driven.ended === 'done') return { status: 'completed', done: driven.done }
+    if (driven.ended === 'cancelled') return { status: 'cancelled', done: driven.done }
+    return { status: 'failed', refusal: driven.refusal ?? refusal('orchestrator_error') }
+  }
+
+  /** One that waits for decisions; undefined where its pause is too large to be stored. */
+  const paused = async (
+    run: StoredRun,
+    driven: Ended & { ended: 'paused' },
+  ): Promise<Outcome | undefined> => {
+    const { request, runId, key, owner, log } = run
+    const { asked, inDoubt, done, steps } = driven
+    const cost = costOf(request, done)
+    try {
+      const pause = pauseOf({ runId, asked, inDoubt, done, cost }, key)
+      const pausing = { sessionId: request.sessionId, owner, steps, ...pause }
+      const stored = await pauseRun(pausing, callOf(run))
+      if (!stored.paused) return failed('service_unavailable')
+      await waitForPosition(stored.position)
+      for (const one of asked) log.push(one)
+      const pending = asked.map(pendingOf)
+      return { status: 'paused', goesOn: stored.goesOn, done: { ...done, pending } }
+    } catch (err) {
+      if (!(err instanceof AppendTooLarge)) throw err
+      return undefined
+    }
+  }
+
+  const handOver = async (run: StoredRun, { steps }: Ended): Promise<void> => {
+    const { request, runId, owner } = run
+    const handed = { type: 'RunHandedOver', data: { runId, node: owner.node } } as const
+    const asked = { sessionId: request.sessionId, runId, steps: [...steps, handed], owner }
+    await recordSteps(asked, callOf(run))
+  }
+
+  return async (run: StoredRun, driven: Ended): Promise<Outcome> => {
+    if (driven.ended === 'lost') return { status: 'failed', refusal: driven.refusal }
+    if (driven.ended === 'handed_over') {
+      await handOver(run, driven)
+      return { status: 'failed', refusal: driven.refusal }
+    }
+    const waits = driven.ended === 'paused' ? await paused(run, driven) : undefined
+    return waits ?? (await ended(run, driven))
+  }
+}
