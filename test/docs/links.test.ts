@@ -45,6 +45,19 @@ t.test('every link leads to a page, and to a heading of it', async (t) => {
   t.ok(pages.length > 5)
 })
 
+t.test('every page is in an index', async (t) => {
+  const indexes = ['docs/README.md', 'docs/contract/README.md', 'docs/guides/README.md']
+  const listed = indexes.flatMap((index) =>
+    [...text(index).matchAll(/\]\(([^)#\s]+)/g)].map(([, link = '']) =>
+      normalize(join(dirname(index), link)),
+    ),
+  )
+  for (const page of below('docs', /\.md$/))
+    if (!page.startsWith('docs/decisions/') && page !== 'docs/README.md')
+      t.ok(listed.includes(page), page)
+  t.ok(listed.includes('docs/decisions'))
+})
+
 t.test('every page that the code cites is there, with the heading', async (t) => {
   const citation = /\bdocs\/([\w./-]+\.md)(?:#([\w-]+))?/g
   for (const source of sources)

@@ -13,11 +13,13 @@ const masterKey = z
   .base64()
   .refine((text) => Buffer.from(text, 'base64').length === 32, 'must be 32 bytes in base64')
 
-const asked = z.object({
-  new_master_key: masterKey
-    .nullish()
-    .describe('Absent: a new one, where the server keeps the key in its data folder'),
-})
+const asked = z
+  .object({
+    new_master_key: masterKey
+      .nullish()
+      .describe('Absent: a new one, where the server keeps the key in its data folder'),
+  })
+  .nullish()
 
 /** The key that all stored keys rest on, for operators. */
 export const adminMasterKeyRoutes =
@@ -60,7 +62,7 @@ export const adminMasterKeyRoutes =
         },
       },
       async (request, reply) => {
-        const { new_master_key: next } = request.body
+        const { new_master_key: next } = request.body ?? {}
         return reply.code(202).send(await rotate(next ? Buffer.from(next, 'base64') : undefined))
       },
     )

@@ -25,7 +25,8 @@ t.test('a server that keeps its key makes a new one', async (t) => {
 t.test('a server that is given its key is given the new one', async (t) => {
   const all = await served(t, { MASTER_KEY: keyOf(1) })
   const { platform } = all
-  t.match(await platform('POST', path, {}), { status: 400, code: 'new_master_key_required' })
+  for (const body of [{}, undefined])
+    t.match(await platform('POST', path, body), { status: 400, code: 'new_master_key_required' })
   t.match(await platform('POST', path, { new_master_key: keyOf(1) }), { body: { state: 'none' } })
   t.match(await platform('POST', path, { new_master_key: keyOf(2) }), { status: 202 })
   t.match(await platform('POST', path, { new_master_key: keyOf(3) }), {
