@@ -41,7 +41,11 @@ const pages: Readonly<Record<string, readonly RegExp[]>> = {
     /RunStarted of trace 4bf92f3577b34da6a3ce929d0e0e4736/,
   ],
   'docs/guides/analyse.md': [/runs_in_all/],
-  'docs/guides/production.md': [/"key":"svc_live_/],
+  'docs/guides/production.md': [
+    /^Hello from production$/m,
+    /^sessions: 1 documents, as the log has them$/m,
+    /^2$/m,
+  ],
   'docs/auditors.md': [
     /events in history\.ndjson/,
     /are as they were signed/,
@@ -63,6 +67,7 @@ print([one[0] for one in asked.description], asked.fetchall())
 
 t.test('the guides run as printed, on a fresh start', noCurl, async (t) => {
   const port = await freePort()
+  const production = await freePort()
   const shop = `127.0.0.1:${port}`
   const server = await startServer(t, { DEMO: 'on', API_CALL_ALLOW_HOSTS: shop })
   const exported = await exportsOf(server)
@@ -79,7 +84,9 @@ t.test('the guides run as printed, on a fresh start', noCurl, async (t) => {
     const absent = page.endsWith('analyse.md') && !hasDuckDb && { skip: 'no DuckDB here' }
     await t.test(page, absent || {}, async (t) => {
       const script = scriptOf(page).replaceAll('127.0.0.1:4000', shop)
-      const named = script.replace('shop.mjs 4000', `shop.mjs ${port}`)
+      const named = script
+        .replace('shop.mjs 4000', `shop.mjs ${port}`)
+        .replaceAll('3100', String(production))
       const { stdout, stderr, code } = await run('sh', ['-c', named], { env, cwd }).catch(
         (error) => error,
       )

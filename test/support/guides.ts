@@ -11,7 +11,14 @@ export const blocksOf = (page: string, language: string): string[] =>
 
 /** The commands of a page, in order; one that is refused ends them. */
 export const scriptOf = (page: string): string =>
-  ['set -eu', 'curl() { command curl --fail-with-body "$@"; }', ...blocksOf(page, 'sh')].join('\n')
+  [
+    'set -eu',
+    'curl() { command curl --fail-with-body "$@"; }',
+    // Servers that it started.
+    `trap 'kill -9 "$SERVER" 2>/dev/null || true' EXIT`,
+    'SERVER=',
+    ...blocksOf(page, 'sh'),
+  ].join('\n')
 
 /** A folder where commands see the project's own as they are, and leave their files apart. */
 export const guideFolder = (t: Test): string => {
