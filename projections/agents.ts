@@ -5,6 +5,7 @@ import {
   agentTypes,
   type CredentialWords,
 } from '../src/domain/agent/events.ts'
+import type { AgentLimits } from '../src/domain/run-limits.ts'
 import { agentServers, agentTools, shownServers, shownTools } from './agent-tools.ts'
 import { count, id, text, timestamp } from './fields.ts'
 import type { Projection } from './projection.ts'
@@ -28,6 +29,42 @@ export const wordsOf = ({ name, label, description, help_url }: ShownWords): Cre
   ...(description === undefined ? {} : { description }),
   ...(help_url === undefined ? {} : { helpUrl: help_url }),
 })
+
+const perCredit = 1_000_000
+
+const shownLimits = z
+  .object({
+    max_steps: count,
+    max_tokens: count,
+    max_credits: z.number(),
+    max_seconds: count,
+  })
+  .partial()
+type ShownLimits = z.infer<typeof shownLimits>
+
+/** What runs may use, in its answer's shape. */
+const limitsShown = (limits: AgentLimits | null): ShownLimits | null => {
+  if (!limits) return null
+  const { steps, tokens, charge, seconds } = limits
+  return {
+    ...(steps === undefined ? {} : { max_steps: steps }),
+    ...(tokens === undefined ? {} : { max_tokens: tokens }),
+    ...(charge === undefined ? {} : { max_credits: charge / perCredit }),
+    ...(seconds === undefined ? {} : { max_seconds: seconds }),
+  }
+}
+
+/** The same, as events have it. */
+export const limitsIn = (shown: ShownLimits | null): AgentLimits | null => {
+  if (!shown) return null
+  const { max_steps: steps, max_tokens: tokens, max_credits: credits, max_seconds: seconds } = shown
+  return {
+    ...(steps === undefined ? {} : { steps }),
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(credits === undefined ? {} : { charge: Math.round(credits * perCredit) }),
+    ...(seconds === undefined ? {} : { seconds }),
+  }
+}
 
 /** The contract's list item, and below it what the agent is configured by. */
 export const agentView = z.object({
@@ -53,6 +90,7 @@ export const agentView = z.object({
   output_key: text.nullable(),
   max_iterations: count.nullable(),
   exit_condition: text.nullable(),
+  limits: shownLimits.nullable().optional(),
   created_at: timestamp,
   updated_at: timestamp,
 })
@@ -86,6 +124,7 @@ const changed = (view: AgentView, change: Change, at: string): AgentView => {
     output_key: or(change.outputKey, view.output_key),
     max_iterations: or(change.maxIterations, view.max_iterations),
     exit_condition: or(change.exitCondition, view.exit_condition),
+    ...(change.limits === undefined ? {} : { limits: limitsShown(change.limits) }),
     updated_at: at,
   }
 }
@@ -128,6 +167,7 @@ export const agents: Projection<AgentView, typeof agentEvents> = {
       output_key: data.outputKey,
       max_iterations: data.maxIterations,
       exit_condition: data.exitCondition,
+      ...(data.limits === undefined ? {} : { limits: limitsShown(data.limits) }),
       created_at: metadata.at,
       updated_at: metadata.at,
     }),

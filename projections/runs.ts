@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
+import { reachedLimit } from '../src/domain/run-limits.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
 import { count, flag, micro, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
+
+const limitReached = reachedLimit.omit({ setBy: true }).extend({ set_by: reachedLimit.shape.setBy })
 
 /** One run of a session: what recovery, time-outs and repeated requests are asked by. */
 const runView = z.object({
@@ -40,6 +43,8 @@ const runView = z.object({
   waited_until: timestamp.optional(),
   ended_at: timestamp.nullable(),
   error_code: text.nullable(),
+  /** The limit that ended it, if one did; credits in micro-credits. */
+  limit_reached: limitReached.optional(),
   finish_reason: sessionEvents.RunCompleted.shape.finishReason.nullable(),
   tool_calls: z.array(z.object({ id: text, name: text })),
   /** The message that answered, once there is one. */
@@ -131,6 +136,10 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
       prompt_tokens: data.promptTokens,
       completion_tokens: data.completionTokens,
       charge: data.charge,
+    }),
+    RunLimitReached: (view, { data: { limit, used, allowed, setBy } }) => ({
+      ...view,
+      limit_reached: { limit, used, allowed, set_by: setBy },
     }),
     RunCompleted: (view, event) =>
       ended(view, event, {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Observable } from 'rxjs'
 import { serversOf, toolsOf } from '../projections/agent-tools.ts'
-import type { AgentView } from '../projections/agents.ts'
+import { type AgentView, limitsIn } from '../projections/agents.ts'
 import type { OrganizationView } from '../projections/organizations.ts'
 import type { AgentConfig } from '../src/agents/agent.ts'
 import { refusal } from '../src/domain/refusal.ts'
@@ -40,6 +40,7 @@ const configOf = (view: AgentView): AgentConfig => ({
   outputKey: view.output_key,
   maxIterations: view.max_iterations,
   exitCondition: view.exit_condition,
+  ...(view.limits ? { limits: limitsIn(view.limits) } : {}),
 })
 
 /**

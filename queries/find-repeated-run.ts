@@ -1,4 +1,5 @@
 import type { RunView } from '../projections/runs.ts'
+import { limitCode } from '../src/domain/run-limits.ts'
 import type { View } from '../src/ports/views.ts'
 
 /** How long a stock SDK's repetition is recognised (docs/contract/requests.md#retries-of-sdks). */
@@ -6,7 +7,7 @@ const recognisedMs = 600_000
 
 const failed: readonly RunView['status'][] = ['failed', 'timed_out']
 
-/** The latest run that a request with this fingerprint began, unless it failed. */
+/** The latest run that a request with this fingerprint began, unless it failed: of a run that used up what it may, that is the answer. */
 export const findRepeatedRun =
   (runs: View<RunView>) =>
   async (fingerprint: string, now: Date): Promise<RunView | undefined> => {
@@ -18,6 +19,7 @@ export const findRepeatedRun =
       limit: 1,
     })
     const [latest] = items
-    return latest && !failed.includes(latest.status) ? latest : undefined
+    const isAnswer = latest && (!failed.includes(latest.status) || latest.error_code === limitCode)
+    return isAnswer ? latest : undefined
   }
 export type FindRepeatedRun = ReturnType<typeof findRepeatedRun>

@@ -1,3 +1,4 @@
+import type { ReachedLimit } from '../domain/run-limits.ts'
 import type { FinishReason, Price, ToolCall, Usage } from '../ports/model.ts'
 import type { AgentType } from './agent.ts'
 import type { Suspended } from './suspended.ts'
@@ -106,6 +107,8 @@ export type ModelAnswered = Replayed & {
   finish_reason: FinishReason
   text: string
   calls: readonly ToolCall[]
+  /** The limit of the run that cut it off. */
+  cut_by?: 'tokens' | 'credits'
 }
 
 export type ToolStarted = Replayed & {
@@ -190,6 +193,8 @@ export type TurnDone = {
   pending?: readonly PendingApproval[]
   /** It waits until somebody says whether a call was made. */
   in_doubt?: true
+  /** The platform's limit that ended it. */
+  limit?: ReachedLimit
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Observable } from 'rxjs'
 import { ModelFault, ModelOutputInvalid } from '../ports/model.ts'
 import { relayed } from '../support/relayed.ts'
-import { TurnTimeout } from './agent.ts'
+import { LimitReached, TurnTimeout } from './agent.ts'
 import type { AgentAnswer, AgentEvent, TokenEvent, TurnDone } from './agent-event.ts'
 import type { RunLimits, RuntimePorts } from './agent-kind.ts'
 import { attribution } from './attributed.ts'
@@ -41,7 +41,7 @@ type Options = RuntimePorts & { limits?: Partial<RunLimits>; phrases?: KeywordTa
 
 /**
  * `(turn) => Observable<AgentEvent>`. Cold: a subscription is a run. Ends with one `done`, or with
- * ModelUnavailable, ModelTimeout, ModelFault, AgentFault, TurnTimeout or what the host's functions
+ * ModelUnavailable, ModelTimeout, ModelFault, AgentFault, TurnTimeout, LimitReached or what the host's functions
  * threw. Unsubscribing stops every agent, model call and tool. Share it (`share`, `publish`) when
  * more than one listens.
  */
@@ -52,9 +52,24 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
 
   return (turn: AgentTurn): Observable<AgentEvent> =>
     new Observable((subscriber) => {
-      const meter = tokenMeter()
-      const { journal = noJournal } = turn
-      const budget = runBudget(bounds, journal.used)
+      const { journal = noJournal, limits = {} } = turn
+      const { used } = journal
+      const meter = tokenMeter(used.answers)
+      const began = ports.clock.now().getTime()
+      const usedSoFar = () => {
+        const { usage, charges } = meter.total()
+        return {
+          tokens: usage.promptTokens + usage.completionTokens,
+          charge: charges.reduce((sum, { charge }) => sum + charge, 0),
+          ms: used.ms + Math.max(0, ports.clock.now().getTime() - began),
+        }
+      }
+      const budget = runBudget(bounds, used, { limits, used: usedSoFar })
+      const { tokens, charge, seconds } = limits
+      const watched = tokens !== undefined || charge !== undefined
+      /** What agents end with once something was refused them is not how the run ends. */
+      const ownLimit = () =>
+        budget.reached?.setBy === 'agent' ? new LimitReached(budget.reached) : undefined
       const preceding = attribution(ports.clock)
       let answer: AgentAnswer | undefined
 
@@ -75,13 +90,14 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
         // A client with tools of its own would answer the calls.
         const toolCalls = turn.clientTools || turn.format ? [] : toolCallsIn(text, ports.clock.id)
         const called = toolCalls.length > 0
-        const reason = budget.spent ? 'length' : finishReason
+        const reason = budget.reached ? 'length' : finishReason
         return {
           event: 'done',
           text,
           agent: by,
           finish_reason: called ? 'tool_calls' : reason,
           ...(called ? { tool_calls: toolCalls } : {}),
+          ...(budget.reached ? { limit: budget.reached } : {}),
           ...meter.total(),
         }
       }
@@ -91,6 +107,15 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
         bounds.turnMs,
       )
       subscriber.add(() => clearTimeout(late))
+      if (seconds !== undefined) {
+        const over = () => {
+          const spent = usedSoFar().ms / 1_000
+          const reached = { limit: 'seconds', used: spent, allowed: seconds } as const
+          subscriber.error(new LimitReached({ ...reached, setBy: 'agent' }))
+        }
+        const timer = setTimeout(over, Math.max(0, seconds * 1_000 - used.ms))
+        subscriber.add(() => clearTimeout(timer))
+      }
       const resume = turn.resume ? { resume: turn.resume.from } : {}
       const begin = { at: '0', depth: 0, parent: null, outputs: [], final: true }
       const place = { turn, journal, budget, ...begin, ...resume }
@@ -102,8 +127,14 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
           const before = preceding(event)
           if (before) subscriber.next(before)
           subscriber.next(withoutState(event))
+          const over =
+            watched && event.event === 'token' && !event.replayed ? budget.passed() : undefined
+          if (over) subscriber.error(new LimitReached(over))
         },
+        error: (error) => subscriber.error(ownLimit() ?? error),
         complete() {
+          const limited = ownLimit()
+          if (limited) throw limited
           const said = turn.format && answer && wholeAnswer(answer)
           if (said) subscriber.next(said)
           subscriber.next(done())

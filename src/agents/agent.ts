@@ -1,4 +1,5 @@
 import type { AgentConfiguration } from '../domain/agent/events.ts'
+import { limitWords, type ReachedLimit } from '../domain/run-limits.ts'
 
 export type AgentType = AgentConfiguration['agentType']
 
@@ -18,4 +19,15 @@ export class ToolNameTaken extends Error {
 /** The turn took longer than it may (504). */
 export class TurnTimeout extends Error {
   override readonly name = 'TurnTimeout'
+}
+
+/** A limit of the agent that the run began with ended it (422). */
+export class LimitReached extends Error {
+  override readonly name = 'LimitReached'
+  readonly reached: ReachedLimit
+
+  constructor(reached: ReachedLimit) {
+    super(limitWords(reached))
+    this.reached = reached
+  }
 }

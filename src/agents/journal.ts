@@ -18,6 +18,8 @@ export type RecordedAnswer = {
   finishReason: FinishReason
   text: string
   calls: readonly ToolCall[]
+  /** The limit of the run that cut it off. */
+  cutBy?: 'tokens' | 'credits' | undefined
 }
 
 /**
@@ -43,6 +45,17 @@ export type RecordedApproval = {
   told: boolean
 }
 
+/** What earlier attempts of a run have used. */
+export type RecordedUse = {
+  modelCalls: number
+  steps: number
+  /** Milliseconds in which it ran: neither those in which it waited nor those in which no process had it. */
+  ms: number
+  answers: readonly Pick<RecordedAnswer, 'model' | 'price' | 'usage'>[]
+}
+
+export const nothingUsed: RecordedUse = { modelCalls: 0, steps: 0, ms: 0, answers: [] }
+
 /**
  * What is recorded of a run, by places. A place names an agent by the way to it (`0.1.t`), a model's
  * answer by the agent and its number (`0.1/2`), a tool's call by the answer and the call's number
@@ -57,8 +70,7 @@ export type Journal = {
   asks?(at: string, request: ModelRequest): void
   /** Of a call with these arguments. */
   approvalAt(at: string, args: string): RecordedApproval | undefined
-  /** What of the run's limits is used up. */
-  used: { modelCalls: number; steps: number }
+  used: RecordedUse
   /**
    * Resolves when the answers and results so far, and the calls about to be made, are on disk; rejects
    * when they cannot be, or the run is no longer this process's. Undefined when nothing is waiting.
@@ -73,7 +85,7 @@ export const noJournal: Journal = {
   toolAt: () => undefined,
   isRouted: () => false,
   approvalAt: () => undefined,
-  used: { modelCalls: 0, steps: 0 },
+  used: nothingUsed,
   saved: () => undefined,
 }
 

@@ -15,7 +15,7 @@ import { answerMisfit, correction, inFormat } from './answer-format.ts'
 import { callTools } from './call-tools.ts'
 import { activeBelow, answered, handedOver } from './hand-over.ts'
 import { type RecordedAnswer, recordedFailure } from './journal.ts'
-import { settingsFor } from './model-settings.ts'
+import { longestAnswer, settingsFor, shortened } from './model-settings.ts'
 import { between, paragraphs } from './paragraphs.ts'
 import { shownTo } from './parts.ts'
 import { promptOf } from './prompt.ts'
@@ -26,6 +26,9 @@ import { chosen, transferName, transferSpec } from './transfer.ts'
 import type { ClientTools } from './turn.ts'
 
 type Told = Extract<ModelEvent, { type: 'done' }>
+
+/** Every model takes this as the most tokens of an answer; more may be refused by some. */
+const shortAnswer = 4_096
 
 /** What the model is told when a call of `transfer_to_agent` names no agent that it may. */
 const notTransferred = { ok: false, content: `${errorPrefix}there is no such agent` }
@@ -97,6 +100,7 @@ const conversation = (
   const below = step.depth < limits.depth ? activeBelow(agent, step) : []
   const offer = offerOf(tools, below, clientTools)
   const settings = { model: id, ...settingsFor(agent, turn.settings) }
+  const longest = longestAnswer(settings) ?? shortAnswer
 
   const format = step.final ? turn.format : undefined
   const prompt = shownTo(takes, promptOf(agent, step, limits.context))
@@ -113,11 +117,16 @@ const conversation = (
       const at = `${step.at}/${++asked}`
       const recorded = journal.answerAt(at)
       const failure = recorded ? undefined : journal.stepAt(step.at)?.error
-      if (!recorded && !budget.takeCall()) {
+      const granted = recorded
+        ? { answer: undefined }
+        : budget.takeCall(() => ({ promptTokens: piecesOfAll(messages), price }))
+      if (!granted) {
         subscriber.next(answered(agent, { text: said, finishReason: 'length' }, [], earlier))
         subscriber.complete()
         return
       }
+      /** How long the run lets this answer be, where that is less than it may be anyway. */
+      const most = granted.answer && granted.answer.tokens < longest ? granted.answer : undefined
       let text = ''
       let told: Told | undefined
       let before = said === '' ? '' : between
@@ -200,6 +209,11 @@ const conversation = (
         if (!told) throw new ModelFault(`${name} ended without saying so`)
         const { finishReason, usage, by = { name, price } } = told
         const whole = format ? text : paragraphs(said, text)
+        const cutBy = recorded
+          ? recorded.cutBy
+          : finishReason === 'length'
+            ? most?.limit
+            : undefined
         subscriber.next({
           event: 'model_answered',
           step_id: stepId,
@@ -211,8 +225,15 @@ const conversation = (
           finish_reason: finishReason,
           text,
           calls,
+          ...(cutBy ? { cut_by: cutBy } : {}),
           ...replayed,
         })
+        if (cutBy) {
+          budget.cutOff(cutBy)
+          subscriber.next(answered(agent, { text: whole, finishReason }, [], earlier))
+          subscriber.complete()
+          return
+        }
         if (last || calls.length === 0) {
           const reason = finishReason === 'tool_calls' ? 'stop' : finishReason
           const answer = of(answered(agent, { text: whole, finishReason: reason }, [], earlier))
@@ -235,7 +256,8 @@ const conversation = (
         })
         if (subscriber.closed) return
         if (failure !== undefined) throw recordedFailure(failure)
-        const request = { ...settings, messages, ...offered, ...(format ? { format } : {}) }
+        const asked = most ? shortened(settings, most.tokens) : settings
+        const request = { ...asked, messages, ...offered, ...(format ? { format } : {}) }
         journal.asks?.(at, request)
         const answer = recorded ? from(toldAgain(recorded)) : model.stream(request)
         relayed(answer, subscriber, { next: heard, complete: ended })

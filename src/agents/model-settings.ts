@@ -19,3 +19,12 @@ export const longestAnswer = ({
   maxTokens,
   maxCompletionTokens,
 }: ModelSettings): number | undefined => maxCompletionTokens ?? maxTokens
+
+/** The same settings, for an answer of so many tokens at most. */
+export const shortened = <Settings extends ModelSettings>(
+  settings: Settings,
+  tokens: number,
+): Settings =>
+  settings.maxCompletionTokens === undefined
+    ? { ...settings, maxTokens: tokens }
+    : { ...settings, maxCompletionTokens: tokens }

@@ -1,17 +1,36 @@
 import { Observable } from 'rxjs'
+import {
+  type AgentLimits,
+  type AnswerLimit,
+  type AskedCall,
+  limitOfAnswer,
+  limitOfCall,
+  limitOfStep,
+  limitPassed,
+  type ReachedLimit,
+  type Used,
+} from '../domain/run-limits.ts'
+import { nothingUsed } from './journal.ts'
 
 /**
- * What is left of a run's model calls and steps, shared by all agents that work in it. A step is an
- * agent that starts, or a tool that is called. Once something was refused, everything is: no agent
- * starts and no model is asked, so that the run ends with what was said.
+ * What is left of a run's limits, shared by all agents that work in it. A step is an agent that starts,
+ * or a tool that is called. Once something was refused, everything is: no agent starts, no tool is called and no model
+ * is asked, so that the run ends with what was said.
  */
 export type RunBudget = {
-  /** Whether there was a model call left; it is used now. */
-  takeCall(): boolean
+  /**
+   * Whether there was a model call left; it is used now. `answer` is what its answer may come to. The call is worked
+   * out only for a run with limits of its own.
+   */
+  takeCall(call: () => AskedCall): { answer: AnswerLimit } | undefined
   /** Whether there was a step left; it is used now. */
   takeStep(): boolean
-  /** Whether something was refused. */
-  readonly spent: boolean
+  /** A model's answer was cut off: of this limit nothing is left. */
+  cutOff(limit: 'tokens' | 'credits'): void
+  /** The limit that the answers under way have passed, if any. */
+  passed(): ReachedLimit | undefined
+  /** The limit for which something was refused. */
+  readonly reached: ReachedLimit | undefined
   /** A model has answered: from now on `pause` waits. */
   answered(): void
   /**
@@ -23,30 +42,48 @@ export type RunBudget = {
 
 type Counts = { modelCalls: number; steps: number }
 
-/** `used`: what is recorded is counted before, and takes nothing when it is told again. */
+/** Limits of the agent, and what of them is used but for the steps. */
+type OwnLimits = { limits: AgentLimits; used(): Omit<Used, 'steps'> }
+
+const unlimited: OwnLimits = { limits: {}, used: () => ({ tokens: 0, charge: 0, ms: 0 }) }
+
+/** `before`: what is recorded is counted before, and takes nothing when it is told again. */
 export const runBudget = (
-  limits: Counts,
-  used: Counts = { modelCalls: 0, steps: 0 },
+  most: Counts,
+  before: Counts = nothingUsed,
+  { limits, used }: OwnLimits = unlimited,
 ): RunBudget => {
-  let calls = Math.max(0, limits.modelCalls - used.modelCalls)
-  let steps = Math.max(0, limits.steps - used.steps)
+  let { modelCalls, steps } = before
   let waits = false
-  let spent = false
+  let reached: ReachedLimit | undefined
+  const limited = Object.keys(limits).length > 0
+  const now = (): Used => ({ steps, ...used() })
+  const ofPlatform = (limit: 'steps' | 'model_calls', used: number, allowed: number) => {
+    if (used >= allowed) reached ??= { limit, used, allowed, setBy: 'platform' }
+  }
   return {
-    takeCall() {
-      if (calls === 0) spent = true
-      if (spent) return false
-      calls--
-      return true
+    takeCall(call) {
+      if (reached) return undefined
+      const own = limited ? limitOfCall(limits, now(), call()) : { answer: undefined }
+      if ('reached' in own) reached = own.reached
+      ofPlatform('model_calls', modelCalls, most.modelCalls)
+      if (reached || 'reached' in own) return undefined
+      modelCalls++
+      return own
     },
     takeStep() {
-      if (steps === 0) spent = true
-      if (spent) return false
-      steps--
+      if (limited) reached ??= limitOfStep(limits, now())
+      ofPlatform('steps', steps, most.steps)
+      if (reached) return false
+      steps++
       return true
     },
-    get spent() {
-      return spent
+    cutOff(limit) {
+      reached ??= limitOfAnswer(limit, limits, now())
+    },
+    passed: () => (limited ? limitPassed(limits, now()) : undefined),
+    get reached() {
+      return reached
     },
     answered() {
       waits = true

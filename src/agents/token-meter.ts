@@ -1,5 +1,6 @@
 import type { Price, Usage } from '../ports/model.ts'
 import type { AgentEvent, Charge } from './agent-event.ts'
+import type { RecordedUse } from './journal.ts'
 
 type Call = { model: string; promptTokens: number; characters: number }
 
@@ -14,14 +15,22 @@ export const noUsage: Usage = { promptTokens: 0, completionTokens: 0 }
 
 /**
  * Sums up what a turn used, event by event. At any moment the sum is what would be charged if the
- * turn ended there: a call under way counts its prompt and the text so far, both estimated.
+ * turn ended there: a call under way counts its prompt and the text so far, both estimated. `before` is what
+ * earlier attempts used: answers among it count once, and not again when they are told again.
  */
-export const tokenMeter = () => {
+export const tokenMeter = (before: RecordedUse['answers'] = []) => {
   const closed = new Map<string, Usage>()
   const prices = new Map<string, Price>()
   const open = new Map<string, Call>()
 
+  const answered = ({ model, price, usage }: RecordedUse['answers'][number]): void => {
+    prices.set(model, price)
+    closed.set(model, plus(closed.get(model) ?? noUsage, usage))
+  }
+  for (const one of before) answered(one)
+
   const see = (event: AgentEvent): void => {
+    if ('replayed' in event && event.replayed) return
     if (event.event === 'token') {
       const call = open.get(event.step_id)
       if (call) call.characters += event.text.length
@@ -31,8 +40,7 @@ export const tokenMeter = () => {
       open.set(step_id, { model, promptTokens: prompt_tokens, characters: 0 })
     } else if (event.event === 'model_answered') {
       open.delete(event.step_id)
-      prices.set(event.model, event.price)
-      closed.set(event.model, plus(closed.get(event.model) ?? noUsage, event.usage))
+      answered(event)
     }
   }
 

@@ -1,3 +1,4 @@
+import type { AgentLimits } from '../domain/run-limits.ts'
 import type { Call } from '../ports/call.ts'
 import type {
   AnswerFormat,
@@ -47,6 +48,8 @@ export type AgentTurn = {
   clientTools?: ClientTools
   /** Goes on where agents waited for the client's results, which are by call id. */
   resume?: { from: Suspended; results: ReadonlyMap<string, string> }
+  /** Of the whole run, in all its attempts; absent: none but the platform's. */
+  limits?: AgentLimits
   /** What is recorded of the run; absent where nothing is. */
   journal?: Journal
 }

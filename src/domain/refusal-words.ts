@@ -39,6 +39,7 @@ export const refusalWords = {
   session_exists: 'A session of this id exists already',
   response_not_found: 'Response not found',
   response_continued: 'The conversation has gone on after this response',
+  run_limit_reached: 'The run has reached a limit of its agent',
   run_not_found: 'The organization has no such run',
   run_not_replayable:
     'The run is not over, its session is erased, or not all that it takes to tell it again was recorded',

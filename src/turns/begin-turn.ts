@@ -3,6 +3,7 @@ import type { FindAgents } from '../../queries/find-agents.ts'
 import type { RuntimePorts } from '../agents/agent-kind.ts'
 import { requireActive, requireCallable } from '../domain/agent/runnable.ts'
 import { refusal } from '../domain/refusal.ts'
+import { limitCode } from '../domain/run-limits.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AnswerFormat, ChatMessage, ModelSettings, Models } from '../ports/model.ts'
 import type { Asker, Delegate, Delegated } from '../security/delegate.ts'
@@ -93,7 +94,8 @@ export const beginTurn = (uses: BeginTurnUses) => {
     const turn = turns.find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 }))
     if (!turn) throw refusal('service_unavailable')
     const ended = await Promise.race([turn.outcome, undefined])
-    return ended?.status === 'failed' ? undefined : turn
+    const begunAnew = ended?.status === 'failed' && ended.refusal.code !== limitCode
+    return begunAnew ? undefined : turn
   }
 
   return async (asker: Asker, asked: TurnAsked, repeated: Repetition = {}): Promise<LiveTurn> => {

@@ -1,9 +1,11 @@
 import type { Observable, Subscription } from 'rxjs'
-import { TurnTimeout } from '../agents/agent.ts'
+import { LimitReached, TurnTimeout } from '../agents/agent.ts'
 import type { AgentEvent, ApprovalRequired, ToolInDoubt, TurnDone } from '../agents/agent-event.ts'
+import type { RecordedUse } from '../agents/journal.ts'
 import { Paused } from '../agents/paused.ts'
 import { tokenMeter } from '../agents/token-meter.ts'
 import { type Refusal, refusal } from '../domain/refusal.ts'
+import type { ReachedLimit } from '../domain/run-limits.ts'
 import { AppendTooLarge } from '../ports/event-store.ts'
 import { deferred } from '../support/deferred.ts'
 import { causeOf, failureCode } from './failure-code.ts'
@@ -22,6 +24,8 @@ export type Driven = { done: TurnDone } & (
       refusal?: never
     }
   | { ended: 'failed' | 'timed_out'; refusal: Refusal; cause?: string | undefined }
+  /** It has used up what its agent allows: what was said is kept and charged. */
+  | { ended: 'limited'; refusal: Refusal; limit: ReachedLimit }
   /** Another process goes on with it; once it is lost, nothing of it is stored here. */
   | { ended: 'lost' | 'handed_over'; refusal: Refusal }
 )
@@ -30,6 +34,8 @@ type Uses = {
   log: TurnLog
   /** Stores steps while the turn runs; the last ones are in `ended`. */
   writer: Pick<StepWriter, 'note' | 'rest'>
+  /** Answers of earlier attempts. */
+  before?: RecordedUse['answers'] | undefined
   /** The name that stands in `done` when no agent answered. */
   agent: string
   onFault(error: unknown): void
@@ -49,8 +55,8 @@ const withoutTexts = (event: AgentEvent): AgentEvent => {
  * once they are stored. Unsubscribing from the agents tears down every branch.
  */
 export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
-  const { log, writer, agent, onFault, watch } = uses
-  const meter = tokenMeter()
+  const { log, writer, before, agent, onFault, watch } = uses
+  const meter = tokenMeter(before)
   const result = deferred<Driven>()
   const asked: ApprovalRequired[] = []
   const inDoubt: ToolInDoubt[] = []
@@ -92,6 +98,12 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
       if (error instanceof Paused) {
         const done = inDoubt.length > 0 ? { ...soFar(), in_doubt: true as const } : soFar()
         result.resolve({ ended: 'paused', done, asked, inDoubt })
+        return
+      }
+      if (error instanceof LimitReached) {
+        const refused = refusal('run_limit_reached', { message: error.message })
+        const { reached: limit } = error
+        result.resolve({ ended: 'limited', done: soFar(), refusal: refused, limit })
         return
       }
       onFault(error)

@@ -3,6 +3,7 @@ import type { FindPendingApprovals, StoredPending } from '../../queries/find-pen
 import type { ApprovalRequired, TurnDone } from '../agents/agent-event.ts'
 import { refusal } from '../domain/refusal.ts'
 import { isRefusalCode } from '../domain/refusal-words.ts'
+import { limitCode, limitWords } from '../domain/run-limits.ts'
 import { pendingOf } from './pause.ts'
 import type { LiveTurn, Outcome } from './turn.ts'
 import { turnLog } from './turn-log.ts'
@@ -53,7 +54,11 @@ export const pastTurn =
       ...(status === 'in_doubt' ? { in_doubt: true } : {}),
     }
     const code = error_code && isRefusalCode(error_code) ? error_code : 'orchestrator_error'
-    const failure = refusal(status === 'timed_out' ? 'llm_service_timeout' : code)
+    const { limit_reached: limit } = run
+    const failure = refusal(
+      status === 'timed_out' ? 'llm_service_timeout' : code,
+      code === limitCode && limit ? { message: limitWords(limit) } : {},
+    )
     const failed = status === 'failed' || status === 'timed_out'
     const log = turnLog(had.items)
     const { attempt = 1 } = run

@@ -11,6 +11,47 @@ export type RecordedRun = Omit<Journal, 'saved'> & {
   answered: boolean
 }
 
+type Answer = SessionEvent<'ModelAnswered'>['data']
+
+const spentOn = ({ model, price, promptTokens, completionTokens }: Answer) => ({
+  model,
+  price,
+  usage: { promptTokens, completionTokens },
+})
+
+/** What a process records of a run that it has; all else happens to a run, or is said of it. */
+const ofProcess: ReadonlySet<SessionEvent['type']> = new Set([
+  'AgentStarted',
+  'AgentCompleted',
+  'AgentRouted',
+  'ModelAnswered',
+  'ToolStarted',
+  'ToolCompleted',
+  'RunPaused',
+  'RunHandedOver',
+])
+
+/** How long processes had a run: of each, from its first event of it to its last. */
+const runningTime = () => {
+  let earlier = 0
+  let began: number | undefined
+  let last = 0
+  const present = () => (began === undefined ? 0 : Math.max(0, last - began))
+  return {
+    see(type: SessionEvent['type'], at: number): void {
+      if (type === 'RunStarted' || type === 'RunResumed') {
+        earlier += present()
+        began = at
+        last = at
+      } else if (ofProcess.has(type)) {
+        began ??= at
+        last = at
+      }
+    },
+    total: () => earlier + present(),
+  }
+}
+
 /**
  * What is recorded of one run, as its agents ask for it. Texts are opened when they are asked for. Of a
  * place that was written twice the first counts.
@@ -31,6 +72,7 @@ export const recordedRun = (
   /** By the approval's id. */
   const decisions = new Map<string, SessionEvent<'ApprovalDecided'>['data'] | 'expired'>()
   let answered = false
+  const running = runningTime()
 
   const first = <T>(map: Map<string, T>, at: string | undefined, one: T): void => {
     if (at !== undefined && !map.has(at)) map.set(at, one)
@@ -38,6 +80,7 @@ export const recordedRun = (
 
   for (const { type, data, metadata } of events) {
     if (!('runId' in data) || data.runId !== runId) continue
+    running.see(type, Date.parse(metadata.at))
     if (type === 'AgentStarted')
       first(steps, data.at, {
         stepId: data.stepId,
@@ -67,13 +110,12 @@ export const recordedRun = (
     answerAt(at) {
       const found = answers.get(at)
       if (!found) return undefined
-      const { model, price, promptTokens, completionTokens, finishReason, text, calls = [] } = found
+      const { finishReason, text, calls = [], cutBy } = found
       return {
-        model,
-        price,
-        usage: { promptTokens, completionTokens },
+        ...spentOn(found),
         finishReason,
         text: open(text),
+        cutBy,
         calls: calls.map((call) => ({ ...call, arguments: open(call.arguments) })),
       }
     },
@@ -104,6 +146,11 @@ export const recordedRun = (
       const same = digestOf(args) === decision.argumentsDigest
       return { ...approval, status: same ? 'approved' : 'changed' }
     },
-    used: { modelCalls: answers.size, steps: steps.size + started.size },
+    used: {
+      modelCalls: answers.size,
+      steps: steps.size + started.size,
+      ms: running.total(),
+      answers: [...answers.values()].map(spentOn),
+    },
   }
 }

@@ -106,6 +106,7 @@ const tellers: Tellers = {
       ...(event.calls.length > 0
         ? { calls: event.calls.map((call) => sealedCall(call, seal)) }
         : {}),
+      ...(event.cut_by ? { cutBy: event.cut_by } : {}),
     },
   }),
   // Stored with the pause of the run.

@@ -2,7 +2,7 @@ import { lastValueFrom, type Observable, of, takeUntil, tap } from 'rxjs'
 import type { AgentEvent } from '../agents/agent-event.ts'
 import type { RuntimePorts } from '../agents/agent-kind.ts'
 import { agentRuntime } from '../agents/agent-runtime.ts'
-import type { Journal, RecordedAnswer } from '../agents/journal.ts'
+import { type Journal, nothingUsed, type RecordedAnswer } from '../agents/journal.ts'
 import { errorPrefix, type Tool } from '../agents/tool.ts'
 import type { AgentTurn } from '../agents/turn.ts'
 import type { ContentKind, ModelEvent, ModelRequest, Models } from '../ports/model.ts'
@@ -160,7 +160,7 @@ export const toldAgain = async (turn: AgentTurn, uses: Uses): Promise<Told> => {
     toolAt: () => undefined,
     isRouted: () => false,
     approvalAt: () => undefined,
-    used: { modelCalls: 0, steps: 0 },
+    used: nothingUsed,
     saved: () => undefined,
     asks: (at, request) => places.set(at, askedPlace(agentAt(at), request)),
   }

@@ -8,6 +8,7 @@ import type { Log } from '../ports/log.ts'
 import type { ChatMessage, Models, Price } from '../ports/model.ts'
 import { failureCode } from './failure-code.ts'
 import type { TurnRequest } from './turn.ts'
+import { limitsOf } from './turn-limits.ts'
 
 /** Completion tokens that credits are reserved for when no limit is set. */
 const expectedTokens = 1_024
@@ -45,6 +46,7 @@ export const reserveFor = ({ models, log }: Uses) => {
     const completion = longestAnswer(settingsFor(agent, settings)) ?? expectedTokens
     const asked = format ? piecesIn(JSON.stringify(format)) : 0
     const prompt = earlier + piecesIn(message) + inFiles + clientPieces(request) + asked
-    return Math.ceil(prompt * price.prompt + completion * price.completion)
+    const expected = Math.ceil(prompt * price.prompt + completion * price.completion)
+    return Math.min(expected, limitsOf(request).charge ?? expected)
   }
 }

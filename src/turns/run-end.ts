@@ -1,7 +1,9 @@
 import type { TurnDone } from '../agents/agent-event.ts'
+import { limitCode } from '../domain/run-limits.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import type { Ended } from './given.ts'
 import type { TurnRequest } from './turn.ts'
+import { limitsOf } from './turn-limits.ts'
 
 /** What a run has cost, and the agent that spoke last. */
 export type RunCost = {
@@ -18,17 +20,21 @@ const agentOf = ({ agent, agents }: TurnRequest, name: string): string => {
   return agent.agentId
 }
 
+/** A run is never charged more than its agent allows, though a model's last answer may have cost more. */
 export const costOf = (request: TurnRequest, { usage, charges, agent }: TurnDone): RunCost => ({
   ...usage,
-  charge: charges.reduce((sum, { charge }) => sum + charge, 0),
+  charge: Math.min(
+    charges.reduce((sum, { charge }) => sum + charge, 0),
+    limitsOf(request).charge ?? Number.POSITIVE_INFINITY,
+  ),
   agentId: agentOf(request, agent),
 })
 
 type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
 
 /**
- * The event that ends a run. A failed run costs nothing; what a cancelled run has answered so far is kept
- * and charged.
+ * The event that ends a run. A failed run costs nothing; what one that was cancelled, or used up what its
+ * agent allows, has answered so far is kept and charged.
  */
 export const endOf = (
   request: TurnRequest,
@@ -44,6 +50,7 @@ export const endOf = (
     const said = { code: refused.code, ...(cause === undefined ? {} : { cause }) }
     return { type: 'RunFailed', data: { runId, ...said, ...cost, charge: 0 } }
   }
+  if (ended === 'limited') return { type: 'RunFailed', data: { runId, code: limitCode, ...cost } }
   if (ended === 'cancelled') return { type: 'RunCancelled', data: { runId, ...cost } }
   const { finish_reason: finishReason, tool_calls, charges } = done
   const toolCalls = tool_calls?.map(({ id, name }) => ({ id, name }))
@@ -52,4 +59,10 @@ export const endOf = (
     type: 'RunCompleted',
     data: { runId, finishReason, ...(toolCalls ? { toolCalls } : {}), model, durationMs, ...cost },
   }
+}
+
+/** What is recorded of the limit that ended a run, before its end. */
+export const limitEvents = (runId: string, driven: Ended): SessionEvent<'RunLimitReached'>[] => {
+  const limit = driven.ended === 'limited' ? driven.limit : driven.done.limit
+  return limit ? [{ type: 'RunLimitReached', data: { runId, ...limit } }] : []
 }

@@ -18,6 +18,7 @@ import { type StartRunUses, startRun } from './start-run.ts'
 import { stepWriter } from './step-writer.ts'
 import { type StoreOutcomeUses, storeOutcome } from './store-outcome.ts'
 import type { Outcome, TurnRequest } from './turn.ts'
+import { limitsOf } from './turn-limits.ts'
 import type { TurnLog } from './turn-log.ts'
 import type { WatchRun } from './watch-run.ts'
 
@@ -81,6 +82,7 @@ export const runTurn = (uses: RunTurnUses) => {
       ...(target ? { target } : {}),
       ...(settings ? { settings } : {}),
       ...(format ? { format } : {}),
+      limits: limitsOf(request),
       journal: { ...(recorded ?? noJournal), saved: writer.saved },
     }
     // Whatever becomes of the turn, the files of its message are stored before it ends.
@@ -92,6 +94,7 @@ export const runTurn = (uses: RunTurnUses) => {
       log,
       watch,
       writer,
+      before: recorded?.used.answers,
       agent: agent.name,
       onFault: fault,
     })

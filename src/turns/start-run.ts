@@ -8,6 +8,7 @@ import { isLarge } from './given.ts'
 import { reserveFor } from './reserve-for.ts'
 import type { SealedRequest } from './sealed-request.ts'
 import type { TurnRequest } from './turn.ts'
+import { limitsOf } from './turn-limits.ts'
 
 /** Characters of a request's messages beyond which its turn of the event loop is its own. */
 const largeText = 262_144
@@ -40,6 +41,7 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
   return async (request: TurnRequest, runId: string): Promise<Sent> => {
     const { call, viewer, sessionId, hidden, agent, messageId, payerId } = request
     const { fingerprint, follows, isNewSession = false } = request
+    const limits = limitsOf(request)
     const pause = pauseFor(request)
     if (pause) await pause
     const reserve = reserved(request)
@@ -61,6 +63,7 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
         kept: () => sealed.keptOf(request),
         ...(fingerprint === undefined ? {} : { fingerprint }),
         ...(follows === undefined ? {} : { follows }),
+        ...(Object.keys(limits).length > 0 ? { limits } : {}),
       },
       following(call, call.causationId, clock.now()),
     )

@@ -12,7 +12,7 @@ import type { Keyed } from '../security/vault.ts'
 import { answerEvents } from './client-calls.ts'
 import type { Ended } from './given.ts'
 import { pauseOf, pendingOf } from './pause.ts'
-import { costOf, endOf } from './run-end.ts'
+import { costOf, endOf, limitEvents } from './run-end.ts'
 import type { Outcome, TurnRequest } from './turn.ts'
 import type { TurnLog } from './turn-log.ts'
 
@@ -52,10 +52,11 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
     const { sessionId, payerId } = request
     const { done, ended, state } = driven
     const durationMs = clock.now().getTime() - run.startedAt
-    const answered = ended === 'done' || (ended === 'cancelled' && done.text !== '')
+    const isKept = ended === 'cancelled' || ended === 'limited'
+    const answered = ended === 'done' || (isKept && done.text !== '')
     const isNew = answered && !run.isAnswered
     const answer = isNew ? answerEvents({ runId, messageId: clock.id(), done, state }, key) : []
-    const steps = [...driven.steps, ...answer]
+    const steps = [...driven.steps, ...limitEvents(runId, driven), ...answer]
     const last = endOf(request, runId, driven, durationMs)
     return endRun({ sessionId, payerId, steps, end: last, owner }, callOf(run))
   }

@@ -121,6 +121,7 @@ export const takeRun = ({ resumeRun, readStream, findAgents, vault, clock, node 
       agents,
       messageId: run.message_id,
       payerId: run.payer_id,
+      limits: started.data.limits ?? {},
       ...kept,
       ...(started.data.continues === undefined ? {} : { results }),
       ...(targetAgentId === undefined ? {} : { target: find(targetAgentId) }),

@@ -3,6 +3,7 @@ import type { TurnDone } from '../agents/agent-event.ts'
 import type { ClientTools } from '../agents/turn.ts'
 import type { Position } from '../domain/event.ts'
 import type { Refusal } from '../domain/refusal.ts'
+import type { AgentLimits } from '../domain/run-limits.ts'
 import type { Viewer } from '../domain/session/viewer.ts'
 import type { Call } from '../ports/call.ts'
 import type { AnswerFormat, ChatMessage, ModelSettings } from '../ports/model.ts'
@@ -43,6 +44,8 @@ export type TurnRequest = {
   /** How models are to answer in this turn. */
   settings?: ModelSettings
   format?: AnswerFormat
+  /** Of a run that goes on: those that it began with. Absent: those of its agents. */
+  limits?: AgentLimits
   /** The run that the session's latest turn has to be. */
   follows?: string
   /** A repeated request has the same (idempotency key). */

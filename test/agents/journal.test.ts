@@ -4,9 +4,11 @@ import fc from 'fast-check'
 import { throwError } from 'rxjs'
 import t from 'tap'
 import type { AgentConfig, AgentType } from '../../src/agents/agent.ts'
+import type { AgentEvent } from '../../src/agents/agent-event.ts'
 import type { RunLimits } from '../../src/agents/agent-kind.ts'
 import { agentRuntime } from '../../src/agents/agent-runtime.ts'
 import type { Tool } from '../../src/agents/tool.ts'
+import type { AgentLimits } from '../../src/domain/run-limits.ts'
 import type { SessionEvent } from '../../src/domain/session/events.ts'
 import { type ModelEvent, type ModelRequest, ModelUnavailable } from '../../src/ports/model.ts'
 import { newId } from '../../src/support/ids.ts'
@@ -97,11 +99,24 @@ const keyOf = (place: string) =>
     .update(JSON.stringify([runId, place]))
     .digest('base64url')
 
+/** Of answers before this attempt, and of those in it. */
+const tokensIn = (events: readonly RecordedEvent[], seen: readonly AgentEvent[]): number => {
+  const tokens = new Map<string, number>()
+  for (const { type, data } of events)
+    if (type === 'ModelAnswered') tokens.set(data.at, data.promptTokens + data.completionTokens)
+  for (const event of seen)
+    if (event.event === 'model_answered')
+      tokens.set(event.at, event.usage.promptTokens + event.usage.completionTokens)
+  return [...tokens.values()].reduce((sum, one) => sum + one, 0)
+}
+
 type Life = {
   events: RecordedEvent[]
   /** Tokens in the order they were said, or the name of the error. */
   said: string
   asked: number
+  /** Tokens that the run had used, whenever a model was asked. */
+  usedWhenAsked: number[]
   effects: string[]
   /** Places of calls of which somebody is to say what came of them. */
   inDoubt: string[]
@@ -113,14 +128,24 @@ const attempt = async (
   before: readonly RecordedEvent[] = [],
   limits: Partial<RunLimits> = {},
   onUnknown: 'tell' | 'ask' = 'tell',
+  own: AgentLimits = {},
 ): Promise<Life> => {
   const { all, acts } = agentsOf(plan)
   const answer = script(acts)
-  const life: Life = { events: [...before], said: '', asked: 0, effects: [], inDoubt: [] }
+  const life: Life = {
+    events: [...before],
+    said: '',
+    asked: 0,
+    usedWhenAsked: [],
+    effects: [],
+    inDoubt: [],
+  }
   const models = scripted((request) => {
     life.asked++
+    life.usedWhenAsked.push(tokensIn(life.events, unwritten))
     return answer(request)
   })
+  const unwritten: AgentEvent[] = []
   const tool = (name: 'read' | 'write'): Tool => ({
     ...toolNamed(name, async (_, { idempotencyKey }) => {
       life.effects.push(`${name} ${idempotencyKey}`)
@@ -141,13 +166,14 @@ const attempt = async (
   const journal = { ...recorded, saved: writer.saved }
   const [first = agentNamed('Nobody')] = all
   const running = agentRuntime({ ...host, limits })(
-    turnOf(first, 'Hi', { agents: byId(all), journal }),
+    turnOf(first, 'Hi', { agents: byId(all), journal, limits: own }),
   )
   await new Promise<void>((resolve) => {
     const parts = new Map<string, string>()
     running.subscribe({
       next: (event) => {
         writer.note(event)
+        if (event.event === 'model_answered' && !event.replayed) unwritten.push(event)
         if (event.event === 'token')
           parts.set(event.step_id, (parts.get(event.step_id) ?? '') + event.text)
         if (event.event === 'tool_in_doubt') life.inDoubt.push(event.at)
@@ -304,4 +330,44 @@ t.test('a run whose agents have changed since does not go on', async (t) => {
   )
   const resumed = await attempt({ ...one, type: 'SEQUENTIAL_AGENT', below: [one, one] }, other)
   t.equal(resumed.said, 'AgentFault')
+})
+
+const limited = fc.oneof(
+  fc.record({ steps: fc.integer({ min: 1, max: 6 }) }),
+  fc.record({ tokens: fc.integer({ min: 1, max: 120 }) }),
+  fc.record({ charge: fc.integer({ min: 1, max: 120 }) }),
+  fc.record({ steps: fc.integer({ min: 1, max: 6 }), tokens: fc.integer({ min: 1, max: 120 }) }),
+)
+
+t.test('a run never exceeds its limits, however often it is resumed', async (t) => {
+  let ends = 0
+  const holds = async (plan: Plan, own: AgentLimits, cuts: readonly number[]) => {
+    const whole = await attempt(plan, [], {}, 'tell', own)
+    const { steps = Number.POSITIVE_INFINITY, tokens, charge } = own
+    const most = Math.min(tokens ?? Number.POSITIVE_INFINITY, charge ?? Number.POSITIVE_INFINITY)
+    const within = ({ events, usedWhenAsked }: Life) => {
+      const taken = placesOf(events, 'AgentStarted').size + placesOf(events, 'ToolStarted').size
+      assert.ok(taken <= steps, `${taken} of ${steps} steps`)
+      for (const used of usedWhenAsked) assert.ok(used < most, `asked with ${used} of ${most}`)
+    }
+    within(whole)
+    if (whole.said === 'LimitReached') ends++
+    let life = whole
+    let before: readonly RecordedEvent[] = []
+    let isKnown = true
+    for (const cut of cuts) {
+      const rest = life.events.length - before.length
+      before = life.events.slice(0, before.length + (cut % (rest + 1)))
+      const doubtful = minus(placesOf(before, 'ToolStarted'), placesOf(before, 'ToolCompleted'))
+      isKnown &&= doubtful.length === 0
+      life = await attempt(plan, before, {}, 'tell', own)
+      within(life)
+    }
+    if (isKnown) assert.equal(life.said, whole.said)
+  }
+  const cuts = fc.array(fc.nat(1_000), { minLength: 1, maxLength: 5 })
+  await fc.assert(fc.asyncProperty(planOf(2), limited, cuts, holds), {
+    numRuns: rounds(150, 2_000),
+  })
+  t.ok(ends > 20, `${ends} runs reached a limit`)
 })

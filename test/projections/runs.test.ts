@@ -69,6 +69,10 @@ t.test('runs', async (t) => {
     completion_tokens: 35,
     charge: 650,
   })
+  seen(...begunSession, sessionEvent('RunLimitReached'), sessionEvent('RunFailed')).shows({
+    status: 'failed',
+    limit_reached: { limit: 'steps', used: 5, allowed: 5, set_by: 'agent' },
+  })
   seen(sessionEvent('RunCompleted')).showsNothing()
 })
 

@@ -10,6 +10,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/turns/kept-request.ts',
     'src/http/streams/followed-turn.ts',
   ],
+  'test/faults/limits.test.ts': ['src/turns/turn-limits.ts'],
   'test/agents/journal.test.ts': [
     'src/turns/recorded-run.ts',
     'src/turns/recorder.ts',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { EventOf } from '../aggregate.ts'
+import { agentLimits } from '../run-limits.ts'
 
 const text = z.string()
 const texts = z.record(z.string(), z.string())
@@ -92,6 +93,8 @@ const configuration = z.object({
   outputKey: text.nullable(),
   maxIterations: z.int().nullable(),
   exitCondition: text.nullable(),
+  /** Of runs that begin with it; null: none. */
+  limits: agentLimits.nullable().optional(),
 })
 
 const identity = z.object({ agentId: text })

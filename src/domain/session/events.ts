@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { EventOf } from '../aggregate.ts'
+import { agentLimits, reachedLimit } from '../run-limits.ts'
 import { sealed } from '../sealed.ts'
 
 const id = z.string()
@@ -85,7 +86,8 @@ export const sessionEvents = {
    * the user charged. `fingerprint` is set where a stock SDK may repeat the request. `continues` is the
    * run whose calls the client has answered. `request` is what another process needs to go on and the
    * stream does not have; `before` is what the client says came before, where the session has no
-   * history. `kept: false`: they were too large, and the run cannot be resumed.
+   * history. `kept: false`: they were too large, and the run cannot be resumed. `limits` hold for the whole
+   * run, whatever becomes of its agent's settings.
    * Without `attempt` its steps are not recorded in full, and it cannot be resumed either.
    */
   RunStarted: z.object({
@@ -101,6 +103,7 @@ export const sessionEvents = {
     request: sealed.optional(),
     before: sealed.optional(),
     kept: z.literal(false).optional(),
+    limits: agentLimits.optional(),
   }),
   /** Another process goes on with a run, from what is recorded of it. */
   RunResumed: z.object({ runId: id, node: z.string(), attempt }),
@@ -135,7 +138,7 @@ export const sessionEvents = {
   }),
   /**
    * A model's answer, which is never asked for again in its run. The only answer of a run has none: it
-   * is the message.
+   * is the message. `cutBy` is the limit of the run that cut it off.
    */
   ModelAnswered: z.object({
     runId: id,
@@ -148,6 +151,7 @@ export const sessionEvents = {
     finishReason,
     text: sealed,
     calls: z.array(toolCall.extend({ arguments: sealed })).optional(),
+    cutBy: z.enum(['tokens', 'credits']).optional(),
   }),
   /**
    * Stored before the tool is called. `effect` is `read` where calling it twice changes nothing more.
@@ -264,6 +268,11 @@ export const sessionEvents = {
     content: sealed,
     toolCalls: z.array(toolCall.extend({ arguments: sealed })).optional(),
   }),
+  /**
+   * A run ends, as of this limit nothing is left: one of its agent fails it, one of the platform completes it
+   * with what was said.
+   */
+  RunLimitReached: z.object({ runId: id, ...reachedLimit.shape }),
   RunCompleted: z.object({
     runId: id,
     finishReason,
@@ -274,7 +283,7 @@ export const sessionEvents = {
   }),
   /**
    * `code` is that of the refusal the client was given; `interrupted` where the server died in mid-run
-   * and it cannot be resumed. `cause` is what the model's provider did, where it is to blame, or why it
+   * and it cannot be resumed. With `run_limit_reached` what was said is kept and charged. `cause` is what the model's provider did, where it is to blame, or why it
    * cannot be resumed.
    */
   RunFailed: z.object({ runId: id, code: z.string(), cause: z.string().optional(), ...cost }),

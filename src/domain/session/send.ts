@@ -1,4 +1,5 @@
 import { refusal } from '../refusal.ts'
+import type { AgentLimits } from '../run-limits.ts'
 import type { Sealed } from '../sealed.ts'
 import { endPaused } from './approvals.ts'
 import { afterRun, type ClientResult, requireOpen, unanswered } from './client-calls.ts'
@@ -33,6 +34,8 @@ export type Send = {
   before?: Sealed
   /** Both were too large to be stored. */
   kept?: false
+  /** Of the run, if it has any. */
+  limits?: AgentLimits
 }
 
 /**

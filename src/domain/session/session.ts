@@ -1,4 +1,5 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
+import { limitCode } from '../run-limits.ts'
 import type { Sealed } from '../sealed.ts'
 import { type Approval, evolveApprovals, noApprovals, type PausedRun } from './approvals.ts'
 import { afterRun, type WaitingCalls } from './client-calls.ts'
@@ -156,7 +157,10 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
         ? state
         : { ...state, recent: withMessage(state.recent, { role: 'assistant', content }) },
     RunCompleted: (state, { runId }) => ended(state, runId, 'completed'),
-    RunFailed: (state, { runId }) => ended(state, runId, 'failed'),
+    RunLimitReached: same,
+    // A run that used up what it may is not begun anew by the same message.
+    RunFailed: (state, { runId, code }) =>
+      ended(state, runId, code === limitCode ? 'cancelled' : 'failed'),
     RunCancelled: (state, { runId }) => ended(state, runId, 'cancelled'),
     RunTimedOut: (state, { runId }) => ended(state, runId, 'failed'),
     ForkBegun: (state, { userId, keyId, hidden, node: _, ...fork }) => ({

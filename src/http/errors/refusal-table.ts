@@ -59,6 +59,7 @@ export const refusalTable = {
   message_not_found: { status: 404, shape: 'detail', type: invalid },
   session_busy: { status: 409, shape: 'error', type: 'conflict_error' },
   stream_not_found: { status: 404, shape: 'detail', type: invalid },
+  run_limit_reached: { status: 422, shape: 'error', type: 'run_limit_error' },
   approval_not_found: { status: 404, shape: 'detail', type: invalid },
   approval_decided: { status: 409, shape: 'detail', type: 'conflict_error' },
   arguments_changed: { status: 409, shape: 'detail', type: 'conflict_error' },

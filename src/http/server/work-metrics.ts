@@ -27,10 +27,14 @@ const outcomes = {
   failed: 'failed',
   cancelled: 'cancelled',
   timed_out: 'timed_out',
+  limited: 'limited',
   lost: 'lost',
   paused: 'paused',
   handed_over: 'handed_over',
 } as const
+
+/** How runs end that cost something. */
+const charged: ReadonlySet<string> = new Set(['done', 'cancelled', 'limited'])
 
 /** What the process does for its clients: runs, models, tools, refusals, queues. */
 export const workMetrics = () => {
@@ -126,14 +130,14 @@ export const workMetrics = () => {
       },
       ended({ ended, done, refusal }) {
         runs.inc({ outcome: done.in_doubt ? 'in_doubt' : outcomes[ended], model: first ?? 'none' })
-        if (refusal && asked.size > 0) errors.inc({ code: refusal.code })
+        if (refusal && asked.size > 0 && ended !== 'limited') errors.inc({ code: refusal.code })
         // Its attempts are counted together, at its end.
         if (ended === 'paused') return
         for (const { model: name, usage, charge } of done.charges) {
           const model = modelLabel(name)
           tokens.inc({ model, direction: 'prompt' }, usage.promptTokens)
           tokens.inc({ model, direction: 'completion' }, usage.completionTokens)
-          if (ended === 'done' || ended === 'cancelled') charges.inc({ model }, charge / perCredit)
+          if (charged.has(ended)) charges.inc({ model }, charge / perCredit)
         }
       },
     }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { serversOf, toolsOf } from '../../../projections/agent-tools.ts'
-import { agentView, wordsOf } from '../../../projections/agents.ts'
+import { agentView, limitsIn, wordsOf } from '../../../projections/agents.ts'
 import {
   type AgentConfiguration,
   agentTypes,
@@ -30,6 +30,20 @@ const credentialWords = z.strictObject({
   label: orAbsent(z.string().trim().min(1).max(100)),
   description: orAbsent(z.string().trim().min(1).max(500)),
   help_url: orAbsent(z.string().max(2_000).refine(isHelpUrl, 'An https address is expected')),
+})
+
+/** A null counts as absent. Credits have up to six decimals. */
+const runLimits = z.strictObject({
+  max_steps: orAbsent(z.int().min(1).max(10_000)),
+  max_tokens: orAbsent(z.int().min(1).max(1e9)),
+  max_credits: orAbsent(
+    z
+      .number()
+      .min(0.000001)
+      .max(1e6)
+      .refine((credits) => Number(credits.toFixed(6)) === credits, 'Up to six decimals'),
+  ),
+  max_seconds: orAbsent(z.int().min(1).max(1_800)),
 })
 
 const settings = {
@@ -64,6 +78,7 @@ const settings = {
     .nullable(),
   max_iterations: z.int().min(1).max(100).nullable(),
   exit_condition: z.string().trim().min(1).max(200).nullable(),
+  limits: runLimits.nullable().describe('Of a whole run that begins with the agent'),
 }
 
 export const agentChange = z.strictObject({ name, ...settings }).partial()
@@ -126,5 +141,6 @@ export const configurationOf = (body: z.infer<typeof agentChange>): Change<Agent
     outputKey: body.output_key,
     maxIterations: body.max_iterations,
     exitCondition: body.exit_condition,
+    limits: body.limits && limitsIn(body.limits),
   }
 }

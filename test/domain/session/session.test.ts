@@ -116,6 +116,16 @@ t.test('a message that follows a turn is for the session as that turn left it', 
     .emits(started(3, 4))
 })
 
+t.test('a run that used up what it may is not begun anew by its message', async (t) => {
+  const limited: SessionEvent = {
+    type: 'RunFailed',
+    data: { runId: 'run-1', code: 'run_limit_reached', ...cost },
+  }
+  const given = deciding(t, session)(created, sent(1), started(1), answered(1), limited)
+  given.when(decideSend(sendOf(2, { messageId: 'message-1' }))).emits()
+  given.when(decideSend(sendOf(2))).emits(sent(2), started(2))
+})
+
 t.test('session_hidden changes the flag only when it is passed, and differs', async (t) => {
   const given = deciding(t, session)
   const when = (hidden?: boolean) =>
