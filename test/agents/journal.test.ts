@@ -371,3 +371,52 @@ t.test('a run never exceeds its limits, however often it is resumed', async (t) 
   })
   t.ok(ends > 20, `${ends} runs reached a limit`)
 })
+
+t.test('time counts in which a process had the run, and no other', async (t) => {
+  const agent = { runId, agent: 'A', at: '0' }
+  const cost = { promptTokens: 0, completionTokens: 0, charge: 0 }
+  const begun: SessionEvent = {
+    type: 'AgentStarted',
+    data: {
+      ...agent,
+      stepId: 's',
+      agentId: 'a',
+      agentType: 'LLM_AGENT',
+      depth: 0,
+      parentAgent: null,
+    },
+  }
+  const resumed: SessionEvent = { type: 'RunResumed', data: { runId, node: 'n', attempt: 2 } }
+  const steps: [second: number, event: SessionEvent][] = [
+    [
+      0,
+      {
+        type: 'RunStarted',
+        data: { runId, messageId: 'm', agentId: 'a', agent: 'A', node: 'n', payerId: 'u' },
+      },
+    ],
+    [3, begun],
+    [4, { type: 'RunPaused', data: { runId, state: 'in_doubt', agent: 'A', ...cost } }],
+    [
+      3_600,
+      {
+        type: 'ToolOutcomeTold',
+        data: { runId, toolId: 't', at: '0/1/0', outcome: 'done', by: null },
+      },
+    ],
+    [3_700, resumed],
+    [3_702, begun],
+    [9_000, resumed],
+    [9_000.5, { type: 'RunHandedOver', data: { runId, node: 'n' } }],
+    [20_000, resumed],
+  ]
+  const events = steps.map(([second, event]) => ({
+    ...event,
+    metadata: { at: new Date(Date.UTC(2026, 0) + second * 1_000).toISOString() },
+  }))
+  const msOf = (n: number) => recordedRun(runId, events.slice(0, n), open).used.ms
+  t.strictSame(
+    steps.map((_, n) => msOf(n + 1)),
+    [0, 3_000, 4_000, 4_000, 4_000, 6_000, 6_000, 6_500, 6_500],
+  )
+})

@@ -34,6 +34,7 @@ const rare = [
   'RunCancelled',
   'RunFailed',
   'RunHandedOver',
+  'RunLimitReached',
   'RunTimedOut',
   'ToolOutcomeTold',
   'UploadEmbedded',

@@ -21,6 +21,7 @@ export const agentTurnRefusals = [
   'orchestrator_error',
   'model_misconfigured',
   'context_length_exceeded',
+  'run_limit_reached',
   'llm_service_unavailable',
   'llm_service_timeout',
 ] as const satisfies readonly RefusalCode[]

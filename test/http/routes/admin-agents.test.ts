@@ -57,6 +57,7 @@ t.test('an agent with all that it is configured by', async (t) => {
     output_key: 'facts',
     max_iterations: 4,
     exit_condition: 'DONE',
+    limits: { max_steps: 20, max_tokens: 50_000, max_credits: 0.125, max_seconds: 90 },
   }
   const sent = {
     ...settings,
@@ -99,6 +100,63 @@ t.test('an agent with all that it is configured by', async (t) => {
   t.match(await owner('DELETE', `${agents}/${agent_id}`), { status: 204 })
   t.match(await owner('GET', `${agents}/${agent_id}`), { status: 404, code: 'agent_not_found' })
 })
+
+t.test(
+  'limits of runs: whole, changed, taken away, and refused where they are absurd',
+  async (t) => {
+    const { create, agents, owner } = await staged(t)
+    const { body: made } = await create({ name: 'Free' })
+    t.equal(made.limits, undefined)
+    const at = `${agents}/${made.agent_id}`
+    const limits = { max_steps: 1, max_tokens: null, max_credits: 0.000001 }
+    t.match(await owner('PATCH', at, { limits }), { status: 200 })
+    t.strictSame((await owner('GET', at)).body.limits, { max_steps: 1, max_credits: 0.000001 })
+    await owner('PATCH', at, { limits: { max_seconds: 1_800 } })
+    t.strictSame(
+      (await owner('GET', at)).body.limits,
+      { max_seconds: 1_800 },
+      'replaced as a whole',
+    )
+    const history = await owner(
+      'GET',
+      `${agents.replace('/agents', '')}/audit/events?type=AgentChanged`,
+    )
+    t.match(history.body.events, [
+      { data: { limits: { seconds: 1_800 } } },
+      { data: { limits: { steps: 1, charge: 1 } } },
+    ])
+    t.equal((await owner('PATCH', at, { limits: null })).body.limits, null)
+
+    const absurd = [
+      { max_steps: 0 },
+      { max_steps: -1 },
+      { max_steps: 1.5 },
+      { max_steps: 10_001 },
+      { max_steps: '5' },
+      { max_steps: 1e308 },
+      { max_tokens: 0 },
+      { max_tokens: 0.1 },
+      { max_tokens: 1_000_000_001 },
+      { max_credits: 0 },
+      { max_credits: -0.5 },
+      { max_credits: 0.0000001 },
+      { max_credits: 0.1234567 },
+      { max_credits: 1_000_001 },
+      { max_credits: true },
+      { max_seconds: 0 },
+      { max_seconds: 0.5 },
+      { max_seconds: 1_801 },
+      { max_rounds: 5 },
+      [],
+      5,
+    ]
+    for (const one of absurd) {
+      const { status, code } = await owner('PATCH', at, { limits: one })
+      t.strictSame({ status, code }, { status: 400, code: 'invalid_input' }, JSON.stringify(one))
+    }
+    t.equal((await owner('GET', at)).body.limits, null)
+  },
+)
 
 t.test('what is said of calls is stored, shown and can be sent again', async (t) => {
   const { agents, create, owner } = await staged(t)

@@ -1,0 +1,178 @@
+import t, { type Test } from 'tap'
+import { type Client, contents, textOf, user } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import type { Organization } from '../support/platform.ts'
+import { providerDouble, type Reply } from '../support/provider-double.ts'
+import { startServer } from '../support/server.ts'
+import { toolServer } from '../support/tool-server.ts'
+
+// Several lives of a server.
+t.setTimeout(300_000)
+
+const never = new Promise(() => undefined)
+const looking: Reply = {
+  text: 'Let me look. ',
+  calls: [{ name: 'look', arguments: {} }],
+  usage: { prompt_tokens: 100, completion_tokens: 50 },
+}
+
+/** A server whose models cost a credit for a thousand tokens, and agents with limits on it. */
+const started = async (t: Test) => {
+  const provider = await providerDouble({ text: 'Done.' })
+  t.teardown(provider.close)
+  const tools = await toolServer()
+  t.teardown(tools.close)
+  const server = await startServer(t, {
+    LLM_BASE_URL: provider.url,
+    LLM_MODEL: 'test/model',
+    LLM_PRICES: JSON.stringify({ 'test/*': { prompt: 1_000, completion: 1_000 } }),
+    API_CALL_ALLOW_HOSTS: '127.0.0.1',
+  })
+  const organization = await server.platform.organization()
+  const { key } = await organization.key()
+  let made = 0
+  const agent = (limits: object, effect = 'read') =>
+    organization.agent({
+      name: `Worker ${++made}`,
+      limits,
+      tools: [
+        {
+          type: 'api_call',
+          name: 'look',
+          description: 'Looks',
+          method: 'POST',
+          url: `${tools.url}/look`,
+          headers: {},
+          parameters: { type: 'object', properties: {} },
+          effect,
+        },
+      ],
+    })
+  /** The data of the organization's events of a type, the oldest first. */
+  const eventsOf = async (type: string) => {
+    const path = `/organizations/${organization.organizationId}/audit/events`
+    const { events } = await server.platform.ask('GET', `${path}?limit=500&type=${type}`)
+    return events.map(({ data }: { data: object }) => data)
+  }
+  return { provider, tools, server, organization, key, agent, eventsOf }
+}
+
+const settled = async (t: Test, { balance }: Organization) => {
+  const now = await balance()
+  t.equal(now.balance, now.effective, 'no credits are held')
+  return now.balance
+}
+
+const error = (message: RegExp) => ({
+  status: 422,
+  code: 'run_limit_reached',
+  body: { error: { code: 'run_limit_reached', type: 'run_limit_error', message } },
+})
+
+t.test('a run ends at each limit of its agent, and says which', async (t) => {
+  const { provider, tools, server, organization, key, agent, eventsOf } = await started(t)
+  const { platform } = server
+  const client: Client = server.as(key)
+  const balance = () => platform.balanceOf(organization.ownerId)
+  const here = { ...organization, balance }
+  const before = await settled(t, here)
+
+  provider.next(looking, looking, looking)
+  const steps = { target_agent_id: await agent({ max_steps: 4 }) }
+  const asked = { messages: user('Look'), session_id: 'steps', ...steps }
+  const idempotent = { headers: { 'idempotency-key': 'one' } }
+  const reply = await client.chat(asked, idempotent)
+  t.match(reply, error(/used 4 of 4 steps/))
+  t.equal(tools.timesOf('/look'), 2, 'the orchestrator, the agent, two calls')
+  t.equal(provider.requests.length, 3, 'what they gave is heard, and no more is called')
+  t.match(await contents(client, 'steps'), ['Look', /^Let me look\./], 'what was said is kept')
+  const after = await settled(t, here)
+  t.equal(Math.round((before - after) * 1_000), 450, 'and charged')
+  t.match(await eventsOf('RunStarted'), [{ limits: { steps: 4 } }])
+  t.match(await eventsOf('RunLimitReached'), [
+    { limit: 'steps', used: 4, allowed: 4, setBy: 'agent' },
+  ])
+  t.match(await eventsOf('RunFailed'), [{ code: 'run_limit_reached', charge: 450_000 }])
+  t.match(await client.chat(asked, idempotent), error(/used 4 of 4 steps/))
+  t.equal(provider.requests.length, 3, 'a request that is repeated has the one answer')
+
+  const messages = user('Say')
+  provider.next({ ...looking, calls: [], text: 'word '.repeat(5_000) })
+  const tokens = { target_agent_id: await agent({ max_tokens: 400 }) }
+  const stream = await client.stream({ messages, session_id: 'tokens', ...tokens })
+  const frames = await stream.all()
+  t.match(frames.at(-2)?.data, { error: { code: 'run_limit_reached', message: /400 tokens/ } })
+  t.equal(frames.at(-1)?.data, '[DONE]')
+  const said = textOf(frames.slice(0, -2))
+  t.ok(said.length > 100 && said.length < 5_000, 'the text until then was sent')
+  t.ok(Number(provider.requests.at(-1)?.body.max_tokens) < 400, 'the model is told what is left')
+
+  provider.next({ ...looking, calls: [], usage: { prompt_tokens: 100, completion_tokens: 1_500 } })
+  const credits = { target_agent_id: await agent({ max_credits: 1.25 }) }
+  const start = await settled(t, here)
+  t.equal((await client.chat({ messages, session_id: 'credits', ...credits })).status, 200)
+  const end = await settled(t, here)
+  t.equal(Math.round((start - end) * 1_000), 1_250, 'no more is charged than the agent allows')
+  provider.next({ ...looking, usage: { prompt_tokens: 100, completion_tokens: 1_500 } })
+  t.match(
+    await client.chat({ messages, session_id: 'credits', ...credits }),
+    error(/1\.6 of 1\.25 credits/),
+  )
+  t.equal(tools.timesOf('/look'), 2, 'nothing is called once the credits are used up')
+
+  provider.next({ text: 'word', hold: { after: 2, until: never } })
+  const seconds = { target_agent_id: await agent({ max_seconds: 1 }) }
+  t.match(await client.chat({ messages, session_id: 'seconds', ...seconds }), error(/of 1 seconds/))
+  t.match(await eventsOf('RunLimitReached'), {
+    length: 4,
+    1: { limit: 'tokens', allowed: 400 },
+    2: { limit: 'credits', used: 1_600_000, allowed: 1_250_000 },
+    3: { limit: 'seconds', allowed: 1 },
+  })
+
+  t.equal((await client.chat({ messages, session_id: 'seconds' })).status, 200, 'it goes on')
+  await settled(t, here)
+
+  await server.kill9()
+  await server.restart()
+  const later = server.as(key)
+  const followed = await later.chat(asked, idempotent)
+  t.match(followed, error(/used 4 of 4 steps/), 'told again by a process that did not run it')
+})
+
+t.test('what was used before a kill counts', async (t) => {
+  const { provider, tools, server, organization, key, agent, eventsOf } = await started(t)
+  const target_agent_id = await agent({ max_steps: 5 })
+  const asked = { messages: user('Look'), session_id: 's', target_agent_id }
+  const idempotent = { headers: { 'idempotency-key': 'one' } }
+  tools.hold('/look')
+  provider.next(looking, looking, looking, looking)
+  const first = server
+    .as(key)
+    .chat(asked, idempotent)
+    .catch(() => undefined)
+  await tools.received('/look', 1)
+  await server.platform.ask(
+    'PATCH',
+    `/organizations/${organization.organizationId}/agents/${target_agent_id}`,
+    { limits: { max_steps: 500 } },
+  )
+  await server.kill9()
+  await first
+  tools.letGo()
+  await server.restart()
+
+  const client = server.as(key)
+  await eventually(async () => {
+    const { body } = await client.status('s')
+    return body.is_processing ? undefined : true
+  })
+  t.match(await client.chat(asked, idempotent), error(/used 5 of 5 steps/))
+  t.equal(tools.timesOf('/look'), 4, 'the call of the first life was made again, and two more')
+  t.equal(provider.requests.length, 4)
+  t.match(await eventsOf('RunResumed'), { length: 1 })
+  t.match(await eventsOf('RunLimitReached'), [{ used: 5, allowed: 5 }])
+  const { balance, effective } = await server.platform.balanceOf(organization.ownerId)
+  t.equal(balance, effective)
+  t.equal(Math.round((100 - balance) * 1_000), 600, 'four answers are charged, once each')
+})
