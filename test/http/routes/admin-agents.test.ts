@@ -122,8 +122,8 @@ t.test(
       `${agents.replace('/agents', '')}/audit/events?type=AgentChanged`,
     )
     t.match(history.body.events, [
-      { data: { limits: { seconds: 1_800 } } },
       { data: { limits: { steps: 1, charge: 1 } } },
+      { data: { limits: { seconds: 1_800 } } },
     ])
     t.equal((await owner('PATCH', at, { limits: null })).body.limits, null)
 
