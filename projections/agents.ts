@@ -5,7 +5,6 @@ import {
   agentTypes,
   type CredentialWords,
 } from '../src/domain/agent/events.ts'
-import type { AgentLimits } from '../src/domain/run-limits.ts'
 import { agentServers, agentTools, shownServers, shownTools } from './agent-tools.ts'
 import { count, id, text, timestamp } from './fields.ts'
 import type { Projection } from './projection.ts'
@@ -31,6 +30,8 @@ export const wordsOf = ({ name, label, description, help_url }: ShownWords): Cre
 })
 
 const perCredit = 1_000_000
+
+type AgentLimits = NonNullable<AgentConfigEvent<'AgentCreated'>['data']['limits']>
 
 const shownLimits = z
   .object({

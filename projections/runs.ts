@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
-import { reachedLimit } from '../src/domain/run-limits.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
 import { count, flag, micro, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
-const limitReached = reachedLimit.omit({ setBy: true }).extend({ set_by: reachedLimit.shape.setBy })
+const { runId: _, setBy: set_by, ...limit } = sessionEvents.RunLimitReached.shape
+const limitReached = z.object({ ...limit, set_by })
 
 /** One run of a session: what recovery, time-outs and repeated requests are asked by. */
 const runView = z.object({
