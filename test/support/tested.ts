@@ -52,6 +52,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
   ],
   'test/adapters/embedded/page-guard.test.ts': [
     'src/adapters/embedded/guarded.ts',
+    'src/adapters/embedded/key-gap.ts',
     'src/adapters/embedded/page.ts',
   ],
   'test/app/later-apart.test.ts': [

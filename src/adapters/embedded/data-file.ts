@@ -102,14 +102,19 @@ export const assertWhole = async (file: string): Promise<void> => {
 
 /**
  * Keeps the data file longer than what is used of it (with a hole that takes no space), so that a
- * commit on a full disk fails with an error, and a file that is too short was truncated.
+ * commit on a full disk fails with an error, and a file that is too short was truncated. `used` is
+ * asked only when what was reserved since may have been used up.
  */
 export const roomIn = (file: string, used: () => number) => {
   const fd = openSync(file, 'r+')
   let size = fstatSync(fd).size
+  /** What is used at most. */
+  let most = Number.POSITIVE_INFINITY
   return {
     reserve(bytes: number): void {
-      if (size - used() >= bytes) return
+      if (size - most < bytes) most = used()
+      most += bytes
+      if (most <= size) return
       ftruncateSync(fd, size + growBy)
       size += growBy
     },

@@ -3,6 +3,7 @@ import type { Key } from 'lmdb'
 import { fromBufferKey } from 'ordered-binary'
 import { StoreDamaged } from '../../ports/event-store.ts'
 import { encoded } from './key-encoder.ts'
+import { keyGap, ordered, orderedAt } from './key-gap.ts'
 import {
   childAt,
   countOf,
@@ -12,8 +13,6 @@ import {
   headerBytes,
   isLarge,
   keyAt,
-  keyBytesAt,
-  keyFrom,
   largeFaultOf,
   type Meta,
   metaIn,
@@ -27,6 +26,10 @@ import {
 const keptPages = 2_048
 /** Pages of the list of free pages that are looked at before a commit, which takes the oldest. */
 const freePages = 4
+/** Pages that are read at once where one is read behind another: a log is mostly in its order. */
+const aheadPages = 16
+/** How many pages may be between such two. */
+const nearBy = 4
 const firstBytes = 256
 const usualPage = 4_096
 
@@ -53,16 +56,6 @@ const lostBelow = (name: string, path: readonly Step[]): LostKeys => {
   }
 }
 
-/** Below 0 when the bytes from one place to another sort before a key; faster than Buffer's. */
-const ordered = (bytes: Buffer, from: number, to: number, key: Buffer): number => {
-  const length = Math.min(to - from, key.length)
-  for (let n = 0; n < length; n++) {
-    const difference = (bytes[from + n] ?? 0) - (key[n] ?? 0)
-    if (difference !== 0) return difference
-  }
-  return to - from - key.length
-}
-
 /**
  * The place of the first key of a page that is not below a key. Allocates nothing, as what follows
  * it for every read and write.
@@ -72,18 +65,14 @@ const placeOf = (page: Page, key: Buffer, first: number): number => {
   let high = countOf(page)
   while (low < high) {
     const middle = (low + high) >> 1
-    const from = keyFrom(page, middle)
-    if (ordered(page.bytes, from, from + keyBytesAt(page, from), key) < 0) low = middle + 1
+    if (orderedAt(page, middle, key) < 0) low = middle + 1
     else high = middle
   }
   return low
 }
 
-const holds = (page: Page, at: number, key: Buffer): boolean => {
-  if (at >= countOf(page)) return false
-  const from = keyFrom(page, at)
-  return ordered(page.bytes, from, from + keyBytesAt(page, from), key) === 0
-}
+const holds = (page: Page, at: number, key: Buffer): boolean =>
+  at < countOf(page) && orderedAt(page, at, key) === 0
 
 /**
  * Looks at the pages of a data file that lmdb is about to read, by reads of the file: lmdb trusts
@@ -100,6 +89,12 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
   const spare: Page[] = []
   const known = new Map<number, Page>()
   const trees = new Map<string, Tree>()
+  const gap = keyGap()
+  let ahead: Buffer | undefined
+  /** What `ahead` holds, from a page on. */
+  let aheadFirst = 0
+  let aheadBytes = 0
+  let lastRead = 0
   let meta: Meta | undefined
   let lastTransaction = 0
   let fileBytes = 0
@@ -117,6 +112,8 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
     for (const page of known.values()) spare.push(page)
     known.clear()
     trees.clear()
+    gap.clear()
+    aheadBytes = 0
     if (!held) meta = undefined
   }
 
@@ -146,13 +143,27 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
     return latest
   }
 
+  /** How many bytes there were. */
+  const readPage = ({ bytes }: Page, number: number): number => {
+    const from = (number - aheadFirst) * pageSize
+    const behind = number - lastRead
+    lastRead = number
+    if (ahead && from >= 0 && from + pageSize <= aheadBytes)
+      return ahead.copy(bytes, 0, from, from + pageSize)
+    if (behind < 1 || behind > nearBy) return readSync(fd, bytes, 0, pageSize, number * pageSize)
+    ahead ??= Buffer.alloc(aheadPages * pageSize)
+    aheadFirst = number
+    aheadBytes = readSync(fd, ahead, 0, ahead.length, number * pageSize)
+    return ahead.copy(bytes, 0, 0, Math.min(pageSize, aheadBytes))
+  }
+
   const pageOf = (number: number, level: number, name: string, path: readonly Step[]): Page => {
     const seen = known.get(number)
     if (seen) return seen
     const { last } = current()
     if (known.size >= keptPages) known.clear()
     const page = spare.pop() ?? emptyPage(pageSize)
-    const read = readSync(fd, page.bytes, 0, pageSize, number * pageSize)
+    const read = readPage(page, number)
     const fault = read < pageSize ? 'it is missing' : faultOf(page, number, level, last)
     if (fault !== undefined)
       return fail(`page ${number} is damaged: ${fault}`, lostBelow(name, path))
@@ -179,16 +190,32 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
     return { path, exact }
   }
 
-  /** The leaf of a key where all pages on the way are known; undefined where one has to be read. */
+  /**
+   * The leaf of a key where all pages on the way are known; undefined where one has to be read. The
+   * gap is narrowed to the leaf.
+   */
   const knownLeaf = ({ root, depth }: Tree, key: Buffer): Page | undefined => {
     let number = root
+    gap.clear()
     for (let level = depth; number !== undefined; level--) {
       const page = known.get(number)
       if (!page || level <= 1) return page
-      const at = placeOf(page, key, 1)
-      number = childAt(page, holds(page, at, key) ? at : at - 1)
+      let at = placeOf(page, key, 1)
+      if (!holds(page, at, key)) at--
+      if (at > 0) gap.above(page, at)
+      if (at + 1 < countOf(page)) gap.below(page, at + 1)
+      number = childAt(page, at)
     }
     return undefined
+  }
+
+  /** Whether a leaf has a key; where it has none, the gap is where the key belongs. */
+  const foundIn = (leaf: Page, at: number, key: Buffer, name: string): boolean => {
+    if (holds(leaf, at, key)) return true
+    if (at > 0) gap.above(leaf, at - 1)
+    if (at < countOf(leaf)) gap.below(leaf, at)
+    gap.close(name)
+    return false
   }
 
   /** The path to the leaf beside that of a path; empty at the end of the tree. */
@@ -270,12 +297,13 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
      * at the leaves beside it too, with which lmdb may merge it.
      */
     check(name: string, key: Key | 'last', { removes = false } = {}): void {
-      const tree = treeOf(name)
       const sought = key === 'last' ? key : encoded(key)
+      if (sought !== 'last' && !removes && gap.has(name, sought)) return
+      const tree = treeOf(name)
       const leaf = removes || sought === 'last' ? undefined : knownLeaf(tree, sought)
       if (leaf && sought !== 'last') {
         const at = placeOf(leaf, sought, 0)
-        if (!isLarge(leaf, at) || !holds(leaf, at, sought)) return
+        if (!foundIn(leaf, at, sought, name) || !isLarge(leaf, at)) return
       }
       const { path, exact } = descend(name, tree, sought)
       const end = path.at(-1)

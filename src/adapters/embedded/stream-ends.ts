@@ -17,6 +17,18 @@ export const streamEnds = ({ revision, nextTo }: Pick<LogReader, 'revision' | 'n
   let old = new Map<string, number>()
   let free: { after: string; before: string | undefined } | undefined
 
+  let lastStream = ''
+  let lastName = ''
+
+  /** A stream is asked for, then written. */
+  const nameOf = (stream: string): string => {
+    if (stream !== lastStream) {
+      lastName = idFirst(stream)
+      lastStream = stream
+    }
+    return lastName
+  }
+
   const isFree = (name: string): boolean =>
     free !== undefined &&
     name > free.after &&
@@ -41,10 +53,11 @@ export const streamEnds = ({ revision, nextTo }: Pick<LogReader, 'revision' | 'n
 
     /** The last revision of a stream, START where there is none. */
     of(stream: string): number {
+      const name = nameOf(stream)
+      if (isFree(name)) return START
       const end = young.get(stream) ?? old.get(stream)
       if (end !== undefined) return end
-      const name = idFirst(stream)
-      const found = isFree(name) ? START : look(stream, name)
+      const found = look(stream, name)
       set(stream, found)
       return found
     },
@@ -53,7 +66,7 @@ export const streamEnds = ({ revision, nextTo }: Pick<LogReader, 'revision' | 'n
 
     /** As `set`, of a stream that may have been written just now for the first time. */
     written(stream: string, end: number): void {
-      const name = idFirst(stream)
+      const name = nameOf(stream)
       if (free && isFree(name)) free.after = name
       set(stream, end)
     },

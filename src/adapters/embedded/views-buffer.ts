@@ -43,10 +43,10 @@ export const viewsBuffer = (db: ViewsDatabase) => {
   let refused = false
 
   /** @throws StoreUnavailable; the changes then stay in memory */
-  const writeSome = (tables: readonly Table[]) => {
+  const writeSome = (tables: readonly Table[], isBulk = false) => {
     const changes = tables.reduce((sum, { changed }) => sum + changed.size, 0)
     try {
-      writeTables(tables)
+      writeTables(tables, isBulk)
       refused = false
     } catch (error) {
       if (error instanceof StoreDamaged) throw error
@@ -68,9 +68,9 @@ export const viewsBuffer = (db: ViewsDatabase) => {
     pieces = undefined
   }
 
-  const write = () => {
+  const write = (isBulk = false) => {
     stopTimers()
-    if (dirty.size > 0) writeSome([...dirty])
+    if (dirty.size > 0) writeSome([...dirty], isBulk)
   }
 
   /** The first table that is due, and others with it that are small. */
@@ -114,7 +114,7 @@ export const viewsBuffer = (db: ViewsDatabase) => {
 
   return {
     /** Writes all that waits. @throws StoreUnavailable; the changes then stay in memory */
-    write,
+    write: () => write(),
 
     /** Writes what waits of one table, so that its indexes have it. @throws StoreUnavailable */
     writeTable(table: Table) {
@@ -158,7 +158,7 @@ export const viewsBuffer = (db: ViewsDatabase) => {
       const full = more
         ? waiting >= bulk.changes || waitingBytes >= bulk.bytes
         : waiting >= mostChanges
-      if (full) return write()
+      if (full) return write(more)
       if (!more)
         for (const { table } of commits) if (table.changed.size >= pieceChanges) late.add(table)
       if (late.size > 0) writeInPieces()

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { Key, Transaction } from 'lmdb'
-import { Packr } from 'msgpackr'
+import { Packr, RESERVE_START_SPACE } from 'msgpackr'
 import { StoreDamaged } from '../../ports/event-store.ts'
 import { guarded } from './guarded.ts'
 import { keyEncoder } from './key-encoder.ts'
@@ -10,19 +10,26 @@ import type { ViewsEnv } from './views-env.ts'
 const name = 'views'
 const checksumBytes = 4
 
+/** Where a value is the packer's own buffer, from `start` to `end`. */
+type Packed = Buffer & { start?: number; end?: number }
+
 /** Values behind their checksum. @throws StoreDamaged */
 const checkedValues = () => {
   const packr = new Packr({ useRecords: false })
-  const framed = (packed: Buffer): Buffer => {
-    const bytes = Buffer.allocUnsafe(checksumBytes + packed.length)
-    packed.copy(bytes, checksumBytes)
-    bytes.writeUInt32LE(crc32(packed))
+  /** Before each value, the packer leaves room for its checksum. */
+  const framed = (value: unknown, how = 0): Packed => {
+    const bytes: Packed = packr.pack(value, how | RESERVE_START_SPACE | checksumBytes)
+    const { start = 0, end = bytes.length } = bytes
+    bytes.writeUInt32LE(crc32(bytes.subarray(start + checksumBytes, end)), start)
     return bytes
   }
   // Every entry of an index has this value.
-  const nothing = framed(packr.pack(null))
+  const nothing = Buffer.from(framed(null))
   return {
-    encode: (value: unknown): Buffer => (value === null ? nothing : framed(packr.pack(value))),
+    /** lmdb then says how the packer's own buffer may be used, and copies from it. */
+    copyBuffers: true,
+    encode: (value: unknown, how?: number): Buffer =>
+      value === null ? nothing : framed(value, how),
     decode(read: Uint8Array, { end = read.length } = {}): unknown {
       const bytes = bufferOf(read)
       const packed = bytes.subarray(checksumBytes, end)

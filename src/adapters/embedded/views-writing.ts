@@ -54,11 +54,9 @@ export const viewsWriting = (db: ViewsDatabase) => {
   const totals = new Map<string, number>()
 
   const stored = ({ documents }: StoredTable, id: string): Document | undefined =>
-    cache.get(documents, id, () =>
-      behind.all(documents, id)
-        ? undefined
-        : (db.get(documentKey(documents, id)) as Document | undefined),
-    )
+    behind.all(documents, id)
+      ? undefined
+      : cache.get(documents, id, () => db.get(documentKey(documents, id)) as Document | undefined)
 
   const writeDocuments = (table: Table): Written[] => {
     const ids = [...table.changed.keys()]
@@ -117,8 +115,11 @@ export const viewsWriting = (db: ViewsDatabase) => {
   return {
     stored,
 
-    /** Writes the changed documents, entries, totals and checkpoints of tables, in one transaction. */
-    write(tables: Iterable<Table>): void {
+    /**
+     * Writes the changed documents, entries, totals and checkpoints of tables, in one transaction.
+     * `bulk`: they are not likely to be read soon, so new ones are not kept in memory.
+     */
+    write(tables: Iterable<Table>, bulk: boolean): void {
       const now = db.transactionSync(() => {
         const deltas = new Map<string, Delta>()
         const count: Count = (keyspace, place, length, delta) => {
@@ -137,8 +138,9 @@ export const viewsWriting = (db: ViewsDatabase) => {
       })
       if (totals.size > keptTotals) totals.clear()
       for (const [name, total] of now) totals.set(name, total)
+      const keep = bulk ? cache.replace : cache.set
       for (const table of tables) {
-        for (const [id, after] of table.changed) cache.set(table.documents, id, after)
+        for (const [id, after] of table.changed) keep(table.documents, id, after)
         table.changed.clear()
       }
     },
