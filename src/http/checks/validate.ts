@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifySchemaCompiler } from 'fastify'
 import type { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import { complexity, malformation } from './json-text.ts'
+import { sparseSchema } from './sparse-schema.ts'
 
 /** A request that does not match its route's schema; the reply is shaped for the route's group. */
 export class InvalidRequest extends Error {
@@ -20,14 +21,18 @@ export class InvalidRequest extends Error {
  * zod parses every part of a request once, and handlers get the parsed value. A missing body lacks
  * every field.
  */
-export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
-  ({ schema, httpPart = 'body' }) =>
-  (value: unknown) => {
-    const parsed = schema.safeParse(value)
+export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({
+  schema,
+  httpPart = 'body',
+}) => {
+  const schemaFor = sparseSchema(schema) ?? (() => schema)
+  return (value: unknown) => {
+    const parsed = schemaFor(value).safeParse(value)
     if (parsed.success) return { value: parsed.data }
     const { issues } = (value === null && schema.safeParse({}).error) || parsed.error
     return { error: new InvalidRequest(httpPart, issues) }
   }
+}
 
 declare module 'fastify' {
   interface FastifyRequest {
