@@ -52,6 +52,7 @@ export const appendDecisions = ({ store, cache, clock, times, shared }: Options)
         type,
         data,
         metadata: version === 1 ? metadata : { ...metadata, schema_version: version },
+        decided: true,
       }
     })
   }

@@ -31,7 +31,8 @@ const refusal = (error: unknown): string =>
     : 'its older form could not be lifted'
 
 /**
- * Reads stored events by a table: upcasts data of older schema versions, then parses it.
+ * Reads stored events by a table: upcasts data of older schema versions, then parses it. What this
+ * process decided itself, and has not read from the disk, is as its schema has it already.
  * @throws UnknownEvent, UnreadableEvent
  */
 export const decoder =
@@ -40,6 +41,7 @@ export const decoder =
     const { type, data, metadata } = recorded
     const schema = Object.hasOwn(table, type) ? table[type] : undefined
     if (!schema) throw new UnknownEvent(recorded)
+    if (recorded.decided) return recorded as Seen<Table>
     const version = metadata?.schema_version
     const current = schemaVersionOf(type, versions)
     if (!(Number.isInteger(version) && version >= 1 && version <= current))

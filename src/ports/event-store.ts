@@ -1,10 +1,22 @@
 import { type Metadata, type Position, position, type Recorded } from '../domain/event.ts'
 
 /** `id` is a UUID; the same id appended again to the same place is stored once. */
-export type NewEvent = { id: string; type: string; data: unknown; metadata: Metadata }
+export type NewEvent = {
+  id: string
+  type: string
+  data: unknown
+  metadata: Metadata
+  /** Its data is what its schema gives, as it is where it was decided. */
+  decided?: true
+}
 
 /** An event as it is stored: its type and data not parsed yet. */
-export type RecordedEvent = Recorded & { type: string; data: unknown }
+export type RecordedEvent = Recorded & {
+  type: string
+  data: unknown
+  /** Appended so by this process, and not read from the disk: its data needs no check. */
+  decided?: true
+}
 
 /** The position before the first event. */
 export const START = position.parse(-1)

@@ -28,6 +28,14 @@ t.test('an event is what was stored, its data parsed', async (t) => {
   t.strictSame(decoder(events)(event), event)
 })
 
+t.test('what was decided here is not parsed again; what is read from the disk is', async (t) => {
+  const own = { ...stored('Weighed', { grams: 'five' }), decided: true as const }
+  t.equal(decoder(events)(own), own)
+  const { decided: _, ...read } = own
+  t.throws(() => decoder(events)(read), { name: 'UnreadableEvent' })
+  t.throws(() => decoder(events)({ ...own, type: 'Melted' }), { name: 'UnknownEvent' })
+})
+
 t.test('older data is lifted version by version', async (t) => {
   const decode = decoder(events, versions)
   t.strictSame(decode(stored('Weighed', { kilos: 2 }, 1)).data, { grams: 2000 })

@@ -1,12 +1,16 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { z } from 'zod'
 import { projections, readModels } from '../../projections/all.ts'
 import { openStores } from '../../src/app/stores.ts'
+import type { EventTable } from '../../src/domain/aggregate.ts'
 import { eventsByCategory } from '../../src/domain/categories.ts'
+import { decoder } from '../../src/event-sourcing/codec.ts'
+import { START } from '../../src/ports/event-store.ts'
 import { silent } from '../../src/ports/log.ts'
 import type { Document } from '../../src/ports/views.ts'
 import { eventually } from '../support/eventually.ts'
@@ -42,6 +46,9 @@ const rare = [
   'UploadProcessingStarted',
   'UploadRequeued',
 ]
+
+const categoryOf = (stream: string) =>
+  stream.slice(0, stream.indexOf('-')) as keyof typeof eventsByCategory
 
 /** What is only there while work is cut off. */
 const passing = ['forks']
@@ -89,7 +96,15 @@ t.test('live views are what the log comes to, after something of everything', as
   for (const { name } of projections) t.match(sound.out, `${name}: `)
   t.match(await reprise('projections verify nothing', { DATA_DIR }), { code: 2 })
 
-  const { views, close } = await openStores({ DATA_DIR }, silent)
+  const { views, events, close } = await openStores({ DATA_DIR }, silent)
+  const changed: string[] = []
+  for await (const batch of events.history(START))
+    for (const event of batch) {
+      const table: EventTable = eventsByCategory[categoryOf(event.stream)]
+      const { data } = decoder(table)(event)
+      if (!isDeepStrictEqual(data, event.data)) changed.push(event.type)
+    }
+  t.strictSame(changed, [], 'what is decided is what its schema gives: it is folded unparsed')
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, formats })
   for (const projection of projections) {
     const fits = ajv.compile(z.toJSONSchema(projection.schema))

@@ -29,12 +29,13 @@ const readAs = (stream: string, revision: number, events: readonly NewEvent[]) =
   const copies: RecordedEvent[] = []
   const shared = events[0]?.metadata
   const sharedCopy = jsonCopy(shared)
-  for (const { id, type, data, metadata: own } of events) {
+  for (const { id, type, data, metadata: own, decided } of events) {
     const copy = jsonCopy(data)
     const metadata = own === shared ? sharedCopy : jsonCopy(own)
     if (copy === undefined || metadata === undefined) return undefined
-    const place = { stream, revision: revision + copies.length, position: START }
-    copies.push({ id, type, data: copy, metadata, ...place })
+    const at = revision + copies.length
+    const event = { id, type, data: copy, metadata, stream, revision: at, position: START }
+    copies.push(decided ? { ...event, decided } : event)
   }
   return copies
 }
