@@ -140,7 +140,7 @@ export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Option
 
   /** A new key, or the one that another caller stored first. */
   const created = (name: string): Promise<Uint8Array> =>
-    keys.create(name, Uint8Array.from(randomBytes(keyBytes)))
+    keys.create(name, new Uint8Array(randomBytes(keyBytes)))
 
   /** Finds or makes a key; other callers meanwhile wait for the same promise. */
   const fetched = (name: string, find: (name: string) => Promise<Uint8Array | undefined>) => {

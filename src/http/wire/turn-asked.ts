@@ -19,7 +19,6 @@ export type TurnSent = Pick<ChatBody, 'messages'> &
 
 /** In the terms of turns. `keep`: the turn can be read again after its end. @throws Refusal */
 export const turnAsked = (sent: TurnSent, keep: TurnAsked['keep']): TurnAsked => ({
-  ...conversationOf(sent),
   clientTools: offeredTools(sent),
   sessionId: sent.session_id,
   hidden: sent.session_hidden,
@@ -29,4 +28,5 @@ export const turnAsked = (sent: TurnSent, keep: TurnAsked['keep']): TurnAsked =>
   settings: modelSettingsOf(sent),
   format: answerFormatOf(sent.response_format),
   keep,
+  ...conversationOf(sent),
 })
