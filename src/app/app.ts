@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { ModelsConfig } from '../adapters/models/registry.ts'
 import type { Config } from '../config.ts'
 import { appendTimes } from '../event-sourcing/append-times.ts'
+import { askedBy } from '../event-sourcing/asked-by.ts'
 import { workMetrics } from '../http/server/work-metrics.ts'
 import { keepAliveMs as silenceMs } from '../http/streams/sse.ts'
 import type { SocketTimes } from '../http/ws/connection.ts'
@@ -134,6 +135,7 @@ export const app = (config: Config, options: Options) =>
     const keyUsage = opened.use(keyUsageMeter({ record: commands.recordKeyUsage, clock, log }))
     const refusals = opened.use(refusalMeter({ record: commands.recordRefusal, clock, log }))
 
+    const setOffBy = askedBy(events.read)
     const content = opened.use(
       contentPart({
         config,
@@ -148,6 +150,7 @@ export const app = (config: Config, options: Options) =>
         vault,
         linkKey: secrets.links,
         leases,
+        askedBy: setOffBy,
         clock,
         node,
         log,
@@ -165,6 +168,7 @@ export const app = (config: Config, options: Options) =>
         head,
         embedder,
         leases,
+        askedBy: setOffBy,
         clock,
         node,
         log,
@@ -207,6 +211,7 @@ export const app = (config: Config, options: Options) =>
         waitForPosition,
         head,
         read: events.read,
+        askedBy: setOffBy,
         load,
         refused: refusals.refused,
         work,
@@ -315,6 +320,7 @@ export const app = (config: Config, options: Options) =>
       projecting,
       turns,
       resumeOrClose: chat.resumeOrClose,
+      namesOf: chat.namesOf,
       forkSessions,
       warmAgents,
       answers,

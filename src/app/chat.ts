@@ -20,6 +20,7 @@ import type { RuntimePorts } from '../agents/agent-kind.ts'
 import { agentRuntime } from '../agents/agent-runtime.ts'
 import type { Config } from '../config.ts'
 import type { Position } from '../domain/event.ts'
+import type { AskedBy } from '../event-sourcing/asked-by.ts'
 import type { Load } from '../event-sourcing/transactor.ts'
 import { noteRefused } from '../http/errors/noted.ts'
 import { adminRunRoutes } from '../http/routes/admin-runs.ts'
@@ -68,6 +69,7 @@ import { repeatedRequests } from '../turns/repeated-requests.ts'
 import { replayRun } from '../turns/replay-run.ts'
 import type { RequireSubscription } from '../turns/require-subscription.ts'
 import { resumeOrClose } from '../turns/resume-or-close.ts'
+import { runNames } from '../turns/run-names.ts'
 import { runSpans } from '../turns/run-spans.ts'
 import { takeRun } from '../turns/take-run.ts'
 import { turns as turnsOf } from '../turns/turns.ts'
@@ -116,6 +118,7 @@ type Uses = {
   /** Streams, event by event, and as they are decided on. */
   read: EventStore['read']
   load: Load
+  askedBy: AskedBy
   clock: Clock
   /** This process's life. */
   node: string
@@ -144,11 +147,7 @@ export const chatPart = (uses: Uses) => {
     findPendingApprovals({ approvals, open }),
   )
   const warmAgents = warmAgentsOf({ findAgents, toolsOf, models, clock })
-  /** One that cannot go on now does so with the next tick. */
-  const ready = (runId: string): Promise<void> =>
-    goOnWithRun(runId).catch((err: unknown) =>
-      log.error({ err, run_id: runId }, 'a run could not go on'),
-    )
+  const namesOf = runNames(uses.askedBy)
   const turns = turnsOf({
     cancelPausedRun: commands.cancelPausedRun,
     ready,
@@ -181,11 +180,19 @@ export const chatPart = (uses: Uses) => {
     node,
     log,
   })
-  const resumed = resumeOrClose({ resume: turns.resume, endRun: commands.endRun, clock, log })
-  /** The views show why it is to go on. */
-  async function goOnWithRun(runId: string): Promise<void> {
-    const run = await runs.get(runId)
-    if (run?.status === 'awaiting_approval' || run?.status === 'in_doubt') await resumed(run)
+  const { resume } = turns
+  const resumed = resumeOrClose({ resume, endRun: commands.endRun, namesOf, clock, log })
+  /** The views show why it is to go on. One that cannot go on now does so with the next tick. */
+  async function ready(runId: string): Promise<void> {
+    let names: object = { run_id: runId }
+    try {
+      const run = await runs.get(runId)
+      if (run?.status !== 'awaiting_approval' && run?.status !== 'in_doubt') return
+      names = await namesOf(run)
+      await resumed(run)
+    } catch (err) {
+      log.error({ err, ...names }, 'a run could not go on')
+    }
   }
   const repeats = repeatedRequests({ turns, findRepeatedRun: findRepeatedRun(runs), clock })
   const currentSession = findCurrentSession({
@@ -242,6 +249,7 @@ export const chatPart = (uses: Uses) => {
   return {
     turns,
     resumeOrClose: resumed,
+    namesOf,
     beginTurn,
     warmAgents,
     forkSessions,

@@ -6,7 +6,9 @@ import { httpContentProvider } from '../adapters/generation/http-provider.ts'
 import { offlineContentProvider } from '../adapters/generation/offline-provider.ts'
 import { guardedOutbound } from '../adapters/outbound/guarded.ts'
 import type { Config } from '../config.ts'
+import { contentStream } from '../domain/content/content.ts'
 import type { Position } from '../domain/event.ts'
+import type { AskedBy } from '../event-sourcing/asked-by.ts'
 import { contentWebhookRoutes } from '../http/routes/content-webhooks.ts'
 import { contentRoutes } from '../http/routes/contents.ts'
 import { fileRoutes } from '../http/routes/files.ts'
@@ -47,6 +49,7 @@ type Uses = {
   linkKey: Secrets['links']
   leases: Leases
   clock: Clock
+  askedBy: AskedBy
   /** This process's life. */
   node: string
   log: Log
@@ -90,6 +93,10 @@ export const contentPart = (uses: Uses) => {
     vault,
     startContent: commands.startContent,
     finishContent: commands.finishContent,
+    async requestOf(id) {
+      const view = await contents.get(id)
+      return view && uses.askedBy(contentStream(view.organization_id, id).name)
+    },
     leases: uses.leases,
     clock,
     node: uses.node,

@@ -11,6 +11,7 @@ import { goOnWithRuns } from '../reactors/go-on-with-runs.ts'
 import { tellOrganizations } from '../reactors/tell-organizations.ts'
 import type { ForkSessions } from '../turns/fork-sessions.ts'
 import type { ResumeOrClose } from '../turns/resume-or-close.ts'
+import type { RunNames } from '../turns/run-names.ts'
 import type { Turns } from '../turns/turns.ts'
 import type { WarmAgents } from '../turns/warm-agents.ts'
 import type { Commands } from './commands.ts'
@@ -27,6 +28,7 @@ type Uses = {
   projecting: Pick<Projector, 'waitForPosition'>
   turns: Pick<Turns, 'find' | 'isRunning'>
   resumeOrClose: ResumeOrClose
+  namesOf: RunNames
   forkSessions: ForkSessions
   warmAgents: Pick<WarmAgents, 'release'>
   answers: Pick<Answers, 'sweep'>
@@ -61,6 +63,7 @@ export const housekeeping = (uses: Uses) => {
     isLive: turns.isRunning,
     stop: (runId) => turns.find(runId)?.cancel(),
     resumeOrClose: uses.resumeOrClose,
+    namesOf: uses.namesOf,
     leases,
     clock,
     node,
@@ -80,6 +83,7 @@ export const housekeeping = (uses: Uses) => {
     runs: views.runs,
     expireApproval: commands.expireApproval,
     resumeOrClose: uses.resumeOrClose,
+    namesOf: uses.namesOf,
     waitForPosition: (position) => projecting.waitForPosition(position, shownWithinMs),
     clock,
     log,

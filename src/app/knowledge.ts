@@ -8,6 +8,8 @@ import { listFiles } from '../../queries/list-files.ts'
 import { listUploads } from '../../queries/list-uploads.ts'
 import type { Config } from '../config.ts'
 import type { Position } from '../domain/event.ts'
+import { fileStream } from '../domain/file/file.ts'
+import type { AskedBy } from '../event-sourcing/asked-by.ts'
 import { ragDatastoreRoutes } from '../http/routes/rag-datastores.ts'
 import { ragFileRoutes } from '../http/routes/rag-files.ts'
 import { ragSearchRoutes } from '../http/routes/rag-search.ts'
@@ -25,6 +27,7 @@ import { indexUploads } from '../reactors/index-uploads.ts'
 import { uploadAndIndex } from '../reactors/upload-and-index.ts'
 import type { Delegate } from '../security/delegate.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
+import { fileKey } from '../support/ids.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 
@@ -47,6 +50,7 @@ type Uses = {
   embedder: Embedder | undefined
   leases: Leases
   clock: Clock
+  askedBy: AskedBy
   /** This process's life. */
   node: string
   log: Log
@@ -57,11 +61,19 @@ const threads = Math.min(4, Math.max(2, availableParallelism() - 1))
 
 /** Knowledge: uploading documents, indexing them, and searching them. */
 export const knowledgePart = (uses: Uses) => {
-  const { config, commands, views, delegate, blobs, waitForPosition, head } = uses
+  const { config, commands, views, delegate, blobs, waitForPosition, head, askedBy } = uses
   const { embedder, leases, clock, node, log } = uses
   const { datastores, uploads } = views
   const files = findUploads(uploads)
   const { followUpload } = commands
+
+  const requestOf = async (id: string) => {
+    const view = await uploads.get(id)
+    if (!view) return undefined
+    const { organization_id, datastore_id, filename } = view
+    const { name } = fileStream(organization_id, fileKey(datastore_id, filename))
+    return askedBy(name, { field: 'uploadId', is: id })
+  }
 
   // When one reactor has worked on an upload, the other looks whether there is work for it.
   const embedding =
@@ -73,6 +85,7 @@ export const knowledgePart = (uses: Uses) => {
       followUpload,
       waitForPosition,
       worked: (organizationId, id) => indexing.add(organizationId, [id]),
+      requestOf,
       leases,
       clock,
       node,
@@ -90,6 +103,7 @@ export const knowledgePart = (uses: Uses) => {
     waitForPosition,
     head,
     worked: (organizationId, id) => embedding?.add(organizationId, [id]),
+    requestOf,
     leases,
     clock,
     node,

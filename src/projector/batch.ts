@@ -19,6 +19,8 @@ export type FoldedBatch = {
   changes: readonly DocumentChange[]
   position: Position
   error?: unknown
+  /** The request of the event that it stopped at, where there is one. */
+  requestId?: string | undefined
 }
 
 const nothing: readonly DocumentChange[] = []
@@ -57,7 +59,9 @@ const outcome = async (
     if (!error) return { cursor, changes, position: batch.position }
     const failed = steps[done]?.event.position ?? routed.failed
     const before = batch.events.findLast((event) => event.position < failed)?.position ?? position
-    return { cursor, changes, position: latest(position, before), error }
+    const at = batch.events.find((event) => event.position === failed)
+    const requestId = at?.metadata.request_id
+    return { cursor, changes, position: latest(position, before), error, requestId }
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error
     return { cursor, changes: [], position, error }

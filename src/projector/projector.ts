@@ -76,10 +76,11 @@ export const projector = (options: Options) => {
 
   const done = (outcomes: readonly FoldedBatch[]) => {
     marks.moved(outcomes.map(({ cursor, position }) => [cursor.projection.name, position]))
-    for (const { cursor, position, error } of outcomes) {
+    for (const { cursor, position, error, requestId } of outcomes) {
       if (!error) continue
       const { name } = cursor.projection
-      log.error({ err: error, projection: name, position }, 'a projection has stopped')
+      const reqId = requestId === undefined ? {} : { reqId: requestId }
+      log.error({ err: error, ...reqId, projection: name, position }, 'a projection has stopped')
       marks.stopped(name)
     }
     if (!changes.observed) return

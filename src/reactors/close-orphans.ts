@@ -13,6 +13,7 @@ import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
 import type { ResumeOrClose } from '../turns/resume-or-close.ts'
+import type { RunNames } from '../turns/run-names.ts'
 
 /**
  * The lease that shows that a process is alive: while it holds the lease, no other ends its runs.
@@ -37,6 +38,7 @@ type Uses = {
   resumeOrClose: ResumeOrClose
   endRun: EndRunCommand
   settleReservation: SettleReservationCommand
+  namesOf: RunNames
   log: Log
 }
 
@@ -65,7 +67,7 @@ export const closeOrphans = (uses: Uses) => {
     const { run_id: runId, session_id: sessionId, payer_id: payerId } = run
     const call = callFor(runId, run.organization_id)
     const { ended } = await endRun({ sessionId, payerId, steps: [], end }, call)
-    if (ended) log.warn({ run_id: runId, end: end.type }, 'a run was ended')
+    if (ended) log.warn({ ...(await uses.namesOf(run)), end: end.type }, 'a run was ended')
   }
 
   const openRuns = async (certain: boolean) => {

@@ -33,6 +33,8 @@ type Uses = {
   waitForPosition: WaitForPosition
   /** Called when the lease of an upload is released: another reactor may be waiting for it. */
   worked(organizationId: string, uploadId: string): void
+  /** The request that an upload came with, for the log. */
+  requestOf(id: string): Promise<string | undefined>
   leases: Leases
   clock: Clock
   node: string
@@ -49,6 +51,7 @@ async function* once(bytes: Uint8Array) {
  */
 export const embedUploads = (uses: Uses) => {
   const { uploads, blobs, embedder, followUpload, waitForPosition, leases, clock, node, log } = uses
+  const { requestOf } = uses
   const refused = new LRUCache<string, true>({ max: 10_000, ttl: refusedMs })
   let restUntil = 0
   let stopped = false
@@ -99,13 +102,13 @@ export const embedUploads = (uses: Uses) => {
   }
 
   /** Logs the errors of a provider, and puts the work off. @throws any other error */
-  const excused = (id: string, err: unknown): void => {
+  const excused = async (id: string, err: unknown): Promise<void> => {
     const down = err instanceof ModelUnavailable || err instanceof ModelTimeout
     if (!down && !(err instanceof ModelFault)) throw err
     if (down) restUntil = clock.now().getTime() + restMs
     else refused.set(id, true)
     log.warn(
-      { err, upload_id: id },
+      { err, reqId: await requestOf(id), upload_id: id },
       'a document could not be embedded; until then search finds it by its words',
     )
   }
@@ -119,7 +122,7 @@ export const embedUploads = (uses: Uses) => {
     uses.worked(view.organization_id, id)
   }
 
-  const pool = workers({ work, log, most, what: 'embedding an upload' })
+  const pool = workers({ work, log, requestOf, most, what: 'embedding an upload' })
 
   const add = (organizationId: string, uploadIds: readonly string[]): void => {
     for (const id of uploadIds) pool.add(organizationId, id)

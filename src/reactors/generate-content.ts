@@ -37,6 +37,8 @@ type Uses = {
   startContent: StartContentCommand
   finishContent: FinishContentCommand
   leases: Leases
+  /** The request that asked for an item, for the log. */
+  requestOf(id: string): Promise<string | undefined>
   clock: Clock
   node: string
   log: Log
@@ -193,7 +195,13 @@ export const generateContent = (uses: Uses) => {
     })
   }
 
-  const pool = workers({ work: generate, log, most: 8, what: 'content generation' })
+  const pool = workers({
+    work: generate,
+    log,
+    requestOf: uses.requestOf,
+    most: 8,
+    what: 'content generation',
+  })
   const watching = uses.changes.subscribe(({ view, id, document }) => {
     if (view !== 'contents') return
     const content = document as ContentView | undefined

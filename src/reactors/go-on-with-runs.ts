@@ -9,6 +9,7 @@ import { START } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { View, WaitForPosition } from '../ports/views.ts'
 import type { ResumeOrClose } from '../turns/resume-or-close.ts'
+import type { RunNames } from '../turns/run-names.ts'
 
 type Uses = {
   approvals: View<ApprovalView>
@@ -17,6 +18,7 @@ type Uses = {
   /** Goes on with a run; one that cannot go on is closed. */
   resumeOrClose: ResumeOrClose
   waitForPosition: WaitForPosition
+  namesOf: RunNames
   clock: Clock
   log: Log
 }
@@ -56,8 +58,8 @@ export const goOnWithRuns = (uses: Uses) => {
     await waitForPosition(await expired())
     for (const run of await findAll(runs, { index: 'decided', equals: [true] })) {
       if (run.status !== 'awaiting_approval' && run.status !== 'in_doubt') continue
-      await resumeOrClose(run).catch((err: unknown) =>
-        log.error({ err, run_id: run.run_id }, 'a run could not go on'),
+      await resumeOrClose(run).catch(async (err: unknown) =>
+        log.error({ err, ...(await uses.namesOf(run)) }, 'a run could not go on'),
       )
     }
   }

@@ -35,6 +35,8 @@ type Uses = {
   head(): Promise<Position>
   /** Called when the work on an upload is done. */
   worked(organizationId: string, uploadId: string): void
+  /** The request that an upload came with, for the log. */
+  requestOf(id: string): Promise<string | undefined>
   leases: Leases
   clock: Clock
   node: string
@@ -141,7 +143,13 @@ export const indexUploads = (uses: Uses) => {
     uses.worked(view.organization_id, id)
   }
 
-  const pool = workers({ work, log, most: uses.threads, what: 'indexing an upload' })
+  const pool = workers({
+    work,
+    log,
+    requestOf: uses.requestOf,
+    most: uses.threads,
+    what: 'indexing an upload',
+  })
 
   /** Removes the files of a deleted DataStore; answers how many there were. */
   const clear = async (organizationId: string, datastoreId: string): Promise<number> => {

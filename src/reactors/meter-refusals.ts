@@ -47,7 +47,10 @@ export const refusalMeter = (options: Options) => {
 
   const write = (event: RefusalEvent, call: Call): void => {
     const written = record(event, call)
-      .catch((err) => log.error({ err, ...event.data }, 'a refusal could not be recorded'))
+      .catch((err) => {
+        const fields = { err, reqId: call.requestId, ...event.data }
+        log.error(fields, 'a refusal could not be recorded')
+      })
       .finally(() => writing.delete(written))
     writing.add(written)
   }

@@ -5,6 +5,8 @@ type Options = {
   /** Works on one id. An error is logged, and the id is dropped until it is added again. */
   work(id: string): Promise<void>
   log: Log
+  /** The request that an id is of, for the log. */
+  requestOf?(id: string): Promise<string | undefined>
   /** How many ids are worked on at once. */
   most: number
   /** What the work is, for the log. */
@@ -15,7 +17,7 @@ type Options = {
  * Works through ids, a few at once, none twice at the same time. Organizations take turns, and the
  * ids of one come in the order they were added.
  */
-export const workers = ({ work, log, most, what }: Options) => {
+export const workers = ({ work, log, requestOf, most, what }: Options) => {
   const queue = fairQueue<string>(most)
   const busy = new Map<string, Promise<void>>()
   /** Added while they were worked on. */
@@ -41,7 +43,10 @@ export const workers = ({ work, log, most, what }: Options) => {
     for (let entered = stopped ? undefined : queue.next(); entered; entered = queue.next()) {
       const { item: id, leave } = entered
       const done = work(id)
-        .catch((err) => log.error({ err, id }, `${what} failed`))
+        .catch(async (err) => {
+          const reqId = await requestOf?.(id).catch(() => undefined)
+          log.error({ err, ...(reqId === undefined ? {} : { reqId }), id }, `${what} failed`)
+        })
         .finally(() => {
           leave()
           ended(id)

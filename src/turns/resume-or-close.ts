@@ -4,12 +4,14 @@ import { uncharged } from '../domain/session/running.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
+import type { RunNames } from './run-names.ts'
 import { NotResumable } from './take-run.ts'
 import type { Turns } from './turns.ts'
 
 type Uses = {
   resume: Turns['resume']
   endRun: EndRunCommand
+  namesOf: RunNames
   clock: Clock
   log: Log
 }
@@ -19,19 +21,21 @@ type Uses = {
  * it goes on. @throws StoreUnavailable
  */
 export const resumeOrClose =
-  ({ resume, endRun, clock, log }: Uses) =>
+  ({ resume, endRun, namesOf, clock, log }: Uses) =>
   async (run: RunView): Promise<void> => {
     const { run_id: runId, session_id: sessionId, payer_id: payerId, organization_id } = run
     try {
       await resume(run)
-      log.info({ run_id: runId }, 'a run goes on')
+      log.info(await namesOf(run), 'a run goes on')
     } catch (error) {
       if (!(error instanceof NotResumable)) throw error
       const data = { runId, code: 'interrupted', cause: error.message, ...uncharged }
       const end = { type: 'RunFailed', data } as const
       const call = systemCall(runId, clock.now(), organization_id)
       const { ended } = await endRun({ sessionId, payerId, steps: [], end }, call)
-      if (ended) log.warn({ run_id: runId, end: end.type }, 'a run was ended')
+      if (!ended) return
+      const { cause } = data
+      log.warn({ ...(await namesOf(run)), end: end.type, cause }, 'a run was ended')
     }
   }
 export type ResumeOrClose = ReturnType<typeof resumeOrClose>

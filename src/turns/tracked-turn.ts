@@ -10,7 +10,7 @@ type Tracked = {
     LiveTurn,
     'runId' | 'sessionId' | 'organizationId' | 'agentId' | 'created' | 'askedBy'
   >
-  requestId: string
+  requestId(): string
   keep: Kept
 }
 
@@ -50,7 +50,7 @@ export const trackedTurn =
       .catch((error: unknown): Outcome => {
         started.reject(error)
         if (error instanceof Refusal) return { status: 'failed', refusal: error }
-        const fields = { err: error, reqId: requestId, run_id: about.runId }
+        const fields = { err: error, reqId: requestId(), run_id: about.runId }
         logger.error(fields, 'a turn could not be stored')
         return { status: 'failed', refusal: refusal('service_unavailable') }
       })

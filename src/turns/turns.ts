@@ -100,7 +100,7 @@ export const turns = (uses: Uses) => {
         leave()
       }
     }
-    const tracking = { about, requestId: call.requestId, keep }
+    const tracking = { about, requestId: () => call.requestId, keep }
     return tracked(tracking, (turn, control) =>
       answered(turn, control).finally(() => request.files?.discard?.()),
     )
@@ -120,14 +120,20 @@ export const turns = (uses: Uses) => {
       created: Math.floor(Date.parse(run.started_at) / 1000),
     }
     const taking = deferred<void>()
-    tracked({ about, requestId: runId, keep: true }, async (turn, control) => {
+    let requestId = runId
+    tracked({ about, requestId: () => requestId, keep: true }, async (turn, control) => {
       const leave = await queue.enter(sessionName(about))
       try {
-        const taken = await takeRun(run)
+        const taken = await takeRun(run).catch((error: unknown) => {
+          // Whoever wants it to go on is told, and says so in the log.
+          taking.reject(error)
+          throw refusal('service_unavailable')
+        })
         if (!taken) return { status: 'failed', refusal: refusal('service_unavailable') }
         const { request, attempt, sent, ...rest } = taken
         const { ownerId, keyId } = sent.session
         const { log } = control
+        requestId = request.call.requestId
         log.push({ event: 'run_resumed', attempt })
         Object.assign(turn(), { attempt, begun: { ownerId, keyId, position: sent.position } })
         control.started.resolve(turn())
@@ -136,9 +142,6 @@ export const turns = (uses: Uses) => {
         const begun = { ...rest, sent, log, cancelled: control.cancelled, attempt, startedAt }
         taking.resolve()
         return await followed(finish(request, runId, begun), control)
-      } catch (error) {
-        taking.reject(error)
-        throw error
       } finally {
         taking.resolve()
         leave()

@@ -8,7 +8,7 @@ import { deferred } from '../../src/support/deferred.ts'
 import { boxHistory, put, say } from '../support/box-history.ts'
 import { opened } from '../support/opened.ts'
 import { at } from '../support/positions.ts'
-import { batchOf } from '../support/recorded.ts'
+import { batchOf, call } from '../support/recorded.ts'
 import { asStraight } from '../support/sequential-feed.ts'
 import { boxEvents, boxes, tallies, things, toys } from '../support/toys.ts'
 
@@ -149,7 +149,10 @@ t.test('a projection that cannot go on stops alone and goes on once it can', asy
     { name: 'things', state: 'running', position: 2 },
     { name: 'tallies', state: 'running', position: 2 },
   ])
-  t.match(errors, [{ projection: 'narrow' }, { projection: 'clumsy' }])
+  t.match(errors, [
+    { projection: 'narrow', reqId: call.requestId },
+    { projection: 'clumsy', reqId: call.requestId },
+  ])
   t.equal(one.checkpoint(), 2)
   t.strictSame(await one.lag(), { amount: 0, unit: 'events' })
   await one.stop()

@@ -3,9 +3,11 @@ import { accountStream, decideReserve } from '../../src/domain/account/account.t
 import type { SessionEvent } from '../../src/domain/session/events.ts'
 import { decideRecord } from '../../src/domain/session/runs.ts'
 import { sessionStream } from '../../src/domain/session/session.ts'
+import { askedBy } from '../../src/event-sourcing/asked-by.ts'
 import { silent } from '../../src/ports/log.ts'
 import { closeOrphans, nodeLease } from '../../src/reactors/close-orphans.ts'
 import { resumeOrClose } from '../../src/turns/resume-or-close.ts'
+import { runNames } from '../../src/turns/run-names.ts'
 import { NotResumable } from '../../src/turns/take-run.ts'
 import { commanded } from '../support/commanded.ts'
 import { gathered } from '../support/noted.ts'
@@ -27,6 +29,7 @@ const withRun = async (t: Test) => {
     if (!resumable.has(run_id)) throw new NotResumable('the agent is gone')
     resumed.push(run_id)
   }
+  const namesOf = runNames(askedBy(scene.store.read))
   const orphans = closeOrphans({
     ...scene,
     ...read,
@@ -34,7 +37,8 @@ const withRun = async (t: Test) => {
     node: 'ours',
     isLive: (runId) => live.has(runId),
     stop: (runId) => stopped.push(runId),
-    resumeOrClose: resumeOrClose({ resume, endRun: scene.endRun, clock, log: silent }),
+    resumeOrClose: resumeOrClose({ resume, endRun: scene.endRun, namesOf, clock, log: silent }),
+    namesOf,
     log: silent,
   })
   await leases.acquire(nodeLease('theirs'), 'theirs', 60_000)

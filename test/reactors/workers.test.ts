@@ -58,3 +58,23 @@ t.test('an id added while it is worked on is worked on again, once and later', a
   await end('one')
   t.equal(begun.length, 2)
 })
+
+t.test('a failure is logged with the request that asked for the work', async (t) => {
+  const lines: object[] = []
+  const pool = workers({
+    work: async () => {
+      throw new Error('no')
+    },
+    log: { ...log, error: (fields) => void lines.push(fields) },
+    requestOf: async (id) => (id === 'known' ? 'request-1' : undefined),
+    most: 1,
+    what: 'a test',
+  })
+  pool.add('a', 'known')
+  pool.add('a', 'unknown')
+  while (pool.length() > 0) await new Promise((resolve) => setImmediate(resolve))
+  t.match(lines, [
+    { err: { message: 'no' }, id: 'known', reqId: 'request-1' },
+    { err: { message: 'no' }, id: 'unknown' },
+  ])
+})

@@ -44,6 +44,10 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/http/streams/answer-chat.ts',
     'src/turns/asked-before.ts',
   ],
+  'test/http/server/server-logs-of-runs.test.ts': [
+    'src/event-sourcing/asked-by.ts',
+    'src/turns/run-names.ts',
+  ],
   'test/http/routes/mcp.test.ts': ['src/http/mcp/call-agent.ts', 'src/http/mcp/cancellations.ts'],
   'test/http/routes/feed-bounds.test.ts': ['src/http/routes/admin-feeds.ts', 'src/feeds/feeds.ts'],
   'test/http/routes/platform-audit.test.ts': [

@@ -38,7 +38,15 @@ t.test('what is asked for in a session that is erased is not made', async (t) =>
   await all.seen()
   await all.vault.destroy(sessionKey('org-1', 's-1'))
   const { contents } = all.read
-  const reactor = generateContent({ ...all, contents, provider, node: 'node-1', log: silent })
+  const requestOf = async () => undefined
+  const reactor = generateContent({
+    ...all,
+    contents,
+    provider,
+    requestOf,
+    node: 'node-1',
+    log: silent,
+  })
   t.teardown(reactor.stop)
   await reactor.sweep()
   const item = await eventually(async () => {
