@@ -5,22 +5,22 @@ import type { TurnCount } from './counting/turn-counts.ts'
  * own, with the offline model (docs/performance.md#a-budget-a-turn).
  */
 export const turnBudget: Readonly<Record<TurnCount, number>> = {
-  bytes: 450_000,
-  events: 10.5,
-  logCommits: 2.5,
-  logPuts: 12,
-  logGets: 2,
+  bytes: 420_000,
+  events: 10,
+  logCommits: 2.3,
+  logPuts: 11,
+  logGets: 1.2,
   viewsCommits: 0.5,
   viewsPuts: 30,
   viewsGets: 8,
-  parses: 1.5,
-  stringifies: 9,
-  hashes: 2,
+  parses: 1.2,
+  stringifies: 8,
+  hashes: 1.2,
   ciphers: 3.2,
-  promises: 430,
-  subscriptions: 17,
-  hops: 180,
-  timers: 22,
+  promises: 400,
+  subscriptions: 16.5,
+  hops: 170,
+  timers: 20,
 }
 
 /** What is counted, in words. */
