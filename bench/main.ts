@@ -16,6 +16,7 @@ import { benchLongReads } from './long-reads.ts'
 import { type Measured, tableOf } from './measured.ts'
 import { moveToLoadCore } from './processes.ts'
 import { benchRetrieval } from './retrieval.ts'
+import { benchRuns } from './runs.ts'
 import { benchStored } from './stored.ts'
 import { benchStreams } from './streams.ts'
 import { benchTurns } from './turns.ts'
@@ -31,6 +32,7 @@ const sections: Readonly<Record<string, Section>> = {
   upstream: benchUpstream,
   agents: benchAgents,
   turns: benchTurns,
+  runs: benchRuns,
   stored: benchStored,
   retrieval: benchRetrieval,
   audit: benchAudit,

@@ -1,15 +1,24 @@
 import { createHook } from 'node:async_hooks'
 import crypto from 'node:crypto'
 import { register, syncBuiltinESMExports } from 'node:module'
-import { GCProfiler, getHeapStatistics } from 'node:v8'
+import { GCProfiler, getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Observable, Subscriber } from 'rxjs'
 import { type Counters, countCalls, counters, reset } from './counters.ts'
 
-/** `start with promises` counts them too, which makes everything slower. */
-export type Told = 'start' | 'start with promises' | 'stop'
+/** `start with promises` counts them too, which makes everything slower; `held` asks what is kept. */
+export type Told = 'start' | 'start with promises' | 'stop' | 'held'
 
 /** `bytes` were allocated on V8's heap. */
 export type Counted = Counters & { bytes: number }
+
+/** What the process keeps once its garbage is collected. */
+export type Held = {
+  /** Bytes of V8's heap, and of buffers beside it. */
+  heap: number
+  /** Timers, and open handles besides, by their kind. */
+  resources: Readonly<Record<string, number>>
+}
 
 /**
  * Loaded before the product, it counts what the product does between `start` and `stop`, which it
@@ -49,8 +58,20 @@ const allocated = (): number => {
   return bytes
 }
 
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+const held = (): Held => {
+  collect()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  const resources: Record<string, number> = {}
+  for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1
+  return { heap: heapUsed + arrayBuffers, resources }
+}
+
 process.on('message', (told: Told) => {
-  if (told === 'stop') {
+  if (told === 'held') process.send?.(held())
+  else if (told === 'stop') {
     const counted: Counted = { ...counters, bytes: allocated() }
     promises.disable()
     process.send?.(counted)
