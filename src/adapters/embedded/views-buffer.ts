@@ -3,14 +3,13 @@ import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import type { Document, DocumentChange } from '../../ports/views.ts'
 import type { ViewsDatabase } from './views-database.ts'
 import { type Table, viewsWriting } from './views-writing.ts'
+import { writePace } from './write-pace.ts'
 
 /**
  * Changes wait in memory, so that a document that changes often is written once, and neighbours
  * share pages. What waits longest is written this soon.
  */
 const writeAfterMs = 1_000
-/** So many changed documents of a read model are written at once; it takes less than 10 ms. */
-const pieceChanges = 128
 /** So many changes wait at most. */
 const mostChanges = 4_096
 
@@ -31,6 +30,7 @@ type Addition = {
  */
 export const viewsBuffer = (db: ViewsDatabase) => {
   const { stored, write: writeTables } = viewsWriting(db)
+  const pace = writePace()
   const dirty = new Set<Table>()
   /** Those that are to be written now. */
   const late = new Set<Table>()
@@ -45,9 +45,12 @@ export const viewsBuffer = (db: ViewsDatabase) => {
   /** @throws StoreUnavailable; the changes then stay in memory */
   const writeSome = (tables: readonly Table[], isBulk = false) => {
     const changes = tables.reduce((sum, { changed }) => sum + changed.size, 0)
+    const took = pace.writing(tables)
+    const start = performance.now()
     try {
       writeTables(tables, isBulk)
       refused = false
+      if (!isBulk) took(performance.now() - start)
     } catch (error) {
       if (error instanceof StoreDamaged) throw error
       refused = true
@@ -73,24 +76,12 @@ export const viewsBuffer = (db: ViewsDatabase) => {
     if (dirty.size > 0) writeSome([...dirty], isBulk)
   }
 
-  /** The first table that is due, and others with it that are small. */
-  const nextPiece = (): Table[] => {
-    const piece: Table[] = []
-    let changes = 0
-    for (const table of late) {
-      if (piece.length > 0 && changes + table.changed.size > pieceChanges) continue
-      piece.push(table)
-      changes += table.changed.size
-    }
-    return piece
-  }
-
   /** Writes the tables that are due, a piece in each turn of the event loop. */
   const writeInPieces = () => {
     pieces ??= setImmediate(() => {
       pieces = undefined
       try {
-        const piece = nextPiece()
+        const piece = pace.piece(late)
         if (piece.length > 0) writeSome(piece)
       } catch {
         // The next commit tries again.
@@ -159,8 +150,7 @@ export const viewsBuffer = (db: ViewsDatabase) => {
         ? waiting >= bulk.changes || waitingBytes >= bulk.bytes
         : waiting >= mostChanges
       if (full) return write(more)
-      if (!more)
-        for (const { table } of commits) if (table.changed.size >= pieceChanges) late.add(table)
+      if (!more) for (const { table } of commits) if (pace.isDue(table)) late.add(table)
       if (late.size > 0) writeInPieces()
       if (dirty.size > 0) writeSoon(more ? bulk.afterMs : writeAfterMs)
     },
