@@ -124,13 +124,18 @@ export const appendDecisions = ({ store, cache, clock, times, shared }: Options)
         continue
       }
       for (const { one, error } of refused) one.refused(error)
-      for (const { one, events } of accepted) one.decided(events)
+      const stand = () => {
+        for (const { one, events } of accepted) one.decided(events)
+      }
+      // Where others write too, a decision may have to be made again until it is stored.
+      if (!shared) stand()
       batch = accepted.map(({ one }) => one)
       try {
         if (events.length > 0) {
           const last = await times.during(store.append(stream.name, cached.revision, events))
           Object.assign(cached, { state, ...last })
         }
+        stand()
       } catch (error) {
         if (error instanceof AppendTooLarge && batch.length > 1) {
           // Together they are too large for one append; one at a time they may not be.

@@ -17,7 +17,10 @@ import {
   type Transacted,
 } from './stream-cache.ts'
 
-/** A decision under way. `decided` settles once it is made, `stored` once it is on disk. */
+/**
+ * A decision under way. `decided` settles once it stands: where no other process writes that is before it is on
+ * disk, else at the same time as `stored`, which settles once it is.
+ */
 export type Begun<State, Events> = {
   decided: Promise<Events>
   stored: Promise<Transacted<State, Events>>

@@ -3,7 +3,7 @@ import { commanding, typesOf } from '../support/commanding.ts'
 import { call } from '../support/recorded.ts'
 import { answered, completed, failed, message, routed } from '../support/run-events.ts'
 
-const { endRun, sendMessage, appended, appendedOnce, credited } = await commanding(t)
+const { endRun, sendMessage, node, appended, appendedOnce, credited } = await commanding(t)
 await credited()
 const of = (sessionId: string) => ({ sessionId, payerId: 'user-1' })
 
@@ -35,3 +35,30 @@ t.test('a run ends once, and is charged once', async (t) => {
   const events = await appended(async () => t.match(await endRun(late, call), { ended: false }))
   t.strictSame(events, [])
 })
+
+t.test(
+  'a process that lost its run ends and charges nothing, whatever it has in memory',
+  async (t) => {
+    const [first, second] = [node(), node()]
+    const [lost, owner] = [
+      { node: 'node-1', attempt: 1 },
+      { node: 'node-2', attempt: 2 },
+    ]
+    for (const sessionId of ['under-way', 'over']) {
+      const runId = `run-${sessionId}`
+      const settle = { ...of(sessionId), steps: [answered(runId)] }
+      await first.sendMessage(message({ sessionId, runId }), call)
+      await second.resumeRun({ sessionId, runId, from: lost, node: 'node-2' }, call)
+      if (sessionId === 'over')
+        await second.endRun({ ...settle, end: completed(runId, 70), owner }, call)
+      const late = await appended(async () => {
+        const ended = await first.endRun(
+          { ...settle, end: completed(runId, 50), owner: lost },
+          call,
+        )
+        t.match(ended, { ended: false, lost: sessionId === 'under-way' }, sessionId)
+      })
+      t.strictSame(late, [])
+    }
+  },
+)

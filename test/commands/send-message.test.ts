@@ -14,6 +14,7 @@ const {
   load,
   organization,
   credited,
+  node,
 } = await commanding(t)
 await credited()
 
@@ -77,4 +78,18 @@ t.test('refusals, and what was held back is given back', async (t) => {
   )
   t.strictSame(none, [])
   t.match(await load(sessionStream('org-1', 'poor')), { state: { status: 'unknown' } })
+})
+
+t.test('of two processes that spend the last credits, one begins nothing', async (t) => {
+  const reserve = 1_200_000
+  const [one, other] = [node(), node()]
+  const small = message({ sessionId: 'small', runId: 'run-small', messageId: 'small' })
+  await one.sendMessage(small, call)
+  await other.sendMessage(
+    message({ sessionId: 'b', runId: 'run-b', messageId: 'b', reserve }),
+    call,
+  )
+  const late = message({ sessionId: 'a', runId: 'run-a', messageId: 'a', reserve })
+  await t.rejects(one.sendMessage(late, call), { code: 'insufficient_credits' })
+  t.match((await load(sessionStream('org-1', 'a'))).state, { status: 'unknown', running: null })
 })

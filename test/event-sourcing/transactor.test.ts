@@ -110,6 +110,23 @@ t.test('an outrun decision is made again on what the other wrote', async (t) => 
   t.strictSame(state, { total: 111, count: 3 })
 })
 
+t.test(
+  'what others begin after a decision rests on one that another process has not outrun',
+  async (t) => {
+    const store = await opened(t)
+    const shared = { store, snapshots: snapshotsInMemory(), clock: clock(), shared: true }
+    const one = transactor(shared)
+    const other = transactor(shared)
+    const onlyFirst = ({ count }: { count: number }): Added[] =>
+      count < 2 ? [{ type: 'Added', data: { n: 5 } }] : []
+    await one.transact(stream, add(1), call)
+    await other.transact(stream, add(10), call)
+    const { decided, stored } = one.begin(stream, onlyFirst, call)
+    t.strictSame(await decided, [])
+    t.match(await stored, { events: [], state: { total: 11 } })
+  },
+)
+
 t.test('nothing is refused on a state that another process has moved on', async (t) => {
   const store = await opened(t)
   const shared = { store, snapshots: snapshotsInMemory(), clock: clock(), shared: true }

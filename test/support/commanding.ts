@@ -9,7 +9,7 @@ import { openLog } from '../../src/adapters/embedded/log.ts'
 import { commandsOf } from '../../src/app/commands.ts'
 import { accountStream, decideGrant } from '../../src/domain/account/account.ts'
 import { Refusal } from '../../src/domain/refusal.ts'
-import { transactor } from '../../src/event-sourcing/transactor.ts'
+import { type Transactor, transactor } from '../../src/event-sourcing/transactor.ts'
 import type { Call } from '../../src/ports/call.ts'
 import { sealedBlobs } from '../../src/security/sealed-blobs.ts'
 import { secretFrom, secretsOf, wrapOf } from '../../src/security/secrets.ts'
@@ -46,7 +46,9 @@ export const commanding = async (t: Test) => {
   const blobs = sealedBlobs({ blobs: await embeddedBlobs(join(path, 'blobs')), vault })
   const streams = transactor({ store, snapshots: noSnapshots, clock })
   const modelFault = () => undefined
-  const commands = commandsOf({ transactor: streams, clock, blobs, secrets, vault, modelFault })
+  const commandsOver = (transactor: Transactor) =>
+    commandsOf({ transactor, clock, blobs, secrets, vault, modelFault })
+  const commands = commandsOver(streams)
   t.teardown(async () => {
     await log.close()
     await rm(path, { recursive: true, force: true })
@@ -80,6 +82,9 @@ export const commanding = async (t: Test) => {
     vault,
     appended,
     appendedOnce,
+
+    /** The commands of a process that shares the log with others. */
+    node: () => commandsOver(transactor({ store, snapshots: noSnapshots, clock, shared: true })),
 
     /** One credit for user-1, who has no account otherwise. */
     credited: () => {
