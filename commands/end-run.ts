@@ -1,7 +1,7 @@
 import { latest } from '../src/domain/event.ts'
 import type { SessionEvent } from '../src/domain/session/events.ts'
 import type { RunOwner } from '../src/domain/session/running.ts'
-import { decideRecord } from '../src/domain/session/runs.ts'
+import { decideEnd, decideRecord, type RunEnd } from '../src/domain/session/runs.ts'
 import { sessionStream } from '../src/domain/session/session.ts'
 import { inPieces } from '../src/event-sourcing/in-pieces.ts'
 import type { Transactor } from '../src/event-sourcing/transactor.ts'
@@ -9,16 +9,28 @@ import type { Call } from '../src/ports/call.ts'
 import { START } from '../src/ports/event-store.ts'
 import { settleReservation } from './settle-reservation.ts'
 
-type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
-
 export type EndRun = {
   sessionId: string
   payerId: string
   /** What is still to be stored of the run: steps, then the answer. */
   steps: readonly SessionEvent[]
-  end: End
+  end: RunEnd
   /** Only as long as the run is this one's. */
   owner?: RunOwner
+}
+
+/**
+ * The last steps and the end in lists of one append each. The answer is in one with the end, so that no run that goes on has
+ * its answer behind it.
+ */
+const piecesOf = (steps: readonly SessionEvent[], end: RunEnd): SessionEvent[][] => {
+  const whole = inPieces<SessionEvent>([...steps, end])
+  const at = steps.findIndex(
+    ({ type }) => type === 'AssistantMessageRecorded' || type === 'ClientToolsCalled',
+  )
+  const [first] = steps.slice(at)
+  if (at === -1 || (first && whole.at(-1)?.includes(first))) return whole
+  return [...inPieces(steps.slice(0, at)), [...steps.slice(at), end]]
 }
 
 /**
@@ -26,17 +38,18 @@ export type EndRun = {
  * when it has ended already (timed out, say), nothing is stored or charged and `ended` is false. `lost`:
  * it goes on, as another's.
  * Steps that are too much for one append are stored before, in several.
- * @throws AppendTooLarge for a step that fits in no append; nothing is charged
+ * @throws AppendTooLarge for a step, or an answer with the end, that fits in no append; nothing is charged
  */
 export const endRun =
   ({ begin, transact }: Transactor) =>
   async ({ sessionId, payerId, steps, end, owner }: EndRun, call: Call) => {
     const { runId, charge } = end.data
     const stream = sessionStream(call.organizationId, sessionId)
-    const pieces = inPieces([...steps, end])
+    const pieces = piecesOf(steps, end)
+    const last = pieces.at(-1)?.slice(0, -1) ?? []
     for (const piece of pieces.slice(0, -1))
       await transact(stream, decideRecord(runId, piece, owner), call)
-    const run = begin(stream, decideRecord(runId, pieces.at(-1) ?? [end], owner), call)
+    const run = begin(stream, decideEnd(end, last, owner), call)
     if ((await run.decided).length === 0) {
       const { running } = (await run.stored).state
       return { ended: false, lost: running?.runId === runId, position: START }

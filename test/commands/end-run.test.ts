@@ -1,9 +1,13 @@
 import t from 'tap'
+import { sessionEvents } from '../../src/domain/session/events.ts'
 import { commanding, typesOf } from '../support/commanding.ts'
+import { sampleOf } from '../support/events.ts'
+import { asking } from '../support/paused-run.ts'
 import { call } from '../support/recorded.ts'
 import { answered, completed, failed, message, routed } from '../support/run-events.ts'
 
-const { endRun, sendMessage, node, appended, appendedOnce, credited } = await commanding(t)
+const commands = await commanding(t)
+const { endRun, sendMessage, node, store, appended, appendedOnce, credited } = commands
 await credited()
 const of = (sessionId: string) => ({ sessionId, payerId: 'user-1' })
 
@@ -62,3 +66,37 @@ t.test(
     }
   },
 )
+
+t.test('its end takes back what it asked for', async (t) => {
+  await asking(commands)('s-5', 'run-5')
+  const end = { ...of('s-5'), steps: [], end: failed('run-5') }
+  const events = await appendedOnce(t, (by) => endRun(end, by), call)
+  t.strictSame(typesOf(events), ['ApprovalWithdrawn', 'RunFailed', 'ReservationReleased'])
+  t.match(events[0], { data: { approvalId: 'approval of run-5', cause: 'ended' } })
+})
+
+t.test('a large answer is stored with the end, or not at all', async (t) => {
+  const box = 'x'.repeat(600_000)
+  await sendMessage(message({ sessionId: 's-6', runId: 'run-6' }), call)
+  const sealed = { $sealed: 'session:org-1/s-6', box }
+  const step = sampleOf(sessionEvents, 'ToolStarted', { runId: 'run-6', arguments: sealed })
+  const answer = sampleOf(sessionEvents, 'AssistantMessageRecorded', {
+    runId: 'run-6',
+    content: sealed,
+  })
+  const end = { ...of('s-6'), steps: [step, answer], end: completed('run-6', 1) }
+  const batches: string[][] = []
+  const { append } = store
+  t.intercept(store, 'append', {
+    value: (...asked: Parameters<typeof append>) => {
+      batches.push(typesOf(asked[2]))
+      return append(...asked)
+    },
+  })
+  await endRun(end, call)
+  t.strictSame(batches, [
+    ['ToolStarted'],
+    ['AssistantMessageRecorded', 'RunCompleted'],
+    ['CreditsSettled'],
+  ])
+})

@@ -1,4 +1,5 @@
 import { refusal } from '../refusal.ts'
+import { withdrawn } from './approvals.ts'
 import type { SessionEvent } from './events.ts'
 import { uncharged } from './running.ts'
 import type { Session } from './session.ts'
@@ -9,7 +10,8 @@ import type { Session } from './session.ts'
  */
 export const decideErase =
   ({ sessionOwner, deletedBy }: { sessionOwner: string; deletedBy: string | null }) =>
-  ({ status, ownerId, running }: Session): SessionEvent<'RunCancelled' | 'SessionErased'>[] => {
+  (state: Session): SessionEvent<'ApprovalWithdrawn' | 'RunCancelled' | 'SessionErased'>[] => {
+    const { status, ownerId, running } = state
     const there = status === 'open' || status === 'forking'
     if (!there || ownerId !== sessionOwner) throw refusal('session_not_found')
     const delegated = deletedBy !== sessionOwner
@@ -18,5 +20,7 @@ export const decideErase =
       data: { deletedBy, sessionOwner, delegated },
     } as const
     if (!running) return [erased]
-    return [{ type: 'RunCancelled', data: { runId: running.runId, ...uncharged } }, erased]
+    const { runId } = running
+    const cancelled = { type: 'RunCancelled', data: { runId, ...uncharged } } as const
+    return [...withdrawn(state, runId, 'cancelled'), cancelled, erased]
   }

@@ -1,4 +1,4 @@
-import { canGoOn } from './approvals.ts'
+import { canGoOn, withdrawn } from './approvals.ts'
 import type { SessionEvent } from './events.ts'
 import { isRunBy, type RunOwner } from './running.ts'
 import type { Session } from './session.ts'
@@ -8,6 +8,21 @@ export const decideRecord =
   (runId: string, steps: readonly SessionEvent[], owner?: RunOwner) =>
   ({ running }: Session): readonly SessionEvent[] =>
     running?.runId === runId && isRunBy(running, owner) ? steps : []
+
+export type RunEnd = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
+
+/**
+ * A run ends after its last steps, and takes back what it asked for and nobody has decided; nothing once it has ended,
+ * or is another process's.
+ */
+export const decideEnd =
+  (end: RunEnd, steps: readonly SessionEvent[], owner?: RunOwner) =>
+  (state: Session): readonly SessionEvent[] => {
+    const { runId } = end.data
+    if (state.running?.runId !== runId || !isRunBy(state.running, owner)) return []
+    const cause = end.type === 'RunCancelled' ? 'cancelled' : 'ended'
+    return [...steps, ...withdrawn(state, runId, cause), end]
+  }
 
 /** How often a run is tried before it is closed as interrupted; anew after it waited or was handed over. */
 export const mostAttempts = 3

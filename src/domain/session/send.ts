@@ -1,7 +1,7 @@
 import { refusal } from '../refusal.ts'
 import type { AgentLimits } from '../run-limits.ts'
 import type { Sealed } from '../sealed.ts'
-import { endPaused } from './approvals.ts'
+import { endPaused, withdrawn } from './approvals.ts'
 import { afterRun, type ClientResult, requireOpen, unanswered } from './client-calls.ts'
 import type { MessagePart, SessionEvent } from './events.ts'
 import { uncharged } from './running.ts'
@@ -61,7 +61,11 @@ export const decideSend =
     const latest = state.turns.findLast((turn) => turn !== before)
     if (follows !== undefined && latest?.runId !== follows) throw refusal('response_continued')
     const events: SessionEvent[] = endPaused(state, 'new_message')
-    if (left) events.push({ type: 'RunFailed', data: { runId: left.runId, ...interrupted } })
+    if (left)
+      events.push(...withdrawn(state, left.runId, 'ended'), {
+        type: 'RunFailed',
+        data: { runId: left.runId, ...interrupted },
+      })
     if (state.status === 'unknown')
       events.push({
         type: 'SessionCreated',
