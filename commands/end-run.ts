@@ -36,7 +36,7 @@ const piecesOf = (steps: readonly SessionEvent[], end: RunEnd): SessionEvent[][]
 /**
  * Ends a run and settles its credits, in one commit where the store shares them. A run ends once:
  * when it has ended already (timed out, say), nothing is stored or charged and `ended` is false. `lost`:
- * it goes on, as another's.
+ * it goes on as another's, or that one has completed it.
  * Steps that are too much for one append are stored before, in several.
  * @throws AppendTooLarge for a step, or an answer with the end, that fits in no append; nothing is charged
  */
@@ -51,8 +51,10 @@ export const endRun =
       await transact(stream, decideRecord(runId, piece, owner), call)
     const run = begin(stream, decideEnd(end, last, owner), call)
     if ((await run.decided).length === 0) {
-      const { running } = (await run.stored).state
-      return { ended: false, lost: running?.runId === runId, position: START }
+      const { running, turns } = (await run.stored).state
+      const outcome = turns.find((turn) => turn.runId === runId)?.outcome
+      const lost = running?.runId === runId || outcome === 'completed'
+      return { ended: false, lost, position: START }
     }
     const settling = settleReservation(transact)({ userId: payerId, runId, charge }, call)
     const [stored, settled] = await Promise.all([run.stored, settling])

@@ -1,7 +1,9 @@
 import { accountStream, decideRelease, decideReserve } from '../src/domain/account/account.ts'
 import { latest, type Position } from '../src/domain/event.ts'
+import { Refusal } from '../src/domain/refusal.ts'
 import { decideSend, type Send } from '../src/domain/session/send.ts'
 import { type Session, sessionStream } from '../src/domain/session/session.ts'
+import { isOwn } from '../src/domain/session/viewer.ts'
 import type { Transactor } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { settleClosed } from './settle-closed.ts'
@@ -34,13 +36,27 @@ export type Sent = {
  * first is decided, so that they share a commit. A run that waited for somebody is cancelled and settled.
  * @throws insufficient_credits, session_not_found, session_busy, invalid_tool_result
  */
-export const sendMessage =
-  ({ begin, transact }: Transactor) =>
-  async (message: SendMessage, call: Call): Promise<Sent> => {
+export const sendMessage = ({ begin, load, transact }: Transactor) => {
+  /** The turn that has a message already, where it is not to be begun anew. */
+  const standing = async ({ sessionId, messageId, viewer }: SendMessage, call: Call) => {
+    const { state, position } = await load(sessionStream(call.organizationId, sessionId))
+    const turn = state.turns.find((one) => one.messageId === messageId)
+    if (!turn || turn.outcome === 'failed' || !isOwn(viewer, state)) return undefined
+    return { begun: false, runId: turn.runId, session: state, position }
+  }
+
+  return async (message: SendMessage, call: Call): Promise<Sent> => {
     const { sessionId, isNew = false, content, kept, reserve, ...send } = message
     const account = accountStream(send.payerId)
     const reserved = begin(account, decideReserve({ runId: send.runId, amount: reserve }), call)
-    await reserved.decided
+    try {
+      await reserved.decided
+    } catch (error) {
+      // A request that is repeated has its answer, whatever that has left.
+      const before = error instanceof Refusal ? await standing(message, call) : undefined
+      if (before) return before
+      throw error
+    }
     try {
       const sealing = content()
       const sealed = sealing instanceof Promise ? await sealing : sealing
@@ -66,4 +82,5 @@ export const sendMessage =
       throw error
     }
   }
+}
 export type SendMessageCommand = ReturnType<typeof sendMessage>

@@ -32,14 +32,18 @@ export const liveTurns = () => {
     enlist(turn: LiveTurn): void {
       const session = bySession.get(sessionName(turn)) ?? new Set()
       bySession.set(sessionName(turn), session.add(turn))
-      byId.set(turn.runId, turn)
+      if (!byId.has(turn.runId)) byId.set(turn.runId, turn)
     },
     /** A turn has ended. */
     retire(turn: LiveTurn, keep: Kept): void {
       const session = bySession.get(sessionName(turn))
       session?.delete(turn)
       if (session?.size === 0) bySession.delete(sessionName(turn))
-      byId.delete(turn.runId)
+      if (byId.get(turn.runId) === turn) {
+        byId.delete(turn.runId)
+        // One that has just paused may wait to be gone on with.
+        for (const next of session ?? []) if (next.runId === turn.runId) byId.set(next.runId, next)
+      }
       if (keep === 'refusal too' || (keep && turn.begun)) kept.set(turn.runId, turn)
     },
     find: (runId: string): LiveTurn | undefined => byId.get(runId) ?? kept.get(runId),

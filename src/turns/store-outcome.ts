@@ -39,7 +39,12 @@ export type StoredRun = {
   log: Pick<TurnLog, 'push'>
 }
 
-const failed = (code: Refusal['code']): Outcome => ({ status: 'failed', refusal: refusal(code) })
+/** It is over here alone: another process has the run, or has ended it. */
+const lost = (code: Refusal['code']): Outcome => ({
+  status: 'failed',
+  refusal: refusal(code),
+  stored: false,
+})
 
 /** Stores how a run stopped; resolves with what its clients are told, once the views show it. */
 export const storeOutcome = (uses: StoreOutcomeUses) => {
@@ -78,8 +83,8 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
   const ended = async (run: StoredRun, result: Ended): Promise<Outcome> => {
     const stored = await endAnyway(run, result)
     const { driven } = stored
-    if (stored.lost) return failed('service_unavailable')
-    if (!stored.ended) return failed('llm_service_timeout')
+    if (stored.lost) return lost('service_unavailable')
+    if (!stored.ended) return lost('llm_service_timeout')
     await waitForPosition(stored.position)
     if (driven.ended === 'done') return { status: 'completed', done: driven.done }
     if (driven.ended === 'cancelled') return { status: 'cancelled', done: driven.done }
@@ -98,7 +103,7 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
       const pause = pauseOf({ runId, asked, inDoubt, done, cost }, key)
       const pausing = { sessionId: request.sessionId, owner, steps, ...pause }
       const stored = await pauseRun(pausing, callOf(run))
-      if (!stored.paused) return failed('service_unavailable')
+      if (!stored.paused) return lost('service_unavailable')
       await waitForPosition(stored.position)
       for (const one of asked) log.push(one)
       const pending = asked.map(pendingOf)
@@ -117,10 +122,9 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
   }
 
   return async (run: StoredRun, driven: Ended): Promise<Outcome> => {
-    if (driven.ended === 'lost') return { status: 'failed', refusal: driven.refusal }
-    if (driven.ended === 'handed_over') {
-      await handOver(run, driven)
-      return { status: 'failed', refusal: driven.refusal }
+    if (driven.ended === 'lost' || driven.ended === 'handed_over') {
+      if (driven.ended === 'handed_over') await handOver(run, driven)
+      return { status: 'failed', refusal: driven.refusal, stored: false }
     }
     const waits = driven.ended === 'paused' ? await paused(run, driven) : undefined
     return waits ?? (await ended(run, driven))

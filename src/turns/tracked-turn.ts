@@ -52,7 +52,7 @@ export const trackedTurn =
         if (error instanceof Refusal) return { status: 'failed', refusal: error }
         const fields = { err: error, reqId: requestId(), run_id: about.runId }
         logger.error(fields, 'a turn could not be stored')
-        return { status: 'failed', refusal: refusal('service_unavailable') }
+        return { status: 'failed', refusal: refusal('service_unavailable'), stored: false }
       })
       .then((ended) => {
         if (ended.status === 'failed') {
@@ -60,7 +60,8 @@ export const trackedTurn =
           log.push({ event: 'failed', code, message })
         } else log.push(ended.done)
         log.close()
-        live.retire(turn, ended.status === 'paused' ? false : keep)
+        const isOver = ended.status !== 'paused' && !('stored' in ended)
+        live.retire(turn, isOver && keep)
         if (ended.status === 'paused' && ended.goesOn) void ready(turn.runId)
         return ended
       })

@@ -61,7 +61,8 @@ export type Outcome =
   | { status: 'completed' | 'cancelled'; done: TurnDone }
   /** It waits for somebody; `goesOn`: what it waits for is there already. */
   | { status: 'paused'; done: TurnDone; goesOn: boolean }
-  | { status: 'failed'; refusal: Refusal }
+  /** `stored`: false where it is over only in this process. Its end is another's, or is not stored yet. */
+  | { status: 'failed'; refusal: Refusal; stored?: false }
 
 /** A turn that runs, or that has ended and is kept to be read again. */
 export type LiveTurn = {

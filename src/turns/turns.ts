@@ -32,6 +32,8 @@ export const turns = (uses: Uses) => {
   const queue = turnQueue()
   const live = liveTurns()
   const tracked = trackedTurn({ live, ready: uses.ready, log: uses.log })
+  /** Runs that are being taken over, each by its attempt so far. */
+  const resuming = new Map<string, Promise<void>>()
   let stopping = false
 
   /** The turn that the same message began before: it runs, or its answer is stored. */
@@ -106,11 +108,7 @@ export const turns = (uses: Uses) => {
     )
   }
 
-  /**
-   * Goes on with a run of a process that is gone. Resolves when it goes on here, or is seen to go on
-   * elsewhere or to have ended. @throws NotResumable, StoreUnavailable
-   */
-  const resume = async (run: RunView): Promise<void> => {
+  const goOn = (run: RunView): Promise<void> => {
     const { run_id: runId, session_id: sessionId, organization_id: organizationId } = run
     const about = {
       runId,
@@ -129,7 +127,8 @@ export const turns = (uses: Uses) => {
           taking.reject(error)
           throw refusal('service_unavailable')
         })
-        if (!taken) return { status: 'failed', refusal: refusal('service_unavailable') }
+        if (!taken)
+          return { status: 'failed', refusal: refusal('service_unavailable'), stored: false }
         const { request, attempt, sent, ...rest } = taken
         const { ownerId, keyId } = sent.session
         const { log } = control
@@ -150,6 +149,32 @@ export const turns = (uses: Uses) => {
     return taking.promise
   }
 
+  /**
+   * Goes on with a run of a process that is gone. Resolves when it goes on here, or is seen to go on
+   * elsewhere or to have ended. Told again of the same attempt, it does nothing more.
+   * @throws NotResumable, StoreUnavailable
+   */
+  const resume = async (run: RunView): Promise<void> => {
+    const { run_id: runId, attempt = 1 } = run
+    if ((live.find(runId)?.attempt ?? 0) > attempt) return undefined
+    const name = `${runId}/${attempt}`
+    const taking = resuming.get(name) ?? goOn(run).finally(() => resuming.delete(name))
+    resuming.set(name, taking)
+    return taking
+  }
+
+  /** See `cancel`: once more where a turn has gone on meanwhile. */
+  const cancelled = async (place: Place, call: Call): Promise<boolean> => {
+    const stopped = live.ofSession(place)
+    for (const turn of stopped) turn.cancel()
+    const outcomes = await Promise.all(stopped.map(({ outcome }) => outcome))
+    const isOver = outcomes.length > 0 && outcomes.every(({ status }) => status !== 'paused')
+    if (isOver) return true
+    const { cancelled: ended, position } = await uses.cancelPausedRun(place, call)
+    await uses.waitForPosition(position)
+    return ended || (live.ofSession(place).length > 0 && (await cancelled(place, call)))
+  }
+
   return {
     send,
     resume,
@@ -166,15 +191,7 @@ export const turns = (uses: Uses) => {
      * Cancels the running turn of a session and those that wait, or the one that waits for somebody; false
      * when there is none. Resolves when their ends are stored.
      */
-    async cancel(place: Place, call: Call): Promise<boolean> {
-      const stopped = live.ofSession(place)
-      for (const turn of stopped) turn.cancel()
-      await Promise.all(stopped.map(({ outcome }) => outcome))
-      if (stopped.length > 0) return true
-      const { cancelled, position } = await uses.cancelPausedRun(place, call)
-      await uses.waitForPosition(position)
-      return cancelled
-    },
+    cancel: cancelled,
     /**
      * For a shutdown: lets turns end, and leaves those that take longer to another process; those that
      * wait in line are refused. Resolves when all is stored.

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { sessionStream } from '../../src/domain/session/session.ts'
-import { commanding, typesOf } from '../support/commanding.ts'
+import { commanding, platformCall, typesOf } from '../support/commanding.ts'
 import { call } from '../support/recorded.ts'
 import { completed, failed, message } from '../support/run-events.ts'
 
@@ -93,3 +93,20 @@ t.test('of two processes that spend the last credits, one begins nothing', async
   await t.rejects(one.sendMessage(late, call), { code: 'insufficient_credits' })
   t.match((await load(sessionStream('org-1', 'a'))).state, { status: 'unknown', running: null })
 })
+
+t.test(
+  'a message that is sent again has its answer, also once the credits are used up',
+  async (t) => {
+    const { ownerId: payerId } = await organization()
+    await grantCredits({ userId: payerId, amount: 1, reason: 'test' }, platformCall)
+    const sent = message({ sessionId: 'last', runId: 'run-last', messageId: 'last', payerId })
+    await sendMessage(sent, call)
+    const end = { sessionId: 'last', payerId, steps: [] }
+    await endRun({ ...end, end: completed('run-last', 3_000_000) }, call)
+    const again = (change: object) => sendMessage({ ...sent, runId: 'run-again', ...change }, call)
+    t.match(await again({}), { begun: false, runId: 'run-last' })
+    const used = { code: 'insufficient_credits' }
+    await t.rejects(again({ messageId: 'next' }), used)
+    await t.rejects(again({ viewer: { userId: 'user-2', onlyKeyId: null } }), used)
+  },
+)

@@ -76,7 +76,7 @@ const nodeOn = (
 }
 
 /** A run of node-1, in which a model has answered with a call that is about to be made. */
-const begun = async (t: Test) => {
+const begun = async (t: Test, { keep = false } = {}) => {
   const scene = await commanded(t)
   const effects: string[] = []
   const awake = deferred<void>()
@@ -98,7 +98,7 @@ const begun = async (t: Test) => {
           )
       }),
   )
-  const turn = first.send(request, { keep: false })
+  const turn = first.send(request, { keep })
   await turn.started
   const stored = () => gathered(scene.store.read(sessionStream('org-1', 'session-1').name))
   while (!(await stored()).some(({ type }) => type === 'ModelAnswered'))
@@ -106,7 +106,7 @@ const begun = async (t: Test) => {
   await scene.seen()
   const run = await scene.read.runs.get(turn.runId)
   if (!run) throw new Error('the run is not shown')
-  return { ...scene, turn, run, effects, wake: () => awake.resolve(), stored }
+  return { ...scene, first, turn, run, effects, wake: () => awake.resolve(), stored }
 }
 
 t.test('a process that was paused and lost its run stores nothing more of it', async (t) => {
@@ -173,3 +173,56 @@ t.test('one takes it over, of two that try', async (t) => {
   wake()
   t.match(await turn.outcome, { status: 'failed' })
 })
+
+/** A run that goes on when it is told to, and ends with the name of its node. */
+const endsWhen = (go: Promise<void>, name: string) => () =>
+  new Observable<AgentEvent>((subscriber) => {
+    void go.then(() => {
+      subscriber.next(done(name))
+      subscriber.complete()
+    })
+  })
+
+t.test('a process that is told twice to go on with a run has it once', async (t) => {
+  const { run, read, stored, wake, turn, ...scene } = await begun(t)
+  const go = deferred<void>()
+  const second = nodeOn({ ...scene, read }, 'node-2', endsWhen(go.promise, 'node-2'))
+  // Two decisions at once, or one and the recurring work; then one that has not seen the first.
+  await Promise.all([second.resume(run), second.resume(run)])
+  await second.resume(run)
+  const found = second.find(run.run_id)
+  t.equal(found?.attempt, 2, 'who asks for the run finds the one that goes on')
+  t.ok(second.isRunning(run.run_id))
+  t.equal(second.running, 1)
+  go.resolve()
+  t.match(await found?.outcome, { status: 'completed', done: { text: 'node-2' } })
+  t.notOk(second.isRunning(run.run_id))
+  t.equal(second.find(run.run_id), found, 'it can be read again')
+  const types = (await stored()).map(({ type }) => type)
+  t.equal(types.filter((type) => type === 'RunResumed').length, 1)
+  wake()
+  await turn.outcome
+})
+
+for (const over of [true, false])
+  t.test(
+    `a turn that was lost is not kept, its run ${over ? 'has ended' : 'goes on'} elsewhere`,
+    async (t) => {
+      const { run, read, wake, turn, first, ...scene } = await begun(t, { keep: true })
+      const go = deferred<void>()
+      const second = nodeOn({ ...scene, read }, 'node-2', endsWhen(go.promise, 'node-2'))
+      await second.resume(run)
+      const elsewhere = second.find(run.run_id)?.outcome
+      if (over) {
+        go.resolve()
+        await elsewhere
+      }
+      wake()
+      t.match(await turn.outcome, { status: 'failed', refusal: { code: 'service_unavailable' } })
+      t.equal(first.find(run.run_id), undefined, 'who repeats the request does not get its failure')
+      go.resolve()
+      await elsewhere
+      const repeated = first.send(request, { keep: true })
+      t.match(await repeated.outcome, { status: 'completed', done: { text: 'node-2' } })
+    },
+  )
