@@ -216,6 +216,7 @@ export const app = (config: Config, options: Options) =>
         refused: refusals.refused,
         work,
         telemetry,
+        leases,
         clock,
         node,
         version,

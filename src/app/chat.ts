@@ -43,11 +43,13 @@ import type { FileLinks } from '../http/wire/file-links.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventStore } from '../ports/event-store.ts'
 import type { JsonSchemas } from '../ports/json-schemas.ts'
+import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { Models } from '../ports/model.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { Projector } from '../projector/projector.ts'
+import { nodeLease } from '../reactors/close-orphans.ts'
 import type { RefusalMeter } from '../reactors/meter-refusals.ts'
 import type { Delegate } from '../security/delegate.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
@@ -63,7 +65,7 @@ import { findCurrentSession } from '../turns/find-current-session.ts'
 import { findTurn as findTurnOf } from '../turns/find-turn.ts'
 import { forkSessions as forkSessionsOf } from '../turns/fork-sessions.ts'
 import { goOn } from '../turns/go-on.ts'
-import { pastTurn as pastTurnOf } from '../turns/past-turn.ts'
+import { type PastTurn, pastTurn as pastTurnOf } from '../turns/past-turn.ts'
 import type { ReceiveParts } from '../turns/receive-parts.ts'
 import { repeatedRequests } from '../turns/repeated-requests.ts'
 import { replayRun } from '../turns/replay-run.ts'
@@ -71,6 +73,7 @@ import type { RequireSubscription } from '../turns/require-subscription.ts'
 import { resumeOrClose } from '../turns/resume-or-close.ts'
 import { runNames } from '../turns/run-names.ts'
 import { runSpans } from '../turns/run-spans.ts'
+import { takeOver } from '../turns/take-over.ts'
 import { takeRun } from '../turns/take-run.ts'
 import { turns as turnsOf } from '../turns/turns.ts'
 import { warmAgents as warmAgentsOf } from '../turns/warm-agents.ts'
@@ -113,6 +116,7 @@ type Uses = {
   refused: RefusalMeter['refused']
   work: Pick<WorkMetrics, 'refused' | 'watchRun'>
   telemetry: Telemetry | undefined
+  leases: Pick<Leases, 'holder'>
   /** The last position of the log. */
   head(): Promise<Position>
   /** Streams, event by event, and as they are decided on. */
@@ -142,10 +146,11 @@ export const chatPart = (uses: Uses) => {
 
   const organizationAgents = findAgentsOf({ agents, organizations, changes: uses.changes })
   const findAgents = organizationAgents.find
-  const pastTurn = pastTurnOf(
+  const storedTurn = pastTurnOf(
     findAnswer({ runs, messages, open }),
     findPendingApprovals({ approvals, open }),
   )
+  const pastTurn: PastTurn = (runId, had) => orTakenOver(runId, had)
   const warmAgents = warmAgentsOf({ findAgents, toolsOf, models, clock })
   const namesOf = runNames(uses.askedBy)
   const turns = turnsOf({
@@ -182,6 +187,14 @@ export const chatPart = (uses: Uses) => {
   })
   const { resume } = turns
   const resumed = resumeOrClose({ resume, endRun: commands.endRun, namesOf, clock, log })
+  const orTakenOver = takeOver({
+    pastTurn: storedTurn,
+    findRun: runs.get,
+    turns,
+    isAlive: async (other) => (await uses.leases.holder(nodeLease(other))) !== undefined,
+    resumeOrClose: resumed,
+    node,
+  })
   /** The views show why it is to go on. One that cannot go on now does so with the next tick. */
   async function ready(runId: string): Promise<void> {
     let names: object = { run_id: runId }

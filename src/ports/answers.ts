@@ -14,9 +14,13 @@ export type Claim =
 export type Answers = {
   /** `holder` names this process's life, so that a claim of a dead one can be taken over. */
   claim(scope: string, fingerprint: string, holder: string, now: Date): Promise<Claim>
-  complete(scope: string, answer: StoredAnswer, now: Date): Promise<void>
-  /** The request was refused or failed before it did anything: the key may be used again. */
-  release(scope: string): Promise<void>
+  /** Nothing where the claim is another's by now. */
+  complete(scope: string, holder: string, answer: StoredAnswer, now: Date): Promise<void>
+  /**
+   * The request was refused or failed before it did anything: the key may be used again. Nothing where the claim
+   * is another's by now.
+   */
+  release(scope: string, holder: string): Promise<void>
   /** Forgets what is older than 24 hours; answers how many. */
   sweep(now: Date): Promise<number>
 }

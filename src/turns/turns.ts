@@ -82,25 +82,28 @@ export const turns = (uses: Uses) => {
       const owner = live.current(place)?.begun
       if (owner && !isOwn(viewer, owner)) throw refusal('session_not_found')
       const leave = await queue.enter(sessionName(place))
+      let repeated: string | undefined
       try {
         if (stopping) throw refusal('service_unavailable')
         const sent = await start(request, runId)
-        if (!sent.begun) {
-          const before = await earlier(sent.runId)
-          started.resolve(before)
-          return await repeat(before, log)
+        if (sent.begun) {
+          const { ownerId, keyId } = sent.session
+          turn().begun = { ownerId, keyId, position: sent.position }
+          started.resolve(turn())
+          const sealing = keyOf(request)
+          const key = sealing instanceof Promise ? await sealing : sealing
+          const startedAt = clock.now().getTime()
+          const begun = { sent, key, log, cancelled: control.cancelled, attempt: 1, startedAt }
+          return await followed(finish(request, runId, begun), control)
         }
-        const { ownerId, keyId } = sent.session
-        turn().begun = { ownerId, keyId, position: sent.position }
-        started.resolve(turn())
-        const sealing = keyOf(request)
-        const key = sealing instanceof Promise ? await sealing : sealing
-        const startedAt = clock.now().getTime()
-        const begun = { sent, key, log, cancelled: control.cancelled, attempt: 1, startedAt }
-        return await followed(finish(request, runId, begun), control)
+        repeated = sent.runId
       } finally {
         leave()
       }
+      // Not in its place in the line, which a run that goes on takes.
+      const before = await earlier(repeated)
+      started.resolve(before)
+      return repeat(before, log)
     }
     const tracking = { about, requestId: () => call.requestId, keep }
     return tracked(tracking, (turn, control) =>

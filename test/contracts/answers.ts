@@ -18,7 +18,7 @@ export const answersContract = (t: Test, open: OpenAnswers): void => {
     const scope = scopeOf()
     t.strictSame(await answers.claim(scope, 'body', 'me', noon), { state: 'claimed' })
     t.strictSame(await answers.claim(scope, 'body', 'me', noon), { state: 'running' })
-    await answers.complete(scope, answer, noon)
+    await answers.complete(scope, 'me', answer, noon)
     const again = reopen ? await reopen() : answers
     t.strictSame(await again.claim(scope, 'body', 'me', after(hour)), { state: 'answered', answer })
   })
@@ -28,7 +28,7 @@ export const answersContract = (t: Test, open: OpenAnswers): void => {
     const scope = scopeOf()
     await answers.claim(scope, 'body', 'me', noon)
     t.strictSame(await answers.claim(scope, 'other', 'me', noon), { state: 'reused' })
-    await answers.complete(scope, answer, noon)
+    await answers.complete(scope, 'me', answer, noon)
     t.strictSame(await answers.claim(scope, 'other', 'me', noon), { state: 'reused' })
   })
 
@@ -46,18 +46,31 @@ export const answersContract = (t: Test, open: OpenAnswers): void => {
     const { answers } = await open(t)
     const scope = scopeOf()
     await answers.claim(scope, 'body', 'me', noon)
-    await answers.release(scope)
+    await answers.release(scope, 'me')
     t.strictSame(await answers.claim(scope, 'other', 'me', noon), { state: 'claimed' })
-    await t.resolves(answers.release(scopeOf()))
+    await t.resolves(answers.release(scopeOf(), 'me'))
+  })
+
+  t.test('a claim that another has taken over is not ended by its first holder', async (t) => {
+    const { answers } = await open(t)
+    const scope = scopeOf()
+    await answers.claim(scope, 'body', 'paused', noon)
+    t.strictSame(await answers.claim(scope, 'body', 'me', noon), { state: 'claimed' })
+    await answers.release(scope, 'paused')
+    t.strictSame(await answers.claim(scope, 'body', 'me', noon), { state: 'running' })
+    await answers.complete(scope, 'paused', { ...answer, body: 'late' }, noon)
+    t.strictSame(await answers.claim(scope, 'body', 'me', noon), { state: 'running' })
+    await answers.complete(scope, 'me', answer, noon)
+    t.strictSame(await answers.claim(scope, 'body', 'me', noon), { state: 'answered', answer })
   })
 
   t.test('answers are kept for 24 hours', async (t) => {
     const { answers } = await open(t)
     const [old, young] = [scopeOf(), scopeOf()]
     await answers.claim(old, 'body', 'me', noon)
-    await answers.complete(old, answer, noon)
+    await answers.complete(old, 'me', answer, noon)
     await answers.claim(young, 'body', 'me', after(hour))
-    await answers.complete(young, answer, after(hour))
+    await answers.complete(young, 'me', answer, after(hour))
     const late = after(24 * hour - 1)
     t.match(await answers.claim(old, 'body', 'me', late), { state: 'answered' })
     t.ok((await answers.sweep(after(24 * hour))) >= 1)

@@ -1,49 +1,24 @@
 import t from 'tap'
 import { contents, user } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { providerDouble } from '../support/provider-double.ts'
+import { apiCall, countingWorld, lastAnswer as text } from '../support/run-world.ts'
 import { startServer } from '../support/server.ts'
-import { toolServer } from '../support/tool-server.ts'
 
 // Several lives of a server.
 t.setTimeout(300_000)
 
-const text = 'That is done.'
-
 t.test(
   'killed in a call that writes: the run waits until somebody says what came of it',
   async (t) => {
-    const provider = await providerDouble({ text })
-    t.teardown(provider.close)
-    const tools = await toolServer()
-    t.teardown(tools.close)
-    const server = await startServer(t, {
-      LLM_BASE_URL: provider.url,
-      LLM_MODEL: 'test/model',
-      API_CALL_ALLOW_HOSTS: '127.0.0.1',
-    })
+    const { provider, tools, env } = await countingWorld(t)
+    const server = await startServer(t, env)
     const organization = await server.platform.organization()
     const { ownerId } = organization
     const shop = await organization.agent({
       name: 'Shop',
       tools: [
-        {
-          type: 'api_call',
-          name: 'pay',
-          method: 'POST',
-          url: `${tools.url}/pay`,
-          parameters: { type: 'object' },
-          on_unknown: 'ask',
-        },
-        {
-          type: 'api_call',
-          name: 'refund',
-          method: 'POST',
-          url: `${tools.url}/refund`,
-          parameters: { type: 'object' },
-          on_unknown: 'ask',
-          requires_approval: true,
-        },
+        apiCall(tools.url, 'pay', 'POST', { on_unknown: 'ask' }),
+        apiCall(tools.url, 'refund', 'POST', { on_unknown: 'ask', requires_approval: true }),
       ],
     })
     const { key } = await organization.key({ type: 'user', user_id: ownerId })

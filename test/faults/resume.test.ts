@@ -1,76 +1,29 @@
 import t, { type Test } from 'tap'
-import { type Client, contents, eventsOf, textOf, user } from '../support/client.ts'
+import { contents, eventsOf, textOf } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { providerDouble, type Reply } from '../support/provider-double.ts'
+import {
+  ask,
+  calling,
+  countingWorld,
+  neverAnswered as heldReply,
+  lastAnswer as text,
+  workerOn,
+} from '../support/run-world.ts'
 import { startServer } from '../support/server.ts'
-import { toolServer } from '../support/tool-server.ts'
 
 // Several lives of a server.
 t.setTimeout(300_000)
 
-const never = new Promise(() => undefined)
-const text = 'That is done.'
-
-const apiCall = (url: string, name: string, method: string, more: object = {}) => ({
-  type: 'api_call',
-  name,
-  description: name,
-  method,
-  url: `${url}/${name}`,
-  headers: {},
-  parameters: { type: 'object', properties: {} },
-  ...more,
-})
-
 /** A server whose agent has tools that read, write, and write with a key. */
 const started = async (t: Test) => {
-  const provider = await providerDouble({ text })
-  t.teardown(provider.close)
-  const tools = await toolServer()
-  t.teardown(tools.close)
-  const server = await startServer(t, {
-    LLM_BASE_URL: provider.url,
-    LLM_MODEL: 'test/model',
-    API_CALL_ALLOW_HOSTS: '127.0.0.1',
-  })
-  const organization = await server.platform.organization()
-  const { key } = await organization.key()
-  const target_agent_id = await organization.agent({
-    name: 'Worker',
-    agent_type: 'LLM_AGENT',
-    instruction: 'You work.',
-    tools: [
-      apiCall(tools.url, 'look', 'GET'),
-      apiCall(tools.url, 'pay', 'POST'),
-      apiCall(tools.url, 'order', 'POST', { idempotency_header: 'Idempotency-Key' }),
-    ],
-  })
-  const asks = (session_id: string) => ({
-    messages: [{ role: 'system', content: `Rule of ${session_id}` }, ...user(session_id)],
-    session_id,
-    target_agent_id,
-  })
-  return { provider, tools, server, organization, key, asks }
+  const world = await countingWorld(t)
+  const server = await startServer(t, world.env)
+  return { ...world, server, ...(await workerOn(server, world)) }
 }
-
-type World = Awaited<ReturnType<typeof started>>
-
-/** What the provider was asked for a session, by how far the agent was. */
-const roundsOf = ({ provider }: World, session: string): number[] =>
-  provider.requests
-    .filter(({ body }) => body.messages.some(({ content }) => content === session))
-    .map(({ body }) => body.messages.filter(({ role }) => role === 'tool').length)
-
-const calling = (name: string): Reply => ({ calls: [{ name, arguments: {} }] })
-const heldReply: Reply = { text, hold: { after: 0, until: never } }
-
-/** A request whose connection breaks when the server is killed. */
-const ask = (client: Client, body: object, key?: string) =>
-  client.chat(body, key ? { headers: { 'idempotency-key': key } } : {}).catch(() => undefined)
 
 t.test('killed at each boundary of a run: it goes on from what is recorded', async (t) => {
   const world = await started(t)
-  const { provider, tools, server, organization, key, asks } = world
+  const { provider, tools, server, organization, key, asks, roundsOf, history } = world
   const client = server.as(key)
   tools.hold('/look', '/pay', '/order')
   const asked: Promise<unknown>[] = []
@@ -107,15 +60,11 @@ t.test('killed at each boundary of a run: it goes on from what is recorded', asy
   for (const session of sessions)
     t.strictSame(await contents(after, session), [session, text], session)
 
-  t.strictSame(
-    roundsOf(world, 'model-asked'),
-    [0, 0],
-    'an answer that was not there is asked for again',
-  )
-  t.strictSame(roundsOf(world, 'look-called'), [0, 1], 'a recorded answer is not')
-  t.strictSame(roundsOf(world, 'pay-called'), [0, 1])
-  t.strictSame(roundsOf(world, 'order-called'), [0, 1])
-  t.strictSame(roundsOf(world, 'pay-answered'), [0, 1, 1])
+  t.strictSame(roundsOf('model-asked'), [0, 0], 'an answer that was not there is asked for again')
+  t.strictSame(roundsOf('look-called'), [0, 1], 'a recorded answer is not')
+  t.strictSame(roundsOf('pay-called'), [0, 1])
+  t.strictSame(roundsOf('order-called'), [0, 1])
+  t.strictSame(roundsOf('pay-answered'), [0, 1, 1])
   t.equal(tools.timesOf('/look'), 2, 'what reads is called again')
   t.equal(tools.timesOf('/pay'), 2, 'what writes is called once in each of two runs')
   const keys = tools.asked
@@ -135,22 +84,19 @@ t.test('killed at each boundary of a run: it goes on from what is recorded', asy
   const { balance, effective } = await server.platform.balanceOf(organization.ownerId)
   t.equal(balance, effective, 'no credits are held')
 
-  const path = `/organizations/${organization.organizationId}/audit/events?limit=500`
-  const { events } = await server.platform.ask('GET', path)
-  const types = events.map(({ type }: { type: string }) => type)
-  const count = (type: string) => types.filter((one: string) => one === type).length
+  const { events, count } = await history(server)
   t.equal(count('RunResumed'), 5)
   t.equal(count('RunCompleted'), 5)
-  const done = events.find(({ type }: { type: string }) => type === 'ToolCompleted')
+  const done = events.find(({ type }) => type === 'ToolCompleted')
   const { host } = new URL(tools.url)
-  t.match(done.data, { host, httpStatus: 200, outcome: 'ok', durationMs: Number })
+  t.match(done?.data, { host, httpStatus: 200, outcome: 'ok', durationMs: Number })
   t.equal(count('CreditsSettled') + count('ReservationReleased'), 5, 'each run is settled once')
 
   const repeated = await after.chat(asks('pay-called'), {
     headers: { 'idempotency-key': 'key-of-pay' },
   })
   t.equal(repeated.body.choices[0].message.content, text, 'a repeated request has the one answer')
-  t.equal(roundsOf(world, 'pay-called').length, 2)
+  t.equal(roundsOf('pay-called').length, 2)
 })
 
 t.test('who follows it is told, and has the turn from its start', async (t) => {
@@ -191,7 +137,7 @@ t.test('who follows it is told, and has the turn from its start', async (t) => {
 })
 
 t.test('after three attempts it is interrupted', async (t) => {
-  const { provider, server, key, asks, organization } = await started(t)
+  const { provider, server, key, asks, organization, history } = await started(t)
   provider.next(heldReply, heldReply, heldReply)
   for (let life = 1; life <= 3; life++) {
     if (life === 1) void ask(server.as(key), asks('s'))
@@ -202,9 +148,9 @@ t.test('after three attempts it is interrupted', async (t) => {
   const { body } = await server.as(key).status('s')
   t.equal(body.is_processing, false)
   t.equal(provider.requests.length, 3)
-  const path = `/organizations/${organization.organizationId}/audit/events?limit=500&type=RunFailed`
-  const { events } = await server.platform.ask('GET', path)
-  t.match(events, [{ data: { code: 'interrupted', cause: 'it was tried as often as a run is' } }])
+  const { events } = await history(server)
+  const failed = events.filter(({ type }) => type === 'RunFailed')
+  t.match(failed, [{ data: { code: 'interrupted', cause: 'it was tried as often as a run is' } }])
   t.equal((await server.as(key).chat(asks('s'))).status, 200)
   const { balance, effective } = await server.platform.balanceOf(organization.ownerId)
   t.equal(balance, effective)

@@ -11,6 +11,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/http/streams/followed-turn.ts',
   ],
   'test/faults/limits.test.ts': ['src/turns/turn-limits.ts'],
+  'test/turns/take-run.test.ts': ['src/turns/take-over.ts'],
   'test/agents/journal.test.ts': [
     'src/turns/recorded-run.ts',
     'src/turns/recorder.ts',

@@ -7,6 +7,7 @@ import { sessionStream } from '../../src/domain/session/session.ts'
 import { silent } from '../../src/ports/log.ts'
 import { deferred } from '../../src/support/deferred.ts'
 import { pastTurn } from '../../src/turns/past-turn.ts'
+import { takeOver } from '../../src/turns/take-over.ts'
 import { takeRun } from '../../src/turns/take-run.ts'
 import type { TurnRequest } from '../../src/turns/turn.ts'
 import { turns as turnsOf } from '../../src/turns/turns.ts'
@@ -226,3 +227,32 @@ for (const over of [true, false])
       t.match(await repeated.outcome, { status: 'completed', done: { text: 'node-2' } })
     },
   )
+
+t.test('who asks for a run whose process is gone has it go on here', async (t) => {
+  const { run, read, wake, turn, ...scene } = await begun(t)
+  const go = deferred<void>()
+  const second = nodeOn({ ...scene, read }, 'node-2', endsWhen(go.promise, 'node-2'))
+  const alive = new Set(['node-1'])
+  const found = takeOver({
+    pastTurn: pastTurn(findAnswer({ ...read, open: scene.vault.open })),
+    findRun: read.runs.get,
+    turns: second,
+    isAlive: async (node) => alive.has(node),
+    resumeOrClose: second.resume,
+    node: 'node-2',
+  })
+  const nothing = { items: 0, characters: 0 }
+  t.equal(await found('none', nothing), undefined)
+  t.equal(await found(run.run_id, nothing), undefined, 'while its process lives, it is left alone')
+  alive.clear()
+  const [one, other] = await Promise.all([found(run.run_id, nothing), found(run.run_id, nothing)])
+  t.match(one, { runId: run.run_id, attempt: 2 })
+  t.equal(other, one)
+  go.resolve()
+  t.match(await one?.outcome, { status: 'completed' })
+  const stored = await found(run.run_id, nothing)
+  t.not(stored, one, 'one that has ended is read back')
+  t.match(await stored?.outcome, { status: 'completed', done: { text: 'node-2' } })
+  wake()
+  await turn.outcome
+})

@@ -71,20 +71,24 @@ export const embeddedAnswers = (log: EventLog): Answers => {
         }
       }),
 
-    complete: async (scope, answer, now) =>
+    complete: async (scope, holder, answer, now) =>
       change(
         scope,
         () => {
           const entry = entryOf(scope)
-          return () => entry && put(scope, { ...entry, at: now.getTime(), answer })
+          const ours = entry?.holder === holder ? entry : undefined
+          return () => ours && put(scope, { ...ours, at: now.getTime(), answer })
         },
         answer.body.length,
       ),
 
-    release: async (scope) =>
+    release: async (scope, holder) =>
       change(scope, () => {
         log.answers.check(scope, { removes: true })
-        return () => log.answers.remove(scope)
+        const isOurs = entryOf(scope)?.holder === holder
+        return () => {
+          if (isOurs) log.answers.remove(scope)
+        }
       }),
 
     async sweep(now) {

@@ -57,15 +57,15 @@ export const mongoAnswers = ({ db }: Pick<Mongo, 'db'>, { isAlive }: Options): A
         throw new StoreUnavailable(`too many claims at once on ${scope}`)
       }),
 
-    complete: (scope, answer, now) =>
+    complete: (scope, holder, answer, now) =>
       reaching(async () => {
         const done = { answer: JSON.stringify(answer), at: now.getTime() }
-        await answers.updateOne({ _id: scope }, { $set: done })
+        await answers.updateOne({ _id: scope, holder }, { $set: done })
       }),
 
-    release: (scope) =>
+    release: (scope, holder) =>
       reaching(async () => {
-        await answers.deleteOne({ _id: scope })
+        await answers.deleteOne({ _id: scope, holder })
       }),
 
     sweep: (now) =>

@@ -110,7 +110,7 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
   ): Promise<void> => {
     const ok = reply.statusCode < 300
     if (!ok || (typeof payload !== 'string' && !streamedRun)) {
-      await answers.release(claimed)
+      await answers.release(claimed, node)
       return
     }
     const { organizationId } = access
@@ -121,10 +121,10 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     const headers = { 'content-type': String(reply.getHeader('content-type')) }
     try {
       const body = JSON.stringify(await vault.seal(name, JSON.stringify(answer)))
-      await answers.complete(claimed, { status: reply.statusCode, headers, body }, clock.now())
+      await answers.complete(claimed, node, { status: reply.statusCode, headers, body }, clock.now())
     } catch (error) {
       // Otherwise a repeated request would wait for ever.
-      await answers.release(claimed)
+      await answers.release(claimed, node)
       if (!(error instanceof KeyDestroyed)) throw error
     }
   }
