@@ -121,7 +121,12 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     const headers = { 'content-type': String(reply.getHeader('content-type')) }
     try {
       const body = JSON.stringify(await vault.seal(name, JSON.stringify(answer)))
-      await answers.complete(claimed, node, { status: reply.statusCode, headers, body }, clock.now())
+      await answers.complete(
+        claimed,
+        node,
+        { status: reply.statusCode, headers, body },
+        clock.now(),
+      )
     } catch (error) {
       // Otherwise a repeated request would wait for ever.
       await answers.release(claimed, node)
