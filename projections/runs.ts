@@ -34,6 +34,8 @@ const runView = z.object({
   ]),
   /** Only while running; not while it waits for somebody. */
   open: flag,
+  /** What it waits for; absent: it does not wait. */
+  waits: z.enum(['awaiting_approval', 'in_doubt']).optional(),
   /** Something that it waits, or waited, for was decided and it has not gone on since. */
   decided: flag,
   /** Only where a stock SDK may repeat the request. */
@@ -59,7 +61,7 @@ type Event = Seen<typeof sessionEvents>
 type Cost = { promptTokens: number; completionTokens: number; charge: number }
 
 const ended = (
-  { open: _, decided: __, ...view }: RunView,
+  { open: _, decided: __, waits: ___, ...view }: RunView,
   { metadata, data }: Event & { data: Cost },
   change: Pick<RunView, 'status'> & Partial<RunView>,
 ): RunView => ({
@@ -75,14 +77,15 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
   name: 'runs',
   schema: runView,
   shown: {
-    schema: runView.omit({ revision: true }),
-    document: ({ revision: _, ...shown }) => shown,
+    schema: runView.omit({ revision: true, waits: true }),
+    document: ({ revision: _, waits: __, ...shown }) => shown,
   },
   categories: ['session'],
   events: sessionEvents,
   indexes: {
     decided: { equals: ['decided'], orderBy: 'started_at', totals: false },
     open: { equals: ['open'], orderBy: 'started_at', totals: false },
+    waiting: { equals: ['waits'] },
     by_session: { equals: ['organization_id', 'session_id'], totals: false },
     by_fingerprint: { equals: ['fingerprint'], orderBy: 'started_at', totals: false },
   },
@@ -114,7 +117,7 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
     }),
   },
   changes: {
-    RunResumed: ({ decided: _, ...view }, { data: { node, attempt }, metadata }) => ({
+    RunResumed: ({ decided: _, waits: __, ...view }, { data: { node, attempt }, metadata }) => ({
       ...view,
       node,
       attempt,
@@ -133,6 +136,7 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
     RunPaused: ({ open: _, ...view }, { data }) => ({
       ...view,
       status: data.state,
+      waits: data.state,
       prompt_tokens: data.promptTokens,
       completion_tokens: data.completionTokens,
       charge: data.charge,

@@ -1,7 +1,6 @@
 import type { FindSession, OneSession } from './find-session.ts'
+import { elapsedOf, timeOutMs } from './session-state.ts'
 
-/** Session processing time-out (docs/contract/limits.md#times); the run itself is ended by the next tick. */
-const timeOutMs = 30 * 60_000
 const timedOut = 'The request was cancelled automatically after 30 minutes of processing'
 
 /** Whether a turn is under way (GET /api/external/sessions/{session_id}/status). */
@@ -17,7 +16,7 @@ export const getSessionStatus =
       const shown = in_doubt ? { in_doubt } : {}
       return { session_id, is_processing: false, state, started_at, current_agent, ...shown }
     }
-    const elapsedMs = Math.max(0, now().getTime() - Date.parse(started_at))
+    const elapsedMs = elapsedOf(run, now())
     if (state === 'timed_out' || elapsedMs >= timeOutMs)
       return { session_id, is_processing: false, timed_out: true, message: timedOut }
     const elapsed_seconds = elapsedMs / 1000

@@ -2,15 +2,20 @@ import type { SessionView } from '../projections/sessions.ts'
 import { isOwn } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
 import type { FindSession, OneSession } from './find-session.ts'
+import { stateOf } from './session-state.ts'
 
 /** How many forks an answer names. */
 const mostForks = 100
 
-type Uses = { sessions: Pick<View<SessionView>, 'find'>; findSession: FindSession }
+type Uses = {
+  sessions: Pick<View<SessionView>, 'find'>
+  findSession: FindSession
+  now(): Date
+}
 
 /** One session with its place among its forks (GET /api/external/sessions/{session_id}). */
 export const getSession =
-  ({ sessions, findSession }: Uses) =>
+  ({ sessions, findSession, now }: Uses) =>
   async (one: OneSession) => {
     const { session_id, created_at, last_update_time, is_active, message_count, ...view } =
       await findSession(one)
@@ -29,6 +34,7 @@ export const getSession =
       last_update_time,
       is_active,
       message_count,
+      ...stateOf(view.run, now()),
       hidden: view.hidden,
       forked_from: view.forked_from ?? null,
       forked_after: view.forked_after ?? null,

@@ -2,12 +2,13 @@ import type { SessionView } from '../projections/sessions.ts'
 import type { Viewer } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
 import { type Page, paging, skipTo } from './page.ts'
+import { stateOf } from './session-state.ts'
 
 type Ask = { organizationId: string; viewer: Viewer; includeHidden: boolean; page: Page }
 
 /** The viewer's sessions, most recent first (GET /api/external/sessions). */
 export const listSessions =
-  (sessions: View<SessionView>) =>
+  ({ sessions, now }: { sessions: Pick<View<SessionView>, 'find'>; now(): Date }) =>
   async ({ organizationId, viewer, includeHidden, page }: Ask) => {
     const { userId, onlyKeyId } = viewer
     const owner = onlyKeyId ? [organizationId, userId, onlyKeyId] : [organizationId, userId]
@@ -19,17 +20,17 @@ export const listSessions =
       skip: skipTo(page),
       limit: page.pageSize,
     })
+    const at = now()
     return {
-      sessions: items.map(
-        ({ session_id, created_at, last_update_time, is_active, message_count, forked_from }) => ({
-          session_id,
-          created_at,
-          last_update_time,
-          is_active,
-          message_count,
-          ...(forked_from === undefined ? {} : { forked_from }),
-        }),
-      ),
+      sessions: items.map(({ session_id, created_at, last_update_time, is_active, ...view }) => ({
+        session_id,
+        created_at,
+        last_update_time,
+        is_active,
+        message_count: view.message_count,
+        ...(view.forked_from === undefined ? {} : { forked_from: view.forked_from }),
+        ...stateOf(view.run, at),
+      })),
       ...paging(total, page),
     }
   }

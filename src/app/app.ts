@@ -289,6 +289,7 @@ export const app = (config: Config, options: Options) =>
         idempotency: { answers, vault, clock, node },
         keepAliveMs,
         turns,
+        waitingRuns: chat.waitingRuns,
         beginTurn,
         socketUpload: knowledge.socketUpload,
         socketTimes: options.socketTimes,

@@ -1,3 +1,4 @@
+import { countWaitingRuns } from '../../queries/count-waiting-runs.ts'
 import { findAgents as findAgentsOf } from '../../queries/find-agents.ts'
 import { findAnswer } from '../../queries/find-answer.ts'
 import { findApproval } from '../../queries/find-approval.ts'
@@ -267,6 +268,7 @@ export const chatPart = (uses: Uses) => {
     warmAgents,
     forkSessions,
     eraseSessions,
+    waitingRuns: countWaitingRuns(runs),
     /** By the path they are mounted at. */
     routes: {
       '/api/external/v1': [
@@ -331,10 +333,10 @@ export const chatPart = (uses: Uses) => {
           clock,
         }),
         sessionRoutes({
-          listSessions: listSessions(sessions),
+          listSessions: listSessions({ sessions, now: clock.now }),
           listMessages: listMessages({ messages, findSession: currentSession, open }),
           getMessage: getMessage({ messages, findSession: currentSession, open }),
-          getSession: getSession({ sessions, findSession: currentSession }),
+          getSession: getSession({ sessions, findSession: currentSession, now: clock.now }),
           getSessionStatus: getSessionStatus({ findSession: currentSession, now: clock.now }),
           linksOf: uses.linksOf,
           delegate,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as after } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyPluginAsync } from 'fastify'
+import type { CountWaitingRuns } from '../../queries/count-waiting-runs.ts'
 import type { Config } from '../config.ts'
 import type { Admit } from '../http/checks/admission.ts'
 import { requireHttps } from '../http/checks/https.ts'
@@ -53,6 +54,7 @@ type Uses = {
   idempotency: IdempotencyUses
   keepAliveMs: number
   turns: Pick<Turns, 'drain' | 'running'>
+  waitingRuns: CountWaitingRuns
   beginTurn: BeginTurn
   socketUpload: Upload
   socketTimes: Partial<SocketTimes> | undefined
@@ -79,6 +81,7 @@ export const openHttp = async (uses: Uses) => {
     lag: uses.lag,
     laterLag: uses.laterLag,
     running: () => turns.running,
+    waitingRuns: uses.waitingRuns,
     strangers: stores.strangers,
     logLinesDropped: uses.logLinesDropped,
   })

@@ -1,4 +1,5 @@
-import type { Tool, ToolContext, ToolResult } from '../agents/tool.ts'
+import type { Reached, Tool, ToolContext, ToolResult } from '../agents/tool.ts'
+import { credentialNamesIn } from '../domain/agent/credential-names.ts'
 import type { ToolCare } from '../domain/agent/events.ts'
 import type { Call } from '../ports/call.ts'
 import type { Outbound } from '../ports/outbound.ts'
@@ -61,9 +62,14 @@ export const mcpTools = (uses: Uses) => {
     { turn: { call }, signal }: ToolContext,
   ): Promise<ToolResult> => {
     let clean = (text: string): string => text
+    let reached: Reached | undefined
+    const noted = (result: ToolResult): ToolResult => (reached ? { ...result, reached } : result)
     try {
       const { headers, redacted } = await credentialHeaders(server.headers, call)
       clean = redacted
+      const credentials = Object.values(server.headers).flatMap(credentialNamesIn)
+      const { host } = new URL(server.url)
+      reached = { host, ...(credentials.length > 0 ? { credentials } : {}) }
       const asked = { name, arguments: { ...args } }
       const limits = { signal, timeout: callMs, maxTotalTimeout: callMs }
       const result = await connections.use({ server, headers, call }, (client) =>
@@ -71,11 +77,11 @@ export const mcpTools = (uses: Uses) => {
       )
       standings.note(call.organizationId, server)
       const text = shown(clean(resultText(result)))
-      return result.isError ? failed(text || `${name} failed`) : said(text || 'Done.')
+      return noted(result.isError ? failed(text || `${name} failed`) : said(text || 'Done.'))
     } catch (error) {
       const fault = mcpFault(error, clean)
       if (isOfServer(error) && !signal.aborted) standings.note(call.organizationId, server, fault)
-      return failed(`${server.name}: ${fault}`)
+      return noted(failed(`${server.name}: ${fault}`))
     }
   }
 

@@ -70,6 +70,7 @@ t.test(
     await Promise.all(asked)
     for (const session of [...sessions, 'approved']) await waits(session)
     const metrics = await (await fetch(`${server.url}/metrics`)).text()
+    t.match(metrics, /reprise_runs_waiting\{state="in_doubt"\} \d/)
     t.match(metrics, /reprise_runs_total\{outcome="in_doubt",model="[^"]+"\} 6/)
     await live()
 

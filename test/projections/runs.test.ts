@@ -50,6 +50,9 @@ t.test('runs', async (t) => {
   } as const
   for (const type of ['RunFailed', 'RunCancelled', 'RunTimedOut'] as const)
     seen(...begunSession, sessionEvent(type, later)).shows({ ...ends[type], ended_at: later })
+  seen(...begunSession, sessionEvent('RunPaused')).shows({ waits: 'awaiting_approval' })
+  for (const type of ['RunResumed', 'RunCancelled', 'RunCompleted'] as const)
+    seen(...begunSession, sessionEvent('RunPaused'), sessionEvent(type)).shows({ waits: undefined })
   const paused = [...begunSession, sessionEvent('RunPaused', later)]
   for (const type of ['ApprovalDecided', 'ApprovalExpired', 'ToolOutcomeTold'] as const) {
     seen(...paused, sessionEvent(type)).shows({ status: 'awaiting_approval', decided: true })

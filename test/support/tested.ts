@@ -10,6 +10,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/turns/kept-request.ts',
     'src/http/streams/followed-turn.ts',
   ],
+  'test/http/routes/approvals.test.ts': ['queries/count-waiting-runs.ts'],
   'test/faults/limits.test.ts': ['src/turns/turn-limits.ts'],
   'test/turns/take-run.test.ts': ['src/turns/take-over.ts'],
   'test/agents/journal.test.ts': [

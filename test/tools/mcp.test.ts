@@ -61,10 +61,15 @@ t.test("a server's tools are listed and called", async (t) => {
     description: 'Adds two numbers',
     parameters: { type: 'object', properties: { a: { type: 'number' } }, required: ['a', 'b'] },
   })
+  const reached = { host: server.host }
   const said = (name: string, args = {}) => resultOf(named(tools, name), args)
-  t.strictSame(await said('add', { a: 1, b: 2 }), { ok: true, content: '3' })
-  t.strictSame(await said('draws'), { ok: true, content: 'Here:\n[image/png, which is no text]' })
-  t.strictSame(await said('counts'), { ok: true, content: '{"n":3}' })
+  t.strictSame(await said('add', { a: 1, b: 2 }), { ok: true, content: '3', reached })
+  t.strictSame(await said('draws'), {
+    ok: true,
+    content: 'Here:\n[image/png, which is no text]',
+    reached,
+  })
+  t.strictSame(await said('counts'), { ok: true, content: '{"n":3}', reached })
   t.match(await said('breaks'), { ok: false, content: 'no: undefined' })
   t.match(await said('add', { a: 'x' }), { ok: false })
   t.equal(server.count('initialize'), 1, 'over one connection')
@@ -176,7 +181,10 @@ t.test('a server that is down is an error of its tools', async (t) => {
   const tools = await toolsAt(server.url)
   await server.close()
   const down = { ok: false, content: 'Double: it could not be reached' }
-  t.strictSame(await resultOf(named(tools, 'add'), { a: 1, b: 2 }), down)
+  t.strictSame(await resultOf(named(tools, 'add'), { a: 1, b: 2 }), {
+    ...down,
+    reached: { host: server.host },
+  })
   advance(1_000)
   t.strictSame(namesOf(await toolsAt(server.url)), namesOf(tools), 'the last list stands')
 
@@ -240,4 +248,20 @@ t.test('an idle connection is closed, and its session ended', async (t) => {
   await mcp.close()
   t.equal(server.sessions.size, 0)
   t.equal(server.asked.at(-1)?.method, 'DELETE')
+})
+
+t.test('what a call reached is told, with the names of credentials', async (t) => {
+  const server = await mcpServer(t)
+  const { toolsAt } = await asking(t)
+  const tools = await toolsAt(server.url, bearer)
+  const { host } = server
+  t.match(await resultOf(named(tools, 'add'), { a: 1, b: 2 }), {
+    ok: true,
+    reached: { host, credentials: ['TOKEN'], httpStatus: undefined },
+  })
+  const open = await toolsAt(server.url)
+  t.match(await resultOf(named(open, 'add'), { a: 1, b: 2 }), {
+    reached: { host, credentials: undefined },
+  })
+  t.match(await resultOf(named(open, 'add'), { a: 'x' }), { ok: false, reached: { host } })
 })

@@ -1,6 +1,7 @@
 import type { ListToolsResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { AgentConfig } from '../../agents/agent.ts'
+import { pendingApprovals } from '../wire/approvals.ts'
 import { orAbsent, sessionId } from '../wire/fields.ts'
 
 type Tool = ListToolsResult['tools'][number]
@@ -18,6 +19,11 @@ export const toolResult = z.object({
   agent_name: z.string(),
   response: z.string(),
   created: z.int().describe('Unix seconds'),
+  state: z
+    .enum(['awaiting_approval', 'in_doubt'])
+    .optional()
+    .describe('The turn is not over: it waits for somebody. The response is what was said so far'),
+  pending_approvals: pendingApprovals.optional(),
 })
 
 /** A tool as JSON Schema describes it. */

@@ -1,6 +1,8 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
 import type { FindAgents } from '../../../queries/find-agents.ts'
+import type { TurnDone } from '../../agents/agent-event.ts'
+import { paragraphs } from '../../agents/paragraphs.ts'
 import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
@@ -27,6 +29,26 @@ const refused = (refusal: Refusal): CallToolResult => ({
   content: [{ type: 'text', text: `${refusal.message} (${refusal.code})` }],
   _meta: { 'reprise/error': wholeErrorOf(refusal) },
 })
+
+/** What a turn waits for; nothing where it is over. */
+const waitingFor = ({ pending, in_doubt }: TurnDone) =>
+  pending || in_doubt
+    ? {
+        state: in_doubt ? 'in_doubt' : 'awaiting_approval',
+        ...(pending && pending.length > 0 ? { pending_approvals: [...pending] } : {}),
+      }
+    : {}
+
+/** The same for a model that reads no structured content. */
+const waitingWords = ({ pending = [], in_doubt }: TurnDone): string[] => [
+  ...pending.map(
+    ({ tool_name, agent_name, approval_id, expires_at }) =>
+      `The call of ${tool_name} by ${agent_name} waits for an approval until ${expires_at} (approval_id ${approval_id}). It was not made.`,
+  ),
+  ...(in_doubt
+    ? ['It is not known whether a call was made. The turn waits until somebody says so.']
+    : []),
+]
 
 const requireArguments = (args: unknown) => {
   const { data, error } = toolArguments.safeParse(args ?? {})
@@ -84,12 +106,20 @@ export const callAgent =
       else if (modern) signal.addEventListener('abort', turn.cancel, { once: true })
       const begun = await turn.started
       tellProgress(begun, context).catch(() => undefined)
-      const { text } = await doneOf(begun)
+      const done = await doneOf(begun)
+      const { text } = done
       const { agentId: agent_id, name: agent_name } = agent
       const { sessionId, created } = begun
       return {
-        content: [{ type: 'text', text }],
-        structuredContent: { session_id: sessionId, agent_id, agent_name, response: text, created },
+        content: [{ type: 'text', text: paragraphs(text, ...waitingWords(done)) }],
+        structuredContent: {
+          session_id: sessionId,
+          agent_id,
+          agent_name,
+          response: text,
+          created,
+          ...waitingFor(done),
+        },
       }
     } catch (error) {
       const known = refusalOf(error, 'agents')

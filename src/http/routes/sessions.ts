@@ -43,14 +43,21 @@ const paging = {
   has_next: z.boolean(),
 }
 
-const sessionItem = sessionView.pick({
-  session_id: true,
-  created_at: true,
-  last_update_time: true,
-  is_active: true,
-  message_count: true,
-  forked_from: true,
-})
+const sessionItem = sessionView
+  .pick({
+    session_id: true,
+    created_at: true,
+    last_update_time: true,
+    is_active: true,
+    message_count: true,
+    forked_from: true,
+  })
+  .extend({
+    state: z
+      .enum(['running', 'awaiting_approval', 'in_doubt'])
+      .optional()
+      .describe('Of the turn that is under way or waits for somebody; absent where there is none'),
+  })
 
 const sessionList = z.object({ sessions: z.array(sessionItem), ...paging })
 

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client'
+import type { CountWaitingRuns } from '../../../queries/count-waiting-runs.ts'
 import type { Distance } from '../../ports/event-store.ts'
 
 type Sources = {
@@ -11,6 +12,8 @@ type Sources = {
   /** The same for the views that are folded later. */
   laterLag(): Promise<Distance>
   running(): number
+  /** Runs of all nodes that wait for somebody. */
+  waitingRuns: CountWaitingRuns
   /** Events found in our namespace that are not ours. */
   strangers(): number
   /** Log lines that standard output did not take. */
@@ -21,7 +24,15 @@ type Sources = {
 const unknown = () => Number.NaN
 
 /** Prometheus metrics of this process. */
-export const processMetrics = ({ registry, head, lag, laterLag, running, ...counts }: Sources) => {
+export const processMetrics = ({
+  registry,
+  head,
+  lag,
+  laterLag,
+  running,
+  waitingRuns,
+  ...counts
+}: Sources) => {
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   const durations = new Histogram({
@@ -68,6 +79,16 @@ export const processMetrics = ({ registry, head, lag, laterLag, running, ...coun
     registers,
     collect() {
       this.set(running())
+    },
+  })
+  new Gauge({
+    name: 'reprise_runs_waiting',
+    help: 'Runs of all nodes that wait for somebody, by what for; each node tells the same',
+    labelNames: ['state'],
+    registers,
+    async collect() {
+      this.reset()
+      for (const { state, total } of await waitingRuns().catch(() => [])) this.set({ state }, total)
     },
   })
 

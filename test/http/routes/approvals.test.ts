@@ -1,6 +1,7 @@
 import t from 'tap'
 import { approving, refundCall } from '../../support/approving.ts'
 import { contents, eventsOf, textOf, user } from '../../support/client.ts'
+import { mcpClient } from '../../support/mcp-client.ts'
 import { mcpServer } from '../../support/mcp-server.ts'
 import { movableClock } from '../../support/server.ts'
 
@@ -262,4 +263,107 @@ t.test('a tool of an MCP server waits too', async (t) => {
   await (await key.attach('s')).all()
   t.equal(server.count('tools/call'), 1)
   t.equal(provider.requests.at(-1)?.body.messages.at(-1)?.content, '3')
+})
+
+t.test('lists and metrics tell which turns wait', async (t) => {
+  const { asked, decide, key, server } = await approving(t)
+  const waiting = async () => {
+    const metrics = await (await fetch(`${server.url}/metrics`)).text()
+    return metrics.match(/^reprise_runs_waiting\{.*$/gm)
+  }
+  const states = async () =>
+    (await key.sessions()).body.sessions.map(({ state }: { state?: string }) => state)
+  t.strictSame(await waiting(), [
+    'reprise_runs_waiting{state="awaiting_approval"} 0',
+    'reprise_runs_waiting{state="in_doubt"} 0',
+  ])
+  const { body } = await asked('one')
+  await asked('two')
+  t.strictSame(await states(), ['awaiting_approval', 'awaiting_approval'])
+  t.match(await key.ask('GET', '/api/external/sessions/one'), {
+    body: { state: 'awaiting_approval' },
+  })
+  t.match(await waiting(), ['reprise_runs_waiting{state="awaiting_approval"} 2', /in_doubt/])
+  await decide(body.pending_approvals[0], 'deny')
+  await (await key.attach('one')).all()
+  await key.cancel('two')
+  t.strictSame(await states(), [undefined, undefined])
+  t.match(await waiting(), ['reprise_runs_waiting{state="awaiting_approval"} 0', /in_doubt/])
+})
+
+t.test('an agent that is a tool of MCP says that its turn waits', async (t) => {
+  const { shop, key, provider, server, decide } = await approving(t)
+  const client = await mcpClient(t, server, key)
+  const { tools } = await client.listTools()
+  const name = tools.find((one) => one.title === 'Shop')?.name ?? ''
+  for (const text of ['Let me see. ', '']) {
+    provider.next({ text, calls: [refundCall] })
+    const result = await client.callTool({ name, arguments: { message: 'Refund A-1' } })
+    t.match(result, {
+      content: [{ type: 'text', text: /The call of refund by Shop waits for an approval until/ }],
+      structuredContent: {
+        agent_id: shop,
+        response: text,
+        state: 'awaiting_approval',
+        pending_approvals: [{ tool_name: 'refund', arguments: refundCall.arguments }],
+      },
+    })
+    t.notOk(result.isError)
+    const { session_id, pending_approvals } = result.structuredContent as {
+      session_id: string
+      pending_approvals: [{ approval_id: string; arguments_digest: string }]
+    }
+    t.match(await decide(pending_approvals[0], 'approve'), { status: 200 })
+    const frames = await (await key.attach(session_id)).all()
+    t.match(textOf(frames), /Done\.$/)
+  }
+})
+
+t.test('keys of a member do what users may, and nothing that takes an admin', async (t) => {
+  const { asked, list, decide, member, organization, server, shop } = await approving(t, {
+    approver: 'admin',
+  })
+  const { id: ann, key: anns } = await member()
+  const scopes = [
+    'orchestrator:invoke',
+    'approvals:read',
+    'approvals:decide',
+    'admin:read',
+    'admin:write',
+  ]
+  const whole = await organization.key({ type: 'user', user_id: ann, scopes })
+  const backed = await organization.key({ user_id: ann, scopes: [...scopes, 'users:delegate'] })
+  const { body } = await asked('of-the-owner')
+  const [pending] = body.pending_approvals
+  const own = (await asked('of-ann', anns)).body.pending_approvals[0]
+  const agents = `/api/admin/organizations/${organization.organizationId}/agents`
+  for (const [name, key] of Object.entries({ anns, whole, backed })) {
+    t.match(await list('?approver=admin', key), { status: 403, code: 'role_required' }, name)
+    t.equal(
+      (await decide(pending, 'approve', {}, key)).status,
+      404,
+      `${name}: of another's session`,
+    )
+    const ownDecision = await decide(own, 'approve', {}, key)
+    t.ok(ownDecision.status === 403 || ownDecision.status === 404, `${name}: what admins decide`)
+    t.match(await key.ask('PATCH', `${agents}/${shop}`, { limits: { max_steps: 1 } }), {
+      status: 403,
+    })
+    const outcome = '/api/external/sessions/of-the-owner/runs/run/tools/tool/outcome'
+    t.match(
+      await key.ask('POST', outcome, { outcome: 'done' }),
+      { status: 404 },
+      `${name}: outcome`,
+    )
+  }
+  const delegated = { on_behalf_of: organization.ownerId }
+  t.match(await list(`?approver=admin&on_behalf_of=${organization.ownerId}`, backed), {
+    status: 403,
+  })
+  const decided = await decide(pending, 'approve', delegated, backed)
+  t.not(decided.status, 200, 'nobody borrows the role of the user that they act for')
+  const waiting = await list('?approver=admin')
+  t.match(waiting.body, { total: 2, approvals: [{ status: 'pending' }, { status: 'pending' }] })
+  const { status } = await server.as(anns.key).status('of-ann')
+  t.equal(status, 200)
 })

@@ -46,6 +46,21 @@ t.test('GET /api/external/sessions: the list', async (t) => {
   t.equal((await key.sessions('?include_hidden=maybe')).status, 400)
 })
 
+t.test('the list tells which session has a turn under way', async (t) => {
+  const { key, provider } = await startChat(t)
+  const first = held()
+  provider.next(first.reply)
+  const stream = await key.stream({ messages, session_id: 'busy' })
+  await stream.until(isToken)
+  const one = '/api/external/sessions/busy'
+  t.match((await key.sessions()).body, { sessions: [{ session_id: 'busy', state: 'running' }] })
+  t.match(await key.ask('GET', one), { body: { state: 'running' } })
+  first.go()
+  await stream.all()
+  t.notOk('state' in (await key.sessions()).body.sessions[0])
+  t.notOk('state' in (await key.ask('GET', one)).body)
+})
+
 t.test('GET /api/external/sessions/{session_id}/messages: the messages', async (t) => {
   const { key } = await startChat(t, { text: 'Answer.' })
   const session_id = 'm'

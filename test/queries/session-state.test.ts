@@ -1,0 +1,23 @@
+import t from 'tap'
+import type { SessionRun } from '../../projections/sessions.ts'
+import { stateOf } from '../../queries/session-state.ts'
+
+const started_at = '2026-01-01T00:00:00.000Z'
+const at = (time: string) => new Date(`2026-01-01T${time}Z`)
+const run = (state: SessionRun['state']): SessionRun => ({
+  run_id: 'run-1',
+  state,
+  started_at,
+  current_agent: 'Orchestrator',
+})
+
+t.test('a session in a list has the state of its turn, while there is one', async (t) => {
+  const now = at('00:29:59.999')
+  t.strictSame(stateOf(null, now), {})
+  t.strictSame(stateOf(run('ended'), now), {})
+  t.strictSame(stateOf(run('timed_out'), now), {})
+  t.strictSame(stateOf(run('processing'), now), { state: 'running' })
+  t.strictSame(stateOf(run('processing'), at('00:30:00.000')), {})
+  for (const state of ['awaiting_approval', 'in_doubt'] as const)
+    t.strictSame(stateOf(run(state), at('23:00:00.000')), { state })
+})
