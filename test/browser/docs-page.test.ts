@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import t from 'tap'
-import { browser, needsChromium, screenshot } from '../support/browser.ts'
+import { browser, fitsWidth, needsChromium, screenshot } from '../support/browser.ts'
 import { startDemo } from '../support/demo.ts'
 import { eventually } from '../support/eventually.ts'
 import { contractOf, operationsOf } from '../support/open-api.ts'
@@ -70,4 +70,23 @@ t.test('/docs works as it stands', needsChromium, async (t) => {
   }
   t.ok(tried > 8, `${tried} requests`)
   t.strictSame(complaints, [])
+})
+
+t.test('/docs on a phone, light and dark', needsChromium, async (t) => {
+  const { url } = await startDemo(t)
+  const { page: open } = await browser(t)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const viewport = { width: 360, height: 740 }
+    const { page, complaints } = await open({ viewport, isMobile: true, colorScheme })
+    await page.goto(`${url}/docs`)
+    await page.locator('.opblock').first().waitFor()
+    t.equal(await page.evaluate('innerWidth'), viewport.width, 'as wide as the phone')
+    t.ok(await fitsWidth(page))
+    const bar = await page.evaluate(
+      `getComputedStyle(document.querySelector('.topbar')).backgroundColor`,
+    )
+    t.equal(bar, 'rgb(19, 78, 74)', 'our color')
+    await screenshot(page, `docs-phone-${colorScheme}`)
+    t.strictSame(complaints, [])
+  }
 })

@@ -9,8 +9,24 @@ const logo = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 150 32" role=
 
 /** There is one document: nothing to choose. */
 const style = `
-.swagger-ui .topbar{background:#134e4a;padding:.5rem 0}
+html .swagger-ui .topbar,html.dark-mode .swagger-ui .topbar{background:#134e4a;padding:.5rem 0}
 .swagger-ui .topbar .download-url-wrapper{display:none}
+.swagger-ui .topbar .topbar-wrapper{flex-flow:row nowrap;align-items:center;justify-content:space-between}
+.swagger-ui .topbar .topbar-wrapper .link{width:auto}
+@media(max-width:40rem){
+.swagger-ui .opblock .opblock-summary-control{flex-wrap:wrap}
+.swagger-ui .opblock .opblock-summary-path-description-wrapper{flex-basis:60%}
+.swagger-ui .info hgroup.main{margin-bottom:1rem}
+.swagger-ui .response-col_links{display:none}
+}
+`
+
+/** The page has no viewport of its own: a phone would show it as wide as a desk, in tiny letters. */
+const script = `
+const viewport = document.createElement('meta')
+viewport.name = 'viewport'
+viewport.content = 'width=device-width, initial-scale=1'
+document.head.append(viewport)
 `
 
 /** How `/docs` looks. */
@@ -28,6 +44,7 @@ export const docsPage: Pick<FastifySwaggerUiOptions, 'logo' | 'theme' | 'uiConfi
       },
     ],
     css: [{ filename: 'reprise.css', content: style }],
+    js: [{ filename: 'reprise.js', content: script }],
   },
   uiConfig: { docExpansion: 'list', tryItOutEnabled: true, defaultModelsExpandDepth: -1 },
 }
