@@ -42,14 +42,14 @@ const factsOf = (
   ...(width === undefined || height === undefined ? {} : { width, height }),
 })
 
-/** A file that is in the blob store, unless a crash came before. */
+/** A file that is in the blob store, unless an earlier release crashed before it was. */
 const kept = (part: MessagePart, key: Keyed, files: KeyedBlobs): ContentPart => ({
   ...factsOf(part, key),
   read: () => bytesOf(files, part.blob),
   ready: async () => (await files.size(part.blob)) !== undefined,
 })
 
-/** A file that has just arrived, which goes into the blob store before it is read from there. */
+/** A file that has just arrived. It is stored again if another process has removed the same file meanwhile. */
 export const arriving = (
   { hash, read, ...facts }: ArrivedPart,
   { nameOf }: Keyed,
@@ -58,7 +58,7 @@ export const arriving = (
   ...facts,
   read: () => bytesOf(files, nameOf(hash)),
   async ready() {
-    await files.put(read())
+    if ((await files.size(nameOf(hash))) === undefined) await files.put(read())
     return true
   },
 })

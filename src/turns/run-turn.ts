@@ -4,7 +4,6 @@ import type { AgentEvent } from '../agents/agent-event.ts'
 import { noJournal } from '../agents/journal.ts'
 import type { AgentTurn } from '../agents/turn.ts'
 import { following } from '../ports/call.ts'
-import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { type Keyed, sessionKey, type Vault } from '../security/vault.ts'
 import { callIds } from './client-calls.ts'
 import { drive } from './drive.ts'
@@ -26,7 +25,6 @@ export type RunTurnUses = StartRunUses &
   StoreOutcomeUses & {
     runAgent(turn: AgentTurn): Observable<AgentEvent>
     vault: Vault
-    blobs: SealedBlobs
     /** Told what happens in every run. */
     watchRun?: WatchRun | undefined
   }

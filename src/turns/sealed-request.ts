@@ -10,7 +10,8 @@ import type { TurnRequest } from './turn.ts'
 
 type Uses = { vault: Pick<Vault, 'keyed'>; clock: Pick<Clock, 'id'> }
 
-const unlessErased = (error: unknown): never => {
+/** A session without its key is gone. @throws session_not_found, any other error */
+export const unlessErased = (error: unknown): never => {
   throw error instanceof KeyDestroyed ? refusal('session_not_found') : error
 }
 

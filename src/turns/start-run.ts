@@ -1,12 +1,18 @@
 import type { SendMessageCommand, Sent } from '../../commands/send-message.ts'
+import { Refusal } from '../domain/refusal.ts'
 import { following } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
+import { AppendTooLarge } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { Models } from '../ports/model.ts'
+import type { SealedBlobs } from '../security/sealed-blobs.ts'
+import { sessionKey } from '../security/vault.ts'
 import { ownTurn } from '../support/own-turn.ts'
 import { isLarge } from './given.ts'
+import type { ArrivedPart } from './receive-parts.ts'
 import { reserveFor } from './reserve-for.ts'
-import type { SealedRequest } from './sealed-request.ts'
+import { type SealedRequest, unlessErased } from './sealed-request.ts'
+import { storedFiles } from './store-files.ts'
 import type { TurnRequest } from './turn.ts'
 import { limitsOf } from './turn-limits.ts'
 
@@ -15,6 +21,7 @@ const largeText = 262_144
 
 export type StartRunUses = {
   sendMessage: SendMessageCommand
+  blobs: SealedBlobs
   models: Models
   clock: Clock
   /** This process's life: another process ends the runs of a life that is over. */
@@ -32,13 +39,16 @@ const pauseFor = (request: TurnRequest): Promise<void> | undefined => {
   return length > largeText ? ownTurn() : undefined
 }
 
-/** Reserves credits, and stores the message and the beginning of its run. */
+/** Reserves credits, and stores the files of the message, the message and the beginning of its run. */
 export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
-  const { sendMessage, clock, node, sealed } = uses
+  const { sendMessage, blobs, clock, node, sealed } = uses
   const reserved = reserveFor(uses)
 
-  /** @throws Refusal */
-  return async (request: TurnRequest, runId: string): Promise<Sent> => {
+  const begun = async (
+    request: TurnRequest,
+    runId: string,
+    kept: () => ReturnType<SealedRequest['keptOf']> = () => sealed.keptOf(request),
+  ): Promise<Sent> => {
     const { call, viewer, sessionId, hidden, agent, messageId, payerId } = request
     const { fingerprint, follows, isNewSession = false } = request
     const limits = limitsOf(request)
@@ -60,7 +70,7 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
         node,
         payerId,
         reserve,
-        kept: () => sealed.keptOf(request),
+        kept,
         ...(fingerprint === undefined ? {} : { fingerprint }),
         ...(follows === undefined ? {} : { follows }),
         ...(Object.keys(limits).length > 0 ? { limits } : {}),
@@ -70,4 +80,25 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
     if (pause || (request.results && isLarge(sent))) await ownTurn()
     return sent
   }
+
+  /** Of a message that was surely not stored, the files are removed. */
+  const withFiles = async (request: TurnRequest, runId: string, parts: readonly ArrivedPart[]) => {
+    const { call, sessionId } = request
+    const files = storedFiles(parts, blobs.under(sessionKey(call.organizationId, sessionId)))
+    const kept = async () => {
+      await files.put().catch(unlessErased)
+      return sealed.keptOf(request)
+    }
+    try {
+      return await begun(request, runId, kept)
+    } catch (error) {
+      const isRefused = error instanceof Refusal || error instanceof AppendTooLarge
+      if (isRefused) await files.remove().catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** @throws Refusal */
+  return (request: TurnRequest, runId: string): Promise<Sent> =>
+    request.files ? withFiles(request, runId, request.files.parts) : begun(request, runId)
 }
