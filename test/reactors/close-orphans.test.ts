@@ -6,6 +6,7 @@ import { sessionStream } from '../../src/domain/session/session.ts'
 import { askedBy } from '../../src/event-sourcing/asked-by.ts'
 import { silent } from '../../src/ports/log.ts'
 import { closeOrphans, nodeLease } from '../../src/reactors/close-orphans.ts'
+import { mostLookedAt } from '../../src/reactors/release-reservations.ts'
 import { resumeOrClose } from '../../src/turns/resume-or-close.ts'
 import { runNames } from '../../src/turns/run-names.ts'
 import { NotResumable } from '../../src/turns/take-run.ts'
@@ -22,6 +23,8 @@ const withRun = async (t: Test) => {
   const { sendMessage, clock, read, leases } = scene
   let ahead = 0
   const live = new Set<string>()
+  /** What was asked whether it is live. */
+  const looked = new Set<string>()
   const stopped: string[] = []
   const resumable = new Set<string>()
   const resumed: string[] = []
@@ -35,7 +38,10 @@ const withRun = async (t: Test) => {
     ...read,
     clock: { ...clock, now: () => new Date(clock.now().getTime() + ahead) },
     node: 'ours',
-    isLive: (runId) => live.has(runId),
+    isLive: (runId) => {
+      looked.add(runId)
+      return live.has(runId)
+    },
     stop: (runId) => stopped.push(runId),
     resumeOrClose: resumeOrClose({ resume, endRun: scene.endRun, namesOf, clock, log: silent }),
     namesOf,
@@ -70,6 +76,7 @@ const withRun = async (t: Test) => {
     begin,
     tick,
     live,
+    looked,
     stopped,
     resumable,
     resumed,
@@ -153,6 +160,24 @@ t.test('credits that were held for a run that never began: found twice, given ba
   t.strictSame(await held(), ['run-9'], 'it may be beginning')
   await tick()
   t.strictSame(await held(), [])
+})
+
+t.test('many reservations are looked at in turn, some in each pass', async (t) => {
+  const { tick, held, transact, live, looked } = await withRun(t)
+  const hold = (runId: string) =>
+    transact(accountStream(payerId), decideReserve({ runId, amount: 0 }), call)
+  const waiting = Array.from({ length: mostLookedAt }, (_, n) => `run-of-${n}`)
+  await Promise.all(waiting.map(hold))
+  for (const runId of waiting) live.add(runId)
+  await hold('run-lost')
+  await tick()
+  t.equal(looked.size, mostLookedAt, 'no more in one pass')
+  await tick()
+  t.ok(looked.has('run-lost'), 'the next pass goes on behind them')
+  t.equal((await held()).length, mostLookedAt + 1, 'found once')
+  await tick()
+  await tick()
+  t.strictSame((await held()).toSorted(), waiting.toSorted(), 'found in two rounds')
 })
 
 t.test('a run that ended and was not settled is charged', async (t) => {

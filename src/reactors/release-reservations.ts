@@ -1,0 +1,99 @@
+import type { SettleReservationCommand } from '../../commands/settle-reservation.ts'
+import type { AccountView } from '../../projections/accounts.ts'
+import type { ContentView } from '../../projections/contents.ts'
+import type { RunView } from '../../projections/runs.ts'
+import { reservationOf, reservedContentOf } from '../domain/content/reservation.ts'
+import { systemCall } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { View } from '../ports/views.ts'
+
+/** How many reservations are looked at in one pass: runs that wait keep theirs for weeks. */
+export const mostLookedAt = 500
+const accountsAtOnce = 100
+
+type Uses = {
+  runs: Pick<View<RunView>, 'get'>
+  contents: Pick<View<ContentView>, 'get'>
+  accounts: Pick<View<AccountView>, 'find'>
+  /** Whether a run is running or waiting in this process. */
+  isLive(runId: string): boolean
+  settleReservation: SettleReservationCommand
+  clock: Clock
+}
+
+/** The organization, where the run or the item is known. */
+type Settled = { charge: number; organizationId: string | undefined }
+
+/** Where a round over all accounts goes on: that many accounts are done, and of the next one that many reservations. */
+const start = { accounts: 0, reservations: 0 }
+
+/**
+ * Releases credits that are reserved for runs that have ended or never began. A pass looks at some of the
+ * reservations, the next one at those that follow. A reservation is released only when two rounds find it:
+ * a run that is just beginning reserves before its view shows it.
+ */
+export const releaseReservations = (uses: Uses) => {
+  const { runs, contents, accounts, isLive, settleReservation, clock } = uses
+  let place = start
+  /** What the last round found, and this one so far. */
+  let suspects = new Set<string>()
+  let found = new Set<string>()
+
+  /**
+   * The charge of a reservation that nothing else will settle, and whose history tells so; undefined
+   * when something may.
+   */
+  const chargeOf = async (reservation: string): Promise<Settled | undefined> => {
+    const contentId = reservedContentOf(reservation)
+    if (contentId) {
+      const item = await contents.get(contentId)
+      if (item?.open) return undefined
+      const present = item && reservationOf(contentId, item.retry_count) === reservation
+      const charge = present && item.status === 'completed' ? item.reserved : 0
+      return { charge, organizationId: item?.organization_id }
+    }
+    const run = await runs.get(reservation)
+    if (isLive(reservation) || (run && run.ended_at === null)) return undefined
+    return { charge: run?.charge ?? 0, organizationId: run?.organization_id }
+  }
+
+  const look = async (userId: string, runId: string, certain: boolean): Promise<void> => {
+    const settled = await chargeOf(runId)
+    if (!settled) return
+    found.add(runId)
+    if (!certain && !suspects.has(runId)) return
+    const { charge, organizationId } = settled
+    const call = systemCall(runId, clock.now(), organizationId)
+    await settleReservation({ userId, runId, charge }, call)
+  }
+
+  const endRound = () => {
+    place = start
+    suspects = found
+    found = new Set()
+  }
+
+  /** `certain`: no other process is running, so that finding it once is enough. */
+  return async ({ certain }: { certain: boolean }): Promise<void> => {
+    for (let left = mostLookedAt; left > 0; ) {
+      const holding = { index: 'holding', equals: [true] }
+      const { items } = await accounts.find({
+        ...holding,
+        skip: place.accounts,
+        limit: accountsAtOnce,
+      })
+      for (const { user_id, reservations } of items) {
+        const rest = Object.keys(reservations).slice(place.reservations)
+        const next = rest.slice(0, left)
+        for (const runId of next) await look(user_id, runId, certain)
+        left -= next.length
+        if (next.length < rest.length) {
+          place = { ...place, reservations: place.reservations + next.length }
+          return
+        }
+        place = { accounts: place.accounts + 1, reservations: 0 }
+      }
+      if (items.length < accountsAtOnce) return endRound()
+    }
+  }
+}
