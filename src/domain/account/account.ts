@@ -1,6 +1,7 @@
 import { type Aggregate, platformStreamOf } from '../aggregate.ts'
 import { refusal } from '../refusal.ts'
 import { type AccountEvent, accountEvents } from './events.ts'
+import { heldFor, noReservations, type Reservations, released, reserved } from './reservations.ts'
 
 /** Micro-credits in one credit, the unit on the wire. */
 export const creditUnit = 1_000_000
@@ -11,8 +12,8 @@ const remembered = 200
 /** Amounts in micro-credits. */
 export type Account = {
   balance: number
-  /** What open runs hold back, by run id. */
-  reservations: Readonly<Record<string, number>>
+  /** What open runs hold back. */
+  reservations: Reservations
   /** The last runs that ended; a late second start of one reserves nothing. */
   ended: readonly string[]
   /** The last grants; the same one again gives nothing. */
@@ -22,10 +23,11 @@ export type Account = {
 const withLast = (ids: readonly string[], id: string): readonly string[] =>
   ids.length < remembered ? [...ids, id] : [...ids.slice(1 - remembered), id]
 
-const closed = (state: Account, runId: string): Account => {
-  const { [runId]: _, ...reservations } = state.reservations
-  return { ...state, reservations, ended: withLast(state.ended, runId) }
-}
+const closed = (state: Account, runId: string): Account => ({
+  ...state,
+  reservations: released(state.reservations, runId),
+  ended: withLast(state.ended, runId),
+})
 
 /**
  * What a user pays with. A run can only be settled out of its open reservation, and settling closes
@@ -35,7 +37,8 @@ const closed = (state: Account, runId: string): Account => {
 export const account: Aggregate<Account, typeof accountEvents> = {
   category: 'account',
   events: accountEvents,
-  initial: { balance: 0, reservations: {}, ended: [], grants: [] },
+  initial: { balance: 0, reservations: noReservations, ended: [], grants: [] },
+  stateVersion: 2,
   evolve: {
     CreditsGranted: (state, { grantId, amount }) => ({
       ...state,
@@ -44,7 +47,7 @@ export const account: Aggregate<Account, typeof accountEvents> = {
     }),
     CreditsReserved: (state, { runId, amount }) => ({
       ...state,
-      reservations: { ...state.reservations, [runId]: amount },
+      reservations: reserved(state.reservations, runId, amount),
     }),
     CreditsSettled: (state, { runId, amount }) => ({
       ...closed(state, runId),
@@ -58,10 +61,10 @@ export const accountStream = (userId: string) => platformStreamOf(account, userI
 
 /** Balance less open reservations, in micro-credits. */
 export const effectiveBalance = ({ balance, reservations }: Account): number =>
-  Object.values(reservations).reduce((left, held) => left - held, balance)
+  balance - reservations.held
 
 const isOpen = ({ reservations }: Account, runId: string): boolean =>
-  Object.hasOwn(reservations, runId)
+  heldFor(reservations, runId) !== undefined
 
 export const decideGrant =
   ({ grantId, amount, reason }: { grantId: string; amount: number; reason: string }) =>

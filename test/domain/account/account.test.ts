@@ -8,6 +8,7 @@ import {
   effectiveBalance,
 } from '../../../src/domain/account/account.ts'
 import type { AccountEvent } from '../../../src/domain/account/events.ts'
+import { noReservations } from '../../../src/domain/account/reservations.ts'
 import { evolved } from '../../../src/domain/aggregate.ts'
 import { Refusal } from '../../../src/domain/refusal.ts'
 import { deciding } from '../../support/given.ts'
@@ -81,7 +82,7 @@ t.test('what an account remembers is bounded, and still nothing is charged twice
   const history = runs.flatMap((id) => [reserved(id, 2), settled(id, 1)])
   const state = evolved(account, account.initial, [granted(5_000), ...history])
   t.equal(state.balance, 4_000)
-  t.strictSame(state.reservations, {})
+  t.strictSame(state.reservations, noReservations)
   t.equal(state.ended.length, 200)
   t.strictSame(
     runs.flatMap((runId) => decideSettle({ runId, amount: 1 })(state)),
