@@ -113,7 +113,11 @@ t.test('the example of CONTRIBUTING.md is traced from its route to its tests', a
     deciders: ['src/domain/account/account.ts', 'src/domain/content/content.ts'],
     events: ['src/domain/account/events.ts', 'src/domain/content/events.ts'],
     views: ['projections/accounts.ts', 'projections/contents.ts'],
-    reactors: ['src/reactors/close-orphans.ts', 'src/reactors/generate-content.ts'],
+    reactors: [
+      'src/reactors/close-orphans.ts',
+      'src/reactors/generate-content.ts',
+      'src/reactors/release-reservations.ts',
+    ],
   })
 })
 
