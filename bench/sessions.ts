@@ -16,7 +16,11 @@ const lanes = 256
 export type Stored = { tenant: Tenant; sessionId: string }
 
 /** The two appends of a turn with an LLM agent that calls no tool. */
-const turnOf = ({ userId }: Tenant, { seal }: Keyed): [SessionEvent[], SessionEvent[]] => {
+const turnOf = (
+  { userId }: Tenant,
+  { seal }: Keyed,
+  said: string,
+): [SessionEvent[], SessionEvent[]] => {
   const runId = clock.id()
   const stepId = clock.id()
   const agentId = stepId
@@ -56,7 +60,7 @@ const turnOf = ({ userId }: Tenant, { seal }: Keyed): [SessionEvent[], SessionEv
       },
       {
         type: 'AssistantMessageRecorded',
-        data: { messageId: clock.id(), runId, agent, content: seal(answer) },
+        data: { messageId: clock.id(), runId, agent, content: seal(said) },
       },
       {
         type: 'RunCompleted',
@@ -87,7 +91,12 @@ const append = async (
   return (await events.append(stream, after, stamped)).revision
 }
 
-const storeOne = async ({ events, vault }: Writing, tenant: Tenant, turns: number) => {
+const storeOne = async (
+  { events, vault }: Writing,
+  tenant: Tenant,
+  turns: number,
+  said: string,
+) => {
   const { organizationId, userId, keyId } = tenant
   const sessionId = clock.id()
   const { name } = sessionStream(organizationId, sessionId)
@@ -95,7 +104,7 @@ const storeOne = async ({ events, vault }: Writing, tenant: Tenant, turns: numbe
   const created: SessionEvent = { type: 'SessionCreated', data: { userId, keyId, hidden: false } }
   let revision: number = START
   for (let turn = 0; turn < turns; turn++) {
-    const [begin, end] = turnOf(tenant, keyed)
+    const [begin, end] = turnOf(tenant, keyed, said)
     const first = turn === 0 ? [created, ...begin] : begin
     revision = await append(events, name, revision, first, tenant)
     revision = await append(events, name, revision, end, tenant)
@@ -105,20 +114,21 @@ const storeOne = async ({ events, vault }: Writing, tenant: Tenant, turns: numbe
 
 /**
  * Stores sessions as turns leave them, straight in the log: 6 events a turn and one more for the
- * session. `turnsOf` says how many turns the nth has. Credits are left out.
+ * session. `turnsOf` says how many turns the nth has, `said` what is answered. Credits are left out.
  */
 export const storeSessions = async (
   writing: Writing,
   tenants: readonly Tenant[],
   count: number,
   turnsOf: (n: number) => number,
+  said = answer,
 ): Promise<Stored[]> => {
   const stored: Stored[] = []
   let next = 0
   const lane = async () => {
     for (let n = next++; n < count; n = next++) {
       const tenant = tenants[n % tenants.length]
-      if (tenant) stored.push(await storeOne(writing, tenant, turnsOf(n)))
+      if (tenant) stored.push(await storeOne(writing, tenant, turnsOf(n), said))
     }
   }
   await Promise.all(Array.from({ length: lanes }, lane))

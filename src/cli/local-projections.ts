@@ -3,7 +3,7 @@ import { projections } from '../../projections/all.ts'
 import { laterProjectorLease, projectorLease } from '../app/read-models.ts'
 import type { Stores } from '../app/stores.ts'
 import { configFrom, type Environment } from '../config.ts'
-import { rebuild } from '../projector/rebuild.ts'
+import { rebuildTogether } from '../projector/rebuild.ts'
 import { standingsOf } from '../projector/rebuild-jobs.ts'
 import { verifyProjection } from '../projector/verify.ts'
 import { CommandFailed } from './command-failed.ts'
@@ -59,14 +59,15 @@ export const localProjections = async (env: Environment): Promise<Projections> =
     return projection
   }
   return {
+    together: true,
     async list() {
       const standings = await standingsOf({ store, views, projections })
       return standings.map((standing) => ({ ...standing, state: 'idle' }))
     },
-    async rebuild(name, progress) {
-      const projection = named(name)
+    async rebuild(names, progress) {
+      const chosen = names.map(named)
       await projectingAlone(stores, (signal) =>
-        rebuild({ store, views, projection, progress, signal }),
+        rebuildTogether({ store, views, projections: chosen, progress, signal }),
       )
     },
     async verify(name) {

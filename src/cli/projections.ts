@@ -16,8 +16,10 @@ type Line = {
 /** The read models of an installation, through a server or directly from the stores. */
 export type Projections = {
   list(): Promise<readonly Line[]>
-  /** Resolves when the rebuilt read model is the live one. */
-  rebuild(name: string, progress: (progress: Progress) => void): Promise<void>
+  /** Whether several are rebuilt in one pass over the log: where no server is asked. */
+  together: boolean
+  /** Resolves when the rebuilt read models are the live ones. */
+  rebuild(names: readonly string[], progress: (progress: Progress) => void): Promise<void>
   /** Compares a read model with a replay of the log. */
   verify(name: string): Promise<Verified>
   close(): Promise<void>
@@ -61,20 +63,25 @@ export const listed = async ({ list }: Projections): Promise<string> => {
   return table([['NAME', 'POSITION', 'LAG', 'STATE'], ...lines])
 }
 
-/** Rebuilds one read model, or all one after another, and shows the progress. */
+/**
+ * Rebuilds one read model, or all: together or one after another. Shows the progress. @throws
+ * CommandFailed
+ */
 export const rebuildAll = async (
-  { list, rebuild }: Projections,
+  { list, rebuild, together }: Projections,
   name: string | undefined,
   say: (line: string) => void,
 ): Promise<void> => {
   const names = name ? [name] : (await list()).map((one) => one.name)
-  for (const one of names) {
+  const groups = together ? [names] : names.map((one) => [one])
+  for (const group of groups) {
+    const what = group.length === 1 ? group[0] : 'all'
     let tens = -1
-    await rebuild(one, ({ events, percent }) => {
+    await rebuild(group, ({ events, percent }) => {
       if (Math.floor(percent / 10) === tens) return
       tens = Math.floor(percent / 10)
-      say(`${one}: ${percent} %, ${events} events`)
+      say(`${what}: ${percent} %, ${events} events`)
     })
-    say(`${one}: rebuilt`)
+    for (const one of group) say(`${one}: rebuilt`)
   }
 }

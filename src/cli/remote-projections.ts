@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { z } from 'zod'
+import type { Progress } from '../projector/rebuild.ts'
 import { CommandFailed } from './command-failed.ts'
 import type { Projections } from './projections.ts'
 import type { Remote } from './remote.ts'
@@ -20,17 +21,21 @@ const answer = z.object({ projections: z.array(status) })
 /** The read models of a running server. */
 export const remoteProjections = (ask: Remote): Projections => {
   const list = async () => answer.parse(await ask('GET', '/api/admin/projections')).projections
+  const rebuild = async (name: string, progress: (progress: Progress) => void): Promise<void> => {
+    await ask('POST', `/api/admin/projections/${encodeURIComponent(name)}/rebuild`)
+    for (;;) {
+      const now = (await list()).find((one) => one.name === name)
+      if (now?.error) throw new CommandFailed(`${name} was not rebuilt: ${now.error}`)
+      if (now?.state !== 'rebuilding') return
+      if (now.progress) progress(now.progress)
+      await after(pollMs)
+    }
+  }
   return {
+    together: false,
     list,
-    async rebuild(name, progress) {
-      await ask('POST', `/api/admin/projections/${encodeURIComponent(name)}/rebuild`)
-      for (;;) {
-        const now = (await list()).find((one) => one.name === name)
-        if (now?.error) throw new CommandFailed(`${name} was not rebuilt: ${now.error}`)
-        if (now?.state !== 'rebuilding') return
-        if (now.progress) progress(now.progress)
-        await after(pollMs)
-      }
+    async rebuild(names, progress) {
+      for (const name of names) await rebuild(name, progress)
     },
     async verify() {
       throw new CommandFailed(

@@ -4,7 +4,7 @@ import { type EventReads, START } from '../ports/event-store.ts'
 import type { Views } from '../ports/views.ts'
 import type { SerialQueue } from '../support/serial-queue.ts'
 import type { ProjectionStore } from './batch.ts'
-import { replay } from './replay.ts'
+import { replay, replayTogether } from './replay.ts'
 
 /** Passes over what came in during the one before; the last one holds the live projector up. */
 const maxPasses = 10
@@ -27,12 +27,15 @@ type Rebuild = {
   signal?: AbortSignal
 }
 
-const beside = (views: Views): ProjectionStore => ({
+/** `gathers`: changes are written in bulk, which would keep requests waiting. */
+const beside = (views: Views, gathers: boolean): ProjectionStore => ({
   load: (view, ids) => views.load(view, ids, 'rebuild'),
   idsOf: (view, index, equals) => views.idsOf(view, index, equals, 'rebuild'),
-  // Not gathered as when nothing is served yet: a large write would keep requests waiting.
-  commit: (commits) => views.commit(commits, 'rebuild'),
+  commit: (commits) => views.commit(commits, 'rebuild', gathers),
 })
+
+const percentOf = (left: number, whole: number): number =>
+  whole > 0 ? Math.floor((1 - left / whole) * 100) : 100
 
 /**
  * Builds a read model anew from the log, beside the live one, which answers until the new one is
@@ -43,7 +46,7 @@ export const rebuild = async (options: Rebuild): Promise<void> => {
   const { store, views, projection, progress, swapped, signal } = options
   const { serially = (work) => work() } = options
   const { name } = projection
-  const projectionStore = beside(views)
+  const projectionStore = beside(views, false)
   const head = await store.head()
   const whole = store.distance(START, head).amount
   let folded = 0
@@ -52,8 +55,7 @@ export const rebuild = async (options: Rebuild): Promise<void> => {
     const before = folded
     const report = (events: number, at: Position) => {
       const left = store.distance(at, head).amount
-      const percent = whole > 0 ? Math.floor((1 - left / whole) * 100) : 100
-      progress?.({ events: before + events, percent })
+      progress?.({ events: before + events, percent: percentOf(left, whole) })
     }
     const options = { store, projection, projectionStore, after: position, step, progress: report }
     const { events, ...reached } = await replay(signal ? { ...options, signal } : options)
@@ -70,4 +72,32 @@ export const rebuild = async (options: Rebuild): Promise<void> => {
     await views.swap(name)
     swapped?.(position)
   })
+}
+
+type Together = Pick<Rebuild, 'store' | 'views' | 'progress' | 'signal'> & {
+  projections: readonly AnyProjection[]
+}
+
+/**
+ * Builds read models anew in one pass over the log, as a bulk load, where nothing is served and nothing
+ * else is projected meanwhile. The live ones stay as they are until the end; one that was cut off is
+ * begun anew by the next rebuild. What comes into the log meanwhile is for the next projector.
+ * @throws what stopped the first that could not go on; the others are swapped in all the same
+ */
+export const rebuildTogether = async (options: Together): Promise<void> => {
+  const { store, views, projections, progress, signal } = options
+  const head = await store.head()
+  const whole = store.distance(START, head).amount
+  for (const { name } of projections) await views.beginRebuild(name)
+  const { cursors } = await replayTogether({
+    store,
+    projections,
+    projectionStore: beside(views, true),
+    progress: (events, at) =>
+      progress?.({ events, percent: percentOf(store.distance(at, head).amount, whole) }),
+    ...(signal ? { signal } : {}),
+  })
+  signal?.throwIfAborted()
+  for (const { projection, error } of cursors) if (!error) await views.swap(projection.name)
+  for (const { error } of cursors) if (error) throw error
 }

@@ -28,9 +28,9 @@ async function* steps(
   if (gathered.length > 0) yield gathered
 }
 
-type Replay = {
+type Together = {
   store: Pick<EventStore, 'history'>
-  projection: AnyProjection
+  projections: readonly AnyProjection[]
   projectionStore: ProjectionStore
   /** The position that the store is folded up to; START (-1) unless given. */
   after?: Position
@@ -43,29 +43,47 @@ type Replay = {
   signal?: AbortSignal
 }
 
+type Replayed = { events: number; position: Position }
+
+/**
+ * Folds the log into a store, for several projections in one pass. A projection that stops has
+ * everything before that event committed, and does not hold up the others; the pass ends when all
+ * have stopped. `cursors` say how far each came, and what stopped it.
+ */
+export const replayTogether = async (
+  options: Together,
+): Promise<Replayed & { cursors: readonly Cursor[] }> => {
+  const { store, projections, projectionStore, upTo, progress, signal } = options
+  const { step = usualStep, after = START } = options
+  const cursors = projections.map((projection): Cursor => ({ projection, position: after }))
+  const fold = batchFolder(projections)
+  let events = 0
+  let position = after
+  for await (const batch of steps(store.history(after), upTo, step)) {
+    const end = batch.at(-1)?.position ?? position
+    signal?.throwIfAborted()
+    const outcomes = await fold(projectionStore, cursors, { events: batch, position: end })
+    await projectionStore.commit(commitsOf(outcomes), true)
+    for (const { cursor, position: reached, error } of outcomes)
+      Object.assign(cursor, { position: reached, error })
+    if (cursors.every(({ error }) => error)) break
+    position = end
+    events += batch.length
+    progress?.(events, position)
+    await setImmediate()
+  }
+  return { events, position, cursors }
+}
+
+type Replay = Omit<Together, 'projections'> & { projection: AnyProjection }
+
 /**
  * Folds the log into a store, for one projection, and returns how far it came.
  * @throws what stops the projection (UnknownEvent, UnreadableEvent, a handler's error), after
  * everything before that event is committed
  */
-export const replay = async (options: Replay): Promise<{ events: number; position: Position }> => {
-  const { store, projection, projectionStore, upTo, progress, signal } = options
-  const { step = usualStep } = options
-  const cursor: Cursor = { projection, position: options.after ?? START }
-  const fold = batchFolder([projection])
-  let events = 0
-  for await (const batch of steps(store.history(cursor.position), upTo, step)) {
-    const position = batch.at(-1)?.position ?? cursor.position
-    signal?.throwIfAborted()
-    const outcomes = await fold(projectionStore, [cursor], { events: batch, position })
-    await projectionStore.commit(commitsOf(outcomes))
-    for (const { position: reached, error } of outcomes) {
-      if (error) throw error
-      cursor.position = reached
-    }
-    events += batch.length
-    progress?.(events, cursor.position)
-    await setImmediate()
-  }
-  return { events, position: cursor.position }
+export const replay = async ({ projection, ...options }: Replay): Promise<Replayed> => {
+  const { cursors, ...reached } = await replayTogether({ ...options, projections: [projection] })
+  for (const { error } of cursors) if (error) throw error
+  return reached
 }
