@@ -176,3 +176,88 @@ t.test('what was used before a kill counts', async (t) => {
   t.equal(balance, effective)
   t.equal(Math.round((100 - balance) * 1_000), 600, 'four answers are charged, once each')
 })
+
+t.test('every way of asking tells the limit, and pauses do not lift it', async (t) => {
+  const { provider, tools, server, organization, key, agent, eventsOf } = await started(t)
+  const client = server.as(key)
+  const agent_id = await agent({ max_steps: 1 })
+  const code = 'run_limit_reached'
+
+  const completions = `/api/external/agents/${agent_id}/completions`
+  provider.next(looking)
+  t.match(await client.ask('POST', completions, { message: 'Look' }), error(/1 of 1 steps/))
+  provider.next(looking)
+  const stream = await client.open('POST', completions, { message: 'Look', stream: true })
+  t.match(JSON.stringify(await stream.all()), /run_limit_reached/)
+
+  const responses = '/api/external/v1/responses'
+  const body = { model: agent_id, input: 'Look' }
+  const before = provider.requests.length
+  t.match(await client.ask('POST', responses, body), error(/1 of 1 steps/))
+  const behind = await client.ask('POST', responses, { ...body, background: true })
+  const ended = await eventually(async () => {
+    const { body } = await client.ask('GET', `${responses}/${behind.body.id}`)
+    return body.status === 'queued' || body.status === 'in_progress' ? undefined : body
+  })
+  t.match(ended, { status: 'failed', error: { code, message: /1 of 1 steps/ } })
+  t.equal(provider.requests.length, before, 'the step was that of the orchestrator')
+  t.equal(tools.timesOf('/look'), 0)
+
+  const parallel = await organization.agent({
+    name: 'Both',
+    agent_type: 'PARALLEL_AGENT',
+    sub_agents: [await agent({ max_steps: 1 }), await agent({ max_tokens: 1 })],
+    limits: { max_steps: 500 },
+  })
+  provider.next(looking, looking)
+  t.match(
+    await client.chat({ messages: user('Look'), target_agent_id: parallel }),
+    { status: 200 },
+    'limits of agents that others run are not looked at',
+  )
+  t.equal(tools.timesOf('/look'), 2)
+
+  const asking = await organization.agent({
+    name: 'Careful',
+    limits: { max_steps: 4, max_seconds: 1_800 },
+    tools: [
+      {
+        type: 'api_call',
+        name: 'look',
+        description: 'Looks',
+        method: 'POST',
+        url: `${tools.url}/look`,
+        headers: {},
+        parameters: { type: 'object', properties: {} },
+        requires_approval: true,
+      },
+    ],
+  })
+  const decider = await organization.key({ type: 'user', user_id: organization.ownerId })
+  const careful = server.as(decider.key)
+  provider.next(looking, looking, looking)
+  const asked = { messages: user('Look'), session_id: 'careful', target_agent_id: asking }
+  let pending = (await careful.chat(asked)).body.pending_approvals
+  for (let n = 0; n < 2; n++) {
+    await server.kill9()
+    await server.restart()
+    const now = server.as(decider.key)
+    const [{ approval_id, arguments_digest }] = pending
+    const decision = { decision: 'approve', arguments_digest }
+    const path = `/api/external/approvals/${approval_id}`
+    t.match(await now.ask('POST', path, decision), { status: 200 })
+    pending = await eventually(async () => {
+      const { body } = await now.status('careful')
+      if (body.is_processing) return undefined
+      const found = await now.ask('GET', '/api/external/approvals?status=pending')
+      return found.body.approvals
+    })
+  }
+  t.strictSame(pending, [], 'the third call is not even asked for')
+  t.equal(tools.timesOf('/look'), 4)
+  const last = (await eventsOf('RunLimitReached')).at(-1)
+  t.match(last, { limit: 'steps', used: 4, allowed: 4 })
+  t.match(await eventsOf('RunPaused'), { length: 2 })
+  const { balance, effective } = await server.platform.balanceOf(organization.ownerId)
+  t.equal(balance, effective)
+})

@@ -33,6 +33,9 @@ const told = z.looseObject({
       ok: z.boolean(),
       content: z.unknown(),
       calls: z.array(z.looseObject({ name: z.string() })),
+      limit: z.string(),
+      used: z.number(),
+      allowed: z.number(),
     })
     .partial(),
 })
@@ -144,6 +147,11 @@ export const sessionTree = (session: string, events: readonly unknown[]): string
     },
     AgentRouted: ({ data }) => {
       add(below(data.fromAgent), `→ ${data.toAgent}`)
+    },
+    RunLimitReached: ({ data }) => {
+      const { limit, used = 0, allowed = 0 } = data
+      const unit = limit === 'credits' ? 1_000_000 : 1
+      add(1, `limit of ${limit?.replace('_', ' ')}`, `${used / unit} of ${allowed / unit}`)
     },
     ToolStarted: (event) => {
       const { agent, tool, toolId = '' } = event.data
