@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { exportsOf } from '../support/exports.ts'
-import { freePort, guideFolder, scriptOf } from '../support/guides.ts'
+import { blocksOf, freePort, guideFolder, scriptOf } from '../support/guides.ts'
 import { superAdminKey } from '../support/platform.ts'
 import { startChat, startServer } from '../support/server.ts'
 
@@ -92,6 +92,32 @@ t.test('the guides run as printed, on a fresh start', noCurl, async (t) => {
       )
       t.equal(code ?? 0, 0, `${page}: ${stderr} ${String(stdout).slice(-600)}`)
       for (const text of printed) t.match(stdout, text, `${page}: ${text}`)
+    })
+  }
+})
+
+/** Pages with a program in one of these languages, which prints this where all goes well. */
+const programs = [
+  { page: 'docs/guides/responses.md', language: 'js', printed: /28 days of paid leave/ },
+  { page: 'docs/guides/structured.md', language: 'python', printed: /My parcel 4711 is late/ },
+  { page: 'docs/contract/requests.md', language: 'python', printed: /^/ },
+] as const
+
+const interpreters = { js: [process.execPath, '--input-type=module', '-e'], python: [python, '-c'] }
+
+t.test('programs on the pages run as printed, with this server and its key', async (t) => {
+  const server = await startServer(t, { DEMO: 'on' })
+  const { REPRISE_URL = '', REPRISE_API_KEY = '' } = await exportsOf(server)
+  for (const { page, language, printed } of programs) {
+    const [command, ...args] = interpreters[language]
+    const absent = command ? {} : { skip: 'PYTHON_CLIENTS names no Python with the packages' }
+    await t.test(page, absent, async (t) => {
+      const [program = ''] = blocksOf(page, language)
+      const own = program
+        .replace('http://127.0.0.1:3000', REPRISE_URL)
+        .replace('svc_live_…', REPRISE_API_KEY)
+      const { stdout } = await run(command ?? '', [...args, own].map(String))
+      t.match(stdout, printed)
     })
   }
 })
