@@ -51,6 +51,10 @@ t.test('from the link to a call in the name of its user', needsChromium, async (
         '',
       ])
       await screenshot(page, `connect-${name}-done`)
+      const save = page.getByRole('button', { name: 'Save what you replaced' })
+      t.notOk(await save.isVisible(), 'there is nothing to save')
+      await page.getByText('Replace it').first().click()
+      t.ok(await save.isVisible())
       t.strictSame(await context.cookies(), [])
       t.strictSame(complaints, [])
 

@@ -183,25 +183,34 @@ ${complete ? `${back}\n${form}` : `${form}\n${back}`}`,
   })
 }
 
+/** What went wrong, and what to do next. */
+const notice = (title: string, advice: string): Page =>
+  page({
+    title,
+    body: `<section class="card notice">
+<span class="mark" aria-hidden="true">!</span>
+<h1>${title}</h1>
+${advice}
+</section>`,
+  })
+
 /** The same page for expired, revoked and unknown links. */
 export const unknownLinkPage = (): Page =>
-  page({
-    title: 'This link does not work',
-    body: `<h1>This link does not work</h1>
-<p>A link works for 30 minutes, unless it is withdrawn before.</p>
+  notice(
+    'This link does not work',
+    `<p>A link works for 30 minutes, unless it is withdrawn before.</p>
 <ol>
 <li>Go back to the app or message that sent you here.</li>
 <li>Ask for a new link there, and open it at once.</li>
 <li>If you copied the link, make sure that you copied all of it.</li>
 </ol>
 <p>What you have connected already stays connected.</p>`,
-  })
+  )
 
 /** For a form that did not come from this page, or cannot be read. */
 export const refusedFormPage = (): Page =>
-  page({
-    title: 'This did not work',
-    body: `<h1>This did not work</h1>
-<p>Nothing was saved. Open the link again from where you got it, and enter the values once more.</p>
+  notice(
+    'This did not work',
+    `<p>Nothing was saved. Open the link again from where you got it, and enter the values once more.</p>
 <p>If that fails too, ask for a new link there.</p>`,
-  })
+  )

@@ -36,6 +36,8 @@ p{margin:.375rem 0}
 .done,.open{flex:none;font-size:.875rem;font-weight:600;line-height:1.75}
 .done,.good{color:var(--good)}
 .open{color:var(--soft)}
+.notice{margin-top:8vh;padding:1.5rem}
+.notice .mark{margin-bottom:1rem;background:none;border:2px solid var(--soft);border-radius:50%;color:var(--soft);font-weight:600}
 .small{font-size:.875rem}
 summary{width:fit-content;margin-top:.5rem;padding:.25rem 0;font-size:.875rem;font-weight:600;cursor:pointer}
 details label{display:block;font-size:.875rem}
@@ -43,6 +45,7 @@ input{width:100%;min-height:2.75rem;margin-top:.5rem;padding:.5rem .75rem;border
 input[aria-invalid]{border:2px solid var(--bad)}
 .button{display:inline-block;width:100%;min-height:3rem;padding:.75rem 1.5rem;border:0;border-radius:.5rem;background:var(--brand);color:var(--ink);font:inherit;font-weight:600;text-align:center;text-decoration:none;cursor:pointer}
 .second{border:2px solid var(--soft);background:none;color:var(--text)}
+form:not(:has(details[open])) .second{display:none}
 .first{margin-bottom:1.5rem}
 .button:hover{filter:brightness(1.08)}
 :focus-visible{outline:.1875rem solid var(--text);outline-offset:.125rem}

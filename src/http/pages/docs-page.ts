@@ -21,7 +21,7 @@ html .swagger-ui .topbar,html.dark-mode .swagger-ui .topbar{background:#134e4a;p
 }
 `
 
-/** The page has no viewport of its own: a phone would show it as wide as a desk, in tiny letters. */
+/** The page has no viewport of its own: a phone would show it as wide as a desktop does, in tiny letters. */
 const script = `
 const viewport = document.createElement('meta')
 viewport.name = 'viewport'
