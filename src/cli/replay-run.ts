@@ -1,44 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { z } from 'zod'
+import { type Replayed, type ReplayedPlace, replayed } from '../http/wire/replayed.ts'
 import { CommandFailed } from './command-failed.ts'
 import type { Remote } from './remote.ts'
-
-const place = z
-  .object({
-    agent: z.string(),
-    asked: z
-      .object({
-        model: z.string(),
-        system: z.string(),
-        tools: z.array(z.string()),
-        answer: z.string(),
-        calls: z.array(z.object({ name: z.string(), arguments: z.string() })),
-        answered: z.boolean(),
-      })
-      .optional(),
-    called: z.object({ tool: z.string(), arguments: z.string(), result: z.string() }).optional(),
-  })
-  .nullable()
-type Place = z.infer<typeof place>
-
-const replayed = z.object({
-  run_id: z.string(),
-  session_id: z.string(),
-  model: z.string(),
-  same: z.number(),
-  steps: z.array(
-    z.object({
-      at: z.string(),
-      change: z.enum(['changed', 'gone', 'new']),
-      changed: z.array(z.string()),
-      before: place,
-      now: place,
-    }),
-  ),
-  answer: z.object({ changed: z.boolean(), before: z.string(), now: z.string() }),
-  error: z.string().nullable(),
-})
-type Replayed = z.infer<typeof replayed>
 
 /** Lines that two texts begin and end with alike are left out. */
 const difference = (before: string, now: string): string[] => {
@@ -54,11 +17,11 @@ const difference = (before: string, now: string): string[] => {
   ]
 }
 
-const callsOf = ({ asked }: NonNullable<Place>): string =>
+const callsOf = ({ asked }: NonNullable<ReplayedPlace>): string =>
   (asked?.calls ?? []).map((call) => `${call.name} ${call.arguments}`).join('\n')
 
 /** The texts of a place, by what they are called in the report. */
-const textsOf = (one: Place): Record<string, string> => {
+const textsOf = (one: ReplayedPlace): Record<string, string> => {
   if (!one) return {}
   const { asked, called } = one
   return {

@@ -8,6 +8,7 @@ import { toolName } from '../../src/domain/agent/events.ts'
 import type { Call } from '../../src/ports/call.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { ContentKind, Model, ModelEvent, ModelRequest, Models } from '../../src/ports/model.ts'
+import { configured } from './configured.ts'
 
 const call: Call = {
   organizationId: 'org-1',
@@ -36,21 +37,8 @@ export const agentNamed = (
   { toolNames = [], ...more }: Partial<AgentConfig> & { toolNames?: readonly string[] } = {},
 ): AgentConfig => ({
   agentId: name.toLowerCase(),
-  name,
-  description: '',
-  agentType: 'LLM_AGENT',
-  model: null,
-  instruction: `You are ${name}.`,
-  isActive: true,
+  ...configured(name, { model: null, instruction: `You are ${name}.` }),
   tools: toolNames.map(toolConfig),
-  mcpServers: [],
-  subAgents: [],
-  datastoreIds: [],
-  temperature: null,
-  maxTokens: null,
-  outputKey: null,
-  maxIterations: null,
-  exitCondition: null,
   ...more,
 })
 

@@ -63,6 +63,10 @@ export const platform = (url: string) => {
         async agent(settings: { name: string; [setting: string]: unknown }): Promise<string> {
           return (await ask('POST', `${at}/agents`, settings)).agent_id
         },
+        /** The id of the orchestrator. */
+        async orchestrator(): Promise<string> {
+          return (await ask('GET', `${at}/agents`)).agents[0].agent_id
+        },
         /** A member who has joined, or (pending) one who is only invited. */
         async member({ pending = false }: { pending?: boolean } = {}): Promise<string> {
           const email = `member-${++made}@example.com`

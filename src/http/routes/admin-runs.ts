@@ -6,6 +6,7 @@ import type { ReplayRun } from '../../turns/replay-run.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { pathId } from '../wire/fields.ts'
+import { replayed } from '../wire/replayed.ts'
 
 type Uses = { replayRun: ReplayRun }
 
@@ -24,41 +25,6 @@ const body = z
       .describe('In place of those that agents have, by agent_id'),
   })
   .nullish()
-
-const place = z
-  .object({
-    agent: z.string(),
-    asked: z
-      .object({
-        model: z.string(),
-        system: z.string(),
-        tools: z.array(z.string()),
-        answer: z.string(),
-        calls: z.array(z.object({ name: z.string(), arguments: z.string() })),
-        answered: z.boolean(),
-      })
-      .optional(),
-    called: z.object({ tool: z.string(), arguments: z.string(), result: z.string() }).optional(),
-  })
-  .nullable()
-
-const replayed = z.object({
-  run_id: z.string(),
-  session_id: z.string(),
-  model: z.enum(['recorded', 'live']),
-  same: z.int().describe('Places at which nothing would change'),
-  steps: z.array(
-    z.object({
-      at: z.string(),
-      change: z.enum(['changed', 'gone', 'new']),
-      changed: z.array(z.string()),
-      before: place,
-      now: place,
-    }),
-  ),
-  answer: z.object({ changed: z.boolean(), before: z.string(), now: z.string() }),
-  error: z.string().nullable(),
-})
 
 /** Runs told again with the agents as they are now (docs/contract/admin-api.md#runs). */
 export const adminRunRoutes =

@@ -26,9 +26,7 @@ const traced = async (t: Test, env: Record<string, string>) => {
     ...env,
   })
   const organization = await server.platform.organization()
-  const orchestrator = (
-    await server.platform.ask('GET', `/organizations/${organization.organizationId}/agents`)
-  ).agents[0].agent_id
+  const orchestrator = await organization.orchestrator()
   await server.platform.ask(
     'PATCH',
     `/organizations/${organization.organizationId}/agents/${orchestrator}`,

@@ -10,7 +10,7 @@ import {
 } from '../../../src/domain/session/approvals.ts'
 import { decideErase } from '../../../src/domain/session/erase.ts'
 import type { SessionEvent } from '../../../src/domain/session/events.ts'
-import { decideSend } from '../../../src/domain/session/send.ts'
+import { decideSend, type Send } from '../../../src/domain/session/send.ts'
 import { session } from '../../../src/domain/session/session.ts'
 import { deciding } from '../../support/given.ts'
 import { begunSession, sessionEvent } from '../../support/session-events.ts'
@@ -120,7 +120,7 @@ t.test('a run can go on once it has something to go on with', async (t) => {
   t.notOk(goesOn(...asked, approved, sessionEvent('RunCancelled')))
 })
 
-const send = decideSend({
+const message: Send = {
   viewer: { userId: 'user-1', onlyKeyId: null },
   keyId: 'key-1',
   hidden: undefined,
@@ -131,7 +131,8 @@ const send = decideSend({
   messageId: 'message-9',
   runId: 'run-9',
   content: { $sealed: 'session:org-1/session-1', box: 'Hi' },
-})
+}
+const send = decideSend(message)
 
 t.test('a new message cancels a run that waits, which keeps what it said', async (t) => {
   const { runId, agent, text, state: _, ...cost } = paused
@@ -157,18 +158,7 @@ t.test('a new message cancels a run that waits, which keeps what it said', async
 })
 
 t.test('the message of a run that waits can be sent again: the run answers it', async (t) => {
-  const again = decideSend({
-    viewer: { userId: 'user-1', onlyKeyId: null },
-    keyId: 'key-1',
-    hidden: undefined,
-    agentId: 'agent-1',
-    agent: 'Orchestrator',
-    node: 'node-1',
-    payerId: 'user-1',
-    messageId: 'message-1',
-    runId: 'run-9',
-    content: { $sealed: 'session:org-1/session-1', box: 'Hi' },
-  })
+  const again = decideSend({ ...message, messageId: 'message-1' })
   deciding(
     t,
     session,

@@ -13,10 +13,6 @@ const replay = ({ server, organization }: Chat, run: string, body?: object, key 
     .as(key)
     .ask('POST', `/api/admin/organizations/${organization.organizationId}/runs/${run}/replay`, body)
 
-const orchestratorOf = async ({ server, organization }: Chat): Promise<string> =>
-  (await server.platform.ask('GET', `/organizations/${organization.organizationId}/agents`))
-    .agents[0].agent_id
-
 /** All that is stored. */
 const eventsOf = async ({ server, organization }: Chat) =>
   (
@@ -52,7 +48,7 @@ t.test('a run that would go as it went', async (t) => {
 t.test('what another instruction would change', async (t) => {
   const chat = await startChat(t, { text: 'Answer.' })
   const { key, provider, server, organization } = chat
-  const agent_id = await orchestratorOf(chat)
+  const agent_id = await chat.organization.orchestrator()
   const at = `/organizations/${organization.organizationId}/agents/${agent_id}`
   await server.platform.ask('PATCH', at, { instruction: 'Be short.' })
   const run = runOf(await key.chat({ messages: user('One') }))
@@ -91,7 +87,7 @@ t.test('what another instruction would change', async (t) => {
 t.test('tools give what is recorded; none is called', async (t) => {
   const chat = await startChat(t, { text: 'Noted.' })
   const { key, provider, server, organization } = chat
-  const agent_id = await orchestratorOf(chat)
+  const agent_id = await chat.organization.orchestrator()
   const at = `/organizations/${organization.organizationId}/agents/${agent_id}`
   await server.platform.ask('PATCH', at, { tools: ['remember', 'recall'] })
   const remember = { name: 'remember', arguments: { text: 'herons fish' } }

@@ -17,9 +17,7 @@ t.test('runs, tokens, charges, tools, refusals and queues are counted', async (t
     undefined,
     { LLM_PRICES: '{"test/*":{"prompt":100,"completion":200}}' },
   )
-  const orchestrator = (
-    await server.platform.ask('GET', `/organizations/${organization.organizationId}/agents`)
-  ).agents[0].agent_id
+  const orchestrator = await organization.orchestrator()
   await server.platform.ask(
     'PATCH',
     `/organizations/${organization.organizationId}/agents/${orchestrator}`,
