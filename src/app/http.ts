@@ -118,6 +118,7 @@ export const openHttp = async (uses: Uses) => {
           requireHttps: requireHttps(config.REQUIRE_HTTPS),
           times: uses.socketTimes,
           clock,
+          telemetry: uses.telemetry,
         }),
       ],
     },

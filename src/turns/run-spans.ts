@@ -4,6 +4,9 @@ import type { WatchRun } from './watch-run.ts'
 
 type Open = { span: Span; text: string }
 
+/** Ends of an attempt that are no failures. */
+const fine: ReadonlySet<string> = new Set(['done', 'paused', 'handed_over'])
+
 const providerOf = (model: string): string => model.slice(0, Math.max(0, model.indexOf('/')))
 
 /**
@@ -23,6 +26,18 @@ export const runSpans =
 
     const text = (name: string, role: string, content: string): Attributes =>
       texts ? { [name]: JSON.stringify([{ role, parts: [{ type: 'text', content }] }]) } : {}
+
+    type Named = { tool_id: string; tool_name: string; agent_name: string }
+    const toolSpan = ({ tool_id, tool_name, agent_name }: Named, more: Attributes = {}): Span => {
+      const attributes = {
+        'gen_ai.operation.name': 'execute_tool',
+        'gen_ai.tool.name': tool_name,
+        'gen_ai.tool.call.id': tool_id,
+        'gen_ai.tool.type': 'function',
+        ...more,
+      }
+      return begin(`execute_tool ${tool_name}`, { parent: parentOf(agent_name), attributes })
+    }
 
     const see = (event: AgentEvent): void => {
       switch (event.event) {
@@ -93,21 +108,15 @@ export const runSpans =
           return
         }
         case 'tool_started': {
-          const { tool_id, tool_name, agent_name } = event
-          const attributes = {
-            'gen_ai.operation.name': 'execute_tool',
-            'gen_ai.tool.name': tool_name,
-            'gen_ai.tool.call.id': tool_id,
-            'gen_ai.tool.type': 'function',
-            ...(texts ? { 'gen_ai.tool.call.arguments': event.arguments } : {}),
-          }
-          const parent = parentOf(agent_name)
-          tools.set(tool_id, begin(`execute_tool ${tool_name}`, { parent, attributes }))
+          const said = texts ? { 'gen_ai.tool.call.arguments': event.arguments } : {}
+          tools.set(event.tool_id, toolSpan(event, said))
           return
         }
         case 'tool_completed': {
           const { tool_id, ok } = event
-          tools.get(tool_id)?.end({}, ok ? undefined : 'tool_failed')
+          // One that began in another attempt has its span here.
+          const span = tools.get(tool_id) ?? toolSpan(event)
+          span.end({}, ok ? undefined : 'tool_failed')
           tools.delete(tool_id)
           return
         }
@@ -117,7 +126,7 @@ export const runSpans =
     return {
       see,
       ended({ ended, refusal }) {
-        const why = ended === 'done' ? undefined : (refusal?.code ?? ended)
+        const why = fine.has(ended) ? undefined : (refusal?.code ?? ended)
         for (const span of tools.values()) span.end({}, why)
         for (const { span } of chats.values()) span.end({}, why)
         for (const { span } of [...agents.values()].reverse()) span.end({}, why)

@@ -45,7 +45,20 @@ type Started = SessionEvent<'RunStarted'> & { metadata: Metadata }
 
 const decode = decoder(sessionEvents)
 
-const callOf = ({ metadata }: Started, at: Date): Call => ({
+/** The trace that a run began in. Its first span is known to the process that died; one in its place is the parent. */
+const traceOf = ({ data, metadata }: Started): Pick<Call, 'trace'> =>
+  metadata.trace_id === undefined
+    ? {}
+    : {
+        trace: {
+          traceId: metadata.trace_id,
+          spanId: data.runId.replaceAll('-', '').slice(-16),
+          sampled: true,
+        },
+      }
+
+const callOf = ({ metadata, ...started }: Started, at: Date): Call => ({
+  ...traceOf({ metadata, ...started }),
   organizationId: metadata.organization_id,
   keyId: metadata.actor.key_id,
   userId: metadata.actor.user_id,

@@ -1,6 +1,7 @@
-import { refusal } from '../../domain/refusal.ts'
-import { rootCall } from '../../ports/call.ts'
+import { Refusal, refusal } from '../../domain/refusal.ts'
+import { type Call, rootCall } from '../../ports/call.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Span, Telemetry } from '../../ports/telemetry.ts'
 import type { Access } from '../../security/access.ts'
 import type { Asker } from '../../security/delegate.ts'
 import { requireScopes } from '../../security/scopes.ts'
@@ -20,6 +21,8 @@ export type RequestUses = {
   /** Undefined: files are refused. */
   upload?: Upload | undefined
   clock: Clock
+  /** Undefined: nothing is traced. */
+  telemetry?: Telemetry | undefined
 }
 
 type Channel = {
@@ -38,36 +41,55 @@ type Begun = { about: About; answer: Promise<void> }
  * has begun, and rejects when it is refused.
  */
 export const requests = (uses: RequestUses, { connection, access, refuse }: Channel) => {
-  const { admit, counted, beginTurn, upload, clock } = uses
+  const { admit, counted, beginTurn, upload, clock, telemetry } = uses
   let stopping = false
   /** Turns that were begun here and have not ended, the oldest first. */
   const live = new Set<LiveTurn>()
   const answers = new Set<Promise<void>>()
 
+  /** A span for each request, from its frame to the end of its answer. */
+  const traced = (name: string, call: Call): { call: Call; span?: Span } => {
+    if (!telemetry) return { call }
+    const attributes = {
+      'reprise.request_id': call.requestId,
+      'reprise.organization_id': call.organizationId,
+    }
+    const span = telemetry.begin(`WS ${name}`, { kind: 'server', attributes })
+    return { call: { ...call, trace: span.context }, span }
+  }
+
   /** Counts as running until it is answered. */
   const request = async (
+    name: string,
     scopes: readonly string[],
     begin: (asker: Asker) => Promise<Begun>,
   ): Promise<void> => {
     const found = await access()
     const admitted = admit(found)
+    const { call, span } = traced(name, rootCall(found, clock.id(), clock.now()))
+    const ended = (error?: unknown) =>
+      span?.end({}, error instanceof Refusal ? error.code : undefined)
     try {
       if (admitted?.refusal) throw admitted.refusal
       counted(found)
       requireScopes(found, scopes)
       if (stopping) throw refusal('service_unavailable')
-      const { about, answer } = await begin({
-        access: found,
-        call: rootCall(found, clock.id(), clock.now()),
-      })
+      const { about, answer } = await begin({ access: found, call })
       const answered = answer
-        .catch((error) => refuse(error, about))
+        .then(
+          () => ended(),
+          (error: unknown) => {
+            ended(error)
+            refuse(error, about)
+          },
+        )
         .finally(() => {
           answers.delete(answered)
           admitted?.leave()
         })
       answers.add(answered)
     } catch (error) {
+      ended(error)
       admitted?.leave()
       throw error
     }
@@ -75,7 +97,7 @@ export const requests = (uses: RequestUses, { connection, access, refuse }: Chan
 
   return {
     message: (frame: unknown, about: About): Promise<void> =>
-      request(['orchestrator:invoke', 'orchestrator:stream'], async (asker) => {
+      request('message', ['orchestrator:invoke', 'orchestrator:stream'], async (asker) => {
         const asked = fieldsOf(incoming.message, frame)
         const turn = await beginTurn(asker, {
           message: asked.content.text,
@@ -93,7 +115,7 @@ export const requests = (uses: RequestUses, { connection, access, refuse }: Chan
       }),
 
     file: (frame: unknown, about: About): Promise<void> =>
-      request(['rag:upload'], async (asker) => {
+      request('file', ['rag:upload'], async (asker) => {
         if (!upload) throw refusal('not_available', { message: 'Files are not taken in here' })
         const asked = fieldsOf(incoming.file, frame)
         const steps = await upload(asker, {

@@ -1,0 +1,109 @@
+import t from 'tap'
+import { user } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { otlpReceiver } from '../../support/otlp-receiver.ts'
+import { providerDouble, type Reply } from '../../support/provider-double.ts'
+import { startServer } from '../../support/server.ts'
+import { connect } from '../../support/socket.ts'
+import { toolServer } from '../../support/tool-server.ts'
+
+// Two lives of a server.
+t.setTimeout(240_000)
+
+const accept = { accept: 'application/json, text/event-stream' }
+const traceOf = (digit: string) => digit.repeat(32)
+/** As the client's own spans would be named. */
+const under = (digit: string) => ({ traceparent: `00-${traceOf(digit)}-b7ad6b7169203331-01` })
+
+t.test('whatever a run is asked by, and wherever it goes on, it is one trace', async (t) => {
+  const receiver = await otlpReceiver(t)
+  const provider = await providerDouble({ text: 'Done.' })
+  t.teardown(provider.close)
+  const tools = await toolServer()
+  t.teardown(tools.close)
+  const server = await startServer(t, {
+    LLM_BASE_URL: provider.url,
+    LLM_MODEL: 'test/model',
+    API_CALL_ALLOW_HOSTS: '127.0.0.1',
+    OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_METRICS_EXPORTER: 'none',
+    OTEL_BSP_SCHEDULE_DELAY: '50',
+  })
+  const organization = await server.platform.organization()
+  const { organizationId, ownerId } = organization
+  const key = await organization.key({ type: 'user', user_id: ownerId })
+  const tool = (name: string, more: object) => ({
+    type: 'api_call',
+    name,
+    description: name,
+    url: `${tools.url}/${name}`,
+    headers: {},
+    parameters: { type: 'object', properties: {} },
+    ...more,
+  })
+  const worker = await organization.agent({
+    name: 'Worker',
+    tools: [
+      tool('look', { method: 'GET' }),
+      tool('pay', { method: 'POST', requires_approval: true }),
+    ],
+  })
+  const spansOf = (trace: string) => receiver.spans.filter(({ traceId }) => traceId === trace)
+  const span = async (trace: string, name: string, count = 1) => {
+    const found = () => spansOf(trace).filter((one) => one.name.startsWith(name))
+    await receiver.until(() => found().length >= count)
+    return found()[count - 1]
+  }
+  const calling = (name: string): Reply => ({ calls: [{ name, arguments: {} }] })
+
+  const response = { input: 'Hi', model: worker, background: true }
+  await key.ask('POST', '/api/external/v1/responses', response, { headers: under('1') })
+  const asked = await span(traceOf('1'), 'POST /api/external/v1/responses')
+  t.match(await span(traceOf('1'), 'invoke_agent Orchestrator'), { parentSpanId: asked?.spanId })
+
+  const params = { name: `worker_${worker.slice(-12)}`, arguments: { message: 'Hi' } }
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
+  await key.ask('POST', '/api/external/mcp', call, { headers: { ...accept, ...under('2') } })
+  const called = await span(traceOf('2'), 'POST /api/external/mcp')
+  t.match(await span(traceOf('2'), 'invoke_agent Worker'), { parentSpanId: called?.spanId })
+
+  const socket = await connect(server.url, { 'x-api-key': key.key })
+  socket.send({ type: 'message', content: 'Hi' })
+  await socket.until('stream_complete')
+  socket.ws.close()
+  await receiver.until(() => receiver.spans.some(({ name }) => name === 'WS message'))
+  const frame = receiver.spans.find(({ name }) => name === 'WS message')
+  const ofFrame = frame?.traceId ?? ''
+  t.match(await span(ofFrame, 'invoke_agent'), { parentSpanId: frame?.spanId })
+  t.match(await span(ofFrame, 'command'), { parentSpanId: frame?.spanId })
+
+  provider.next(calling('pay'))
+  const body = { messages: user('Pay'), model: worker, session_id: 'approved' }
+  const { pending_approvals } = (await key.chat(body, { headers: under('3') })).body
+  t.match(await span(traceOf('3'), 'invoke_agent Worker'), { error: false }, 'a pause is no error')
+  const { approval_id, arguments_digest } = pending_approvals[0]
+  const decision = { decision: 'approve', arguments_digest }
+  const path = `/api/external/approvals/${approval_id}`
+  await key.ask('POST', path, decision, { headers: under('4') })
+  t.ok(await span(traceOf('3'), 'execute_tool pay'), 'what was approved is done in its run’s trace')
+  t.ok(await span(traceOf('4'), 'POST /api/external/approvals'), 'the decision has its own')
+
+  tools.hold('/look')
+  provider.next(calling('look'))
+  const killed = { messages: user('Look'), model: worker, session_id: 'killed' }
+  const lost = key.chat(killed, { headers: under('5') }).catch(() => undefined)
+  await tools.received('/look', 1)
+  await server.kill9()
+  await lost
+  tools.letGo()
+  await server.restart()
+  t.match(await span(traceOf('5'), 'execute_tool look'), { error: false }, 'made anew')
+  await eventually(async () => {
+    const { body } = await server.as(key.key).status('killed')
+    return body.is_processing === false
+  })
+  const history = `/organizations/${organizationId}/audit/events?type=RunCompleted&session_id=killed`
+  const { events } = await server.platform.ask('GET', history)
+  t.match(events, [{ metadata: { trace_id: traceOf('5') } }], 'its events lead to the trace')
+})
