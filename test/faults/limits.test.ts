@@ -114,10 +114,14 @@ t.test('a run ends at each limit of its agent, and says which', async (t) => {
   const end = await settled(t, here)
   t.equal(Math.round((start - end) * 1_000), 1_250, 'no more is charged than the agent allows')
   provider.next({ ...looking, usage: { prompt_tokens: 100, completion_tokens: 1_500 } })
-  t.match(
-    await client.chat({ messages, session_id: 'credits', ...credits }),
-    error(/1\.6 of 1\.25 credits/),
-  )
+  const spent = { messages, session_id: 'credits', ...credits }
+  const sdk = (attempt: string) => ({
+    headers: { 'x-stainless-lang': 'js', 'x-stainless-retry-count': attempt },
+  })
+  t.match(await client.chat(spent, sdk('0')), error(/1\.6 of 1\.25 credits/))
+  const count = provider.requests.length
+  t.match(await client.chat(spent, sdk('1')), error(/1\.6 of 1\.25 credits/))
+  t.equal(provider.requests.length, count, 'nor does the repetition of an SDK spend more')
   t.equal(tools.timesOf('/look'), 2, 'nothing is called once the credits are used up')
 
   provider.next({ text: 'word', hold: { after: 2, until: never } })

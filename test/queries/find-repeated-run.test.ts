@@ -30,3 +30,9 @@ t.test('a run that failed or timed out is run again, one that was cancelled is n
   const find = findRepeatedRun(viewAfter(runs, sessionStream, begun('a', 0), cancelled))
   t.match(await find('same', now), { status: 'cancelled' })
 })
+
+t.test('a run that used up what its agent allows is not run again', async (t) => {
+  const limited = sessionEvent('RunFailed', undefined, { runId: 'a', code: 'run_limit_reached' })
+  const find = findRepeatedRun(viewAfter(runs, sessionStream, begun('a', 0), limited))
+  t.match(await find('same', now), { status: 'failed', error_code: 'run_limit_reached' })
+})
