@@ -5,14 +5,14 @@ import type { TurnCount } from './counting/turn-counts.ts'
  * own, with the offline model (docs/performance.md#a-budget-a-turn).
  */
 export const turnBudget: Readonly<Record<TurnCount, number>> = {
-  bytes: 420_000,
+  bytes: 400_000,
   events: 10,
   logCommits: 2.3,
   logPuts: 11,
   logGets: 1.2,
   viewsCommits: 0.5,
-  viewsPuts: 30,
-  viewsGets: 8,
+  viewsPuts: 24,
+  viewsGets: 6,
   parses: 1.2,
   stringifies: 8,
   hashes: 1.2,

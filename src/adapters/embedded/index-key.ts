@@ -17,11 +17,19 @@ export const streamKey = (stream: string, revision: number): [string, number] =>
   revision,
 ]
 
+const turnedBack = (key: string): string => {
+  const at = key.lastIndexOf('/')
+  return at === -1 ? key : `${key.slice(at + 1)}/${key.slice(0, at)}`
+}
+
 /** The key under which a data key is stored. */
 export const dataKeyKey = (name: string): string => turned(name, '/')
 
 /** The name of the data key under a key. */
-export const dataKeyName = (key: string): string => {
-  const at = key.lastIndexOf('/')
-  return at === -1 ? key : `${key.slice(at + 1)}/${key.slice(0, at)}`
-}
+export const dataKeyName = turnedBack
+
+/** The id of a document as its key has it: `id/organization`. */
+export const turnedId = (id: string): string => turned(id, '/')
+
+/** The id of a document, of what its key has. */
+export const idOfTurned = turnedBack

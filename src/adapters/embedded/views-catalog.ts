@@ -1,10 +1,18 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Key } from 'lmdb'
 import type { Position } from '../../domain/event.ts'
 import { START } from '../../ports/event-store.ts'
 import type { Document, Index, ViewSpec } from '../../ports/views.ts'
 import type { ViewsDatabase } from './views-database.ts'
-import { countKey, entryKey, type IndexPlace, placer, viewKeyOf, whole } from './views-keys.ts'
+import {
+  countKey,
+  documentIdOf,
+  entryKey,
+  type IndexPlace,
+  lastPartOf,
+  placer,
+  viewKeyOf,
+  whole,
+} from './views-keys.ts'
 
 /** An index, and the keyspaces of its entries and of their counts by `equals`. */
 export type StoredIndex = Index & { entries: number; counts: number }
@@ -31,9 +39,6 @@ const serves = (stored: Index, asked: Index) =>
   stored.orderBy === asked.orderBy &&
   JSON.stringify(stored.equals) === JSON.stringify(asked.equals) &&
   (stored.totals !== false || asked.totals === false)
-
-/** The last part of a document's or an entry's key. */
-export const lastPartOf = (key: Key): string => String(Array.isArray(key) ? key.at(-1) : key)
 
 /** The keyspaces of each read model. Every method that changes something is one transaction. */
 export const viewsCatalog = (db: ViewsDatabase) => {
@@ -83,7 +88,7 @@ export const viewsCatalog = (db: ViewsDatabase) => {
       for (const { key, value } of page.slice(0, pageSize)) {
         const at = place(value as Document)
         if (!at) continue
-        db.putSync(entryKey(index.entries, at, lastPartOf(key)), null)
+        db.putSync(entryKey(index.entries, at, documentIdOf(key)), null)
         if (index.totals === false) continue
         const equals = at.slice(0, index.equals.length)
         const name = JSON.stringify(equals)

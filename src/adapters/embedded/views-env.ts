@@ -9,7 +9,7 @@ import { type ClosedFile, closedAs, closedFile } from './data-file.ts'
 import { type PageGuard, pageGuard } from './page-guard.ts'
 
 /** Raised when the stored form changes: older views are dropped and folded again. */
-const layout = 3
+const layout = 4
 
 /**
  * How the environment was left: open in a process, in a run of the machine; or closed. Releases up

@@ -1,6 +1,6 @@
-import { lastPartOf } from './views-catalog.ts'
+import { turnedId } from './index-key.ts'
 import type { ViewsDatabase } from './views-database.ts'
-import { whole } from './views-keys.ts'
+import { lastPartOf, whole } from './views-keys.ts'
 
 /** Such ids sort as strings as they do as keys. */
 const plain = /^[ -~]+$/
@@ -8,7 +8,7 @@ const plain = /^[ -~]+$/
 const unknown = '\u{10ffff}'
 
 /**
- * The last id of each keyspace of documents. Ids begin with their time, so new documents are behind
+ * The last id of each keyspace of documents, as keys have it. Ids begin with their time, so new documents are behind
  * it, and are not looked up.
  */
 export const idsBehind = (db: ViewsDatabase) => {
@@ -31,11 +31,15 @@ export const idsBehind = (db: ViewsDatabase) => {
 
   return {
     /** Whether no document of a keyspace is as far back as this id. */
-    all: (keyspace: number, id: string): boolean => id > lastOf(keyspace) && plain.test(id),
+    all(keyspace: number, id: string): boolean {
+      const turned = turnedId(id)
+      return turned > lastOf(keyspace) && plain.test(turned)
+    },
 
     /** A document has been written. */
     add(keyspace: number, id: string): void {
-      if (id > lastOf(keyspace)) last.set(keyspace, plain.test(id) ? id : unknown)
+      const turned = turnedId(id)
+      if (turned > lastOf(keyspace)) last.set(keyspace, plain.test(turned) ? turned : unknown)
     },
   }
 }

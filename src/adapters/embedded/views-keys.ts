@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Key } from 'lmdb'
 import type { Document, Find, Index, Scalar } from '../../ports/views.ts'
+import { idOfTurned, turnedId } from './index-key.ts'
 
 /**
- * The keys of the views' one ordered database. A document is at `[keyspace, id]`, an index entry at
+ * The keys of the views' one ordered database. A document is at `[keyspace, id]`, where the part of its
+ * id after the organization comes first, so that new ones are neighbours; an index entry is at
  * `[keyspace, ...equals, orderBy, id]`, a count at `[keyspace, ...equals]`. They sort as null, false,
  * true, numbers, strings by code point; keys have room for 1,978 bytes.
  */
@@ -38,7 +40,13 @@ export const assertId = (id: string): void => {
     throw new TypeError(`not fit for a document's id: ${JSON.stringify(id.slice(0, 100))}`)
 }
 
-export const documentKey = (keyspace: number, id: string): Key => viewKeyOf(keyspace, id)
+export const documentKey = (keyspace: number, id: string): Key => viewKeyOf(keyspace, turnedId(id))
+
+/** The last part of a key; of an entry's, the id of its document. */
+export const lastPartOf = (key: Key): string => String(Array.isArray(key) ? key.at(-1) : key)
+
+/** The id of the document at a key. */
+export const documentIdOf = (key: Key): string => idOfTurned(lastPartOf(key))
 
 const scalarAt = (document: Document, path: readonly string[]): Scalar | undefined => {
   let value: unknown = document

@@ -1,9 +1,8 @@
 import type { Document, Find, Found, Scalar } from '../../ports/views.ts'
 import { declaredIndex } from '../declared-index.ts'
 import type { ViewsBuffer } from './views-buffer.ts'
-import { lastPartOf } from './views-catalog.ts'
 import type { ViewsDatabase } from './views-database.ts'
-import { countKey, groupOf, rangeOf, whole } from './views-keys.ts'
+import { countKey, documentIdOf, groupOf, lastPartOf, rangeOf, whole } from './views-keys.ts'
 import type { Table } from './views-writing.ts'
 
 const pageSize = 500
@@ -55,7 +54,7 @@ export const viewsReader = (db: ViewsDatabase, { writeTable, stored }: ViewsBuff
           const batch = page.slice(0, pageSize)
           if (batch.length > 0)
             yield batch.map(({ key, value }) => ({
-              id: lastPartOf(key),
+              id: documentIdOf(key),
               document: value as Document,
             }))
           const next = page[pageSize]

@@ -1,6 +1,7 @@
 import type { Key } from 'lmdb'
 import type { Position } from '../../domain/event.ts'
 import type { Document } from '../../ports/views.ts'
+import { idOfTurned, turnedId } from './index-key.ts'
 import { viewsCache } from './views-cache.ts'
 import { checkpointKey, type StoredIndex, type StoredTable } from './views-catalog.ts'
 import type { ViewsDatabase } from './views-database.ts'
@@ -59,8 +60,8 @@ export const viewsWriting = (db: ViewsDatabase) => {
       : cache.get(documents, id, () => db.get(documentKey(documents, id)) as Document | undefined)
 
   const writeDocuments = (table: Table): Written[] => {
-    const ids = [...table.changed.keys()]
-    if (ids.length >= sortedFrom) ids.sort()
+    const changed = [...table.changed.keys()]
+    const ids = changed.length < sortedFrom ? changed : changed.map(turnedId).sort().map(idOfTurned)
     const written: Written[] = []
     for (const id of ids) {
       const before = stored(table, id)

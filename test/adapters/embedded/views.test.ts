@@ -64,6 +64,26 @@ t.test('while much more is to come, a document is written once for many commits'
   await views.close()
 })
 
+t.test('new documents of any organization are neighbours; ids come back as they are', async (t) => {
+  const env = await openViewsEnv({ path: join(t.testdir(), 'views') })
+  const views = embeddedViews(env)
+  const view = await views.view<Document>(foldingSpec)
+  const document = { group: 'all', n: 1 }
+  const ids = ['b/1', 'a/2', 'b/3', 'a/3', 'a/3/4', '5/', '/6', '7']
+  const changes = ids.map((id) => ({ id, document }))
+  await views.commit([{ view: 'tallies', changes, position: at(1) }])
+  const all: string[] = []
+  for await (const batch of view.all()) for (const { id } of batch) all.push(id)
+  t.strictSame(all, ['5/', 'b/1', 'a/2', 'a/3/4', 'a/3', 'b/3', '/6', '7'])
+  for (const id of ids) t.strictSame(await view.get(id), document, id)
+  await views.commit([
+    { view: 'tallies', changes: [{ id: 'a/3', document: undefined }], position: at(2) },
+  ])
+  t.equal(await view.get('a/3'), undefined)
+  t.strictSame(await view.get('a/3/4'), document)
+  await views.close()
+})
+
 const folding = fileURLToPath(new URL('../../support/folding.js', import.meta.url))
 
 t.test('kill -9 leaves whole commits, in documents, indexes, counts and checkpoints', async (t) => {
@@ -152,7 +172,7 @@ t.test('views that are not what was left start empty', async (t) => {
     ['it was cut short', (path) => truncateSync(join(path, 'data.mdb'), 8_192)],
     ['nothing says how it was left', (path) => writeFileSync(join(path, 'mark.json'), '{')],
     [
-      'it was written by another release, in format 0 and not 3',
+      'it was written by another release, in format 0 and not 4',
       (path) => writeFileSync(join(path, 'mark.json'), '{"layout":0,"bytes":1}'),
     ],
   ]
