@@ -23,6 +23,12 @@ export const defaultLimits: RunLimits = {
   turnMs: 1_800_000,
 }
 
+/**
+ * How long a resumed run that has no time left may take to tell what is recorded, so that this is kept. Nothing new
+ * begins in it.
+ */
+const toldAgainMs = 1_000
+
 /** The answer of a turn with a format, which was held back until it was checked. */
 const wholeAnswer = ({ text, by, finishReason }: AgentAnswer): TokenEvent | undefined => {
   if (text !== '') return { event: 'token', agent: by, step_id: by, text }
@@ -113,7 +119,8 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
           const reached = { limit: 'seconds', used: spent, allowed: seconds } as const
           subscriber.error(new LimitReached({ ...reached, setBy: 'agent' }))
         }
-        const timer = setTimeout(over, Math.max(0, seconds * 1_000 - used.ms))
+        const left = seconds * 1_000 - used.ms
+        const timer = setTimeout(over, left > 0 ? left : toldAgainMs)
         subscriber.add(() => clearTimeout(timer))
       }
       const resume = turn.resume ? { resume: turn.resume.from } : {}

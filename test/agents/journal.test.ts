@@ -114,6 +114,8 @@ type Life = {
   events: RecordedEvent[]
   /** Tokens in the order they were said, or the name of the error. */
   said: string
+  /** The text that was told. */
+  tokens: string
   asked: number
   /** Tokens that the run had used, whenever a model was asked. */
   usedWhenAsked: number[]
@@ -135,6 +137,7 @@ const attempt = async (
   const life: Life = {
     events: [...before],
     said: '',
+    tokens: '',
     asked: 0,
     usedWhenAsked: [],
     effects: [],
@@ -174,8 +177,10 @@ const attempt = async (
       next: (event) => {
         writer.note(event)
         if (event.event === 'model_answered' && !event.replayed) unwritten.push(event)
-        if (event.event === 'token')
+        if (event.event === 'token') {
+          life.tokens += event.text
           parts.set(event.step_id, (parts.get(event.step_id) ?? '') + event.text)
+        }
         if (event.event === 'tool_in_doubt') life.inDoubt.push(event.at)
         if (event.event === 'done') life.said = JSON.stringify(event)
       },
@@ -420,3 +425,24 @@ t.test('time counts in which a process had the run, and no other', async (t) => 
     [0, 3_000, 4_000, 4_000, 4_000, 6_000, 6_000, 6_500, 6_500],
   )
 })
+
+t.test(
+  'a run that has no time left is told again to where it was, and begins nothing',
+  async (t) => {
+    const plan: Plan = {
+      type: 'LLM_AGENT',
+      acts: ['read', 'write', 'say'],
+      below: [],
+      iterations: 1,
+    }
+    const { events } = await attempt(plan)
+    const late = events.slice(0, -3).map((event, n) => ({
+      ...event,
+      metadata: { at: new Date(Date.parse(at) + n * 1_000).toISOString() },
+    }))
+    const resumed = await attempt(plan, late, {}, 'tell', { seconds: 2 })
+    t.equal(resumed.said, 'LimitReached')
+    t.strictSame([resumed.asked, resumed.effects], [0, []])
+    t.equal(resumed.tokens, 'Agent0 says 0.\n\nAgent0 says 1.')
+  },
+)
