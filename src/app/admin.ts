@@ -1,5 +1,7 @@
+import { findBalance } from '../../queries/find-balance.ts'
 import { getAgent } from '../../queries/get-agent.ts'
 import { getApiKey } from '../../queries/get-api-key.ts'
+import { getCredits } from '../../queries/get-credits.ts'
 import { getMember } from '../../queries/get-member.ts'
 import { getOrganization } from '../../queries/get-organization.ts'
 import { listApiKeys } from '../../queries/list-api-keys.ts'
@@ -9,6 +11,7 @@ import { listOrganizations } from '../../queries/list-organizations.ts'
 import { listUserKeys } from '../../queries/list-user-keys.ts'
 import { listWholeAgents } from '../../queries/list-whole-agents.ts'
 import type { FindAddressFault } from '../http/checks/agent-tools.ts'
+import { accountRoutes } from '../http/routes/account.ts'
 import { adminAgentRoutes, type McpServers } from '../http/routes/admin-agents.ts'
 import { adminApiKeyRoutes } from '../http/routes/admin-api-keys.ts'
 import { adminMasterKeyRoutes } from '../http/routes/admin-master-key.ts'
@@ -49,7 +52,7 @@ type Uses = {
     | 'revokeUserKey'
     | 'setSubscription'
   >
-  views: Pick<AllViews, 'agents' | 'apiKeys' | 'members' | 'organizations' | 'users'>
+  views: Pick<AllViews, 'accounts' | 'agents' | 'apiKeys' | 'members' | 'organizations' | 'users'>
   open: Vault['open']
   waitForPosition: WaitForPosition
   rebuilding: RebuildJobs
@@ -63,7 +66,7 @@ type Uses = {
 export const adminPart = (uses: Uses) => {
   const { commands, views, open, waitForPosition, rebuilding, rotation, schemaFault } = uses
   const { addressFault, mcp } = uses
-  const { organizations, agents, apiKeys, members, users } = views
+  const { accounts, organizations, agents, apiKeys, members, users } = views
   const oneOrganization = getOrganization(organizations)
   return {
     /** Under /api/admin. */
@@ -73,6 +76,7 @@ export const adminPart = (uses: Uses) => {
         renameOrganization: commands.renameOrganization,
         colorOrganization: commands.colorOrganization,
         getOrganization: oneOrganization,
+        getCredits: getCredits({ organizations, users, accounts }),
         listOrganizations: listOrganizations(organizations),
         waitForPosition,
       }),
@@ -116,6 +120,8 @@ export const adminPart = (uses: Uses) => {
         waitForPosition,
       }),
     ],
+    /** Under /api/external. */
+    accountRoutes: accountRoutes({ findBalance: findBalance(accounts) }),
     /** Under /api/me. */
     ownRoutes: [
       meMembershipRoutes({

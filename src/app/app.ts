@@ -303,6 +303,7 @@ export const app = (config: Config, options: Options) =>
           '/api/external': [
             ...chat.routes['/api/external'],
             ...provisioning.routes,
+            admin.accountRoutes,
             ...knowledge.routes,
             ...content.routes,
           ],

@@ -14,7 +14,7 @@ const withoutPlan = {
 type Ceiling = Pick<PlanTerms, 'requestsPerMinute' | 'requestsAtOnce'>
 
 /** Plan limits (docs/contract/limits.md#plan-limits); undefined: there is no such plan. */
-const ceilingOf = ({ plan }: Access): Ceiling | undefined =>
+export const ceilingOf = ({ plan }: Pick<Access, 'plan'>): Ceiling | undefined =>
   plan === null ? withoutPlan : termsOf(plan)
 
 const writeHeaders = (reply: FastifyReply, { minute, hour }: WindowStanding): void => {

@@ -4,6 +4,7 @@ import type { ColorOrganizationCommand } from '../../../commands/color-organizat
 import type { CreateOrganizationCommand } from '../../../commands/create-organization.ts'
 import type { RenameOrganizationCommand } from '../../../commands/rename-organization.ts'
 import { organizationView } from '../../../projections/organizations.ts'
+import type { GetCredits } from '../../../queries/get-credits.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { ListOrganizations } from '../../../queries/list-organizations.ts'
 import { creditUnit } from '../../domain/account/account.ts'
@@ -27,6 +28,7 @@ type Uses = {
   renameOrganization: RenameOrganizationCommand
   colorOrganization: ColorOrganizationCommand
   getOrganization: GetOrganization
+  getCredits: GetCredits
   listOrganizations: ListOrganizations
   waitForPosition: WaitForPosition
 }
@@ -52,6 +54,18 @@ const created = z.object({
   orchestrator_agent_id: id,
 })
 
+const ownersCredits = z.object({
+  organization_id: id,
+  owners: z.array(
+    z.object({
+      user_id: id,
+      plan: z.string().nullable(),
+      credit_balance: z.number(),
+      effective_balance: z.number(),
+    }),
+  ),
+})
+
 const organizationList = z.object({ organizations: z.array(organizationView), ...pagingFields })
 
 /**
@@ -62,7 +76,7 @@ export const adminOrganizationRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { createOrganization, renameOrganization, colorOrganization, waitForPosition } = uses
-    const { getOrganization, listOrganizations } = uses
+    const { getOrganization, getCredits, listOrganizations } = uses
     const tags = ['admin: organizations']
 
     http.post(
@@ -122,6 +136,35 @@ export const adminOrganizationRoutes =
       async (request) => {
         const { organizationId } = inOrganization(request, request.params.organization_id)
         return getOrganization(organizationId)
+      },
+    )
+
+    http.get(
+      '/organizations/:organization_id/credits',
+      {
+        config: { scopes: ['admin:read'], managers: true },
+        schema: {
+          tags,
+          summary: 'Get plan and balance of the owners',
+          params,
+          response: {
+            200: ownersCredits,
+            ...refusals('admin', 'role_required', 'organization_not_found'),
+          },
+        },
+      },
+      async (request) => {
+        const { organizationId } = inOrganization(request, request.params.organization_id)
+        const owners = await getCredits(organizationId)
+        return {
+          organization_id: organizationId,
+          owners: owners.map(({ userId, plan, balance, effective }) => ({
+            user_id: userId,
+            plan,
+            credit_balance: balance / creditUnit,
+            effective_balance: effective / creditUnit,
+          })),
+        }
       },
     )
 
