@@ -63,6 +63,9 @@ type Options = {
   laterApart?: boolean
 }
 
+/** How long a repeated request waits for the views, until it is told to come again. */
+const lookMs = 2_000
+
 /**
  * The composition root: stores → commands → projections → queries → HTTP, wired once, and closed in
  * reverse. Nothing listens yet.
@@ -209,6 +212,7 @@ export const app = (config: Config, options: Options) =>
         linksOf: content.linksOf,
         eraseContents: content.eraseContents,
         waitForPosition,
+        areCaughtUp: async () => projecting.waitForPosition(await head(), lookMs),
         head,
         read: events.read,
         askedBy: setOffBy,

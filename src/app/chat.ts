@@ -118,6 +118,8 @@ type Uses = {
   work: Pick<WorkMetrics, 'refused' | 'watchRun'>
   telemetry: Telemetry | undefined
   leases: Pick<Leases, 'holder'>
+  /** Whether the views show all that is in the log by now; waits for that a moment. */
+  areCaughtUp(): Promise<boolean>
   /** The last position of the log. */
   head(): Promise<Position>
   /** Streams, event by event, and as they are decided on. */
@@ -208,7 +210,12 @@ export const chatPart = (uses: Uses) => {
       log.error({ err, ...names }, 'a run could not go on')
     }
   }
-  const repeats = repeatedRequests({ turns, findRepeatedRun: findRepeatedRun(runs), clock })
+  const repeats = repeatedRequests({
+    turns,
+    findRepeatedRun: findRepeatedRun(runs),
+    areCaughtUp: uses.areCaughtUp,
+    clock,
+  })
   const currentSession = findCurrentSession({
     waitUntilShown: turns.waitUntilShown,
     findSession: findSession(sessions),

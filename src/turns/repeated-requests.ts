@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { FindRepeatedRun } from '../../queries/find-repeated-run.ts'
+import { refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LiveTurn } from './turn.ts'
 import type { Turns } from './turns.ts'
@@ -17,25 +18,37 @@ export type Repetition = {
   retried?: boolean
 }
 
-type Uses = { turns: Turns; findRepeatedRun: FindRepeatedRun; clock: Clock }
+type Uses = {
+  turns: Pick<Turns, 'find'>
+  findRepeatedRun: FindRepeatedRun
+  /** Whether the views show all that any process has begun by now; waits for that a moment. */
+  areCaughtUp(): Promise<boolean>
+  clock: Clock
+}
 
 /**
  * A stock SDK repeats a failed request unchanged, with a retry count: the repetition is answered by
  * the turn that the first request began, unless that turn failed (docs/contract/requests.md#retries-of-sdks).
  */
-export const repeatedRequests = ({ turns, findRepeatedRun, clock }: Uses) => {
+export const repeatedRequests = ({ turns, findRepeatedRun, areCaughtUp, clock }: Uses) => {
   const recent = new LRUCache<string, { runId: string; at: number }>({ max: 50_000 })
   return {
     note(fingerprint: string, { runId }: LiveTurn): void {
       recent.set(fingerprint, { runId, at: clock.now().getTime() })
     },
-    /** The run that answers requests with this fingerprint, if there is one. */
+    /**
+     * The run that answers requests with this fingerprint, if there is one. That there is none can be said once the
+     * views show what a process did that has just died. @throws service_unavailable
+     */
     async runFor(fingerprint: string): Promise<string | undefined> {
       const now = clock.now()
       const noted = recent.get(fingerprint)
       const turn =
         noted && now.getTime() - noted.at < recognisedMs ? turns.find(noted.runId) : undefined
-      return turn?.runId ?? (await findRepeatedRun(fingerprint, now))?.run_id
+      const known = turn?.runId ?? (await findRepeatedRun(fingerprint, now))?.run_id
+      if (known) return known
+      if (!(await areCaughtUp())) throw refusal('service_unavailable')
+      return (await findRepeatedRun(fingerprint, now))?.run_id
     },
   }
 }

@@ -1,5 +1,7 @@
 import OpenAI from 'openai'
 import t from 'tap'
+import type { RunView } from '../../projections/runs.ts'
+import { repeatedRequests } from '../../src/turns/repeated-requests.ts'
 import { isToken, textOf, user } from '../support/client.ts'
 import { held } from '../support/held.ts'
 import { movableClock, startChat } from '../support/server.ts'
@@ -106,4 +108,23 @@ t.test('the stock SDK, whose connection broke, is charged once', async (t) => {
   t.equal(choices[0]?.message.content, turn.text)
   t.equal(provider.requests.length, 1)
   t.equal((await organization.balance()).balance, 99.999935)
+})
+
+t.test('that there was none is said once the views show all there is', async (t) => {
+  const run = { run_id: 'run-1' } as RunView
+  let shown: RunView | undefined
+  let isBehind = false
+  const { runFor } = repeatedRequests({
+    turns: { find: () => undefined },
+    findRepeatedRun: async () => shown,
+    areCaughtUp: async () => {
+      if (!isBehind) shown = run
+      return !isBehind
+    },
+    clock: movableClock(),
+  })
+  t.equal(await runFor('print'), 'run-1', 'of a process that has just died')
+  shown = undefined
+  isBehind = true
+  await t.rejects(runFor('print'), { code: 'service_unavailable' })
 })
