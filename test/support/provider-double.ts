@@ -166,7 +166,9 @@ const embeddingsOf = (input: readonly string[]) => ({
  * are taken from the script in order; after it every request is answered with `otherwise`.
  * Embeddings have a script of their own, of which only what goes wrong counts.
  */
-export const providerDouble = async (otherwise: Reply = { text: 'Hello from the double.' }) => {
+export const providerDouble = async (
+  otherwise: Reply | ((body: Received['body']) => Reply) = { text: 'Hello from the double.' },
+) => {
   const script: Reply[] = []
   const embedScript: Reply[] = []
   let embedOtherwise: Reply = {}
@@ -187,7 +189,7 @@ export const providerDouble = async (otherwise: Reply = { text: 'Hello from the 
     const isEmbedding = request.url?.endsWith('/embeddings') ?? false
     const reply = isEmbedding
       ? (embedScript.shift() ?? embedOtherwise)
-      : (script.shift() ?? otherwise)
+      : (script.shift() ?? (typeof otherwise === 'function' ? otherwise(body) : otherwise))
     if (reply.silent) return
     if (reply.delayMs) await after(reply.delayMs)
     if (reply.hold?.after === 0) await reply.hold.until

@@ -32,8 +32,11 @@ export const neverAnswered: Reply = {
 export const calling = (name: string): Reply => ({ calls: [{ name, arguments: {} }] })
 
 /** A scripted provider and a server of tools, both of which count, and what a server needs to reach them. */
-export const countingWorld = async (t: Test) => {
-  const provider = await providerDouble({ text: lastAnswer })
+export const countingWorld = async (
+  t: Test,
+  answers: Parameters<typeof providerDouble>[0] = { text: lastAnswer },
+) => {
+  const provider = await providerDouble(answers)
   t.teardown(provider.close)
   const tools = await toolServer()
   t.teardown(tools.close)

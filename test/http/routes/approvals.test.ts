@@ -1,6 +1,7 @@
 import t from 'tap'
 import { approving, refundCall } from '../../support/approving.ts'
 import { contents, eventsOf, textOf, user } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
 import { mcpClient } from '../../support/mcp-client.ts'
 import { mcpServer } from '../../support/mcp-server.ts'
 import { movableClock } from '../../support/server.ts'
@@ -366,4 +367,69 @@ t.test('keys of a member do what users may, and nothing that takes an admin', as
   t.match(waiting.body, { total: 2, approvals: [{ status: 'pending' }, { status: 'pending' }] })
   const { status } = await server.as(anns.key).status('of-ann')
   t.equal(status, 200)
+})
+
+t.test(
+  'a turn that waits: its fork, its erasure, and what its user has lost meanwhile',
+  async (t) => {
+    const { asked, decide, list, key, site, server, organization, shop } = await approving(t)
+    const whole = async (session: string) => (await asked(session)).body.pending_approvals[0]
+
+    const forked = await whole('source')
+    const path = '/api/external/sessions/source/fork'
+    t.match(await key.ask('POST', path, { session_id: 'fork' }), { status: 201 })
+    t.strictSame(await contents(key, 'fork'), ['Refund A-1'], 'the run stays with its source')
+    t.match((await key.status('fork')).body, { is_processing: false, state: undefined })
+    const next = { model: shop, session_id: 'fork', messages: user('Next') }
+    t.match(await key.chat(next), { status: 200 })
+    t.match(await key.status('source'), { body: { state: 'awaiting_approval' } })
+    t.match(await decide(forked, 'approve'), { status: 200 })
+    await (await key.attach('source')).all()
+    t.equal(site.asked.length, 1)
+
+    const erased = await whole('erased')
+    const [{ run_id }] = (await list('?status=pending')).body.approvals
+    const scopes = ['sessions:delete']
+    const eraser = await organization.key({ type: 'user', user_id: organization.ownerId, scopes })
+    const gone = await eraser.ask('DELETE', `/api/external/v1/responses/resp_${run_id}`)
+    t.match(gone, { status: 200 })
+    t.match(await decide(erased, 'approve'), { status: 404 })
+    t.match(await list('?status=pending'), { body: { total: 0 } })
+    t.equal(site.asked.length, 1)
+
+    // Its credits are held; what is left is used up by others.
+    const poor = await whole('poor')
+    const { ownerId } = organization
+    const { effective } = await organization.balance()
+    const taken = { amount: -effective - 1, reason: 'test' }
+    await server.platform.ask('POST', `/users/${ownerId}/credits`, taken)
+    t.match(await key.chat({ model: shop, messages: user('No') }), { code: 'insufficient_credits' })
+    t.match(await decide(poor, 'approve'), { status: 200 })
+    await (await key.attach('poor')).all()
+    t.equal(site.asked.length, 2, 'a turn that had begun is ended')
+    await server.platform.ask('POST', `/users/${ownerId}/credits`, { amount: 200, reason: 'test' })
+
+    const { balance, effective: left } = await organization.balance()
+    t.equal(balance, left, 'no credits are held')
+  },
+)
+
+t.test('an agent that is gone ends its turn, and the calls beside are withdrawn', async (t) => {
+  const { key, decide, list, shop, provider, server, organization, site } = await approving(t)
+  provider.next({ calls: [refundCall, { ...refundCall, arguments: { order: 'A-2' } }] })
+  const asked = { model: shop, session_id: 's', messages: user('Refund both') }
+  const [one, other] = (await key.chat(asked)).body.pending_approvals
+  const path = `/organizations/${organization.organizationId}/agents/${shop}`
+  await server.platform.ask('DELETE', path)
+  t.match(await decide(one, 'approve'), { status: 200 })
+  await eventually(async () => {
+    const { body } = await key.status('s')
+    return !body.is_processing && !body.state
+  })
+  t.match(await list('?status=pending'), { body: { total: 0 } })
+  t.match(await decide(other, 'approve'), { status: 409, code: 'approval_decided' })
+  t.equal(site.asked.length, 0)
+  await server.tick()
+  const { balance, effective } = await organization.balance()
+  t.equal(balance, effective, 'no credits are held')
 })

@@ -1,7 +1,7 @@
 import gossip from '@eventstore/db-client/generated/gossip_pb.js'
 import { insecure, type Secured, securedBy } from './access.ts'
 import { commits } from './commits.ts'
-import type { Proposed } from './log.ts'
+import type { Proposed, Stored } from './log.ts'
 import { eventLog } from './log.ts'
 import { eventStoreDbNode } from './node.ts'
 
@@ -41,6 +41,19 @@ export const eventStoreDbDouble = async (options: Options = {}) => {
     received: appends.received,
     /** How many calls they came on. */
     appendCalls: appends.calls,
+    /** Resolves as soon as an event is committed that fits and is later than all there are. */
+    committed: (fits: (event: Stored) => boolean) =>
+      new Promise<void>((resolve) => {
+        let seen = log.all.length
+        const look = () => {
+          const found = log.all.slice(seen).some(fits)
+          seen = log.all.length
+          if (!found) return
+          committing.committed.off('committed', look)
+          resolve()
+        }
+        committing.committed.on('committed', look)
+      }),
     /** From now on nothing is committed, until it is released or lost. */
     holdCommits: committing.hold,
     /** Another application's append. */

@@ -1,0 +1,65 @@
+import t from 'tap'
+import type { RunView } from '../../projections/runs.ts'
+import { accountStream, decideGrant } from '../../src/domain/account/account.ts'
+import { silent } from '../../src/ports/log.ts'
+import { goOnWithRuns } from '../../src/reactors/go-on-with-runs.ts'
+import { commanded } from '../support/commanded.ts'
+import { asking, expiresAt } from '../support/paused-run.ts'
+import { call } from '../support/recorded.ts'
+
+t.test(
+  'runs whose decision has come go on, late calls are denied, and one that fails stops none',
+  async (t) => {
+    const scene = await commanded(t)
+    const { decideOnApproval, seen, read, commands } = scene
+    const gift = decideGrant({ grantId: 'first', amount: 1_000_000, reason: 'test' })
+    await scene.transact(accountStream('user-1'), gift, call)
+    for (const one of ['decided', 'failing', 'waiting']) await asking(commands)(one, one)
+    for (const one of ['decided', 'failing'])
+      await decideOnApproval(
+        {
+          sessionId: one,
+          approvalId: `approval of ${one}`,
+          decision: 'approve',
+          argumentsDigest: 'digest',
+          by: 'user-1',
+          reason: undefined,
+        },
+        call,
+      )
+    await seen()
+    let now = new Date(call.at)
+    const told: string[] = []
+    const pass = goOnWithRuns({
+      approvals: read.approvals,
+      runs: read.runs,
+      expireApproval: commands.expireApproval,
+      resumeOrClose: async (run: RunView) => {
+        told.push(run.run_id)
+        if (run.run_id === 'failing') throw new Error('the store is away')
+        const from = { node: run.node, attempt: run.attempt ?? 1 }
+        const asked = { sessionId: run.session_id, runId: run.run_id, from, node: 'node-2' }
+        await commands.resumeRun(asked, call)
+      },
+      namesOf: async ({ run_id }) => ({ run_id }),
+      waitForPosition: seen,
+      clock: { now: () => now, id: () => '' },
+      log: silent,
+    })
+    await pass()
+    t.strictSame(told.splice(0).toSorted(), ['decided', 'failing'])
+    await seen()
+    await pass()
+    t.strictSame(told.splice(0), ['failing'], 'one that has gone on is left alone')
+
+    now = new Date(Date.parse(expiresAt) - 1)
+    await pass()
+    t.match(await read.approvals.get('approval of waiting'), { status: 'pending' })
+    told.length = 0
+    now = new Date(expiresAt)
+    await pass()
+    await seen()
+    t.match(await read.approvals.get('approval of waiting'), { status: 'expired' })
+    t.strictSame(told.toSorted(), ['failing', 'waiting'], 'a denial is gone on with at once')
+  },
+)
