@@ -86,3 +86,14 @@ t.test('python, scripted provider: loops_scripted', absent, async (t) => {
   await ran(t, 'loops_scripted', server.url, key.key)
   t.equal(provider.requests.length, 10, 'each step was asked for once')
 })
+
+t.test('python, scripted provider: refusals_scripted', absent, async (t) => {
+  const { server, key, provider } = await startChat(t)
+  const refused: Reply = { raw: `${refusal.join('')}data: [DONE]\n\n` }
+  const broken: Reply = { text: 'Half an answer', cutAfter: 2 }
+  const each: Reply[] = [refused, broken, { status: 401 }]
+  const replies = Array.from({ length: 7 }, () => each).flat()
+  provider.next(...replies)
+  await ran(t, 'refusals_scripted', server.url, key.key)
+  t.equal(provider.requests.length, replies.length, 'nothing was asked for twice')
+})
