@@ -1,24 +1,51 @@
 import { z } from 'zod'
 import { accountEvents } from '../src/domain/account/events.ts'
+import {
+  noReservations,
+  type Reservations,
+  released,
+  reserved as reservedIn,
+} from '../src/domain/account/reservations.ts'
 import { flag, id, micro, text, timestamp } from './fields.ts'
 import { type Projection, platformIdIn } from './projection.ts'
 
-/** Amounts in micro-credits. What may be spent is `balance` less all of `reservations`. */
+/** Amounts in micro-credits. What may be spent is `balance` less all that is `held`. */
 const accountView = z.object({
   user_id: id,
   balance: micro,
-  /** What open runs hold back, by run id. */
-  reservations: z.record(text, micro),
+  /** What open runs hold back: by run id, in parts. */
+  open: z.object({ held: micro, parts: z.record(text, z.record(text, micro)) }).optional(),
+  /** The same in documents from before there were parts. */
+  reservations: z.record(text, micro).optional(),
   /** Only while something is held back. */
   holding: flag,
   updated_at: timestamp,
 })
 export type AccountView = z.infer<typeof accountView>
 
+/** What open runs hold back. */
+export const reservationsIn = ({ open, reservations = {} }: AccountView): Reservations =>
+  open ??
+  Object.entries(reservations).reduce(
+    (all, [runId, amount]) => reservedIn(all, runId, amount),
+    noReservations,
+  )
+
+const changed = (
+  { holding: _, reservations: __, ...view }: AccountView,
+  open: Reservations,
+  at: string,
+): AccountView => ({
+  ...view,
+  open,
+  ...(Object.keys(open.parts).length > 0 ? { holding: true } : {}),
+  updated_at: at,
+})
+
 const opened = (id: string, at: string): AccountView => ({
   user_id: id,
   balance: 0,
-  reservations: {},
+  open: noReservations,
   updated_at: at,
 })
 
@@ -28,29 +55,13 @@ const granted = (view: AccountView, amount: number, at: string): AccountView => 
   updated_at: at,
 })
 
-const reserved = (view: AccountView, runId: string, amount: number, at: string): AccountView => ({
-  ...view,
-  reservations: { ...view.reservations, [runId]: amount },
-  holding: true,
-  updated_at: at,
-})
+const reserved = (view: AccountView, runId: string, amount: number, at: string): AccountView =>
+  changed(view, reservedIn(reservationsIn(view), runId, amount), at)
 
-const closed = (
-  { holding: _, ...view }: AccountView,
-  runId: string,
-  charge: number,
-  at: string,
-): AccountView => {
-  const { [runId]: __, ...reservations } = view.reservations
-  const left = Object.keys(reservations).length
-  return {
-    ...view,
-    balance: view.balance - charge,
-    reservations,
-    ...(left > 0 ? { holding: true } : {}),
-    updated_at: at,
-  }
-}
+const closed = (view: AccountView, runId: string, charge: number, at: string): AccountView => ({
+  ...changed(view, released(reservationsIn(view), runId), at),
+  balance: view.balance - charge,
+})
 
 /** The first event of an account creates its document: no event opens an account. */
 export const accounts: Projection<AccountView, typeof accountEvents> = {

@@ -1,4 +1,4 @@
-import type { AccountView } from '../projections/accounts.ts'
+import { type AccountView, reservationsIn } from '../projections/accounts.ts'
 import type { View } from '../src/ports/views.ts'
 
 /**
@@ -8,8 +8,6 @@ import type { View } from '../src/ports/views.ts'
 export const findBalance = (accounts: View<AccountView>) => (userId: string) =>
   accounts.get(userId).then((account) => {
     if (!account) return undefined
-    const { balance, reservations } = account
-    let held = 0
-    for (const runId in reservations) held += reservations[runId] ?? 0
-    return { balance, effective: balance - held }
+    const { balance } = account
+    return { balance, effective: balance - reservationsIn(account).held }
   })

@@ -1,5 +1,5 @@
 import type { SettleReservationCommand } from '../../commands/settle-reservation.ts'
-import type { AccountView } from '../../projections/accounts.ts'
+import { type AccountView, reservationsIn } from '../../projections/accounts.ts'
 import type { ContentView } from '../../projections/contents.ts'
 import type { RunView } from '../../projections/runs.ts'
 import { reservationOf, reservedContentOf } from '../domain/content/reservation.ts'
@@ -82,10 +82,11 @@ export const releaseReservations = (uses: Uses) => {
         skip: place.accounts,
         limit: accountsAtOnce,
       })
-      for (const { user_id, reservations } of items) {
-        const rest = Object.keys(reservations).slice(place.reservations)
+      for (const account of items) {
+        const { parts } = reservationsIn(account)
+        const rest = Object.values(parts).flatMap(Object.keys).slice(place.reservations)
         const next = rest.slice(0, left)
-        for (const runId of next) await look(user_id, runId, certain)
+        for (const runId of next) await look(account.user_id, runId, certain)
         left -= next.length
         if (next.length < rest.length) {
           place = { ...place, reservations: place.reservations + next.length }

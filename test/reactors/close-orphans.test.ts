@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { reservationsIn } from '../../projections/accounts.ts'
 import { accountStream, decideReserve } from '../../src/domain/account/account.ts'
 import type { SessionEvent } from '../../src/domain/session/events.ts'
 import { decideRecord } from '../../src/domain/session/runs.ts'
@@ -87,7 +88,10 @@ const withRun = async (t: Test) => {
       const run = await read.runs.get(runId)
       return run?.error_code ?? run?.status
     },
-    held: async () => Object.keys((await read.accounts.get(payerId))?.reservations ?? {}),
+    held: async () => {
+      const account = await read.accounts.get(payerId)
+      return account ? Object.values(reservationsIn(account).parts).flatMap(Object.keys) : []
+    },
   }
 }
 

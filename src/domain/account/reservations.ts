@@ -7,7 +7,7 @@ type Part = Readonly<Record<string, number>>
  * What open runs hold back, by run id, in micro-credits. A change copies one part of it, so that it costs
  * the same where thousands of runs wait.
  */
-export type Reservations = { held: number; parts: Readonly<Record<number, Part>> }
+export type Reservations = { held: number; parts: Readonly<Record<string, Part>> }
 
 export const noReservations: Reservations = { held: 0, parts: {} }
 

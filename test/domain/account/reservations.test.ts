@@ -36,7 +36,7 @@ t.test('a change copies one part of ten thousand', async (t) => {
   const all = many.reduce((sum, runId) => reserved(sum, runId, 1), noReservations)
   const more = reserved(all, 'another', 1)
   const parts = Object.entries(more.parts)
-  const copied = parts.filter(([place, part]) => part !== all.parts[Number(place)])
+  const copied = parts.filter(([place, part]) => part !== all.parts[place])
   t.equal(copied.length, 1)
   t.ok(Object.keys(copied[0]?.[1] ?? {}).length < 200, 'which is a small one')
   t.equal(all.held, 10_000)
