@@ -44,7 +44,7 @@ const done = await Promise.all([
   later?.projecting.waitForPosition(head, withinMs),
 ])
 await Promise.all([prompt.stop(), later?.projecting.stop()])
-close()
+await close()
 await stores.close()
 process.send?.({
   done: done.every((reached) => reached !== false),

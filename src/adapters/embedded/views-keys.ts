@@ -97,11 +97,22 @@ export const samePlace = (
   return true
 }
 
-export const entryKey = (keyspace: number, place: IndexPlace, id: string): Key =>
-  viewKeyOf(keyspace, ...place.map(part), id)
+/** The key of the first `length` values of a place. */
+const placeKey = (keyspace: number, place: IndexPlace, length: number): Part[] => {
+  const key: Part[] = [keyspace]
+  for (let n = 0; n < length; n++) key.push(part(place[n] ?? null))
+  return key
+}
 
-export const countKey = (keyspace: number, group: IndexPlace): Key =>
-  viewKeyOf(keyspace, ...group.map(part))
+export const entryKey = (keyspace: number, place: IndexPlace, id: string): Key => {
+  const key = placeKey(keyspace, place, place.length)
+  key.push(id)
+  return key as Key
+}
+
+/** `length`: of the group that a place begins with. */
+export const countKey = (keyspace: number, place: IndexPlace, length = place.length): Key =>
+  placeKey(keyspace, place, length) as Key
 
 /** Half-open: start <= key < end. */
 export type Range = { start: Key; end: Key }

@@ -44,6 +44,15 @@ const nameOf = (keyspace: number, equals: IndexPlace, length: number): string =>
   return name
 }
 
+/** Roughly the order of their keys: that neighbours are written one after another is enough. */
+const byPlace = (a: IndexPlace, b: IndexPlace): number => {
+  for (let n = 0; n < a.length; n++) {
+    const [one, other] = [a[n] ?? '', b[n] ?? '']
+    if (one !== other) return one < other ? -1 : 1
+  }
+  return 0
+}
+
 type Delta = { key: Key; delta: number }
 type Count = (keyspace: number, place: IndexPlace, length: number, delta: number) => void
 type Written = { id: string; before: Document | undefined; after: Document | undefined }
@@ -83,21 +92,21 @@ export const viewsWriting = (db: ViewsDatabase) => {
     written: readonly Written[],
     count: Count,
   ) => {
-    const added: { id: string; at: IndexPlace; order: string }[] = []
+    const added: { id: string; at: IndexPlace }[] = []
     const sorts = written.length >= sortedFrom
     for (const { id, before, after } of written) {
       const old = place(before)
       const now = place(after)
       if (samePlace(old, now)) continue
       if (old) db.removeSync(entryKey(entries, old, id))
-      if (now && sorts) added.push({ id, at: now, order: now.join('\0') })
+      if (now && sorts) added.push({ id, at: now })
       else if (now) db.putSync(entryKey(entries, now, id), null)
       if (counted === false || samePlace(old, now, length)) continue
       if (old) count(counts, old, length, -1)
       if (now) count(counts, now, length, 1)
     }
     if (!sorts) return
-    added.sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
+    added.sort((a, b) => byPlace(a.at, b.at))
     for (const { id, at } of added) db.putSync(entryKey(entries, at, id), null)
   }
 
@@ -127,7 +136,7 @@ export const viewsWriting = (db: ViewsDatabase) => {
           const name = nameOf(keyspace, place, length)
           const known = deltas.get(name)
           if (known) known.delta += delta
-          else deltas.set(name, { key: countKey(keyspace, place.slice(0, length)), delta })
+          else deltas.set(name, { key: countKey(keyspace, place, length), delta })
         }
         for (const table of tables) {
           const written = writeDocuments(table)
