@@ -20,7 +20,12 @@ const say = (line: string) => void stderr.write(`${line}\n`)
 stdout.on('error', () => process.exit(0))
 
 const cli = cac('reprise')
-cli.help()
+/** An option `--no-…` is off: the library calls it true by default. */
+const withoutTrue = (body: string): string => body.replaceAll(' (default: true)', '')
+
+cli.help((sections) =>
+  sections.map(({ title, body }) => ({ ...(title ? { title } : {}), body: withoutTrue(body) })),
+)
 cli.version(version)
 
 cli.command('help', 'Show this help').action(() => {
