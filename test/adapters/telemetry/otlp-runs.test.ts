@@ -55,6 +55,9 @@ t.test('whatever a run is asked by, and wherever it goes on, it is one trace', a
     await receiver.until(() => found().length >= count)
     return found()[count - 1]
   }
+  const session = (id: string) => () => server.as(key.key).status(id)
+  const ended = (look: ReturnType<typeof session>) =>
+    eventually(async () => (await look()).body.is_processing === false)
   const calling = (name: string): Reply => ({ calls: [{ name, arguments: {} }] })
 
   const response = { input: 'Hi', model: worker, background: true }
@@ -89,6 +92,8 @@ t.test('whatever a run is asked by, and wherever it goes on, it is one trace', a
   t.ok(await span(traceOf('3'), 'execute_tool pay'), 'what was approved is done in its run’s trace')
   t.ok(await span(traceOf('4'), 'POST /api/external/approvals'), 'the decision has its own')
 
+  await ended(session('approved'))
+
   tools.hold('/look')
   provider.next(calling('look'))
   const killed = { messages: user('Look'), model: worker, session_id: 'killed' }
@@ -99,10 +104,7 @@ t.test('whatever a run is asked by, and wherever it goes on, it is one trace', a
   tools.letGo()
   await server.restart()
   t.match(await span(traceOf('5'), 'execute_tool look'), { error: false }, 'made anew')
-  await eventually(async () => {
-    const { body } = await server.as(key.key).status('killed')
-    return body.is_processing === false
-  })
+  await ended(session('killed'))
   const history = `/organizations/${organizationId}/audit/events?type=RunCompleted&session_id=killed`
   const { events } = await server.platform.ask('GET', history)
   t.match(events, [{ metadata: { trace_id: traceOf('5') } }], 'its events lead to the trace')
