@@ -8,7 +8,7 @@ import { attackedServer, holds } from '../support/under-attack.ts'
 import { attacks } from './attacks/attacks.ts'
 
 /** Each attack is tried at least once; more often as long as this lasts. */
-const lastsMs = rounds(1_000, 60_000)
+const lastsMs = rounds(1_000, 30_000)
 /** All attacks share what there is of processors: here they have two, and so have their clients. */
 const ofAll = { p99Ms: 20_000, grownMb: 1_000 }
 /** Memory that the process keeps for what comes next: indexes, threads, a heap that is not yet collected. */
@@ -16,7 +16,7 @@ const mostKeptMb = 500
 /** Connections of this process that are open for its next request: a minute, as the server allows. */
 const keptAlive = 40
 
-// A minute of attacks, and several for what they began.
+// Half a minute of attacks, and several for what they began.
 t.setTimeout(600_000)
 
 t.test(
