@@ -3,6 +3,7 @@ import { type Client, contents, textOf, user } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Organization } from '../support/platform.ts'
 import { providerDouble, type Reply } from '../support/provider-double.ts'
+import { apiCall } from '../support/run-world.ts'
 import { startServer } from '../support/server.ts'
 import { toolServer } from '../support/tool-server.ts'
 
@@ -35,18 +36,7 @@ const started = async (t: Test) => {
     organization.agent({
       name: `Worker ${++made}`,
       limits,
-      tools: [
-        {
-          type: 'api_call',
-          name: 'look',
-          description: 'Looks',
-          method: 'POST',
-          url: `${tools.url}/look`,
-          headers: {},
-          parameters: { type: 'object', properties: {} },
-          effect,
-        },
-      ],
+      tools: [apiCall(tools.url, 'look', 'POST', { effect })],
     })
   /** The data of the organization's events of a type, the oldest first. */
   const eventsOf = async (type: string) => {
@@ -224,18 +214,7 @@ t.test('every way of asking tells the limit, and pauses do not lift it', async (
   const asking = await organization.agent({
     name: 'Careful',
     limits: { max_steps: 4, max_seconds: 1_800 },
-    tools: [
-      {
-        type: 'api_call',
-        name: 'look',
-        description: 'Looks',
-        method: 'POST',
-        url: `${tools.url}/look`,
-        headers: {},
-        parameters: { type: 'object', properties: {} },
-        requires_approval: true,
-      },
-    ],
+    tools: [apiCall(tools.url, 'look', 'POST', { requires_approval: true })],
   })
   const decider = await organization.key({ type: 'user', user_id: organization.ownerId })
   const careful = server.as(decider.key)

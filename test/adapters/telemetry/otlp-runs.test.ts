@@ -3,6 +3,7 @@ import { user } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { otlpReceiver } from '../../support/otlp-receiver.ts'
 import { providerDouble, type Reply } from '../../support/provider-double.ts'
+import { apiCall } from '../../support/run-world.ts'
 import { startServer } from '../../support/server.ts'
 import { connect } from '../../support/socket.ts'
 import { toolServer } from '../../support/tool-server.ts'
@@ -33,20 +34,11 @@ t.test('whatever a run is asked by, and wherever it goes on, it is one trace', a
   const organization = await server.platform.organization()
   const { organizationId, ownerId } = organization
   const key = await organization.key({ type: 'user', user_id: ownerId })
-  const tool = (name: string, more: object) => ({
-    type: 'api_call',
-    name,
-    description: name,
-    url: `${tools.url}/${name}`,
-    headers: {},
-    parameters: { type: 'object', properties: {} },
-    ...more,
-  })
   const worker = await organization.agent({
     name: 'Worker',
     tools: [
-      tool('look', { method: 'GET' }),
-      tool('pay', { method: 'POST', requires_approval: true }),
+      apiCall(tools.url, 'look', 'GET'),
+      apiCall(tools.url, 'pay', 'POST', { requires_approval: true }),
     ],
   })
   const spansOf = (trace: string) => receiver.spans.filter(({ traceId }) => traceId === trace)

@@ -4,6 +4,7 @@ import { type Client, user } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { allRag, encoded, library } from '../../support/library.ts'
 import { providerDouble, type Reply } from '../../support/provider-double.ts'
+import { apiCall } from '../../support/run-world.ts'
 import { startServer } from '../../support/server.ts'
 import { connect } from '../../support/socket.ts'
 import { toolServer } from '../../support/tool-server.ts'
@@ -98,15 +99,7 @@ t.test(
     const organization = await platform.organization()
     const { organizationId } = organization
     const key = await organization.key()
-    const pay = {
-      type: 'api_call',
-      name: 'pay',
-      description: 'Pays',
-      method: 'POST',
-      url: `${tools.url}/pay`,
-      headers: {},
-      parameters: { type: 'object', properties: {} },
-    }
+    const pay = apiCall(tools.url, 'pay', 'POST')
     const worker = await organization.agent({ name: 'Worker', tools: [pay] })
     const leaving = await organization.agent({ name: 'Leaving', tools: [pay] })
 
