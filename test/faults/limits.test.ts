@@ -2,10 +2,9 @@ import t, { type Test } from 'tap'
 import { type Client, contents, textOf, user } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Organization } from '../support/platform.ts'
-import { providerDouble, type Reply } from '../support/provider-double.ts'
-import { apiCall } from '../support/run-world.ts'
+import type { Reply } from '../support/provider-double.ts'
+import { apiCall, countingWorld } from '../support/run-world.ts'
 import { startServer } from '../support/server.ts'
-import { toolServer } from '../support/tool-server.ts'
 
 // Several lives of a server.
 t.setTimeout(300_000)
@@ -19,15 +18,10 @@ const looking: Reply = {
 
 /** A server whose models cost a credit for a thousand tokens, and agents with limits on it. */
 const started = async (t: Test) => {
-  const provider = await providerDouble({ text: 'Done.' })
-  t.teardown(provider.close)
-  const tools = await toolServer()
-  t.teardown(tools.close)
+  const { provider, tools, env } = await countingWorld(t, { text: 'Done.' })
   const server = await startServer(t, {
-    LLM_BASE_URL: provider.url,
-    LLM_MODEL: 'test/model',
+    ...env,
     LLM_PRICES: JSON.stringify({ 'test/*': { prompt: 1_000, completion: 1_000 } }),
-    API_CALL_ALLOW_HOSTS: '127.0.0.1',
   })
   const organization = await server.platform.organization()
   const { key } = await organization.key()

@@ -2,11 +2,10 @@ import t from 'tap'
 import { user } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { otlpReceiver } from '../../support/otlp-receiver.ts'
-import { providerDouble, type Reply } from '../../support/provider-double.ts'
-import { apiCall } from '../../support/run-world.ts'
+import type { Reply } from '../../support/provider-double.ts'
+import { apiCall, countingWorld } from '../../support/run-world.ts'
 import { startServer } from '../../support/server.ts'
 import { connect } from '../../support/socket.ts'
-import { toolServer } from '../../support/tool-server.ts'
 
 // Two lives of a server.
 t.setTimeout(240_000)
@@ -18,14 +17,9 @@ const under = (digit: string) => ({ traceparent: `00-${traceOf(digit)}-b7ad6b716
 
 t.test('whatever a run is asked by, and wherever it goes on, it is one trace', async (t) => {
   const receiver = await otlpReceiver(t)
-  const provider = await providerDouble({ text: 'Done.' })
-  t.teardown(provider.close)
-  const tools = await toolServer()
-  t.teardown(tools.close)
+  const { provider, tools, env } = await countingWorld(t, { text: 'Done.' })
   const server = await startServer(t, {
-    LLM_BASE_URL: provider.url,
-    LLM_MODEL: 'test/model',
-    API_CALL_ALLOW_HOSTS: '127.0.0.1',
+    ...env,
     OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_METRICS_EXPORTER: 'none',

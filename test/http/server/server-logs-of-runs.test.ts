@@ -3,11 +3,10 @@ import { z } from 'zod'
 import { type Client, user } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { allRag, encoded, library } from '../../support/library.ts'
-import { providerDouble, type Reply } from '../../support/provider-double.ts'
-import { apiCall } from '../../support/run-world.ts'
+import type { Reply } from '../../support/provider-double.ts'
+import { apiCall, countingWorld } from '../../support/run-world.ts'
 import { startServer } from '../../support/server.ts'
 import { connect } from '../../support/socket.ts'
-import { toolServer } from '../../support/tool-server.ts'
 
 // Two lives of a server.
 t.setTimeout(240_000)
@@ -85,16 +84,8 @@ const failures = async (key: Client, agentId: string, next: (...replies: Reply[]
 t.test(
   'each line of a request or run has the request’s id, and each cause is told once',
   async (t) => {
-    const provider = await providerDouble({ text: 'Fine.' })
-    t.teardown(provider.close)
-    const tools = await toolServer()
-    t.teardown(tools.close)
-    const server = await startServer(t, {
-      LLM_BASE_URL: provider.url,
-      LLM_MODEL: 'test/model',
-      EMBEDDING_MODEL: 'test/embedding',
-      API_CALL_ALLOW_HOSTS: '127.0.0.1',
-    })
+    const { provider, tools, env } = await countingWorld(t, { text: 'Fine.' })
+    const server = await startServer(t, { ...env, EMBEDDING_MODEL: 'test/embedding' })
     const { platform } = server
     const organization = await platform.organization()
     const { organizationId } = organization
