@@ -7,11 +7,12 @@ import { chunkLine, headLine } from './chunk-lines.ts'
 import { parse } from './parse/parse.ts'
 import { saidIn } from './stored-chunks.ts'
 
-export type DocumentTask = { bytes: Uint8Array<ArrayBuffer>; fileType: FileType; uploadId: string }
+/** The document's bytes come on standard input. */
+export type DocumentTask = { fileType: FileType; uploadId: string }
 
 export type ReadDocument =
-  /** `lines` are the chunks as they are stored, `hash` is their SHA-256. */
-  | { lines: Uint8Array<ArrayBuffer>; hash: string; count: number }
+  /** How many chunks there are; they go to standard output as they are stored, `hash` is their SHA-256. */
+  | { hash: string; count: number }
   /** Why the file cannot be read, in words for the user who uploaded it. */
   | { failed: string }
 
@@ -19,7 +20,11 @@ export type ReadDocument =
 const mostChunks = 20_000
 const mostIndexed = 16 * 1_048_576
 
-const read = async ({ bytes, fileType, uploadId }: DocumentTask): Promise<ReadDocument> => {
+const arrived = async (): Promise<Uint8Array<ArrayBuffer>> =>
+  new Uint8Array(Buffer.concat(await process.stdin.toArray()))
+
+const read = async ({ fileType, uploadId }: DocumentTask) => {
+  const bytes = await arrived()
   if (bytes.length === 0) throw new Unreadable('The file is empty')
   const written = [headLine(uploadId)]
   let indexed = 0
@@ -35,8 +40,9 @@ const read = async ({ bytes, fileType, uploadId }: DocumentTask): Promise<ReadDo
   }
   const count = written.length - 1
   if (count === 0) throw new Unreadable('The document has no text')
-  const lines = new TextEncoder().encode(written.join(''))
-  return { lines, hash: createHash('sha256').update(lines).digest('hex'), count }
+  const output = new TextEncoder().encode(written.join(''))
+  const hash = createHash('sha256').update(output).digest('hex')
+  return { answer: { hash, count }, output }
 }
 
 const wordsFor = (error: unknown): string => {
@@ -46,6 +52,6 @@ const wordsFor = (error: unknown): string => {
     : 'The document is damaged'
 }
 
-serveTasks<DocumentTask, ReadDocument>(async (task) => ({
-  answer: await read(task).catch((error): ReadDocument => ({ failed: wordsFor(error) })),
-}))
+serveTasks<DocumentTask, ReadDocument>((task) =>
+  read(task).catch((error) => ({ answer: { failed: wordsFor(error) } })),
+)

@@ -1,6 +1,14 @@
-import { WorkFailed, type WorkFault } from '../support/lane.ts'
+import { type Input, WorkFailed, type WorkFault } from '../support/lane.ts'
 import { workerPool } from '../support/worker-pool.ts'
-import type { DocumentTask, ReadDocument } from './document-process.ts'
+import type { DocumentTask, ReadDocument as Told } from './document-process.ts'
+
+type Document = DocumentTask & { bytes: Input }
+
+/** `lines` are the chunks as they are stored, in parts; `hash` is their SHA-256. */
+export type ReadDocument =
+  | { lines: readonly Uint8Array[]; hash: string; count: number }
+  /** Why the file cannot be read, in words for the user who uploaded it. */
+  | { failed: string }
 
 type Limits = {
   timeoutMs: number
@@ -25,7 +33,7 @@ export class ReaderClosed extends Error {
  */
 export const documentReader = (limits: Partial<Limits> = {}) => {
   const bounds = { ...usual, ...limits }
-  const pool = workerPool<DocumentTask, ReadDocument>({
+  const pool = workerPool<DocumentTask, Told>({
     ...bounds,
     script: new URL('./document-process.js', import.meta.url),
   })
@@ -36,10 +44,15 @@ export const documentReader = (limits: Partial<Limits> = {}) => {
   }
 
   return {
-    /** @throws ReaderClosed */
-    async read(task: DocumentTask): Promise<ReadDocument> {
+    /** @throws ReaderClosed, what `bytes` throws */
+    async read({ bytes, ...task }: Document): Promise<ReadDocument> {
+      let lines: readonly Uint8Array[] = []
+      const output = (parts: readonly Uint8Array[]) => {
+        lines = parts
+      }
       try {
-        return await pool.run(task.uploadId, task)
+        const told = await pool.run(task.uploadId, task, { input: bytes, output })
+        return 'failed' in told ? told : { ...told, lines }
       } catch (error) {
         if (!(error instanceof WorkFailed)) throw error
         if (error.fault === 'closed') throw new ReaderClosed()

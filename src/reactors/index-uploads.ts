@@ -17,7 +17,6 @@ import { workers } from './workers.ts'
 
 /** How long after its event an upload's file may take to be stored. */
 const arrivalMs = 10 * 60_000
-const partSize = 65_536
 const most = 1_000
 
 type Uses = {
@@ -43,8 +42,8 @@ type Uses = {
   log: Log
 }
 
-async function* inParts(bytes: Uint8Array) {
-  for (let n = 0; n < bytes.length; n += partSize) yield bytes.subarray(n, n + partSize)
+async function* each(parts: readonly Uint8Array[]) {
+  yield* parts
 }
 
 /**
@@ -84,24 +83,22 @@ export const indexUploads = (uses: Uses) => {
     await followUpload.erase(one, call)
   }
 
-  const document = async (view: UploadView): Promise<Uint8Array<ArrayBuffer> | undefined> => {
-    const bytes = await blobsOf(view).get(view.blob)
-    return bytes && new Uint8Array(Buffer.concat(await bytes.toArray()))
-  }
-
   const index = async (view: UploadView): Promise<void> => {
     const { one, call } = subject(view)
     if (interrupted.delete(view.upload_id) || view.status === 'indexing')
       await followUpload.requeue(one, call)
-    const bytes = await document(view)
+    const bytes = await blobsOf(view).get(view.blob)
     if (!bytes) {
       const age = clock.now().getTime() - Date.parse(view.uploaded_at)
       if (age < arrivalMs) return
       await followUpload.fail(one, 'The file did not arrive whole: upload it again', call)
       return
     }
-    await followUpload.start(one, call)
-    const read = await reader.read({ bytes, fileType: view.file_type, uploadId: one.uploadId })
+    const document = { bytes, fileType: view.file_type, uploadId: one.uploadId }
+    const read = await followUpload
+      .start(one, call)
+      .then(() => reader.read(document))
+      .finally(() => bytes.destroy())
     if ('failed' in read) {
       await followUpload.fail(one, read.failed, call)
       return
@@ -109,7 +106,7 @@ export const indexUploads = (uses: Uses) => {
     const made = { chunks: read.count, chunksBlob: await blobsOf(view).nameOf(read.hash) }
     const { events } = await followUpload.index(one, made, call)
     if (events.length === 0) return
-    await blobsOf(view).put(inParts(read.lines))
+    await blobsOf(view).put(each(read.lines))
     const done = await followUpload.complete(one, subject(view).call)
     const removed = done.events.filter(({ type }) => type === 'UploadRemoved')
     await waitForPosition(done.position)

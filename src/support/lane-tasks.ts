@@ -1,9 +1,22 @@
 import { parentPort, Worker } from 'node:worker_threads'
 
-/** What a thread or process tells its pool: that it can work, an answer, or what its work threw. */
-export type FromLane<Answer> = { up: true } | { answer: Answer } | { threw: string }
+/**
+ * What a thread or process tells its pool: that it can work, an answer, or what its work threw. `written`: so
+ * many bytes come on a process's standard output with the answer.
+ */
+export type FromLane<Answer> =
+  | { up: true }
+  | { answer: Answer; written?: number }
+  | { threw: string }
 
-type Done<Answer> = { answer: Answer; transfer?: readonly ArrayBuffer[] }
+/** `output`, of a process: bytes that go with the answer. */
+type Done<Answer> = {
+  answer: Answer
+  transfer?: readonly ArrayBuffer[]
+  output?: Uint8Array | undefined
+}
+
+type Work<Asked, Answer> = (asked: Asked) => Done<Answer> | Promise<Done<Answer>>
 
 type Serving<Asked, Answer> = {
   on(work: (asked: Asked) => Promise<void>): void
@@ -23,9 +36,7 @@ const inProcess = <Asked, Answer>(): Serving<Asked, Answer> => {
 }
 
 /** The other end of a `workerPool`: works on one task at a time. */
-export const serveTasks = <Asked, Answer>(
-  work: (asked: Asked) => Done<Answer> | Promise<Done<Answer>>,
-): void => {
+export const serveTasks = <Asked, Answer>(work: Work<Asked, Answer>): void => {
   const port = parentPort
   const { on, tell }: Serving<Asked, Answer> = port
     ? {
@@ -35,8 +46,9 @@ export const serveTasks = <Asked, Answer>(
     : inProcess()
   on(async (asked) => {
     try {
-      const { answer, transfer } = await work(asked)
-      tell({ answer }, transfer)
+      const { answer, transfer, output } = await work(asked)
+      if (output) process.stdout.write(output)
+      tell(output ? { answer, written: output.length } : { answer }, transfer)
     } catch (error) {
       tell({ threw: String(error) })
     }

@@ -1,5 +1,7 @@
 import { fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import type { Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { Worker } from 'node:worker_threads'
 import type { FromLane } from './lane-tasks.ts'
 
@@ -15,15 +17,23 @@ export class WorkFailed extends Error {
   }
 }
 
+type Parts = readonly Uint8Array[]
+
 type Told<Answer> = {
-  told(message: FromLane<Answer>): void
+  /** `output`: what a process has written with its answer. */
+  told(message: FromLane<Answer>, output: Parts): void
   /** It is gone, by itself. */
   gone(error: WorkFailed): void
 }
 
+export type Input = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+
 /** A thread or process that works on one task at a time. */
 export type Lane<Asked> = {
-  post(asked: Asked, transfer: readonly ArrayBuffer[]): void
+  /**
+   * `input`, of a process: what it reads from its standard input, a part at a time. Rejects with what that throws.
+   */
+  post(asked: Asked, transfer: readonly ArrayBuffer[], input?: Input): Promise<void>
   /** All of its memory, in MB; undefined where it is not known. */
   resident(): number | undefined
   /** Whether it keeps this process alive. */
@@ -57,7 +67,7 @@ export const threadLane = <Asked, Answer>(
     resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 32 },
   })
   worker
-    .on('message', told)
+    .on('message', (message: FromLane<Answer>) => told(message, []))
     .once('error', (error: NodeJS.ErrnoException) =>
       gone(
         error.code === 'ERR_WORKER_OUT_OF_MEMORY'
@@ -67,7 +77,7 @@ export const threadLane = <Asked, Answer>(
     )
     .once('exit', () => gone(new WorkFailed('crash')))
   return {
-    post: (asked, transfer) => worker.postMessage(asked, transfer),
+    post: async (asked, transfer) => worker.postMessage(asked, transfer),
     resident: () => undefined,
     holds: (alive) => (alive ? worker.ref() : worker.unref()),
     end: () => worker.terminate(),
@@ -87,7 +97,46 @@ const residentOf = (pid: number | undefined): number | undefined => {
   }
 }
 
-/** A process: whatever its work does to it, no other is touched. It shares no memory. */
+/** Writes a process's input; whatever ends the process is told elsewhere. Rejects with what the input throws. */
+const feed = async (stdin: Writable, input: Input): Promise<void> => {
+  let broken: { error: unknown } | undefined
+  async function* noted() {
+    try {
+      yield* input
+    } catch (error) {
+      broken = { error }
+      throw error
+    }
+  }
+  await pipeline(noted(), stdin).catch(() => undefined)
+  if (broken) throw broken.error
+}
+
+/** Gathers what a process writes, as it comes; `whole` resolves when so many bytes have come. */
+const gathered = (stdout: Readable) => {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  let look = () => {}
+  stdout.on('data', (part: Uint8Array) => {
+    parts.push(part)
+    bytes += part.length
+    look()
+  })
+  return {
+    whole: (length: number): Promise<Parts> =>
+      new Promise((resolve) => {
+        look = () => {
+          if (bytes >= length) resolve(parts)
+        }
+        look()
+      }),
+  }
+}
+
+/**
+ * A process: whatever its work does to it, no other is touched. It shares no memory. Large input and output go
+ * through pipes, a part at a time: a message is copied whole, here and there.
+ */
 export const processLane = <Asked, Answer>(
   { script, heapMb, lifeMs }: Options,
   { told, gone }: Told<Answer>,
@@ -96,18 +145,30 @@ export const processLane = <Asked, Answer>(
     execArgv: [`--max-old-space-size=${heapMb}`, '--max-semi-space-size=16'],
     env: {},
     serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['pipe', 'pipe', 'ignore', 'ipc'],
   })
+  const { stdin, stdout } = child
+  if (!stdin || !stdout) throw new Error('a process was started without pipes')
+  // What ends it is told by its exit.
+  for (const pipe of [stdin, stdout]) pipe.on('error', () => undefined)
+  const output = gathered(stdout)
   const exited = new Promise((resolve) => child.once('exit', resolve))
   child
-    .on('message', told)
+    .on('message', (message: FromLane<Answer>) => {
+      const written = 'answer' in message ? message.written : undefined
+      if (written === undefined) told(message, [])
+      else void output.whole(written).then((parts) => told(message, parts))
+    })
     .once('error', (error) => gone(new WorkFailed('crash', String(error))))
     .once('exit', (code, signal) =>
       // V8 aborts when the heap is full; the system kills when all memory is.
       gone(new WorkFailed(signal === null && code !== 134 ? 'crash' : 'memory')),
     )
   return {
-    post: (asked) => child.send(asked as never, () => undefined),
+    post: async (asked, _, input = []) => {
+      child.send(asked as never, () => undefined)
+      await feed(stdin, input)
+    },
     resident: () => residentOf(child.pid),
     holds: (alive) => (alive ? child.ref() : child.unref()),
     end: () => {

@@ -1,5 +1,5 @@
 import { type Entered, fairQueue } from './fair-queue.ts'
-import { type Lane, processLane, threadLane, WorkFailed } from './lane.ts'
+import { type Input, type Lane, processLane, threadLane, WorkFailed } from './lane.ts'
 import type { FromLane } from './lane-tasks.ts'
 
 export type PoolOptions = {
@@ -22,12 +22,21 @@ export type PoolOptions = {
   data?: unknown
 }
 
-type Task = { timeoutMs?: number; transfer?: readonly ArrayBuffer[] }
+type Task = {
+  timeoutMs?: number
+  transfer?: readonly ArrayBuffer[]
+  /** What a process reads from its standard input. */
+  input?: Input
+  /** Called before a process's answer with what it has written. */
+  output?(parts: readonly Uint8Array[]): void
+}
 
-type Job<Asked, Answer> = Required<Task> & {
+type Job<Asked, Answer> = Task & {
   asked: Asked
+  timeoutMs: number
+  transfer: readonly ArrayBuffer[]
   answered(answer: Answer): void
-  failed(error: WorkFailed): void
+  failed(error: unknown): void
 }
 
 const lookMs = 50
@@ -46,7 +55,7 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
   type Hand = {
     lane: Lane<Asked>
     served: number
-    told(message: FromLane<Answer>): void
+    told(message: FromLane<Answer>, output: readonly Uint8Array[]): void
     gone(error: WorkFailed): void
   }
   const queue = fairQueue<Own>(threads)
@@ -77,7 +86,7 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
     const open = once ? processLane<Asked, Answer> : threadLane<Asked, Answer>
     const lane = open(
       { ...options, lifeMs: startMs + 2 * timeoutMs },
-      { told: (message) => hand.told(message), gone: (error) => hand.gone(error) },
+      { told: (message, output) => hand.told(message, output), gone: (error) => hand.gone(error) },
     )
     const hand: Hand = { lane, served: 0, told: () => undefined, gone: () => forget(hand) }
     return hand
@@ -108,7 +117,7 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
       hand.told = () => undefined
       hand.gone = () => forget(hand)
     }
-    hand.told = (message) => {
+    hand.told = (message, output) => {
       if ('up' in message) {
         if (once) return
         clearTimeout(timer)
@@ -119,6 +128,7 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
       leave()
       hand.served++
       rest(hand)
+      job.output?.(output)
       if ('answer' in message) job.answered(message.answer)
       else job.failed(new WorkFailed('crash', message.threw))
       pump()
@@ -135,7 +145,14 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
       }
       hand.lane.end().then(ended, ended)
     }
-    hand.lane.post(job.asked, job.transfer)
+    hand.lane.post(job.asked, job.transfer, job.input).catch((error: unknown) => {
+      if (!running.has(hand)) return
+      over()
+      leave()
+      void hand.lane.end()
+      job.failed(error)
+      pump()
+    })
   }
 
   const pump = (): void => {
@@ -145,7 +162,7 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
   return {
     /**
      * Has a task done when it is its owner's turn. What is in `transfer` may be empty here
-     * afterwards. @throws WorkFailed
+     * afterwards. @throws WorkFailed, what `input` throws
      */
     run(owner: string, asked: Asked, task: Task = {}): Promise<Answer> {
       return new Promise((answered, failed) => {
@@ -153,8 +170,7 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
           failed(new WorkFailed('closed'))
           return
         }
-        const { timeoutMs: ms = timeoutMs, transfer = [] } = task
-        queue.add(owner, { asked, timeoutMs: ms, transfer, answered, failed })
+        queue.add(owner, { timeoutMs, transfer: [], ...task, asked, answered, failed })
         pump()
       })
     },

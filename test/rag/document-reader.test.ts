@@ -2,10 +2,11 @@ import t from 'tap'
 import type { FileType } from '../../src/domain/file/types.ts'
 import { documentReader } from '../../src/rag/document-reader.ts'
 import { deepHtml, docxOf, hugeJson, pdfOf, zipBomb } from '../support/documents.ts'
+import { eventually } from '../support/eventually.ts'
 
 const word = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 const task = (bytes: Uint8Array, fileType: FileType) => ({
-  bytes: new Uint8Array(bytes),
+  bytes: [bytes],
   fileType,
   uploadId: 'u-1',
 })
@@ -17,7 +18,7 @@ t.test('a document becomes chunks, as they are stored', async (t) => {
   const read = await reader.read(task(docxOf(['# Terms', 'Tea at four']), word))
   if (!('lines' in read)) return t.fail(read.failed)
   t.equal(read.count, 1)
-  t.match(Buffer.from(read.lines).toString(), /"upload_id":"u-1".*\n.*Tea at four/)
+  t.match(Buffer.concat(read.lines).toString(), /"upload_id":"u-1".*\n.*Tea at four/)
   t.strictSame(await reader.read(text('')), { failed: 'The file is empty' })
   t.strictSame(await reader.read(text(' \n ')), { failed: 'The document has no text' })
 })
@@ -63,6 +64,36 @@ t.test('one that takes too long or too much memory is ended', async (t) => {
   })
 })
 
+t.test('a document is taken a part at a time, as its process reads it', async (t) => {
+  let taken = 0
+  let left = false
+  async function* endless() {
+    try {
+      for (; ; taken++) yield Buffer.alloc(65_536, 'x')
+    } finally {
+      left = true
+    }
+  }
+  const reader = documentReader({ processMb: 200, timeoutMs: patientMs })
+  t.teardown(() => reader.close())
+  const document = { bytes: endless(), fileType: 'text/plain', uploadId: 'u-1' } as const
+  t.match(await reader.read(document), { failed: /memory/ })
+  t.ok(taken < 100_000, `${taken} parts were taken of what never ends`)
+  await eventually(async () => left)
+})
+
+t.test('what goes wrong while a document is taken is told, and its process ended', async (t) => {
+  async function* broken() {
+    yield Buffer.from('Tea ')
+    throw new Error('the seal is broken')
+  }
+  const reader = documentReader({ threads: 1 })
+  t.teardown(() => reader.close())
+  const document = { bytes: broken(), fileType: 'text/plain', uploadId: 'u-1' } as const
+  await t.rejects(reader.read(document), { message: 'the seal is broken' })
+  t.match(await reader.read(text('Tea at four')), { count: 1 })
+})
+
 t.test('closing ends what is under way', async (t) => {
   const reader = documentReader()
   const reading = reader.read(text('Tea at four'))
@@ -83,8 +114,9 @@ t.test('long headings are not repeated at length in every passage', async (t) =>
   const bytes = Buffer.from(`${levels}\n\n${paragraphs}`)
   const read = await reader.read(task(bytes, markdown))
   if (!('lines' in read)) return t.fail(read.failed)
-  t.ok(read.lines.length < 2.5 * bytes.length, `${read.lines.length} of ${bytes.length}`)
-  const line = Buffer.from(read.lines).toString().split('\n').at(-2)
+  const lines = Buffer.concat(read.lines)
+  t.ok(lines.length < 2.5 * bytes.length, `${lines.length} of ${bytes.length}`)
+  const line = lines.toString().split('\n').at(-2)
   const { headings } = JSON.parse(line ?? '{}')
   t.ok(headings.every((one: string) => one.length <= 200))
   t.equal(headings.length, 5, 'the nearest')

@@ -28,11 +28,11 @@ const shelved = async (t: Test) => {
     const files = [fileOf(filename, text)]
     const { uploads: taken } = await all.uploadFiles({ datastoreId, files }, call)
     const one = { uploadId: taken[0]?.uploadId ?? '', datastoreId, filename }
-    const bytes = new TextEncoder().encode(text)
+    const bytes = [new TextEncoder().encode(text)]
     const read = await reader.read({ bytes, fileType: 'text/plain', uploadId: one.uploadId })
     if ('failed' in read) throw new Error(read.failed)
     const stored = all.blobs.under(datastoreKey(call.organizationId, datastoreId))
-    const { hash: chunksBlob } = await stored.put(once(read.lines))
+    const { hash: chunksBlob } = await stored.put(once(Buffer.concat(read.lines)))
     await all.followUpload.index(one, { chunks: read.count, chunksBlob }, call)
     await all.followUpload.complete(one, call)
     await all.seen()

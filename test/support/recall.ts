@@ -26,11 +26,12 @@ export const recall = async (dir: string, among: number) => {
   for (const filename of (await readdir(library)).toSorted()) {
     const fileType = fileTypeOf(filename)
     if (!fileType || fileType === 'application/json') continue
-    const bytes = new Uint8Array(await readFile(join(library, filename)))
+    const bytes = [await readFile(join(library, filename))]
     const read = await reader.read({ bytes, fileType, uploadId: filename })
     if ('failed' in read) throw new Error(`${filename}: ${read.failed}`)
-    const { hash } = await blobs.put(once(read.lines))
-    index.add(filename, read.lines)
+    const lines = Buffer.concat(read.lines)
+    const { hash } = await blobs.put(once(lines))
+    index.add(filename, lines)
     stored.set(filename, hash)
   }
   const asked = questions.parse(JSON.parse(await readFile(join(library, 'questions.json'), 'utf8')))
