@@ -3,7 +3,7 @@ import { median } from './measured.ts'
 import type { Serving } from './processes.ts'
 
 const rounds = 3
-const warmingUp = 2
+const warmingUp = 4
 
 type How = {
   seconds?: number
