@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { accountEvents } from '../src/domain/account/events.ts'
 import {
+  isNone,
   noReservations,
   type Reservations,
   released,
@@ -13,10 +14,10 @@ import { type Projection, platformIdIn } from './projection.ts'
 const accountView = z.object({
   user_id: id,
   balance: micro,
-  /** What open runs hold back: by run id, in parts. */
-  open: z.object({ held: micro, parts: z.record(text, z.record(text, micro)) }).optional(),
-  /** The same in documents from before there were parts. */
+  /** What open runs hold back, by run id, while they are few. */
   reservations: z.record(text, micro).optional(),
+  /** The same in parts, where they are many. */
+  open: z.object({ held: micro, parts: z.record(text, z.record(text, micro)) }).optional(),
   /** Only while something is held back. */
   holding: flag,
   updated_at: timestamp,
@@ -24,30 +25,23 @@ const accountView = z.object({
 export type AccountView = z.infer<typeof accountView>
 
 /** What open runs hold back. */
-export const reservationsIn = ({ open, reservations = {} }: AccountView): Reservations =>
-  open ??
-  Object.entries(reservations).reduce(
-    (all, [runId, amount]) => reservedIn(all, runId, amount),
-    noReservations,
-  )
+export const reservationsIn = ({ open, reservations }: AccountView): Reservations => {
+  if (open) return open
+  if (!reservations) return noReservations
+  let held = 0
+  for (const runId in reservations) held += reservations[runId] ?? 0
+  return { held, few: reservations }
+}
 
-const changed = (
-  { holding: _, reservations: __, ...view }: AccountView,
-  open: Reservations,
-  at: string,
-): AccountView => ({
-  ...view,
-  open,
-  ...(Object.keys(open.parts).length > 0 ? { holding: true } : {}),
-  updated_at: at,
-})
+type Account = Pick<AccountView, 'user_id' | 'balance'>
 
-const opened = (id: string, at: string): AccountView => ({
-  user_id: id,
-  balance: 0,
-  open: noReservations,
-  updated_at: at,
-})
+const viewOf = ({ user_id, balance }: Account, all: Reservations, at: string): AccountView => {
+  const view = { user_id, balance, updated_at: at }
+  if (isNone(all)) return view
+  return 'few' in all
+    ? { ...view, reservations: all.few, holding: true }
+    : { ...view, open: all, holding: true }
+}
 
 const granted = (view: AccountView, amount: number, at: string): AccountView => ({
   ...view,
@@ -56,12 +50,16 @@ const granted = (view: AccountView, amount: number, at: string): AccountView => 
 })
 
 const reserved = (view: AccountView, runId: string, amount: number, at: string): AccountView =>
-  changed(view, reservedIn(reservationsIn(view), runId, amount), at)
+  viewOf(view, reservedIn(reservationsIn(view), runId, amount), at)
 
-const closed = (view: AccountView, runId: string, charge: number, at: string): AccountView => ({
-  ...changed(view, released(reservationsIn(view), runId), at),
-  balance: view.balance - charge,
-})
+const closed = (view: AccountView, runId: string, charge: number, at: string): AccountView => {
+  const { user_id, balance } = view
+  const open = released(reservationsIn(view), runId)
+  return viewOf({ user_id, balance: balance - charge }, open, at)
+}
+
+const opened = (id: string, at: string): AccountView =>
+  viewOf({ user_id: id, balance: 0 }, noReservations, at)
 
 /** The first event of an account creates its document: no event opens an account. */
 export const accounts: Projection<AccountView, typeof accountEvents> = {

@@ -2,6 +2,7 @@ import type { SettleReservationCommand } from '../../commands/settle-reservation
 import { type AccountView, reservationsIn } from '../../projections/accounts.ts'
 import type { ContentView } from '../../projections/contents.ts'
 import type { RunView } from '../../projections/runs.ts'
+import { openRuns } from '../domain/account/reservations.ts'
 import { reservationOf, reservedContentOf } from '../domain/content/reservation.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -83,8 +84,7 @@ export const releaseReservations = (uses: Uses) => {
         limit: accountsAtOnce,
       })
       for (const account of items) {
-        const { parts } = reservationsIn(account)
-        const rest = Object.values(parts).flatMap(Object.keys).slice(place.reservations)
+        const rest = openRuns(reservationsIn(account)).slice(place.reservations)
         const next = rest.slice(0, left)
         for (const runId of next) await look(account.user_id, runId, certain)
         left -= next.length

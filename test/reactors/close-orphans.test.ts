@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { reservationsIn } from '../../projections/accounts.ts'
 import { accountStream, decideReserve } from '../../src/domain/account/account.ts'
+import { openRuns } from '../../src/domain/account/reservations.ts'
 import type { SessionEvent } from '../../src/domain/session/events.ts'
 import { decideRecord } from '../../src/domain/session/runs.ts'
 import { sessionStream } from '../../src/domain/session/session.ts'
@@ -90,7 +91,7 @@ const withRun = async (t: Test) => {
     },
     held: async () => {
       const account = await read.accounts.get(payerId)
-      return account ? Object.values(reservationsIn(account).parts).flatMap(Object.keys) : []
+      return account ? openRuns(reservationsIn(account)) : []
     },
   }
 }

@@ -3,7 +3,6 @@ import t, { type Test } from 'tap'
 import { findAnswer } from '../../queries/find-answer.ts'
 import type { AgentEvent } from '../../src/agents/agent-event.ts'
 import type { AgentTurn } from '../../src/agents/turn.ts'
-import { noReservations } from '../../src/domain/account/reservations.ts'
 import { sessionStream } from '../../src/domain/session/session.ts'
 import { silent } from '../../src/ports/log.ts'
 import { deferred } from '../../src/support/deferred.ts'
@@ -150,7 +149,7 @@ t.test('a process that was paused and lost its run stores nothing more of it', a
     'AssistantMessageRecorded',
     'RunCompleted',
   ])
-  t.match(await read.accounts.get('user-1'), { balance: -12, open: noReservations })
+  t.match(await read.accounts.get('user-1'), { balance: -12, holding: undefined })
 })
 
 t.test('one takes it over, of two that try', async (t) => {

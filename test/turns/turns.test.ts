@@ -4,7 +4,6 @@ import t, { type Test } from 'tap'
 import { findAnswer } from '../../queries/find-answer.ts'
 import { TurnTimeout } from '../../src/agents/agent.ts'
 import type { AgentEvent } from '../../src/agents/agent-event.ts'
-import { noReservations } from '../../src/domain/account/reservations.ts'
 import { sessionStream } from '../../src/domain/session/session.ts'
 import { START } from '../../src/ports/event-store.ts'
 import { sessionKey } from '../../src/security/vault.ts'
@@ -81,7 +80,7 @@ t.test('a turn that goes on for 30 minutes is recorded as timed out', async (t) 
   t.match(await turn.outcome, { status: 'failed', refusal: { code: 'llm_service_timeout' } })
   t.match(await read.runs.get(turn.runId), { status: 'timed_out', charge: 0, answer_id: null })
   t.match(await read.sessions.get('org-1/session-1'), { run: { state: 'timed_out' } })
-  t.strictSame((await read.accounts.get('user-1'))?.open, noReservations)
+  t.equal((await read.accounts.get('user-1'))?.holding, undefined)
 })
 
 t.test('a message that comes again while its turn runs is told that turn', async (t) => {
@@ -107,7 +106,7 @@ t.test('a message that comes again after its answer is told that answer', async 
   const second = turns.send(requestOf(), { keep: false })
   t.strictSame(await told(second), ['one two', 'done'], 'from the log')
   t.equal((await second.started).runId, first.runId)
-  t.strictSame((await read.accounts.get('user-1'))?.open, noReservations)
+  t.equal((await read.accounts.get('user-1'))?.holding, undefined)
 })
 
 t.test('agents that fall silent are stopped by cancelling', async (t) => {
@@ -206,7 +205,7 @@ for (const [what, script] of [
     t.match(await turn.outcome, { status: 'failed', refusal: { code: 'orchestrator_error' } })
     t.match(await read.runs.get(turn.runId), { status: 'failed', charge: 0, answer_id: null })
     t.match(await read.sessions.get('org-1/session-1'), { run: { state: 'ended' } })
-    t.strictSame((await read.accounts.get('user-1'))?.open, noReservations)
+    t.equal((await read.accounts.get('user-1'))?.holding, undefined)
     t.match(errors, [{ name: 'AppendTooLarge' }])
     const next = turns.send(requestOf({ messageId: 'message-2' }), { keep: false })
     t.match(await next.outcome, { status: 'completed' }, 'the session goes on')

@@ -6,8 +6,11 @@ import { heldFor, noReservations, type Reservations, released, reserved } from '
 /** Micro-credits in one credit, the unit on the wire. */
 export const creditUnit = 1_000_000
 
-/** How many ended runs, and how many grants, an account remembers. */
-const remembered = 200
+/** Ended runs, and grants, are remembered in so many lists of so many: at least the last 200. A new one copies one list. */
+const lists = 9
+const listLength = 25
+
+type Lists = readonly (readonly string[])[]
 
 /** Amounts in micro-credits. */
 export type Account = {
@@ -15,16 +18,23 @@ export type Account = {
   /** What open runs hold back. */
   reservations: Reservations
   /** The last runs that ended; a late second start of one reserves nothing. */
-  ended: readonly string[]
+  ended: Lists
   /** The last grants; the same one again gives nothing. */
-  grants: readonly string[]
+  grants: Lists
 }
 
-const withLast = (ids: readonly string[], id: string): readonly string[] =>
-  ids.length < remembered ? [...ids, id] : [...ids.slice(1 - remembered), id]
+const withLast = (all: Lists, id: string): Lists => {
+  const last = all.at(-1)
+  return last && last.length < listLength
+    ? all.with(-1, [...last, id])
+    : [...all.slice(1 - lists), [id]]
+}
 
-const closed = (state: Account, runId: string): Account => ({
+const isAmong = (all: Lists, id: string): boolean => all.some((list) => list.includes(id))
+
+const closed = (state: Account, runId: string, charge: number): Account => ({
   ...state,
+  balance: state.balance - charge,
   reservations: released(state.reservations, runId),
   ended: withLast(state.ended, runId),
 })
@@ -38,7 +48,7 @@ export const account: Aggregate<Account, typeof accountEvents> = {
   category: 'account',
   events: accountEvents,
   initial: { balance: 0, reservations: noReservations, ended: [], grants: [] },
-  stateVersion: 2,
+  stateVersion: 3,
   evolve: {
     CreditsGranted: (state, { grantId, amount }) => ({
       ...state,
@@ -49,11 +59,8 @@ export const account: Aggregate<Account, typeof accountEvents> = {
       ...state,
       reservations: reserved(state.reservations, runId, amount),
     }),
-    CreditsSettled: (state, { runId, amount }) => ({
-      ...closed(state, runId),
-      balance: state.balance - amount,
-    }),
-    ReservationReleased: (state, { runId }) => closed(state, runId),
+    CreditsSettled: (state, { runId, amount }) => closed(state, runId, amount),
+    ReservationReleased: (state, { runId }) => closed(state, runId, 0),
   },
 }
 
@@ -69,7 +76,7 @@ const isOpen = ({ reservations }: Account, runId: string): boolean =>
 export const decideGrant =
   ({ grantId, amount, reason }: { grantId: string; amount: number; reason: string }) =>
   (state: Account): AccountEvent<'CreditsGranted'>[] =>
-    state.grants.includes(grantId)
+    isAmong(state.grants, grantId)
       ? []
       : [{ type: 'CreditsGranted', data: { grantId, amount, reason } }]
 
@@ -80,7 +87,7 @@ export const decideGrant =
 export const decideReserve =
   ({ runId, amount }: { runId: string; amount: number }) =>
   (state: Account): AccountEvent<'CreditsReserved'>[] => {
-    if (isOpen(state, runId) || state.ended.includes(runId)) return []
+    if (isOpen(state, runId) || isAmong(state.ended, runId)) return []
     const effective = effectiveBalance(state)
     if (effective < 0)
       throw refusal('insufficient_credits', {

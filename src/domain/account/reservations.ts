@@ -1,15 +1,35 @@
-/** How many parts there are. */
+/** Up to so many open runs are in one object. */
+const few = 64
+/** How many parts there are of more. */
 const parts = 256
 
+/** By run id, in micro-credits. */
 type Part = Readonly<Record<string, number>>
 
 /**
- * What open runs hold back, by run id, in micro-credits. A change copies one part of it, so that it costs
- * the same where thousands of runs wait.
+ * What open runs hold back: in one object while they are few, else in parts. So a change copies what is open, and
+ * one part of it where thousands of runs wait.
  */
-export type Reservations = { held: number; parts: Readonly<Record<string, Part>> }
+export type Reservations =
+  | { held: number; few: Part }
+  | { held: number; parts: Readonly<Record<string, Part>> }
 
-export const noReservations: Reservations = { held: 0, parts: {} }
+/**
+ * A copy without a prototype: V8 keeps it as a table. In a plain object each new run id would make a hidden class, at ten
+ * times the cost.
+ */
+const copied = (part: Part = {}): Record<string, number> => Object.assign(Object.create(null), part)
+
+const isEmpty = (record: object): boolean => {
+  for (const _ in record) return false
+  return true
+}
+
+export const noReservations: Reservations = { held: 0, few: Object.freeze(copied()) }
+
+/** Whether no run holds anything back. */
+export const isNone = (reservations: Reservations): boolean =>
+  isEmpty('few' in reservations ? reservations.few : reservations.parts)
 
 const partOf = (runId: string): number => {
   let sum = 0
@@ -18,13 +38,20 @@ const partOf = (runId: string): number => {
 }
 
 /** What is held back for a run; undefined where nothing is. */
-export const heldFor = ({ parts }: Reservations, runId: string): number | undefined => {
-  const part = parts[partOf(runId)]
+export const heldFor = (reservations: Reservations, runId: string): number | undefined => {
+  const part = 'few' in reservations ? reservations.few : reservations.parts[partOf(runId)]
   return part && Object.hasOwn(part, runId) ? part[runId] : undefined
 }
 
-const without = <Value>(all: Readonly<Record<string, Value>>, key: string) => {
-  const { [key]: _, ...rest } = all
+/** The ids of the runs that hold something back. */
+export const openRuns = (reservations: Reservations): string[] =>
+  'few' in reservations
+    ? Object.keys(reservations.few)
+    : Object.values(reservations.parts).flatMap(Object.keys)
+
+const without = (part: Part | undefined, runId: string): Part => {
+  const rest = copied(part)
+  delete rest[runId]
   return rest
 }
 
@@ -32,23 +59,41 @@ const without = <Value>(all: Readonly<Record<string, Value>>, key: string) => {
 export const released = (reservations: Reservations, runId: string): Reservations => {
   const amount = heldFor(reservations, runId)
   if (amount === undefined) return reservations
-  const place = partOf(runId)
-  const part = without(reservations.parts[place] ?? {}, runId)
-  const isEmpty = Object.keys(part).length === 0
-  return {
-    held: reservations.held - amount,
-    parts: isEmpty
-      ? without(reservations.parts, String(place))
-      : { ...reservations.parts, [place]: part },
+  const held = reservations.held - amount
+  if ('few' in reservations) {
+    const rest = without(reservations.few, runId)
+    return isEmpty(rest) ? noReservations : { held, few: rest }
   }
+  const place = partOf(runId)
+  const part = without(reservations.parts[place], runId)
+  if (!isEmpty(part)) return { held, parts: { ...reservations.parts, [place]: part } }
+  const { [place]: _, ...rest } = reservations.parts
+  return isEmpty(rest) ? noReservations : { held, parts: rest }
+}
+
+const inParts = (all: Part): Record<number, Part> => {
+  const found: Record<number, Record<string, number>> = {}
+  for (const runId of Object.keys(all)) {
+    const place = partOf(runId)
+    const part = found[place] ?? copied()
+    part[runId] = all[runId] ?? 0
+    found[place] = part
+  }
+  return found
 }
 
 /** Holds an amount back for a run, in place of what was held for it. */
 export const reserved = (from: Reservations, runId: string, amount: number): Reservations => {
-  const { held, parts } = released(from, runId)
-  const place = partOf(runId)
-  return {
-    held: held + amount,
-    parts: { ...parts, [place]: { ...parts[place], [runId]: amount } },
+  const open = released(from, runId)
+  const before = isNone(open) ? noReservations : open
+  const held = before.held + amount
+  if ('few' in before) {
+    const all = copied(before.few)
+    all[runId] = amount
+    return Object.keys(all).length > few ? { held, parts: inParts(all) } : { held, few: all }
   }
+  const place = partOf(runId)
+  const part = copied(before.parts[place])
+  part[runId] = amount
+  return { held, parts: { ...before.parts, [place]: part } }
 }
