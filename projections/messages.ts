@@ -81,7 +81,11 @@ export const messages: Projection<MessageView, typeof sessionEvents> = {
   categories: ['session'],
   events: sessionEvents,
   indexes: {
-    by_session: { equals: ['organization_id', 'session_id'], orderBy: 'position' },
+    by_session: {
+      equals: ['organization_id', 'session_id'],
+      orderBy: 'position',
+      totals: false,
+    },
   },
   id: ({ type, data }) =>
     type === 'UserMessageSent' ||

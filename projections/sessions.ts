@@ -109,13 +109,8 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
   categories: ['session'],
   events: sessionEvents,
   indexes: {
-    by_user: { equals: ['organization_id', 'user_id'], orderBy: 'last_update_time' },
-    by_user_shown: {
-      equals: ['organization_id', 'user_id', 'hidden'],
-      orderBy: 'last_update_time',
-    },
-    by_key: { equals: ['organization_id', 'user_id', 'key_id'], orderBy: 'last_update_time' },
-    by_key_shown: {
+    by_user: { equals: ['organization_id', 'user_id', 'hidden'], orderBy: 'last_update_time' },
+    by_key: {
       equals: ['organization_id', 'user_id', 'key_id', 'hidden'],
       orderBy: 'last_update_time',
     },

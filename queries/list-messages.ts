@@ -10,12 +10,13 @@ import { fittedPage, type Page, paging, skipTo } from './page.ts'
 export const listMessages =
   ({ messages, findSession, open }: MessageUses) =>
   async (one: OneSession, page: Page, linkOf: LinkOf) => {
-    await findSession(one)
-    const { items, total } = await messages.find({
+    const { message_count: total } = await findSession(one)
+    const { items } = await messages.find({
       index: 'by_session',
       equals: [one.organizationId, one.sessionId],
       skip: skipTo(page),
       limit: page.pageSize,
+      total,
     })
     const shown = async (item: MessageView): Promise<Sized<ShownMessage>> => {
       const value = await shownMessage(item, open, linkOf)

@@ -11,12 +11,12 @@ type Uses = { sessions: View<SessionView>; forks: View<ForkView> }
 export const listSessionIds =
   ({ sessions, forks }: Uses) =>
   async (organizationId: string, userId: string): Promise<string[]> => {
-    const all = {
-      index: 'by_user',
-      equals: [organizationId, userId],
-      limit: Number.MAX_SAFE_INTEGER,
-    }
-    const [known, unfinished] = await Promise.all([sessions.find(all), forks.find(all)])
+    const of = { index: 'by_user', limit: Number.MAX_SAFE_INTEGER }
+    const owner = [organizationId, userId]
+    const [known, unfinished] = await Promise.all([
+      sessions.find({ ...of, equals: [...owner, false], orLast: [true] }),
+      forks.find({ ...of, equals: owner }),
+    ])
     return [...known.items, ...unfinished.items].map(({ session_id }) => session_id)
   }
 export type ListSessionIds = ReturnType<typeof listSessionIds>

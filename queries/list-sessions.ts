@@ -11,11 +11,12 @@ export const listSessions =
   ({ sessions, now }: { sessions: Pick<View<SessionView>, 'find'>; now(): Date }) =>
   async ({ organizationId, viewer, includeHidden, page }: Ask) => {
     const { userId, onlyKeyId } = viewer
-    const owner = onlyKeyId ? [organizationId, userId, onlyKeyId] : [organizationId, userId]
-    const index = onlyKeyId ? 'by_key' : 'by_user'
     const { items, total } = await sessions.find({
-      index: includeHidden ? index : `${index}_shown`,
-      equals: includeHidden ? owner : [...owner, false],
+      index: onlyKeyId ? 'by_key' : 'by_user',
+      equals: onlyKeyId
+        ? [organizationId, userId, onlyKeyId, false]
+        : [organizationId, userId, false],
+      ...(includeHidden ? { orLast: [true] } : {}),
       descending: true,
       skip: skipTo(page),
       limit: page.pageSize,

@@ -25,12 +25,16 @@ export type Find = {
   index: string
   /** A value for every `equals` field of the index, in that order. */
   equals: readonly Scalar[]
+  /** Other values that the last `equals` field may have; documents of all come in one order. */
+  orLast?: readonly Scalar[]
   /** Half-open range on `orderBy`: from <= value < below. */
   from?: Scalar
   below?: Scalar
   descending?: boolean
   skip?: number
   limit: number
+  /** How many match, where the asker knows: they are not counted then. */
+  total?: number
 }
 
 /** `total` counts all that match, regardless of skip and limit. */

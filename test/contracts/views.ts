@@ -6,6 +6,7 @@ import {
   type DocumentChange,
   DocumentRefused,
   type Find,
+  type Scalar,
   type View,
   type ViewSpec,
   type Views,
@@ -361,6 +362,19 @@ export const viewsContract = (
     t.equal(await total({}), 2)
   })
 
+  t.test('a total that the asker knows is not counted', async (t) => {
+    const { view, commit } = await opened(t)
+    await commit(1, note('a', { owner: 'o', at: '1' }), note('b', { owner: 'o', at: '2' }))
+    await commit(2, note('c', { owner: 'p', at: '1' }))
+    const asked = { index: 'by_owner', equals: ['o'], limit: 5 }
+    t.strictSame(await view.find({ ...asked, skip: 1, total: 9 }), {
+      items: [{ owner: 'o', at: '2' }],
+      total: 9,
+    })
+    t.strictSame(await view.find({ ...asked, skip: 3, total: 9 }), { items: [], total: 9 })
+    t.strictSame(await view.find({ ...asked, skip: 3, total: 1 }), { items: [], total: 1 })
+  })
+
   t.test('a rebuild grows beside the live generation and replaces it whole', async (t) => {
     const { views, view, commit } = await opened(t)
     await commit(5, note('a', { owner: 'old' }), note('b', { owner: 'old' }))
@@ -398,6 +412,32 @@ export const viewsContract = (
     t.strictSame(await views.load('notes', ['a'], 'rebuild'), new Map())
   })
 
+  t.test('documents with any of several last values come in one order, page by page', async (t) => {
+    const { view, commit } = await opened(t)
+    const ranks = Array.from({ length: 40 }, (_, n) => (n * 7) % 20)
+    await commit(
+      1,
+      ...ranks.map((rank, n) =>
+        note(`n${n}`, { owner: 'o', rank, at: n, run: { state: ['x', 'y', 'z'][n % 3] } }),
+      ),
+    )
+    const asked = { index: 'by_state', equals: ['o', 'x'], orLast: ['y', 'x'] }
+    const found = await view.find({ ...asked, limit: 100 })
+    t.equal(found.total, 27)
+    const places = found.items.map(({ rank, at }) => [Number(rank), `n${at}`] as const)
+    t.strictSame(
+      places,
+      places.toSorted(([a, one], [b, other]) => a - b || (one < other ? -1 : 1)),
+    )
+    const pages: unknown[] = []
+    for (let skip = 0; skip < 27; skip += 4) {
+      const page = await view.find({ ...asked, descending: true, skip, limit: 4 })
+      t.equal(page.total, 27)
+      pages.push(...page.items)
+    }
+    t.strictSame(pages, found.items.toReversed())
+  })
+
   t.test('any commits and questions answer as a plain list would', async (t) => {
     const { open } = await place(t)
     const views = await open()
@@ -412,7 +452,7 @@ export const viewsContract = (
     const moment = fc.oneof(fc.string({ unit: 'binary', maxLength: 4 }), fc.constantFrom('a', 'ab'))
     const field = (name: string, values: fc.Arbitrary<unknown>) =>
       values.map((value) => (value === undefined ? {} : { [name]: value }))
-    const state = fc.constantFrom('x', 'y', null)
+    const state = fc.constantFrom<Scalar>('x', 'y', null)
     const document = fc
       .tuple(
         field('owner', owner),
@@ -433,7 +473,10 @@ export const viewsContract = (
       skip: fc.oneof(fc.nat(3), fc.constant(Number.MAX_SAFE_INTEGER)),
       limit: fc.nat(4),
     }
-    const scalar = fc.constantFrom('o', 'p', null, '', 'ü', 7, true)
+    const scalar = fc.constantFrom<Scalar>('o', 'p', null, '', 'ü', 7, true)
+    const others = (values: fc.Arbitrary<Scalar>) => ({
+      orLast: fc.option(fc.array(values, { maxLength: 3 }), { nil: undefined }),
+    })
     const bounds = (values: fc.Arbitrary<string | number>) => ({
       from: fc.option(values, { nil: undefined }),
       below: fc.option(values, { nil: undefined }),
@@ -442,12 +485,14 @@ export const viewsContract = (
       fc.record({
         index: fc.constant('by_owner'),
         equals: fc.tuple(scalar),
+        ...others(scalar),
         ...bounds(fc.constantFrom('', 'a', 'ab', 'b')),
         ...page,
       }),
       fc.record({
         index: fc.constant('by_state'),
         equals: fc.tuple(scalar, state),
+        ...others(state),
         ...bounds(fc.integer({ min: -3, max: 3 })),
         ...page,
       }),
@@ -457,7 +502,12 @@ export const viewsContract = (
         ...bounds(fc.integer({ min: -3, max: 3 })),
         ...page,
       }),
-      fc.record({ index: fc.constant('by_flag'), equals: fc.tuple(scalar), ...page }),
+      fc.record({
+        index: fc.constant('by_flag'),
+        equals: fc.tuple(scalar),
+        ...others(scalar),
+        ...page,
+      }),
     )
     const step = fc.oneof(
       fc.array(change, { maxLength: 6 }).map((changes) => ({ changes })),

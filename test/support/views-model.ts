@@ -27,20 +27,23 @@ export const model = ({ indexes }: ViewSpec) => {
         else documents.delete(id)
     },
     find(query: Find): Found<Document> {
-      const { index, equals, from, below, descending, skip = 0, limit } = query
+      const { index, equals, orLast = [], from, below, descending, skip = 0, limit } = query
       const { equals: paths = [], orderBy = '' } = indexes[index] ?? {}
       const within = (value: unknown) =>
         (from === undefined || (typeof value === typeof from && compare(value, from) >= 0)) &&
         (below === undefined || (typeof value === typeof below && compare(value, below) < 0))
+      const values: readonly unknown[][] = equals.map((value, n) =>
+        n === equals.length - 1 ? [value, ...orLast] : [value],
+      )
       const found = [...documents]
-        .filter(([, document]) => paths.every((path, n) => at(document, path) === equals[n]))
+        .filter(([, document]) => paths.every((path, n) => values[n]?.includes(at(document, path))))
         .filter(([, document]) => within(at(document, orderBy)))
         .toSorted(
           ([idA, a], [idB, b]) => compare(at(a, orderBy), at(b, orderBy)) || compare(idA, idB),
         )
         .map(([, document]) => document)
       if (descending) found.reverse()
-      return { items: found.slice(skip, skip + limit), total: found.length }
+      return { items: found.slice(skip, skip + limit), total: query.total ?? found.length }
     },
     everything: (): Record<string, Document> =>
       Object.fromEntries([...documents].toSorted(([a], [b]) => compare(a, b))),

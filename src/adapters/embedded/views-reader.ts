@@ -1,11 +1,29 @@
+import type { Key } from 'lmdb'
 import type { Document, Find, Found, Scalar } from '../../ports/views.ts'
 import { declaredIndex } from '../declared-index.ts'
+import { mergedKeys, type Page } from './merged-keys.ts'
 import type { ViewsBuffer } from './views-buffer.ts'
+import type { StoredIndex } from './views-catalog.ts'
 import type { ViewsDatabase } from './views-database.ts'
-import { countKey, documentIdOf, groupOf, lastPartOf, rangeOf, whole } from './views-keys.ts'
+import {
+  countKey,
+  documentIdOf,
+  groupOf,
+  lastPartOf,
+  type Range,
+  rangeOf,
+  whole,
+} from './views-keys.ts'
 import type { Table } from './views-writing.ts'
 
 const pageSize = 500
+
+/** The values of each group of documents that a query is about. */
+const groupsOf = ({ equals, orLast = [] }: Find): readonly (readonly Scalar[])[] => {
+  if (equals.length === 0 || orLast.length === 0) return [equals]
+  const lasts = new Set([...equals.slice(-1), ...orLast])
+  return [...lasts].map((last) => equals.with(-1, last))
+}
 
 /** Reads by index. Changes of a table are written first, as only then its indexes have them. */
 export const viewsReader = (db: ViewsDatabase, { writeTable, stored }: ViewsBuffer) => {
@@ -15,24 +33,48 @@ export const viewsReader = (db: ViewsDatabase, { writeTable, stored }: ViewsBuff
     return index
   }
 
+  /** How many documents of a group a query finds. */
+  const countOf = (
+    { counts, totals }: StoredIndex,
+    { from, below }: Find,
+    group: readonly Scalar[],
+    { start, end }: Range,
+  ): number =>
+    from === undefined && below === undefined && totals !== false
+      ? ((db.get(countKey(counts, groupOf(group))) as number | undefined) ?? 0)
+      : db.getKeysCount({ start, end })
+
+  const keysIn = (ranges: readonly Range[], page: Page): Iterable<Key> => {
+    const { descending: reverse, skip: offset, limit } = page
+    const read = ({ start, end }: Range, part: { offset?: number; limit?: number }) =>
+      db.getKeys({ ...(reverse ? { start: end, end: start } : { start, end }), reverse, ...part })
+    const [only, ...others] = ranges
+    if (only && others.length === 0) return read(only, { offset, limit })
+    return mergedKeys(
+      ranges.map((range) => read(range, {})),
+      page,
+    )
+  }
+
   return {
     find(table: Table, query: Find): Found<Document> {
-      const { index: name, equals, from, below, descending = false, skip = 0, limit } = query
-      const { entries, counts, totals } = indexOf(table, name, equals)
-      const { start, end } = rangeOf(entries, query)
-      const [first, last] = descending ? [end, start] : [start, end]
-      const total =
-        from === undefined && below === undefined && totals !== false
-          ? ((db.get(countKey(counts, groupOf(equals))) as number | undefined) ?? 0)
-          : db.getKeysCount({ start, end })
+      const { index: name, equals, descending = false, skip = 0, limit } = query
+      const index = indexOf(table, name, equals)
+      const ranges: Range[] = []
+      let total = query.total ?? 0
+      for (const group of groupsOf(query)) {
+        const range = rangeOf(index.entries, { ...query, equals: group })
+        const found = query.total ?? countOf(index, query, group, range)
+        if (query.total === undefined) total += found
+        if (found > 0) ranges.push(range)
+      }
       const items: Document[] = []
       // To skip more than there is would go through what others have stored.
-      if (limit > 0 && skip < total) {
-        const page = { start: first, end: last, reverse: descending, offset: skip, limit }
-        for (const key of db.getKeys(page)) {
-          const document = stored(table, lastPartOf(key))
-          if (document) items.push(document)
-        }
+      if (limit === 0 || skip >= total) return { items, total }
+      const page = { shared: 1 + equals.length, descending, skip, limit }
+      for (const key of keysIn(ranges, page)) {
+        const document = stored(table, lastPartOf(key))
+        if (document) items.push(document)
       }
       return { items, total }
     },

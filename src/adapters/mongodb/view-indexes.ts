@@ -42,15 +42,20 @@ export const ensureIndexes = async (
 }
 
 /** For MongoDB a missing field equals null; for us only null does. */
-const equal = (value: Scalar | undefined) =>
-  value === null ? { $eq: null, $exists: true } : { $eq: value }
+const equal = (value: Scalar | undefined, others: readonly Scalar[] = []) => {
+  const is = others.length === 0 ? { $eq: value } : { $in: [value, ...others] }
+  return value === null || others.includes(null) ? { ...is, $exists: true } : is
+}
 
 export const filterOf = (
   index: Index,
-  { equals, from, below }: Pick<Find, 'equals' | 'from' | 'below'>,
+  { equals, orLast, from, below }: Pick<Find, 'equals' | 'orLast' | 'from' | 'below'>,
 ): Filter<StoredDocument> => {
   const all = equals.length > 0 ? equals : [true]
-  const filter = Object.fromEntries(equalsOf(index).map((path, n) => [path, equal(all[n])]))
+  const last = equals.length - 1
+  const filter = Object.fromEntries(
+    equalsOf(index).map((path, n) => [path, equal(all[n], n === last ? orLast : [])]),
+  )
   if (from === undefined && below === undefined) return filter
   const order = index.orderBy === undefined ? '_id' : storedPath(index.orderBy)
   const range = {

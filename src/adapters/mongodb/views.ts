@@ -81,7 +81,7 @@ export const mongoViews = (mongo: Pick<Mongo, 'db'>): Views => {
         .toArray()
     const [items, total] = await Promise.all([
       limit > 0 ? page() : [],
-      collectionOf(spec.name).countDocuments(filter),
+      query.total ?? collectionOf(spec.name).countDocuments(filter),
     ])
     return { items: items.map(fromStored), total }
   }
