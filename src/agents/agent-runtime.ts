@@ -1,16 +1,17 @@
 import { Observable } from 'rxjs'
-import { ModelFault, ModelOutputInvalid } from '../ports/model.ts'
-import { relayed } from '../support/relayed.ts'
+import type { AgentLimits, ReachedLimit } from '../domain/run-limits.ts'
+import type { Clock } from '../ports/clock.ts'
+import { ModelFault, ModelOutputInvalid, type ToolCall } from '../ports/model.ts'
 import { LimitReached, TurnTimeout } from './agent.ts'
 import type { AgentAnswer, AgentEvent, TokenEvent, TurnDone } from './agent-event.ts'
 import type { RunLimits, RuntimePorts } from './agent-kind.ts'
-import { attribution } from './attributed.ts'
-import { noJournal } from './journal.ts'
+import { attribution, mingles } from './attributed.ts'
+import { noJournal, type RecordedUse } from './journal.ts'
 import { type KeywordTable, keywordCalls, keywordPhrases } from './keyword-tools.ts'
 import { agentRun } from './run-agent.ts'
-import { runBudget } from './run-budget.ts'
+import { type OwnLimits, runBudget } from './run-budget.ts'
 import { openCalls } from './suspended.ts'
-import { tokenMeter } from './token-meter.ts'
+import { type TokenMeter, tokenMeter } from './token-meter.ts'
 import type { AgentTurn } from './turn.ts'
 
 export const defaultLimits: RunLimits = {
@@ -43,7 +44,51 @@ const withoutState = (event: AgentEvent): AgentEvent => {
   return { ...event, answer }
 }
 
+/** The place of the agent that a turn is given to. */
+const first = { at: '0', depth: 0, parent: null, outputs: [], final: true }
+
+/** What a run has used of its agent's limits; undefined where there are none. */
+const ownLimits = (
+  limits: AgentLimits,
+  { ms }: RecordedUse,
+  meter: TokenMeter,
+  clock: Clock,
+): OwnLimits | undefined => {
+  if (Object.keys(limits).length === 0) return undefined
+  const began = clock.now().getTime()
+  const used = () => {
+    const { usage, charges } = meter.total()
+    return {
+      tokens: usage.promptTokens + usage.completionTokens,
+      charge: charges.reduce((sum, { charge }) => sum + charge, 0),
+      ms: ms + Math.max(0, clock.now().getTime() - began),
+    }
+  }
+  return { limits, used }
+}
+
 type Options = RuntimePorts & { limits?: Partial<RunLimits>; phrases?: KeywordTable }
+
+/** The end of a turn. A client with tools of its own would answer the calls, so it has none of `toolCallsIn`. */
+const doneWith = (
+  { text, by, finishReason, suspended }: AgentAnswer,
+  meter: TokenMeter,
+  limit: ReachedLimit | undefined,
+  toolCallsIn: (text: string) => readonly ToolCall[],
+): TurnDone => {
+  const { usage, charges } = meter.total()
+  const reason = limit ? 'length' : finishReason
+  const done: TurnDone = { event: 'done', text, agent: by, finish_reason: reason, usage, charges }
+  if (suspended) {
+    const tool_calls = openCalls(suspended)
+    return { ...done, finish_reason: 'tool_calls', tool_calls, waits: true, suspended }
+  }
+  if (limit) done.limit = limit
+  const calls = toolCallsIn(text)
+  return calls.length > 0 ? { ...done, finish_reason: 'tool_calls', tool_calls: calls } : done
+}
+
+const noCalls = (): readonly ToolCall[] => []
 
 /**
  * `(turn) => Observable<AgentEvent>`. Cold: a subscription is a run. Ends with one `done`, or with
@@ -52,101 +97,68 @@ type Options = RuntimePorts & { limits?: Partial<RunLimits>; phrases?: KeywordTa
  * more than one listens.
  */
 export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Options) => {
+  const { clock } = ports
   const bounds = { ...defaultLimits, ...limits }
-  const run = agentRun(ports, bounds)
-  const toolCallsIn = keywordCalls(phrases)
+  const begin = agentRun(ports, bounds)
+  const toolCalls = keywordCalls(phrases)
+  const keywordCallsIn = (text: string) => toolCalls(text, clock.id)
 
   return (turn: AgentTurn): Observable<AgentEvent> =>
     new Observable((subscriber) => {
-      const { journal = noJournal, limits = {} } = turn
+      const { agent, journal = noJournal } = turn
       const { used } = journal
-      const meter = tokenMeter(used.answers)
-      const began = ports.clock.now().getTime()
-      const usedSoFar = () => {
-        const { usage, charges } = meter.total()
-        return {
-          tokens: usage.promptTokens + usage.completionTokens,
-          charge: charges.reduce((sum, { charge }) => sum + charge, 0),
-          ms: used.ms + Math.max(0, ports.clock.now().getTime() - began),
-        }
-      }
-      const budget = runBudget(bounds, used, { limits, used: usedSoFar })
-      const { tokens, charge, seconds } = limits
+      const meter = turn.meter ?? tokenMeter(used.answers)
+      const own = turn.limits && ownLimits(turn.limits, used, meter, clock)
+      const { tokens, charge, seconds } = turn.limits ?? {}
       const watched = tokens !== undefined || charge !== undefined
-      /** What agents end with once something was refused them is not how the run ends. */
-      const ownLimit = () =>
-        budget.reached?.setBy === 'agent' ? new LimitReached(budget.reached) : undefined
-      const preceding = attribution(ports.clock)
+      const budget = runBudget(bounds, used, own)
+      let preceding: ReturnType<typeof attribution> | undefined
       let answer: AgentAnswer | undefined
 
-      const done = (): TurnDone => {
-        if (!answer) throw new ModelFault(`${turn.agent.name} ended without an answer`)
-        const { text, by, finishReason, suspended } = answer
-        if (suspended)
-          return {
-            event: 'done',
-            text,
-            agent: by,
-            finish_reason: 'tool_calls',
-            tool_calls: openCalls(suspended),
-            waits: true,
-            suspended,
-            ...meter.total(),
-          }
-        // A client with tools of its own would answer the calls.
-        const toolCalls = turn.clientTools || turn.format ? [] : toolCallsIn(text, ports.clock.id)
-        const called = toolCalls.length > 0
-        const reason = budget.reached ? 'length' : finishReason
-        return {
-          event: 'done',
-          text,
-          agent: by,
-          finish_reason: called ? 'tool_calls' : reason,
-          ...(called ? { tool_calls: toolCalls } : {}),
-          ...(budget.reached ? { limit: budget.reached } : {}),
-          ...meter.total(),
-        }
-      }
+      /** What agents end with once something was refused them is not how the run ends. */
+      const limitOf = () =>
+        budget.reached?.setBy === 'agent' ? new LimitReached(budget.reached) : undefined
 
+      const resume = turn.resume?.from
+      const place = { turn, journal, budget, resume, ...first }
+      begin(agent, place, subscriber, {
+        next(event) {
+          meter.see(event)
+          if (event.event === 'agent_completed' && event.answer) answer = event.answer
+          if (mingles(event)) preceding ??= attribution(clock)
+          const before = preceding?.(event)
+          if (before) subscriber.next(before)
+          subscriber.next(withoutState(event))
+          const over = watched && event.event === 'token' && !event.replayed && budget.passed()
+          if (over) subscriber.error(new LimitReached(over))
+        },
+        error: (error) => subscriber.error(limitOf() ?? error),
+        complete() {
+          const limited = limitOf()
+          if (limited) throw limited
+          const said = turn.format && answer && wholeAnswer(answer)
+          if (said) subscriber.next(said)
+          if (!answer) throw new ModelFault(`${agent.name} ended without an answer`)
+          const callsIn = turn.clientTools || turn.format ? noCalls : keywordCallsIn
+          subscriber.next(doneWith(answer, meter, budget.reached, callsIn))
+          subscriber.complete()
+        },
+      })
+      // One that has ended in one go has nothing to wait for.
+      if (subscriber.closed) return
       const late = setTimeout(
         () => subscriber.error(new TurnTimeout(`over ${bounds.turnMs} ms`)),
         bounds.turnMs,
       )
       subscriber.add(() => clearTimeout(late))
-      if (seconds !== undefined) {
-        const over = () => {
-          const spent = usedSoFar().ms / 1_000
-          const reached = { limit: 'seconds', used: spent, allowed: seconds } as const
-          subscriber.error(new LimitReached({ ...reached, setBy: 'agent' }))
-        }
-        const left = seconds * 1_000 - used.ms
-        const timer = setTimeout(over, left > 0 ? left : toldAgainMs)
-        subscriber.add(() => clearTimeout(timer))
+      if (!own || seconds === undefined) return
+      const over = () => {
+        const spent = own.used().ms / 1_000
+        const reached = { limit: 'seconds', used: spent, allowed: seconds } as const
+        subscriber.error(new LimitReached({ ...reached, setBy: 'agent' }))
       }
-      const resume = turn.resume ? { resume: turn.resume.from } : {}
-      const begin = { at: '0', depth: 0, parent: null, outputs: [], final: true }
-      const place = { turn, journal, budget, ...begin, ...resume }
-      const events = run(turn.agent, place)
-      relayed(events, subscriber, {
-        next(event) {
-          meter.see(event)
-          if (event.event === 'agent_completed' && event.answer) answer = event.answer
-          const before = preceding(event)
-          if (before) subscriber.next(before)
-          subscriber.next(withoutState(event))
-          const over =
-            watched && event.event === 'token' && !event.replayed ? budget.passed() : undefined
-          if (over) subscriber.error(new LimitReached(over))
-        },
-        error: (error) => subscriber.error(ownLimit() ?? error),
-        complete() {
-          const limited = ownLimit()
-          if (limited) throw limited
-          const said = turn.format && answer && wholeAnswer(answer)
-          if (said) subscriber.next(said)
-          subscriber.next(done())
-          subscriber.complete()
-        },
-      })
+      const left = seconds * 1_000 - used.ms
+      const timer = setTimeout(over, left > 0 ? left : toldAgainMs)
+      subscriber.add(() => clearTimeout(timer))
     })
 }

@@ -29,9 +29,10 @@ export const answerOf = (
 
 /** The sub-agents that may run. */
 export const activeBelow = ({ subAgents }: AgentConfig, { turn }: AgentStep): AgentConfig[] =>
-  subAgents
-    .map((agentId) => turn.agents.get(agentId))
-    .filter((agent): agent is AgentConfig => agent?.isActive === true)
+  subAgents.flatMap((agentId) => {
+    const agent = turn.agents.get(agentId)
+    return agent?.isActive ? [agent] : []
+  })
 
 /** @throws AgentFault when a container has no active sub-agent. */
 export const someBelow = (agent: AgentConfig, step: AgentStep): AgentConfig[] => {
@@ -52,8 +53,9 @@ export const answered = (
 ): BodyEvent => {
   const own = { agent: name, key: outputKey, text: paragraphs(earlier, text) }
   const outputs = before.length === 0 || outputKey !== null ? [...before, own] : before
-  const waits = suspended ? { suspended } : {}
-  return { event: 'answered', answer: { text, by, finishReason, outputs, ...waits } }
+  const answer: AgentAnswer = { text, by, finishReason, outputs }
+  if (suspended) answer.suspended = suspended
+  return { event: 'answered', answer }
 }
 
 /** Where the turn is handed over: `below` where the other agent waited, `earlier` what was said then. */

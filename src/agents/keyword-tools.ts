@@ -1,5 +1,5 @@
 import type { ToolCall } from '../ports/model.ts'
-import { phrasePattern } from './phrases.ts'
+import { loosePattern, phrasePattern } from './phrases.ts'
 
 export type KeywordTable = Readonly<Record<string, readonly string[]>>
 
@@ -34,13 +34,18 @@ export const keywordPhrases: KeywordTable = {
   ],
 }
 
+const none: readonly ToolCall[] = []
+
 /** The tools that an answer calls by its words, in the table's order. */
 export const keywordCalls = (table: KeywordTable = keywordPhrases) => {
   const patterns = Object.entries(table).map(
     ([name, phrases]) => [name, phrasePattern(phrases)] as const,
   )
-  return (answer: string, id: () => string): ToolCall[] =>
-    patterns
-      .filter(([, pattern]) => pattern.test(answer))
-      .map(([name]) => ({ id: `call_${id().replaceAll('-', '')}`, name, arguments: '{}' }))
+  const any = loosePattern(Object.values(table).flat())
+  return (answer: string, id: () => string): readonly ToolCall[] =>
+    any.test(answer)
+      ? patterns
+          .filter(([, pattern]) => pattern.test(answer))
+          .map(([name]) => ({ id: `call_${id().replaceAll('-', '')}`, name, arguments: '{}' }))
+      : none
 }

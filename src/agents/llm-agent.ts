@@ -1,28 +1,31 @@
-import { concat, defer, from, ignoreElements, Observable, of, switchMap } from 'rxjs'
+import { from, ignoreElements, Observable, type Subscriber } from 'rxjs'
 import {
   type AnswerFormat,
   type ChatMessage,
+  type FinishReason,
   type ModelEvent,
   ModelFault,
   ModelOutputInvalid,
+  type ModelRequest,
   type ToolCall,
   type ToolSpec,
 } from '../ports/model.ts'
 import { relayed } from '../support/relayed.ts'
+import { afterCalls } from './after-calls.ts'
 import { type AgentConfig, AgentFault, ToolNameTaken } from './agent.ts'
+import type { ModelAnswered, ModelCalled, TokenEvent } from './agent-event.ts'
 import type { AgentKind, AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
 import { answerMisfit, correction, inFormat } from './answer-format.ts'
-import { callTools } from './call-tools.ts'
 import { activeBelow, answered, handedOver } from './hand-over.ts'
 import { type RecordedAnswer, recordedFailure } from './journal.ts'
 import { longestAnswer, settingsFor, shortened } from './model-settings.ts'
 import { between, paragraphs } from './paragraphs.ts'
 import { shownTo } from './parts.ts'
 import { promptOf } from './prompt.ts'
-import { answeredCalls, type Suspended, waited } from './suspended.ts'
+import { answeredCalls, waited } from './suspended.ts'
 import { piecesOfAll } from './tokens.ts'
-import { errorPrefix, type Tool, type ToolResult } from './tool.ts'
-import { chosen, transferName, transferSpec } from './transfer.ts'
+import type { Tool } from './tool.ts'
+import { transferSpec } from './transfer.ts'
 import type { ClientTools } from './turn.ts'
 
 type Told = Extract<ModelEvent, { type: 'done' }>
@@ -30,38 +33,17 @@ type Told = Extract<ModelEvent, { type: 'done' }>
 /** Every model takes this as the most tokens of an answer; more may be refused by some. */
 const shortAnswer = 4_096
 
-/** What the model is told when a call of `transfer_to_agent` names no agent that it may. */
-const notTransferred = { ok: false, content: `${errorPrefix}there is no such agent` }
-
-/** What it is told of a call of `transfer_to_agent` beside one of the client's tools. */
-const notYetTransferred = {
-  ok: false,
-  content: `${errorPrefix}the other calls are answered first; call it again if it is still needed`,
-}
-
-const resultsAsMessages = (
-  calls: readonly ToolCall[],
-  results: readonly ToolResult[],
-  otherwise = notTransferred,
-) =>
-  calls.map(
-    ({ id, name }, n): ChatMessage => ({
-      role: 'tool',
-      toolCallId: id,
-      name,
-      content: (results[n] ?? otherwise).content,
-    }),
-  )
+const noOffer = {}
 
 /** What is offered to a model: the agent's own tools, its sub-agents, the client's tools. */
 const offerOf = (
   tools: readonly Tool[],
   below: readonly AgentConfig[],
   client: ClientTools | undefined,
-) => {
+): Pick<ModelRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'> => {
   const specs: ToolSpec[] = tools.map(({ spec }) => spec)
   if (below.length > 0) specs.push(transferSpec(below))
-  if (!client) return specs.length === 0 ? {} : { tools: specs }
+  if (!client) return specs.length === 0 ? noOffer : { tools: specs }
   const taken = client.specs.find(({ name }) => specs.some((spec) => spec.name === name))
   if (taken) throw new ToolNameTaken(taken.name)
   specs.push(...client.specs)
@@ -72,9 +54,6 @@ const offerOf = (
   }
 }
 
-const isClients = ({ name }: ToolCall, { specs }: ClientTools): boolean =>
-  specs.some((spec) => spec.name === name)
-
 /** A recorded answer, as the model would give it. */
 function* toldAgain(answer: RecordedAnswer): Generator<ModelEvent> {
   const { text, calls, finishReason, usage, model: name, price } = answer
@@ -84,21 +63,20 @@ function* toldAgain(answer: RecordedAnswer): Generator<ModelEvent> {
 }
 
 /** Calls the model and its tools in turn until it answers without a call or hands over. */
-const conversation = (
+const converse = (
   agent: AgentConfig,
   step: AgentStep,
   runtime: Runtime,
   tools: readonly Tool[],
-): Observable<BodyEvent> => {
+  to: Subscriber<BodyEvent>,
+): void => {
   const { models, limits } = runtime
   const { turn, stepId, budget, journal } = step
-  const { clientTools } = turn
   const resume = waited(step.resume, 'model')
   const earlier = resume?.said ?? ''
-  const place = resume ? { ...step, resume: undefined } : step
   const { model, name, id, price, takes } = models.resolve(agent.model)
   const below = step.depth < limits.depth ? activeBelow(agent, step) : []
-  const offer = offerOf(tools, below, clientTools)
+  const offer = offerOf(tools, below, turn.clientTools)
   const settings = { model: id, ...settingsFor(agent, turn.settings) }
   const longest = longestAnswer(settings) ?? shortAnswer
 
@@ -108,185 +86,161 @@ const conversation = (
   let corrected = false
   let asked = 0
 
-  const round = (
+  /** Asks the model for the `n`th time, when so much was `said`. */
+  const ask = (
     n: number,
     said: string,
     messages: readonly ChatMessage[],
-  ): Observable<BodyEvent> =>
-    new Observable((subscriber) => {
-      const at = `${step.at}/${++asked}`
-      const recorded = journal.answerAt(at)
-      const failure = recorded ? undefined : journal.stepAt(step.at)?.error
-      const granted = recorded
-        ? { answer: undefined }
-        : budget.takeCall(() => ({ promptTokens: piecesOfAll(messages), price }))
-      if (!granted) {
-        subscriber.next(answered(agent, { text: said, finishReason: 'length' }, [], earlier))
-        subscriber.complete()
-        return
-      }
-      /** How long the run lets this answer be, where that is less than it may be anyway. */
-      const most = granted.answer && granted.answer.tokens < longest ? granted.answer : undefined
-      let text = ''
-      let told: Told | undefined
-      let before = said === '' ? '' : between
-      const calls: ToolCall[] = []
-      const last = n === limits.rounds
-      const offered = last ? {} : offer
-      const replayed = recorded ? { replayed: true as const } : {}
+    subscriber: Subscriber<BodyEvent>,
+  ): void => {
+    const at = `${step.at}/${++asked}`
+    const recorded = journal.answerAt(at)
+    const failure = recorded ? undefined : journal.stepAt(step.at)?.error
+    const granted = recorded
+      ? { answer: undefined }
+      : budget.takeCall(() => ({ promptTokens: piecesOfAll(messages), price }))
 
-      const heard = (event: ModelEvent): void => {
-        if (event.type === 'tool_call') calls.push(event.call)
-        else if (event.type === 'done') told = event
-        else if (event.text !== '') {
-          text += event.text
-          // An answer in a format is given whole, once it was checked.
-          if (turn.format) return
-          const token = before + event.text
-          before = ''
-          subscriber.next({
-            event: 'token',
-            agent: agent.name,
-            step_id: stepId,
-            text: token,
-            ...replayed,
-          })
-        }
-      }
+    const end = (text: string, finishReason: FinishReason): void => {
+      subscriber.next(answered(agent, { text, finishReason }, [], earlier))
+      subscriber.complete()
+    }
+    if (!granted) {
+      end(said, 'length')
+      return
+    }
+    /** How long the run lets this answer be, where that is less than it may be anyway. */
+    const most = granted.answer && granted.answer.tokens < longest ? granted.answer : undefined
+    let text = ''
+    let told: Told | undefined
+    const calls: ToolCall[] = []
+    const last = n === limits.rounds
 
-      const afterCalls = (whole: string): Observable<BodyEvent> => {
-        const transfer = calls.find((call) => call.name === transferName)
-        const target = transfer && chosen(transfer, below)
-        const results: ToolResult[] = []
-        const clients = clientTools ? calls.filter((call) => isClients(call, clientTools)) : []
-        const own = calls.filter((call) => call.name !== transferName && !clients.includes(call))
-        const placeOf = (call: ToolCall) => `${at}/${calls.indexOf(call)}`
-        const { clock } = runtime
-        const uses = { agent, turn, tools, toolMs: limits.toolMs, budget, journal, clock, placeOf }
-        return concat(
-          callTools(own, uses, results),
-          defer(() => {
-            const waits = clients.length > 0
-            if (target && !waits)
-              return handedOver(agent, target, whole, place, runtime, { earlier })
-            const asked: ChatMessage = { role: 'assistant', content: text, toolCalls: calls }
-            const failed = calls.filter((call) => call.name === transferName)
-            if (clientTools && waits) {
-              const others = resultsAsMessages([...own, ...failed], results, notYetTransferred)
-              const suspended: Suspended = {
-                kind: 'model',
-                agentId: agent.agentId,
-                said: paragraphs(earlier, whole),
-                messages: [...messages.slice(opening.length), asked, ...others],
-                open: clients.map((call) => ({
-                  id: clientTools.callId(),
-                  at: calls.indexOf(call),
-                })),
-              }
-              const answer = { text: whole, finishReason: 'tool_calls', suspended } as const
-              return of(answered(agent, answer, [], earlier))
-            }
-            const told = resultsAsMessages([...own, ...failed], results)
-            return round(n + 1, whole, [...messages, asked, ...told])
-          }),
-        )
-      }
-
-      /** The answer once it fits its format; it is asked for again at most once. */
-      const checked = (asked: AnswerFormat, answer: Observable<BodyEvent>) =>
-        from(answerMisfit(runtime, turn, asked, text)).pipe(
-          switchMap((misfit) => {
-            if (misfit === undefined) return answer
-            if (corrected)
-              throw new ModelOutputInvalid(`${name} did not answer in the format, twice`)
-            corrected = true
-            return round(n, '', [...messages, ...correction(asked, text, misfit)])
-          }),
-        )
-
-      const ended = (): void => {
-        budget.answered()
-        if (!told) throw new ModelFault(`${name} ended without saying so`)
-        const { finishReason, usage, by = { name, price } } = told
-        const whole = format ? text : paragraphs(said, text)
-        const cutBy = recorded
-          ? recorded.cutBy
-          : finishReason === 'length'
-            ? most?.limit
-            : undefined
-        subscriber.next({
-          event: 'model_answered',
-          step_id: stepId,
-          at,
+    const heard = (event: ModelEvent): void => {
+      if (event.type === 'tool_call') calls.push(event.call)
+      else if (event.type === 'done') told = event
+      else if (event.text !== '') {
+        const before = text === '' && said !== '' ? between : ''
+        text += event.text
+        // An answer in a format is given whole, once it was checked.
+        if (turn.format) return
+        const token: TokenEvent = {
+          event: 'token',
           agent: agent.name,
-          model: by.name,
-          price: by.price,
-          usage,
-          finish_reason: finishReason,
-          text,
-          calls,
-          ...(cutBy ? { cut_by: cutBy } : {}),
-          ...replayed,
-        })
-        if (cutBy) {
-          budget.cutOff(cutBy)
-          subscriber.next(answered(agent, { text: whole, finishReason }, [], earlier))
-          subscriber.complete()
+          step_id: stepId,
+          text: before + event.text,
+        }
+        if (recorded) token.replayed = true
+        subscriber.next(token)
+      }
+    }
+
+    /** Gives the answer once it fits its format; it is asked for again at most once. */
+    const check = (asked: AnswerFormat): void => {
+      const checked = from(answerMisfit(runtime, turn, asked, text))
+      const next = (misfit: string | undefined): void => {
+        if (misfit === undefined) {
+          end(text, 'stop')
           return
         }
-        if (last || calls.length === 0) {
-          const reason = finishReason === 'tool_calls' ? 'stop' : finishReason
-          const answer = of(answered(agent, { text: whole, finishReason: reason }, [], earlier))
-          relayed(
-            format && reason === 'stop' ? checked(format, answer) : answer,
-            subscriber,
-            subscriber,
-          )
-        } else relayed(afterCalls(format ? '' : whole), subscriber, subscriber)
+        if (corrected) throw new ModelOutputInvalid(`${name} did not answer in the format, twice`)
+        corrected = true
+        ask(n, '', [...messages, ...correction(asked, text, misfit)], subscriber)
       }
+      relayed(checked, subscriber, { next, complete: () => undefined })
+    }
 
-      const ask = (): void => {
-        subscriber.next({
-          event: 'model_called',
-          step_id: stepId,
-          model: name,
-          price,
-          prompt_tokens: piecesOfAll(messages),
-          ...replayed,
-        })
-        if (subscriber.closed) return
-        if (failure !== undefined) throw recordedFailure(failure)
-        const asked = most ? shortened(settings, most.tokens) : settings
-        const request = { ...asked, messages, ...offered, ...(format ? { format } : {}) }
-        journal.asks?.(at, request)
-        const answer = recorded ? from(toldAgain(recorded)) : model.stream(request)
-        relayed(answer, subscriber, { next: heard, complete: ended })
+    const goOn = (whole: string): void => {
+      const place = resume ? { ...step, resume: undefined } : step
+      const talk = { agent, step: place, runtime, tools, below, opening: opening.length, earlier }
+      const again = (next: readonly ChatMessage[]) =>
+        new Observable<BodyEvent>((one) => ask(n + 1, whole, next, one))
+      const events = afterCalls(talk, { at, text, whole, calls, messages }, again)
+      relayed(events, subscriber, subscriber)
+    }
+
+    const ended = (): void => {
+      budget.answered()
+      if (!told) throw new ModelFault(`${name} ended without saying so`)
+      const { finishReason, usage, by } = told
+      const cutOff = finishReason === 'length' ? most?.limit : undefined
+      const cutBy = recorded ? recorded.cutBy : cutOff
+      const event: ModelAnswered = {
+        event: 'model_answered',
+        step_id: stepId,
+        at,
+        agent: agent.name,
+        model: by ? by.name : name,
+        price: by ? by.price : price,
+        usage,
+        finish_reason: finishReason,
+        text,
+        calls,
       }
+      if (cutBy) event.cut_by = cutBy
+      if (recorded) event.replayed = true
+      subscriber.next(event)
+      const whole = format ? text : paragraphs(said, text)
+      if (cutBy) {
+        budget.cutOff(cutBy)
+        end(whole, finishReason)
+      } else if (calls.length > 0 && !last) goOn(format ? '' : whole)
+      else {
+        const reason = finishReason === 'tool_calls' ? 'stop' : finishReason
+        if (format && reason === 'stop') check(format)
+        else end(whole, reason)
+      }
+    }
 
-      const saving = recorded ? undefined : journal.saved()
-      const ready = saving ? from(saving).pipe(ignoreElements()) : budget.pause()
-      relayed(ready, subscriber, { next: () => undefined, complete: ask })
-    })
+    const call = (): void => {
+      const event: ModelCalled = {
+        event: 'model_called',
+        step_id: stepId,
+        model: name,
+        price,
+        prompt_tokens: piecesOfAll(messages),
+      }
+      if (recorded) event.replayed = true
+      subscriber.next(event)
+      if (subscriber.closed) return
+      if (failure !== undefined) throw recordedFailure(failure)
+      const asked = most ? shortened(settings, most.tokens) : settings
+      const request: ModelRequest = { ...asked, messages, ...(last ? noOffer : offer) }
+      if (format) request.format = format
+      journal.asks?.(at, request)
+      const answer = recorded ? from(toldAgain(recorded)) : model.stream(request, turn.whole)
+      relayed(answer, subscriber, { next: heard, complete: ended })
+    }
+
+    const saving = recorded ? undefined : journal.saved()
+    const ready = saving ? from(saving).pipe(ignoreElements()) : budget.pause()
+    if (ready) relayed(ready, subscriber, { next: () => undefined, complete: call })
+    else call()
+  }
 
   const { results = new Map() } = turn.resume ?? {}
-  return round(1, '', resume ? [...opening, ...answeredCalls(resume, results)] : opening)
+  ask(1, '', resume ? [...opening, ...answeredCalls(resume, results)] : opening, to)
 }
 
 /** One model with its tools; it may hand the turn to one of its sub-agents. */
 export const llmAgent: AgentKind = (agent, step, runtime) =>
-  defer(() => {
-    const { turn, depth, exitLoop } = step
-    const { resume } = step
+  new Observable((subscriber) => {
+    const { turn, depth, exitLoop, resume } = step
     if (resume?.kind === 'transfer') {
       const to = turn.agents.get(resume.below.agentId)
       if (!to?.isActive) throw new AgentFault('an agent is gone that waited for the client')
       const { below, said: earlier } = resume
-      return handedOver(agent, to, '', step, runtime, { below, earlier })
+      const events = handedOver(agent, to, '', step, runtime, { below, earlier })
+      relayed(events, subscriber, subscriber)
+      return
     }
-    if (turn.target && depth === 0 && !resume)
-      return handedOver(agent, turn.target, '', step, runtime)
+    if (turn.target && depth === 0 && !resume) {
+      relayed(handedOver(agent, turn.target, '', step, runtime), subscriber, subscriber)
+      return
+    }
     const own = runtime.toolsOf(agent, turn)
     const go = (tools: readonly Tool[]) =>
-      conversation(agent, step, runtime, exitLoop ? [...tools, exitLoop] : tools)
-    return own instanceof Promise ? from(own).pipe(switchMap(go)) : go(own)
+      converse(agent, step, runtime, exitLoop ? [...tools, exitLoop] : tools, subscriber)
+    if (own instanceof Promise)
+      relayed(from(own), subscriber, { next: go, complete: () => undefined })
+    else go(own)
   })

@@ -5,8 +5,11 @@ import type { BodyEvent } from './agent-kind.ts'
 export const between = '\n\n'
 
 /** Texts one after another, the empty ones left out. */
-export const paragraphs = (...texts: readonly string[]): string =>
-  texts.filter((text) => text !== '').join(between)
+export const paragraphs = (...texts: readonly string[]): string => {
+  let whole = ''
+  for (const text of texts) if (text !== '') whole = whole === '' ? text : whole + between + text
+  return whole
+}
 
 /** Begins a new paragraph with the first token of what follows `said`, so that tokens add up. */
 export const following = <Event extends BodyEvent>(

@@ -49,8 +49,13 @@ export const showing = (
   return { ...rest, content, ...(shown.length > 0 ? { parts: shown } : {}) }
 }
 
+const hasParts = (message: ChatMessage): boolean => 'parts' in message
+
 /** Messages as a model is shown them that takes these kinds. */
 export const shownTo = (
   takes: ReadonlySet<ContentKind>,
   messages: readonly ChatMessage[],
-): ChatMessage[] => messages.map((message) => showing(message, ({ kind }) => takes.has(kind)))
+): readonly ChatMessage[] => {
+  const shows = ({ kind }: PartFacts) => takes.has(kind)
+  return messages.some(hasParts) ? messages.map((one) => showing(one, shows)) : messages
+}

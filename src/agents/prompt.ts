@@ -3,6 +3,7 @@ import type { AgentConfig } from './agent.ts'
 import type { AgentOutput } from './agent-event.ts'
 import type { AgentStep } from './agent-kind.ts'
 import { trimmed } from './context.ts'
+import { paragraphs } from './paragraphs.ts'
 
 const placeholder = /\{([A-Za-z_]\w*)\}/g
 
@@ -23,22 +24,35 @@ const heard = (instruction: string, outputs: readonly AgentOutput[]): string => 
   return ['Other agents have said in this turn:', ...said].join('\n\n')
 }
 
+/** Instructions as they stand, where no agent has spoken: counted once for many turns. */
+const plain = new WeakMap<AgentConfig, ChatMessage>()
+
+const plainInstruction = (agent: AgentConfig): ChatMessage => {
+  const known = plain.get(agent)
+  if (known) return known
+  const message: ChatMessage = { role: 'system', content: agent.instruction }
+  plain.set(agent, message)
+  return message
+}
+
+const systemOf = (agent: AgentConfig, outputs: readonly AgentOutput[]): ChatMessage => {
+  if (outputs.length === 0) return plainInstruction(agent)
+  const { instruction } = agent
+  const content = paragraphs(filled(instruction, outputs), heard(instruction, outputs))
+  return { role: 'system', content }
+}
+
 /** What a model is shown first: instruction, what the agents before said, history, the message. */
 export const promptOf = (
-  { instruction }: AgentConfig,
+  agent: AgentConfig,
   { turn, outputs }: AgentStep,
   budget: number,
 ): ChatMessage[] => {
-  const system = [filled(instruction, outputs), heard(instruction, outputs)]
-    .filter((part) => part !== '')
-    .join('\n\n')
-  const messages: ChatMessage[] = system === '' ? [] : [{ role: 'system', content: system }]
-  const { message: content, parts } = turn
-  messages.push(...trimmed(turn.history, budget), {
-    role: 'user',
-    content,
-    ...(parts ? { parts } : {}),
-  })
-  if (turn.after) messages.push(...turn.after)
+  const system = systemOf(agent, outputs)
+  const messages = system.content === '' ? [] : [system]
+  const { message: content, parts, history, after } = turn
+  if (history.length > 0) messages.push(...trimmed(history, budget))
+  messages.push(parts ? { role: 'user', content, parts } : { role: 'user', content })
+  if (after) messages.push(...after)
   return messages
 }

@@ -1,8 +1,8 @@
-import { Observable } from 'rxjs'
+import { Observable, type Subscriber } from 'rxjs'
 import type { Usage } from '../ports/model.ts'
 import { relayed } from '../support/relayed.ts'
 import { type AgentConfig, AgentFault, type AgentType } from './agent.ts'
-import type { AgentAnswer, AgentCompleted, AgentEvent } from './agent-event.ts'
+import type { AgentAnswer, AgentCompleted, AgentEvent, AgentStarted } from './agent-event.ts'
 import type { AgentKind, AgentStep, RunLimits, Runtime, RuntimePorts } from './agent-kind.ts'
 import { llmAgent } from './llm-agent.ts'
 import { loopAgent } from './loop-agent.ts'
@@ -21,6 +21,13 @@ const kinds: Record<AgentType, AgentKind> = {
 
 type Place = Omit<AgentStep, 'stepId'>
 
+/** Who is told what an agent does, and how it ends. */
+type Listener = {
+  next(event: AgentEvent): void
+  error(error: unknown): void
+  complete(): void
+}
+
 /**
  * Runs one agent of any type between its agent_started and agent_completed; nothing when the run
  * has no step left.
@@ -28,75 +35,90 @@ type Place = Omit<AgentStep, 'stepId'>
 export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
   const { clock } = ports
 
-  const run = (agent: AgentConfig, place: Place): Observable<AgentEvent> =>
-    new Observable((subscriber) => {
-      const { at, journal, depth, parent, budget, resume } = place
-      if (depth > limits.depth)
-        throw new AgentFault(`${agent.name} is more than ${limits.depth} levels deep`)
-      if (resume && resume.agentId !== agent.agentId)
-        throw new AgentFault('an agent has changed while it waited for the client')
-      const recorded = journal.stepAt(at)
-      if (recorded && recorded.agentId !== agent.agentId)
-        throw new AgentFault('the agents have changed since the run began')
-      if (!recorded && !budget.takeStep()) {
-        subscriber.complete()
-        return
-      }
-      const stepId = recorded?.stepId ?? clock.id()
-      const began = recorded?.startedAt ?? clock.now()
-      const names = { agent: agent.name, agent_id: agent.agentId, step_id: stepId, at }
-      let usage: Usage = noUsage
-      let model: string | null = null
+  /** Tells a listener, as long as a subscription lasts. */
+  const begin = (
+    agent: AgentConfig,
+    place: Place,
+    subscriber: Subscriber<AgentEvent>,
+    listener: Listener = subscriber,
+  ): void => {
+    const { at, journal, depth, parent, budget, resume } = place
+    if (depth > limits.depth)
+      throw new AgentFault(`${agent.name} is more than ${limits.depth} levels deep`)
+    if (resume && resume.agentId !== agent.agentId)
+      throw new AgentFault('an agent has changed while it waited for the client')
+    const recorded = journal.stepAt(at)
+    if (recorded && recorded.agentId !== agent.agentId)
+      throw new AgentFault('the agents have changed since the run began')
+    if (!recorded && !budget.takeStep()) {
+      listener.complete()
+      return
+    }
+    const stepId = recorded?.stepId ?? clock.id()
+    const began = recorded?.startedAt ?? clock.now()
+    let usage: Usage = noUsage
+    let model: string | null = null
 
-      const completed = (answer: AgentAnswer | null, error?: unknown): AgentCompleted => {
-        const now = clock.now()
-        return {
-          event: 'agent_completed',
-          ...names,
-          duration_ms: now.getTime() - began.getTime(),
-          usage,
-          model,
-          answer,
-          ...(error === undefined ? {} : { error: error instanceof Error ? error.name : 'Error' }),
-          timestamp: now.toISOString(),
-          ...(recorded?.completed ? { replayed: true } : {}),
+    const completed = (answer: AgentAnswer | null, error?: unknown): AgentCompleted => {
+      const now = clock.now()
+      const event: AgentCompleted = {
+        event: 'agent_completed',
+        agent: agent.name,
+        agent_id: agent.agentId,
+        step_id: stepId,
+        at,
+        duration_ms: now.getTime() - began.getTime(),
+        usage,
+        model,
+        answer,
+        timestamp: now.toISOString(),
+      }
+      if (error !== undefined) event.error = error instanceof Error ? error.name : 'Error'
+      if (recorded?.completed) event.replayed = true
+      return event
+    }
+
+    const started: AgentStarted = {
+      event: 'agent_started',
+      agent: agent.name,
+      agent_id: agent.agentId,
+      step_id: stepId,
+      at,
+      agent_type: agent.agentType,
+      depth,
+      parent_agent: parent,
+      timestamp: began.toISOString(),
+    }
+    if (recorded) started.replayed = true
+    listener.next(started)
+    relayed(kinds[agent.agentType](agent, { ...place, stepId }, runtime), subscriber, {
+      next(event) {
+        if (event.event === 'answered') {
+          listener.next(completed(event.answer))
+          return
         }
-      }
-
-      subscriber.next({
-        event: 'agent_started',
-        ...names,
-        agent_type: agent.agentType,
-        depth,
-        parent_agent: parent,
-        timestamp: began.toISOString(),
-        ...(recorded ? { replayed: true } : {}),
-      })
-      relayed(kinds[agent.agentType](agent, { ...place, stepId }, runtime), subscriber, {
-        next(event) {
-          if (event.event === 'answered') {
-            subscriber.next(completed(event.answer))
-            return
-          }
-          if (event.event === 'model_answered' && event.step_id === stepId) {
-            usage = plus(usage, event.usage)
-            model = event.model
-          }
-          subscriber.next(event)
-        },
-        error(error) {
-          // It goes on in another attempt.
-          if (!(error instanceof Paused)) subscriber.next(completed(null, error))
-          subscriber.error(error)
-        },
-      })
+        if (event.event === 'model_answered' && event.step_id === stepId) {
+          usage = plus(usage, event.usage)
+          model = event.model
+        }
+        listener.next(event)
+      },
+      error(error) {
+        // It goes on in another attempt.
+        if (!(error instanceof Paused)) listener.next(completed(null, error))
+        listener.error(error)
+      },
+      complete: () => listener.complete(),
     })
+  }
 
   const runtime: Runtime = {
     ...ports,
     limits,
     run: (agent, parent, step) =>
-      run(agent, { ...step, depth: step.depth + 1, parent: parent.name }),
+      new Observable((subscriber) =>
+        begin(agent, { ...step, depth: step.depth + 1, parent: parent.name }, subscriber),
+      ),
   }
-  return run
+  return begin
 }

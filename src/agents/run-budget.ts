@@ -35,15 +35,20 @@ export type RunBudget = {
   answered(): void
   /**
    * Completes in a later turn of the event loop, so that other work and a cancellation come in
-   * between; at once as long as no model of the run has answered.
+   * between; undefined as long as no model of the run has answered.
    */
-  pause(): Observable<never>
+  pause(): Observable<never> | undefined
 }
+
+const laterTurn = new Observable<never>((subscriber) => {
+  const waiting = setImmediate(() => subscriber.complete())
+  return () => clearImmediate(waiting)
+})
 
 type Counts = { modelCalls: number; steps: number }
 
 /** Limits of the agent, and what of them is used but for the steps. */
-type OwnLimits = { limits: AgentLimits; used(): Omit<Used, 'steps'> }
+export type OwnLimits = { limits: AgentLimits; used(): Omit<Used, 'steps'> }
 
 const unlimited: OwnLimits = { limits: {}, used: () => ({ tokens: 0, charge: 0, ms: 0 }) }
 
@@ -88,14 +93,6 @@ export const runBudget = (
     answered() {
       waits = true
     },
-    pause: () =>
-      new Observable((subscriber) => {
-        if (!waits) {
-          subscriber.complete()
-          return undefined
-        }
-        const waiting = setImmediate(() => subscriber.complete())
-        return () => clearImmediate(waiting)
-      }),
+    pause: () => (waits ? laterTurn : undefined),
   }
 }

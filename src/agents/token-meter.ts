@@ -2,7 +2,10 @@ import type { Price, Usage } from '../ports/model.ts'
 import type { AgentEvent, Charge } from './agent-event.ts'
 import type { RecordedUse } from './journal.ts'
 
-type Call = { model: string; promptTokens: number; characters: number }
+type Used = { model: string; price: Price; usage: Usage }
+
+/** A call under way. */
+type Call = { step: string; model: string; price: Price; promptTokens: number; characters: number }
 
 const charactersPerToken = 4
 
@@ -13,50 +16,57 @@ export const plus = (left: Usage, right: Usage): Usage => ({
 
 export const noUsage: Usage = { promptTokens: 0, completionTokens: 0 }
 
+/** Adds what a call used to its model; of several prices of a model the latest is charged. */
+const added = (all: readonly Used[], { model, price, usage }: Used): Used[] =>
+  all.some((one) => one.model === model)
+    ? all.map((one) =>
+        one.model === model ? { model, price, usage: plus(one.usage, usage) } : one,
+      )
+    : [...all, { model, price, usage }]
+
+const underWay = ({ model, price, promptTokens, characters }: Call): Used => {
+  const completionTokens = Math.ceil(characters / charactersPerToken)
+  return { model, price, usage: { promptTokens, completionTokens } }
+}
+
+const charged = ({ model, price, usage }: Used): Charge => ({
+  model,
+  usage,
+  charge: Math.ceil(usage.promptTokens * price.prompt + usage.completionTokens * price.completion),
+})
+
 /**
  * Sums up what a turn used, event by event. At any moment the sum is what would be charged if the
  * turn ended there: a call under way counts its prompt and the text so far, both estimated. `before` is what
  * earlier attempts used: answers among it count once, and not again when they are told again.
  */
 export const tokenMeter = (before: RecordedUse['answers'] = []) => {
-  const closed = new Map<string, Usage>()
-  const prices = new Map<string, Price>()
-  const open = new Map<string, Call>()
+  /** By model, in the order in which they first answered. */
+  let answered: readonly Used[] = before.reduce<readonly Used[]>(added, [])
+  const open: Call[] = []
 
-  const answered = ({ model, price, usage }: RecordedUse['answers'][number]): void => {
-    prices.set(model, price)
-    closed.set(model, plus(closed.get(model) ?? noUsage, usage))
-  }
-  for (const one of before) answered(one)
+  const openAt = (step: string) => open.findIndex((call) => call.step === step)
 
   const see = (event: AgentEvent): void => {
     if ('replayed' in event && event.replayed) return
     if (event.event === 'token') {
-      const call = open.get(event.step_id)
+      const call = open[openAt(event.step_id)]
       if (call) call.characters += event.text.length
     } else if (event.event === 'model_called') {
-      const { step_id, model, price, prompt_tokens } = event
-      prices.set(model, price)
-      open.set(step_id, { model, promptTokens: prompt_tokens, characters: 0 })
+      const { step_id: step, model, price, prompt_tokens: promptTokens } = event
+      open.push({ step, model, price, promptTokens, characters: 0 })
     } else if (event.event === 'model_answered') {
-      open.delete(event.step_id)
-      answered(event)
+      const at = openAt(event.step_id)
+      if (at !== -1) open.splice(at, 1)
+      answered = added(answered, event)
     }
   }
 
   const total = (): { usage: Usage; charges: Charge[] } => {
-    const used = new Map(closed)
-    for (const { model, promptTokens, characters } of open.values()) {
-      const completionTokens = Math.ceil(characters / charactersPerToken)
-      used.set(model, plus(used.get(model) ?? noUsage, { promptTokens, completionTokens }))
-    }
-    const charges = [...used].map(([model, usage]) => {
-      const price = prices.get(model) ?? { prompt: 0, completion: 0 }
-      const charge = usage.promptTokens * price.prompt + usage.completionTokens * price.completion
-      return { model, usage, charge: Math.ceil(charge) }
-    })
+    const charges = open.map(underWay).reduce<readonly Used[]>(added, answered).map(charged)
     return { usage: charges.map(({ usage }) => usage).reduce(plus, noUsage), charges }
   }
 
   return { see, total }
 }
+export type TokenMeter = ReturnType<typeof tokenMeter>

@@ -28,18 +28,27 @@ export const piecesIn = (text: string): number => {
 }
 
 const perMessage = 4
-const known = new WeakMap<ChatMessage, number>()
 
-/** Pieces of one message with its role and tool calls; counted once per message object. */
-export const piecesOf = (message: ChatMessage): number => {
-  const before = known.get(message)
-  if (before !== undefined) return before
+const counted = (message: ChatMessage): number => {
   let pieces = perMessage + piecesIn(message.content)
   if (message.role === 'assistant')
     for (const call of message.toolCalls ?? [])
       pieces += perMessage + piecesIn(call.name) + piecesIn(call.arguments)
   else if (message.role !== 'tool')
     for (const part of message.parts ?? []) pieces += partTokens(part)
+  return pieces
+}
+
+/** Characters of a text that is counted again rather than remembered. */
+const short = 256
+const known = new WeakMap<ChatMessage, number>()
+
+/** Pieces of one message with its role and tool calls; of a long one they are counted once per message object. */
+export const piecesOf = (message: ChatMessage): number => {
+  if (message.content.length < short) return counted(message)
+  const before = known.get(message)
+  if (before !== undefined) return before
+  const pieces = counted(message)
   known.set(message, pieces)
   return pieces
 }

@@ -11,6 +11,7 @@ import type {
 import type { AgentConfig } from './agent.ts'
 import type { Journal } from './journal.ts'
 import type { Suspended } from './suspended.ts'
+import type { TokenMeter } from './token-meter.ts'
 
 /** Functions of the client that agents may call; it brings the results in a later turn. */
 export type ClientTools = {
@@ -52,4 +53,8 @@ export type AgentTurn = {
   limits?: AgentLimits
   /** What is recorded of the run; absent where nothing is. */
   journal?: Journal
+  /** Nobody follows the text as it comes: a model may give it in one piece. */
+  whole?: boolean
+  /** Told all events by the runtime, where the host wants to know what was used before the end. */
+  meter?: TokenMeter
 }

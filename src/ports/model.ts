@@ -140,9 +140,9 @@ export class ContextTooLong extends ModelFault {
 
 /**
  * A model provider. Cold: every subscription is a call; unsubscribing cancels it. Text is given
- * as it comes. Errors with ModelUnavailable, ModelTimeout or ModelFault (also one of its kinds) and nothing else.
+ * as it comes; with `whole` nobody follows it, and it may come in one piece. Errors with ModelUnavailable, ModelTimeout or ModelFault (also one of its kinds) and nothing else.
  */
-export type Model = { stream(request: ModelRequest): Observable<ModelEvent> }
+export type Model = { stream(request: ModelRequest, whole?: boolean): Observable<ModelEvent> }
 
 /** A model ready to be called: `name` is its full name, `id` what its provider calls it. */
 export type ResolvedModel = {

@@ -90,13 +90,23 @@ export const toolbox = (uses: Uses) => {
     return search && datastoreIds.length > 0 ? [search, ...own] : own
   }
 
+  /** Of agents without MCP servers: an agent that is configured anew is another object. */
+  const known = new WeakMap<AgentConfig, readonly Tool[]>()
+  const toolsAlone = (agent: AgentConfig): readonly Tool[] => {
+    const before = known.get(agent)
+    if (before) return before
+    const tools = named(ownTools(agent), [])
+    known.set(agent, tools)
+    return tools
+  }
+
   return {
-    toolsOf(agent: AgentConfig, { call }: AgentTurn): Tool[] | Promise<Tool[]> {
-      const own = ownTools(agent)
-      const servers = agent.mcpServers.length > 0 ? mcp.toolsOf(agent.mcpServers, call) : []
+    toolsOf(agent: AgentConfig, { call }: AgentTurn): readonly Tool[] | Promise<readonly Tool[]> {
+      if (agent.mcpServers.length === 0) return toolsAlone(agent)
+      const servers = mcp.toolsOf(agent.mcpServers, call)
       return servers instanceof Promise
-        ? servers.then((come) => named(own, come))
-        : named(own, servers)
+        ? servers.then((come) => named(ownTools(agent), come))
+        : named(ownTools(agent), servers)
     },
     /** How MCP servers answer, and a way to ask them in the background. */
     mcp: { standingOf: mcp.standingOf, check: mcp.check },

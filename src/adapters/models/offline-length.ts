@@ -19,8 +19,10 @@ export const saidOf = (
   text: string,
   { stop = [], maxTokens, maxCompletionTokens }: ModelSettings,
 ): { text: string; finishReason: FinishReason } => {
+  const most = maxCompletionTokens ?? maxTokens
+  if (stop.length === 0 && most === undefined) return { text, finishReason: 'stop' }
   const ends = stop.map((one) => text.indexOf(one)).filter((at) => at !== -1)
   const whole = text.slice(0, Math.min(text.length, ...ends))
-  const said = beginning(whole, maxCompletionTokens ?? maxTokens ?? Number.POSITIVE_INFINITY)
+  const said = beginning(whole, most ?? Number.POSITIVE_INFINITY)
   return { text: said, finishReason: said === whole ? 'stop' : 'length' }
 }

@@ -1,6 +1,6 @@
 import { Observable } from 'rxjs'
 import { piecesIn, piecesOfAll } from '../../agents/tokens.ts'
-import type { ChatMessage, Model, ModelEvent, ModelRequest } from '../../ports/model.ts'
+import type { ChatMessage, FinishReason, Model, ModelRequest } from '../../ports/model.ts'
 import { answerFrom } from './offline-answers.ts'
 import { saidOf } from './offline-length.ts'
 import { planned } from './offline-rules.ts'
@@ -34,41 +34,49 @@ const inFormat = (say: string, message: string, { format }: ModelRequest): strin
   return JSON.stringify(smallestValue(schema, {}, shortened(message, longestQuote)))
 }
 
-const eventsOf = (request: ModelRequest): ModelEvent[] => {
+/** What it says, or the tool that it calls. */
+const answerTo = (request: ModelRequest) => {
   const { messages, tools = [], toolChoice } = request
   const { message, parts } = askedIn(messages)
   const plan =
     messages.at(-1)?.role === 'tool'
       ? { say: answerFrom(messages, message) }
       : planned({ message, parts, tools, toolChoice })
-  const promptTokens = piecesOfAll(messages)
-  if ('say' in plan) {
-    const { text, finishReason } = saidOf(inFormat(plan.say, message, request), request)
-    const events = (text.match(word) ?? []).map((text): ModelEvent => ({ type: 'text', text }))
-    const usage = { promptTokens, completionTokens: piecesIn(text) }
-    return [...events, { type: 'done', finishReason, usage }]
-  }
+  if ('say' in plan) return saidOf(inFormat(plan.say, message, request), request)
   const { name, args } = plan
-  const call = { id: `call_${messages.length}`, name, arguments: JSON.stringify(args) }
-  const usage = { promptTokens, completionTokens: piecesIn(name) + piecesIn(call.arguments) }
-  return [
-    { type: 'tool_call', call },
-    { type: 'done', finishReason: 'tool_calls', usage },
-  ]
+  return { call: { id: `call_${messages.length}`, name, arguments: JSON.stringify(args) } }
 }
 
 /**
  * `offline/extractive`: deterministic, no network, no waiting
  * (docs/contract/agents.md#the-offline-model). It gets what any model gets, and decides by the
- * offered tools. It emits its answer word by word, synchronously, until the subscriber leaves.
+ * offered tools. It emits its answer word by word, or whole where nobody follows it, synchronously, until the
+ * subscriber leaves.
  */
 export const offlineModel = (): Model => ({
-  stream: (request) =>
+  stream: (request, whole = false) =>
     new Observable((subscriber) => {
-      for (const event of eventsOf(request)) {
-        if (subscriber.closed) return
-        subscriber.next(event)
+      const answer = answerTo(request)
+      const promptTokens = piecesOfAll(request.messages)
+      let finishReason: FinishReason = 'tool_calls'
+      let completionTokens: number
+      if ('text' in answer) {
+        const { text } = answer
+        if (whole) subscriber.next({ type: 'text', text: text.trimStart() })
+        else
+          for (const one of text.match(word) ?? []) {
+            if (subscriber.closed) return
+            subscriber.next({ type: 'text', text: one })
+          }
+        finishReason = answer.finishReason
+        completionTokens = piecesIn(text)
+      } else {
+        const { call } = answer
+        subscriber.next({ type: 'tool_call', call })
+        completionTokens = piecesIn(call.name) + piecesIn(call.arguments)
       }
+      const usage = { promptTokens, completionTokens }
+      subscriber.next({ type: 'done', finishReason, usage })
       subscriber.complete()
     }),
 })

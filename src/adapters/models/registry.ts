@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import {
   type Model,
   ModelMisconfigured,
@@ -14,6 +15,8 @@ import { prices as listed, type Prices, priceOf } from './prices.ts'
 
 export const offlineName = 'offline/extractive'
 const plainProvider = 'openai'
+/** Names come from agents' configurations; of so many what was found is kept. */
+const mostResolved = 1_000
 
 /** An OpenAI-compatible endpoint, and its name in agents' configurations. */
 export type Provider = { name: string; baseUrl: string; apiKey?: string | undefined }
@@ -127,18 +130,21 @@ export const modelsFrom = (config: ModelsConfig): ModelRegistry => {
   const offered = [offlineName, ...new Set(remotes.map(({ name }) => `${name}/*`))].join(', ')
   const fallbacks = (config.fallbacks ?? []).map(alone)
 
+  const found = (name: string): ResolvedModel => {
+    const first = alone(name)
+    const others = fallbacks.filter((other) => other.name !== first.name)
+    if (first.name === offlineName || others.length === 0) return first
+    return { ...first, model: withFallback(first, others) }
+  }
+  const resolved = new LRUCache<string, ResolvedModel>({ max: mostResolved, memoMethod: found })
+
   return {
     byDefault,
     modelFault: (name) =>
       find(name)
         ? undefined
         : `There is no model ${name}. There are ${offered}; the default is ${byDefault}`,
-    resolve: (name) => {
-      const first = alone(name || byDefault)
-      const others = fallbacks.filter((other) => other.name !== first.name)
-      if (first.name === offlineName || others.length === 0) return first
-      return { ...first, model: withFallback(first, others) }
-    },
+    resolve: (name) => resolved.memo(name || byDefault),
     close: async () => {
       await Promise.all(remotes.map(({ client }) => client.close()))
     },

@@ -1,0 +1,105 @@
+import { concat, defer, type Observable, of } from 'rxjs'
+import type { ChatMessage, ToolCall } from '../ports/model.ts'
+import type { AgentConfig } from './agent.ts'
+import type { AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
+import { callTools } from './call-tools.ts'
+import { answered, handedOver } from './hand-over.ts'
+import { paragraphs } from './paragraphs.ts'
+import type { Suspended } from './suspended.ts'
+import { errorPrefix, type Tool, type ToolResult } from './tool.ts'
+import { chosen, transferName } from './transfer.ts'
+import type { ClientTools } from './turn.ts'
+
+/** What the model is told when a call of `transfer_to_agent` names no agent that it may. */
+const notTransferred = { ok: false, content: `${errorPrefix}there is no such agent` }
+
+/** What it is told of a call of `transfer_to_agent` beside one of the client's tools. */
+const notYetTransferred = {
+  ok: false,
+  content: `${errorPrefix}the other calls are answered first; call it again if it is still needed`,
+}
+
+const resultsAsMessages = (
+  calls: readonly ToolCall[],
+  results: readonly ToolResult[],
+  otherwise = notTransferred,
+) =>
+  calls.map(
+    ({ id, name }, n): ChatMessage => ({
+      role: 'tool',
+      toolCallId: id,
+      name,
+      content: (results[n] ?? otherwise).content,
+    }),
+  )
+
+const isClients = ({ name }: ToolCall, { specs }: ClientTools): boolean =>
+  specs.some((spec) => spec.name === name)
+
+/** An LLM agent in its conversation with a model. */
+export type Talk = {
+  agent: AgentConfig
+  step: AgentStep
+  runtime: Runtime
+  tools: readonly Tool[]
+  /** Its sub-agents. */
+  below: readonly AgentConfig[]
+  /** How many messages the model was shown first. */
+  opening: number
+  /** What the agent said before it waited for the client. */
+  earlier: string
+}
+
+/** An answer that asks for calls. `whole` is what the agent has said until then. */
+type Asked = {
+  at: string
+  text: string
+  whole: string
+  calls: readonly ToolCall[]
+  /** What the model was shown. */
+  messages: readonly ChatMessage[]
+}
+
+/**
+ * Makes the calls that a model has asked for, hands the turn over, or waits for the client; else `again` goes on with
+ * the results.
+ */
+export const afterCalls = (
+  { agent, step, runtime, tools, below, opening, earlier }: Talk,
+  { at, text, whole, calls, messages }: Asked,
+  again: (messages: readonly ChatMessage[]) => Observable<BodyEvent>,
+): Observable<BodyEvent> => {
+  const { turn, budget, journal } = step
+  const { clientTools } = turn
+  const transfer = calls.find((call) => call.name === transferName)
+  const target = transfer && chosen(transfer, below)
+  const results: ToolResult[] = []
+  const clients = clientTools ? calls.filter((call) => isClients(call, clientTools)) : []
+  const own = calls.filter((call) => call.name !== transferName && !clients.includes(call))
+  const placeOf = (call: ToolCall) => `${at}/${calls.indexOf(call)}`
+  const { clock, limits } = runtime
+  const uses = { agent, turn, tools, toolMs: limits.toolMs, budget, journal, clock, placeOf }
+  return concat(
+    callTools(own, uses, results),
+    defer(() => {
+      const waits = clients.length > 0
+      if (target && !waits) return handedOver(agent, target, whole, step, runtime, { earlier })
+      const asked: ChatMessage = { role: 'assistant', content: text, toolCalls: calls }
+      const failed = calls.filter((call) => call.name === transferName)
+      if (clientTools && waits) {
+        const others = resultsAsMessages([...own, ...failed], results, notYetTransferred)
+        const suspended: Suspended = {
+          kind: 'model',
+          agentId: agent.agentId,
+          said: paragraphs(earlier, whole),
+          messages: [...messages.slice(opening), asked, ...others],
+          open: clients.map((call) => ({ id: clientTools.callId(), at: calls.indexOf(call) })),
+        }
+        const answer = { text: whole, finishReason: 'tool_calls', suspended } as const
+        return of(answered(agent, answer, [], earlier))
+      }
+      const told = resultsAsMessages([...own, ...failed], results)
+      return again([...messages, asked, ...told])
+    }),
+  )
+}
