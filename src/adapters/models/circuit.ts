@@ -53,5 +53,5 @@ export const circuit = ({ failures = 5, openMs = 10_000, now = Date.now }: Circu
 
 export const withCircuit = (model: Model, options?: CircuitOptions): Model => {
   const guarded = circuit(options)
-  return { stream: (request) => guarded(() => model.stream(request)) }
+  return { stream: (request, whole) => guarded(() => model.stream(request, whole)) }
 }

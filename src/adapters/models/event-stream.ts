@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream'
-import { Observable } from 'rxjs'
 import type { Dispatcher } from 'undici'
 import { ModelFault, ModelTimeout } from '../../ports/model.ts'
 import { refusedAnswer, retryAfterOf, unreached } from './provider-failure.ts'
@@ -14,7 +13,7 @@ export type Waits = {
 
 type Post = {
   path: string
-  headers: Record<string, string>
+  headers: Readonly<Record<string, string>>
   /** Made anew for each attempt. */
   body(): string | AsyncIterable<string>
 }
@@ -28,109 +27,138 @@ const maxRefusal = 65_536
 /** How long the rest of an answer may take after its end mark, to keep the connection. */
 const drainMs = 1000
 
+/** Who hears an event stream: data, then one of `complete` and `error`. */
+export type Hearer = {
+  /** What it throws ends the stream. */
+  data(data: string): void
+  /** All data was given that came together. */
+  pause(): void
+  complete(): void
+  /** ModelUnavailable, ModelTimeout or ModelFault. */
+  error(error: Error): void
+}
+
 /**
- * Posts a request and emits the data of the event stream that is its answer, without the end mark.
+ * Posts a request and gives the data of the event stream that is its answer, without the end mark.
  * Completes with the stream, also without a mark. Uses undici's dispatch: no streams, no promises
- * in between. Unsubscribing aborts. Errors with ModelUnavailable, ModelTimeout or ModelFault.
+ * in between. What it returns aborts; nothing is given after that.
  */
 export const eventStream = (
   pool: Dispatcher,
   post: Post,
   { firstMs, idleMs }: Waits,
-): Observable<string> =>
-  new Observable((subscriber) => {
-    let controller: Dispatcher.DispatchController | undefined
-    let state: 'open' | 'draining' | 'over' = 'open'
-    let bytes = 0
-    let begun = false
-    let refusal: { status: number; retryAfterMs: number | undefined; body: string } | undefined
+  hearer: Hearer,
+): (() => void) => {
+  let controller: Dispatcher.DispatchController | undefined
+  let state: 'open' | 'draining' | 'over' = 'open'
+  let bytes = 0
+  let begun = false
+  /** Data was in what came last. */
+  let heard = false
+  let refusal: { status: number; retryAfterMs: number | undefined; body: string } | undefined
 
-    const close = () => {
+  const close = () => {
+    clearTimeout(waiting)
+    if (state === 'over') return
+    state = 'over'
+    controller?.abort(new Error('no longer wanted'))
+  }
+  const fail = (error: Error) => {
+    if (state !== 'open') return
+    close()
+    hearer.error(error)
+  }
+  const refuse = () => {
+    if (refusal) fail(refusedAnswer(refusal.status, refusal.body, refusal.retryAfterMs))
+  }
+  const late = () => {
+    if (refusal) refuse()
+    else fail(new ModelTimeout('the model provider did not answer in time'))
+  }
+  let waiting = setTimeout(late, firstMs)
+
+  const events = sseData((data) => {
+    if (state !== 'open') return
+    if (data === endMark) {
+      state = 'draining'
       clearTimeout(waiting)
-      if (state === 'over') return
-      state = 'over'
-      controller?.abort(new Error('no longer wanted'))
+      waiting = setTimeout(close, drainMs).unref()
+      hearer.complete()
+      return
     }
-    const fail = (error: Error) => {
-      if (state !== 'open') return
-      close()
-      subscriber.error(error)
-    }
-    const refuse = () => {
-      if (refusal) fail(refusedAnswer(refusal.status, refusal.body, refusal.retryAfterMs))
-    }
-    const late = () => {
-      if (refusal) refuse()
-      else fail(new ModelTimeout('the model provider did not answer in time'))
-    }
-    let waiting = setTimeout(late, firstMs)
-
-    const events = sseData((data) => {
-      if (state !== 'open') return
-      if (data === endMark) {
-        state = 'draining'
-        clearTimeout(waiting)
-        waiting = setTimeout(close, drainMs).unref()
-        subscriber.complete()
-        return
-      }
-      if (begun) waiting.refresh()
-      else {
-        begun = true
-        clearTimeout(waiting)
-        waiting = setTimeout(late, idleMs)
-      }
-      subscriber.next(data)
-    })
-
-    const read = (work: () => void) => {
-      try {
-        if (state === 'open') work()
-      } catch (error) {
-        fail(error instanceof Error ? error : new ModelFault('unreadable event stream'))
-      }
-    }
-
-    pool.dispatch(
-      { ...post, body: bodyOf(post), method: 'POST', headersTimeout: 0, bodyTimeout: 0 },
-      {
-        onRequestStart(started) {
-          controller = started
-          if (state === 'over') started.abort(new Error('no longer wanted'))
-        },
-        onResponseStart(_, status, headers) {
-          if (status < 200) return
-          const type = headers['content-type'] ?? 'text/event-stream'
-          if (status >= 300)
-            refusal = { status, retryAfterMs: retryAfterOf(headers['retry-after']), body: '' }
-          else if (!type.includes('text/event-stream'))
-            fail(new ModelFault('the model provider did not answer with an event stream'))
-        },
-        onResponseData(_, chunk) {
-          if (refusal) {
-            refusal.body += chunk.toString()
-            if (refusal.body.length > maxRefusal) refuse()
-            return
-          }
-          bytes += chunk.length
-          if (bytes > maxBytes) fail(new ModelFault('the model provider sent over 32 MiB'))
-          read(() => events.feed(chunk))
-        },
-        onResponseEnd() {
-          refuse()
-          read(events.end)
-          clearTimeout(waiting)
-          if (state === 'open') subscriber.complete()
-          state = 'over'
-        },
-        onResponseError(_, error) {
-          if (refusal) refuse()
-          else fail(unreached(error, begun))
-        },
-      },
-    )
-
-    return () => {
-      if (state === 'open') close()
-    }
+    heard = true
+    hearer.data(data)
   })
+
+  const feed = (chunk: Buffer) => {
+    heard = false
+    events.feed(chunk)
+    if (!heard || state !== 'open') return
+    if (begun) waiting.refresh()
+    else {
+      clearTimeout(waiting)
+      waiting = setTimeout(late, idleMs)
+      begun = true
+    }
+    hearer.pause()
+  }
+
+  const read = (chunk?: Buffer) => {
+    try {
+      if (state === 'open') chunk ? feed(chunk) : events.end()
+    } catch (error) {
+      fail(error instanceof Error ? error : new ModelFault('unreadable event stream'))
+    }
+  }
+
+  pool.dispatch(
+    {
+      path: post.path,
+      headers: post.headers,
+      body: bodyOf(post),
+      method: 'POST',
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    },
+    {
+      onRequestStart(started) {
+        controller = started
+        if (state === 'over') started.abort(new Error('no longer wanted'))
+      },
+      onResponseStart(_, status, headers) {
+        if (status < 200) return
+        const type = headers['content-type'] ?? 'text/event-stream'
+        if (status >= 300)
+          refusal = { status, retryAfterMs: retryAfterOf(headers['retry-after']), body: '' }
+        else if (!type.includes('text/event-stream'))
+          fail(new ModelFault('the model provider did not answer with an event stream'))
+      },
+      onResponseData(_, chunk) {
+        if (refusal) {
+          refusal.body += chunk.toString()
+          if (refusal.body.length > maxRefusal) refuse()
+          return
+        }
+        bytes += chunk.length
+        if (bytes > maxBytes) fail(new ModelFault('the model provider sent over 32 MiB'))
+        read(chunk)
+      },
+      onResponseEnd() {
+        refuse()
+        read()
+        clearTimeout(waiting)
+        const unmarked = state === 'open'
+        state = 'over'
+        if (unmarked) hearer.complete()
+      },
+      onResponseError(_, error) {
+        if (refusal) refuse()
+        else fail(unreached(error, begun))
+      },
+    },
+  )
+
+  return () => {
+    if (state === 'open') close()
+  }
+}

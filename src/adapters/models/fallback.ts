@@ -23,10 +23,11 @@ export const withFallback = (first: ResolvedModel, others: readonly ResolvedMode
     { model, id, name, price }: ResolvedModel,
     rest: readonly ResolvedModel[],
     request: ModelRequest,
+    whole?: boolean,
   ): Observable<ModelEvent> =>
     defer(() => {
       let begun = false
-      return model.stream({ ...request, model: id }).pipe(
+      return model.stream({ ...request, model: id }, whole).pipe(
         tap(() => {
           begun = true
         }),
@@ -34,15 +35,15 @@ export const withFallback = (first: ResolvedModel, others: readonly ResolvedMode
         catchError((error: unknown) => {
           const [next, ...later] = rest
           if (begun || !next || !isOutage(error)) throw error
-          return ask(next, later, request)
+          return ask(next, later, request, whole)
         }),
       )
     })
   return {
-    stream: (request) => {
+    stream: (request, whole) => {
       const kinds = kindsIn(request)
       const able = others.filter(({ takes }) => kinds.every((kind) => takes.has(kind)))
-      return ask(first, able, request)
+      return ask(first, able, request, whole)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { Observable } from 'rxjs'
+import type { Subscriber } from 'rxjs'
 import {
   type FinishReason,
   type ModelEvent,
@@ -7,9 +7,16 @@ import {
   type ToolCall,
   type Usage,
 } from '../../ports/model.ts'
-import { relayed } from '../../support/relayed.ts'
-import { finishReasonOf, type OpenAiChunk, openAiChunk, plainText } from './openai-protocol.ts'
+import type { Hearer } from './event-stream.ts'
+import {
+  type CallDelta,
+  chunkIn,
+  finishReasonOf,
+  type HeardChunk,
+  usualChunk,
+} from './openai-chunk.ts'
 import { brokenOff } from './provider-failure.ts'
+import { sameButText } from './same-but-text.ts'
 
 const notInProtocol = 'the model provider sent a chunk that is not in its protocol'
 
@@ -21,24 +28,26 @@ const parsed = (data: string): unknown => {
   }
 }
 
-const chunkOf = (value: unknown, data: string): OpenAiChunk => {
-  const found = openAiChunk.safeParse(value)
-  if (!found.success) throw new ModelFault(notInProtocol)
-  const chunk = found.data
-  if (chunk.error !== undefined && chunk.error !== null) throw brokenOff(data)
+const chunkOf = (data: string): HeardChunk => {
+  const value = parsed(data)
+  const chunk = usualChunk(value) ?? chunkIn(value)
+  if (!chunk) throw new ModelFault(notInProtocol)
+  if (chunk.isError) throw brokenOff(data)
   return chunk
 }
 
-type Delta = NonNullable<
-  NonNullable<NonNullable<OpenAiChunk['choices']>[number]['delta']>['tool_calls']
->[number]
+/** What a chunk says if that is a text and nothing else. */
+const aloneIn = ({ text, refusal, calls, reason, usage }: HeardChunk): string | undefined =>
+  refusal || calls || reason || usage ? undefined : (text ?? undefined)
+
+const textAlone = (data: string): string | undefined => aloneIn(chunkOf(data))
 
 /** Assembles tool calls from their pieces, by index. */
 const assembly = () => {
   const calls: ToolCall[] = []
   const place = new Map<number, number>()
   return {
-    add({ index, id, function: piece }: Delta, position: number): void {
+    add({ index, id, function: piece }: CallDelta, position: number): void {
       const key = index ?? position
       let at = place.get(key)
       // Some providers number every call 0: another id begins another call.
@@ -62,59 +71,97 @@ const assembly = () => {
   }
 }
 
+type Assembly = ReturnType<typeof assembly>
+
 /** Counts tokens that the provider did not report. */
 export type Count = (completion: string, calls: readonly ToolCall[]) => Promise<Usage>
 
-/** The events of a model, from the data of its event stream. */
-export const openAiAnswer = (data: Observable<string>, count: Count): Observable<ModelEvent> =>
-  new Observable((subscriber) => {
-    let text = ''
-    let reason: FinishReason | undefined
-    let refused = false
-    let usage: Usage | undefined
-    const calls = assembly()
+/**
+ * Tells the events of a model, from the data of its event stream. With `whole`, texts that came
+ * together are told as one.
+ */
+export const openAiAnswer = (
+  subscriber: Subscriber<ModelEvent>,
+  count: Count,
+  whole = false,
+): Hearer => {
+  let text = ''
+  /** So much of the text was told. */
+  let told = 0
+  let reason: FinishReason | undefined
+  let refused = false
+  let usage: Usage | undefined
+  let calls: Assembly | undefined
+  const same = sameButText(textAlone)
 
-    const say = (content: string): void => {
-      text += content
-      subscriber.next({ type: 'text', text: content })
+  const tell = (): void => {
+    if (told === text.length) return
+    const piece = told === 0 ? text : text.slice(told)
+    told = text.length
+    subscriber.next({ type: 'text', text: piece })
+  }
+
+  const say = (content: string): void => {
+    if (content === '') return
+    text += content
+    if (whole) return
+    told = text.length
+    subscriber.next({ type: 'text', text: content })
+  }
+
+  const heard = (line: string): void => {
+    const chunk = chunkOf(line)
+    const alone = aloneIn(chunk)
+    if (alone !== undefined) {
+      same.learn(line, alone)
+      say(alone)
+      return
     }
-
-    const heard = (line: string): void => {
-      const value = parsed(line)
-      const plain = plainText(value)
-      if (plain !== undefined) {
-        if (plain !== '') say(plain)
-        return
-      }
-      const chunk = chunkOf(value, line)
-      if (chunk.usage) {
-        const { prompt_tokens, completion_tokens } = chunk.usage
-        usage = { promptTokens: prompt_tokens, completionTokens: completion_tokens }
-      }
-      const choice = chunk.choices?.[0]
-      if (!choice) return
-      if (choice.finish_reason) reason = finishReasonOf(choice.finish_reason)
-      choice.delta?.tool_calls?.forEach(calls.add)
-      if (choice.delta?.content) say(choice.delta.content)
-      // What a model says in place of the answer that it refuses is said, and fits no format.
-      if (choice.delta?.refusal) {
-        refused = true
-        say(choice.delta.refusal)
-      }
+    if (chunk.usage) usage = chunk.usage
+    if (chunk.reason) reason = finishReasonOf(chunk.reason)
+    if (chunk.calls) {
+      calls ??= assembly()
+      chunk.calls.forEach(calls.add)
     }
-
-    const ended = (): void => {
-      if (!reason) throw new ModelUnavailable('the model provider ended in mid-answer')
-      const finishReason = refused ? 'content_filter' : reason
-      const complete = calls.all()
-      const done = (used: Usage) => {
-        for (const call of complete) subscriber.next({ type: 'tool_call', call })
-        subscriber.next({ type: 'done', finishReason, usage: used })
-        subscriber.complete()
-      }
-      if (usage) done(usage)
-      else count(text, complete).then(done, (error) => subscriber.error(error))
+    if (chunk.text) say(chunk.text)
+    // What a model says in place of the answer that it refuses is said, and fits no format.
+    if (chunk.refusal) {
+      refused = true
+      say(chunk.refusal)
     }
+  }
 
-    relayed(data, subscriber, { next: heard, complete: ended })
-  })
+  const ended = (): void => {
+    tell()
+    if (!reason) throw new ModelUnavailable('the model provider ended in mid-answer')
+    const finishReason = refused ? 'content_filter' : reason
+    const complete = calls?.all() ?? []
+    const done = (used: Usage) => {
+      for (const call of complete) subscriber.next({ type: 'tool_call', call })
+      subscriber.next({ type: 'done', finishReason, usage: used })
+      subscriber.complete()
+    }
+    if (usage) done(usage)
+    else count(text, complete).then(done, (error) => subscriber.error(error))
+  }
+
+  return {
+    data(line) {
+      const said = same.textOf(line)
+      if (said === undefined) heard(line)
+      else say(said)
+    },
+    pause: tell,
+    complete() {
+      try {
+        ended()
+      } catch (error) {
+        subscriber.error(error)
+      }
+    },
+    error(error) {
+      tell()
+      subscriber.error(error)
+    },
+  }
+}

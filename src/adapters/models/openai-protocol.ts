@@ -1,81 +1,13 @@
-import { z } from 'zod'
 import type {
   AnswerFormat,
   ChatMessage,
   ContentPart,
-  FinishReason,
   ModelRequest,
   ModelSettings,
   ToolChoice,
   ToolSpec,
 } from '../../ports/model.ts'
 import { type RequestBody, requestBody } from './request-body.ts'
-
-const count = z.int().min(0)
-
-/** The fields of a chunk that are read; others are ignored. */
-export const openAiChunk = z.object({
-  choices: z
-    .array(
-      z.object({
-        delta: z
-          .object({
-            content: z.string().nullish(),
-            refusal: z.string().nullish(),
-            tool_calls: z
-              .array(
-                z.object({
-                  index: z.int().min(0).max(127).nullish(),
-                  id: z.string().nullish(),
-                  function: z
-                    .object({ name: z.string().nullish(), arguments: z.string().nullish() })
-                    .nullish(),
-                }),
-              )
-              .nullish(),
-          })
-          .nullish(),
-        finish_reason: z.string().nullish(),
-      }),
-    )
-    .nullish(),
-  usage: z.object({ prompt_tokens: count, completion_tokens: count }).nullish(),
-  error: z.unknown().optional(),
-})
-
-export type OpenAiChunk = z.infer<typeof openAiChunk>
-
-type Fields = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null
-
-const isAbsent = (value: unknown): boolean => value === undefined || value === null
-
-/**
- * The text of a chunk that has nothing else that is read, as nearly all have; undefined for any
- * other, which its schema is for. What it accepts, the schema accepts.
- */
-export const plainText = (chunk: unknown): string | undefined => {
-  if (!isObject(chunk) || !isAbsent(chunk.usage) || !isAbsent(chunk.error)) return undefined
-  const { choices } = chunk
-  if (!Array.isArray(choices) || choices.length !== 1) return undefined
-  const choice: unknown = choices[0]
-  if (!isObject(choice) || !isAbsent(choice.finish_reason)) return undefined
-  const { delta } = choice
-  if (!isObject(delta) || !isAbsent(delta.tool_calls) || !isAbsent(delta.refusal)) return undefined
-  return typeof delta.content === 'string' ? delta.content : undefined
-}
-
-const reasons: Readonly<Record<string, FinishReason>> = {
-  length: 'length',
-  max_tokens: 'length',
-  tool_calls: 'tool_calls',
-  function_call: 'tool_calls',
-  content_filter: 'content_filter',
-}
-
-export const finishReasonOf = (reason: string): FinishReason =>
-  Object.hasOwn(reasons, reason) ? (reasons[reason] ?? 'stop') : 'stop'
 
 /** Stands for a part's bytes in base64. */
 type File = (part: ContentPart) => string

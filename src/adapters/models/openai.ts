@@ -1,6 +1,6 @@
-import { defer } from 'rxjs'
+import { Observable } from 'rxjs'
 import { Pool } from 'undici'
-import type { Model, ToolCall } from '../../ports/model.ts'
+import type { Model, ModelEvent, ModelRequest, ToolCall } from '../../ports/model.ts'
 import { eventStream } from './event-stream.ts'
 import { openAiAnswer } from './openai-answer.ts'
 import { requestBodyOf } from './openai-protocol.ts'
@@ -42,16 +42,17 @@ export const openAiModel = ({
     ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}),
   }
 
+  const call = (request: ModelRequest, whole?: boolean) =>
+    new Observable<ModelEvent>((subscriber) => {
+      const { length, body } = requestBodyOf(request)
+      const sized = length === undefined ? headers : { ...headers, 'content-length': `${length}` }
+      const count = (text: string, calls: readonly ToolCall[]) => countedUsage(request, text, calls)
+      const hearer = openAiAnswer(subscriber, count, whole)
+      return eventStream(pool, { path, headers: sized, body }, { firstMs, idleMs }, hearer)
+    })
+
   return {
-    stream: (request) =>
-      defer(() => {
-        const { length, body } = requestBodyOf(request)
-        const post = { path, headers: { ...headers, 'content-length': `${length}` }, body }
-        const data = eventStream(pool, post, { firstMs, idleMs })
-        const count = (text: string, calls: readonly ToolCall[]) =>
-          countedUsage(request, text, calls)
-        return openAiAnswer(data, count).pipe(retried(patience))
-      }),
+    stream: (request, whole) => call(request, whole).pipe(retried(patience)),
     close: () => pool.destroy(),
   }
 }

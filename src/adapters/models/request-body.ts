@@ -20,7 +20,11 @@ async function* inBase64({ read, bytes }: ContentPart): AsyncGenerator<string> {
   if (size !== bytes) throw new Error('a part of a message has not the size that was stored')
 }
 
-export type RequestBody = { length: number; body: () => string | AsyncIterable<string> }
+export type RequestBody = {
+  /** In bytes; absent where the body is a text. */
+  length?: number
+  body: () => string | AsyncIterable<string>
+}
 
 /**
  * JSON in which `file(part)` stands for a part's bytes in base64. They are read as they are sent, so
@@ -29,15 +33,16 @@ export type RequestBody = { length: number; body: () => string | AsyncIterable<s
 export const requestBody = (
   build: (file: (part: ContentPart) => string) => unknown,
 ): RequestBody => {
-  const marks = new Map<string, ContentPart>()
+  let marks: Map<string, ContentPart> | undefined
   const text = JSON.stringify(
     build((part) => {
       const mark = randomUUID()
+      marks ??= new Map()
       marks.set(mark, part)
       return mark
     }),
   )
-  if (marks.size === 0) return { length: Buffer.byteLength(text), body: () => text }
+  if (!marks) return { body: () => text }
   const pieces: (string | ContentPart)[] = []
   let at = 0
   // In the order in which they were asked for, which is that of the text.

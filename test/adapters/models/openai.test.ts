@@ -67,6 +67,26 @@ t.test('text comes as it is streamed, with the usage of the provider', async (t)
   })
 })
 
+t.test('what came together is one piece where nobody follows it', async (t) => {
+  const { provider, model } = await setUp(t)
+  const said = (content: string) =>
+    `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
+  const end = 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+  const words = said('One ') + said('"two" ') + said('three')
+  provider.next({ raw: words + end }, { raw: words + end }, { raw: `${words}data: {"choi\n\n` })
+  const texts = (events: ModelEvent[]) =>
+    events.flatMap((one) => (one.type === 'text' ? one.text : []))
+  const pieces = ['One ', '"two" ', 'three']
+  t.strictSame(texts(await all(model)), pieces)
+  t.strictSame(texts(await lastValueFrom(model.stream(request, true).pipe(toArray()))), [
+    pieces.join(''),
+  ])
+  const before: ModelEvent[] = []
+  const broken = model.stream(request, true).pipe(tap((event) => before.push(event)))
+  await t.rejects(lastValueFrom(broken), ModelFault)
+  t.strictSame(texts(before), [pieces.join('')], 'also before a failure')
+})
+
 t.test('what a model says in place of an answer is told as such', async (t) => {
   const { provider, model } = await setUp(t)
   const chunk = (delta: object, finish_reason: string | null = null) =>
