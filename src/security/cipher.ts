@@ -1,41 +1,50 @@
 import { type CipherKey, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 const nonceBytes = 12
+const keyBytes = 32
 const tagBytes = 16
 const cipher = 'aes-256-gcm'
+const options = { authTagLength: tagBytes }
 
-/** Random bytes for many nonces are drawn at once; none is used twice. */
-const nonces = () => {
+/** Random bytes of this length. They are drawn for many at once, and none is handed out twice. */
+const randomDraws = (length: number, atOnce: number) => {
   let pool = Buffer.alloc(0)
-  let next = 0
-  return (): Buffer => {
-    if (next + nonceBytes > pool.length) {
-      pool = randomBytes(nonceBytes * 512)
-      next = 0
+  let used = 0
+  return (): Uint8Array => {
+    if (used === pool.length) {
+      pool = randomBytes(length * atOnce)
+      used = 0
     }
-    next += nonceBytes
-    return pool.subarray(next - nonceBytes, next)
+    used += length
+    return pool.subarray(used - length, used)
   }
 }
 
-const nextNonce = nonces()
+const nextNonce = randomDraws(nonceBytes, 512)
 
-/** nonce | ciphertext | tag, bound to a name. */
-export const encrypted = (key: CipherKey, name: string, plain: Uint8Array): Buffer => {
+/** A new random key. It holds the memory of as many as are drawn at once: few. */
+export const newKey = randomDraws(keyBytes, 16)
+
+/** nonce | ciphertext | tag, bound to a name. A text is sealed as UTF-8. */
+export const encrypted = (key: CipherKey, name: string, plain: string | Uint8Array): Buffer => {
   const nonce = nextNonce()
-  const sealing = createCipheriv(cipher, key, nonce, { authTagLength: tagBytes })
+  const sealing = createCipheriv(cipher, key, nonce, options)
   sealing.setAAD(Buffer.from(name))
-  const text = sealing.update(plain)
-  return Buffer.concat([nonce, text, sealing.final(), sealing.getAuthTag()])
+  const text = typeof plain === 'string' ? sealing.update(plain, 'utf8') : sealing.update(plain)
+  // In this mode nothing of the text is left for the end.
+  sealing.final()
+  const box = Buffer.allocUnsafe(nonceBytes + text.length + tagBytes)
+  box.set(nonce)
+  box.set(text, nonceBytes)
+  box.set(sealing.getAuthTag(), nonceBytes + text.length)
+  return box
 }
 
 /** Undefined when key, name or bytes differ from those of the sealing. */
 export const decrypted = (key: CipherKey, name: string, box: Uint8Array): Buffer | undefined => {
   if (box.length < nonceBytes + tagBytes) return undefined
   try {
-    const opening = createDecipheriv(cipher, key, box.subarray(0, nonceBytes), {
-      authTagLength: tagBytes,
-    })
+    const opening = createDecipheriv(cipher, key, box.subarray(0, nonceBytes), options)
     opening.setAAD(Buffer.from(name))
     opening.setAuthTag(box.subarray(-tagBytes))
     const text = opening.update(box.subarray(nonceBytes, -tagBytes))

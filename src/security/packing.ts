@@ -5,8 +5,12 @@ const mark = 0xff
 /** Shorter texts fit anyway, and are not worth the time. */
 const worthwhile = 65_536
 
-/** A text as bytes, a long one deflated: an event holds 1 MiB, a request 10. */
-export const packed = (text: string): Buffer => {
+/** A UTF-16 unit is at most 3 bytes of UTF-8. */
+const mostBytesOfUnit = 3
+
+/** A short text as it is, a long one as deflated bytes: an event holds 1 MiB, a request 10. */
+export const packed = (text: string): string | Buffer => {
+  if (text.length * mostBytesOfUnit < worthwhile) return text
   const bytes = Buffer.from(text)
   if (bytes.length < worthwhile) return bytes
   return Buffer.concat([Buffer.of(mark), deflateRawSync(bytes, { level: 1 })])

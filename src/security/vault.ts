@@ -1,7 +1,7 @@
-import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { createHmac, hkdfSync } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Sealed } from '../domain/sealed.ts'
-import { decrypted, encrypted } from './cipher.ts'
+import { decrypted, encrypted, newKey } from './cipher.ts'
 import { packed, unpacked } from './packing.ts'
 import type { DataKeys } from './wrapped-keys.ts'
 
@@ -109,9 +109,9 @@ export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Option
     return plain
   }
 
-  const sealedBy = (name: string, key: Uint8Array, bytes: Uint8Array): Sealed => ({
+  const sealedBy = (name: string, key: Uint8Array, plain: string | Uint8Array): Sealed => ({
     $sealed: name,
-    box: encrypted(key, name, bytes).toString('base64'),
+    box: encrypted(key, name, plain).toString('base64'),
   })
 
   const keyedBy = (name: string, key: Uint8Array): Keyed => ({
@@ -138,25 +138,24 @@ export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Option
     },
   })
 
-  /** A new key, or the one that another caller stored first. */
-  const created = (name: string): Promise<Uint8Array> =>
-    keys.create(name, new Uint8Array(randomBytes(keyBytes)))
-
-  /** Finds or makes a key; other callers meanwhile wait for the same promise. */
-  const fetched = (name: string, find: (name: string) => Promise<Uint8Array | undefined>) => {
-    const before = destroyed
-    const keyed = find(name).then((key) => {
-      if (!key) return undefined
-      const keyed = keyedBy(name, key)
-      if (before === destroyed) atHand.set(name, keyed)
-      return keyed
-    })
-    const settled = keyed.finally(() => coming.delete(name))
-    coming.set(name, settled)
-    return settled
+  /** Keeps a key in memory, unless one was destroyed after it was asked for. */
+  const kept = (name: string, key: Uint8Array, before: number): Keyed => {
+    const keyed = keyedBy(name, key)
+    if (before === destroyed) atHand.set(name, keyed)
+    return keyed
   }
 
-  const existing = (name: string) => coming.get(name) ?? fetched(name, keys.get)
+  /** Other callers meanwhile wait for the same promise. */
+  const awaited = (name: string, key: Promise<Uint8Array | undefined>) => {
+    const before = destroyed
+    const keyed = key
+      .then((found) => found && kept(name, found, before))
+      .finally(() => coming.delete(name))
+    coming.set(name, keyed)
+    return keyed
+  }
+
+  const existing = (name: string) => coming.get(name) ?? awaited(name, keys.get(name))
 
   const forget = (name: string): void => {
     destroyed++
@@ -165,19 +164,28 @@ export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Option
     for (const [box] of gone) opened.delete(box)
   }
 
-  const made = async (name: string): Promise<Keyed> => {
-    const keyed = (await existing(name)) ?? (await (coming.get(name) ?? fetched(name, created)))
-    return keyed ?? made(name)
+  /** A new key, or the one that another caller stored first. */
+  const created = (name: string): Keyed | Promise<Keyed | undefined> => {
+    const underWay = coming.get(name)
+    if (underWay) return underWay
+    const key = keys.create(name, newKey())
+    return key instanceof Promise ? awaited(name, key) : kept(name, key, destroyed)
   }
 
+  const made = async (name: string): Promise<Keyed> =>
+    (await existing(name)) ?? (await created(name)) ?? made(name)
+
   /** As `made`, without looking for a key first; one that is stored all the same is found. */
-  const first = (name: string): Promise<Keyed> =>
-    (coming.get(name) ?? fetched(name, created)).then((keyed) => keyed ?? made(name))
+  const first = (name: string): Keyed | Promise<Keyed> => {
+    const keyed = created(name)
+    return keyed instanceof Promise ? keyed.then((found) => found ?? made(name)) : keyed
+  }
 
   return {
     /**
      * The key of a name, made if there is none; without a promise when it is in memory. `isNew`: the
-     * name was made just now, so that it has none. @throws KeyDestroyed, WrongMasterKey
+     * name was made just now, so that it has none, and a new key is without a promise where the store
+     * answers at once. @throws KeyDestroyed, WrongMasterKey
      */
     keyed: (name: string, isNew = false): Keyed | Promise<Keyed> =>
       atHand.get(name) ?? (isNew ? first(name) : made(name)),

@@ -26,10 +26,16 @@ export type Rings = {
 export type DataKeys = {
   /** Undefined where there is none, or where it was destroyed. @throws WrongMasterKey */
   get(name: string): Promise<Uint8Array | undefined>
-  /** Stores a key unless the name has one, and answers the one that holds. @throws KeyDestroyed */
-  create(name: string, key: Uint8Array): Promise<Uint8Array>
+  /**
+   * Stores a key unless the name has one, and answers the one that holds: at once where the store does.
+   * @throws KeyDestroyed
+   */
+  create(name: string, key: Uint8Array): Uint8Array | Promise<Uint8Array>
   destroy(name: string): Promise<void>
 }
+
+/** A key that is being stored, and how it is wrapped. */
+type Offered = { key: Uint8Array; wrap: KeyObject; box: Buffer }
 
 /** A key in the clear, if a key of the ring opens it. */
 export const unwrapped = (
@@ -53,25 +59,39 @@ export const wrappedKeys = (
     return Uint8Array.from(key)
   }
 
+  /** The key that holds, once it is stored. */
+  const held = (name: string, offered: Offered, stored: Uint8Array) => {
+    const { key, wrap, box } = offered
+    if (!box.equals(stored)) return opened(name, stored)
+    return rings.isFresh() && rings.now().wrap === wrap ? key : rewrapped(name, offered)
+  }
+
+  /** A rotation that began meanwhile may have passed by already. */
+  const rewrapped = async (name: string, { key, wrap, box }: Offered): Promise<Uint8Array> => {
+    if (!rings.isFresh()) await rings.refresh()
+    const ring = rings.now()
+    if (!ring.wrap.equals(wrap))
+      await keys.rewrap([{ name, from: box, to: encrypted(ring.wrap, name, key) }])
+    return key
+  }
+
+  const created = (name: string, key: Uint8Array): Uint8Array | Promise<Uint8Array> => {
+    const { wrap } = rings.now()
+    const offered = { key, wrap, box: encrypted(wrap, name, key) }
+    const stored = keys.create(name, offered.box)
+    return stored instanceof Promise
+      ? stored.then((found) => held(name, offered, found))
+      : held(name, offered, stored)
+  }
+
   return {
     async get(name) {
       const wrapped = await keys.get(name)
       return wrapped && opened(name, wrapped)
     },
 
-    async create(name, key) {
-      if (!rings.isFresh()) await rings.refresh()
-      const { wrap } = rings.now()
-      const offered = encrypted(wrap, name, key)
-      const stored = await keys.create(name, offered)
-      if (!offered.equals(stored)) return opened(name, stored)
-      // A rotation that began meanwhile may have passed by already.
-      if (!rings.isFresh()) await rings.refresh()
-      const ring = rings.now()
-      if (!ring.wrap.equals(wrap))
-        await keys.rewrap([{ name, from: offered, to: encrypted(ring.wrap, name, key) }])
-      return key
-    },
+    create: (name, key) =>
+      rings.isFresh() ? created(name, key) : rings.refresh().then(() => created(name, key)),
 
     destroy: keys.destroy,
   }

@@ -22,8 +22,12 @@ export const unlessErased = (error: unknown): never => {
 export const sealedRequest = ({ vault, clock }: Uses) => {
   const keyOf = (request: TurnRequest): Keyed | Promise<Keyed> => {
     const { call, sessionId, isNewSession } = request
-    const keyed = vault.keyed(sessionKey(call.organizationId, sessionId), isNewSession)
-    return keyed instanceof Promise ? keyed.catch(unlessErased) : keyed
+    try {
+      const keyed = vault.keyed(sessionKey(call.organizationId, sessionId), isNewSession)
+      return keyed instanceof Promise ? keyed.catch(unlessErased) : keyed
+    } catch (error) {
+      return unlessErased(error)
+    }
   }
 
   const sealedAnswers = async (request: TurnRequest) => {

@@ -58,7 +58,7 @@ export const keyStoreContract = (
     await keys.destroy(name)
     const after = reopen ? await reopen() : keys
     t.equal(await after.get(name), undefined)
-    await t.rejects(after.create(name, bytes(3)), KeyDestroyed)
+    await t.rejects(async () => after.create(name, bytes(3)), KeyDestroyed)
     t.strictSame([...((await after.get(other)) ?? [])], [...bytes(2)])
   })
 
@@ -105,7 +105,7 @@ export const keyStoreContract = (
     t.strictSame([...((await after.get(other)) ?? [])], [...bytes(1)])
     t.equal(await after.get(gone), undefined)
     t.equal(await after.get(never), undefined)
-    await t.rejects(after.create(gone, bytes(3)), KeyDestroyed)
+    await t.rejects(async () => after.create(gone, bytes(3)), KeyDestroyed)
   })
 
   t.test('a key that is destroyed while it is rewrapped stays destroyed', ifCompared, async (t) => {

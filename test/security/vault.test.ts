@@ -76,6 +76,27 @@ t.test('a text is sealed again under another key without unpacking it', async (t
   }
 })
 
+t.test('a new key comes without a promise where the store answers at once', async (t) => {
+  const { keys, kept } = storeInMemory()
+  const create: KeyStore['create'] = (name, wrapped) => {
+    const known = kept.get(name)
+    if (known === null) throw new KeyDestroyed(name)
+    if (!known) kept.set(name, wrapped)
+    return known ?? wrapped
+  }
+  const open = () => vault({ keys: fixedKeys({ ...keys, create }, wrap) })
+  const { keyed, destroy } = open()
+  const one = keyed(name, true)
+  t.notOk(one instanceof Promise)
+  t.equal(keyed(name), one)
+  const sealedText = (await one).seal('hello')
+  const other = await open().keyed(name, true)
+  t.equal(other.open(sealedText), 'hello', 'one that is stored all the same is found')
+  await destroy(name)
+  t.throws(() => keyed(name, true), KeyDestroyed)
+  await t.rejects(async () => keyed(name), KeyDestroyed)
+})
+
 t.test('the same text is never sealed the same way', async (t) => {
   const { seal } = vault({ keys: fixedKeys(storeInMemory().keys, wrap) })
   const boxes = await Promise.all(Array.from({ length: 2_000 }, () => seal(name, 'same')))

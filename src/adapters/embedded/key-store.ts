@@ -1,6 +1,7 @@
 import { KeyDestroyed, type KeyRecords, type KeyStore, type WrappedKey } from '../../ports/keys.ts'
 import { dataKeyKey, dataKeyName } from './index-key.ts'
 import { assertName, type EventLog } from './log.ts'
+import { bufferOf } from './record.ts'
 
 const destroyed = new Uint8Array()
 const recordKey = 'keys'
@@ -21,7 +22,7 @@ export const embeddedKeyStore = (log: EventLog): KeyStore & KeyRecords => {
 
   const store = async (name: string, key: Uint8Array, owed: boolean): Promise<void> => {
     waiting.set(name, key)
-    const write = () => log.keys.put(dataKeyKey(name), Buffer.from(key))
+    const write = () => log.keys.put(dataKeyKey(name), bufferOf(key))
     const prepare = () => {
       // A key that was handed out has to be stored; its place was looked at when it was.
       if (!owed) log.keys.check(dataKeyKey(name))
@@ -47,7 +48,7 @@ export const embeddedKeyStore = (log: EventLog): KeyStore & KeyRecords => {
         return undefined
       })
     },
-    async create(name, wrapped) {
+    create(name, wrapped) {
       assertName(name)
       if (wrapped.length === 0) throw new TypeError('an empty key')
       const known = current(name)

@@ -75,7 +75,7 @@ const used = async ({ store, answers, keys }: Opened) => {
     if (n % 5 === 0) await attempt(() => store.append(`note-${n}`, 'any', [noted('more')]))
     if (n % 5 === 1) await attempt(() => store.append(`new-${n}`, START, [noted('x')]))
     if (n % 5 === 2) await attempt(() => answers.claim(`s-${n}`, 'p', 'h', new Date(0)))
-    if (n % 5 === 3) await attempt(() => keys.create(`k/${n}`, Buffer.from('wrapped')))
+    if (n % 5 === 3) await attempt(async () => keys.create(`k/${n}`, Buffer.from('wrapped')))
     if (n % 5 === 4) await attempt(() => keys.get(`key/${n}`))
   }
   await attempt(() => answers.sweep(new Date()))
