@@ -63,12 +63,12 @@ export async function* itemsOf(
       return upsert(id, await shown(document), position)
     }
     for await (const part of itemParts(some, make)) {
-      held.push(...part)
-      const last = held.at(-1)?.position
-      const end = held.findIndex(({ position }) => position === last)
-      if (end <= 0) continue
-      yield held.slice(0, end)
-      held = held.slice(end)
+      const [next] = part
+      if (!next) continue
+      const shared = held.findIndex(({ position }) => position === next.position)
+      const end = shared === -1 ? held.length : shared
+      if (end > 0) yield held.slice(0, end)
+      held = [...held.slice(end), ...part]
     }
   }
   if (held.length > 0) yield held

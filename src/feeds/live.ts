@@ -12,8 +12,11 @@ import { touched } from './touched.ts'
 /** How long a view may lag behind the log before its subscribers are disconnected. */
 const patienceMs = 2_000
 const leastGatherMs = 5
-/** How long events are gathered; longer for many subscribers, because writing to all takes time. */
-const gatherMs = (subscribers: number) => Math.min(250, leastGatherMs + subscribers / 5)
+/**
+ * How long events are gathered; longer for many subscribers: what one write tells them costs about as
+ * much as what another would.
+ */
+const gatherMs = (subscribers: number) => Math.min(250, leastGatherMs + subscribers / 4)
 
 export type LiveUses = {
   store: Pick<EventStore, 'feed' | 'read' | 'distance'>
@@ -67,7 +70,8 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
         const characters = items.reduce((sum, { text }) => sum + text.length, 0)
         for (const one of subscribers) {
           one.push(items, characters)
-          await giveWay()
+          const turn = giveWay()
+          if (turn) await turn
         }
       }
     } catch (err) {

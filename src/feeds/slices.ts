@@ -14,18 +14,20 @@ type Options = {
 
 /**
  * To be called after each subscriber that was woken: waking many is spread over time, so that a
- * request in between waits for a few of them and not for all.
+ * request in between waits for a few of them and not for all. What it answers, if anything, is to be
+ * waited for.
  */
 export const inSlices = (options: Options = {}) => {
   const { turn = setImmediate, now = () => performance.now() } = options
   const { rest = pause } = options
   let woken = 0
   let began = now()
-  return async (): Promise<void> => {
-    if (++woken % atOnce > 0) return
+
+  const otherWork = async (): Promise<void> => {
     await turn()
     if (now() - began < sliceMs) return
     await rest(restMs)
     began = now()
   }
+  return (): Promise<void> | undefined => (++woken % atOnce > 0 ? undefined : otherWork())
 }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sseBytes, sseOf } from '../../src/feeds/item.ts'
+import { itemsOf, sseBytes, sseOf } from '../../src/feeds/item.ts'
 import { subscriber } from '../../src/feeds/subscriber.ts'
 import { at } from '../support/positions.ts'
 
@@ -26,4 +26,26 @@ t.test('what has waited together comes together', async (t) => {
   const one = subscriber(at(5), () => t.fail('cut'))
   for (const item of items) one.push([item], 20)
   t.strictSame((await one.follow().next()).value, items)
+})
+
+t.test('changes that fit are told in one part, and no part ends within a position', async (t) => {
+  const parts = async (positions: readonly number[], characters: number) => {
+    const ids = new Map(positions.map((position, n) => [`${n}`, at(position)]))
+    const document = { organization_id: 'org-1', text: 'x'.repeat(characters) }
+    const load = async (_: string, names: readonly string[]) =>
+      new Map(names.map((name) => [name, document]))
+    const told: number[][] = []
+    const items = itemsOf(load, 'sessions', 'org-1', ids, async (one) => one)
+    for await (const part of items) told.push(part.map(({ position }) => position))
+    return told
+  }
+  t.strictSame(await parts([1, 2, 3, 3], 10), [[1, 2, 3, 3]])
+  t.strictSame(await parts([1, 1, 2, 2, 2, 3], 40_000), [
+    [1, 1],
+    [2, 2, 2, 3],
+  ])
+  t.strictSame(await parts([5, 5, 5], 70_000), [[5, 5, 5]])
+  t.strictSame(await parts([], 10), [])
+  const many = Array.from({ length: 450 }, (_, n) => n)
+  t.strictSame((await parts(many, 10)).flat(), many)
 })
