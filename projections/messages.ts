@@ -48,16 +48,22 @@ type Said = Seen<
   'UserMessageSent' | 'AssistantMessageRecorded' | 'ClientToolAnswered'
 >
 
-/** What messages of all kinds have. */
-const message = ({ stream, metadata, data, position }: Said) => ({
+/** A message without files and calls. */
+const message = (
+  { stream, metadata, data, position }: Said,
+  event_type: MessageView['event_type'],
+  agent: string | null,
+): MessageView => ({
   event_id: data.messageId,
   content: data.content,
   created_at: metadata.at,
-  visibility: 'visible' as const,
+  visibility: 'visible',
   organization_id: metadata.organization_id,
   session_id: idIn(stream),
   run_id: data.runId,
   position,
+  event_type,
+  agent,
 })
 
 const partOf = ({ mediaType, ...rest }: MessagePart) => ({ ...rest, media_type: mediaType })
@@ -95,22 +101,18 @@ export const messages: Projection<MessageView, typeof sessionEvents> = {
       ? data.messageId
       : [],
   creates: {
-    UserMessageSent: (event) => ({
-      ...message(event),
-      event_type: 'user_message',
-      agent: null,
-      ...(event.data.parts === undefined ? {} : { parts: event.data.parts.map(partOf) }),
-    }),
-    AssistantMessageRecorded: (event) => ({
-      ...message(event),
-      event_type: 'assistant_message',
-      agent: event.data.agent,
-      ...(event.data.toolCalls === undefined ? {} : { tool_calls: event.data.toolCalls }),
-    }),
+    UserMessageSent(event) {
+      const { parts } = event.data
+      const view = message(event, 'user_message', null)
+      return parts === undefined ? view : { ...view, parts: parts.map(partOf) }
+    },
+    AssistantMessageRecorded(event) {
+      const { agent, toolCalls } = event.data
+      const view = message(event, 'assistant_message', agent)
+      return toolCalls === undefined ? view : { ...view, tool_calls: toolCalls }
+    },
     ClientToolAnswered: (event) => ({
-      ...message(event),
-      event_type: 'tool_message',
-      agent: null,
+      ...message(event, 'tool_message', null),
       tool_call_id: event.data.toolId,
     }),
     MessageForked: ({ stream, metadata, data, position }) => ({

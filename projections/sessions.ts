@@ -56,6 +56,13 @@ const touched = (view: SessionView, { metadata }: Event): SessionView => ({
   last_update_time: metadata.at,
 })
 
+/** With one message more. */
+const said = (view: SessionView, { metadata }: Event): SessionView => ({
+  ...view,
+  last_update_time: metadata.at,
+  message_count: view.message_count + 1,
+})
+
 const doubtsOf = ({ runId, inDoubt = [] }: SessionEvent<'RunPaused'>['data']) =>
   inDoubt.map(({ toolId, tool, agent, argumentsDigest, at }) => ({
     run_id: runId,
@@ -77,13 +84,13 @@ const inRun = (view: SessionView, runId: string, change: Partial<SessionRun>): S
 
 const ended =
   (state: 'ended' | 'timed_out') =>
-  (view: SessionView, event: Event & { data: { runId: string } }): SessionView =>
-    touched(
-      view.run?.run_id === event.data.runId
-        ? { ...view, run: { ...doubting(view.run, []), state } }
-        : view,
-      event,
-    )
+  (view: SessionView, event: Event & { data: { runId: string } }): SessionView => {
+    const { run } = view
+    if (run?.run_id !== event.data.runId) return touched(view, event)
+    const { run_id, started_at, current_agent } = run
+    const last_update_time = event.metadata.at
+    return { ...view, last_update_time, run: { run_id, state, started_at, current_agent } }
+  }
 
 /** A session as it begins, with so many messages. */
 const begun = (
@@ -127,8 +134,7 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
   },
   changes: {
     SessionVisibilityChanged: (view, { data }) => ({ ...view, hidden: data.hidden }),
-    UserMessageSent: (view, event) =>
-      touched({ ...view, message_count: view.message_count + 1 }, event),
+    UserMessageSent: said,
     RunStarted: (view, { data, metadata }) => ({
       ...view,
       run: {
@@ -139,10 +145,8 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
       },
     }),
     AgentStarted: (view, { data }) => inRun(view, data.runId, { current_agent: data.agent }),
-    AssistantMessageRecorded: (view, event) =>
-      touched({ ...view, message_count: view.message_count + 1 }, event),
-    ClientToolAnswered: (view, event) =>
-      touched({ ...view, message_count: view.message_count + 1 }, event),
+    AssistantMessageRecorded: said,
+    ClientToolAnswered: said,
     RunResumed: (view, { data, metadata }) =>
       view.run?.run_id === data.runId && view.run.state !== 'processing'
         ? { ...view, run: { ...view.run, state: 'processing', started_at: metadata.at } }

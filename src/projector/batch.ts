@@ -1,5 +1,5 @@
 import type { AnyProjection } from '../../projections/projection.ts'
-import { latest, type Position } from '../domain/event.ts'
+import { latest } from '../domain/event.ts'
 import { type LogBatch, StoreUnavailable } from '../ports/event-store.ts'
 import type { Commit, Document, DocumentChange, Views } from '../ports/views.ts'
 import { folded } from './fold.ts'
@@ -14,16 +14,15 @@ export type ProjectionStore = {
 }
 
 /** What a batch changed in one read model, up to `position`. An error stopped it there. */
-export type FoldedBatch = {
+export type FoldedBatch = Commit & {
   cursor: Cursor
-  changes: readonly DocumentChange[]
-  position: Position
   error?: unknown
   /** The request of the event that it stopped at, where there is one. */
   requestId?: string | undefined
 }
 
 const nothing: readonly DocumentChange[] = []
+const noDocuments: ReadonlyMap<string, Document> = new Map()
 
 const fetched = async (
   projectionStore: ProjectionStore,
@@ -31,40 +30,36 @@ const fetched = async (
   steps: readonly RoutedEvent[],
 ): Promise<ReadonlyMap<string, Document>> => {
   const ids = new Set<string>()
-  let finds: Promise<void>[] | undefined
   for (const { ids: own, clear } of steps) {
-    for (const id of own) ids.add(id)
-    if (!clear) continue
-    finds ??= []
-    finds.push(
-      projectionStore.idsOf(name, clear.index, clear.equals).then((stored) => {
-        clear.stored = stored
-      }),
-    )
+    if (typeof own === 'string') ids.add(own)
+    else for (const id of own) ids.add(id)
+    if (clear) clear.stored = await projectionStore.idsOf(name, clear.index, clear.equals)
   }
-  if (finds) await Promise.all(finds)
-  return ids.size > 0 ? projectionStore.load(name, [...ids]) : new Map()
+  return ids.size > 0 ? projectionStore.load(name, [...ids]) : noDocuments
 }
 
+/** Folds what concerns one projection. */
 const outcome = async (
   projectionStore: ProjectionStore,
   cursor: Cursor,
-  { steps, ...routed }: RoutedBatch,
+  routed: RoutedBatch,
   batch: LogBatch,
 ): Promise<FoldedBatch> => {
   const { projection, position } = cursor
+  const { steps } = routed
+  const view = projection.name
   try {
     const stored = await fetched(projectionStore, projection, steps)
     const { changes, done, error = routed.error } = folded(projection, steps, stored)
-    if (!error) return { cursor, changes, position: batch.position }
+    if (!error) return { cursor, view, changes, position: batch.position }
     const failed = steps[done]?.event.position ?? routed.failed
     const before = batch.events.findLast((event) => event.position < failed)?.position ?? position
     const at = batch.events.find((event) => event.position === failed)
     const requestId = at?.metadata.request_id
-    return { cursor, changes, position: latest(position, before), error, requestId }
+    return { cursor, view, changes, position: latest(position, before), error, requestId }
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error
-    return { cursor, changes: [], position, error }
+    return { cursor, view, changes: nothing, position, error }
   }
 }
 
@@ -81,27 +76,18 @@ export const batchFolder = (projections: readonly AnyProjection[]) => {
     cursors: readonly Cursor[],
     batch: LogBatch,
   ): Promise<FoldedBatch[]> => {
-    const { position: end } = batch
+    const { position } = batch
     const routedBatches = route(batch.events, cursors)
-    const outcomes: (FoldedBatch | Promise<FoldedBatch>)[] = []
-    for (const [n, cursor] of cursors.entries()) {
+    const outcomes: FoldedBatch[] = []
+    const concerned: Promise<FoldedBatch>[] = []
+    for (let n = 0; n < cursors.length; n++) {
+      const cursor = cursors[n]
+      if (!cursor || cursor.error || position <= cursor.position) continue
       const routed = routedBatches[n]
-      if (!routed || cursor.error || end <= cursor.position) continue
-      const idle = routed.steps.length === 0 && !routed.error
-      outcomes.push(
-        idle
-          ? { cursor, changes: nothing, position: end }
-          : outcome(projectionStore, cursor, routed, batch),
-      )
+      if (routed) concerned.push(outcome(projectionStore, cursor, routed, batch))
+      else outcomes.push({ cursor, view: cursor.projection.name, changes: nothing, position })
     }
-    return Promise.all(outcomes)
+    for (const one of await Promise.all(concerned)) outcomes.push(one)
+    return outcomes
   }
 }
-
-/** The commits that store folded batches. */
-export const commitsOf = (outcomes: readonly FoldedBatch[]): Commit[] =>
-  outcomes.map(({ cursor, changes, position }) => ({
-    view: cursor.projection.name,
-    changes,
-    position,
-  }))

@@ -24,6 +24,10 @@ export const matchesIndex = (
   values: readonly Scalar[],
 ) => paths.every((path, n) => valueAt(document, path) === values[n])
 
+/** The ids of a step as a list. */
+export const listOf = (ids: RoutedEvent['ids']): readonly string[] =>
+  typeof ids === 'string' ? [ids] : ids
+
 type Folded = { changes: DocumentChange[]; error?: unknown; done: number }
 
 /** All of a batch or, where it throws, nothing. */
@@ -34,7 +38,7 @@ const foldedWhole = (
 ): Folded => {
   const batches = new Map<string, RecordedEvent[]>()
   for (const { event, ids } of steps)
-    for (const id of ids) {
+    for (const id of listOf(ids)) {
       const batch = batches.get(id)
       if (batch) batch.push(event)
       else batches.set(id, [event])
@@ -61,8 +65,13 @@ const foldedOneByOne = (
   stored: ReadonlyMap<string, Document>,
 ): Folded => {
   const views = new Map<string, Document | undefined>()
-  const cleared = new Set<string>()
-  for (const [n, { event, clear, ids }] of steps.entries())
+  let cleared: Set<string> | undefined
+  let done = 0
+  const fold = (event: RoutedEvent['event'], id: string) => {
+    const view = views.get(id) ?? (views.has(id) ? undefined : stored.get(id))
+    views.set(id, projected(projection, view, event, id))
+  }
+  for (const { event, clear, ids } of steps) {
     try {
       if (clear) {
         const paths = projection.indexes[clear.index]?.equals ?? []
@@ -71,20 +80,21 @@ const foldedOneByOne = (
         for (const id of clear.stored)
           if (!views.has(id)) {
             views.set(id, undefined)
+            cleared ??= new Set()
             cleared.add(id)
           }
       }
-      for (const id of ids) {
-        const view = views.get(id) ?? (views.has(id) ? undefined : stored.get(id))
-        views.set(id, projected(projection, view, event, id))
-      }
+      if (typeof ids === 'string') fold(event, ids)
+      else for (const id of ids) fold(event, id)
     } catch (error) {
-      return { ...foldedOneByOne(projection, steps.slice(0, n), stored), error }
+      return { ...foldedOneByOne(projection, steps.slice(0, done), stored), error }
     }
+    done++
+  }
   const changes: DocumentChange[] = []
   for (const [id, document] of views)
-    if (document !== stored.get(id) || cleared.has(id)) changes.push({ id, document })
-  return { changes, done: steps.length }
+    if (document !== stored.get(id) || cleared?.has(id)) changes.push({ id, document })
+  return { changes, done }
 }
 
 /**

@@ -71,7 +71,7 @@ export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
       const { name } = cursor.projection
       const position = await views.checkpoint(name)
       const ahead = position > end ? { error: new ViewAhead(name, position, end) } : {}
-      return { cursor, changes: [], position, ...ahead }
+      return { cursor, view: name, changes: [], position, ...ahead }
     })
     settled(await Promise.all(outcomes))
     return earliest(...cursors.map(({ position }) => position))

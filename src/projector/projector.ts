@@ -75,7 +75,7 @@ export const projector = (options: Options) => {
   let leading = () => false
 
   const done = (outcomes: readonly FoldedBatch[]) => {
-    marks.moved(outcomes.map(({ cursor, position }) => [cursor.projection.name, position]))
+    marks.moved(outcomes)
     for (const { cursor, position, error, requestId } of outcomes) {
       if (!error) continue
       const { name } = cursor.projection
@@ -84,9 +84,8 @@ export const projector = (options: Options) => {
       marks.stopped(name)
     }
     if (!changes.observed) return
-    for (const { cursor, changes: changed, position } of outcomes)
-      for (const { id, document } of changed)
-        changes.next({ id, document, view: cursor.projection.name, position })
+    for (const { view, changes: changed, position } of outcomes)
+      for (const { id, document } of changed) changes.next({ id, document, view, position })
   }
 
   const project = (right: () => boolean) => {
@@ -100,7 +99,7 @@ export const projector = (options: Options) => {
   /** What the holder, wherever it is, has stored. */
   const look = async () => {
     const names = projections.map(({ name }) => name)
-    const stored = names.map(async (name) => [name, await views.checkpoint(name)] as const)
+    const stored = names.map(async (view) => ({ view, position: await views.checkpoint(view) }))
     marks.moved(await Promise.all(stored))
   }
   const looks = timer(0, pollMs).pipe(

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { AnyProjection } from '../../projections/projection.ts'
 import type { Position } from '../domain/event.ts'
 import { type EventStore, type RecordedEvent, START } from '../ports/event-store.ts'
-import { batchFolder, commitsOf, type ProjectionStore } from './batch.ts'
+import { batchFolder, type ProjectionStore } from './batch.ts'
 import type { Cursor } from './router.ts'
 
 /** Events folded and committed together: large enough to write a busy document once. */
@@ -63,7 +63,7 @@ export const replayTogether = async (
     const end = batch.at(-1)?.position ?? position
     signal?.throwIfAborted()
     const outcomes = await fold(projectionStore, cursors, { events: batch, position: end })
-    await projectionStore.commit(commitsOf(outcomes), true)
+    await projectionStore.commit(outcomes, true)
     for (const { cursor, position: reached, error } of outcomes)
       Object.assign(cursor, { position: reached, error })
     if (cursors.every(({ error }) => error)) break

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { StoreDamaged, StoreUnavailable } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
 import { CheckpointMoved, DocumentRefused, type Views } from '../ports/views.ts'
-import { commitsOf, type FoldedBatch, type ProjectionStore } from './batch.ts'
+import type { FoldedBatch, ProjectionStore } from './batch.ts'
 
 /** The lease ran out in the middle of a batch. Nothing of the batch was written. */
 class LeadershipLost extends Error {
@@ -61,13 +61,13 @@ export const committed = async (
   more = false,
 ): Promise<readonly FoldedBatch[]> => {
   try {
-    if (outcomes.length > 0) await projectionStore.commit(commitsOf(outcomes), more)
+    if (outcomes.length > 0) await projectionStore.commit(outcomes, more)
     return outcomes
   } catch (error) {
     if (restartsLoop(error) || error instanceof StoreUnavailable) throw error
-    const [{ cursor } = {}, ...others] = outcomes
-    if (cursor && others.length === 0)
-      return [{ cursor, changes: [], position: cursor.position, error }]
+    const [first, ...others] = outcomes
+    if (first && others.length === 0)
+      return [{ ...first, changes: [], position: first.cursor.position, error }]
     const each: FoldedBatch[] = []
     for (const one of outcomes) each.push(...(await committed(projectionStore, [one], more)))
     return each

@@ -12,11 +12,12 @@ type Clear = { index: string; equals: readonly Scalar[]; stored: readonly string
 export type RoutedEvent = {
   event: Seen<EventTable>
   clear: Clear | undefined
-  ids: readonly string[]
+  /** The documents that it is about. */
+  ids: string | readonly string[]
 }
 
 /** A batch as one projection sees it. With an error, its steps end before the event at `failed`. */
-export type RoutedBatch = { steps: RoutedEvent[]; error?: unknown; failed: number }
+export type RoutedBatch = { steps: RoutedEvent[]; error?: unknown; failed: Position }
 
 /** How far one projection is folded: events up to `position` are skipped. An error stops it. */
 export type Cursor = { projection: AnyProjection; position: Position; error?: unknown }
@@ -44,20 +45,20 @@ const readersOf = (projections: readonly AnyProjection[], category: string, type
   return [...readers.values()]
 }
 
+const nothing: readonly string[] = []
+
+/** Undefined: nothing is asked. */
 const routedEvent = (
   projection: EventProjection,
   event: Seen<EventTable>,
   folds: boolean,
-): RoutedEvent => {
+): RoutedEvent | undefined => {
   const cleared = projection.clears?.[event.type]?.(event)
   if (cleared && !projection.indexes[cleared.index])
     throw new TypeError(`${projection.name} has no index ${cleared.index}`)
-  const ids = folds ? projection.id(event) : []
-  return {
-    event,
-    clear: cleared && { ...cleared, stored: [] },
-    ids: typeof ids === 'string' ? [ids] : [...ids],
-  }
+  const ids = folds ? projection.id(event) : nothing
+  if (!cleared && ids.length === 0) return undefined
+  return { event, clear: cleared && { ...cleared, stored: [] }, ids }
 }
 
 /**
@@ -83,35 +84,46 @@ export const batchRouter = (projections: readonly AnyProjection[]) => {
     const category = stream.slice(0, stream.indexOf('-'))
     const types = categories.get(category)
     if (!types) return []
-    const found = types.get(type) ?? readersOf(projections, category, type)
+    const known = types.get(type)
+    if (known) return known
+    const found = readersOf(projections, category, type)
     types.set(type, found)
     return found
   }
 
-  return (batch: readonly RecordedEvent[], cursors: readonly Cursor[]): RoutedBatch[] => {
-    const routedBatches: RoutedBatch[] = cursors.map(({ error }) => ({
-      steps: [],
-      error,
-      failed: START,
-    }))
+  /** Undefined: nothing of the batch concerns that projection. */
+  return (
+    batch: readonly RecordedEvent[],
+    cursors: readonly Cursor[],
+  ): (RoutedBatch | undefined)[] => {
+    const routedBatches: (RoutedBatch | undefined)[] = cursors.map(() => undefined)
+    const add = (n: number, step: RoutedEvent) => {
+      const routed = routedBatches[n]
+      if (routed) routed.steps.push(step)
+      else routedBatches[n] = { steps: [step], failed: START }
+    }
+    /** Whether a projection goes on to a position. */
+    const takes = (n: number, position: Position): boolean => {
+      const cursor = cursors[n]
+      if (!cursor || cursor.error || position <= cursor.position) return false
+      return !routedBatches[n]?.error
+    }
     for (const recorded of batch) {
-      for (const { cursor, stored } of whole) {
-        const { position = Infinity } = cursors[cursor] ?? {}
-        const id = recorded.position > position ? stored.id(recorded) : undefined
-        if (id !== undefined)
-          routedBatches[cursor]?.steps.push({ event: recorded, clear: undefined, ids: [id] })
+      for (const { cursor: n, stored } of whole) {
+        const ids = takes(n, recorded.position) ? stored.id(recorded) : undefined
+        if (ids !== undefined) add(n, { event: recorded, clear: undefined, ids })
       }
       for (const reader of readers(recorded)) {
         let event: Seen<EventTable> | undefined
         for (const { cursor: n, projection, folds } of reader.routes) {
-          const routed = routedBatches[n]
-          const cursor = cursors[n]
-          if (!routed || !cursor || routed.error || recorded.position <= cursor.position) continue
+          if (!takes(n, recorded.position)) continue
           try {
             event ??= reader.decode(recorded)
-            routed.steps.push(routedEvent(projection, event, folds))
+            const step = routedEvent(projection, event, folds)
+            if (step) add(n, step)
           } catch (error) {
-            Object.assign(routed, { error, failed: recorded.position })
+            const { steps = [] } = routedBatches[n] ?? {}
+            routedBatches[n] = { steps, error, failed: recorded.position }
           }
         }
       }

@@ -5,7 +5,7 @@ import { type RecordedEvent, START } from '../ports/event-store.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
 import type { Document } from '../ports/views.ts'
 import { serialQueue } from '../support/serial-queue.ts'
-import { batchFolder, commitsOf } from './batch.ts'
+import { batchFolder } from './batch.ts'
 import { memoryProjectionStore } from './memory-store.ts'
 import type { Cursor } from './router.ts'
 
@@ -84,7 +84,7 @@ export const temporalQuery = (options: Options) => {
     const step = async (events: readonly RecordedEvent[]): Promise<void> => {
       position = events.at(-1)?.position ?? position
       const outcomes = await fold(projectionStore, [cursor], { events, position })
-      for (const { changes } of commitsOf(outcomes)) {
+      for (const { changes } of outcomes) {
         for (const { id, document } of changes) delta.set(id, document ?? null)
         await commit(changes.map(({ id, document }) => [id, document ?? null]))
       }

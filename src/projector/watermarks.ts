@@ -81,11 +81,11 @@ export const watermarks = (names: readonly string[], now: () => number) => {
       })
     },
     /** Where views stand now; a view that went on is waited for again. */
-    moved(marks: Iterable<readonly [string, Position]>) {
-      for (const [name, position] of marks) {
-        if (position <= (positions.get(name) ?? START)) continue
-        positions.set(name, position)
-        aside.delete(name)
+    moved(marks: readonly { view: string; position: Position }[]) {
+      for (const { view, position } of marks) {
+        if (position <= (positions.get(view) ?? START)) continue
+        positions.set(view, position)
+        aside.delete(view)
       }
       settle()
     },

@@ -8,7 +8,7 @@ import {
 } from '../../projections/event-index.ts'
 import type { RecordedEvent } from '../../src/ports/event-store.ts'
 import { START } from '../../src/ports/event-store.ts'
-import { batchFolder, commitsOf } from '../../src/projector/batch.ts'
+import { batchFolder } from '../../src/projector/batch.ts'
 import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
 import { folded } from '../support/folded-trees.ts'
 import { projecting } from '../support/given.ts'
@@ -129,7 +129,7 @@ const writesOf = async (events: readonly RecordedEvent[], length: number) => {
   for (let from = 0; from < events.length; from += length) {
     const position = events[from - 1]?.position ?? START
     const batch = batchOf(events.slice(from, from + length))
-    const commits = commitsOf(await fold(store, [{ projection: eventIndex, position }], batch))
+    const commits = await fold(store, [{ projection: eventIndex, position }], batch)
     await store.commit(commits)
     for (const { id } of commits.flatMap(({ changes }) => changes))
       writes.set(id, (writes.get(id) ?? 0) + 1)

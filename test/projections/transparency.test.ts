@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { nodesId, transparency } from '../../projections/transparency.ts'
 import { START } from '../../src/ports/event-store.ts'
-import { batchFolder, commitsOf } from '../../src/projector/batch.ts'
+import { batchFolder } from '../../src/projector/batch.ts'
 import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
 import { leafOf, lineOf } from '../../src/transparency/leaf.ts'
 import { inclusionProof } from '../../src/transparency/proofs.ts'
@@ -44,9 +44,9 @@ t.test('a tree can be read while a commit is being stored', async (t) => {
   const store = memoryProjectionStore(transparency)
   const fold = batchFolder([transparency])
   const cursor = { projection: transparency, position: START }
-  await store.commit(commitsOf(await fold(store, [cursor], batchOf(events.slice(0, 20)))))
+  await store.commit(await fold(store, [cursor], batchOf(events.slice(0, 20))))
   const shown = new Map(store.documents)
-  for (const { changes } of commitsOf(await fold(store, [cursor], batchOf(events.slice(20)))))
+  for (const { changes } of await fold(store, [cursor], batchOf(events.slice(20))))
     for (const { id, document } of changes) {
       if (document) shown.set(id, document)
       const tree = await treesIn(shown)('org-1')

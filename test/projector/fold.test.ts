@@ -55,7 +55,7 @@ t.test('an event concerns only those who read it', async (t) => {
     batchRouter(toys)(
       batch,
       cursors.map((cursor, n) => (n === 0 ? { ...cursor, position: ahead } : cursor)),
-    ).map(({ steps }) => steps.map(({ event }) => event.position))
+    ).map((routed) => routed?.steps.map(({ event }) => event.position))
   t.strictSame(steps(START), [[2, 3], [3], [2, 3]])
   t.strictSame(steps(at(2)), [[3], [3], [2, 3]], 'and only beyond where they are')
 })

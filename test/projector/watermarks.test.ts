@@ -7,8 +7,8 @@ const patience = 10_000
 t.test('what has passed is answered at once, by one promise for all', async (t) => {
   const marks = watermarks(['a', 'b'], () => 0)
   marks.moved([
-    ['a', at(5)],
-    ['b', at(7)],
+    { view: 'a', position: at(5) },
+    { view: 'b', position: at(7) },
   ])
   t.equal(marks.waitForPosition(at(5), patience), marks.waitForPosition(at(3), patience))
   t.equal(marks.lowest(), 5)
@@ -32,12 +32,12 @@ t.test('a wait ends when the last view it is for has come there', async (t) => {
     ended += 'some,'
   })
   marks.moved([
-    ['a', at(9)],
-    ['b', at(4)],
+    { view: 'a', position: at(9) },
+    { view: 'b', position: at(4) },
   ])
-  marks.moved([['b', at(5)]])
+  marks.moved([{ view: 'b', position: at(5) }])
   t.ok(await some)
-  marks.moved([['c', at(5)]])
+  marks.moved([{ view: 'c', position: at(5) }])
   t.ok(await all)
   t.equal(ended, 'some,all')
 })
@@ -49,18 +49,18 @@ t.test('a wait that lasts too long ends with no', async (t) => {
   time = 10
   t.notOk(await short)
   t.ok(marks.waiting(), 'each for its own time')
-  marks.moved([['a', at(5)]])
+  marks.moved([{ view: 'a', position: at(5) }])
   t.ok(await long)
 })
 
 t.test('nobody waits for a view that has stopped, until it moves', async (t) => {
   const marks = watermarks(['a', 'b'], () => 0)
   const wait = marks.waitForPosition(at(5), patience)
-  marks.moved([['a', at(5)]])
+  marks.moved([{ view: 'a', position: at(5) }])
   marks.stopped('b')
   t.ok(await wait)
   t.equal(marks.lowest(), 5)
-  marks.moved([['b', at(4)]])
+  marks.moved([{ view: 'b', position: at(4) }])
   t.equal(marks.lowest(), 4)
   marks.stopped('b')
   marks.renewed('b', at(2))
@@ -70,7 +70,7 @@ t.test('nobody waits for a view that has stopped, until it moves', async (t) => 
 t.test('a view that stays behind the others is waited for once', async (t) => {
   let time = 0
   const marks = watermarks(['a', 'b'], () => time)
-  marks.moved([['a', at(5)]])
+  marks.moved([{ view: 'a', position: at(5) }])
   const wait = marks.waitForPosition(at(5), 10)
   time = 10
   t.notOk(await wait)
@@ -78,7 +78,7 @@ t.test('a view that stays behind the others is waited for once', async (t) => {
   const both = marks.waitForPosition(at(6), 10)
   time = 20
   t.notOk(await both, 'when none has come there, none is set aside')
-  marks.moved([['b', at(5)]])
+  marks.moved([{ view: 'b', position: at(5) }])
   t.equal(marks.lowest(), 5)
 })
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import { eventIndex } from '../../projections/event-index.ts'
 import { type AskedHistory, type ReadHistory, readHistory } from '../../queries/read-history.ts'
 import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
-import { batchFolder, commitsOf } from '../../src/projector/batch.ts'
+import { batchFolder } from '../../src/projector/batch.ts'
 import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
 import { heldLog, historyOn, indexIn } from '../support/held-log.ts'
 import { anyTime, longHistory, placeIn } from '../support/long-history.ts'
@@ -119,10 +119,10 @@ t.test('history can be read while a commit of the index is being stored', async 
   const fold = batchFolder([eventIndex])
   const first = batchOf(log.slice(0, 200))
   const projection = eventIndex
-  await store.commit(commitsOf(await fold(store, [{ projection, position: START }], first)))
+  await store.commit(await fold(store, [{ projection, position: START }], first))
   const shown = new Map(store.documents)
   const rest = [{ projection, position: first.position }]
-  const commits = commitsOf(await fold(store, rest, batchOf(log.slice(200))))
+  const commits = await fold(store, rest, batchOf(log.slice(200)))
   for (const { id, document } of commits.flatMap(({ changes }) => changes)) {
     if (document) shown.set(id, document)
     const index = indexIn(shown)

@@ -3,7 +3,7 @@ import { type NodesView, type TreeView, transparency } from '../../projections/t
 import { readTree } from '../../queries/read-tree.ts'
 import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
 import type { View } from '../../src/ports/views.ts'
-import { batchFolder, commitsOf } from '../../src/projector/batch.ts'
+import { batchFolder } from '../../src/projector/batch.ts'
 import { memoryProjectionStore } from '../../src/projector/memory-store.ts'
 import type { Cursor } from '../../src/projector/router.ts'
 import { batchOf } from './recorded.ts'
@@ -20,7 +20,7 @@ export const folded = async (
   for (let from = 0, n = 0; from < log.length; n++) {
     const to = from + (lengths[n % lengths.length] ?? 1)
     const outcomes = await fold(projectionStore, [cursor], batchOf(log.slice(from, to)))
-    await projectionStore.commit(commitsOf(outcomes))
+    await projectionStore.commit(outcomes)
     for (const { position, error } of outcomes) Object.assign(cursor, { position, error })
     from = to
   }

@@ -16,14 +16,6 @@ const mostChanges = 4_096
 /** As long as much more is to come, more waits: a document is then written once for many events. */
 const bulk = { afterMs: 2_000, changes: 32_768, bytes: 32 * 1024 * 1024 }
 
-/** What a commit changes in a table; `bytes` is roughly the size of its documents. */
-type Addition = {
-  table: Table
-  changes: readonly DocumentChange[]
-  position: Position
-  bytes: number
-}
-
 /**
  * Changed documents that wait to be written. A table is written whole, with its checkpoint, in one
  * transaction; small ones share it.
@@ -132,25 +124,26 @@ export const viewsBuffer = (db: ViewsDatabase) => {
     current: (table: Table, id: string): Document | undefined =>
       table.changed.has(id) ? table.changed.get(id) : stored(table, id),
 
+    /** Takes what a commit changes in a table. Call `requireWritten` before, and `taken` after. */
+    take(table: Table, changes: readonly DocumentChange[], position: Position) {
+      waiting -= table.changed.size
+      for (const { id, document } of changes) table.changed.set(id, document)
+      waiting += table.changed.size
+      table.checkpoint = position
+      dirty.add(table)
+    },
+
     /**
-     * Takes all commits; or none, if the last write failed and fails again. `more`: as many are to
-     * follow at once.
+     * Writes what is due; `bytes` is roughly the size of the documents that were taken. `more`: as
+     * many are to follow at once.
      */
-    add(commits: readonly Addition[], more = false) {
-      if (refused) write()
-      for (const { table, changes, position, bytes } of commits) {
-        waiting -= table.changed.size
-        for (const { id, document } of changes) table.changed.set(id, document)
-        waiting += table.changed.size
-        waitingBytes += bytes
-        table.checkpoint = position
-        dirty.add(table)
-      }
+    taken(bytes: number, more = false) {
+      waitingBytes += bytes
       const full = more
         ? waiting >= bulk.changes || waitingBytes >= bulk.bytes
         : waiting >= mostChanges
       if (full) return write(more)
-      if (!more) for (const { table } of commits) if (pace.isDue(table)) late.add(table)
+      if (!more) for (const table of dirty) if (pace.isDue(table)) late.add(table)
       if (late.size > 0) writeInPieces()
       if (dirty.size > 0) writeSoon(more ? bulk.afterMs : writeAfterMs)
     },

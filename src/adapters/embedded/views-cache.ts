@@ -18,7 +18,7 @@ const weight = (value: unknown): number => {
 }
 
 /** Marks a document that is known not to exist. */
-const absent: Document = Object.freeze({})
+export const absent: Document = Object.freeze({})
 
 /** Documents by keyspace, then by id. */
 type Half = Map<number, Map<string, Document>>
@@ -55,13 +55,13 @@ export const viewsCache = () => {
   }
 
   return {
-    get(keyspace: number, id: string, read: () => Document | undefined): Document | undefined {
-      let known = young.get(keyspace)?.get(id)
-      if (!known) {
-        known = old.get(keyspace)?.get(id) ?? read() ?? absent
-        keep(keyspace, id, known)
-      }
-      return known === absent ? undefined : known
+    /** Undefined: not known; `absent`: known to be none. */
+    get(keyspace: number, id: string): Document | undefined {
+      const known = young.get(keyspace)?.get(id)
+      if (known) return known
+      const older = old.get(keyspace)?.get(id)
+      if (older) keep(keyspace, id, older)
+      return older
     },
     set: (keyspace: number, id: string, document: Document | undefined) =>
       keep(keyspace, id, document ?? absent),

@@ -1,18 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
+import type { Key } from 'lmdb'
 import type { Position } from '../../domain/event.ts'
 import { START } from '../../ports/event-store.ts'
 import type { Document, Index, ViewSpec } from '../../ports/views.ts'
 import type { ViewsDatabase } from './views-database.ts'
-import {
-  countKey,
-  documentIdOf,
-  entryKey,
-  type IndexPlace,
-  lastPartOf,
-  placer,
-  viewKeyOf,
-  whole,
-} from './views-keys.ts'
+import { documentIdOf, lastPartOf, type Part, placesIn, viewKeyOf, whole } from './views-keys.ts'
 
 /** An index, and the keyspaces of its entries and of their counts by `equals`. */
 export type StoredIndex = Index & { entries: number; counts: number }
@@ -80,27 +72,26 @@ export const viewsCatalog = (db: ViewsDatabase) => {
   })
 
   const fill = (index: StoredIndex, { documents }: StoredTable) => {
-    const place = placer(index)
-    const counts = new Map<string, IndexPlace>()
-    const totals = new Map<string, number>()
+    const places = placesIn(index)
+    const totals = new Map<string, { key: Part[]; total: number }>()
     for (let { start, end } = whole(documents); ; ) {
       const page = [...db.getRange({ start, end, limit: pageSize + 1 })]
       for (const { key, value } of page.slice(0, pageSize)) {
-        const at = place(value as Document)
-        if (!at) continue
-        db.putSync(entryKey(index.entries, at, documentIdOf(key)), null)
+        const entry = places.entry(index.entries, value as Document, documentIdOf(key))
+        if (!entry) continue
+        db.putSync(entry as Key, null)
         if (index.totals === false) continue
-        const equals = at.slice(0, index.equals.length)
-        const name = JSON.stringify(equals)
-        counts.set(name, equals)
-        totals.set(name, (totals.get(name) ?? 0) + 1)
+        const counted = places.count(index.counts, entry)
+        const name = JSON.stringify(counted)
+        const known = totals.get(name)
+        if (known) known.total++
+        else totals.set(name, { key: counted, total: 1 })
       }
       const next = page[pageSize]
       if (!next) break
       start = next.key
     }
-    for (const [name, equals] of counts)
-      db.putSync(countKey(index.counts, equals), totals.get(name))
+    for (const { key, total } of totals.values()) db.putSync(key as Key, total)
   }
 
   /** Fills new and changed indexes from the documents. */

@@ -1,4 +1,3 @@
-import { turnedId } from './index-key.ts'
 import type { ViewsDatabase } from './views-database.ts'
 import { lastPartOf, whole } from './views-keys.ts'
 
@@ -30,15 +29,13 @@ export const idsBehind = (db: ViewsDatabase) => {
   }
 
   return {
-    /** Whether no document of a keyspace is as far back as this id. */
-    all(keyspace: number, id: string): boolean {
-      const turned = turnedId(id)
+    /** Whether no document of a keyspace is as far back as this id, as keys have it. */
+    all(keyspace: number, turned: string): boolean {
       return turned > lastOf(keyspace) && plain.test(turned)
     },
 
     /** A document has been written. */
-    add(keyspace: number, id: string): void {
-      const turned = turnedId(id)
+    add(keyspace: number, turned: string): void {
       if (turned > lastOf(keyspace)) last.set(keyspace, plain.test(turned) ? turned : unknown)
     },
   }

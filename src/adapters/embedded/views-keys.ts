@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Key } from 'lmdb'
 import type { Document, Find, Index, Scalar } from '../../ports/views.ts'
-import { idOfTurned, turnedId } from './index-key.ts'
+import { idOfTurned } from './index-key.ts'
 
 /**
  * The keys of the views' one ordered database. A document is at `[keyspace, id]`, where the part of its
@@ -9,7 +9,7 @@ import { idOfTurned, turnedId } from './index-key.ts'
  * `[keyspace, ...equals, orderBy, id]`, a count at `[keyspace, ...equals]`. They sort as null, false,
  * true, numbers, strings by code point; keys have room for 1,978 bytes.
  */
-type Part = Scalar | Uint8Array
+export type Part = Scalar | Uint8Array
 
 /** Sorts after every value. */
 const end = Buffer.from([255])
@@ -40,7 +40,8 @@ export const assertId = (id: string): void => {
     throw new TypeError(`not fit for a document's id: ${JSON.stringify(id.slice(0, 100))}`)
 }
 
-export const documentKey = (keyspace: number, id: string): Key => viewKeyOf(keyspace, turnedId(id))
+/** `turned`: the id as keys have it. */
+export const documentKey = (keyspace: number, turned: string): Key => viewKeyOf(keyspace, turned)
 
 /** The last part of a key; of an entry's, the id of its document. */
 export const lastPartOf = (key: Key): string => String(Array.isArray(key) ? key.at(-1) : key)
@@ -48,71 +49,67 @@ export const lastPartOf = (key: Key): string => String(Array.isArray(key) ? key.
 /** The id of the document at a key. */
 export const documentIdOf = (key: Key): string => idOfTurned(lastPartOf(key))
 
-const scalarAt = (document: Document, path: readonly string[]): Scalar | undefined => {
-  let value: unknown = document
-  for (const name of path) {
-    if (typeof value !== 'object' || value === null) return undefined
-    value = Reflect.get(value, name)
+/** Reads a field: undefined where there is none, or it is not a scalar. */
+const fieldAt = (path: string): ((document: Document) => Scalar | undefined) => {
+  const [first = '', ...rest] = path.split('.')
+  return (document) => {
+    let value = document[first]
+    for (const name of rest) {
+      if (typeof value !== 'object' || value === null) return undefined
+      value = Reflect.get(value, name)
+    }
+    if (value === null) return value
+    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+      ? value
+      : undefined
   }
-  if (value === null) return value
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? value
-    : undefined
 }
-
-/** The place of a document in an index: its group, then its `orderBy` value. */
-export type IndexPlace = readonly Scalar[]
 
 /**
  * The values of `equals` as keys hold them: the last, most specific one first. Ids begin with their
  * time, so new entries are neighbours, whatever organization they belong to.
  */
-export const groupOf = (equals: readonly Scalar[]): IndexPlace => equals.toReversed()
+const groupOf = <Value>(equals: readonly Value[]): readonly Value[] => equals.toReversed()
 
-/** Finds a document's place; undefined when an `equals` field is missing or not a scalar. */
-export const placer = ({ equals, orderBy }: Index) => {
-  const paths = equals.map((path) => path.split('.')).reverse()
-  const order = orderBy?.split('.')
-  return (document: Document | undefined): IndexPlace | undefined => {
-    if (!document) return undefined
-    const place: Scalar[] = []
-    for (const path of paths) {
-      const value = scalarAt(document, path)
-      if (value === undefined) return undefined
-      place.push(value)
-    }
-    if (order) place.push(scalarAt(document, order) ?? null)
-    return place
+/** The key of how many documents have these values. */
+export const countKey = (keyspace: number, equals: readonly Scalar[]): Key =>
+  viewKeyOf(keyspace, ...groupOf(equals).map(part))
+
+/** Where an index has documents. */
+export const placesIn = ({ equals, orderBy }: Index) => {
+  const fields = groupOf(equals).map(fieldAt)
+  const order = orderBy === undefined ? undefined : fieldAt(orderBy)
+
+  const isSameGroup = (before: Document, after: Document): boolean => {
+    for (const field of fields) if (field(before) !== field(after)) return false
+    return true
+  }
+
+  return {
+    /** The key of a document's entry; undefined when an `equals` field is missing or not a scalar. */
+    entry(keyspace: number, document: Document, id: string): Part[] | undefined {
+      const key: Part[] = [keyspace]
+      for (const field of fields) {
+        const value = field(document)
+        if (value === undefined) return undefined
+        key.push(part(value))
+      }
+      if (order) key.push(part(order(document) ?? null))
+      key.push(id)
+      return key
+    },
+    /** Whether a change of a document leaves its entry alone. */
+    isSame: (before: Document, after: Document): boolean =>
+      isSameGroup(before, after) && (!order || order(before) === order(after)),
+    isSameGroup,
+    /** The key of how many documents have the values that an entry begins with. */
+    count(keyspace: number, entry: readonly Part[]): Part[] {
+      const key = entry.slice(0, fields.length + 1)
+      key[0] = keyspace
+      return key
+    },
   }
 }
-
-/** Whether two places have the same first values. */
-export const samePlace = (
-  a: IndexPlace | undefined,
-  b: IndexPlace | undefined,
-  length = Math.max(a?.length ?? 0, b?.length ?? 0),
-): boolean => {
-  if (!a || !b) return a === b
-  for (let n = 0; n < length; n++) if (a[n] !== b[n]) return false
-  return true
-}
-
-/** The key of the first `length` values of a place. */
-const placeKey = (keyspace: number, place: IndexPlace, length: number): Part[] => {
-  const key: Part[] = [keyspace]
-  for (let n = 0; n < length; n++) key.push(part(place[n] ?? null))
-  return key
-}
-
-export const entryKey = (keyspace: number, place: IndexPlace, id: string): Key => {
-  const key = placeKey(keyspace, place, place.length)
-  key.push(id)
-  return key as Key
-}
-
-/** `length`: of the group that a place begins with. */
-export const countKey = (keyspace: number, place: IndexPlace, length = place.length): Key =>
-  placeKey(keyspace, place, length) as Key
 
 /** Half-open: start <= key < end. */
 export type Range = { start: Key; end: Key }

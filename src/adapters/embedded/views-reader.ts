@@ -5,15 +5,7 @@ import { mergedKeys, type Page } from './merged-keys.ts'
 import type { ViewsBuffer } from './views-buffer.ts'
 import type { StoredIndex } from './views-catalog.ts'
 import type { ViewsDatabase } from './views-database.ts'
-import {
-  countKey,
-  documentIdOf,
-  groupOf,
-  lastPartOf,
-  type Range,
-  rangeOf,
-  whole,
-} from './views-keys.ts'
+import { countKey, documentIdOf, lastPartOf, type Range, rangeOf, whole } from './views-keys.ts'
 import type { Table } from './views-writing.ts'
 
 const pageSize = 500
@@ -41,7 +33,7 @@ export const viewsReader = (db: ViewsDatabase, { writeTable, stored }: ViewsBuff
     { start, end }: Range,
   ): number =>
     from === undefined && below === undefined && totals !== false
-      ? ((db.get(countKey(counts, groupOf(group))) as number | undefined) ?? 0)
+      ? ((db.get(countKey(counts, group)) as number | undefined) ?? 0)
       : db.getKeysCount({ start, end })
 
   const keysIn = (ranges: readonly Range[], page: Page): Iterable<Key> => {

@@ -194,14 +194,18 @@ export const embeddedViews = (
 
     commit: (commits, generation, more) =>
       attempt(() => {
-        const due: Parameters<typeof on.buffer.add>[0][number][] = []
+        let bytes = 0
+        for (const { view, changes, position } of commits) {
+          if (position <= generationOf(view, generation).checkpoint) continue
+          for (const { id } of changes) assertId(id)
+          bytes += requireStorable(view, changes)
+        }
+        on.buffer.requireWritten()
         for (const { view, changes, position } of commits) {
           const table = generationOf(view, generation)
-          if (position <= table.checkpoint) continue
-          for (const { id } of changes) assertId(id)
-          due.push({ table, changes, position, bytes: requireStorable(view, changes) })
+          if (position > table.checkpoint) on.buffer.take(table, changes, position)
         }
-        on.buffer.add(due, more)
+        on.buffer.taken(bytes, more)
       }),
 
     beginRebuild: (view) =>
