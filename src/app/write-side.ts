@@ -28,12 +28,13 @@ export const writeSide = ({ stores, master, clock, times, modelFault, telemetry 
   const secrets = secretsOf(master.secret)
   const vault = vaultOf({ keys: wrappedKeys(keys, master.rings) })
   const blobs = sealedBlobs({ blobs: stores.blobs, vault })
-  const appends = watchedAppends(events, clock)
+  const appends = watchedAppends()
   const plain = transactorOf({
-    store: appends.store,
+    store: events,
     snapshots,
     clock,
     times,
+    appends,
     shared: sharedEvents,
   })
   const transactor = telemetry ? tracedTransactor(plain, telemetry) : plain

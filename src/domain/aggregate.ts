@@ -47,6 +47,10 @@ export const platformStreamOf = <State, Table extends EventTable>(
 
 export const evolved = <State, Table extends EventTable>(
   { evolve }: Aggregate<State, Table>,
-  state: State,
+  initial: State,
   events: readonly EventOf<Table>[],
-): State => events.reduce((before, { type, data }) => evolve[type](before, data), state)
+): State => {
+  let state = initial
+  for (const { type, data } of events) state = evolve[type](state, data)
+  return state
+}

@@ -1,94 +1,60 @@
-import { v5 as uuidOf } from 'uuid'
-import { type EventOf, type EventTable, evolved } from '../domain/aggregate.ts'
-import { schemaVersionOf } from '../domain/versions.ts'
-import { type Call, metadataOf } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
-import {
-  AppendTooLarge,
-  type EventStore,
-  type NewEvent,
-  RevisionConflict,
-} from '../ports/event-store.ts'
+import { AppendTooLarge, type EventStore, RevisionConflict } from '../ports/event-store.ts'
 import type { AppendTimes } from './append-times.ts'
-import type {
-  AnyStream,
-  CachedStream,
-  Decided,
-  PendingDecision,
-  StreamCache,
+import { accepted, decisionsMade, isIdle } from './decide-all.ts'
+import {
+  type AnyStream,
+  apart,
+  type CachedStream,
+  type PendingDecision,
+  type PendingLoad,
+  type StreamCache,
+  taken,
+  takenLoads,
 } from './stream-cache.ts'
+import type { WatchedAppends } from './watched-appends.ts'
 
 const maxAttempts = 8
-const namespace = '6f1d3c1e-55a1-4c0b-9a55-3d2f7f0c1b7e'
 
 type Options = {
   store: Pick<EventStore, 'append'>
   cache: StreamCache
   clock: Pick<Clock, 'id'>
-  times: Pick<AppendTimes, 'stamp' | 'during'>
+  times: Pick<AppendTimes, 'stamp' | 'began' | 'ended'>
+  appends: Pick<WatchedAppends, 'stored' | 'failed'>
   /** Other processes write to the store too. */
   shared: boolean
 }
 
-/** A decision on the state that the ones before it leave. */
-type Accepted = { one: PendingDecision; events: Decided; state: unknown }
+const refuseAll = (
+  waiting: readonly Pick<PendingDecision, 'refused'>[],
+  failure: unknown,
+): undefined => {
+  for (const one of waiting) one.refused(failure)
+}
 
-/** What makes the decisions that wait for a stream, and appends their events. */
-export const appendDecisions = ({ store, cache, clock, times, shared }: Options) => {
-  /** Events of a call with a scope have the same ids when the call is made again. */
-  const stamped = (
-    name: string,
-    revision: number,
-    { call, at }: { call: Call; at: string },
-    events: Decided,
-  ): NewEvent[] => {
-    const metadata = metadataOf(call, 1, at)
-    return events.map(({ type, data }, n) => {
-      const version = schemaVersionOf(type)
-      return {
-        id: call.scope
-          ? uuidOf(`${call.scope}/${name}/${revision + 1 + n}`, namespace)
-          : clock.id(),
-        type,
-        data,
-        metadata: version === 1 ? metadata : { ...metadata, schema_version: version },
-        decided: true,
-      }
-    })
+const stand = (batch: readonly PendingDecision[]): void => {
+  for (const one of batch) {
+    one.stands = true
+    one.decided?.(one.events)
   }
+}
 
-  /** Makes each decision on the state that the ones before it leave. Stores nothing. */
-  const decideAll = (
-    { aggregate, name }: AnyStream,
-    cached: CachedStream,
-    batch: readonly PendingDecision[],
-  ) => {
-    let { state } = cached
-    const at = times.stamp()
-    const events: NewEvent[] = []
-    const accepted: Accepted[] = []
-    const refused: { one: PendingDecision; error: unknown }[] = []
-    for (const one of batch) {
-      try {
-        const decided = one.decide(state)
-        state = evolved(aggregate, state, decided as readonly EventOf<EventTable>[])
-        const { call } = one
-        for (const event of stamped(name, cached.revision + events.length, { call, at }, decided))
-          events.push(event)
-        accepted.push({ one, events: decided, state })
-      } catch (error) {
-        refused.push({ one, error })
-      }
-    }
-    return { state, events, accepted, refused, at }
-  }
+/** Their events are stored, and are the last of the stream. */
+const tellStored = (batch: readonly PendingDecision[], cached: CachedStream, at: string): void => {
+  const last = batch.at(-1)
+  if (last) cached.state = last.state
+  const { position, revision } = cached
+  for (const { stored, events, state } of batch) stored({ events, state, position, revision, at })
+}
 
-  const refuseAll = (batch: readonly PendingDecision[], failure: unknown): void => {
-    for (const one of batch) one.refused(failure)
-  }
+/** What serves a stream: makes the decisions that wait for it, appends their events, answers its readers. */
+export const appendDecisions = (options: Options) => {
+  const { store, cache, clock, times, appends, shared } = options
+  const { decideAll } = decisionsMade(clock)
 
-  /** Reads a stream to its end before decisions are made; false: it could not be read. */
-  const readFor = async (
+  /** Reads a stream to its end before decisions are made; else they are refused. */
+  const isReadFor = async (
     batch: readonly PendingDecision[],
     stream: AnyStream,
     cached: CachedStream,
@@ -100,62 +66,86 @@ export const appendDecisions = ({ store, cache, clock, times, shared }: Options)
     return false
   }
 
-  /**
-   * Makes decisions in order and stores all their events with one append. `fresh`: the stream was
-   * read to its end after they were asked for. Otherwise, where the store is shared, no refusal and
-   * no decision without events goes out before the stream is read to its end. When another process
-   * was faster, all are made again on what it wrote.
-   */
-  const decideAndAppend = async (
+  /** `fresh`: the stream was read to its end after these loads were asked for. */
+  const answer = async (
     stream: AnyStream,
     cached: CachedStream,
-    waiting: readonly PendingDecision[],
+    loads: readonly PendingLoad[],
     fresh: boolean,
   ): Promise<void> => {
-    let batch = waiting
-    let current = !cached.known || fresh || !shared
-    if (!cached.known && !(await readFor(batch, stream, cached))) return
-    for (let attempt = 1; ; attempt++) {
-      const { state, events, accepted, refused, at } = decideAll(stream, cached, batch)
-      const idle = accepted.some(({ events }) => events.length === 0)
-      if (!current && (refused.length > 0 || idle)) {
-        if (!(await readFor(batch, stream, cached))) return
-        current = true
-        continue
-      }
-      for (const { one, error } of refused) one.refused(error)
-      const stand = () => {
-        for (const { one, events } of accepted) one.decided(events)
-      }
-      // Where others write too, a decision may have to be made again until it is stored.
-      if (!shared) stand()
-      batch = accepted.map(({ one }) => one)
-      try {
-        if (events.length > 0) {
-          const last = await times.during(store.append(stream.name, cached.revision, events))
-          Object.assign(cached, { state, ...last })
-        }
-        stand()
-      } catch (error) {
-        if (error instanceof AppendTooLarge && batch.length > 1) {
-          // Together they are too large for one append; one at a time they may not be.
-          for (const one of batch) await decideAndAppend(stream, cached, [one], current)
-          return
-        }
-        if (!(error instanceof RevisionConflict) || attempt >= maxAttempts) {
-          cache.forget(stream, cached)
-          refuseAll(batch, error)
-          return
-        }
-        if (!(await readFor(batch, stream, cached))) return
-        current = true
-        continue
-      }
-      const { position, revision } = cached
-      for (const { one, events, state } of accepted)
-        one.stored({ events, state, position, revision, at })
-      return
-    }
+    const current = cached.known && (fresh || !shared)
+    const failure = current ? undefined : await cache.caughtUp(stream, cached)
+    if (failure) return refuseAll(loads, failure)
+    const { state, revision, position } = cached
+    for (const { loaded } of loads) loaded({ state, revision, position })
   }
-  return decideAndAppend
+
+  /**
+   * Decides and answers until nothing waits for the stream. What waits is decided in order and
+   * stored with one append. Where the store is shared, no refusal and no decision without events
+   * goes out before the stream is read to its end; when another process was faster, all are made
+   * again on what it wrote.
+   */
+  return async (stream: AnyStream, cached: CachedStream): Promise<void> => {
+    cache.activate(stream, cached)
+    while (cached.waiting.length > 0 || cached.loads.length > 0) {
+      let loads = takenLoads(cached)
+      const cold = !cached.known
+      const unread = cold ? await cache.caughtUp(stream, cached) : undefined
+      let batch = taken(cached)
+      if (unread !== undefined) {
+        refuseAll(batch, unread)
+        refuseAll(loads, unread)
+        continue
+      }
+      let current = cold || !shared
+      for (let attempt = 1; batch.length > 0; attempt++) {
+        const at = times.stamp()
+        const events = decideAll(stream, cached, batch, at)
+        if (!current && batch.some(isIdle)) {
+          if (!(await isReadFor(batch, stream, cached))) break
+          current = true
+          continue
+        }
+        batch = accepted(batch)
+        // Where others write too, a decision may have to be made again until it is stored.
+        if (!shared) stand(batch)
+        let failure: unknown
+        if (events.length > 0) {
+          const appending = store.append(stream.name, cached.revision, events)
+          times.began(appending)
+          try {
+            const { revision, position } = await appending
+            cached.revision = revision
+            cached.position = position
+            appends.stored()
+          } catch (error) {
+            failure = error
+            appends.failed(error, at)
+          }
+          times.ended(appending)
+        }
+        if (failure === undefined) {
+          if (shared) stand(batch)
+          tellStored(batch, cached, at)
+          break
+        }
+        if (failure instanceof AppendTooLarge && batch.length > 1) {
+          // Together they are too large for one append; one at a time they may not be.
+          apart(cached, batch, loads)
+          loads = []
+          break
+        }
+        if (!(failure instanceof RevisionConflict) || attempt >= maxAttempts) {
+          cache.forget(stream, cached)
+          refuseAll(batch, failure)
+          break
+        }
+        if (!(await isReadFor(batch, stream, cached))) break
+        current = true
+      }
+      if (loads.length > 0) await answer(stream, cached, loads, cold)
+    }
+    cache.release(stream, cached)
+  }
 }

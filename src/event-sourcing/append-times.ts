@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts'
-import { type EventStore, START } from '../ports/event-store.ts'
+import { type EventStore, type RecordedEvent, START } from '../ports/event-store.ts'
 
 /**
  * When events are appended: by the clock, and never earlier than an event that this process has
@@ -8,29 +8,37 @@ import { type EventStore, START } from '../ports/event-store.ts'
  */
 export const appendTimes = ({ now }: Pick<Clock, 'now'>) => {
   let latest = Number.NEGATIVE_INFINITY
+  /** The latest time that was asked for, as it is written. */
+  let stamped = Number.NaN
+  let stamp = ''
   const underWay = new Set<Promise<unknown>>()
 
   const raise = (time: number): void => {
     if (time > latest) latest = time
   }
 
-  const seen = (events: readonly { metadata: { at: string } }[]): void => {
-    for (const { metadata } of events) raise(Date.parse(metadata.at))
+  const seen = (events: readonly RecordedEvent[]): void => {
+    // What was decided here was stamped here.
+    for (const { metadata, decided } of events) if (!decided) raise(Date.parse(metadata.at))
   }
 
   return {
     /** The time of events that are appended now, in ISO 8601. */
     stamp(): string {
       raise(now().getTime())
-      return new Date(latest).toISOString()
+      if (stamped !== latest) {
+        stamped = latest
+        stamp = new Date(latest).toISOString()
+      }
+      return stamp
     },
 
-    /** An append of events that have just been stamped. */
-    during<T>(append: Promise<T>): Promise<T> {
-      const over = () => underWay.delete(append)
+    /** An append of events that have just been stamped; to be told when it is over. */
+    began: (append: Promise<unknown>): void => {
       underWay.add(append)
-      append.then(over, over)
-      return append
+    },
+    ended: (append: Promise<unknown>): void => {
+      underWay.delete(append)
     },
 
     /**

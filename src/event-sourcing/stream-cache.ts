@@ -20,11 +20,19 @@ export type Transacted<State, Events> = {
   at: string
 }
 
-/** A decision that waits for its stream. */
+/** A decision that waits for its stream, and what came of it when it was last made. */
 export type PendingDecision = {
   decide(state: unknown): Decided
   call: Call
-  decided(events: Decided): void
+  events: Decided
+  /** After its events. */
+  state: unknown
+  /** What `decide` threw. */
+  refusal: { error: unknown } | undefined
+  /** It is not made again, so others may rest on it. */
+  stands: boolean
+  /** Told when it stands, where that is not at once. */
+  decided: ((events: Decided) => void) | undefined
   stored(result: Transacted<unknown, Decided>): void
   refused(error: unknown): void
 }
@@ -40,6 +48,8 @@ export type CachedStream = Loaded<unknown> & {
   /** False: not read yet, or what was read may be outdated. */
   known: boolean
   waiting: PendingDecision[]
+  /** So many of those that wait are appended one by one: together they were too large. */
+  apart: number
   loads: PendingLoad[]
   busy: boolean
 }
@@ -56,6 +66,36 @@ const snapshotAfter = 500
 
 /** The size of a cached stream besides its state, in characters. */
 const bareStream = 500
+
+/** The decisions to be made next. */
+export const taken = (cached: CachedStream): readonly PendingDecision[] => {
+  const { waiting } = cached
+  if (cached.apart > 0) {
+    cached.apart--
+    return waiting.splice(0, 1)
+  }
+  cached.waiting = []
+  return waiting
+}
+
+/** Decisions that are to be made again one by one, before all others; `loads` came after them. */
+export const apart = (
+  cached: CachedStream,
+  decisions: readonly PendingDecision[],
+  loads: readonly PendingLoad[],
+): void => {
+  cached.waiting = [...decisions, ...cached.waiting]
+  cached.apart += decisions.length
+  cached.loads = [...loads, ...cached.loads]
+}
+
+/** The readers to be answered next: none before all that waited with them is decided. */
+export const takenLoads = (cached: CachedStream): readonly PendingLoad[] => {
+  const { loads, apart } = cached
+  if (apart > 0) return []
+  cached.loads = []
+  return loads
+}
 
 /**
  * Streams' states by revision: those being decided on, and as many others as there is room for. The
@@ -95,9 +135,19 @@ export const streamCache = ({ store, snapshots, keep }: Options) => {
 
   return {
     of(stream: AnyStream): CachedStream {
-      const found = active.get(stream.name) ?? kept.get(stream.name)
-      const known = stream.isNew === true
-      return found ?? { ...unread(stream), known, waiting: [], loads: [], busy: false }
+      return (
+        active.get(stream.name) ??
+        kept.get(stream.name) ?? {
+          state: stream.aggregate.initial,
+          revision: -1,
+          position: START,
+          known: stream.isNew === true,
+          waiting: [],
+          apart: 0,
+          loads: [],
+          busy: false,
+        }
+      )
     },
 
     /**

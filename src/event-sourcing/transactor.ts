@@ -12,17 +12,17 @@ import {
   type Decided,
   type Loaded,
   type PendingDecision,
-  type PendingLoad,
   streamCache,
   type Transacted,
 } from './stream-cache.ts'
+import { type WatchedAppends, watchedAppends } from './watched-appends.ts'
 
 /**
- * A decision under way. `decided` settles once it stands: where no other process writes that is before it is on
- * disk, else at the same time as `stored`, which settles once it is.
+ * A decision under way. `decided` is there once it stands: where no other process writes that is before it is on
+ * disk, and mostly at once; else at the same time as `stored`, which settles once it is.
  */
 export type Begun<State, Events> = {
-  decided: Promise<Events>
+  decided: Events | Promise<Events>
   stored: Promise<Transacted<State, Events>>
 }
 
@@ -30,12 +30,29 @@ type Options = {
   store: EventStore
   snapshots: Snapshots
   clock: Clock
-  times?: Pick<AppendTimes, 'stamp' | 'during'>
+  times?: Pick<AppendTimes, 'stamp' | 'began' | 'ended'>
+  /** Told of every append. */
+  appends?: Pick<WatchedAppends, 'stored' | 'failed'>
   /** Other processes write to the store too: nothing is refused before looking again. */
   shared?: boolean
   /** How much of idle streams' states is kept in memory, in characters (`Aggregate.weigh`). */
   keep?: number
 }
+
+const ignored = (): void => undefined
+const notMade: Decided = []
+
+const pending = <State>(decide: (state: State) => Decided, call: Call): PendingDecision => ({
+  decide: decide as (state: unknown) => Decided,
+  call,
+  events: notMade,
+  state: undefined,
+  refusal: undefined,
+  stands: false,
+  decided: undefined,
+  stored: ignored,
+  refused: ignored,
+})
 
 /**
  * Read → fold → decide → append. A stream's state is kept by revision, so a decision costs the same
@@ -46,54 +63,23 @@ type Options = {
  */
 export const transactor = (options: Options) => {
   const { store, snapshots, clock, shared = false, keep = 64_000_000 } = options
-  const { times = appendTimes(clock) } = options
+  const { times = appendTimes(clock), appends = watchedAppends() } = options
   const cache = streamCache({ store, snapshots, keep })
-  const decideAndAppend = appendDecisions({ store, cache, clock, times, shared })
-
-  /** `fresh`: the stream was read to its end after these loads were asked for. */
-  const answer = async (
-    stream: AnyStream,
-    cached: CachedStream,
-    loads: readonly PendingLoad[],
-    fresh: boolean,
-  ): Promise<void> => {
-    const current = cached.known && (fresh || !shared)
-    const failure = current ? undefined : await cache.caughtUp(stream, cached)
-    const { state, revision, position } = cached
-    for (const one of loads)
-      if (failure) one.refused(failure)
-      else one.loaded({ state, revision, position })
-  }
-
-  /** Decides and answers until nothing waits for the stream. */
-  const serve = async (stream: AnyStream, cached: CachedStream): Promise<void> => {
-    cache.activate(stream, cached)
-    while (cached.waiting.length > 0 || cached.loads.length > 0) {
-      const loads = cached.loads.splice(0)
-      const cold = !cached.known
-      const failure = cold ? await cache.caughtUp(stream, cached) : undefined
-      const decisions = cached.waiting.splice(0)
-      if (failure) {
-        for (const one of [...decisions, ...loads]) one.refused(failure)
-        continue
-      }
-      if (decisions.length > 0) await decideAndAppend(stream, cached, decisions, cold)
-      if (loads.length > 0) await answer(stream, cached, loads, cold)
-    }
-    cache.release(stream, cached)
-  }
+  const serve = appendDecisions({ store, cache, clock, times, appends, shared })
 
   const served = (stream: AnyStream, cached: CachedStream): void => {
     if (!cached.busy) void serve(stream, cached)
   }
 
+  /** A decision is made at once where nothing has to be read for it. */
   const wait = <State, Table extends EventTable>(
     stream: Stream<State, Table>,
-    pending: PendingDecision,
+    one: PendingDecision,
   ): void => {
     const any = stream as unknown as AnyStream
     const cached = cache.of(any)
-    cached.waiting.push(pending)
+    if (cached.waiting.length > 0) cached.waiting.push(one)
+    else cached.waiting = [one]
     served(any, cached)
   }
 
@@ -103,21 +89,23 @@ export const transactor = (options: Options) => {
     decide: (state: State) => Events,
     call: Call,
   ): Begun<State, Events> => {
-    const decided = deferred<Events>()
-    const stored = deferred<Transacted<State, Events>>()
-    decided.promise.catch(() => undefined)
-    stored.promise.catch(() => undefined)
-    wait(stream, {
-      decide: decide as (state: unknown) => Decided,
-      call,
-      decided: (events) => decided.resolve(events as unknown as Events),
-      stored: (result) => stored.resolve(result as unknown as Transacted<State, Events>),
-      refused: (error) => {
-        decided.reject(error)
-        stored.reject(error)
-      },
+    const one = pending(decide, call)
+    const stored = new Promise<Transacted<State, Events>>((resolve, reject) => {
+      one.stored = resolve as unknown as PendingDecision['stored']
+      one.refused = (error) => {
+        // Who waits for the decision need not wait for this.
+        stored.catch(ignored)
+        reject(error)
+      }
     })
-    return { decided: decided.promise, stored: stored.promise }
+    wait(stream, one)
+    if (one.stands) return { decided: one.events as unknown as Events, stored }
+    const decided = new Promise<Events>((resolve, reject) => {
+      one.decided = resolve as unknown as (events: Decided) => void
+      stored.catch(reject)
+    })
+    decided.catch(ignored)
+    return { decided, stored }
   }
 
   /**
@@ -130,13 +118,10 @@ export const transactor = (options: Options) => {
     call: Call,
   ): Promise<Transacted<State, Events>> =>
     new Promise((resolve, reject) => {
-      wait(stream, {
-        decide: decide as (state: unknown) => Decided,
-        call,
-        decided: () => undefined,
-        stored: (result) => resolve(result as unknown as Transacted<State, Events>),
-        refused: reject,
-      })
+      const one = pending(decide, call)
+      one.stored = resolve as unknown as PendingDecision['stored']
+      one.refused = reject
+      wait(stream, one)
     })
 
   /**

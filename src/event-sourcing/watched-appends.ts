@@ -1,25 +1,19 @@
-import type { Clock } from '../ports/clock.ts'
-import { type EventStore, StoreUnavailable } from '../ports/event-store.ts'
+import { StoreUnavailable } from '../ports/event-store.ts'
 
-/** An event store that remembers since when it cannot be written. */
-export const watchedAppends = (store: EventStore, { now }: Pick<Clock, 'now'>) => {
+/** Remembers since when the event store cannot be written. */
+export const watchedAppends = () => {
   let failing: Date | undefined
-  const append: EventStore['append'] = (stream, expected, events) => {
-    const began = now()
-    return store.append(stream, expected, events).then(
-      (appended) => {
-        failing = undefined
-        return appended
-      },
-      (error) => {
-        if (error instanceof StoreUnavailable) failing ??= began
-        throw error
-      },
-    )
-  }
   return {
-    store: { ...store, append },
+    stored(): void {
+      failing = undefined
+    },
+    /** `at`: the time of the events that were not stored, in ISO 8601. */
+    failed(error: unknown, at: string): void {
+      if (error instanceof StoreUnavailable) failing ??= new Date(at)
+    },
     /** When the first append failed after the last one that was stored; undefined: all is well. */
     failingSince: (): Date | undefined => failing,
   }
 }
+
+export type WatchedAppends = ReturnType<typeof watchedAppends>

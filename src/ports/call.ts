@@ -54,17 +54,20 @@ export const platformOf = (call: Call): Call => ({ ...call, organizationId: plat
 /** The user whose sessions, messages and memory a call works on. */
 export const actingUser = (call: Call): string | null => call.onBehalfOf ?? call.userId
 
-export const metadataOf = (call: Call, schemaVersion: number, at: string): Metadata => ({
-  organization_id: call.organizationId,
-  actor: { key_id: call.keyId, user_id: call.userId },
-  on_behalf_of: call.onBehalfOf,
-  request_id: call.requestId,
-  $correlationId: call.correlationId,
-  $causationId: call.causationId,
-  schema_version: schemaVersion,
-  at,
-  ...(call.trace ? { trace_id: call.trace.traceId } : {}),
-})
+export const metadataOf = (call: Call, schemaVersion: number, at: string): Metadata => {
+  const metadata: Metadata = {
+    organization_id: call.organizationId,
+    actor: { key_id: call.keyId, user_id: call.userId },
+    on_behalf_of: call.onBehalfOf,
+    request_id: call.requestId,
+    $correlationId: call.correlationId,
+    $causationId: call.causationId,
+    schema_version: schemaVersion,
+    at,
+  }
+  if (call.trace) metadata.trace_id = call.trace.traceId
+  return metadata
+}
 
 /** The same call at a later time, for what follows from `causationId`. */
 export const following = (call: Call, causationId: string, at: Date): Call => ({

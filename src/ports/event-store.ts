@@ -6,7 +6,7 @@ export type NewEvent = {
   type: string
   data: unknown
   metadata: Metadata
-  /** Its data is what its schema gives, as it is where it was decided. */
+  /** Its data is what its schema gives, as it is where it was decided, and is not changed any more. */
   decided?: true
 }
 

@@ -14,6 +14,7 @@ import { sealedBlobs } from '../../src/security/sealed-blobs.ts'
 import { secretFrom, secretsOf, wrapOf } from '../../src/security/secrets.ts'
 import { vault as vaultOf } from '../../src/security/vault.ts'
 import { fixedKeys } from './fixed-keys.ts'
+import { frozen } from './frozen.ts'
 import { call } from './recorded.ts'
 import { clockFrom } from './ticking.ts'
 
@@ -29,7 +30,8 @@ export const platformCall: Call = {
 export const commanded = async (t: Test) => {
   const path = await mkdtemp(join(tmpdir(), 'reprise-'))
   const stores = await openStores({ DATA_DIR: path }, silent)
-  const { events: store, keys, snapshots } = stores
+  const { keys, snapshots } = stores
+  const store = frozen(stores.events)
   const clock = clockFrom(call.at)
   const secrets = secretsOf(secretFrom(Buffer.alloc(32, 7)))
   const vault = vaultOf({ keys: fixedKeys(keys, wrapOf(Buffer.alloc(32, 7))) })

@@ -15,6 +15,7 @@ import { sealedBlobs } from '../../src/security/sealed-blobs.ts'
 import { secretFrom, secretsOf, wrapOf } from '../../src/security/secrets.ts'
 import { vault as vaultOf } from '../../src/security/vault.ts'
 import { fixedKeys } from './fixed-keys.ts'
+import { frozen } from './frozen.ts'
 import { gathered } from './noted.ts'
 import { call } from './recorded.ts'
 import { clockFrom } from './ticking.ts'
@@ -39,7 +40,7 @@ const unlessRefused = (error: unknown): void => {
 export const commanding = async (t: Test) => {
   const path = await mkdtemp(join(tmpdir(), 'reprise-'))
   const log = await openLog({ path })
-  const store = embeddedEventStore(log)
+  const store = frozen(embeddedEventStore(log))
   const clock = clockFrom(call.at)
   const secrets = secretsOf(secretFrom(Buffer.alloc(32, 7)))
   const vault = vaultOf({ keys: fixedKeys(embeddedKeyStore(log), wrapOf(Buffer.alloc(32, 7))) })

@@ -21,14 +21,14 @@ export class NotYet extends Error {
   override readonly name = 'NotYet'
 }
 
-type Queued = {
-  bytes: number
-  about: string | undefined
-  alone: boolean
-  owed: boolean
-  /** Runs in the transaction; returns a function that answers the caller once it is on disk. */
-  run(): () => void
-  fail(error: Error): void
+/** A change with its caller, and what the caller is told once it is on disk. */
+type Waiting = {
+  change: QueuedWrite<unknown>
+  resolve(value: unknown): void
+  reject(error: unknown): void
+  value: unknown
+  /** Its own error, in place of a value. */
+  refused: { error: unknown } | undefined
 }
 
 type Commits = {
@@ -40,65 +40,83 @@ type Commits = {
   committed(): void
   /** Nothing of the batch was stored; returns the error for its callers. */
   failed(cause: unknown): Error
+  /** The error of one `prepare`, as its caller is told. */
+  refused(error: unknown): unknown
 }
 
 const maxChanges = 1_000
 const maxBytes = 4 * 1024 * 1024
 
+const isAnswered = ({ change }: Waiting): boolean => change.owed === true
+
 /**
  * Gathers changes, in order, and stores them batch by batch, each batch whole or not at all. A
  * batch is begun when the one before is on disk: what comes meanwhile makes up the next.
  */
-export const commitQueue = ({ commit, committed, failed }: Commits) => {
-  let queue: Queued[] = []
+export const commitQueue = ({ commit, committed, failed, refused }: Commits) => {
+  let queue: Waiting[] = []
   let scheduled = false
   let under: Promise<void> | undefined
 
-  const take = (): Queued[] => {
+  /** How many of those that wait go into the next batch. */
+  const sizeOfNext = (): number => {
+    let subjects: Set<string> | undefined
     let bytes = 0
-    let count = 0
-    const subjects = new Set<string>()
-    if (queue[0]?.alone) return queue.splice(0, 1)
-    for (const { bytes: own, about, alone } of queue) {
-      if (alone) break
-      bytes += own
-      if (count === maxChanges || (count > 0 && bytes > maxBytes)) break
-      if (about !== undefined) {
-        if (subjects.has(about)) break
-        subjects.add(about)
-      }
-      count++
+    for (const [n, { change }] of queue.entries()) {
+      if (change.alone) return n === 0 ? 1 : n
+      bytes += change.bytes
+      if (n === maxChanges || (n > 0 && bytes > maxBytes)) return n
+      const { about } = change
+      if (about === undefined) continue
+      subjects ??= new Set()
+      if (subjects.has(about)) return n
+      subjects.add(about)
     }
-    return queue.splice(0, count)
+    return queue.length
   }
 
-  const refuse = (batch: readonly Queued[], cause: unknown) => {
+  const take = (): Waiting[] => {
+    const count = sizeOfNext()
+    const batch = queue
+    queue = batch.splice(count)
+    return batch
+  }
+
+  const refuse = (batch: readonly Waiting[], cause: unknown) => {
     const error = failed(cause)
-    queue = [...batch.filter(({ owed }) => owed), ...queue]
-    for (const change of batch) change.fail(error)
+    queue = [...batch.filter(isAnswered), ...queue]
+    for (const one of batch) if (!isAnswered(one)) one.reject(error)
+  }
+
+  /** Writes one change in the transaction; false when it has to wait for the next. */
+  const written = (one: Waiting): boolean => {
+    let write: () => unknown
+    try {
+      write = one.change.prepare()
+    } catch (error) {
+      if (error instanceof NotYet) return false
+      one.refused = { error: refused(error) }
+      return true
+    }
+    one.value = write()
+    return true
   }
 
   /** Begins a commit; false when it has failed at once. */
   const flush = (): boolean => {
-    let batch = take()
-    const settle: (() => void)[] = []
+    const batch = take()
     const write = () => {
-      for (const [n, change] of batch.entries())
-        try {
-          settle.push(change.run())
-        } catch (error) {
-          if (!(error instanceof NotYet)) throw error
-          queue = [...batch.slice(n), ...queue]
-          batch = batch.slice(0, n)
-          return
-        }
+      const later = batch.findIndex((one) => !written(one))
+      if (later >= 0) queue = [...batch.splice(later), ...queue]
     }
     const answer = () => {
       committed()
-      for (const tell of settle) tell()
+      for (const { resolve, reject, refused, value } of batch)
+        if (refused) reject(refused.error)
+        else resolve(value)
     }
     try {
-      const bytes = batch.reduce((sum, change) => sum + change.bytes, 0)
+      const bytes = batch.reduce((sum, { change }) => sum + change.bytes, 0)
       const done = commit(bytes, write)
       if (!done) {
         answer()
@@ -108,7 +126,7 @@ export const commitQueue = ({ commit, committed, failed }: Commits) => {
         .then(answer, (cause: unknown) => refuse(batch, cause))
         .then(() => {
           under = undefined
-          if (queue.some(({ owed }) => !owed)) schedule()
+          scheduleIfDue()
         })
       return true
     } catch (cause) {
@@ -117,33 +135,34 @@ export const commitQueue = ({ commit, committed, failed }: Commits) => {
     }
   }
 
+  const onImmediate = () => {
+    scheduled = false
+    if (under) return
+    flush()
+    scheduleIfDue()
+  }
+
   const schedule = () => {
     if (scheduled || under) return
     scheduled = true
-    setImmediate(() => {
-      scheduled = false
-      if (under) return
-      flush()
-      if (queue.some(({ owed }) => !owed)) schedule()
-    })
+    setImmediate(onImmediate)
+  }
+
+  const scheduleIfDue = () => {
+    if (!queue.every(isAnswered)) schedule()
   }
 
   return {
     /** Resolves once the change is on disk. */
-    add<T>({ bytes, about, alone = false, prepare, owed = false }: QueuedWrite<T>): Promise<T> {
+    add<T>(change: QueuedWrite<T>): Promise<T> {
       const stored = new Promise<T>((resolve, reject) => {
-        const run = () => {
-          let write: () => T
-          try {
-            write = prepare()
-          } catch (error) {
-            if (error instanceof NotYet) throw error
-            return () => reject(error)
-          }
-          const value = write()
-          return () => resolve(value)
-        }
-        queue.push({ bytes, about, alone, owed, run, fail: owed ? () => {} : reject })
+        queue.push({
+          change,
+          resolve: resolve as (value: unknown) => void,
+          reject,
+          value: undefined,
+          refused: undefined,
+        })
       })
       schedule()
       return stored

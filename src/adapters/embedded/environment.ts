@@ -20,8 +20,8 @@ export type LogEnvironment = {
   /** The data file, for messages. */
   file: string
   root: RootDatabase
-  /** Records by the position of their last event; undefined where bytes are damaged. */
-  records: Guarded<string | undefined, number>
+  /** Records by the position of their last event; undefined where bytes are damaged. Written as text, or encoded. */
+  records: Guarded<string | undefined, number, string | Buffer>
   /** A stream and the revision of a record's last event (`streamKey`) to the key of the record. */
   streams: Guarded<number, [string, number]>
   /** By `dataKeyKey`. */
@@ -57,7 +57,7 @@ const openDatabases = ({ path, file, lost, readOnly = false }: Opening, before?:
   return {
     root,
     guard,
-    records: guarded(records, 'records', guard),
+    records: guarded<string | undefined, number, string | Buffer>(records, 'records', guard),
     streams: guarded(streams, 'streams', guard),
     keys: guarded(keys, 'keys', guard),
     installation: guarded(installation, 'installation', guard),

@@ -13,18 +13,21 @@ import { streamKey } from './index-key.ts'
 import { assertName, type EventLog } from './log.ts'
 import { placeOf } from './placement.ts'
 import { logReader } from './reader.ts'
-import { appendBytes, recordAt, recordOf } from './record.ts'
+import { appendBytes, type NewRecord, placed, recordAt, recordOf } from './record.ts'
 import { streamEnds } from './stream-ends.ts'
-import { recentTail, type TailRecord } from './tail.ts'
+import { recentTail } from './tail.ts'
 import { waitingRoom } from './waiting-room.ts'
 
 const batchEvents = 1_000
-const tailChars = 8 * 1024 * 1024
+const tailBytes = 8 * 1024 * 1024
 
 type Options = {
   /** Positions that are left out before every append: shows readers that compute with positions. */
   gap?: number
 }
+
+const recordsOf = (records: readonly NewRecord[], stream: string): NewRecord[] =>
+  records.filter((record) => record.stream === stream)
 
 /**
  * Events in a log of this process alone. Positions count from 0. An append with `any` looks through
@@ -32,20 +35,18 @@ type Options = {
  */
 export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): EventStore => {
   const reader = logReader(log)
-  const tail = recentTail(tailChars)
+  const tail = recentTail(tailBytes)
   const ends = streamEnds(reader)
   const waiting = waitingRoom()
   let head = log.look(reader.head)
-  /** The head once the current transaction is on disk, its records, and its events by stream. */
+  /** The head once the current transaction is on disk, and its records. */
   let nextHead = head
-  let nextRecords: TailRecord[] = []
-  const going = new Map<string, string[]>()
-  const placing = { reader, going: (stream: string) => going.get(stream) }
+  let nextRecords: NewRecord[] = []
+  const placing = { reader, going: (stream: string) => recordsOf(nextRecords, stream) }
   let closed = false
 
   log.watch({
     committed() {
-      going.clear()
       if (nextHead === head) return
       for (const record of nextRecords) tail.push(record)
       nextRecords = []
@@ -53,7 +54,6 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
       waiting.wake()
     },
     failed() {
-      going.clear()
       nextRecords = []
       nextHead = head
       ends.clear()
@@ -71,38 +71,35 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
   ): Promise<Appended> => {
     if (events.length === 0) throw new TypeError('an append without events')
     assertName(stream)
-    const record = recordOf(stream, expected === 'any' ? 0 : expected + 1, events)
-    const bytes = appendBytes(record, events)
+    const sent = recordOf(stream, expected === 'any' ? 0 : expected + 1, events)
+    const bytes = appendBytes(sent, events)
     if (bytes > MAX_APPEND_BYTES)
       throw new AppendTooLarge(`${bytes} bytes of at most ${MAX_APPEND_BYTES}`)
-    const ids = events.map(({ id }) => id)
+    const count = events.length
     const prepare = () => {
-      const place = placeOf(placing, stream, expected, ids, ends.of(stream))
-      if ('before' in place) return () => place.before
+      const place = placeOf(placing, sent, expected, ends.of(stream))
+      if (typeof place !== 'number') return () => place
+      const revision = place + count - 1
+      const key = streamKey(stream, revision)
       log.records.check('last')
-      log.streams.check(streamKey(stream, place.first + events.length - 1))
+      log.streams.check(key)
       return () => {
-        const { text, events } = recordAt(stream, place.first, record)
-        const revision = place.first + ids.length - 1
-        const before = nextHead
-        const position = (before + gap + ids.length) as Position
-        log.records.put(position, text)
-        log.streams.put(streamKey(stream, revision), position)
+        const position = (nextHead + gap + count) as Position
+        log.streams.put(key, position)
+        const record = placed(recordAt(sent, place), nextHead, position)
+        log.records.put(position, record.bytes)
         ends.written(stream, revision)
-        const others = going.get(stream)
-        if (others) others.push(...ids)
-        else going.set(stream, ids)
-        nextRecords.push({ text, events, before, last: position })
+        nextRecords.push(record)
         nextHead = position
         return { revision, position }
       }
     }
-    return log.write({ bytes: record.bytes, prepare })
+    return log.write({ bytes: sent.bytes.length, prepare })
   }
 
-  const append: EventStore['append'] = (...sent) => {
+  const append: EventStore['append'] = (stream, expected, events) => {
     try {
-      return appended(...sent)
+      return appended(stream, expected, events)
     } catch (error) {
       return Promise.reject(error)
     }

@@ -13,9 +13,13 @@ type Range<K> = {
 /**
  * A database whose pages are looked at before lmdb reads them, so that damage is an error of the
  * caller and not the end of the process. Writes are not looked at: call `check` before the
- * transaction.
+ * transaction. `Written` is what the encoder takes, where that is not what is read.
  */
-export const guarded = <V, K extends Key>(db: Database<V, K>, name: string, guard: PageGuard) => {
+export const guarded = <V, K extends Key, Written = V>(
+  db: Database<V, K>,
+  name: string,
+  guard: PageGuard,
+) => {
   function* within<T>(range: Range<K>, values: boolean, items: Iterable<T>): Generator<T> {
     const { start, reverse = false, offset = 0, limit = Infinity } = range
     const cursor = guard.cursor(name, start, { reverse, values })
@@ -49,8 +53,8 @@ export const guarded = <V, K extends Key>(db: Database<V, K>, name: string, guar
     getRange: (range: Range<K>) => within(range, true, db.getRange(range)),
     getKeys: (range: Range<K>) => within(range, false, db.getKeys(range)),
     /** Only within a commit, which tells what came of it. */
-    put: (key: K, value: V): void => {
-      void db.put(key, value)
+    put: (key: K, value: Written): void => {
+      void db.put(key, value as unknown as V)
     },
     /** Only within a commit. */
     remove: (key: K): void => {
@@ -60,4 +64,4 @@ export const guarded = <V, K extends Key>(db: Database<V, K>, name: string, guar
   }
 }
 
-export type Guarded<V, K extends Key> = ReturnType<typeof guarded<V, K>>
+export type Guarded<V, K extends Key, Written = V> = ReturnType<typeof guarded<V, K, Written>>

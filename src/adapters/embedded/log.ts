@@ -165,6 +165,7 @@ const logOver = (
       for (const { failed } of watchers) failed()
       return new StoreUnavailable(`${file} cannot be written: ${cause}`, { cause })
     },
+    refused: (error) => explained(error, file),
   })
 
   const end = async () => {
@@ -188,7 +189,7 @@ const logOver = (
     },
     write(change) {
       assertOpen()
-      return queue.add({ ...change, prepare: () => explaining(change.prepare, file) })
+      return queue.add(change)
     },
     look(reading) {
       assertOpen()

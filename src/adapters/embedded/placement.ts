@@ -7,21 +7,23 @@ import {
 } from '../../ports/event-store.ts'
 import { NotYet } from './commit-queue.ts'
 import type { LogReader } from './reader.ts'
+import { idsOf, type NewRecord } from './record.ts'
 
 type Placing = {
   reader: LogReader
-  /** The ids of the events that go into a stream by the transaction under way, if any. */
-  going: (stream: string) => readonly string[] | undefined
+  /** The records that go into a stream by the transaction under way. */
+  going: (stream: string) => readonly NewRecord[]
 }
 
 /** The last event of this append, if all of it is already stored there. */
 const storedBefore = (
   { reader: { slice }, going }: Placing,
-  stream: string,
+  record: NewRecord,
   first: number,
-  ids: readonly string[],
 ): Appended | undefined => {
-  if (going(stream)) throw new NotYet()
+  const { stream } = record
+  if (going(stream).length > 0) throw new NotYet()
+  const ids = idsOf(record)
   const stored: RecordedEvent[] = []
   while (stored.length < ids.length) {
     const more = slice(stream, first + stored.length)
@@ -33,9 +35,11 @@ const storedBefore = (
   return { revision: last.revision, position: last.position }
 }
 
-/** The revision of the event with this id in its stream, if any. */
-const revisionOf = ({ reader, going }: Placing, stream: string, id: string) => {
-  if (going(stream)?.includes(id)) throw new NotYet()
+/** The revision of the first of these events in its stream, if any. */
+const revisionOf = ({ reader, going }: Placing, record: NewRecord) => {
+  const { stream } = record
+  const [id = ''] = idsOf(record)
+  if (going(stream).some((other) => idsOf(other).includes(id))) throw new NotYet()
   return reader.find(stream, id)
 }
 
@@ -47,17 +51,15 @@ const revisionOf = ({ reader, going }: Placing, stream: string, id: string) => {
  */
 export const placeOf = (
   placing: Placing,
-  stream: string,
+  record: NewRecord,
   expected: ExpectedRevision,
-  ids: readonly string[],
   actual: number,
-): { first: number } | { before: Appended } => {
+): number | Appended => {
   const next = actual + 1
-  const [id = ''] = ids
-  const sought = expected === 'any' && actual > START ? revisionOf(placing, stream, id) : undefined
+  const sought = expected === 'any' && actual > START ? revisionOf(placing, record) : undefined
   const first = expected === 'any' ? (sought ?? next) : expected + 1
-  if (first === next) return { first }
-  const before = first < next ? storedBefore(placing, stream, first, ids) : undefined
-  if (!before) throw new RevisionConflict(stream, expected, actual)
-  return { before }
+  if (first === next) return first
+  const before = first < next ? storedBefore(placing, record, first) : undefined
+  if (!before) throw new RevisionConflict(record.stream, expected, actual)
+  return before
 }

@@ -6,38 +6,66 @@ import {
   type RecordedEvent,
   START,
 } from '../../ports/event-store.ts'
-import { jsonCopy } from '../../support/json-copy.ts'
+import { isJson } from '../../support/is-json.ts'
 
 type Entry = [id: string, type: string, data: unknown, metadata?: NewEvent['metadata']]
 
-/** The events of one append, as they are stored and as they are read. */
-export type NewRecord = {
-  /** Of the whole record. */
-  text: string
-  /** Of its first event. */
-  revision: number
-  /** What reading the record gives, but for positions; undefined where it has to be read for that. */
-  events: RecordedEvent[] | undefined
-  /** Of its text. */
-  bytes: number
+/** Large values come from lmdb as plain arrays. */
+export const bufferOf = (bytes: Uint8Array): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** Encodes text after its checksum. Damaged bytes decode as undefined. */
+export const checksummed = {
+  /** What is encoded already stays as it is. */
+  encode(text: string | Buffer): Buffer {
+    if (typeof text !== 'string') return text
+    const length = Buffer.byteLength(text)
+    const bytes = Buffer.allocUnsafe(4 + length)
+    // ASCII, as nearly all is, is copied.
+    bytes.write(text, 4, length === text.length ? 'latin1' : 'utf8')
+    bytes.writeUInt32LE(crc32(bytes.subarray(4)))
+    return bytes
+  },
+  decode(read: Uint8Array, { end = read.length } = {}): string | undefined {
+    const bytes = bufferOf(read)
+    const sound = end >= 4 && bytes.readUInt32LE() === crc32(bytes.subarray(4, end))
+    return sound ? bytes.toString('utf8', 4, end) : undefined
+  },
 }
 
-const beginningOf = (stream: string, revision: number): string =>
-  `[${JSON.stringify(stream)},${revision}`
+/** One append, as it is stored and as it is read. */
+export type NewRecord = {
+  stream: string
+  /** Of its first event. */
+  revision: number
+  /** Its text after its checksum, as it is stored. */
+  bytes: Buffer
+  /** What reading the record gives; undefined where it has to be read for that. */
+  events: RecordedEvent[] | undefined
+  /** The position of the last event before it, and of its own last event, once it has them. */
+  before: number
+  last: number
+}
+
+/** What was decided here is not changed any more: where its text says just that, it is not read back. */
+const isReadAsSent = ({ decided, data }: NewEvent): boolean => decided === true && isJson(data)
 
 const readAs = (stream: string, revision: number, events: readonly NewEvent[]) => {
-  const copies: RecordedEvent[] = []
   const shared = events[0]?.metadata
-  const sharedCopy = jsonCopy(shared)
-  for (const { id, type, data, metadata: own, decided } of events) {
-    const copy = jsonCopy(data)
-    const metadata = own === shared ? sharedCopy : jsonCopy(own)
-    if (copy === undefined || metadata === undefined) return undefined
-    const at = revision + copies.length
-    const event = { id, type, data: copy, metadata, stream, revision: at, position: START }
-    copies.push(decided ? { ...event, decided } : event)
-  }
-  return copies
+  const areSame = ({ metadata }: NewEvent) => metadata === shared || isJson(metadata)
+  if (!isJson(shared) || !events.every(isReadAsSent) || !events.every(areSame)) return undefined
+  return events.map(
+    ({ id, type, data, metadata }, n): RecordedEvent => ({
+      id,
+      type,
+      data,
+      metadata,
+      stream,
+      revision: revision + n,
+      position: START,
+      decided: true,
+    }),
+  )
 }
 
 /** Turns events into text at once, so that later changes by the caller are not stored. */
@@ -51,21 +79,40 @@ export const recordOf = (
     ({ id, type, data, metadata }): Entry =>
       metadata === shared ? [id, type, data] : [id, type, data, metadata],
   )
-  const text = JSON.stringify([stream, revision, shared, entries])
   return {
-    text,
+    stream,
     revision,
+    bytes: checksummed.encode(JSON.stringify([stream, revision, shared, entries])),
     events: readAs(stream, revision, events),
-    bytes: Buffer.byteLength(text),
+    before: START,
+    last: START,
   }
 }
 
+const beginningOf = (stream: string, revision: number): string =>
+  `[${JSON.stringify(stream)},${revision}`
+
 /** The same events at another revision of their stream. */
-export const recordAt = (stream: string, revision: number, record: NewRecord): NewRecord => {
+export const recordAt = (record: NewRecord, revision: number): NewRecord => {
   if (record.revision === revision) return record
-  const rest = record.text.slice(beginningOf(stream, record.revision).length)
-  const events = record.events?.map((event, n) => ({ ...event, revision: revision + n }))
-  return { ...record, text: beginningOf(stream, revision) + rest, revision, events }
+  const { stream, bytes, events } = record
+  const rest = bytes.toString('utf8', 4 + Buffer.byteLength(beginningOf(stream, record.revision)))
+  return {
+    ...record,
+    revision,
+    bytes: checksummed.encode(beginningOf(stream, revision) + rest),
+    events: events?.map((event, n) => ({ ...event, revision: revision + n })),
+  }
+}
+
+/** Tells a record where it goes, before it is stored there. */
+export const placed = (record: NewRecord, before: number, last: number): NewRecord => {
+  const { events = [] } = record
+  record.before = before
+  record.last = last
+  let position = last - events.length
+  for (const event of events) event.position = ++position as Position
+  return record
 }
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
@@ -74,8 +121,9 @@ const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(val
  * The size of an append as EventStoreDB counts it, every event with its metadata; roughly where it
  * is far below the limit.
  */
-export const appendBytes = ({ bytes }: NewRecord, events: readonly NewEvent[]): number => {
-  if (bytes * (events.length + 1) <= MAX_APPEND_BYTES) return bytes
+export const appendBytes = (record: NewRecord, events: readonly NewEvent[]): number => {
+  const { length } = record.bytes
+  if (length * (events.length + 1) <= MAX_APPEND_BYTES) return length
   return events.reduce(
     (sum, { id, type, data, metadata }) => sum + bytesOf([id, type, data]) + bytesOf(metadata),
     0,
@@ -98,21 +146,9 @@ export const eventsOf = (record: string, position: number): readonly RecordedEve
   }))
 }
 
-/** Large values come from lmdb as plain arrays. */
-export const bufferOf = (bytes: Uint8Array): Buffer =>
-  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+/** The events of a record that was written here. */
+export const recordEvents = ({ bytes, events, last }: NewRecord): readonly RecordedEvent[] =>
+  events ?? eventsOf(bytes.toString('utf8', 4), last)
 
-/** Encodes text after its checksum. Damaged bytes decode as undefined. */
-export const checksummed = {
-  encode(text: string): Buffer {
-    const bytes = Buffer.allocUnsafe(4 + Buffer.byteLength(text))
-    bytes.write(text, 4)
-    bytes.writeUInt32LE(crc32(bytes.subarray(4)))
-    return bytes
-  },
-  decode(read: Uint8Array, { end = read.length } = {}): string | undefined {
-    const bytes = bufferOf(read)
-    const sound = end >= 4 && bytes.readUInt32LE() === crc32(bytes.subarray(4, end))
-    return sound ? bytes.toString('utf8', 4, end) : undefined
-  },
-}
+/** The ids of the events of a record that was made here. */
+export const idsOf = (record: NewRecord): string[] => recordEvents(record).map(({ id }) => id)

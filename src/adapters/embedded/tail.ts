@@ -1,29 +1,17 @@
-import type { Position } from '../../domain/event.ts'
 import type { RecordedEvent } from '../../ports/event-store.ts'
-import { eventsOf } from './record.ts'
-
-/**
- * A record, the position of its last event, and of the last event before it. `events` are those of
- * the record, where they need not be read from its text.
- */
-export type TailRecord = {
-  text: string
-  events: RecordedEvent[] | undefined
-  before: number
-  last: number
-}
+import { type NewRecord, recordEvents } from './record.ts'
 
 /** Readers at the end of the log are given the events of so many records without a parse. */
 const keptEvents = 512
 
 /**
  * The most recent records, so that readers close to the end read nothing from disk. All
- * but the last are kept as text: many long-lived objects would cost the garbage collector time.
+ * but the last are kept as bytes: many long-lived objects would cost the garbage collector time.
  */
-export const recentTail = (maxChars: number) => {
-  let kept: TailRecord[] = []
+export const recentTail = (maxBytes: number) => {
+  let kept: NewRecord[] = []
   let dropped = 0
-  let chars = 0
+  let bytes = 0
 
   const indexAfter = (position: number): number => {
     let low = dropped
@@ -37,16 +25,13 @@ export const recentTail = (maxChars: number) => {
   }
 
   return {
-    push(record: TailRecord): void {
-      const { events = [], last } = record
-      for (const [n, event] of events.entries())
-        event.position = (last - events.length + 1 + n) as Position
+    push(record: NewRecord): void {
       kept.push(record)
       const older = kept[kept.length - 1 - keptEvents]
       if (older) older.events = undefined
-      chars += record.text.length
-      while (chars > maxChars && dropped < kept.length) {
-        chars -= kept[dropped]?.text.length ?? 0
+      bytes += record.bytes.length
+      while (bytes > maxBytes && dropped < kept.length) {
+        bytes -= kept[dropped]?.bytes.length ?? 0
         dropped++
       }
       if (dropped > kept.length / 2) {
@@ -62,8 +47,7 @@ export const recentTail = (maxChars: number) => {
       for (let n = indexAfter(position); n < kept.length && events.length < count; n++) {
         const record = kept[n]
         if (!record) break
-        for (const event of record.events ?? eventsOf(record.text, record.last))
-          if (event.position > position) events.push(event)
+        for (const event of recordEvents(record)) if (event.position > position) events.push(event)
       }
       return events
     },

@@ -22,6 +22,7 @@ const held = () => {
     },
     committed: () => undefined,
     failed: (cause) => new Error(`not stored: ${cause}`),
+    refused: (error) => error,
   })
   const change = (name: string, options: Partial<QueuedWrite<string>> = {}) =>
     queue.add({

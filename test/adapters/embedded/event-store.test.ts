@@ -3,12 +3,15 @@ import t, { type Test } from 'tap'
 import type { CommitPace } from '../../../src/adapters/embedded/commit-pace.ts'
 import { embeddedEventStore } from '../../../src/adapters/embedded/event-store.ts'
 import { openLog } from '../../../src/adapters/embedded/log.ts'
-import { START } from '../../../src/ports/event-store.ts'
+import { type NewEvent, type RecordedEvent, START } from '../../../src/ports/event-store.ts'
 import { eventStoreContract, type OpenStore } from '../../contracts/event-store.ts'
-import { gathered, noted } from '../../support/noted.ts'
+import { sample, sampled } from '../../support/events.ts'
+import { gathered, noted, streamName } from '../../support/noted.ts'
 
 /** Commits that the event loop does not wait for. */
 const handed: CommitPace = { waits: () => false, took: () => undefined }
+
+const decided = (event: NewEvent): NewEvent => ({ ...event, decided: true })
 
 /** Stores that leave out so many positions before each append. */
 const opening =
@@ -92,4 +95,30 @@ t.test('reads that end early leave nothing open in lmdb', async (t) => {
     const [last] = log.look(() => log.records.getKeys({ reverse: true, limit: 1 }))
     t.equal(last, n)
   }
+})
+
+t.test('what was decided here is handed over as it is read from the disk', async (t) => {
+  const { store } = await opening(0)(t)
+  const data = [
+    ...sampled().map((type) => sample(type).data),
+    { text: 'ä €😀\ud800', nested: [{ a: null }, []], n: -1.5e-7 },
+    { gone: undefined, in: { gone: undefined } },
+    { at: new Date(0), zero: -0 },
+    { list: [undefined, Number.NaN] },
+  ]
+  for (const one of data)
+    await store.append(streamName(), START, [noted('a'), { ...noted('b'), data: one }].map(decided))
+  const { value } = await store.feed(START)[Symbol.asyncIterator]().next()
+  const handed = value?.events.map(({ decided: _, ...event }: RecordedEvent) => event)
+  t.same(handed, await gathered(store.history(START)))
+  t.equal(handed?.length, 2 * data.length)
+})
+
+t.test('what was decided here is handed over as it is, and not copied', async (t) => {
+  const { store } = await opening(0)(t)
+  const event = decided(noted('a'))
+  await store.append(streamName(), START, [event])
+  const { value } = await store.feed(START)[Symbol.asyncIterator]().next()
+  t.equal(value?.events[0]?.data, event.data)
+  t.equal(value?.events[0]?.decided, true)
 })

@@ -1,0 +1,67 @@
+import { v5 as uuidOf } from 'uuid'
+import { type EventOf, type EventTable, evolved } from '../domain/aggregate.ts'
+import { schemaVersionOf } from '../domain/versions.ts'
+import { type Call, metadataOf } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { NewEvent } from '../ports/event-store.ts'
+import type { AnyStream, CachedStream, PendingDecision } from './stream-cache.ts'
+
+const namespace = '6f1d3c1e-55a1-4c0b-9a55-3d2f7f0c1b7e'
+
+/** Makes decisions, and the events to be appended of them. */
+export const decisionsMade = ({ id }: Pick<Clock, 'id'>) => {
+  /** Events of a call with a scope have the same ids when the call is made again. */
+  const idOf = ({ scope }: Call, stream: string, revision: number): string =>
+    scope ? uuidOf(`${scope}/${stream}/${revision}`, namespace) : id()
+
+  return {
+    /**
+     * Makes each decision on the state that the ones before it leave, and notes in it what came of it.
+     * Answers the events of all, for an append at a time. Stores nothing.
+     */
+    decideAll(
+      { aggregate, name }: AnyStream,
+      cached: CachedStream,
+      batch: readonly PendingDecision[],
+      at: string,
+    ): NewEvent[] {
+      const events: NewEvent[] = []
+      let { state } = cached
+      for (const one of batch) {
+        one.refusal = undefined
+        try {
+          one.events = one.decide(state)
+          state = evolved(aggregate, state, one.events as readonly EventOf<EventTable>[])
+        } catch (error) {
+          one.refusal = { error }
+          continue
+        }
+        one.state = state
+        const { call } = one
+        const metadata = metadataOf(call, 1, at)
+        for (const { type, data } of one.events) {
+          const version = schemaVersionOf(type)
+          events.push({
+            id: idOf(call, name, cached.revision + 1 + events.length),
+            type,
+            data,
+            metadata: version === 1 ? metadata : { ...metadata, schema_version: version },
+            decided: true,
+          })
+        }
+      }
+      return events
+    },
+  }
+}
+
+/** A decision without events, or a refusal, rests on a state that may be outdated. */
+export const isIdle = ({ refusal, events }: PendingDecision): boolean =>
+  refusal !== undefined || events.length === 0
+
+/** The decisions that were not refused; tells the others. */
+export const accepted = (batch: readonly PendingDecision[]): readonly PendingDecision[] => {
+  if (!batch.some(({ refusal }) => refusal)) return batch
+  for (const { refusal, refused } of batch) if (refusal) refused(refusal.error)
+  return batch.filter(({ refusal }) => !refusal)
+}
