@@ -34,31 +34,50 @@ const shownCall = async ({ id, name, arguments: text }: StoredCall, open: Messag
   function: { name, arguments: (await open(text)) ?? '' },
 })
 
-export const shownMessage = async (
+export type ShownMessage = Pick<
+  MessageView,
+  'event_id' | 'event_type' | 'agent' | 'created_at' | 'visibility' | 'tool_call_id'
+> & {
+  content: string
+  tool_calls?: Awaited<ReturnType<typeof shownCall>>[]
+  parts?: Awaited<ReturnType<typeof shownPart>>[]
+}
+
+const shownWith = (message: MessageView, text: string | undefined): ShownMessage => {
+  const { event_id, event_type, agent, created_at, visibility, tool_call_id } = message
+  const shown = { event_id, event_type, content: text ?? '', agent, created_at, visibility }
+  return tool_call_id === undefined ? shown : { ...shown, tool_call_id }
+}
+
+const shownWhole = async (
   message: MessageView,
   open: MessageUses['open'],
   linkOf: LinkOf,
-) => {
-  const { event_id, event_type, content, agent, created_at, visibility } = message
-  const { tool_calls, tool_call_id, parts } = message
-  const text = (await open(content)) ?? ''
+): Promise<ShownMessage> => {
+  const { content, tool_calls, parts } = message
+  const shown = shownWith(message, await open(content))
   const calls = tool_calls && (await Promise.all(tool_calls.map((one) => shownCall(one, open))))
   return {
-    event_id,
-    event_type,
-    content: text,
-    agent,
-    created_at,
-    visibility,
+    ...shown,
     ...(calls ? { tool_calls: calls } : {}),
-    ...(tool_call_id === undefined ? {} : { tool_call_id }),
     ...(parts
       ? { parts: await Promise.all(parts.map((part) => shownPart(part, open, linkOf))) }
       : {}),
   }
 }
 
-export type ShownMessage = Awaited<ReturnType<typeof shownMessage>>
+/** Without a promise where there is but a text, and its key is in memory. */
+export const shownMessage = (
+  message: MessageView,
+  open: MessageUses['open'],
+  linkOf: LinkOf,
+): ShownMessage | Promise<ShownMessage> => {
+  if (message.tool_calls || message.parts) return shownWhole(message, open, linkOf)
+  const text = open(message.content)
+  return text instanceof Promise
+    ? text.then((opened) => shownWith(message, opened))
+    : shownWith(message, text)
+}
 
 /** One message of a session. @throws session_not_found, message_not_found */
 export const getMessage =

@@ -6,6 +6,12 @@ import { type MessageUses, type ShownMessage, shownMessage } from './get-message
 import { pageBytes } from './opened.ts'
 import { fittedPage, type Page, paging, skipTo } from './page.ts'
 
+const sized = (value: ShownMessage): Sized<ShownMessage> => {
+  let bytes = value.content.length
+  for (const call of value.tool_calls ?? []) bytes += call.function.arguments.length
+  return { value, bytes }
+}
+
 /** A session's messages, oldest first (GET /api/external/sessions/{session_id}/messages). */
 export const listMessages =
   ({ messages, findSession, open }: MessageUses) =>
@@ -18,11 +24,9 @@ export const listMessages =
       limit: page.pageSize,
       total,
     })
-    const shown = async (item: MessageView): Promise<Sized<ShownMessage>> => {
-      const value = await shownMessage(item, open, linkOf)
-      const calls = value.tool_calls ?? []
-      const bytes = calls.reduce((sum, one) => sum + one.function.arguments.length, 0)
-      return { value, bytes: bytes + value.content.length }
+    const shown = (item: MessageView) => {
+      const message = shownMessage(item, open, linkOf)
+      return message instanceof Promise ? message.then(sized) : sized(message)
     }
     const fitting = await firstPart(items, shown, pageBytes)
     const fitted = fittedPage(page, items.length, fitting.length)

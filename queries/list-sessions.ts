@@ -6,6 +6,21 @@ import { stateOf } from './session-state.ts'
 
 type Ask = { organizationId: string; viewer: Viewer; includeHidden: boolean; page: Page }
 
+type Shown = Pick<
+  SessionView,
+  'session_id' | 'created_at' | 'last_update_time' | 'is_active' | 'message_count' | 'forked_from'
+> &
+  ReturnType<typeof stateOf>
+
+const shownSession = (view: SessionView, at: Date): Shown => {
+  const { session_id, created_at, last_update_time, is_active, message_count, forked_from } = view
+  const shown: Shown = { session_id, created_at, last_update_time, is_active, message_count }
+  if (forked_from !== undefined) shown.forked_from = forked_from
+  const { state } = stateOf(view.run, at)
+  if (state) shown.state = state
+  return shown
+}
+
 /** The viewer's sessions, most recent first (GET /api/external/sessions). */
 export const listSessions =
   ({ sessions, now }: { sessions: Pick<View<SessionView>, 'find'>; now(): Date }) =>
@@ -23,15 +38,7 @@ export const listSessions =
     })
     const at = now()
     return {
-      sessions: items.map(({ session_id, created_at, last_update_time, is_active, ...view }) => ({
-        session_id,
-        created_at,
-        last_update_time,
-        is_active,
-        message_count: view.message_count,
-        ...(view.forked_from === undefined ? {} : { forked_from: view.forked_from }),
-        ...stateOf(view.run, at),
-      })),
+      sessions: items.map((view) => shownSession(view, at)),
       ...paging(total, page),
     }
   }

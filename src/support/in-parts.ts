@@ -3,6 +3,11 @@ import { ownTurn } from './own-turn.ts'
 /** A value, and how much memory it takes, in bytes. */
 export type Sized<Value> = { value: Value; bytes: number }
 
+/** What can be made at once comes without a promise. */
+type Make<Item, Value> = (item: Item) => Sized<Value> | Promise<Sized<Value>>
+
+const isMade = <Value>(made: Value | Promise<Value>): made is Value => !(made instanceof Promise)
+
 /** How many are made at once; a part may exceed its size by the last of them. */
 const atOnce = 8
 
@@ -18,14 +23,15 @@ type Most = { bytes: number; items: number }
  */
 export async function* inParts<Item, Value>(
   items: readonly Item[],
-  make: (item: Item) => Promise<Sized<Value>>,
+  make: Make<Item, Value>,
   most: Most,
 ): AsyncGenerator<Value[]> {
   let part: Value[] = []
   let bytes = 0
   let sinceTurn = 0
   for (let n = 0; n < items.length; n += atOnce) {
-    const some = await Promise.all(items.slice(n, n + atOnce).map(make))
+    const making = items.slice(n, n + atOnce).map(make)
+    const some = making.every(isMade) ? making : await Promise.all(making)
     sinceTurn += some.reduce((sum, made) => sum + made.bytes, 0)
     if (sinceTurn > turnBytes) {
       sinceTurn = 0
@@ -46,7 +52,7 @@ export async function* inParts<Item, Value>(
 /** The first values, as many as fit; at least one where there are any. */
 export const firstPart = async <Item, Value>(
   items: readonly Item[],
-  make: (item: Item) => Promise<Sized<Value>>,
+  make: Make<Item, Value>,
   bytes: number,
 ): Promise<Value[]> => {
   for await (const part of inParts(items, make, { bytes, items: Number.POSITIVE_INFINITY }))
