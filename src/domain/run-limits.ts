@@ -33,6 +33,7 @@ type Limited = { limits?: AgentLimits | null | undefined }
  * that the turn is given to. Limits of agents that these run are not looked at.
  */
 export const limitsOfRun = ({ limits: own }: Limited, target: Limited = {}): AgentLimits => {
+  if (!own && !target.limits) return {}
   const all = { ...own, ...target.limits }
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
 }

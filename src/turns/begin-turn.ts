@@ -75,7 +75,15 @@ export type TurnAsked = {
   settings?: ModelSettings | undefined
   format?: AnswerFormat | undefined
   keep: Kept
+  /** The client is given the answer whole, not as it comes. */
+  whole?: boolean
 }
+
+const none: readonly never[] = []
+
+/** What a client has sent with its message, and with what it says came before. */
+const filesIn = (parts: readonly SentPart[], before: readonly SaidBefore[]) =>
+  before.length > 0 ? [...parts, ...before.flatMap((one) => one.sent ?? [])] : parts
 
 /**
  * The sizes of texts, steps 7 to 9 of the order of checks, then the turn: for whom, who pays, which agent. A repeated
@@ -100,8 +108,8 @@ export const beginTurn = (uses: BeginTurnUses) => {
 
   return async (asker: Asker, asked: TurnAsked, repeated: Repetition = {}): Promise<LiveTurn> => {
     const { access } = asker
-    const { message, system = [], before = [], hidden, keep } = asked
-    const { results, after = [], clientTools, parts = [] } = asked
+    const { message, system = none, before = none, hidden, keep } = asked
+    const { results, after = none, clientTools, parts = none } = asked
     requireShortTexts({ message, system, before, after, results })
     const { fingerprint } = repeated
     const delegated = delegate(asker, asked.onBehalfOf)
@@ -131,39 +139,38 @@ export const beginTurn = (uses: BeginTurnUses) => {
       : (place?.sessionId ?? asked.sessionId)
     const continues = results && sessionId !== undefined
     // A turn that goes on has the files of its message.
-    const sent = continues ? [] : [...parts, ...before.flatMap((one) => one.sent ?? [])]
+    const sent = continues ? [] : filesIn(parts, before)
     const arrived = sent.length > 0 ? await uses.receiveParts(sent) : undefined
-    const files = arrived?.parts ?? []
+    const files = arrived?.parts ?? none
     const own = place?.files ?? files.slice(0, parts.length)
-    for (const { agentId } of target ? [agent, target] : [agent])
-      warmAgents.used(organizationId, viewer.userId, agentId)
-    const turn = turns.send(
-      {
-        call,
-        viewer,
-        payerId,
-        sessionId: sessionId ?? idFor(clock, call, 'session'),
-        // With a scope, the same call may have made the session before.
-        isNewSession: sessionId === undefined && call.scope === undefined,
-        hidden,
-        messageId: idFor(clock, call, 'message'),
-        agent,
-        agents,
-        message: place?.message ?? message,
-        system,
-        before: withFiles(before, files.slice(parts.length)),
-        ...(arrived || own.length > 0 ? { files: { ...arrived, parts: own } } : {}),
-        ...(continues ? { results } : {}),
-        ...(results && !continues ? { after } : {}),
-        ...(clientTools ? { clientTools } : {}),
-        ...(target ? { target } : {}),
-        ...(fingerprint ? { fingerprint } : {}),
-        ...(follows === undefined ? {} : { follows }),
-        ...(asked.settings ? { settings: asked.settings } : {}),
-        ...(asked.format ? { format: asked.format } : {}),
-      },
-      { keep: keep || fingerprint !== undefined },
-    )
+    const request: TurnRequest = {
+      call,
+      viewer,
+      payerId,
+      sessionId: sessionId ?? idFor(clock, call, 'session'),
+      // With a scope, the same call may have made the session before.
+      isNewSession: sessionId === undefined && call.scope === undefined,
+      hidden,
+      messageId: idFor(clock, call, 'message'),
+      agent,
+      agents,
+      message: place?.message ?? message,
+      system,
+      before: before.length > 0 ? withFiles(before, files.slice(parts.length)) : none,
+    }
+    if (arrived || own.length > 0) request.files = { ...arrived, parts: own }
+    if (continues) request.results = results
+    else if (results) request.after = after
+    if (clientTools) request.clientTools = clientTools
+    if (target) request.target = target
+    if (fingerprint) request.fingerprint = fingerprint
+    if (follows !== undefined) request.follows = follows
+    if (asked.settings) request.settings = asked.settings
+    if (asked.format) request.format = asked.format
+    if (asked.whole) request.whole = true
+    warmAgents.used(organizationId, viewer.userId, agent.agentId)
+    if (target) warmAgents.used(organizationId, viewer.userId, target.agentId)
+    const turn = turns.send(request, { keep: keep || fingerprint !== undefined })
     if (fingerprint) repeats.note(fingerprint, turn)
     return turn
   }

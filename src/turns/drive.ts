@@ -1,9 +1,8 @@
 import type { Observable, Subscription } from 'rxjs'
 import { LimitReached, TurnTimeout } from '../agents/agent.ts'
 import type { AgentEvent, ApprovalRequired, ToolInDoubt, TurnDone } from '../agents/agent-event.ts'
-import type { RecordedUse } from '../agents/journal.ts'
 import { Paused } from '../agents/paused.ts'
-import { tokenMeter } from '../agents/token-meter.ts'
+import type { TokenMeter } from '../agents/token-meter.ts'
 import { type Refusal, refusal } from '../domain/refusal.ts'
 import type { ReachedLimit } from '../domain/run-limits.ts'
 import { AppendTooLarge } from '../ports/event-store.ts'
@@ -33,9 +32,9 @@ export type Driven = { done: TurnDone } & (
 type Uses = {
   log: TurnLog
   /** Stores steps while the turn runs; the last ones are in `ended`. */
-  writer: Pick<StepWriter, 'note' | 'rest'>
-  /** Answers of earlier attempts. */
-  before?: RecordedUse['answers'] | undefined
+  writer: Pick<StepWriter, 'note' | 'rest' | 'keepUp'>
+  /** Sees the events before they come here. */
+  meter: Pick<TokenMeter, 'total'>
   /** The name that stands in `done` when no agent answered. */
   agent: string
   onFault(error: unknown): void
@@ -55,8 +54,7 @@ const withoutTexts = (event: AgentEvent): AgentEvent => {
  * once they are stored. Unsubscribing from the agents tears down every branch.
  */
 export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
-  const { log, writer, before, agent, onFault, watch } = uses
-  const meter = tokenMeter(before)
+  const { log, writer, meter, agent, onFault, watch } = uses
   const result = deferred<Driven>()
   const asked: ApprovalRequired[] = []
   const inDoubt: ToolInDoubt[] = []
@@ -85,7 +83,6 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
 
   running = events.subscribe({
     next: (event) => {
-      meter.see(event)
       if (!('replayed' in event)) watch?.see(event)
       if (event.event === 'token') text += event.text
       writer.note(event)
@@ -122,12 +119,16 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
       ),
   })
 
+  if (!running.closed) writer.keepUp()
+
   return {
     /** How it ended, with the steps that are not stored yet. */
-    ended: result.promise.then(async (driven) => {
-      const steps = await writer.rest(driven.ended === 'done')
+    async ended() {
+      const driven = await result.promise
+      const rest = writer.rest(driven.ended === 'done')
+      const steps = rest instanceof Promise ? await rest : rest
       return { ...(final ?? driven), steps }
-    }),
+    },
     cancel(): void {
       stop({ ended: 'cancelled', done: soFar() })
     },
@@ -148,3 +149,5 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
     },
   }
 }
+
+export type Driving = ReturnType<typeof drive>

@@ -6,7 +6,8 @@ import type { AgentTurn } from '../agents/turn.ts'
 import { refusal } from '../domain/refusal.ts'
 import type { Sealed } from '../domain/sealed.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
-import type { ChatMessage } from '../ports/model.ts'
+import type { Remembered } from '../domain/session/session.ts'
+import type { ChatMessage, ContentPart } from '../ports/model.ts'
 import type { KeyedBlobs } from '../security/sealed-blobs.ts'
 import type { Keyed } from '../security/vault.ts'
 import { type Kept, openedState, sealedState } from './client-calls.ts'
@@ -22,15 +23,31 @@ type Given = Omit<Kept, 'from'> & {
   turn: Pick<AgentTurn, 'message' | 'parts' | 'history' | 'after' | 'resume'>
 }
 
+const none: readonly ChatMessage[] = []
+
 /** Stored history wins over what the client says came before. */
 const historyOf = (
   { before, system }: Pick<Kept, 'before' | 'system'>,
   { session }: Pick<Sent, 'session'>,
   key: Keyed,
-  files: KeyedBlobs,
-): ChatMessage[] => {
-  const stored = remembered(session.recent.slice(0, -1), key, files)
-  return [...system, ...(stored.length > 0 ? stored : before)]
+  files: () => KeyedBlobs,
+): readonly ChatMessage[] => {
+  const { recent } = session
+  const earlier = recent.length > 1 ? remembered(recent.slice(0, -1), key, files()) : before
+  return system.length > 0 ? [...system, ...earlier] : earlier
+}
+
+/** The files of the message that a turn answers. */
+const filesOf = (
+  { files: arrived }: Pick<TurnRequest, 'files'>,
+  stored: Remembered | undefined,
+  key: Keyed,
+  files: () => KeyedBlobs,
+): ContentPart[] | undefined => {
+  const parts = arrived
+    ? arrived.parts.map((part) => arriving(part, key, files()))
+    : stored?.parts && partsOf(stored, key, files())
+  return parts && parts.length > 0 ? parts : undefined
 }
 
 /** Whether what a turn goes on with takes long to open. */
@@ -45,30 +62,20 @@ export const givenOf = (
   request: TurnRequest,
   sent: Pick<Sent, 'session'>,
   key: Keyed,
-  files: KeyedBlobs,
+  files: () => KeyedBlobs,
 ): Given => {
-  const { message, system, before, results, after = [] } = request
+  const { message, system, before, results, after = none } = request
   const { waiting, recent } = sent.session
+  const asked = recent.at(-1)
   if (!results || !waiting) {
-    const history = historyOf(request, sent, key, files)
-    const parts = request.files
-      ? request.files.parts.map((part) => arriving(part, key, files))
-      : partsOf(recent.at(-1) ?? {}, key, files)
-    return {
-      system,
-      before,
-      after,
-      turn: {
-        message,
-        ...(parts.length > 0 ? { parts } : {}),
-        history,
-        ...(after.length > 0 ? { after } : {}),
-      },
-    }
+    const turn: Given['turn'] = { message, history: historyOf(request, sent, key, files) }
+    const parts = filesOf(request, asked, key, files)
+    if (parts) turn.parts = parts
+    if (after.length > 0) turn.after = after
+    return { system, before, after, turn }
   }
   const kept = openedState(key, waiting.state)
-  const asked = recent.at(-1)
-  const parts = partsOf(asked ?? {}, key, files)
+  const parts = filesOf({}, asked, key, files)
   const said = {
     system: system.length > 0 ? system : kept.system,
     before: before.length > 0 ? before : kept.before,
@@ -78,7 +85,7 @@ export const givenOf = (
     ...said,
     turn: {
       message: asked ? key.open(asked.content) : '',
-      ...(parts.length > 0 ? { parts } : {}),
+      ...(parts ? { parts } : {}),
       history: historyOf(said, sent, key, files),
       ...(kept.after.length > 0 ? { after: kept.after } : {}),
       resume: {

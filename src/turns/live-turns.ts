@@ -17,7 +17,7 @@ export const sessionName = ({ organizationId, sessionId }: Place): string =>
 /** The turns of this process: those that wait or run, and for some minutes those that have ended. */
 export const liveTurns = () => {
   /** Running and waiting turns, by session, in the order they came. */
-  const bySession = new Map<string, Set<LiveTurn>>()
+  const bySession = new Map<string, LiveTurn[]>()
   const byId = new Map<string, LiveTurn>()
   const kept = new LRUCache<string, LiveTurn>({
     ttl: keptMs,
@@ -26,36 +26,37 @@ export const liveTurns = () => {
     sizeCalculation: ({ log }) => 1_000 + log.size,
   })
 
-  const inSession = (place: Place): Iterable<LiveTurn> => bySession.get(sessionName(place)) ?? []
+  /** The session's running turn; those that wait have not begun. */
+  const runningIn = (session: string): LiveTurn | undefined =>
+    bySession.get(session)?.find(({ begun }) => begun)
 
   return {
-    enlist(turn: LiveTurn): void {
-      const session = bySession.get(sessionName(turn)) ?? new Set()
-      bySession.set(sessionName(turn), session.add(turn))
+    /** A turn of this session (`sessionName`) waits or runs. */
+    enlist(session: string, turn: LiveTurn): void {
+      const others = bySession.get(session)
+      if (others) others.push(turn)
+      else bySession.set(session, [turn])
       if (!byId.has(turn.runId)) byId.set(turn.runId, turn)
     },
     /** A turn has ended. */
-    retire(turn: LiveTurn, keep: Kept): void {
-      const session = bySession.get(sessionName(turn))
-      session?.delete(turn)
-      if (session?.size === 0) bySession.delete(sessionName(turn))
+    retire(session: string, turn: LiveTurn, keep: Kept): void {
+      const left = (bySession.get(session) ?? []).filter((one) => one !== turn)
+      if (left.length > 0) bySession.set(session, left)
+      else bySession.delete(session)
       if (byId.get(turn.runId) === turn) {
         byId.delete(turn.runId)
         // One that has just paused may wait to be gone on with.
-        for (const next of session ?? []) if (next.runId === turn.runId) byId.set(next.runId, next)
+        for (const next of left) if (next.runId === turn.runId) byId.set(next.runId, next)
       }
       if (keep === 'refusal too' || (keep && turn.begun)) kept.set(turn.runId, turn)
     },
     find: (runId: string): LiveTurn | undefined => byId.get(runId) ?? kept.get(runId),
     /** Whether a turn is waiting or under way in this process. */
     isRunning: (runId: string): boolean => byId.has(runId),
-    /** The session's running turn; those that wait have not begun. */
-    current(place: Place): LiveTurn | undefined {
-      for (const turn of inSession(place)) if (turn.begun) return turn
-      return undefined
-    },
+    runningIn,
+    current: (place: Place): LiveTurn | undefined => runningIn(sessionName(place)),
     /** The session's running turn, then those that wait. */
-    ofSession: (place: Place): LiveTurn[] => [...inSession(place)],
+    ofSession: (place: Place): LiveTurn[] => [...(bySession.get(sessionName(place)) ?? [])],
     /** All that wait or run. */
     all: (): LiveTurn[] => [...byId.values()],
     /** Forgets the session's ended turns: they can no longer be read again from memory. */

@@ -121,7 +121,7 @@ export const turnOf = (
     sessionId,
     agent: request.agent,
     agents,
-    ...givenOf(request, { session: before }, key, files).turn,
+    ...givenOf(request, { session: before }, key, () => files).turn,
     ...(clientTools ? { clientTools: { ...clientTools, callId: callIds(runId) } } : {}),
     ...(targetAgentId === undefined ? {} : { target: find(targetAgentId) }),
     ...(settings ? { settings } : {}),

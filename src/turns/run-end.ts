@@ -62,7 +62,10 @@ export const endOf = (
 }
 
 /** What is recorded of the limit that ended a run, before its end. */
-export const limitEvents = (runId: string, driven: Ended): SessionEvent<'RunLimitReached'>[] => {
+export const limitEvent = (
+  runId: string,
+  driven: Ended,
+): SessionEvent<'RunLimitReached'> | undefined => {
   const limit = driven.ended === 'limited' ? driven.limit : driven.done.limit
-  return limit ? [{ type: 'RunLimitReached', data: { runId, ...limit } }] : []
+  return limit && { type: 'RunLimitReached', data: { runId, ...limit } }
 }

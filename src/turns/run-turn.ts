@@ -2,6 +2,7 @@ import { from, NEVER, type Observable, switchMap } from 'rxjs'
 import type { Sent } from '../../commands/send-message.ts'
 import type { AgentEvent } from '../agents/agent-event.ts'
 import { noJournal } from '../agents/journal.ts'
+import { tokenMeter } from '../agents/token-meter.ts'
 import type { AgentTurn } from '../agents/turn.ts'
 import { following } from '../ports/call.ts'
 import { type Keyed, sessionKey, type Vault } from '../security/vault.ts'
@@ -16,9 +17,9 @@ import { sealedRequest } from './sealed-request.ts'
 import { type StartRunUses, startRun } from './start-run.ts'
 import { stepWriter } from './step-writer.ts'
 import { type StoreOutcomeUses, storeOutcome } from './store-outcome.ts'
+import type { Control } from './tracked-turn.ts'
 import type { Outcome, TurnRequest } from './turn.ts'
 import { limitsOf } from './turn-limits.ts'
-import type { TurnLog } from './turn-log.ts'
 import type { WatchRun } from './watch-run.ts'
 
 export type RunTurnUses = StartRunUses &
@@ -27,13 +28,14 @@ export type RunTurnUses = StartRunUses &
     vault: Vault
     /** Told what happens in every run. */
     watchRun?: WatchRun | undefined
+    /** A turn that begins while the process stops is left to another at once. */
+    isStopping(): boolean
   }
 
 type Begun = {
   sent: Pick<Sent, 'session'>
   key: Keyed
-  log: TurnLog
-  cancelled: boolean
+  control: Pick<Control, 'log' | 'cancelled' | 'driving'>
   /** What is recorded of the run, where this is not its first attempt. */
   recorded?: RecordedRun
   attempt: number
@@ -51,12 +53,15 @@ export const runTurn = (uses: RunTurnUses) => {
    * Runs a turn that has begun; its outcome resolves when its end is stored and the views show it.
    * A turn that was cancelled while it waited is only recorded. With `recorded` it goes on from there.
    */
-  const finish = (request: TurnRequest, runId: string, begun: Begun) => {
-    const { sent, key, log, cancelled, recorded, attempt, startedAt } = begun
+  const finish = async (request: TurnRequest, runId: string, begun: Begun): Promise<Outcome> => {
+    const { sent, key, control, recorded, attempt, startedAt } = begun
+    const { log, cancelled } = control
     const { call, sessionId, agent, target, clientTools, settings, format } = request
     const owner = { node, attempt }
-    const files = uses.blobs.under(sessionKey(call.organizationId, sessionId))
+    const files = () => uses.blobs.under(sessionKey(call.organizationId, sessionId))
     const given = givenOf(request, sent, key, files)
+    const meter = tokenMeter(recorded?.used.answers)
+    const limits = limitsOf(request)
     const fault = (err: unknown) =>
       uses.log.error({ err, reqId: call.requestId, run_id: runId }, 'a run failed')
     const writer = stepWriter({
@@ -66,7 +71,7 @@ export const runTurn = (uses: RunTurnUses) => {
         const { stored } = await recordSteps(asked, following(call, runId, clock.now()))
         if (!stored) throw new RunLost(runId)
       },
-      onFault: (error) => driven.unwritten(error),
+      onFault: (error) => driving.unwritten(error),
       answers: recorded?.used.modelCalls ?? 0,
     })
     const turn: AgentTurn = {
@@ -76,35 +81,38 @@ export const runTurn = (uses: RunTurnUses) => {
       agent,
       agents: request.agents,
       ...given.turn,
-      ...(clientTools ? { clientTools: { ...clientTools, callId: callIds(runId) } } : {}),
-      ...(target ? { target } : {}),
-      ...(settings ? { settings } : {}),
-      ...(format ? { format } : {}),
-      limits: limitsOf(request),
+      limits,
       journal: { ...(recorded ?? noJournal), saved: writer.saved },
+      meter,
     }
+    if (clientTools) turn.clientTools = { ...clientTools, callId: callIds(runId) }
+    if (target) turn.target = target
+    if (settings) turn.settings = settings
+    if (format) turn.format = format
+    // Limits are watched piece by piece.
+    if (request.whole && Object.keys(limits).length === 0) turn.whole = true
     // Whatever becomes of the turn, the files of its message are stored before it ends.
     const ready = hasParts(turn) ? readied(turn) : undefined
     const kept = ready?.catch(() => undefined)
     const running = ready ? from(ready).pipe(switchMap(runAgent)) : runAgent(turn)
     const watch = uses.watchRun?.({ runId, sessionId, call, message: given.turn.message })
-    const driven = drive(cancelled ? NEVER : running, {
+    const driving = drive(cancelled ? NEVER : running, {
       log,
       watch,
       writer,
-      before: recorded?.used.answers,
+      meter,
       agent: agent.name,
       onFault: fault,
     })
-    const outcome = driven.ended.then(async (result): Promise<Outcome> => {
-      await kept
-      const ended = result.done.suspended ? await withState(result, given, key) : result
-      watch?.ended(ended)
-      const isAnswered = recorded?.answered ?? false
-      return store({ request, runId, key, owner, isAnswered, startedAt, log }, ended)
-    })
-    if (cancelled) driven.cancel()
-    return { outcome, cancel: driven.cancel, handOver: driven.handOver }
+    control.driving = driving
+    if (cancelled) driving.cancel()
+    if (uses.isStopping()) driving.handOver()
+    const result = await driving.ended()
+    if (kept) await kept
+    const ended = result.done.suspended ? await withState(result, given, key) : result
+    watch?.ended(ended)
+    const isAnswered = recorded?.answered ?? false
+    return await store({ request, runId, key, owner, isAnswered, startedAt, log }, ended)
   }
 
   return { start: startRun({ ...uses, sealed }), keyOf: sealed.keyOf, finish }

@@ -1,4 +1,4 @@
-import type { SendMessageCommand, Sent } from '../../commands/send-message.ts'
+import type { SendMessage, SendMessageCommand, Sent } from '../../commands/send-message.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { following } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -44,41 +44,55 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
   const { sendMessage, blobs, clock, node, sealed } = uses
   const reserved = reserveFor(uses)
 
-  const begun = async (
-    request: TurnRequest,
-    runId: string,
-    kept: () => ReturnType<SealedRequest['keptOf']> = () => sealed.keptOf(request),
-  ): Promise<Sent> => {
+  type KeptOf = () => ReturnType<SealedRequest['keptOf']>
+
+  const send = (request: TurnRequest, runId: string, kept: KeptOf): Promise<Sent> => {
     const { call, viewer, sessionId, hidden, agent, messageId, payerId } = request
     const { fingerprint, follows, isNewSession = false } = request
+    const message: SendMessage = {
+      sessionId,
+      isNew: isNewSession,
+      viewer,
+      keyId: call.keyId,
+      hidden,
+      messageId,
+      runId,
+      content: () => sealed.contentOf(request),
+      agentId: agent.agentId,
+      agent: agent.name,
+      node,
+      payerId,
+      reserve: reserved(request),
+      kept,
+    }
     const limits = limitsOf(request)
-    const pause = pauseFor(request)
+    if (fingerprint !== undefined) message.fingerprint = fingerprint
+    if (follows !== undefined) message.follows = follows
+    if (Object.keys(limits).length > 0) message.limits = limits
+    return sendMessage(message, following(call, call.causationId, clock.now()))
+  }
+
+  const sendLarge = async (
+    request: TurnRequest,
+    runId: string,
+    kept: KeptOf,
+    pause: Promise<void> | undefined,
+  ): Promise<Sent> => {
     if (pause) await pause
-    const reserve = reserved(request)
-    const sent = await sendMessage(
-      {
-        sessionId,
-        isNew: isNewSession,
-        viewer,
-        keyId: call.keyId,
-        hidden,
-        messageId,
-        runId,
-        content: () => sealed.contentOf(request),
-        agentId: agent.agentId,
-        agent: agent.name,
-        node,
-        payerId,
-        reserve,
-        kept,
-        ...(fingerprint === undefined ? {} : { fingerprint }),
-        ...(follows === undefined ? {} : { follows }),
-        ...(Object.keys(limits).length > 0 ? { limits } : {}),
-      },
-      following(call, call.causationId, clock.now()),
-    )
-    if (pause || (request.results && isLarge(sent))) await ownTurn()
+    const sent = await send(request, runId, kept)
+    if (pause || isLarge(sent)) await ownTurn()
     return sent
+  }
+
+  const begun = (
+    request: TurnRequest,
+    runId: string,
+    kept: KeptOf = () => sealed.keptOf(request),
+  ): Promise<Sent> => {
+    const pause = pauseFor(request)
+    return pause || request.results
+      ? sendLarge(request, runId, kept, pause)
+      : send(request, runId, kept)
   }
 
   /** Of a message that was surely not stored, the files are removed. */
@@ -98,7 +112,7 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
     }
   }
 
-  /** @throws Refusal */
+  /** @throws Refusal, at once or later */
   return (request: TurnRequest, runId: string): Promise<Sent> =>
     request.files ? withFiles(request, runId, request.files.parts) : begun(request, runId)
 }

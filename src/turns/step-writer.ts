@@ -32,6 +32,11 @@ export const stepWriter = ({ stepOf, record, onFault, answers = 0 }: Uses) => {
   let writing: Promise<void> | undefined
   let coming: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
+  let keepsUp = false
+
+  const later = (): void => {
+    timer ??= setTimeout(() => soon().catch(() => undefined), recordAfterMs)
+  }
 
   const write = async (): Promise<void> => {
     clearTimeout(timer)
@@ -65,12 +70,31 @@ export const stepWriter = ({ stepOf, record, onFault, answers = 0 }: Uses) => {
     return coming
   }
 
+  const unwritten = (isMessage: boolean): SessionEvent[] => {
+    const only = isMessage && answered + waiting.filter(isAnswer).length === 1
+    const left = only ? waiting.filter((event) => !isAnswer(event)) : waiting
+    return left.flatMap((event) => stepOf(event) ?? [])
+  }
+
+  const settled = async (isMessage: boolean): Promise<SessionEvent[]> => {
+    await coming?.catch(() => undefined)
+    await writing?.catch(() => undefined)
+    clearTimeout(timer)
+    return unwritten(isMessage)
+  }
+
   return {
     note(event: AgentEvent): void {
       if (('replayed' in event && event.replayed) || !isStep(event)) return
       waiting.push(event)
       bound ||= binding.has(event.event)
-      timer ??= setTimeout(() => soon().catch(() => undefined), recordAfterMs)
+      if (keepsUp) later()
+    },
+
+    /** From now on what is noted is stored after a while. A run that ends in one go needs none of it. */
+    keepUp(): void {
+      keepsUp = true
+      if (waiting.length > 0) later()
     },
 
     /** See `Journal.saved`. */
@@ -80,14 +104,9 @@ export const stepWriter = ({ stepOf, record, onFault, answers = 0 }: Uses) => {
      * What is not written when the run ends; nothing is written after that. `isMessage`: the only answer of
      * the run is its message, and no step of its own.
      */
-    async rest(isMessage: boolean): Promise<SessionEvent[]> {
+    rest(isMessage: boolean): SessionEvent[] | Promise<SessionEvent[]> {
       clearTimeout(timer)
-      await coming?.catch(() => undefined)
-      await writing?.catch(() => undefined)
-      clearTimeout(timer)
-      const only = isMessage && answered + waiting.filter(isAnswer).length === 1
-      const left = only ? waiting.filter((event) => !isAnswer(event)) : waiting
-      return left.flatMap((event) => stepOf(event) ?? [])
+      return coming || writing ? settled(isMessage) : unwritten(isMessage)
     },
   }
 }

@@ -12,7 +12,7 @@ import type { Keyed } from '../security/vault.ts'
 import { answerEvents } from './client-calls.ts'
 import type { Ended } from './given.ts'
 import { pauseOf, pendingOf } from './pause.ts'
-import { costOf, endOf, limitEvents } from './run-end.ts'
+import { costOf, endOf, limitEvent } from './run-end.ts'
 import type { Outcome, TurnRequest } from './turn.ts'
 import type { TurnLog } from './turn-log.ts'
 
@@ -59,30 +59,32 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
     const durationMs = clock.now().getTime() - run.startedAt
     const isKept = ended === 'cancelled' || ended === 'limited'
     const answered = ended === 'done' || (isKept && done.text !== '')
-    const isNew = answered && !run.isAnswered
-    const answer = isNew ? answerEvents({ runId, messageId: clock.id(), done, state }, key) : []
-    const steps = [...driven.steps, ...limitEvents(runId, driven), ...answer]
+    const steps = [...driven.steps]
+    const limit = limitEvent(runId, driven)
+    if (limit) steps.push(limit)
+    if (answered && !run.isAnswered)
+      steps.push(...answerEvents({ runId, messageId: clock.id(), done, state }, key))
     const last = endOf(request, runId, driven, durationMs)
     return endRun({ sessionId, payerId, steps, end: last, owner }, callOf(run))
   }
 
   /** One whose steps or answer no store takes has failed instead. */
-  const endAnyway = async (run: StoredRun, driven: Ended) => {
-    try {
-      return { ...(await end(run, driven)), driven }
-    } catch (err) {
-      if (!(err instanceof AppendTooLarge)) throw err
-      const { requestId: reqId } = run.request.call
-      uses.log.error({ err, reqId, run_id: run.runId }, 'a run cannot be stored')
-      const { done } = driven
-      const instead = { ended: 'failed', done, refusal: refusal('orchestrator_error') } as const
-      return { ...(await end(run, { ...instead, steps: [] })), driven: instead }
-    }
+  const instead = (run: StoredRun, { done }: Ended, err: unknown): Ended => {
+    if (!(err instanceof AppendTooLarge)) throw err
+    const { requestId: reqId } = run.request.call
+    uses.log.error({ err, reqId, run_id: run.runId }, 'a run cannot be stored')
+    return { ended: 'failed', done, refusal: refusal('orchestrator_error'), steps: [] }
   }
 
   const ended = async (run: StoredRun, result: Ended): Promise<Outcome> => {
-    const stored = await endAnyway(run, result)
-    const { driven } = stored
+    let driven = result
+    let stored: Awaited<ReturnType<typeof end>>
+    try {
+      stored = await end(run, driven)
+    } catch (error) {
+      driven = instead(run, driven, error)
+      stored = await end(run, driven)
+    }
     if (stored.lost) return lost('service_unavailable')
     if (!stored.ended) return lost('llm_service_timeout')
     await waitForPosition(stored.position)
@@ -127,6 +129,6 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
       return { status: 'failed', refusal: driven.refusal, stored: false }
     }
     const waits = driven.ended === 'paused' ? await paused(run, driven) : undefined
-    return waits ?? (await ended(run, driven))
+    return waits ?? ended(run, driven)
   }
 }

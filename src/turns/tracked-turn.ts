@@ -1,6 +1,7 @@
 import { Refusal, refusal } from '../domain/refusal.ts'
 import type { Log } from '../ports/log.ts'
 import { type Deferred, deferred } from '../support/deferred.ts'
+import type { Driving } from './drive.ts'
 import type { Kept, LiveTurns } from './live-turns.ts'
 import type { LiveTurn, Outcome } from './turn.ts'
 import { type TurnLog, turnLog } from './turn-log.ts'
@@ -10,6 +11,8 @@ type Tracked = {
     LiveTurn,
     'runId' | 'sessionId' | 'organizationId' | 'agentId' | 'created' | 'askedBy'
   >
+  /** Its session's name. */
+  session: string
   requestId(): string
   keep: Kept
 }
@@ -19,8 +22,8 @@ export type Control = {
   log: TurnLog
   started: Deferred<LiveTurn>
   cancelled: boolean
-  stop(): void
-  handOver(): void
+  /** Set once its agents run. */
+  driving?: Pick<Driving, 'cancel' | 'handOver'>
 }
 
 type Uses = {
@@ -30,54 +33,62 @@ type Uses = {
   log: Pick<Log, 'error'>
 }
 
+const nothing = () => undefined
+
 /**
  * Follows a turn from its place in the line to its end, for all who ask for it. `outcome` never
  * rejects.
  */
-export const trackedTurn =
-  ({ live, ready, log: logger }: Uses) =>
-  (
-    { about, requestId, keep }: Tracked,
+export const trackedTurn = ({ live, ready, log: logger }: Uses) => {
+  const failure = (error: unknown, { about, requestId }: Tracked): Outcome => {
+    if (error instanceof Refusal) return { status: 'failed', refusal: error }
+    const fields = { err: error, reqId: requestId(), run_id: about.runId }
+    logger.error(fields, 'a turn could not be stored')
+    return { status: 'failed', refusal: refusal('service_unavailable'), stored: false }
+  }
+
+  return (
+    tracked: Tracked,
     run: (turn: () => LiveTurn, control: Control) => Promise<Outcome>,
   ): LiveTurn => {
+    const { about, session, keep } = tracked
     const log = turnLog()
     const started = deferred<LiveTurn>()
-    started.promise.catch(() => undefined)
-    const nothing = () => undefined
-    const control: Control = { log, started, cancelled: false, stop: nothing, handOver: nothing }
+    const control: Control = { log, started, cancelled: false }
 
-    const outcome = run(() => turn, control)
-      .catch((error: unknown): Outcome => {
+    const end = async (): Promise<Outcome> => {
+      let ended: Outcome
+      try {
+        ended = await run(() => turn, control)
+      } catch (error) {
+        started.promise.catch(nothing)
         started.reject(error)
-        if (error instanceof Refusal) return { status: 'failed', refusal: error }
-        const fields = { err: error, reqId: requestId(), run_id: about.runId }
-        logger.error(fields, 'a turn could not be stored')
-        return { status: 'failed', refusal: refusal('service_unavailable'), stored: false }
-      })
-      .then((ended) => {
-        if (ended.status === 'failed') {
-          const { code, message } = ended.refusal
-          log.push({ event: 'failed', code, message })
-        } else log.push(ended.done)
-        log.close()
-        const isOver = ended.status !== 'paused' && !('stored' in ended)
-        live.retire(turn, isOver && keep)
-        if (ended.status === 'paused' && ended.goesOn) void ready(turn.runId)
-        return ended
-      })
+        ended = failure(error, tracked)
+      }
+      if (ended.status === 'failed') {
+        const { code, message } = ended.refusal
+        log.push({ event: 'failed', code, message })
+      } else log.push(ended.done)
+      log.close()
+      const isOver = ended.status !== 'paused' && !('stored' in ended)
+      live.retire(session, turn, isOver && keep)
+      if (ended.status === 'paused' && ended.goesOn) void ready(turn.runId)
+      return ended
+    }
 
     const turn: LiveTurn = {
       ...about,
       log,
       started: started.promise,
-      outcome,
+      outcome: end(),
       cancel() {
         control.cancelled = true
-        control.stop()
+        control.driving?.cancel()
       },
       isCancelled: () => control.cancelled,
-      handOver: () => control.handOver(),
+      handOver: () => control.driving?.handOver(),
     }
-    live.enlist(turn)
+    live.enlist(session, turn)
     return turn
   }
+}

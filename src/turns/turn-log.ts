@@ -24,11 +24,18 @@ export const turnLog = (first = 0) => {
   const items: TurnItem[] = []
   let characters = 0
   let closed = false
-  const sleeping = new Set<() => void>()
+  /** Those who wait for more, as long as somebody does. */
+  let sleeping: (() => void)[] | undefined
 
   const wake = () => {
-    for (const resume of sleeping) resume()
-    sleeping.clear()
+    const woken = sleeping
+    sleeping = undefined
+    for (const resume of woken ?? []) resume()
+  }
+
+  const sleep = (resume: () => void) => {
+    sleeping ??= []
+    sleeping.push(resume)
   }
 
   return {
@@ -37,7 +44,7 @@ export const turnLog = (first = 0) => {
     push(item: TurnItem): void {
       items.push(item)
       characters += item.event === 'token' ? item.text.length + 50 : 200 + argumentsIn(item)
-      if (sleeping.size > 0) wake()
+      if (sleeping) wake()
     },
     close(): void {
       closed = true
@@ -55,7 +62,7 @@ export const turnLog = (first = 0) => {
             next = items.length
             yield batch
           } else if (closed) return
-          else await new Promise<void>((resolve) => sleeping.add(resolve))
+          else await new Promise<void>(sleep)
         }
       } finally {
         signal?.removeEventListener('abort', stop)

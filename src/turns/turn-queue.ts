@@ -3,40 +3,32 @@ import { refusal } from '../domain/refusal.ts'
 /** How many turns of one session may wait behind the running one (docs/contract/sessions.md#one-turn-at-a-time). */
 const mostWaiting = 8
 
-type Place = { enter(): void; leave(): void }
-
-/**
- * One turn at a time per session, in the order they came. `enter` resolves when it is the caller's
- * turn and must be answered by `leave`. @throws session_busy when eight wait already.
- */
+/** One turn at a time per session, in the order they came. */
 export const turnQueue = () => {
-  /** By session; the first place is the running turn's. */
-  const queues = new Map<string, Place[]>()
-
-  const leave = (session: string, place: Place) => {
-    const queue = queues.get(session) ?? []
-    const wasRunning = queue[0] === place
-    queue.splice(queue.indexOf(place), 1)
-    if (queue.length === 0) queues.delete(session)
-    else if (wasRunning) queue[0]?.enter()
-  }
+  /** By session with a running turn: those that wait behind it, each with what lets it run. */
+  const queues = new Map<string, (() => void)[] | null>()
 
   return {
-    async enter(session: string): Promise<() => void> {
-      const queue = queues.get(session)
-      if (!queue) {
-        const place: Place = { enter: () => undefined, leave: () => leave(session, place) }
-        queues.set(session, [place])
-        return place.leave
+    /**
+     * Resolves when it is the caller's turn, and is undefined when it is at once; either is to be answered by `leave`.
+     * @throws session_busy when eight wait already
+     */
+    enter(session: string): Promise<void> | undefined {
+      const waiting = queues.get(session)
+      if (waiting === undefined) {
+        queues.set(session, null)
+        return undefined
       }
-      if (queue.length > mostWaiting) throw refusal('session_busy')
+      if (waiting && waiting.length >= mostWaiting) throw refusal('session_busy')
       return new Promise((resolve) => {
-        const place: Place = {
-          enter: () => resolve(place.leave),
-          leave: () => leave(session, place),
-        }
-        queue.push(place)
+        if (waiting) waiting.push(resolve)
+        else queues.set(session, [resolve])
       })
+    },
+    leave(session: string): void {
+      const next = queues.get(session)?.shift()
+      if (next) next()
+      else queues.delete(session)
     },
   }
 }

@@ -50,6 +50,8 @@ export type TurnRequest = {
   follows?: string
   /** A repeated request has the same (idempotency key). */
   messageId: string
+  /** Nobody follows the text of its answer as it comes. */
+  whole?: boolean
   /** Set when a stock SDK may repeat the request. */
   fingerprint?: string
   /** The key's backing user, who is charged. */

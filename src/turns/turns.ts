@@ -6,14 +6,14 @@ import type { Call } from '../ports/call.ts'
 import { deferred } from '../support/deferred.ts'
 import { type Kept, liveTurns, type Place, sessionName } from './live-turns.ts'
 import type { PastTurn } from './past-turn.ts'
-import { type RunTurn, type RunTurnUses, runTurn } from './run-turn.ts'
+import { type RunTurnUses, runTurn } from './run-turn.ts'
 import type { TakeRun } from './take-run.ts'
 import { type Control, trackedTurn } from './tracked-turn.ts'
 import type { LiveTurn, Outcome, TurnRequest } from './turn.ts'
 import type { TurnLog } from './turn-log.ts'
 import { turnQueue } from './turn-queue.ts'
 
-type Uses = RunTurnUses & {
+type Uses = Omit<RunTurnUses, 'isStopping'> & {
   pastTurn: PastTurn
   takeRun: TakeRun
   cancelPausedRun: CancelPausedRunCommand
@@ -28,13 +28,13 @@ type Uses = RunTurnUses & {
  */
 export const turns = (uses: Uses) => {
   const { clock, pastTurn, takeRun } = uses
-  const { start, keyOf, finish } = runTurn(uses)
+  let stopping = false
+  const { start, keyOf, finish } = runTurn({ ...uses, isStopping: () => stopping })
   const queue = turnQueue()
   const live = liveTurns()
   const tracked = trackedTurn({ live, ready: uses.ready, log: uses.log })
   /** Runs that are being taken over, each by its attempt so far. */
   const resuming = new Map<string, Promise<void>>()
-  let stopping = false
 
   /** The turn that the same message began before: it runs, or its answer is stored. */
   const earlier = async (runId: string | undefined): Promise<LiveTurn> => {
@@ -50,17 +50,6 @@ export const turns = (uses: Uses) => {
     return before.outcome
   }
 
-  /** A turn that begins while the process stops is left to another at once. */
-  const followed = (
-    finishing: ReturnType<RunTurn['finish']>,
-    control: Control,
-  ): Promise<Outcome> => {
-    control.stop = finishing.cancel
-    control.handOver = finishing.handOver
-    if (stopping) finishing.handOver()
-    return finishing.outcome
-  }
-
   /**
    * Begins a turn. `keep`: it can be read again after its end. A refusal rejects `started`;
    * `outcome` never rejects.
@@ -68,20 +57,22 @@ export const turns = (uses: Uses) => {
   const send = (request: TurnRequest, { keep }: { keep: Kept }): LiveTurn => {
     const { sessionId, viewer, call, agent } = request
     const { organizationId } = call
-    const place = { organizationId, sessionId }
+    const session = sessionName({ organizationId, sessionId })
     const runId = clock.id()
     const about = {
       runId,
-      ...place,
+      organizationId,
+      sessionId,
       agentId: agent.agentId,
       created: Math.floor(clock.now().getTime() / 1000),
       askedBy: { ownerId: viewer.userId, keyId: call.keyId },
     }
     const answered = async (turn: () => LiveTurn, control: Control): Promise<Outcome> => {
       const { log, started } = control
-      const owner = live.current(place)?.begun
+      const owner = live.runningIn(session)?.begun
       if (owner && !isOwn(viewer, owner)) throw refusal('session_not_found')
-      const leave = await queue.enter(sessionName(place))
+      const place = queue.enter(session)
+      if (place) await place
       let repeated: string | undefined
       try {
         if (stopping) throw refusal('service_unavailable')
@@ -93,22 +84,26 @@ export const turns = (uses: Uses) => {
           const sealing = keyOf(request)
           const key = sealing instanceof Promise ? await sealing : sealing
           const startedAt = clock.now().getTime()
-          const begun = { sent, key, log, cancelled: control.cancelled, attempt: 1, startedAt }
-          return await followed(finish(request, runId, begun), control)
+          return await finish(request, runId, { sent, key, control, attempt: 1, startedAt })
         }
         repeated = sent.runId
       } finally {
-        leave()
+        queue.leave(session)
       }
       // Not in its place in the line, which a run that goes on takes.
       const before = await earlier(repeated)
       started.resolve(before)
       return repeat(before, log)
     }
-    const tracking = { about, requestId: () => call.requestId, keep }
-    return tracked(tracking, (turn, control) =>
-      answered(turn, control).finally(() => request.files?.discard?.()),
-    )
+    const withFiles = async (turn: () => LiveTurn, control: Control): Promise<Outcome> => {
+      try {
+        return await answered(turn, control)
+      } finally {
+        await request.files?.discard?.()
+      }
+    }
+    const tracking = { about, session, requestId: () => call.requestId, keep }
+    return tracked(tracking, request.files ? withFiles : answered)
   }
 
   const goOn = (run: RunView): Promise<void> => {
@@ -122,8 +117,11 @@ export const turns = (uses: Uses) => {
     }
     const taking = deferred<void>()
     let requestId = runId
-    tracked({ about, requestId: () => requestId, keep: true }, async (turn, control) => {
-      const leave = await queue.enter(sessionName(about))
+    const session = sessionName(about)
+    const tracking = { about, session, requestId: () => requestId, keep: true }
+    tracked(tracking, async (turn, control) => {
+      const place = queue.enter(session)
+      if (place) await place
       try {
         const taken = await takeRun(run).catch((error: unknown) => {
           // Whoever wants it to go on is told, and says so in the log.
@@ -134,19 +132,17 @@ export const turns = (uses: Uses) => {
           return { status: 'failed', refusal: refusal('service_unavailable'), stored: false }
         const { request, attempt, sent, ...rest } = taken
         const { ownerId, keyId } = sent.session
-        const { log } = control
         requestId = request.call.requestId
-        log.push({ event: 'run_resumed', attempt })
+        control.log.push({ event: 'run_resumed', attempt })
         Object.assign(turn(), { attempt, begun: { ownerId, keyId, position: sent.position } })
         control.started.resolve(turn())
         const startedAt =
           run.status === 'running' ? Date.parse(run.started_at) : clock.now().getTime()
-        const begun = { ...rest, sent, log, cancelled: control.cancelled, attempt, startedAt }
         taking.resolve()
-        return await followed(finish(request, runId, begun), control)
+        return await finish(request, runId, { ...rest, sent, control, attempt, startedAt })
       } finally {
         taking.resolve()
-        leave()
+        queue.leave(session)
       }
     })
     return taking.promise

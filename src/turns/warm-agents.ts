@@ -102,6 +102,7 @@ export const warmAgents = ({ findAgents, toolsOf, models, clock }: Uses) => {
     },
     /** A turn is activity too: it keeps its agents warm. */
     used(organizationId: string, userId: string, agentId: string): void {
+      if (built.size === 0) return
       const known = built.get(instanceKey(organizationId, userId, agentId))
       if (known) known.usedAt = clock.now().getTime()
     },

@@ -102,6 +102,7 @@ export const agentCompletionRoutes =
           onBehalfOf: on_behalf_of,
           settings: modelSettingsOf(sent),
           keep: stream === true,
+          whole: stream !== true,
         }
         const turn = await beginTurn(request, asked, repetitionOf(request))
         request.answersFor = turn.sessionId

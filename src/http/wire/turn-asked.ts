@@ -17,7 +17,10 @@ export type TurnSent = Pick<ChatBody, 'messages'> &
       > & { response_format: z.infer<typeof responseFormat> | undefined }
   >
 
-/** In the terms of turns. `keep`: the turn can be read again after its end. @throws Refusal */
+/**
+ * In the terms of turns. `keep`: the turn can be read again after its end; one of which only the answer is sent is not.
+ * @throws Refusal
+ */
 export const turnAsked = (sent: TurnSent, keep: TurnAsked['keep']): TurnAsked => ({
   clientTools: offeredTools(sent),
   sessionId: sent.session_id,
@@ -28,5 +31,6 @@ export const turnAsked = (sent: TurnSent, keep: TurnAsked['keep']): TurnAsked =>
   settings: modelSettingsOf(sent),
   format: answerFormatOf(sent.response_format),
   keep,
+  whole: keep === false,
   ...conversationOf(sent),
 })
