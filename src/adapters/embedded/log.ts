@@ -7,7 +7,7 @@ import { commitQueue, type QueuedWrite } from './commit-queue.ts'
 import { markClosed, roomIn } from './data-file.ts'
 import { type LogEnvironment, openEnvironment } from './environment.ts'
 import { holdAlone } from './lock.ts'
-import type { LostKeys } from './page-guard.ts'
+import type { LostKeys } from './page-path.ts'
 
 const maxNameBytes = 1_000
 /** Room for the pages that a batch touches besides its own bytes. */
@@ -137,24 +137,26 @@ const logOver = (
 
   const queue = commitQueue({
     commit(bytes, run) {
+      const waits = pace.waits()
       let written = 0
       const write = () => {
         run()
+        if (waits) guard.committing()
         written = performance.now()
       }
       guard.checkFree()
       room.reserve(2 * bytes + spareBytes)
-      if (!pace.waits()) {
+      if (!waits) {
         guard.hold()
         return root
           .batch(write)
           .then(() => undefined, causeOf)
-          .finally(guard.forget)
+          .finally(guard.committed)
       }
       try {
         root.transactionSync(write)
       } finally {
-        guard.forget()
+        guard.committed()
       }
       pace.took(performance.now() - written)
     },

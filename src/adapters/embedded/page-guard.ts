@@ -1,9 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import type { Key } from 'lmdb'
-import { fromBufferKey } from 'ordered-binary'
 import { StoreDamaged } from '../../ports/event-store.ts'
-import { encoded } from './key-encoder.ts'
-import { keyGap, ordered, orderedAt } from './key-gap.ts'
+import { type Encoded, encoded, ordered } from './key-encoder.ts'
 import {
   childAt,
   countOf,
@@ -21,7 +19,11 @@ import {
   treeIn,
   valueAt,
 } from './page.ts'
+import { holds, keyOf, type LostKeys, lostBelow, placeOf, rangeOf, type Step } from './page-path.ts'
+import { pageTrust, type Trust } from './page-trust.ts'
 
+/** Leaves with more large values than this are looked at again whenever one of their keys is read. */
+const mostLarge = 16
 /** Pages that are kept while one turn of the event loop reads. */
 const keptPages = 2_048
 /** Pages of the list of free pages that are looked at before a commit, which takes the oldest. */
@@ -33,53 +35,19 @@ const nearBy = 4
 const firstBytes = 256
 const usualPage = 4_096
 
-/** A page on the way to a leaf, and the node that is followed. */
-type Step = { page: Page; at: number }
-
-/** What a damaged page held: the keys of a database from one on, to before another. */
-export type LostKeys = { name: string; from?: Key | undefined; below?: Key | undefined }
 type OnDamage = (error: StoreDamaged, lost?: LostKeys) => void
-
-const keyOf = ({ page, at }: Step): Key => {
-  const { from, to } = keyAt(page, at)
-  return fromBufferKey(page.bytes.subarray(from, to)) as Key
-}
-
-/** The keys below the last node of a path. */
-const lostBelow = (name: string, path: readonly Step[]): LostKeys => {
-  const from = path.findLast(({ at }) => at > 0)
-  const below = path.findLast(({ page, at }) => at + 1 < countOf(page))
-  return {
-    name,
-    from: from && keyOf(from),
-    below: below && keyOf({ page: below.page, at: below.at + 1 }),
-  }
-}
-
-/**
- * The place of the first key of a page that is not below a key. Allocates nothing, as what follows
- * it for every read and write.
- */
-const placeOf = (page: Page, key: Buffer, first: number): number => {
-  let low = first
-  let high = countOf(page)
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (orderedAt(page, middle, key) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
-const holds = (page: Page, at: number, key: Buffer): boolean =>
-  at < countOf(page) && orderedAt(page, at, key) === 0
 
 /**
  * Looks at the pages of a data file that lmdb is about to read, by reads of the file: lmdb trusts
- * what it finds, and ends the process or reads anything where a page is damaged. What was looked at
- * is not looked at again in the same turn of the event loop, unless `forget` is called.
+ * what it finds, and ends the process or reads anything where a page is damaged.
+ *
+ * What was looked at is trusted for a while (`pageTrust`), so the caller tells of its own commits.
  */
-export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) => {
+export const pageGuard = (
+  file: string,
+  onDamage: OnDamage = () => undefined,
+  now = () => performance.now(),
+) => {
   const fd = openSync(file, 'r')
   const first = Buffer.alloc(firstBytes)
   readSync(fd, first, 0, firstBytes, 0)
@@ -89,7 +57,9 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
   const spare: Page[] = []
   const known = new Map<number, Page>()
   const trees = new Map<string, Tree>()
-  const gap = keyGap()
+  const trust = pageTrust(fd, now)
+  /** Whether the trust was reviewed in this turn of the event loop. */
+  let reviewed = false
   let ahead: Buffer | undefined
   /** What `ahead` holds, from a page on. */
   let aheadFirst = 0
@@ -108,13 +78,25 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
     throw error
   }
 
-  const forget = () => {
+  /** Pages of a state of the file that may not be the current one any more. */
+  const forgetPages = () => {
     for (const page of known.values()) spare.push(page)
     known.clear()
     trees.clear()
-    gap.clear()
     aheadBytes = 0
     if (!held) meta = undefined
+  }
+
+  const forget = () => {
+    held = false
+    forgetPages()
+    trust.end()
+  }
+
+  const committed = () => {
+    held = false
+    forgetPages()
+    trust.committed()
   }
 
   const forgetSoon = () => {
@@ -122,8 +104,17 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
     forgets = true
     setImmediate(() => {
       forgets = false
-      forget()
+      reviewed = false
+      forgetPages()
     })
+  }
+
+  /** To be called before anything is trusted. */
+  const review = () => {
+    if (reviewed || held) return
+    reviewed = true
+    forgetSoon()
+    trust.review()
   }
 
   /** The state that lmdb uses: of the two that the file keeps, that of the last transaction. */
@@ -172,7 +163,7 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
   }
 
   /** From the root to the leaf of a key, or to the first or last leaf; empty in an empty tree. */
-  const descend = (name: string, { root, depth }: Tree, key: Buffer | 'first' | 'last') => {
+  const descend = (name: string, { root, depth }: Tree, key: Encoded | 'first' | 'last') => {
     const path: Step[] = []
     let exact = false
     let number = root
@@ -188,34 +179,6 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
       number = level === 1 ? undefined : childAt(page, at)
     }
     return { path, exact }
-  }
-
-  /**
-   * The leaf of a key where all pages on the way are known; undefined where one has to be read. The
-   * gap is narrowed to the leaf.
-   */
-  const knownLeaf = ({ root, depth }: Tree, key: Buffer): Page | undefined => {
-    let number = root
-    gap.clear()
-    for (let level = depth; number !== undefined; level--) {
-      const page = known.get(number)
-      if (!page || level <= 1) return page
-      let at = placeOf(page, key, 1)
-      if (!holds(page, at, key)) at--
-      if (at > 0) gap.above(page, at)
-      if (at + 1 < countOf(page)) gap.below(page, at + 1)
-      number = childAt(page, at)
-    }
-    return undefined
-  }
-
-  /** Whether a leaf has a key; where it has none, the gap is where the key belongs. */
-  const foundIn = (leaf: Page, at: number, key: Buffer, name: string): boolean => {
-    if (holds(leaf, at, key)) return true
-    if (at > 0) gap.above(leaf, at - 1)
-    if (at < countOf(leaf)) gap.below(leaf, at)
-    gap.close(name)
-    return false
   }
 
   /** The path to the leaf beside that of a path; empty at the end of the tree. */
@@ -236,17 +199,55 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
     return []
   }
 
-  const checkLarge = (name: string, step: Step) => {
-    const value = valueAt(step.page, step.at)
-    if (value.page === undefined) return
+  /** What is wrong with the first page of a large value. */
+  const largeFault = ({ page, at }: Step): string | undefined => {
+    const value = valueAt(page, at)
+    if (value.page === undefined) return undefined
     const { page: number, size } = value
     const meta = current()
-    const lost = () => ({ name, from: keyOf(step), below: keyOf(step) })
     const missing = number < 2 || number > meta.last || number * pageSize + size > fileBytes
-    if (missing) return fail(`page ${number} is missing`, lost())
+    if (missing) return `page ${number} is missing`
     readSync(fd, largeHead, 0, headerBytes, number * pageSize)
     const fault = largeFaultOf(largeHead, value, meta)
-    if (fault !== undefined) fail(`page ${number} is damaged: ${fault}`, lost())
+    return fault && `page ${number} is damaged: ${fault}`
+  }
+
+  const checkLarge = (name: string, step: Step) => {
+    if (!isLarge(step.page, step.at)) return
+    const fault = largeFault(step)
+    if (fault !== undefined) fail(fault, { name, from: keyOf(step), below: keyOf(step) })
+  }
+
+  /** Remembers what was looked at: a leaf, with its large values, and what is above it. */
+  const remember = ({ keys }: Trust, path: readonly Step[]) => {
+    const page = path.at(-1)?.page
+    let large = 0
+    for (let at = 0; page && at < countOf(page); at++)
+      if (isLarge(page, at) && (++large > mostLarge || largeFault({ page, at }) !== undefined))
+        return
+    const { low, high } = rangeOf(path)
+    keys.add(low, high)
+  }
+
+  /**
+   * Looks at what a removal may read: a page that has become small is joined with one beside it,
+   * and of branches the first key below is read.
+   */
+  const checkBeside = (name: string, path: readonly Step[]) => {
+    beside(name, path, 1)
+    beside(name, path, -1)
+    for (let n = 1; n < path.length - 1; n++) {
+      const { page: above, at } = path[n - 1] as Step
+      for (let one = Math.max(0, at - 1); one <= at + 1 && one < countOf(above); one++) {
+        const way = [...path.slice(0, n - 1), { page: above, at: one }]
+        let number = childAt(above, one)
+        for (let level = path.length - n; level > 0; level--) {
+          const page = pageOf(number, level, name, way)
+          way.push({ page, at: 0 })
+          if (level > 1) number = childAt(page, 0)
+        }
+      }
+    }
   }
 
   const treeOf = (name: string): Tree => {
@@ -267,7 +268,7 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
   }
 
   /** Looks at the list of free pages, which every commit reads and writes. */
-  const checkFree = (): void => {
+  const lookAtFree = (): void => {
     const { free, last } = current()
     let { path } = descend('', free, 'first')
     for (let pages = 0; path.length > 0 && pages < freePages; pages++) {
@@ -280,44 +281,63 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
       }
       path = beside('', path, 1)
     }
+    trust.freeSeen()
+  }
+
+  const checkRemoval = (name: string, key: Encoded, { removable }: Trust) => {
+    if (removable.takes(key)) return
+    const { path, exact } = descend(name, treeOf(name), key)
+    const end = path.at(-1)
+    if (!end) return
+    if (exact) checkLarge(name, end)
+    checkBeside(name, path)
+    const { low, high } = rangeOf(path)
+    // A leaf is joined when it has become small. With what it is joined then, it may be joined again.
+    removable.replace(low, high, countOf(end.page) >> 1)
   }
 
   return {
     /** Looks at the beginning of the file, its list of databases and of free pages. */
     checkHead(): void {
+      review()
       descend('', current().main, 'first')
-      checkFree()
+      lookAtFree()
     },
 
     /** What a commit reads, whatever it writes. */
-    checkFree,
+    checkFree(): void {
+      review()
+      if (!trust.takesFree()) lookAtFree()
+    },
 
     /**
      * Looks at the leaf of a key, and at its value where that has pages of its own; for a removal
-     * at the leaves beside it too, with which lmdb may merge it.
+     * at the pages beside it too, with which lmdb may join it. 'last': at the last leaf, for a key
+     * behind all others.
      */
-    check(name: string, key: Key | 'last', { removes = false } = {}): void {
-      const sought = key === 'last' ? key : encoded(key)
-      if (sought !== 'last' && !removes && gap.has(name, sought)) return
-      const tree = treeOf(name)
-      const leaf = removes || sought === 'last' ? undefined : knownLeaf(tree, sought)
-      if (leaf && sought !== 'last') {
-        const at = placeOf(leaf, sought, 0)
-        if (!foundIn(leaf, at, sought, name) || !isLarge(leaf, at)) return
+    check(name: string, key: Key | 'last', options?: { removes: boolean }): void {
+      review()
+      const known = trust.of(name)
+      if (key === 'last') {
+        if (!known.end) descend(name, treeOf(name), key)
+        known.end = true
+        return
       }
-      const { path, exact } = descend(name, tree, sought)
-      const end = path.at(-1)
-      if (!end) return
-      if (exact) checkLarge(name, end)
-      if (!removes) return
-      beside(name, path, 1)
-      beside(name, path, -1)
+      const sought = encoded(key)
+      if (!known.keys.has(sought)) {
+        const { path, exact } = descend(name, treeOf(name), sought)
+        const end = path.at(-1)
+        if (end && exact) checkLarge(name, end)
+        remember(known, path)
+      }
+      if (options?.removes) checkRemoval(name, sought, known)
     },
 
     /** Looks at the leaves of a range of keys, without the values. */
     checkRange(name: string, start: Key, end: Key): void {
-      const bound = Buffer.from(encoded(end))
+      review()
       let { path } = descend(name, treeOf(name), encoded(start))
+      const bound = encoded(end)
       for (let last = path.at(-1); last; last = path.at(-1)) {
         const { from, to } = keyAt(last.page, countOf(last.page) - 1)
         if (ordered(last.page.bytes, from, to, bound) >= 0) return
@@ -330,6 +350,7 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
      * before each entry is read. Ranges are read in one turn.
      */
     cursor(name: string, start: Key | undefined, { reverse = false, values = true }) {
+      review()
       const open = reverse ? 'last' : 'first'
       const by = reverse ? -1 : 1
       const key = start === undefined ? open : encoded(start)
@@ -360,15 +381,22 @@ export const pageGuard = (file: string, onDamage: OnDamage = () => undefined) =>
      * written, and are not read. Pages of the state before it are not written by it.
      */
     hold(): void {
+      trust.review()
       current()
       held = true
     },
 
-    /** To be called after a commit. */
-    forget(): void {
-      held = false
-      forget()
-    },
+    /**
+     * To be called right before a commit in this thread. What was written until then, lmdb has not
+     * written.
+     */
+    committing: trust.review,
+
+    /** To be called after a commit of this process, or one that failed. */
+    committed,
+
+    /** To be called when somebody else may have written: nothing is trusted any more. */
+    forget,
 
     close: (): void => closeSync(fd),
   }

@@ -35,7 +35,7 @@ export const embeddedSnapshots = (env: ViewsEnv): Snapshots => {
       const text = JSON.stringify(snapshot)
       looked.check(stream)
       db.putSync(stream, text)
-      env.guard.forget()
+      env.guard.committed()
     },
   }
 }

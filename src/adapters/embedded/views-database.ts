@@ -77,9 +77,13 @@ export const viewsDatabase = ({ root, guard }: ViewsEnv) => {
     transactionSync<T>(work: () => T): T {
       guard.checkFree()
       try {
-        return db.transactionSync(work)
+        return db.transactionSync(() => {
+          const result = work()
+          guard.committing()
+          return result
+        })
       } finally {
-        guard.forget()
+        guard.committed()
       }
     },
     useReadTransaction: () => db.useReadTransaction(),

@@ -1,4 +1,4 @@
-import { closeSync, cpSync, openSync, writeSync } from 'node:fs'
+import { closeSync, cpSync, openSync, statSync, utimesSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -145,7 +145,58 @@ t.test(
     guard.checkHead()
     await turn()
     guard.checkHead()
-    guard.forget()
+    guard.committed()
     t.throws(guard.checkHead, StoreDamaged)
   },
 )
+
+t.test('what was looked at is trusted, for a while, until the file is written', async (t) => {
+  const path = await filled(t)
+  const file = join(path, 'data.mdb')
+  let now = 0
+  const guard = pageGuard(file, undefined, () => now)
+  t.teardown(guard.close)
+  const look = () => {
+    for (let n = 1; n < 900; n += 3) guard.check('records', n)
+    guard.check('records', 500, { removes: true })
+    guard.check('records', 'last')
+    guard.checkFree()
+  }
+  /** Zeroes all but the first pages, as if a disk gave back something else. */
+  const harm = (quietly: boolean) => {
+    const { size, atime, mtime } = statSync(file)
+    const fd = openSync(file, 'r+')
+    writeSync(fd, Buffer.alloc(size - 8_192), 0, size - 8_192, 8_192)
+    closeSync(fd)
+    if (quietly) utimesSync(file, atime, mtime)
+  }
+  // Whole milliseconds, as they can be set again.
+  const { atime, mtime } = statSync(file)
+  utimesSync(file, atime, mtime)
+  t.doesNotThrow(look)
+  await turn()
+  harm(true)
+  t.doesNotThrow(look)
+  guard.committed()
+  t.doesNotThrow(look, 'after a commit of this process too')
+  await turn()
+  t.throws(() => guard.check('answers', 'another key'), StoreDamaged)
+  now = 60_000
+  t.throws(look, StoreDamaged, 'but not for long')
+})
+
+t.test('a file that somebody else wrote is looked at again', async (t) => {
+  const path = await filled(t)
+  const file = join(path, 'data.mdb')
+  const guard = pageGuard(file)
+  t.teardown(guard.close)
+  guard.check('records', 100)
+  await turn()
+  const { size } = statSync(file)
+  const fd = openSync(file, 'r+')
+  writeSync(fd, Buffer.alloc(size - 8_192), 0, size - 8_192, 8_192)
+  closeSync(fd)
+  t.throws(() => guard.check('records', 100), StoreDamaged)
+  guard.forget()
+  t.throws(() => guard.check('records', 100), StoreDamaged)
+})
