@@ -46,7 +46,8 @@ export const benchLongReads: Section = async ({ dir, profile }) => {
   const dataDir = join(dir, 'long-reads')
   const writing = await openWriting(dataDir)
   const tenants = await makeTenants(writing, 1, ['rag:read', 'rag:upload'])
-  await storeSessions(writing, tenants, Math.ceil(events / perSession), () => turns)
+  const sessions = Math.ceil(events / perSession)
+  await storeSessions(writing, tenants, sessions, () => turns)
   await writing.close()
   const organizationId = tenants[0]?.organizationId
   const product = await serveProduct(dataDir, { profile, env: { SUPER_ADMIN_KEY: adminKey } })
@@ -102,7 +103,10 @@ export const benchLongReads: Section = async ({ dir, profile }) => {
       ['an export', () => taken(`${at}/audit/export`, {})],
       ['the events as lines', () => taken(`${at}/audit/events`, lines)],
       ['a past state', () => taken(`${at}/audit/state?view=messages`, lines)],
-      ['a snapshot of a feed', () => taken(`${at}/feeds/messages`, lines)],
+      [
+        `a snapshot of a feed, ${sessions * turns * 2} documents`,
+        () => taken(`${at}/feeds/messages`, lines),
+      ],
       ['a rebuild of transparency', () => rebuilt('transparency')],
       ['a rebuild of messages', () => rebuilt('messages')],
       ['a document of 10 MB', read],

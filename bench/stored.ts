@@ -1,15 +1,17 @@
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Request } from 'autocannon'
+import { chatPath } from './baselines/same-bytes.ts'
 import type { Section } from './bench.ts'
 import { load } from './load.ts'
 import type { Measured } from './measured.ts'
-import { launch, type Serving, serveProduct } from './processes.ts'
+import { launch, type Serving, serve, serveProduct } from './processes.ts'
 import { type Stored, storeSessions } from './sessions.ts'
 import { steady } from './steady.ts'
 import { makeTenants, openWriting } from './tenants.ts'
 
-const sessionCount = 100_000
+const sessionCount = Number(process.env.STORED_SESSIONS ?? 100_000)
 const tenantCount = 500
 /** One turn or two: 10 events a session on average. */
 const turnsOf = (n: number): number => 1 + (n % 2)
@@ -47,11 +49,51 @@ const replay = async (dataDir: string): Promise<Measured[]> => {
   ]
 }
 
-const reads = async (product: Serving, name: string, requests: readonly Request[]) => {
+/**
+ * Bare fastify, asked as often for the same bytes: what of a latency is the asker's, the machine's and
+ * node's own.
+ */
+const floorOf = async (dir: string, product: Serving, [request]: readonly Request[]) => {
+  if (!request) throw new Error('there is nothing to ask for')
+  const answer = await fetch(`${product.url}${request.path}`, { headers: { ...request.headers } })
+  const file = join(dir, 'same-bytes.json')
+  writeFileSync(file, JSON.stringify({ json: await answer.text(), sse: '' }))
+  const bare = await serve({ script: 'baselines/bare-fastify.js', env: { SAME_BYTES: file } })
+  const asked: Request = {
+    method: 'POST',
+    path: chatPath,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: [] }),
+  }
+  try {
+    await load(bare, [asked], { seconds: 2, connections: 1 })
+    return await steady(bare, [asked], 1_000)
+  } finally {
+    await bare.stop()
+  }
+}
+
+const reads = async (
+  dir: string,
+  product: Serving,
+  name: string,
+  requests: readonly Request[],
+): Promise<Measured[]> => {
   await load(product, requests, { seconds: 2 })
+  const floor = await floorOf(dir, product, requests)
   const paced = await steady(product, requests, 1_000)
   const most = await load(product, requests)
   return [
+    {
+      name: `${name}, its bytes from bare fastify, 1,000 a second, p50`,
+      value: floor.p50,
+      unit: 'ms',
+    },
+    {
+      name: `${name}, its bytes from bare fastify, 1,000 a second, p99`,
+      value: floor.p99,
+      unit: 'ms',
+    },
     { name: `${name}, 1,000 a second, p50`, value: paced.p50, unit: 'ms' },
     { name: `${name}, 1,000 a second, p99`, value: paced.p99, unit: 'ms', aim: { most: 5 } },
     { name: `${name}, as many as it answers`, value: most.perSecond, unit: 'req/s' },
@@ -94,8 +136,8 @@ export const benchStored: Section = async ({ dir, profile }) => {
         unit: 'MB',
         aim: { most: 300 },
       },
-      ...(await reads(product, 'session list', some.slice(0, 6_400).map(listOf))),
-      ...(await reads(product, 'messages of a session', some.slice(0, 6_400).map(messagesOf))),
+      ...(await reads(dir, product, 'session list', some.slice(0, 6_400).map(listOf))),
+      ...(await reads(dir, product, 'messages of a session', some.slice(0, 6_400).map(messagesOf))),
       { name: 'memory after the reads', value: product.memory(), unit: 'MB' },
     ]
   } finally {
