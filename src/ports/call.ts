@@ -1,4 +1,5 @@
 import { type Metadata, platformId } from '../domain/event.ts'
+import { isoTime } from '../support/iso-time.ts'
 import type { TraceContext } from './telemetry.ts'
 
 /**
@@ -41,7 +42,7 @@ export const rootCall = ({ organizationId, keyId, userId }: Actor, id: string, a
   requestId: id,
   correlationId: id,
   causationId: id,
-  at: at.toISOString(),
+  at: isoTime(at.getTime()),
 })
 
 /** What a job or a reactor does of its own accord, for an organization or for the platform. */
@@ -72,6 +73,6 @@ export const metadataOf = (call: Call, schemaVersion: number, at: string): Metad
 /** The same call at a later time, for what follows from `causationId`. */
 export const following = (call: Call, causationId: string, at: Date): Call => ({
   ...call,
-  at: at.toISOString(),
+  at: isoTime(at.getTime()),
   causationId,
 })
