@@ -1,6 +1,7 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 import type { CountWaitingRuns } from '../../../queries/count-waiting-runs.ts'
 import type { Distance } from '../../ports/event-store.ts'
+import { histogram, type Observed } from './counted.ts'
 
 type Sources = {
   /** Has other metrics already, and gets these. */
@@ -35,12 +36,12 @@ export const processMetrics = ({
 }: Sources) => {
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
-  const durations = new Histogram({
+  const durations = histogram({
     name: 'reprise_http_request_duration_seconds',
     help: 'Time to answer a request, by route, method and status',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60],
-    registers,
+    registry,
   })
   new Gauge({
     name: 'reprise_event_store_position',
@@ -111,16 +112,16 @@ export const processMetrics = ({
     },
   })
 
-  type Labelled = ReturnType<typeof durations.labels>
-  /** By route, then by method and status: as many as there are labels. */
-  const labelled = new Map<string, Map<string, Labelled>>()
-  const durationsOf = (method: string, route: string, status: number): Labelled => {
-    const ofRoute = labelled.get(route) ?? new Map<string, Labelled>()
-    if (ofRoute.size === 0) labelled.set(route, ofRoute)
-    const name = method + status
-    const known = ofRoute.get(name) ?? durations.labels(method, route, String(status))
-    ofRoute.set(name, known)
-    return known
+  /** By route, method and status: as many as there are labels. */
+  const observed = new Map<string, Map<string, Map<number, Observed>>>()
+  const durationsOf = (method: string, route: string, status: number): Observed => {
+    const known = observed.get(route)?.get(method)?.get(status)
+    if (known) return known
+    const ofRoute = observed.get(route) ?? new Map<string, Map<number, Observed>>()
+    const ofMethod = ofRoute.get(method) ?? new Map<number, Observed>()
+    const made = durations.of({ method, route, status: String(status) })
+    observed.set(route, ofRoute.set(method, ofMethod.set(status, made)))
+    return made
   }
 
   let rendering: Promise<string> | undefined

@@ -1,26 +1,18 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Gauge, Registry } from 'prom-client'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
 import type { WatchRun } from '../../turns/watch-run.ts'
+import { counter, countsBy, histogram, type Observed, plus } from './counted.ts'
 
 /**
- * Names of models come from agents' configurations, and so from tenants: more than these count as
- * `other`.
+ * Names of models come from agents' configurations, and so from tenants: more than these, with the
+ * two below, count as `other`.
  */
-const mostModels = 100
+const mostModels = 102
+const other = 'other'
+/** Where none was asked. */
+const noModel = 'none'
 const perCredit = 1_000_000
 const seconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
-
-/** Names as they come, up to so many. */
-const bounded = (most: number) => {
-  const known = new Set<string>()
-  return (name: string): string => {
-    if (!known.has(name)) {
-      if (known.size >= most) return 'other'
-      known.add(name)
-    }
-    return name
-  }
-}
 
 const outcomes = {
   done: 'completed',
@@ -36,62 +28,134 @@ const outcomes = {
 /** How runs end that cost something. */
 const charged: ReadonlySet<string> = new Set(['done', 'cancelled', 'limited'])
 
-/** What the process does for its clients: runs, models, tools, refusals, queues. */
+/** What is counted by model. */
+const modelCounts = (name: string, { calls, firstTokens }: Histograms) => {
+  const labels = { model: name }
+  let callsHere: Observed | undefined
+  let firstHere: Observed | undefined
+  return {
+    /** By outcome. */
+    runs: new Map<string, number>(),
+    /** Undefined until one has ended. */
+    tokens: undefined as { prompt: number; completion: number } | undefined,
+    credits: undefined as number | undefined,
+    called(inSeconds: number): void {
+      callsHere ??= calls.of(labels)
+      callsHere.observe(inSeconds)
+    },
+    began(inSeconds: number): void {
+      firstHere ??= firstTokens.of(labels)
+      firstHere.observe(inSeconds)
+    },
+  }
+}
+type ModelCounts = ReturnType<typeof modelCounts>
+type Histograms = Readonly<Record<'calls' | 'firstTokens', ReturnType<typeof histogram<'model'>>>>
+
+/**
+ * What the process does for its clients: runs, models, tools, refusals, queues. Counted in plain
+ * numbers, which become metrics when somebody asks for them.
+ */
 export const workMetrics = () => {
   const registry = new Registry()
   const registers = [registry]
-  const modelLabel = bounded(mostModels)
 
-  const runs = new Counter({
-    name: 'reprise_runs_total',
-    help: 'Runs that have ended, by outcome and the model that was asked first',
-    labelNames: ['outcome', 'model'],
-    registers,
-  })
-  const tokens = new Counter({
-    name: 'reprise_tokens_total',
-    help: 'Tokens of runs, by model and direction',
-    labelNames: ['model', 'direction'],
-    registers,
-  })
-  const charges = new Counter({
-    name: 'reprise_charged_credits_total',
-    help: 'Credits that runs cost, by model',
-    labelNames: ['model'],
-    registers,
-  })
-  const calls = new Histogram({
-    name: 'reprise_model_call_duration_seconds',
-    help: 'Time from asking a model to the end of its answer',
-    labelNames: ['model'],
-    buckets: seconds,
-    registers,
-  })
-  const errors = new Counter({
-    name: 'reprise_model_errors_total',
-    help: 'Runs that ended while a model was asked, by the code that clients are told',
-    labelNames: ['code'],
-    registers,
-  })
-  const firstTokens = new Histogram({
-    name: 'reprise_time_to_first_token_seconds',
-    help: 'Time from the beginning of a run to its first text, by the model that said it',
-    labelNames: ['model'],
-    buckets: seconds,
-    registers,
-  })
-  const tools = new Counter({
-    name: 'reprise_tool_calls_total',
-    help: 'Calls of tools, by outcome',
-    labelNames: ['outcome'],
-    registers,
-  })
-  const refusals = new Counter({
-    name: 'reprise_refusals_total',
-    help: 'Requests, frames and calls that were refused, by code',
-    labelNames: ['code'],
-    registers,
-  })
+  const histograms = {
+    calls: histogram({
+      name: 'reprise_model_call_duration_seconds',
+      help: 'Time from asking a model to the end of its answer',
+      labelNames: ['model'],
+      buckets: seconds,
+      registry,
+    }),
+    firstTokens: histogram({
+      name: 'reprise_time_to_first_token_seconds',
+      help: 'Time from the beginning of a run to its first text, by the model that said it',
+      labelNames: ['model'],
+      buckets: seconds,
+      registry,
+    }),
+  }
+  const models = new Map<string, ModelCounts>()
+  for (const name of [other, noModel]) models.set(name, modelCounts(name, histograms))
+  const countsOf = (name: string): ModelCounts => {
+    const known = models.get(name)
+    if (known) return known
+    if (models.size >= mostModels) return countsOf(other)
+    const made = modelCounts(name, histograms)
+    models.set(name, made)
+    return made
+  }
+  const errors = new Map<string, number>()
+  const tools = new Map<string, number>()
+  const refusals = new Map<string, number>()
+
+  counter(
+    {
+      registry,
+      name: 'reprise_runs_total',
+      help: 'Runs that have ended, by outcome and the model that was asked first',
+      labelNames: ['outcome', 'model'],
+    },
+    function* () {
+      for (const [model, { runs }] of models)
+        for (const [outcome, value] of runs) yield [{ outcome, model }, value]
+    },
+  )
+  counter(
+    {
+      registry,
+      name: 'reprise_tokens_total',
+      help: 'Tokens of runs, by model and direction',
+      labelNames: ['model', 'direction'],
+    },
+    function* () {
+      for (const [model, { tokens }] of models) {
+        if (!tokens) continue
+        yield [{ model, direction: 'prompt' }, tokens.prompt]
+        yield [{ model, direction: 'completion' }, tokens.completion]
+      }
+    },
+  )
+  counter(
+    {
+      registry,
+      name: 'reprise_charged_credits_total',
+      help: 'Credits that runs cost, by model',
+      labelNames: ['model'],
+    },
+    function* () {
+      for (const [model, { credits }] of models)
+        if (credits !== undefined) yield [{ model }, credits]
+    },
+  )
+  counter(
+    {
+      registry,
+      name: 'reprise_model_errors_total',
+      help: 'Runs that ended while a model was asked, by the code that clients are told',
+      labelNames: ['code'],
+    },
+    countsBy('code', errors),
+  )
+  counter(
+    {
+      registry,
+      name: 'reprise_tool_calls_total',
+      help: 'Calls of tools, by outcome',
+      labelNames: ['outcome'],
+    },
+    countsBy('outcome', tools),
+  )
+  counter(
+    {
+      registry,
+      name: 'reprise_refusals_total',
+      help: 'Requests, frames and calls that were refused, by code',
+      labelNames: ['code'],
+    },
+    countsBy('code', refusals),
+  )
   /** By name: how many wait or are worked on. */
   const queues = new Map<string, () => number>()
   new Gauge({
@@ -106,38 +170,37 @@ export const workMetrics = () => {
 
   const watchRun: WatchRun = () => {
     const began = performance.now()
-    const asked = new Map<string, { model: string; at: number }>()
-    let first: string | undefined
+    const asked = new Map<string, { model: ModelCounts; at: number }>()
+    let first: ModelCounts | undefined
     let silent = true
     return {
       see(event) {
         if (event.event === 'token') {
           if (!silent) return
           silent = false
-          const model = asked.get(event.step_id)?.model ?? 'none'
-          firstTokens.observe({ model }, (performance.now() - began) / 1000)
+          const model = asked.get(event.step_id)?.model ?? countsOf(noModel)
+          model.began((performance.now() - began) / 1000)
         } else if (event.event === 'model_called') {
-          const model = modelLabel(event.model)
+          const model = countsOf(event.model)
           first ??= model
           asked.set(event.step_id, { model, at: performance.now() })
         } else if (event.event === 'model_answered') {
           const call = asked.get(event.step_id)
           asked.delete(event.step_id)
-          const model = modelLabel(event.model)
-          if (call) calls.observe({ model }, (performance.now() - call.at) / 1000)
-        } else if (event.event === 'tool_completed')
-          tools.inc({ outcome: event.ok ? 'ok' : 'failed' })
+          if (call) countsOf(event.model).called((performance.now() - call.at) / 1000)
+        } else if (event.event === 'tool_completed') plus(tools, event.ok ? 'ok' : 'failed')
       },
       ended({ ended, done, refusal }) {
-        runs.inc({ outcome: done.in_doubt ? 'in_doubt' : outcomes[ended], model: first ?? 'none' })
-        if (refusal && asked.size > 0 && ended !== 'limited') errors.inc({ code: refusal.code })
+        plus((first ?? countsOf(noModel)).runs, done.in_doubt ? 'in_doubt' : outcomes[ended])
+        if (refusal && asked.size > 0 && ended !== 'limited') plus(errors, refusal.code)
         // Its attempts are counted together, at its end.
         if (ended === 'paused') return
         for (const { model: name, usage, charge } of done.charges) {
-          const model = modelLabel(name)
-          tokens.inc({ model, direction: 'prompt' }, usage.promptTokens)
-          tokens.inc({ model, direction: 'completion' }, usage.completionTokens)
-          if (charged.has(ended)) charges.inc({ model }, charge / perCredit)
+          const model = countsOf(name)
+          model.tokens ??= { prompt: 0, completion: 0 }
+          model.tokens.prompt += usage.promptTokens
+          model.tokens.completion += usage.completionTokens
+          if (charged.has(ended)) model.credits = (model.credits ?? 0) + charge / perCredit
         }
       },
     }
@@ -146,7 +209,7 @@ export const workMetrics = () => {
   return {
     registry,
     watchRun,
-    refused: (code: RefusalCode): void => refusals.inc({ code }),
+    refused: (code: RefusalCode): void => plus(refusals, code),
     queue: (name: string, length: () => number): void => {
       queues.set(name, length)
     },
