@@ -1,3 +1,4 @@
+import { hash as hashOf } from 'node:crypto'
 import type { Observable } from 'rxjs'
 import type { ApiKeyView } from '../projections/api-keys.ts'
 import { type MemberView, memberDocumentId } from '../projections/members.ts'
@@ -36,6 +37,12 @@ const platformAccess: Access = {
   limits: { minute: 1_000, hour: 100_000 },
   plan: null,
 }
+
+/**
+ * What a key is known by in this process: no text of a key is kept in memory. Keys are random, so it needs
+ * no secret; the hash that is stored takes six times as long.
+ */
+const digestOf = (apiKey: string): string => hashOf('sha256', apiKey, 'hex')
 
 /** Longer than any organization's id; a header is the client's to make up. */
 const longestId = 64
@@ -113,13 +120,14 @@ export const findAccess = (uses: Uses) => {
     organizationHeader: string | undefined,
   ): Access | Promise<Access> => {
     if (!apiKey) throw refusal('missing_api_key')
-    const hash = hashApiKey(apiKey)
     const asked = organizationHeader || undefined
-    const cacheKey = asked ? `${hash} ${asked}` : hash
+    const digest = digestOf(apiKey)
+    const cacheKey = asked ? `${digest} ${asked}` : digest
     const at = now()
     const known = cache.get(cacheKey, at)
     if (known && known.until <= at) throw refusal('invalid_api_key')
     if (known) return known.access
+    const hash = hashApiKey(apiKey)
     if (superAdminHash && sameSecret(hash, superAdminHash)) return platformAccess
     const { keyId } = cache.outdated(cacheKey)?.access ?? {}
     return cache.fill(cacheKey, () => read(hash, asked, keyId ?? undefined))
