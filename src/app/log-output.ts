@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { isatty } from 'node:tty'
 
 /** Lines are written once so many characters wait, or this often. */
-const writeAt = 4_096
+const writeAt = 32_768
 const writeEveryMs = 500
 /** What may wait while an output takes nothing, in bytes. */
 const mostWaiting = 1_048_576
