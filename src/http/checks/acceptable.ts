@@ -1,4 +1,4 @@
-import type { onRequestHookHandler } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { refusal } from '../../domain/refusal.ts'
 import type { RouteRules } from '../server/route-rules.ts'
 
@@ -43,15 +43,15 @@ const admits = (accept: string, type: string): boolean => {
  * Refuses what no media type of the route would satisfy, before anything is done. Many clients ask
  * for JSON whatever they ask for: that is always admitted.
  */
-export const requireAcceptable: onRequestHookHandler = (
-  { headers, routeOptions },
-  _reply,
-  done,
-) => {
-  const { accept } = headers
-  if (!accept || accept === '*/*' || accept === json) return done()
-  const types = typesOf(routeOptions.config)
-  if (!types || [...types, json].some((type) => admits(accept, type))) return done()
-  const message = `This answers with ${types.join(' or ')}: send an Accept header that admits it`
-  done(refusal('not_acceptable', { message }))
+export const acceptable = (rules: RouteRules) => {
+  const types = typesOf(rules)
+  if (!types) return undefined
+  const admitted = [...types, json]
+  /** @throws not_acceptable */
+  return ({ headers: { accept } }: FastifyRequest): void => {
+    if (!accept || accept === '*/*' || accept === json) return
+    if (admitted.some((type) => admits(accept, type))) return
+    const message = `This answers with ${types.join(' or ')}: send an Accept header that admits it`
+    throw refusal('not_acceptable', { message })
+  }
 }

@@ -1,4 +1,4 @@
-import type { FastifyReply, onRequestHookHandler } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { apiPlans, type PlanTerms, requestsAtOnceWithoutPlan, termsOf } from '../../domain/plan.ts'
 import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -19,17 +19,15 @@ export const ceilingOf = ({ plan }: Pick<Access, 'plan'>): Ceiling | undefined =
 
 const writeHeaders = (reply: FastifyReply, { minute, hour }: WindowStanding): void => {
   const least = minute.remaining <= hour.remaining ? minute : hour
-  reply.headers({
-    'x-ratelimit-limit-minute': minute.limit,
-    'x-ratelimit-remaining-minute': minute.remaining,
-    'x-ratelimit-reset-minute': minute.reset,
-    'x-ratelimit-limit-hour': hour.limit,
-    'x-ratelimit-remaining-hour': hour.remaining,
-    'x-ratelimit-reset-hour': hour.reset,
-    'x-ratelimit-limit': least.limit,
-    'x-ratelimit-remaining': least.remaining,
-    'x-ratelimit-reset': least.reset,
-  })
+  reply.header('x-ratelimit-limit-minute', minute.limit)
+  reply.header('x-ratelimit-remaining-minute', minute.remaining)
+  reply.header('x-ratelimit-reset-minute', minute.reset)
+  reply.header('x-ratelimit-limit-hour', hour.limit)
+  reply.header('x-ratelimit-remaining-hour', hour.remaining)
+  reply.header('x-ratelimit-reset-hour', hour.reset)
+  reply.header('x-ratelimit-limit', least.limit)
+  reply.header('x-ratelimit-remaining', least.remaining)
+  reply.header('x-ratelimit-reset', least.reset)
 }
 
 const tooMany = ({ minute, hour, refused }: WindowStanding) => {
@@ -90,14 +88,17 @@ export const admission = (clock: Clock) => {
 }
 export type Admit = ReturnType<typeof admission>
 
-/** The limit check, before anything else is done; its headers go with every answer. */
+/**
+ * The limit check, before anything else is done; its headers go with every answer. An answer without an
+ * end is not counted among those at once. @throws rate_limit_exceeded, invalid_plan
+ */
 export const limit =
-  (admit: Admit): onRequestHookHandler =>
-  ({ access, routeOptions }, reply, done) => {
+  (admit: Admit, lasting: boolean) =>
+  (access: Access, reply: FastifyReply): void => {
     const admitted = admit(access)
-    if (!admitted) return done()
-    if (routeOptions.config.lasting) admitted.leave()
+    if (!admitted) return
+    if (lasting) admitted.leave()
     else reply.raw.once('close', admitted.leave)
     writeHeaders(reply, admitted.standing)
-    done(admitted.refusal)
+    if (admitted.refusal) throw admitted.refusal
   }

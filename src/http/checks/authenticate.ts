@@ -26,16 +26,23 @@ export const credentialsOf = (request: FastifyRequest): RequestCredentials => ({
   organizationId: headerOf(request, 'x-organization-id'),
 })
 
-/** Authentication and organization (docs/contract/requests.md#authentication). */
+const nothing: readonly string[] = []
+
+/** Makes a request one of this caller. */
+export const identify = (request: FastifyRequest, access: Access, clock: Clock): void => {
+  request.access = access
+  request.needed = nothing
+  request.call = rootCall(access, request.id, clock.now())
+  const trace = request.trace ?? traceIn(request)
+  if (trace) request.call.trace = trace
+}
+
+/** Authentication and organization (docs/contract/requests.md#authentication), for sockets. */
 export const authenticate =
   (findAccess: FindAccess, clock: Clock): onRequestHookHandler =>
   (request, _reply, done) => {
     const accept = (access: Access) => {
-      request.access = access
-      request.needed = []
-      request.call = rootCall(access, request.id, clock.now())
-      const trace = request.trace ?? traceIn(request)
-      if (trace) request.call.trace = trace
+      identify(request, access, clock)
       done()
     }
     try {
@@ -61,12 +68,11 @@ const requireManager = ({ managers }: RouteRules, access: Access): void => {
 }
 
 /**
- * Scopes that a request needs; what it streams ends when the key loses one of them.
- * @throws insufficient_scopes
+ * Scopes that a request needs beside those of its route; what it streams ends when the key loses one
+ * of them. @throws insufficient_scopes
  */
 export const requireFor = (request: FastifyRequest, scopes: readonly string[]): void => {
-  const { access, routeOptions } = request
-  requireScopes(routeOptions.config.own ? { scopes: access.keyScopes } : access, scopes)
+  requireScopes(request.access, scopes)
   request.needed = [...request.needed, ...scopes]
 }
 
@@ -77,19 +83,22 @@ export const requireStill = ({ routeOptions, needed }: FastifyRequest, access: A
 }
 
 /**
- * Checks the role, scopes and kind of key that the route's rules require. The role comes first: a
+ * Checks the role, scopes and kind of key that a route's rules require. The role comes first: a
  * member who lacks it lacks the scopes too, and giving them to the key would not help.
  */
-export const authorize: onRequestHookHandler = (request, _reply, done) => {
-  const { access, routeOptions, query } = request
-  const { scopes, platform, userKey } = routeOptions.config
-  try {
+export const authorization = (rules: RouteRules) => {
+  const { scopes, platform, userKey, own } = rules
+  const delegating = scopes && [...scopes, 'users:delegate']
+  /** @throws platform_only, role_required, insufficient_scopes, user_key_required */
+  return (request: FastifyRequest): void => {
+    const { access } = request
     if (platform && access.kind !== 'platform') throw refusal('platform_only')
-    requireManager(routeOptions.config, access)
-    if (scopes) requireFor(request, delegates(query) ? [...scopes, 'users:delegate'] : scopes)
+    requireManager(rules, access)
+    const required = delegates(request.query) ? delegating : scopes
+    if (required) {
+      requireScopes(own ? { scopes: access.keyScopes } : access, required)
+      request.needed = required
+    }
     if (userKey && access.kind === 'organization') throw refusal('user_key_required')
-    done()
-  } catch (error) {
-    done(error as Error)
   }
 }

@@ -26,7 +26,7 @@ const sizeOf = ({ headers }: FastifyRequest): number => {
 }
 
 /**
- * Large bodies wait in front of the parser until there is room, organizations in turn; meanwhile
+ * For routes that take large bodies: they wait in front of the parser until there is room, organizations in turn; meanwhile
  * nothing of them is read, so the client's own system holds them. A place is given up when the route
  * forgets the body, or the request has ended. One that arrives too slowly ends its connection.
  */
@@ -44,8 +44,7 @@ export const bodyRoom = ({ places = 4, arriveMs = 120_000 }: Bounds = {}) => {
   }
 
   const enter: preParsingHookHandler = (request, reply, payload, done) => {
-    if (request.routeOptions.config.largeBody !== true || sizeOf(request) <= large)
-      return done(null, payload)
+    if (sizeOf(request) <= large) return done(null, payload)
     waiting.add(request.access.organizationId, (leave) => {
       const late = setTimeout(() => request.raw.destroy(), arriveMs)
       request.raw.once('end', () => clearTimeout(late))

@@ -17,7 +17,9 @@ type Waiting = { response: ServerResponse; begin(): void }
 type Connection = {
   socket: Socket
   /** Answers that have begun, in the order of their requests. */
-  answers: Set<ServerResponse>
+  answers: ServerResponse[]
+  /** Listens to each of them. */
+  closed(this: ServerResponse): void
   waiting: Waiting[]
   /** Whether some of those that wait begin in the next turn of the event loop. */
   due: boolean
@@ -63,18 +65,13 @@ export const boundConnection = ({
   const connections = new WeakMap<Socket, Connection>()
 
   const isFull = (connection: Connection): boolean => {
-    const { size } = connection.answers
-    return size >= inFlight || (size > 0 && unsentOn(connection) > unsent)
+    const { length } = connection.answers
+    return length >= inFlight || (length > 0 && unsentOn(connection) > unsent)
   }
 
-  const answer = (connection: Connection, { response, begin }: Waiting): void => {
-    connection.answers.add(response)
-    response.once('close', () => {
-      connection.answers.delete(response)
-      if (connection.due || connection.waiting.length === 0) return
-      connection.due = true
-      setImmediate(next, connection)
-    })
+  const answer = (connection: Connection, response: ServerResponse, begin: () => void): void => {
+    connection.answers.push(response)
+    response.on('close', connection.closed)
     begin()
   }
 
@@ -85,17 +82,29 @@ export const boundConnection = ({
     while (!isFull(connection)) {
       const one = waiting.shift()
       if (!one) break
-      answer(connection, one)
+      answer(connection, one.response, one.begin)
     }
     if (waiting.length === 0) readOn(socket)
   }
 
   const opened = (socket: Socket): Connection => {
-    const connection: Connection = { socket, answers: new Set(), waiting: [], due: false }
+    const connection: Connection = {
+      socket,
+      answers: [],
+      waiting: [],
+      due: false,
+      closed() {
+        const at = connection.answers.indexOf(this)
+        if (at >= 0) connection.answers.splice(at, 1)
+        if (connection.due || connection.waiting.length === 0) return
+        connection.due = true
+        setImmediate(next, connection)
+      },
+    }
     connections.set(socket, connection)
     socket.once('close', () => {
       connection.waiting.length = 0
-      for (const one of connection.answers) closeUnsent(one)
+      for (const one of [...connection.answers]) closeUnsent(one)
     })
     return connection
   }
@@ -104,7 +113,7 @@ export const boundConnection = ({
     const connection = connections.get(socket) ?? opened(socket)
     const { waiting } = connection
     if (waiting.length === 0 && !isFull(connection)) {
-      answer(connection, { response, begin })
+      answer(connection, response, begin)
       return
     }
     waiting.push({ response, begin })

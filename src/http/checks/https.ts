@@ -27,11 +27,20 @@ const isSecure = (request: FastifyRequest, always: boolean): boolean =>
 
 /**
  * Refuses plain HTTP unless the peer is loopback, or a trusted proxy received the request over
- * https (docs/contract/requests.md#https). `always` refuses loopback too.
+ * https (docs/contract/requests.md#https). `always` refuses loopback too. @throws https_required
  */
-export const requireHttps =
-  (mode: 'on' | 'off' | 'always'): onRequestHookHandler =>
-  (request, _reply, done) => {
-    const secure = mode === 'off' || isSecure(request, mode === 'always')
-    done(secure ? undefined : refusal('https_required'))
+export const httpsRequired = (mode: 'on' | 'off' | 'always') => {
+  const always = mode === 'always'
+  return (request: FastifyRequest): void => {
+    if (mode !== 'off' && !isSecure(request, always)) throw refusal('https_required')
   }
+}
+
+/** The same for routes without a key. */
+export const requireHttps = (mode: 'on' | 'off' | 'always'): onRequestHookHandler => {
+  const require = httpsRequired(mode)
+  return (request, _reply, done) => {
+    require(request)
+    done()
+  }
+}

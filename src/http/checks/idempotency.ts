@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as after } from 'node:timers/promises'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onSendHookHandler,
+  preHandlerHookHandler,
+  RouteOptions,
+} from 'fastify'
 import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import { sealed } from '../../domain/sealed.ts'
@@ -35,15 +42,17 @@ declare module 'fastify' {
   }
 }
 
+const methodsOf = ({ method }: RouteOptions) => [method].flat()
+
 const digest = (...parts: readonly (string | Buffer)[]): string => {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part).update('\n')
   return hash.digest('base64url')
 }
 
-const answerKeyOf = ({ method, headers, access }: FastifyRequest): string | undefined => {
+const answerKeyOf = ({ headers, access }: FastifyRequest): string | undefined => {
   const key = headers['idempotency-key']
-  if (method !== 'POST' || typeof key !== 'string' || !access) return undefined
+  if (typeof key !== 'string' || !access) return undefined
   if (!saneKey.test(key))
     throw refusal('invalid_input', {
       field: 'Idempotency-Key',
@@ -139,20 +148,22 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
   http.decorateRequest('streamedRun', undefined)
 
   // Without promises where there is no key, which is nearly always.
-  http.addHook('preHandler', (request, reply, done) => {
-    try {
-      const scope = answerKeyOf(request)
-      if (scope) repeated(scope, request, reply).then((sent) => sent || done(), done)
-      else done()
-    } catch (error) {
-      done(error as Error)
-    }
-  })
+  const findAnswer: preHandlerHookHandler = (request, reply, done) => {
+    const scope = answerKeyOf(request)
+    if (scope) repeated(scope, request, reply).then((sent) => sent || done(), done)
+    else done()
+  }
 
-  http.addHook('onSend', (request, reply, payload, done) => {
+  const keepAnswer: onSendHookHandler = (request, reply, payload, done) => {
     const { claimed } = request
     if (!claimed) return done(null, payload)
     request.claimed = undefined
     keep(claimed, request, reply, payload).then(() => done(null, payload), done)
+  }
+
+  http.addHook('onRoute', (route) => {
+    if (!methodsOf(route).includes('POST')) return
+    route.preHandler = [findAnswer, ...[route.preHandler ?? []].flat()]
+    route.onSend = [keepAnswer, ...[route.onSend ?? []].flat()]
   })
 }

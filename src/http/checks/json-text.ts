@@ -15,6 +15,12 @@ export const complexity = (text: string): Refusal | undefined =>
 /** Marks what the platform has sealed: input that has it could pass for that. */
 const reserved = '$sealed'
 
+/** What every text has in it that has to be looked at more closely. */
+const signs = ['\\u', reserved, '__proto__', '"constructor"', '\ufeff']
+
+/** Whether a text has no escapes and no suspicious names: whatever JSON.parse makes of it is fine. */
+export const isPlain = (text: string): boolean => !signs.some((sign) => text.includes(sign))
+
 /**
  * Why a parsed text is refused: it has strings that UTF-8 cannot hold, or a property with a
  * reserved name.

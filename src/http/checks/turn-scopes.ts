@@ -3,20 +3,20 @@ import { requireFor } from './authenticate.ts'
 
 type Sent = { stream?: unknown; on_behalf_of?: unknown }
 
+const invoke = ['orchestrator:invoke']
+const stream = [...invoke, 'orchestrator:stream']
+const delegate = 'users:delegate'
+
+const scopesOf = (body: Sent | null | undefined): readonly string[] => {
+  const scopes = body?.stream === true ? stream : invoke
+  return body?.on_behalf_of ? [...scopes, delegate] : scopes
+}
+
 /**
  * Scopes of a turn that depend on the body; checked before the body is validated
  * (docs/contract/requests.md#scopes).
  */
 export const requireTurnScopes: preValidationHookHandler = (request, _reply, done) => {
-  const { stream, on_behalf_of } = (request.body ?? {}) as Sent
-  try {
-    requireFor(request, [
-      'orchestrator:invoke',
-      ...(stream === true ? ['orchestrator:stream'] : []),
-      ...(on_behalf_of ? ['users:delegate'] : []),
-    ])
-    done()
-  } catch (error) {
-    done(error as Error)
-  }
+  requireFor(request, scopesOf(request.body as Sent | null | undefined))
+  done()
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifySchemaCompiler } from 'fastify'
 import type { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
-import { complexity, malformation } from './json-text.ts'
+import { complexity, isPlain, malformation } from './json-text.ts'
 import { sparseSchema } from './sparse-schema.ts'
 
 /** A request that does not match its route's schema; the reply is shaped for the route's group. */
@@ -41,6 +41,15 @@ declare module 'fastify' {
   }
 }
 
+/** Undefined for what is not JSON. */
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * JSON bodies: valid UTF-8, no `__proto__`, no half of a surrogate pair, and within bounds. An empty
  * body of any type counts as no body.
@@ -59,6 +68,10 @@ export const parseJson = (http: FastifyInstance): void => {
       const text = body.toString()
       const fault = complexity(text)
       if (fault) return done(fault)
+      if (isPlain(text)) {
+        const value = parsed(text)
+        return value === undefined ? done(refusal('invalid_json')) : done(null, value)
+      }
       void parse(request, text, (error, value) =>
         done(error ? refusal('invalid_json') : (malformation(text, value) ?? null), value),
       )

@@ -83,7 +83,8 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
           const asked = turnAsked(turnSentOf(body, await saidItems()), keep)
           if (asked.format) await requireUsable(asked.format, organizationId, schemaFault)
           const previous = previousOf(body)
-          const place = previous === undefined ? undefined : goOn(previous, 'results' in asked)
+          const place =
+            previous === undefined ? undefined : goOn(previous, asked.results !== undefined)
           return beginTurn(request, { ...asked, place }, repetitionOf(request))
         }
 

@@ -3,7 +3,6 @@ import Fastify, {
   type FastifyInstance,
   type FastifyPluginAsync,
   LogController,
-  type onRequestHookHandler,
 } from 'fastify'
 import type { Config } from '../../config.ts'
 import { refusal } from '../../domain/refusal.ts'
@@ -11,15 +10,14 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { Access, FindAccess } from '../../security/access.ts'
 import type { WatchAccess } from '../../security/watch-access.ts'
-import { authenticate, authorize } from '../checks/authenticate.ts'
 import './route-rules.ts'
-import { requireAcceptable } from '../checks/acceptable.ts'
-import { type Admit, limit } from '../checks/admission.ts'
+import type { Admit } from '../checks/admission.ts'
 import { bodyRoom, forgetBody } from '../checks/body-room.ts'
 import { boundConnection } from '../checks/connection-bounds.ts'
 import { allowOrigins } from '../checks/cors.ts'
-import { requireHttps, tlsFrom } from '../checks/https.ts'
+import { tlsFrom } from '../checks/https.ts'
 import { type IdempotencyUses, idempotency } from '../checks/idempotency.ts'
+import { orderOfChecks } from '../checks/order.ts'
 import { parseJson, validatorCompiler } from '../checks/validate.ts'
 import { refuseConnection } from '../errors/client-error.ts'
 import { noteRefused, type Refusing } from '../errors/noted.ts'
@@ -144,16 +142,8 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   })
   http.setNotFoundHandler(notFound)
 
-  const secure = requireHttps(REQUIRE_HTTPS)
-  const checks: onRequestHookHandler[] = [
-    secure,
-    authenticate(findAccess, clock),
-    limit(options.admit),
-    ({ access }, _reply, done) => {
-      options.counted(access)
-      done()
-    },
-  ]
+  const { admit, counted } = options
+  const checks = orderOfChecks({ httpsMode: REQUIRE_HTTPS, findAccess, admit, counted, clock })
 
   await openApi(http, version)
   http.register(async (keyless) => {
@@ -164,8 +154,11 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
       for (const plugin of plugins) keyless.register(plugin, { prefix })
   })
   http.register(async (keyed) => {
-    for (const check of [...checks, authorize, requireAcceptable]) keyed.addHook('onRequest', check)
-    keyed.addHook('preParsing', bodyRoom())
+    keyed.addHook('onRequest', checks)
+    const enterRoom = bodyRoom()
+    keyed.addHook('onRoute', (route) => {
+      if (route.config?.largeBody) route.preParsing = enterRoom
+    })
     idempotency(keyed, options.idempotency)
     for (const [prefix, plugins] of Object.entries(routes))
       for (const plugin of plugins) keyed.register(plugin, { prefix })
@@ -173,7 +166,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   // Unknown paths below /api/external need a key too.
   http.register(
     async (external) => {
-      for (const check of checks) external.addHook('onRequest', check)
+      external.addHook('onRequest', checks)
       external.setNotFoundHandler(notFound)
     },
     { prefix: '/api/external' },

@@ -4,7 +4,7 @@ import type { LiveTurn } from '../../turns/turn.ts'
 import { pendingApprovals } from '../wire/approvals.ts'
 import type { ChatBody } from '../wire/chat.ts'
 import { toolCall } from '../wire/client-tools.ts'
-import { doneOf, onGone, shownAgents, streamTurn } from './answer-turn.ts'
+import { doneIn, onGone, shownAgents, streamTurn } from './answer-turn.ts'
 import { chatFormat, toolCallsOf, usageOf } from './chat-format.ts'
 import { beginning, turnFrames } from './turn-frames.ts'
 
@@ -37,8 +37,10 @@ export const completion = z
   })
   .describe('The answer; with stream: true, a stream of chat.completion.chunk items')
 
-const answered = async (turn: LiveTurn, model: string) => {
-  const done = await doneOf(turn)
+/** Once the turn has ended; one that repeats another is answered by that one's turn. */
+const answered = async ({ started }: LiveTurn, model: string) => {
+  const turn = await started
+  const done = doneIn(await turn.outcome)
   const tool_calls = toolCallsOf(done)
   return {
     id: `chatcmpl-${turn.runId}`,
@@ -72,7 +74,7 @@ type Chat = {
 }
 
 /** Answers with a chat completion, whole or streamed. */
-export const answerChat = async (
+export const answerChat = (
   request: FastifyRequest,
   reply: FastifyReply,
   { turn, model, stream, options }: Chat,
@@ -86,5 +88,5 @@ export const answerChat = async (
     return streamTurn(request, reply, { turn, framesOf, cancels })
   }
   onGone(reply, turn, cancels)
-  return answered(await turn.started, model)
+  return answered(turn, model)
 }

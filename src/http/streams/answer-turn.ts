@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TurnDone } from '../../agents/agent-event.ts'
 import { deferred } from '../../support/deferred.ts'
-import type { LiveTurn } from '../../turns/turn.ts'
+import type { LiveTurn, Outcome } from '../../turns/turn.ts'
 import type { AgentEvents, ChatStream } from './chat-format.ts'
 import { endingSignal, sendStream, whenGone } from './sse.ts'
 
@@ -35,12 +35,14 @@ export const onGone = (reply: FastifyReply, turn: LiveTurn, cancels: boolean): v
   if (cancels) whenGone(reply, turn.cancel)
 }
 
-/** The end of a turn, once it is stored. @throws the refusal that it failed with */
-export const doneOf = async (turn: LiveTurn): Promise<TurnDone> => {
-  const outcome = await turn.outcome
+/** What a turn came to. @throws the refusal that it failed with */
+export const doneIn = (outcome: Outcome): TurnDone => {
   if (outcome.status === 'failed') throw outcome.refusal
   return outcome.done
 }
+
+/** The end of a turn, once it is stored. @throws the refusal that it failed with */
+export const doneOf = async ({ outcome }: LiveTurn): Promise<TurnDone> => doneIn(await outcome)
 
 /** A turn once it has begun, or a moment later while it waits for others. @throws Refusal */
 export const begunSoon = async (turn: LiveTurn): Promise<LiveTurn> => {

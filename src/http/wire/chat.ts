@@ -98,6 +98,7 @@ type Sent = ChatBody['messages'][number]
  * without a call: providers refuse both.
  */
 const historyOf = (messages: readonly Sent[]): SaidBefore[] => {
+  if (messages.length === 0) return []
   const results = new Set(messages.map((one) => one.role === 'tool' && one.tool_call_id))
   const calls = new Map<string, string>()
   return messages.flatMap((one): SaidBefore[] => {
@@ -150,11 +151,10 @@ export const conversationOf = ({ messages }: Pick<ChatBody, 'messages'>): Conver
       field: 'messages',
       message: 'messages needs at least one with role user',
     })
-  const system = messages.flatMap((one): ChatMessage[] =>
-    one.role === 'system' || one.role === 'developer'
-      ? [{ role: 'system', content: one.content }]
-      : [],
-  )
+  const system: ChatMessage[] = []
+  for (const one of messages)
+    if (one.role === 'system' || one.role === 'developer')
+      system.push({ role: 'system', content: one.content })
   const conversation = {
     message: turn?.text ?? '',
     parts: turn?.parts ?? [],

@@ -69,6 +69,7 @@ export type OfferedTools = Omit<ClientTools, 'callId'>
 
 /** @throws invalid_tool for a name that comes twice, invalid_input for a choice that is not offered */
 export const offeredTools = (body: Partial<ClientToolsSent>): OfferedTools | undefined => {
+  if (body.tools === undefined && body.tool_choice === undefined) return undefined
   const { tools = [], tool_choice: choice = 'auto', parallel_tool_calls: parallel } = body
   const names = new Set<string>()
   for (const { function: one } of tools) {

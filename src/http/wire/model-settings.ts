@@ -30,8 +30,11 @@ const fields = z.object(modelSettingFields)
 
 export type ModelSettingsSent = z.infer<typeof fields>
 
+const names = fields.keyof().options
+
 /** What a request sets, in the domain's names; undefined where it sets nothing. */
 export const modelSettingsOf = (body: Partial<ModelSettingsSent>): ModelSettings | undefined => {
+  if (names.every((name) => body[name] === undefined)) return undefined
   const stops = body.stop === undefined ? [] : [body.stop].flat()
   const settings = {
     temperature: body.temperature,

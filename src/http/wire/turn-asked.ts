@@ -21,16 +21,25 @@ export type TurnSent = Pick<ChatBody, 'messages'> &
  * In the terms of turns. `keep`: the turn can be read again after its end; one of which only the answer is sent is not.
  * @throws Refusal
  */
-export const turnAsked = (sent: TurnSent, keep: TurnAsked['keep']): TurnAsked => ({
-  clientTools: offeredTools(sent),
-  sessionId: sent.session_id,
-  hidden: sent.session_hidden,
-  onBehalfOf: sent.on_behalf_of,
-  targetAgentId: sent.target_agent_id,
-  model: sent.model ?? orchestratorModel,
-  settings: modelSettingsOf(sent),
-  format: answerFormatOf(sent.response_format),
-  keep,
-  whole: keep === false,
-  ...conversationOf(sent),
-})
+export const turnAsked = (sent: TurnSent, keep: TurnAsked['keep']): TurnAsked => {
+  const clientTools = offeredTools(sent)
+  const { message, parts, system, before, results, after } = conversationOf(sent)
+  return {
+    message,
+    parts,
+    system,
+    before,
+    results,
+    after,
+    clientTools,
+    sessionId: sent.session_id,
+    hidden: sent.session_hidden,
+    onBehalfOf: sent.on_behalf_of,
+    targetAgentId: sent.target_agent_id,
+    model: sent.model ?? orchestratorModel,
+    settings: modelSettingsOf(sent),
+    format: answerFormatOf(sent.response_format),
+    keep,
+    whole: keep === false,
+  }
+}
