@@ -32,8 +32,11 @@ const isUse = (key: ApiKeyView, { id, document }: DocumentChange): boolean =>
     ([name, value]) => uses.has(name) || Reflect.get(key, name) === value,
   )
 
+/** Documents of a read model that have changed. */
+export type Changed = { view: string; changes: readonly DocumentChange[] }
+
 /** Accesses that were found, each until a document it was read from changes. */
-export const accessCache = (changes: Observable<DocumentChange & { view: string }>) => {
+export const accessCache = (changes: Observable<readonly Changed[]>) => {
   /** Cache keys by source. */
   const dependents = new Map<string, Set<string>>()
   let version = 0
@@ -48,13 +51,17 @@ export const accessCache = (changes: Observable<DocumentChange & { view: string 
 
   const kept = new LRUCache<string, Known>({ max: most, dispose: forget })
 
-  const watching = changes.subscribe(({ view, ...change }) => {
-    if (!views.has(view)) return
+  const changed = (view: string, change: DocumentChange): void => {
     version++
     for (const key of dependents.get(`${view}/${change.id}`) ?? []) {
       const known = kept.peek(key)
       if (known && !isUse(known.key, change)) kept.delete(key)
     }
+  }
+
+  const watching = changes.subscribe((batch) => {
+    for (const { view, changes } of batch)
+      if (changes.length > 0 && views.has(view)) for (const one of changes) changed(view, one)
   })
 
   return {

@@ -6,17 +6,17 @@ import type { UserView } from '../projections/users.ts'
 import { effectiveScopes } from '../src/domain/api-key/who-may.ts'
 import { platformId } from '../src/domain/event.ts'
 import { refusal } from '../src/domain/refusal.ts'
-import type { DocumentChange, View } from '../src/ports/views.ts'
+import type { View } from '../src/ports/views.ts'
 import type { Access } from '../src/security/access.ts'
 import { type Secrets, sameSecret } from '../src/security/secrets.ts'
-import { accessCache, type Known } from './access-cache.ts'
+import { accessCache, type Changed, type Known } from './access-cache.ts'
 
 type Uses = {
   apiKeys: View<ApiKeyView>
   members: View<MemberView>
   users: View<UserView>
   /** Changed documents of any read model, as this node sees them. */
-  changes: Observable<DocumentChange & { view: string }>
+  changes: Observable<readonly Changed[]>
   hashApiKey: Secrets['hashApiKey']
   /** The platform's key; undefined: there is none. */
   superAdminKey: string | undefined

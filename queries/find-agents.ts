@@ -14,7 +14,7 @@ type Uses = {
   agents: View<AgentView>
   organizations: View<OrganizationView>
   /** Changed documents of any read model, as this node sees them. */
-  changes: Observable<{ view: string }>
+  changes: Observable<readonly { view: string; changes: readonly unknown[] }[]>
 }
 
 /** What another node's projecting may leave stale here. */
@@ -54,10 +54,12 @@ export const findAgents = ({ agents, organizations, changes }: Uses) => {
     ttlResolution: clockMs,
   })
   let version = 0
-  const watching = changes.subscribe(({ view }) => {
-    if (view !== 'agents' && view !== 'organizations') return
-    version++
-    known.clear()
+  const watching = changes.subscribe((batch) => {
+    for (const { view, changes } of batch) {
+      if (changes.length === 0 || (view !== 'agents' && view !== 'organizations')) continue
+      version++
+      known.clear()
+    }
   })
 
   const read = async (organizationId: string): Promise<RunnableAgents> => {

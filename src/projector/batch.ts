@@ -2,7 +2,7 @@ import type { AnyProjection } from '../../projections/projection.ts'
 import { latest } from '../domain/event.ts'
 import { type LogBatch, StoreUnavailable } from '../ports/event-store.ts'
 import type { Commit, Document, DocumentChange, Views } from '../ports/views.ts'
-import { folded } from './fold.ts'
+import { folded, listOf } from './fold.ts'
 import { batchRouter, type Cursor, type RoutedBatch, type RoutedEvent } from './router.ts'
 
 /** Where a projection's documents are read and written: one generation of the views, or memory. */
@@ -29,6 +29,8 @@ const fetched = async (
   { name }: AnyProjection,
   steps: readonly RoutedEvent[],
 ): Promise<ReadonlyMap<string, Document>> => {
+  const [only, second] = steps
+  if (only && !second && !only.clear) return projectionStore.load(name, listOf(only.ids))
   const ids = new Set<string>()
   for (const { ids: own, clear } of steps) {
     if (typeof own === 'string') ids.add(own)

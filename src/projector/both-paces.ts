@@ -1,3 +1,4 @@
+import type { Position } from '../domain/event.ts'
 import type { Projecting } from './projector.ts'
 
 type Uses = {
@@ -18,14 +19,14 @@ export const bothPaces = ({ prompt, later, isLater }: Uses) => {
     holds: (name: string) => paceOf(name).holds(name),
     state: () => [...prompt.state(), ...later.state()],
     rebuild: (...asked: Parameters<Projecting['rebuild']>) => paceOf(asked[0]).rebuild(...asked),
-    async waitForPosition(
-      ...[position, timeoutMs, views]: Parameters<Projecting['waitForPosition']>
-    ) {
+    waitForPosition(
+      position: Position,
+      timeoutMs: number,
+      views?: readonly string[],
+    ): Promise<boolean> {
       if (!views) return prompt.waitForPosition(position, timeoutMs)
-      const passed = await Promise.all(
-        views.map((name) => paceOf(name).waitForPosition(position, timeoutMs, [name])),
-      )
-      return passed.every(Boolean)
+      const waits = views.map((name) => paceOf(name).waitForPosition(position, timeoutMs, [name]))
+      return Promise.all(waits).then((passed) => passed.every(Boolean))
     },
   }
 }

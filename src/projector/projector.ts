@@ -13,7 +13,7 @@ import type { Position } from '../domain/event.ts'
 import { type EventReads, START } from '../ports/event-store.ts'
 import { type Log, silent } from '../ports/log.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
-import type { DocumentChange, Views } from '../ports/views.ts'
+import type { Commit, Views } from '../ports/views.ts'
 import { serialQueue } from '../support/serial-queue.ts'
 import { batchFolder, type FoldedBatch } from './batch.ts'
 import { type Lease, whileLeading } from './leadership.ts'
@@ -22,8 +22,8 @@ import { type Progress, rebuild } from './rebuild.ts'
 import type { Cursor } from './router.ts'
 import { watermarks } from './watermarks.ts'
 
-/** A document as a batch left it (undefined when it is gone), and the position of that batch. */
-export type ViewChange = DocumentChange & { view: string; position: Position }
+/** Documents of a read model as a batch left them (undefined: gone), and the position of that batch. */
+export type ViewChanges = Pick<Commit, 'view' | 'changes' | 'position'>
 
 /** How one projection fares; `position` is what it has folded, `error` what stopped it. */
 export type ProjectionState = {
@@ -68,7 +68,7 @@ export const projector = (options: Options) => {
   )
   const fold = batchFolder(projections)
   const serially = serialQueue()
-  const changes = new Subject<ViewChange>()
+  const changes = new Subject<readonly ViewChanges[]>()
   const stopping = new AbortController()
   const rebuilding = new Set<string>()
   let running: Subscription | undefined
@@ -83,9 +83,7 @@ export const projector = (options: Options) => {
       log.error({ err: error, ...reqId, projection: name, position }, 'a projection has stopped')
       marks.stopped(name)
     }
-    if (!changes.observed) return
-    for (const { view, changes: changed, position } of outcomes)
-      for (const { id, document } of changed) changes.next({ id, document, view, position })
+    changes.next(outcomes)
   }
 
   const project = (right: () => boolean) => {
@@ -108,7 +106,7 @@ export const projector = (options: Options) => {
   )
 
   return {
-    /** What batches do to documents, as it is stored here; nothing of the time before. */
+    /** What each batch does to documents, as it is stored here; nothing of the time before. */
     changes: changes.asObservable(),
 
     /** Declares the read models and begins; resolves before anything is folded. */

@@ -18,7 +18,7 @@ import {
 import { KeyDestroyed } from '../ports/keys.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
-import type { View } from '../ports/views.ts'
+import type { DocumentChange, View } from '../ports/views.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Vault } from '../security/vault.ts'
 import { holding } from './holding.ts'
@@ -30,7 +30,7 @@ const failureAfterMs = 10 * 60_000
 
 type Uses = {
   contents: View<ContentView>
-  changes: Observable<{ view: string; id: string; document: unknown }>
+  changes: Observable<readonly { view: string; changes: readonly DocumentChange[] }[]>
   provider: ContentProvider
   blobs: SealedBlobs
   vault: Vault
@@ -202,10 +202,13 @@ export const generateContent = (uses: Uses) => {
     most: 8,
     what: 'content generation',
   })
-  const watching = uses.changes.subscribe(({ view, id, document }) => {
-    if (view !== 'contents') return
-    const content = document as ContentView | undefined
-    if (content?.status === 'pending') pool.add(content.organization_id, id)
+  const watching = uses.changes.subscribe((batch) => {
+    for (const { view, changes } of batch)
+      if (view === 'contents')
+        for (const { id, document } of changes) {
+          const content = document as ContentView | undefined
+          if (content?.status === 'pending') pool.add(content.organization_id, id)
+        }
   })
 
   return {

@@ -1,6 +1,7 @@
-const plain = /^\w*$/
+/** What JSON writes as it is. */
+const plain = /^[ !#-[\]-~]*$/
 
-const quoted = (key: string): string => (plain.test(key) ? `"${key}"` : JSON.stringify(key))
+const quoted = (text: string): string => (plain.test(text) ? `"${text}"` : JSON.stringify(text))
 
 /**
  * A JSON value as RFC 8785 writes it: keys in the order of their UTF-16 code units, no blanks,
@@ -8,10 +9,14 @@ const quoted = (key: string): string => (plain.test(key) ? `"${key}"` : JSON.str
  * written as JSON's escape, so that every stored text has a form.
  */
 export const canonicalJson = (value: unknown): string => {
+  if (typeof value === 'string') return quoted(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   let text = ''
+  if (Array.isArray(value)) {
+    for (const item of value) text += `${text === '' ? '' : ','}${canonicalJson(item)}`
+    return `[${text}]`
+  }
   for (const key of Object.keys(value).sort())
-    text += `${text === '' ? '{' : ','}${quoted(key)}:${canonicalJson(Reflect.get(value, key))}`
-  return text === '' ? '{}' : `${text}}`
+    text += `${text === '' ? '' : ','}${quoted(key)}:${canonicalJson(Reflect.get(value, key))}`
+  return `{${text}}`
 }

@@ -240,7 +240,10 @@ t.test('changes tell what became of documents', async (t) => {
   const { store, views } = await opened(t)
   const one = projector({ store, views, projections: [things] })
   const seen: unknown[] = []
-  one.changes.subscribe((change) => seen.push(change))
+  one.changes.subscribe((batch) => {
+    for (const { view, changes, position } of batch)
+      if (changes.length > 0) seen.push({ view, changes, position })
+  })
   await one.start()
   await say(store, [put('b-1', 'cup')])
   await one.waitForPosition(at(0), patience)
@@ -250,11 +253,10 @@ t.test('changes tell what became of documents', async (t) => {
   t.strictSame(seen, [
     {
       view: 'things',
-      id: 'cup',
-      document: { thing: 'cup', place: { box: 'b-1' }, put: 1 },
+      changes: [{ id: 'cup', document: { thing: 'cup', place: { box: 'b-1' }, put: 1 } }],
       position: 0,
     },
-    { view: 'things', id: 'cup', document: undefined, position: 1 },
+    { view: 'things', changes: [{ id: 'cup', document: undefined }], position: 1 },
   ])
 })
 

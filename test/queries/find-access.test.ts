@@ -1,8 +1,9 @@
 import { Subject } from 'rxjs'
 import t, { type Test } from 'tap'
+import type { Changed } from '../../queries/access-cache.ts'
 import { findAccess } from '../../queries/find-access.ts'
 import { platformGiver } from '../../src/domain/api-key/who-may.ts'
-import type { DocumentChange, View } from '../../src/ports/views.ts'
+import type { View } from '../../src/ports/views.ts'
 import type { Access } from '../../src/security/access.ts'
 import { type Commanded, commanded, platformCall } from '../support/commanded.ts'
 
@@ -234,12 +235,12 @@ t.test('that a key was used takes nothing from what was found', async (t) => {
 t.test('what changes while it is read is not kept', async (t) => {
   const all = await scene(t)
   const { key, keyId } = await all.keyOf()
-  const changes = new Subject<DocumentChange & { view: string }>()
+  const changes = new Subject<readonly Changed[]>()
   const users: View<NonNullable<Awaited<ReturnType<typeof all.read.users.get>>>> = {
     ...all.read.users,
     async get(id) {
       const user = await all.read.users.get(id)
-      changes.next({ view: 'api_keys', id: keyId, document: undefined })
+      changes.next([{ view: 'api_keys', changes: [{ id: keyId, document: undefined }] }])
       return user
     },
   }
