@@ -173,6 +173,16 @@ t.test('word by word, the same every time, with its own usage', async (t) => {
   t.match(used.at(-1), { usage: { promptTokens: 4 + 4 } })
 })
 
+t.test('in one piece where nobody follows it', async (t) => {
+  const request = {
+    model: 'extractive',
+    messages: [{ role: 'user', content: '  Hi you' }],
+  } as const
+  const words = await lastValueFrom(model.stream(request).pipe(toArray()))
+  const whole = await lastValueFrom(model.stream(request, true).pipe(toArray()))
+  t.strictSame(whole, [{ type: 'text', text: textOf(words) }, words.at(-1)])
+})
+
 t.test('the burst ends when nobody listens', async (t) => {
   const seen: ModelEvent[] = []
   model
