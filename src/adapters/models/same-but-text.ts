@@ -1,11 +1,4 @@
-/** A text that stands in JSON as it is. */
-const isPlain = (text: string): boolean => {
-  for (let n = 0; n < text.length; n++) {
-    const code = text.charCodeAt(n)
-    if (code < 0x20 || code === 0x22 || code === 0x5c) return false
-  }
-  return true
-}
+import { isPlain } from '../../support/plain-json.ts'
 
 const before = '"content":"'
 const probe = 'said'

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { frameStream } from '../streams/sse.ts'
+import { sendFrames } from '../streams/sse.ts'
 
 const passedOn = /^(?:accept|content-type|mcp-.*)$/
 
@@ -35,6 +35,5 @@ export const sendResponse = async (
     for await (const part of text) whole += part
     return reply.serializer(String).send(`${whole}\n`)
   }
-  reply.raw.once('pipe', () => reply.raw.flushHeaders())
-  return reply.send(frameStream(text, { cut: () => reply.raw.destroy() }))
+  return sendFrames(reply, text, {})
 }

@@ -1,3 +1,4 @@
+import { jsonString } from '../../support/plain-json.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import type { StreamFormat } from './turn-frames.ts'
 
@@ -15,15 +16,18 @@ export const agentFormat = (turn: LiveTurn, agent: AgentStream): StreamFormat =>
     model: agent.model,
   }).slice(0, -1)
 
-  const chunk = (delta: object, finishReason: string | null = null): string =>
-    `${common},"choices":${JSON.stringify([{ index: 0, delta, finish_reason: finishReason }])}`
+  const chunk = (delta: string, finishReason: string | null = null): string =>
+    `${common},"choices":[{"index":0,"delta":${delta},"finish_reason":${finishReason && jsonString(finishReason)}}]`
 
   return {
     inBranchOrder: true,
-    opening: `${chunk({ role: 'assistant', content: '' })},"session_id":${JSON.stringify(sessionId)}}`,
-    token: (text) => `${chunk({ content: text })}}`,
+    opening: `${chunk('{"role":"assistant","content":""}')},"session_id":${jsonString(sessionId)}}`,
+    token: {
+      before: `${common},"choices":[{"index":0,"delta":{"content":`,
+      after: '},"finish_reason":null}]}',
+    },
     // At the same indexes as in a chat's end: the rest of an orchestrator's turn is read as a chat.
-    end: () => [undefined, `${chunk({}, 'stop')}}`, undefined],
+    end: () => [undefined, `${chunk('{}', 'stop')}}`, undefined],
     lifecycle: () => undefined,
   }
 }

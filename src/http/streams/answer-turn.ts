@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TurnDone } from '../../agents/agent-event.ts'
-import { deferred } from '../../support/deferred.ts'
 import type { LiveTurn, Outcome } from '../../turns/turn.ts'
 import type { AgentEvents, ChatStream } from './chat-format.ts'
 import { endingSignal, sendStream, whenGone } from './sse.ts'
@@ -45,15 +44,20 @@ export const doneIn = (outcome: Outcome): TurnDone => {
 export const doneOf = async ({ outcome }: LiveTurn): Promise<TurnDone> => doneIn(await outcome)
 
 /** A turn once it has begun, or a moment later while it waits for others. @throws Refusal */
-export const begunSoon = async (turn: LiveTurn): Promise<LiveTurn> => {
-  const soon = deferred<undefined>()
-  const timer = setTimeout(soon.resolve, beginMs, undefined)
-  try {
-    return (await Promise.race([turn.started, soon.promise])) ?? turn
-  } finally {
-    clearTimeout(timer)
-  }
-}
+export const begunSoon = (turn: LiveTurn): Promise<LiveTurn> =>
+  new Promise((resolve, reject) => {
+    const soon = setTimeout(resolve, beginMs, turn)
+    turn.started.then(
+      (begun) => {
+        clearTimeout(soon)
+        resolve(begun)
+      },
+      (error: unknown) => {
+        clearTimeout(soon)
+        reject(error)
+      },
+    )
+  })
 
 type Streamed = {
   turn: LiveTurn

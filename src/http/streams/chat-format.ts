@@ -1,4 +1,5 @@
 import type { TurnDone } from '../../agents/agent-event.ts'
+import { jsonString } from '../../support/plain-json.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { piecesOf } from './pieces.ts'
 import type { StreamFormat } from './turn-frames.ts'
@@ -43,32 +44,33 @@ const inPieces = ({ index, id, type, function: { name, arguments: text } }: Inde
 export const chatFormat = (turn: LiveTurn, options: ChatStream): StreamFormat => {
   const { runId, sessionId, created } = turn
   const { model, agentEvents, mingles, includeUsage } = options
-  const head = `{"id":"chatcmpl-${runId}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":`
-  const tail = `,"session_id":${JSON.stringify(sessionId)}}`
+  const head = `{"id":"chatcmpl-${runId}","object":"chat.completion.chunk","created":${created},"model":${jsonString(model)},"choices":`
+  const tail = `,"session_id":${jsonString(sessionId)}}`
+
+  const chunk = (delta: string, finishReason: string | null = null, more = ''): string =>
+    `${head}[{"index":0,"delta":${delta},"finish_reason":${finishReason && jsonString(finishReason)}}]${more}${tail}`
+  const callsChunk = (calls: readonly object[]): string =>
+    chunk(`{"tool_calls":${JSON.stringify(calls)}}`)
 
   const carrier = `${head}[{"index":0,"delta":{},"finish_reason":null}],"agent_event":`
 
-  const chunk = (delta: object, finishReason: string | null = null, more: object = {}): string => {
-    const fields = JSON.stringify(more).slice(1, -1)
-    const choices = JSON.stringify([{ index: 0, delta, finish_reason: finishReason }])
-    return `${head}${choices}${fields === '' ? '' : `,${fields}`}${tail}`
-  }
-
   return {
     inBranchOrder: !mingles,
-    opening: chunk({ role: 'assistant', content: '' }),
-    token: (text) =>
-      `${head}[{"index":0,"delta":{"content":${JSON.stringify(text)}},"finish_reason":null}]${tail}`,
+    opening: chunk('{"role":"assistant","content":""}'),
+    token: {
+      before: `${head}[{"index":0,"delta":{"content":`,
+      after: `},"finish_reason":null}]${tail}`,
+    },
     end: (done) => {
       const calls = toolCallsOf(done)?.map((call, index) => ({ index, ...call })) ?? []
-      const whole = calls.length > 0 ? [chunk({ tool_calls: calls })] : [undefined]
+      const whole = calls.length > 0 ? [callsChunk(calls)] : [undefined]
       return [
-        ...(done.waits
-          ? calls.flatMap(inPieces).map((call) => chunk({ tool_calls: [call] }))
-          : whole),
-        done.pending
-          ? chunk({}, done.finish_reason, { pending_approvals: done.pending })
-          : chunk({}, done.finish_reason),
+        ...(done.waits ? calls.flatMap(inPieces).map((call) => callsChunk([call])) : whole),
+        chunk(
+          '{}',
+          done.finish_reason,
+          done.pending && `,"pending_approvals":${JSON.stringify(done.pending)}`,
+        ),
         includeUsage ? `${head}[],"usage":${JSON.stringify(usageOf(done))}${tail}` : undefined,
       ]
     },

@@ -1,5 +1,6 @@
 import type { TurnDone } from '../../agents/agent-event.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import { jsonString } from '../../support/plain-json.ts'
 import { branchOrder } from '../../turns/branch-order.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { messageOf } from '../errors/facts.ts'
@@ -76,7 +77,7 @@ export const responseFrames = (
         : opening() +
           numbered(
             'response.output_text.delta',
-            () => `${place},"delta":${JSON.stringify(text)},"logprobs":[]`,
+            () => `${place},"delta":${jsonString(text)},"logprobs":[]`,
           )
 
     const closing = (text: string, status: 'completed' | 'incomplete'): string => {

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { WatchAccess } from '../../security/watch-access.ts'
 import { credentialsOf, requireStill } from '../checks/authenticate.ts'
@@ -13,79 +12,83 @@ export const keepAliveMs = 15_000
 /** How long a client may leave a stream unread while there is more to send. */
 const unreadMs = 60_000
 
-type Pace = {
+export type Pace = {
   /** How long nothing is sent before a comment line is; absent: none ever is. */
   silenceMs?: number
-  /**
-   * Called when the client has taken nothing for so long, although there was something to take: what
-   * it holds is then let go. It can follow again from its place.
-   */
-  cut(): void
+  /** How long a client may leave frames unread. */
   patienceMs?: number
-  /** How much is read ahead of the client, in bytes. */
-  ahead?: number
 }
+
+type Frames = AsyncIterator<string | Uint8Array>
 
 /**
- * Frames as a stream: a comment line after every silence, and no frame made before the client has
- * taken those before. One stream and no generators between: a turn is followed by thousands.
+ * Frames as fastify reads a web stream: it asks for more when the client has taken what it was given.
+ * Headers go out at once, a comment line after every silence. A connection of which nothing is taken is
+ * cut: what it holds is then let go, and its client can follow again from its place. There is no
+ * stream, as a turn is followed by thousands.
  */
-export const frameStream = (
-  frames: AsyncIterator<string | Uint8Array>,
-  { silenceMs, cut, patienceMs = unreadMs, ahead = 65_536 }: Pace,
-): Readable => {
+const frameReader = (
+  frames: Frames,
+  raw: FastifyReply['raw'],
+  { silenceMs, patienceMs = unreadMs }: Pace,
+) => {
   /** The client takes what comes. */
   let wanted = false
-  let pulling = false
   let given = 0
   let seen = 0
-
-  const give = (frame: string | Uint8Array): void => {
-    given++
-    silence?.refresh()
-    wanted = stream.push(frame)
-  }
-
-  const pull = (): void => {
-    if (pulling) return
-    pulling = true
-    frames.next().then(
-      ({ done, value }) => {
-        pulling = false
-        if (stream.destroyed) return
-        if (done) stream.push(null)
-        else give(value)
-      },
-      (error) => stream.destroy(error),
-    )
-  }
+  let over = false
 
   const speak = (): void => {
-    if (wanted) give(keepAlive)
-    else silence?.refresh()
+    if (wanted && !raw.destroyed) raw.write(keepAlive)
+    silence?.refresh()
+  }
+  const look = (): void => {
+    if (!wanted && given > 0 && given === seen) raw.destroy()
+    seen = given
+  }
+  const silence = silenceMs === undefined ? undefined : setTimeout(speak, silenceMs)
+  const looking = setInterval(look, patienceMs)
+
+  const stop = (): void => {
+    over = true
+    clearTimeout(silence)
+    clearInterval(looking)
   }
 
-  const silence = silenceMs === undefined ? undefined : setTimeout(speak, silenceMs)
-  const look = setInterval(() => {
-    if (!wanted && given > 0 && given === seen) cut()
-    seen = given
-  }, patienceMs)
+  const took = (piece: IteratorResult<string | Uint8Array, unknown>) => {
+    wanted = false
+    given++
+    if (piece.done) stop()
+    else if (!over) silence?.refresh()
+    return piece
+  }
+  const failed = (error: unknown): never => {
+    stop()
+    throw error
+  }
+  const read = () => {
+    wanted = true
+    return frames.next().then(took, failed)
+  }
 
-  const stream = new Readable({
-    highWaterMark: ahead,
-    read() {
-      wanted = true
-      pull()
-    },
-    destroy(error, done) {
-      clearTimeout(silence)
-      clearInterval(look)
-      frames.return?.().catch(() => undefined)
-      done(error)
-    },
+  // They go with the first frame, where that is there already.
+  process.nextTick(() => {
+    if (!raw.headersSent) raw.flushHeaders()
   })
-  return stream
+
+  return {
+    read,
+    /** The client is gone. */
+    async cancel(): Promise<void> {
+      stop()
+      await frames.return?.()
+    },
+  }
 }
+
+/** Answers with frames. */
+export const sendFrames = (reply: FastifyReply, frames: Frames, pace: Pace): FastifyReply =>
+  reply.send({ locked: false, getReader: () => frameReader(frames, reply.raw, pace) })
 
 /** One item: an `id:` line and a `data:` line. JSON has no raw line breaks. */
 export const frame = (id: string, data: string): string => `id: ${id}\ndata: ${data}\n\n`
@@ -97,7 +100,7 @@ declare module 'fastify' {
   }
 }
 
-/** Answers with a stream of frames; headers go out at once. */
+/** Answers with an event stream. */
 export const sendStream = (
   reply: FastifyReply,
   frames: AsyncGenerator<string | Uint8Array>,
@@ -107,9 +110,7 @@ export const sendStream = (
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
   })
-  reply.raw.once('pipe', () => reply.raw.flushHeaders())
-  const silenceMs = reply.server.keepAliveMs
-  return reply.send(frameStream(frames, { silenceMs, cut: () => reply.raw.destroy() }))
+  return sendFrames(reply, frames, { silenceMs: reply.server.keepAliveMs })
 }
 
 /** Calls back when the client disconnects before the answer has ended. */

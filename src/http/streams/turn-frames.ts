@@ -1,5 +1,6 @@
 import type { TurnDone } from '../../agents/agent-event.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import { jsonString } from '../../support/plain-json.ts'
 import { branchOrder } from '../../turns/branch-order.ts'
 import { failureCodeOf } from '../../turns/failure-code.ts'
 import type { Had } from '../../turns/past-turn.ts'
@@ -52,7 +53,8 @@ export const resumed = (place: StreamPlace): { had: Had; from: StreamPlace } => 
 export type StreamFormat = {
   /** The first frame, before any event. */
   opening: string
-  token(text: string): string
+  /** What stands before and after a token's text, which is JSON. */
+  token: { before: string; after: string }
   end(done: TurnDone): readonly (string | undefined)[]
   lifecycle(event: Readonly<Record<string, unknown>>): string | undefined
   /** Branches of parallel agents come one after another; else their tokens mingle. */
@@ -117,14 +119,19 @@ export const turnFrames = ({ runId, log, attempt = 1 }: LiveTurn, format: Stream
   async function* (from: StreamPlace, signal?: AbortSignal): AsyncGenerator<string> {
     const run = attempt > 1 ? `${runId}_${attempt}` : runId
     let { item: n, part: after, characters } = from
-    let last = `${run}:${n}.${Math.max(0, after)}:${characters}`
-    const framed = (id: string, data: string): string => {
-      last = id
-      return frame(id, data)
+    /** The place that was reached. */
+    let last = `${n}.${Math.max(0, after)}:${characters}`
+    const framed = (place: string, data: string): string => {
+      last = place
+      return frame(`${run}:${place}`, data)
     }
+    const begins = `id: ${run}:`
+    const before = `\ndata: ${format.token.before}`
+    const ends = `${format.token.after}\n\n`
+
     // Place 0 is the opening; the turn's items follow it.
     if (n === 0) {
-      if (after < 0) yield framed(`${run}:0.0:0`, format.opening)
+      if (after < 0) yield framed('0.0:0', format.opening)
       n = 1
       after = -1
     }
@@ -138,11 +145,16 @@ export const turnFrames = ({ runId, log, attempt = 1 }: LiveTurn, format: Stream
         if (item.event === 'token') {
           if (after < 0) {
             characters += item.text.length
-            text += framed(`${run}:${n}.0:${characters}`, format.token(item.text))
+            last = `${n}.0:${characters}`
+            text += begins + last + before + jsonString(item.text) + ends
           }
-        } else
-          for (const [part, data] of partsOf(item, format).entries())
-            if (data && part > after) text += framed(`${run}:${n}.${part}:${characters}`, data)
+        } else {
+          const parts = partsOf(item, format)
+          for (let part = Math.max(0, after + 1); part < parts.length; part++) {
+            const data = parts[part]
+            if (data) text += framed(`${n}.${part}:${characters}`, data)
+          }
+        }
         after = -1
         n++
       }
@@ -150,5 +162,5 @@ export const turnFrames = ({ runId, log, attempt = 1 }: LiveTurn, format: Stream
     }
     const { reason } = signal ?? {}
     if (reason instanceof Refusal)
-      yield frame(last, failure(reason.code, reason.message)) + frame(last, done)
+      yield framed(last, failure(reason.code, reason.message)) + framed(last, done)
   }

@@ -1,6 +1,5 @@
 import OpenAI from 'openai'
 import t from 'tap'
-import { frameStream } from '../../../src/http/streams/sse.ts'
 import { blocksOf, eventsOf, type Frame, textOf, user } from '../../support/client.ts'
 import { startChat } from '../../support/server.ts'
 
@@ -159,24 +158,6 @@ t.test('a comment line in silence', async (t) => {
   }
   t.ok(comments.length >= 3)
   t.strictSame(new Set(comments), new Set([': keep-alive']))
-})
-
-t.test('a comment line comes after every silence and loses no frame', async (t) => {
-  const frames = async function* () {
-    for (const n of [1, 2]) {
-      await new Promise((resolve) => setTimeout(resolve, 60))
-      yield `frame ${n}`
-    }
-  }
-  const seen: string[] = []
-  const stream = frameStream(frames(), { silenceMs: 20, cut: () => t.fail('it was cut') })
-  for await (const item of stream.setEncoding('utf8')) seen.push(item)
-  t.strictSame(
-    seen.filter((item) => item.startsWith('frame')),
-    ['frame 1', 'frame 2'],
-  )
-  t.equal(seen[0], ': keep-alive\n\n')
-  t.equal(seen.at(-1), 'frame 2')
 })
 
 t.test('the stock OpenAI client', async (t) => {

@@ -1,8 +1,8 @@
-import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
-import t from 'tap'
-import { frame, frameStream } from '../../../src/http/streams/sse.ts'
+import fastify from 'fastify'
+import t, { type Test } from 'tap'
+import { frame, type Pace, sendFrames } from '../../../src/http/streams/sse.ts'
 import { deferred } from '../../../src/support/deferred.ts'
 import { framesOf } from '../../support/client.ts'
 
@@ -71,98 +71,94 @@ const byHand = () => {
   }
 }
 
-const uncut = () => {
-  throw new Error('it was cut')
+/** A server that answers with frames, and what its client reads, piece by piece. */
+const answered = async (t: Test, frames: AsyncGenerator<string>, pace: Pace) => {
+  const http = fastify({ forceCloseConnections: true })
+  const gone = deferred<void>()
+  http.get('/', (_, reply) => {
+    reply.raw.once('close', gone.resolve)
+    return sendFrames(reply, frames, pace)
+  })
+  t.teardown(() => http.close())
+  const url = await http.listen({ port: 0, host: '127.0.0.1' })
+  const { body } = await fetch(url)
+  if (!body) throw new Error('there is no body')
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+  t.teardown(() => reader.cancel().catch(() => undefined))
+  return { reader, gone: gone.promise }
 }
-
-/** What is read, piece by piece; each piece is asked for when the one before was taken. */
-const pieces = (stream: Readable) => stream[Symbol.asyncIterator]()
 
 t.test('a comment after every silence, and the frames in between', async (t) => {
   const { frames, give, returned } = byHand()
-  const stream = frameStream(frames, { silenceMs: 5, cut: uncut }).setEncoding('utf8')
-  const read = pieces(stream)
+  const { reader } = await answered(t, frames, { silenceMs: 5 })
   const comments = /^(?:: keep-alive\n\n)+$/
-  t.match((await read.next()).value, comments)
-  t.match((await read.next()).value, comments)
+  t.match((await reader.read()).value, comments)
+  t.match((await reader.read()).value, comments)
   give('a')
-  let found = await read.next()
-  while (comments.test(found.value)) found = await read.next()
+  let found = await reader.read()
+  while (comments.test(found.value ?? '')) found = await reader.read()
   t.match(found.value, /^(?:: keep-alive\n\n)*a(?:: keep-alive\n\n)*$/)
-  t.match((await read.next()).value, comments)
+  t.match((await reader.read()).value, comments)
   give()
-  let last = await read.next()
-  while (!last.done) last = await read.next()
+  let last = await reader.read()
+  while (!last.done) last = await reader.read()
   t.ok(returned())
 })
 
-t.test('a failure of the frames is passed on', async (t) => {
+t.test('a failure of the frames breaks the answer off', async (t) => {
+  const told = deferred<void>()
   async function* failing() {
     yield 'a'
+    await told.promise
     throw new Error('gone')
   }
-  const read: string[] = []
-  const stream = frameStream(failing(), { silenceMs: 1_000, cut: uncut, ahead: 1 })
-  stream.setEncoding('utf8').on('data', (piece) => read.push(piece))
-  const [error] = await once(stream, 'error').catch((error) => [error])
-  t.match(error, { message: 'gone' })
-  t.strictSame(read, ['a'])
+  const { reader } = await answered(t, failing(), {})
+  t.match(await reader.read(), { value: 'a' })
+  told.resolve()
+  await t.rejects(reader.read())
 })
 
 t.test('a stream of which nothing is taken is cut', async (t) => {
   async function* endless() {
-    for (;;) yield 'frame'
+    for (;;) yield 'frame'.repeat(1_000)
   }
-  const cut = deferred<void>()
-  const pace = { silenceMs: 1_000, cut: () => cut.resolve(), patienceMs: 20 }
-  const unread = frameStream(endless(), pace).setEncoding('utf8')
-  const read = pieces(unread)
+  const { reader, gone } = await answered(t, endless(), { patienceMs: 20 })
   let text = ''
-  while (text.length < 200_000) text += (await read.next()).value
-  t.match(text, /^(?:frame)+$/)
-  await cut.promise
-  unread.destroy()
+  while (text.length < 200_000) text += (await reader.read()).value
+  t.match(text, /^(?:frame)+/)
+  await gone
 })
 
 t.test('a stream that has nothing to send is not cut', async (t) => {
-  const held = deferred<void>()
+  const { frames, give } = byHand()
   const ticks = deferred<void>()
-  async function* silent() {
-    yield 'first'
-    await held.promise
-    yield 'second'
-  }
-  let cuts = 0
-  const pace = { silenceMs: 1_000, cut: () => cuts++, patienceMs: 5 }
-  const quiet = frameStream(silent(), pace).setEncoding('utf8')
-  const read = pieces(quiet)
-  t.match(await read.next(), { value: 'first' })
-  const second = read.next()
+  const { reader } = await answered(t, frames, { patienceMs: 5 })
+  give('first')
+  t.match(await reader.read(), { value: 'first' })
   let left = 10
   const timer = setInterval(() => --left === 0 && ticks.resolve(), 5)
   await ticks.promise
   clearInterval(timer)
-  t.equal(cuts, 0)
-  held.resolve()
-  t.match(await second, { value: 'second' })
-  quiet.destroy()
+  give('second')
+  t.match(await reader.read(), { value: 'second' })
+  give()
+  t.match(await reader.read(), { done: true })
 })
 
-t.test('a stream that is destroyed lets its frames go', async (t) => {
+t.test('headers come before the first frame; a client that goes lets the frames go', async (t) => {
   const held = deferred<void>()
-  const gone = deferred<void>()
+  const over = deferred<void>()
   async function* frames() {
     try {
-      yield 'a'
       await held.promise
+      yield 'a'
     } finally {
-      gone.resolve()
+      over.resolve()
     }
   }
-  const stream = frameStream(frames(), { silenceMs: 1_000, cut: uncut })
-  await once(stream, 'data')
-  stream.destroy()
+  const { reader, gone } = await answered(t, frames(), {})
+  await reader.cancel()
+  await gone
   held.resolve()
-  await gone.promise
-  t.ok(stream.destroyed)
+  await over.promise
 })
