@@ -25,6 +25,7 @@ export type EndRun = {
  */
 const piecesOf = (steps: readonly SessionEvent[], end: RunEnd): SessionEvent[][] => {
   const whole = inPieces<SessionEvent>([...steps, end])
+  if (whole.length === 1) return whole
   const at = steps.findIndex(
     ({ type }) => type === 'AssistantMessageRecorded' || type === 'ClientToolsCalled',
   )
@@ -40,9 +41,9 @@ const piecesOf = (steps: readonly SessionEvent[], end: RunEnd): SessionEvent[][]
  * Steps that are too much for one append are stored before, in several.
  * @throws AppendTooLarge for a step, or an answer with the end, that fits in no append; nothing is charged
  */
-export const endRun =
-  ({ begin, transact }: Transactor) =>
-  async ({ sessionId, payerId, steps, end, owner }: EndRun, call: Call) => {
+export const endRun = ({ begin, transact }: Transactor) => {
+  const settle = settleReservation(transact)
+  return async ({ sessionId, payerId, steps, end, owner }: EndRun, call: Call) => {
     const { runId, charge } = end.data
     const stream = sessionStream(call.organizationId, sessionId)
     const pieces = piecesOf(steps, end)
@@ -56,8 +57,10 @@ export const endRun =
       const lost = running?.runId === runId || outcome === 'completed'
       return { ended: false, lost, position: START }
     }
-    const settling = settleReservation(transact)({ userId: payerId, runId, charge }, call)
-    const [stored, settled] = await Promise.all([run.stored, settling])
+    // Both are under way: neither waits for the other.
+    const settled = await settle({ userId: payerId, runId, charge }, call)
+    const stored = await run.stored
     return { ended: true, lost: false, position: latest(stored.position, settled.position) }
   }
+}
 export type EndRunCommand = ReturnType<typeof endRun>

@@ -17,7 +17,7 @@ export type SendMessage = Omit<Send, 'content' | keyof Kept> & {
   /** Seals the text or the results once the credits are reserved. */
   content: () => Send['content'] | Promise<Send['content']>
   /** Seals the files of the message, and what a resume needs of the request, after the content. */
-  kept?: () => Kept | Promise<Kept>
+  keep?: () => Kept | Promise<Kept>
   /** Micro-credits held back until the run is settled. */
   reserve: number
 }
@@ -37,6 +37,8 @@ export type Sent = {
  * @throws insufficient_credits, session_not_found, session_busy, invalid_tool_result
  */
 export const sendMessage = ({ begin, load, transact }: Transactor) => {
+  const settle = settleClosed(transact)
+
   /** The turn that has a message already, where it is not to be begun anew. */
   const standing = async ({ sessionId, messageId, viewer }: SendMessage, call: Call) => {
     const { state, position } = await load(sessionStream(call.organizationId, sessionId))
@@ -46,9 +48,9 @@ export const sendMessage = ({ begin, load, transact }: Transactor) => {
   }
 
   return async (message: SendMessage, call: Call): Promise<Sent> => {
-    const { sessionId, isNew = false, content, kept, reserve, ...send } = message
-    const account = accountStream(send.payerId)
-    const reserved = begin(account, decideReserve({ runId: send.runId, amount: reserve }), call)
+    const { sessionId, messageId, runId, payerId, isNew } = message
+    const account = accountStream(payerId)
+    const reserved = begin(account, decideReserve({ runId, amount: message.reserve }), call)
     try {
       await reserved.decided
     } catch (error) {
@@ -58,27 +60,28 @@ export const sendMessage = ({ begin, load, transact }: Transactor) => {
       throw error
     }
     try {
-      const sealing = content()
-      const sealed = sealing instanceof Promise ? await sealing : sealing
-      const keeping = kept?.()
-      const more = keeping instanceof Promise ? await keeping : keeping
-      const decideOn = decideSend({ ...send, ...more, content: sealed })
+      const sealing = message.content()
+      const content = sealing instanceof Promise ? await sealing : sealing
+      const keeping = message.keep?.()
+      const kept = keeping instanceof Promise ? await keeping : keeping
+      const decideOn = decideSend({ ...message, ...kept, content })
       let payerBefore: string | undefined
       const decide = (state: Session) => {
         payerBefore = state.running?.payerId
         return decideOn(state)
       }
-      const stream = { ...sessionStream(call.organizationId, sessionId), isNew }
-      const [sent, held] = await Promise.all([transact(stream, decide, call), reserved.stored])
-      const turn = sent.state.turns.find(({ messageId }) => messageId === send.messageId)
-      const begun = turn?.runId === send.runId
-      if (!begun)
-        await transact(account, decideRelease({ runId: send.runId, reason: 'repeated' }), call)
-      const closed = await settleClosed(transact)(sent.events, payerBefore, call)
-      const position = latest(sent.position, held.position, ...closed)
-      return { begun, runId: turn?.runId, session: sent.state, position }
+      const stream = sessionStream(call.organizationId, sessionId, isNew)
+      // Both are under way: neither waits for the other.
+      const { events, state, position } = await transact(stream, decide, call)
+      const held = await reserved.stored
+      const turn = state.turns.find((one) => one.messageId === messageId)
+      const begun = turn?.runId === runId
+      if (!begun) await transact(account, decideRelease({ runId, reason: 'repeated' }), call)
+      const closed = payerBefore === undefined ? [] : await settle(events, payerBefore, call)
+      const last = latest(position, held.position, ...closed)
+      return { begun, runId: turn?.runId, session: state, position: last }
     } catch (error) {
-      await transact(account, decideRelease({ runId: send.runId, reason: 'refused' }), call)
+      await transact(account, decideRelease({ runId, reason: 'refused' }), call)
       throw error
     }
   }

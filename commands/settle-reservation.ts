@@ -1,4 +1,5 @@
 import { accountStream, decideRelease, decideSettle } from '../src/domain/account/account.ts'
+import type { Position } from '../src/domain/event.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 
@@ -8,12 +9,10 @@ export type SettleReservation = { userId: string; runId: string; charge: number 
 /** Closes a reservation that its run left open. */
 export const settleReservation =
   (transact: Transact) =>
-  async ({ userId, runId, charge }: SettleReservation, call: Call) => {
+  ({ userId, runId, charge }: SettleReservation, call: Call): Promise<{ position: Position }> => {
     const account = accountStream(userId)
-    const { position } =
-      charge > 0
-        ? await transact(account, decideSettle({ runId, amount: charge }), call)
-        : await transact(account, decideRelease({ runId, reason: 'orphaned' }), call)
-    return { position }
+    return charge > 0
+      ? transact(account, decideSettle({ runId, amount: charge }), call)
+      : transact(account, decideRelease({ runId, reason: 'orphaned' }), call)
   }
 export type SettleReservationCommand = ReturnType<typeof settleReservation>

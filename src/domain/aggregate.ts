@@ -37,7 +37,12 @@ export const streamOf = <State, Table extends EventTable>(
   aggregate: Aggregate<State, Table>,
   organizationId: string,
   id: string,
-): Stream<State, Table> => ({ aggregate, name: `${aggregate.category}-${organizationId}_${id}` })
+  isNew = false,
+): Stream<State, Table> => ({
+  aggregate,
+  name: `${aggregate.category}-${organizationId}_${id}`,
+  isNew,
+})
 
 /** A stream of the platform itself (users, their credit accounts): `<category>-<id>`. */
 export const platformStreamOf = <State, Table extends EventTable>(

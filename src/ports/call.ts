@@ -70,9 +70,5 @@ export const metadataOf = (call: Call, schemaVersion: number, at: string): Metad
   return metadata
 }
 
-/** The same call at a later time, for what follows from `causationId`. */
-export const following = (call: Call, causationId: string, at: Date): Call => ({
-  ...call,
-  at: isoTime(at.getTime()),
-  causationId,
-})
+/** The same call, for what follows from `causationId`. */
+export const following = (call: Call, causationId: string): Call => ({ ...call, causationId })

@@ -68,7 +68,7 @@ export const runTurn = (uses: RunTurnUses) => {
       stepOf: stepsOf(runId, key.seal),
       async record(steps) {
         const asked = { sessionId, runId, steps, owner }
-        const { stored } = await recordSteps(asked, following(call, runId, clock.now()))
+        const { stored } = await recordSteps(asked, following(call, runId))
         if (!stored) throw new RunLost(runId)
       },
       onFault: (error) => driving.unwritten(error),

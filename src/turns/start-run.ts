@@ -1,7 +1,5 @@
 import type { SendMessage, SendMessageCommand, Sent } from '../../commands/send-message.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { following } from '../ports/call.ts'
-import type { Clock } from '../ports/clock.ts'
 import { AppendTooLarge } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { Models } from '../ports/model.ts'
@@ -23,7 +21,6 @@ export type StartRunUses = {
   sendMessage: SendMessageCommand
   blobs: SealedBlobs
   models: Models
-  clock: Clock
   /** This process's life: another process ends the runs of a life that is over. */
   node: string
   log: Pick<Log, 'error'>
@@ -41,7 +38,7 @@ const pauseFor = (request: TurnRequest): Promise<void> | undefined => {
 
 /** Reserves credits, and stores the files of the message, the message and the beginning of its run. */
 export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
-  const { sendMessage, blobs, clock, node, sealed } = uses
+  const { sendMessage, blobs, node, sealed } = uses
   const reserved = reserveFor(uses)
 
   type KeptOf = () => ReturnType<SealedRequest['keptOf']>
@@ -63,13 +60,13 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
       node,
       payerId,
       reserve: reserved(request),
-      kept,
+      keep: kept,
     }
     const limits = limitsOf(request)
     if (fingerprint !== undefined) message.fingerprint = fingerprint
     if (follows !== undefined) message.follows = follows
     if (Object.keys(limits).length > 0) message.limits = limits
-    return sendMessage(message, following(call, call.causationId, clock.now()))
+    return sendMessage(message, call)
   }
 
   const sendLarge = async (

@@ -50,7 +50,7 @@ const lost = (code: Refusal['code']): Outcome => ({
 export const storeOutcome = (uses: StoreOutcomeUses) => {
   const { recordSteps, endRun, pauseRun, clock, waitForPosition } = uses
 
-  const callOf = ({ request, runId }: StoredRun) => following(request.call, runId, clock.now())
+  const callOf = ({ request, runId }: StoredRun) => following(request.call, runId)
 
   const end = (run: StoredRun, driven: Ended) => {
     const { request, runId, key, owner } = run

@@ -38,6 +38,36 @@ export type Send = {
   limits?: AgentLimits
 }
 
+const messageOf = (
+  { messageId, runId, parts }: Send,
+  content: Sealed,
+): SessionEvent<'UserMessageSent'> => {
+  const data = { messageId, runId, content }
+  return {
+    type: 'UserMessageSent',
+    data: parts && parts.length > 0 ? { ...data, parts: [...parts] } : data,
+  }
+}
+
+const startOf = (send: Send): SessionEvent<'RunStarted'> => {
+  const { runId, messageId, agentId, agent, node, payerId } = send
+  const { fingerprint, limits, request, kept } = send
+  const data: SessionEvent<'RunStarted'>['data'] = {
+    runId,
+    messageId,
+    agentId,
+    agent,
+    node,
+    payerId,
+    attempt: 1,
+  }
+  if (fingerprint !== undefined) data.fingerprint = fingerprint
+  if (limits) data.limits = limits
+  if (request) data.request = request
+  if (kept === false) data.kept = kept
+  return { type: 'RunStarted', data }
+}
+
 /**
  * A user's message begins a run, and so do the results of the client's tools. A message that was sent before is not recorded again: its answer
  * stands (no events), or, when its run failed, a new run is begun for it. A process has one turn
@@ -47,15 +77,13 @@ export type Send = {
 export const decideSend =
   (send: Send) =>
   (state: Session): SessionEvent[] => {
-    const { viewer, keyId, hidden, messageId, runId, content, follows, ...rest } = send
-    const { before: imported, parts = [], ...given } = rest
+    const { viewer, keyId, hidden, messageId, runId, content, follows, before: imported } = send
     if (state.status === 'erased' || state.status === 'forking') throw refusal('session_not_found')
     if (state.running?.runId === runId) return []
-    const left = !state.paused && state.running?.node === given.node ? state.running : null
+    const left = !state.paused && state.running?.node === send.node ? state.running : null
     if (state.status === 'open' && !isOwn(viewer, state)) throw refusal('session_not_found')
     const before = state.turns.find((turn) => turn.messageId === messageId)
     const earlier = state.recent.length - (before || !('box' in content) ? 1 : 0)
-    const run = imported && earlier <= 0 ? { ...given, before: imported } : given
     if (before && before.outcome !== 'failed' && before.runId !== left?.runId) return []
     if (state.running && !left && !state.paused) throw refusal('session_busy')
     const latest = state.turns.findLast((turn) => turn !== before)
@@ -73,14 +101,14 @@ export const decideSend =
       })
     else if (hidden !== undefined && hidden !== state.hidden)
       events.push({ type: 'SessionVisibilityChanged', data: { hidden } })
+    const started = startOf(send)
+    if (imported && earlier <= 0) started.data.before = imported
     const waiting =
       left && state.waiting ? afterRun(state.waiting, left.runId, true) : state.waiting
     if ('box' in content) {
       if (waiting) events.push(unanswered(waiting))
-      const files = parts.length > 0 ? { parts: [...parts] } : {}
-      if (!before)
-        events.push({ type: 'UserMessageSent', data: { messageId, runId, content, ...files } })
-      events.push({ type: 'RunStarted', data: { runId, messageId, ...run, attempt: 1 } })
+      if (!before) events.push(messageOf(send, content))
+      events.push(started)
       return events
     }
     const { runId: continues, calls } = requireOpen(waiting, content)
@@ -89,6 +117,7 @@ export const decideSend =
         for (const one of content)
           if (one.toolId === toolId)
             events.push({ type: 'ClientToolAnswered', data: { ...one, runId, tool } })
-    events.push({ type: 'RunStarted', data: { runId, messageId, ...run, attempt: 1, continues } })
+    started.data.continues = continues
+    events.push(started)
     return events
   }

@@ -57,13 +57,19 @@ export type Session = {
 const withMessage = (messages: readonly Remembered[], one: Remembered): readonly Remembered[] =>
   messages.length < remembered ? [...messages, one] : [...messages.slice(1 - remembered), one]
 
-const ended = (state: Session, runId: string, outcome: Turn['outcome']): Session => ({
-  ...state,
-  ...(state.running?.runId === runId ? noApprovals : {}),
-  running: state.running?.runId === runId ? null : state.running,
-  turns: state.turns.map((turn) => (turn.runId === runId ? { ...turn, outcome } : turn)),
-  waiting: state.waiting && afterRun(state.waiting, runId, outcome === 'failed'),
-})
+const ended = (state: Session, runId: string, outcome: Turn['outcome']): Session => {
+  const isRunning = state.running?.runId === runId
+  const { approvals, doubts, paused } = isRunning ? noApprovals : state
+  return {
+    ...state,
+    approvals,
+    doubts,
+    paused,
+    running: isRunning ? null : state.running,
+    turns: state.turns.map((turn) => (turn.runId === runId ? { ...turn, outcome } : turn)),
+    waiting: state.waiting && afterRun(state.waiting, runId, outcome === 'failed'),
+  }
+}
 
 const same = (state: Session): Session => state
 
@@ -101,11 +107,10 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     SessionVisibilityChanged: (state, { hidden }) => ({ ...state, hidden }),
     UserMessageSent: (state, { content, parts }) => ({
       ...state,
-      recent: withMessage(state.recent, {
-        role: 'user',
-        content,
-        ...(parts === undefined ? {} : { parts }),
-      }),
+      recent: withMessage(
+        state.recent,
+        parts ? { role: 'user', content, parts } : { role: 'user', content },
+      ),
     }),
     RunStarted: (state, { runId, messageId, node, payerId, continues }) => ({
       ...state,
@@ -113,7 +118,9 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
         state.waiting && continues !== undefined
           ? { ...state.waiting, answeredIn: runId }
           : state.waiting,
-      ...noApprovals,
+      approvals: noApprovals.approvals,
+      doubts: noApprovals.doubts,
+      paused: noApprovals.paused,
       running: { runId, node, attempt: 1, base: 0, payerId },
       turns: [
         ...state.turns.filter((turn) => turn.messageId !== messageId).slice(1 - recognised),
@@ -197,5 +204,5 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
   },
 }
 
-export const sessionStream = (organizationId: string, sessionId: string) =>
-  streamOf(session, organizationId, sessionId)
+export const sessionStream = (organizationId: string, sessionId: string, isNew = false) =>
+  streamOf(session, organizationId, sessionId, isNew)
