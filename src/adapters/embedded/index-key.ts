@@ -8,8 +8,17 @@ const turned = (name: string, separator: string): string => {
   return at === -1 ? name : `${name.slice(at + 1)}${separator}${name.slice(0, at)}`
 }
 
-/** The name of a stream as its key begins with it. */
-export const idFirst = (stream: string): string => turned(stream, '_')
+let lastStream = ''
+let lastName = ''
+
+/** The name of a stream as its key begins with it. A stream is asked for several times in a row. */
+export const idFirst = (stream: string): string => {
+  if (stream !== lastStream) {
+    lastName = turned(stream, '_')
+    lastStream = stream
+  }
+  return lastName
+}
 
 /** The key of a record in the index of streams; `revision` is that of its last event. */
 export const streamKey = (stream: string, revision: number): [string, number] => [

@@ -17,18 +17,6 @@ export const streamEnds = ({ revision, nextTo }: Pick<LogReader, 'revision' | 'n
   let old = new Map<string, number>()
   let free: { after: string; before: string | undefined } | undefined
 
-  let lastStream = ''
-  let lastName = ''
-
-  /** A stream is asked for, then written. */
-  const nameOf = (stream: string): string => {
-    if (stream !== lastStream) {
-      lastName = idFirst(stream)
-      lastStream = stream
-    }
-    return lastName
-  }
-
   const isFree = (name: string): boolean =>
     free !== undefined &&
     name > free.after &&
@@ -53,7 +41,7 @@ export const streamEnds = ({ revision, nextTo }: Pick<LogReader, 'revision' | 'n
 
     /** The last revision of a stream, START where there is none. */
     of(stream: string): number {
-      const name = nameOf(stream)
+      const name = idFirst(stream)
       if (isFree(name)) return START
       const end = young.get(stream) ?? old.get(stream)
       if (end !== undefined) return end
@@ -66,7 +54,7 @@ export const streamEnds = ({ revision, nextTo }: Pick<LogReader, 'revision' | 'n
 
     /** As `set`, of a stream that may have been written just now for the first time. */
     written(stream: string, end: number): void {
-      const name = nameOf(stream)
+      const name = idFirst(stream)
       if (free && isFree(name)) free.after = name
       set(stream, end)
     },

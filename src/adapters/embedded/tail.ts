@@ -1,12 +1,12 @@
 import type { RecordedEvent } from '../../ports/event-store.ts'
 import { type NewRecord, recordEvents } from './record.ts'
 
-/** Readers at the end of the log are given the events of so many records without a parse. */
-const keptEvents = 512
+/** So many records are kept at most: more would only be carried along by the garbage collector. */
+const mostRecords = 512
 
 /**
- * The most recent records, so that readers close to the end read nothing from disk. All
- * but the last are kept as bytes: many long-lived objects would cost the garbage collector time.
+ * The most recent records with their events, so that readers close to the end read nothing from
+ * disk and parse nothing.
  */
 export const recentTail = (maxBytes: number) => {
   let kept: NewRecord[] = []
@@ -27,10 +27,8 @@ export const recentTail = (maxBytes: number) => {
   return {
     push(record: NewRecord): void {
       kept.push(record)
-      const older = kept[kept.length - 1 - keptEvents]
-      if (older) older.events = undefined
       bytes += record.bytes.length
-      while (bytes > maxBytes && dropped < kept.length) {
+      while (dropped < kept.length && (bytes > maxBytes || kept.length - dropped > mostRecords)) {
         bytes -= kept[dropped]?.bytes.length ?? 0
         dropped++
       }
