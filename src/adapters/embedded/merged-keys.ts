@@ -20,8 +20,8 @@ export function* mergedKeys(
   const next = (keys: Iterator<Key>) => {
     const { done, value } = keys.next()
     if (done) return
-    const order = Buffer.from(encoded((value as Key[]).slice(shared) as Key))
-    heads.push({ keys, key: value, order })
+    const { bytes, length } = encoded((value as Key[]).slice(shared) as Key)
+    heads.push({ keys, key: value, order: Buffer.from(bytes.subarray(0, length)) })
   }
   try {
     for (const range of ranges) next(range[Symbol.iterator]())
