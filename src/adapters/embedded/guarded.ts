@@ -1,5 +1,6 @@
 import type { Database, Key, Transaction } from 'lmdb'
 import type { PageGuard } from './page-guard.ts'
+import { lastPartsOf } from './stored-key.ts'
 
 type Range<K> = {
   start?: K
@@ -52,6 +53,8 @@ export const guarded = <V, K extends Key, Written = V>(
     },
     getRange: (range: Range<K>) => within(range, true, db.getRange(range)),
     getKeys: (range: Range<K>) => within(range, false, db.getKeys(range)),
+    /** The last parts of keys that end with a text. */
+    getLastParts: (range: Range<K>) => within(range, false, lastPartsOf(db.getKeys(range))),
     /** Only within a commit, which tells what came of it. */
     put: (key: K, value: Written): void => {
       void db.put(key, value as unknown as V)

@@ -1,5 +1,6 @@
 import type { Key } from 'lmdb'
-import { readKey, writeKey } from 'ordered-binary'
+import { writeKey } from 'ordered-binary'
+import { readStored } from './stored-key.ts'
 
 const longestKey = 8_192
 /** Shorter strings escape characters that the encoding uses itself. */
@@ -116,7 +117,7 @@ export const keyEncoder = {
     }
     return at + length
   },
-  readKey: (source: Buffer, start: number, end: number): Key => readKey(source, start, end) as Key,
+  readKey: readStored,
   /** lmdb then compares keys by words; the zeros are always written. */
   enableNullTermination: (): void => undefined,
 }

@@ -3,8 +3,9 @@ import type { Key } from 'lmdb'
 import type { Position } from '../../domain/event.ts'
 import { START } from '../../ports/event-store.ts'
 import type { Document, Index, ViewSpec } from '../../ports/views.ts'
+import { lastPartOf } from './stored-key.ts'
 import type { ViewsDatabase } from './views-database.ts'
-import { documentIdOf, lastPartOf, type Part, placesIn, viewKeyOf, whole } from './views-keys.ts'
+import { documentIdOf, type Part, placesIn, viewKeyOf, whole } from './views-keys.ts'
 
 /** An index, and the keyspaces of its entries and of their counts by `equals`. */
 export type StoredIndex = Index & { entries: number; counts: number }

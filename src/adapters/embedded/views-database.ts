@@ -57,11 +57,12 @@ export const viewsDatabase = ({ root, guard }: ViewsEnv) => {
   const options = { name, encoder: checkedValues(), keyEncoder, cache: false }
   const db = root.openDB<unknown, Key>(options)
   guard.forget()
-  const { check, get, getRange, getKeys } = guarded(db, name, guard)
+  const { check, get, getRange, getKeys, getLastParts } = guarded(db, name, guard)
   return {
     get,
     getRange: (range: Range) => getRange(range),
     getKeys: (range: Range) => getKeys(range),
+    getLastParts: (range: Range) => getLastParts(range),
     getKeysCount({ start, end }: { start: Key; end: Key }): number {
       guard.checkRange(name, start, end)
       return db.getKeysCount({ start, end })

@@ -1,5 +1,6 @@
+import { lastPartOf } from './stored-key.ts'
 import type { ViewsDatabase } from './views-database.ts'
-import { lastPartOf, whole } from './views-keys.ts'
+import { whole } from './views-keys.ts'
 
 /** Such ids sort as strings as they do as keys. */
 const plain = /^[ -~]+$/

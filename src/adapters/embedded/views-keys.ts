@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Key } from 'lmdb'
 import type { Document, Find, Index, Scalar } from '../../ports/views.ts'
 import { idOfTurned } from './index-key.ts'
+import { lastPartOf } from './stored-key.ts'
 
 /**
  * The keys of the views' one ordered database. A document is at `[keyspace, id]`, where the part of its
@@ -42,9 +43,6 @@ export const assertId = (id: string): void => {
 
 /** `turned`: the id as keys have it. */
 export const documentKey = (keyspace: number, turned: string): Key => viewKeyOf(keyspace, turned)
-
-/** The last part of a key; of an entry's, the id of its document. */
-export const lastPartOf = (key: Key): string => String(Array.isArray(key) ? key.at(-1) : key)
 
 /** The id of the document at a key. */
 export const documentIdOf = (key: Key): string => idOfTurned(lastPartOf(key))

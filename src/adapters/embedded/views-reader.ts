@@ -1,11 +1,11 @@
-import type { Key } from 'lmdb'
 import type { Document, Find, Found, Scalar } from '../../ports/views.ts'
 import { declaredIndex } from '../declared-index.ts'
 import { mergedKeys, type Page } from './merged-keys.ts'
+import { lastPartOf } from './stored-key.ts'
 import type { ViewsBuffer } from './views-buffer.ts'
 import type { StoredIndex } from './views-catalog.ts'
 import type { ViewsDatabase } from './views-database.ts'
-import { countKey, documentIdOf, lastPartOf, type Range, rangeOf, whole } from './views-keys.ts'
+import { countKey, documentIdOf, type Range, rangeOf, whole } from './views-keys.ts'
 import type { Table } from './views-writing.ts'
 
 const pageSize = 500
@@ -36,16 +36,17 @@ export const viewsReader = (db: ViewsDatabase, { writeTable, stored }: ViewsBuff
       ? ((db.get(countKey(counts, group)) as number | undefined) ?? 0)
       : db.getKeysCount({ start, end })
 
-  const keysIn = (ranges: readonly Range[], page: Page): Iterable<Key> => {
+  function* idsIn(ranges: readonly Range[], page: Page): Iterable<string> {
     const { descending: reverse, skip: offset, limit } = page
-    const read = ({ start, end }: Range, part: { offset?: number; limit?: number }) =>
-      db.getKeys({ ...(reverse ? { start: end, end: start } : { start, end }), reverse, ...part })
+    const way = ({ start, end }: Range) =>
+      reverse ? { start: end, end: start, reverse } : { start, end, reverse }
     const [only, ...others] = ranges
-    if (only && others.length === 0) return read(only, { offset, limit })
-    return mergedKeys(
-      ranges.map((range) => read(range, {})),
-      page,
-    )
+    if (only && others.length === 0) {
+      yield* db.getLastParts({ ...way(only), offset, limit })
+      return
+    }
+    const ordered = ranges.map((range) => db.getKeys(way(range)))
+    for (const key of mergedKeys(ordered, page)) yield lastPartOf(key)
   }
 
   return {
@@ -64,8 +65,8 @@ export const viewsReader = (db: ViewsDatabase, { writeTable, stored }: ViewsBuff
       // To skip more than there is would go through what others have stored.
       if (limit === 0 || skip >= total) return { items, total }
       const page = { shared: 1 + equals.length, descending, skip, limit }
-      for (const key of keysIn(ranges, page)) {
-        const document = stored(table, lastPartOf(key))
+      for (const id of idsIn(ranges, page)) {
+        const document = stored(table, id)
         if (document) items.push(document)
       }
       return { items, total }
@@ -73,7 +74,7 @@ export const viewsReader = (db: ViewsDatabase, { writeTable, stored }: ViewsBuff
 
     idsOf(table: Table, name: string, equals: readonly Scalar[]): string[] {
       const { entries } = indexOf(table, name, equals)
-      return [...db.getKeys(rangeOf(entries, { equals }))].map(lastPartOf)
+      return [...db.getLastParts(rangeOf(entries, { equals }))]
     },
 
     /**
