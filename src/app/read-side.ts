@@ -78,10 +78,10 @@ export const openReadSide = (uses: Uses) =>
     opened.add(prompt.stop)
     await prompt.start()
 
-    const waitForPosition: WaitForPosition = async (position) => {
-      if (await projecting.waitForPosition(position, shownWithinMs)) return
-      log.warn({ position }, 'the views did not show a command in time')
-    }
+    const waitForPosition: WaitForPosition = (position) =>
+      projecting.waitForPosition(position, shownWithinMs).then((shown) => {
+        if (!shown) log.warn({ position }, 'the views did not show a command in time')
+      })
     const { changes } = prompt
     return { views, documents, prompt, later, projecting, changes, rebuilding, waitForPosition }
   })

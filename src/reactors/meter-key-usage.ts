@@ -93,8 +93,15 @@ export const keyUsageMeter = ({
   return {
     /** Counts one request; the platform's key is not metered. */
     count(access: Access): void {
+      const { keyId } = access
+      if (!keyId) return
       const now = clock.now()
-      if (access.keyId) add(access.keyId, { access, requests: 1, since: now, last: now })
+      const known = counts.get(keyId)
+      if (!known) counts.set(keyId, { access, requests: 1, since: now, last: now })
+      else {
+        known.requests++
+        if (now > known.last) known.last = now
+      }
     },
     flush,
     /** Writes the remaining counts and stops. */
