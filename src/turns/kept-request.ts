@@ -73,11 +73,19 @@ const wanted = (request: TurnRequest): KeptRequest => {
   } as KeptRequest
 }
 
+/** Whether a turn is its message alone, as most are. */
+const isPlain = (request: TurnRequest): boolean => {
+  const { system, before, after, settings, format, target, clientTools, files } = request
+  const texts = system.length + before.length + (after?.length ?? 0)
+  return texts === 0 && !settings && !format && !target && !clientTools && !files
+}
+
 /** Seals the message's files, and what another process would need to go on with a turn; nothing where the stream has it all. */
 export const keptOf = (
   request: TurnRequest,
   key: Keyed,
 ): Pick<Send, 'request' | 'before' | 'kept' | 'parts'> => {
+  if (isPlain(request)) return {}
   const whole = wanted(request)
   const { seal } = key
   const { messageId, files } = request

@@ -29,6 +29,8 @@ const textsIn = (message: ChatMessage): string[] =>
 /** Refuses texts that are too long for one turn. @throws payload_too_large */
 export const requireShortTexts = (asked: Texts): void => {
   const { message, system, before, after = [], results = [] } = asked
+  const others = system.length + before.length + after.length + results.length
+  if (others === 0 && isWithin(message, mostOfMessage)) return
   const told = new Set(after.map((one) => one.role === 'tool' && one.toolCallId))
   const alone = results.filter(({ toolId }) => !told.has(toolId)).map(({ content }) => content)
   const texts = [message, ...[...system, ...before, ...after].flatMap(textsIn), ...alone]
