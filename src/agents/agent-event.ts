@@ -2,7 +2,7 @@ import type { ReachedLimit } from '../domain/run-limits.ts'
 import type { FinishReason, Price, ToolCall, Usage } from '../ports/model.ts'
 import type { AgentType } from './agent.ts'
 import type { Suspended } from './suspended.ts'
-import type { Reached, ToolEffect } from './tool.ts'
+import type { Reached, ToolEffect } from './tool-effect.ts'
 
 /** What one agent said in a turn, and the key under which later instructions find it. */
 export type AgentOutput = { agent: string; key: string | null; text: string }

@@ -1,16 +1,11 @@
 import type { ObservableInput } from 'rxjs'
 import type { ToolSpec } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
+import type { Reached, ToolEffect } from './tool-effect.ts'
 import type { AgentTurn } from './turn.ts'
 
 /** What the model is told. Of `ok: false` it is told that it is an error. */
 export type ToolResult = { ok: boolean; content: string; reached?: Reached }
-
-/** What a call over HTTP reached, and the names of the credentials that it was given. */
-export type Reached = { host: string; httpStatus?: number; credentials?: readonly string[] }
-
-/** A `read` may be made again. */
-export type ToolEffect = 'read' | 'write'
 
 /** A tool that costs money of its own (x402): shown to the client, beside the tool's result. */
 export type PaymentNotice = {

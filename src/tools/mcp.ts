@@ -1,4 +1,5 @@
-import type { Reached, Tool, ToolContext, ToolResult } from '../agents/tool.ts'
+import type { Tool, ToolContext, ToolResult } from '../agents/tool.ts'
+import type { Reached } from '../agents/tool-effect.ts'
 import { credentialNamesIn } from '../domain/agent/credential-names.ts'
 import type { ToolCare } from '../domain/agent/events.ts'
 import type { Call } from '../ports/call.ts'

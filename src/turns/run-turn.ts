@@ -117,5 +117,3 @@ export const runTurn = (uses: RunTurnUses) => {
 
   return { start: startRun({ ...uses, sealed }), keyOf: sealed.keyOf, finish }
 }
-
-export type RunTurn = ReturnType<typeof runTurn>

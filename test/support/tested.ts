@@ -58,7 +58,8 @@ export const together: Readonly<Record<string, readonly string[]>> = {
   ],
   'test/adapters/embedded/page-guard.test.ts': [
     'src/adapters/embedded/guarded.ts',
-    'src/adapters/embedded/key-gap.ts',
+    'src/adapters/embedded/page-path.ts',
+    'src/adapters/embedded/page-trust.ts',
     'src/adapters/embedded/page.ts',
   ],
   'test/app/later-apart.test.ts': [
