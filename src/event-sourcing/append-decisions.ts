@@ -1,5 +1,10 @@
 import type { Clock } from '../ports/clock.ts'
-import { AppendTooLarge, type EventStore, RevisionConflict } from '../ports/event-store.ts'
+import {
+  AppendTooLarge,
+  type Appended,
+  type EventStore,
+  RevisionConflict,
+} from '../ports/event-store.ts'
 import type { AppendTimes } from './append-times.ts'
 import { accepted, decisionsMade, isIdle } from './decide-all.ts'
 import {
@@ -112,9 +117,10 @@ export const appendDecisions = (options: Options) => {
         if (!shared) stand(batch)
         let failure: unknown
         if (events.length > 0) {
-          const appending = store.append(stream.name, cached.revision, events)
-          times.began(appending)
+          let appending: Promise<Appended> | undefined
           try {
+            appending = store.append(stream.name, cached.revision, events)
+            times.began(appending)
             const { revision, position } = await appending
             cached.revision = revision
             cached.position = position
@@ -123,7 +129,7 @@ export const appendDecisions = (options: Options) => {
             failure = error
             appends.failed(error, at)
           }
-          times.ended(appending)
+          if (appending) times.ended(appending)
         }
         if (failure === undefined) {
           if (shared) stand(batch)

@@ -176,7 +176,7 @@ t.test('an append whose answer never comes is asked about again', async (t) => {
 })
 
 t.test('an append that the server passes over is asked about on the same call', async (t) => {
-  const { double, store } = await opened(t, { silenceMs: 50 })
+  const { double, store } = await opened(t, { silenceMs: 500 })
   await store.append(streamName(), START, [noted('first')])
   double.loseAnswers(1, 'silent')
   let settled = false
