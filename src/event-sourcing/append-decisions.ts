@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 import {
-  AppendTooLarge,
   type Appended,
+  AppendTooLarge,
   type EventStore,
   RevisionConflict,
 } from '../ports/event-store.ts'

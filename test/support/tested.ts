@@ -25,7 +25,6 @@ export const together: Readonly<Record<string, readonly string[]>> = {
     'src/turns/run-spans.ts',
   ],
   'test/turns/turns.test.ts': [
-    'src/turns/live-turns.ts',
     'src/turns/reserve-for.ts',
     'src/turns/run-end.ts',
     'src/turns/run-turn.ts',
