@@ -5,22 +5,22 @@ import type { TurnCount } from './counting/turn-counts.ts'
  * own, with the offline model (docs/performance.md#a-budget-a-turn).
  */
 export const turnBudget: Readonly<Record<TurnCount, number>> = {
-  bytes: 400_000,
+  bytes: 280_000,
   events: 10,
   logCommits: 2.3,
   logPuts: 11,
-  logGets: 1.2,
+  logGets: 1.8,
   viewsCommits: 0.5,
-  viewsPuts: 24,
-  viewsGets: 6,
-  parses: 1.2,
+  viewsPuts: 16,
+  viewsGets: 3,
+  parses: 1.3,
   stringifies: 8,
-  hashes: 1.2,
+  hashes: 1.6,
   ciphers: 3.2,
-  promises: 400,
-  subscriptions: 16.5,
-  hops: 170,
-  timers: 20,
+  promises: 260,
+  subscriptions: 12.5,
+  hops: 45,
+  timers: 11,
 }
 
 /** What is counted, in words. */
