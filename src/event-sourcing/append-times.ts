@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 import { type EventStore, type RecordedEvent, START } from '../ports/event-store.ts'
+import { isoTime } from '../support/iso-time.ts'
 
 /**
  * When events are appended: by the clock, and never earlier than an event that this process has
@@ -8,9 +9,6 @@ import { type EventStore, type RecordedEvent, START } from '../ports/event-store
  */
 export const appendTimes = ({ now }: Pick<Clock, 'now'>) => {
   let latest = Number.NEGATIVE_INFINITY
-  /** The latest time that was asked for, as it is written. */
-  let stamped = Number.NaN
-  let stamp = ''
   const underWay = new Set<Promise<unknown>>()
 
   const raise = (time: number): void => {
@@ -26,11 +24,7 @@ export const appendTimes = ({ now }: Pick<Clock, 'now'>) => {
     /** The time of events that are appended now, in ISO 8601. */
     stamp(): string {
       raise(now().getTime())
-      if (stamped !== latest) {
-        stamped = latest
-        stamp = new Date(latest).toISOString()
-      }
-      return stamp
+      return isoTime(latest)
     },
 
     /** An append of events that have just been stamped; to be told when it is over. */
