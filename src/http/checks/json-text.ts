@@ -19,7 +19,7 @@ const reserved = '$sealed'
 const signs = ['\\u', reserved, '__proto__', '"constructor"', '\ufeff']
 
 /** Whether a text has no escapes and no suspicious names: whatever JSON.parse makes of it is fine. */
-export const isPlain = (text: string): boolean => !signs.some((sign) => text.includes(sign))
+export const isHarmless = (text: string): boolean => !signs.some((sign) => text.includes(sign))
 
 /**
  * Why a parsed text is refused: it has strings that UTF-8 cannot hold, or a property with a

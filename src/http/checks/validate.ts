@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifySchemaCompiler } from 'fastify'
 import type { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
-import { complexity, isPlain, malformation } from './json-text.ts'
+import { complexity, isHarmless, malformation } from './json-text.ts'
 import { sparseSchema } from './sparse-schema.ts'
 
 /** A request that does not match its route's schema; the reply is shaped for the route's group. */
@@ -68,7 +68,7 @@ export const parseJson = (http: FastifyInstance): void => {
       const text = body.toString()
       const fault = complexity(text)
       if (fault) return done(fault)
-      if (isPlain(text)) {
+      if (isHarmless(text)) {
         const value = parsed(text)
         return value === undefined ? done(refusal('invalid_json')) : done(null, value)
       }
