@@ -140,7 +140,7 @@ export const serveProduct = (
 ) =>
   serve({
     script: '../src/main.js',
-    options: ['--max-semi-space-size=32'],
+    options: ['--max-semi-space-size=32', '--no-allocation-site-pretenuring'],
     profile,
     preload,
     core,

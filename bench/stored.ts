@@ -35,7 +35,7 @@ const replay = async (dataDir: string): Promise<Measured[]> => {
     env: { DATA_DIR: dataDir },
     listening: true,
     core: 'any',
-    options: ['--max-semi-space-size=32'],
+    options: ['--max-semi-space-size=32', '--no-allocation-site-pretenuring'],
   })
   const [{ done, events, ms }] = await once(child, 'message')
   if (!done) throw new Error('the replay did not end')

@@ -9,7 +9,8 @@ import { isoTime } from '../support/iso-time.ts'
  */
 export const appendTimes = ({ now }: Pick<Clock, 'now'>) => {
   let latest = Number.NEGATIVE_INFINITY
-  const underWay = new Set<Promise<unknown>>()
+  /** A few, mostly over in the order in which they began. */
+  const underWay: Promise<unknown>[] = []
 
   const raise = (time: number): void => {
     if (time > latest) latest = time
@@ -29,10 +30,10 @@ export const appendTimes = ({ now }: Pick<Clock, 'now'>) => {
 
     /** An append of events that have just been stamped; to be told when it is over. */
     began: (append: Promise<unknown>): void => {
-      underWay.add(append)
+      underWay.push(append)
     },
     ended: (append: Promise<unknown>): void => {
-      underWay.delete(append)
+      underWay.splice(underWay.indexOf(append), 1)
     },
 
     /**

@@ -4,6 +4,7 @@ import type { Position } from '../domain/event.ts'
 import type { Call } from '../ports/call.ts'
 import { type EventStore, START } from '../ports/event-store.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
+import { slotMap } from '../support/slot-map.ts'
 import { decoder } from './codec.ts'
 
 export type AnyStream = Stream<unknown, EventTable>
@@ -103,7 +104,7 @@ export const takenLoads = (cached: CachedStream): readonly PendingLoad[] => {
  */
 export const streamCache = ({ store, snapshots, keep }: Options) => {
   const kept = new LRUCache<string, CachedStream>({ maxSize: keep })
-  const active = new Map<string, CachedStream>()
+  const active = slotMap<string, CachedStream>()
 
   const unread = ({ aggregate: { initial } }: AnyStream) => ({
     state: initial,

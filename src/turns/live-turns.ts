@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { slotMap } from '../support/slot-map.ts'
 import type { LiveTurn } from './turn.ts'
 
 /** How long an ended turn can be read again from memory (docs/contract/streaming.md#following-a-turn-again), and how much. */
@@ -43,8 +44,8 @@ const ended = (turn: LiveTurn): LiveTurn => {
 /** The turns of this process: those that wait or run, and for some minutes those that have ended. */
 export const liveTurns = () => {
   /** Running and waiting turns, by session, in the order they came. */
-  const bySession = new Map<string, LiveTurn[]>()
-  const byId = new Map<string, LiveTurn>()
+  const bySession = slotMap<string, LiveTurn[]>()
+  const byId = slotMap<string, LiveTurn>()
   const kept = new LRUCache<string, LiveTurn>({
     ttl: keptMs,
     maxSize: keptCharacters,
@@ -84,7 +85,7 @@ export const liveTurns = () => {
     /** The session's running turn, then those that wait. */
     ofSession: (place: Place): LiveTurn[] => [...(bySession.get(sessionName(place)) ?? [])],
     /** All that wait or run. */
-    all: (): LiveTurn[] => [...byId.values()],
+    all: (): LiveTurn[] => byId.all(),
     /** Forgets the session's ended turns: they can no longer be read again from memory. */
     forget(place: Place): void {
       for (const [runId, turn] of [...kept.entries()])

@@ -137,7 +137,8 @@ export const viewsWriting = (db: ViewsDatabase) => {
       const keep = bulk ? cache.replace : cache.set
       for (const table of tables) {
         for (const [id, after] of table.changed) keep(table.documents, id, after)
-        table.changed.clear()
+        // Not `clear`: V8 would keep the old generation's table with all of them.
+        table.changed = new Map()
       }
     },
   }

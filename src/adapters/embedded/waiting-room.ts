@@ -1,17 +1,17 @@
 /** Readers at the end of the log that wait for the next commit. */
 export const waitingRoom = () => {
-  const seated = new Set<() => void>()
+  let seated: (() => void)[] = []
   return {
     wake(): void {
-      const all = [...seated]
-      seated.clear()
+      const all = seated
+      seated = []
       for (const stand of all) stand()
     },
     /** Adds a reader; it is also woken when the signal aborts. */
     seat(signal: AbortSignal | undefined) {
       let stand = () => {}
       const onAbort = () => {
-        seated.delete(stand)
+        seated = seated.filter((one) => one !== stand)
         stand()
       }
       signal?.addEventListener('abort', onAbort)
@@ -19,7 +19,7 @@ export const waitingRoom = () => {
         wait: () =>
           new Promise<void>((resolve) => {
             stand = resolve
-            seated.add(resolve)
+            seated.push(resolve)
           }),
         leave: () => signal?.removeEventListener('abort', onAbort),
       }
