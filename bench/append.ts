@@ -31,14 +31,14 @@ const event = (): NewEvent => ({
   },
 })
 
-/** How often `step` ran a second; each of `lanes` starts the next when the last is done. */
-const rate = async (lanes: number, step: () => Promise<unknown>): Promise<number> => {
+/** How often `step` ran a second; `concurrency` at a time. */
+const rate = async (concurrency: number, step: () => Promise<unknown>): Promise<number> => {
   const start = performance.now()
   let count = 0
-  const lane = async () => {
+  const worker = async () => {
     for (; performance.now() - start < runMs; count++) await step()
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  await Promise.all(Array.from({ length: concurrency }, worker))
   return Math.round((count / (performance.now() - start)) * 1_000)
 }
 
@@ -53,11 +53,11 @@ const rawSyncs = async (file: string): Promise<number> => {
   return perSecond
 }
 
-const appends = (store: EventStore, lanes: number) =>
-  rate(lanes, () => store.append(streamName(), START, [event()]))
+const appends = (store: EventStore, concurrency: number) =>
+  rate(concurrency, () => store.append(streamName(), START, [event()]))
 
 /** The same records and index entries by lmdb alone: no limits, checksums, places or conflicts. */
-const alone = async (path: string, lanes: number): Promise<number> => {
+const alone = async (path: string, concurrency: number): Promise<number> => {
   const root = open({ path, noSubdir: false, maxDbs: 2, overlappingSync: false })
   const records = root.openDB<string, number>({ name: 'records', encoding: 'string' })
   const streams = root.openDB<number, [string, number]>({
@@ -65,7 +65,7 @@ const alone = async (path: string, lanes: number): Promise<number> => {
     encoding: 'ordered-binary',
   })
   let position = 0
-  const perSecond = await rate(lanes, () => {
+  const perSecond = await rate(concurrency, () => {
     const stream = streamName()
     void records.put(position, JSON.stringify([stream, 0, event()]))
     return streams.put([stream, 0], position++)

@@ -3,7 +3,7 @@ import { Pool } from 'undici'
 import { percentile } from './measured.ts'
 import type { Serving } from './processes.ts'
 
-const lanes = 64
+const concurrency = 64
 const runMs = 4_000
 const tokenMark = '"delta":{"content":'
 
@@ -32,20 +32,20 @@ const streamed = (pool: Pool, { method, path, headers, body }: Request): Promise
     )
   })
 
-/** 64 streams at once; each lane asks again when its answer has ended. */
+/** 64 streams at once; each asks again when its answer has ended. */
 export const manyStreams = async ({ url, cpu }: Serving, requests: readonly Request[]) => {
-  const pool = new Pool(url, { connections: lanes })
+  const pool = new Pool(url, { connections: concurrency })
   const all: Streamed[] = []
   const before = cpu()
   const start = performance.now()
   let next = 0
-  const lane = async () => {
+  const worker = async () => {
     while (performance.now() - start < runMs) {
       const request = requests[next++ % requests.length]
       if (request) all.push(await streamed(pool, request))
     }
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  await Promise.all(Array.from({ length: concurrency }, worker))
   const seconds = (performance.now() - start) / 1_000
   const used = cpu() - before
   await pool.close()

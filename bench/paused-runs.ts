@@ -10,7 +10,7 @@ import { type Serving, serve } from './processes.ts'
 import { openWriting } from './tenants.ts'
 import { makeWorkers, type Worker } from './working-agents.ts'
 
-const lanes = 32
+const concurrency = 32
 
 export type Kind = keyof Worker['agents']
 
@@ -51,7 +51,7 @@ export type Paused = { worker: Worker; sessionId: string; approvalId: string; di
 
 /** Asks a server that is measured. */
 export const askingOf = ({ url }: Serving) => {
-  const pool = new Pool(url, { connections: lanes })
+  const pool = new Pool(url, { connections: concurrency })
   const textOf = async ({ method, path, headers, body }: Request): Promise<string> => {
     const answer = await pool.request({ method, path, headers, body: body ?? null })
     const text = await answer.body.text()
@@ -89,12 +89,15 @@ export const askingOf = ({ url }: Serving) => {
 }
 
 /** Does so many things, several at a time. */
-export const inLanes = async (count: number, one: (n: number) => Promise<void>): Promise<void> => {
+export const concurrently = async (
+  count: number,
+  one: (n: number) => Promise<void>,
+): Promise<void> => {
   let next = 0
-  const lane = async () => {
+  const worker = async () => {
     for (let n = next++; n < count; n = next++) await one(n)
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  await Promise.all(Array.from({ length: concurrency }, worker))
 }
 
 /** What a server keeps that was started with `counting/preload.js`. */
@@ -111,6 +114,6 @@ export const pauseRuns = async (
   count: number,
 ): Promise<void> => {
   const asking = askingOf(product)
-  await inLanes(count, async (n) => void (await asking.pause(inTurn(workers, n), 'asking')))
+  await concurrently(count, async (n) => void (await asking.pause(inTurn(workers, n), 'asking')))
   await asking.close()
 }

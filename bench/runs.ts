@@ -5,8 +5,8 @@ import { type Measured, median } from './measured.ts'
 import {
   asked,
   askingOf,
+  concurrently,
   heldBy,
-  inLanes,
   inTurn,
   type Kind,
   pauseRuns,
@@ -41,9 +41,9 @@ const cpuOfTurns = async (product: Serving, workers: readonly Worker[]): Promise
   const asking = askingOf(product)
   const cpuOf = async (kind: Kind) => {
     const turn = async (n: number) => void (await asking.textOf(asked(inTurn(workers, n), kind)))
-    await inLanes(timed, turn)
+    await concurrently(timed, turn)
     const before = product.cpu()
-    await inLanes(timed, turn)
+    await concurrently(timed, turn)
     return ((product.cpu() - before) / timed) * 1e6
   }
   const against = { name: 'no tools', value: await cpuOf('plain') }

@@ -10,7 +10,7 @@ const agent = 'Orchestrator'
 const question = 'What does the contract say about notice?'
 const answer =
   'I understood your message: “What does the contract say about notice?”. I can answer questions.'
-const lanes = 256
+const concurrency = 256
 
 /** A session that was stored without a server. */
 export type Stored = { tenant: Tenant; sessionId: string }
@@ -125,12 +125,12 @@ export const storeSessions = async (
 ): Promise<Stored[]> => {
   const stored: Stored[] = []
   let next = 0
-  const lane = async () => {
+  const worker = async () => {
     for (let n = next++; n < count; n = next++) {
       const tenant = tenants[n % tenants.length]
       if (tenant) stored.push(await storeOne(writing, tenant, turnsOf(n), said))
     }
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  await Promise.all(Array.from({ length: concurrency }, worker))
   return stored
 }

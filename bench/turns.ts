@@ -10,7 +10,7 @@ import { storeSessions } from './sessions.ts'
 import { makeTenants, openWriting } from './tenants.ts'
 
 const longSessions = 40
-const lanes = 8
+const concurrency = 8
 const last = 1_000
 const measured = 40
 
@@ -22,7 +22,7 @@ export const benchTurns: Section = async ({ dir, profile }) => {
   const sessions = await storeSessions(writing, tenants, longSessions, () => last - measured)
   await writing.close()
   const product = await serveProduct(dataDir, { profile })
-  const pool = new Pool(product.url, { connections: lanes })
+  const pool = new Pool(product.url, { connections: concurrency })
 
   const ask = async ({ method, path, headers, body }: Request) => {
     const start = performance.now()
@@ -32,15 +32,15 @@ export const benchTurns: Section = async ({ dir, profile }) => {
     return performance.now() - start
   }
 
-  /** One turn each, `lanes` at a time. */
+  /** One turn each, `concurrency` at a time. */
   const turns = async (requests: readonly Request[]) => {
     const before = product.cpu()
     const rest = [...requests]
     const latencies: number[] = []
-    const lane = async () => {
+    const worker = async () => {
       for (let next = rest.pop(); next; next = rest.pop()) latencies.push(await ask(next))
     }
-    await Promise.all(Array.from({ length: lanes }, lane))
+    await Promise.all(Array.from({ length: concurrency }, worker))
     return { cpu: (product.cpu() - before) / requests.length, latency: median(latencies) }
   }
 

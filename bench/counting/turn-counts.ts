@@ -38,15 +38,15 @@ export const turnCounts = async (
     const metrics = await text({ method: 'GET', path: '/metrics', headers: {} })
     return Number(position.exec(metrics)?.[1])
   }
-  const run = async (count: number, lanes: number) => {
+  const run = async (count: number, concurrency: number) => {
     let left = count
-    const lane = async () => {
+    const worker = async () => {
       while (left-- > 0) {
         const request = requests[asked++ % requests.length]
         if (request) await text(request)
       }
     }
-    await Promise.all(Array.from({ length: lanes }, lane))
+    await Promise.all(Array.from({ length: concurrency }, worker))
   }
   const tell = async (told: Told): Promise<Counted> => {
     child.send(told)

@@ -22,9 +22,9 @@ import { seedDemo } from './demo.ts'
 import { housekeeping } from './housekeeping.ts'
 import { openHttp, version } from './http.ts'
 import { knowledgePart } from './knowledge.ts'
-import { openLifeSign } from './life-sign.ts'
 import { masterKeyOf } from './master-key.ts'
 import { openModels } from './models.ts'
+import { openNodeLease } from './node-lease.ts'
 import { openMasterKey } from './open-master-key.ts'
 import { openOutageWatch } from './outage-watch.ts'
 import { openParts } from './parts.ts'
@@ -91,7 +91,7 @@ export const app = (config: Config, options: Options) =>
     const { events, answers, leases } = stores
     const { head } = events
     const { master, rotation } = opened.use(await openMasterKey({ config, masterKey, stores, log }))
-    opened.use(await openLifeSign({ leases, node, log }))
+    opened.use(await openNodeLease({ leases, node, log }))
     const { models, embedder } = opened.use(
       await openModels({ config, transport: options.transport }),
     )

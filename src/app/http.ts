@@ -42,7 +42,7 @@ type Routes = Readonly<Record<string, readonly FastifyPluginAsync[]>>
 
 type Uses = {
   config: Pick<Config, 'CORS_ORIGINS' | 'TRUST_PROXY' | 'REQUIRE_HTTPS' | 'TLS_CERT' | 'TLS_KEY'>
-  stores: Pick<Stores, 'events' | 'strangers'>
+  stores: Pick<Stores, 'events' | 'foreignEvents'>
   lag: Projector['lag']
   laterLag: Projector['lag']
   readiness(): Promise<Readiness>
@@ -82,7 +82,7 @@ export const openHttp = async (uses: Uses) => {
     laterLag: uses.laterLag,
     running: () => turns.running,
     waitingRuns: uses.waitingRuns,
-    strangers: stores.strangers,
+    foreignEvents: stores.foreignEvents,
     logLinesDropped: uses.logLinesDropped,
   })
   const http = await server({

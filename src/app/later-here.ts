@@ -2,7 +2,7 @@ import { projectionsAt } from '../../projections/all.ts'
 import { START } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
 import { type Projecting, projector } from '../projector/projector.ts'
-import { unhurried } from '../projector/unhurried.ts'
+import { throttled } from '../projector/throttled.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
 import { auditReads } from './audit-reads.ts'
@@ -31,7 +31,7 @@ export const laterHere = async (uses: Uses): Promise<Later> => {
   const { stores, logKeySeed, open, timePassed, node, log } = uses
   const { leases, sharedViews, views, snapshots } = stores
   const everyMs = sharedViews ? sharedGatherMs : gatherMs
-  const { store, hurry } = unhurried({ store: stores.events, everyMs })
+  const { store, hurry } = throttled({ store: stores.events, everyMs })
   const lease = { leases, name: laterProjectorLease, holder: node }
   const own = projector({
     store,

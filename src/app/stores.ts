@@ -40,7 +40,7 @@ export type Stores = {
   /** Another process of this server opens the views that are folded later, not this one. */
   laterApart: boolean
   /** How many events in our part of a shared store were found that are not ours. */
-  strangers(): number
+  foreignEvents(): number
   /** What was found damaged since the start. */
   damage(): readonly Damage[]
   /** Emits when the views were damaged: they are empty, and folded from the start. */
@@ -111,20 +111,20 @@ const mongoDb = async (url: string, log: Log, wait: StoreWait) => {
 const eventStoreDb = (url: string, namespace: string, log: Log, wait: StoreWait) =>
   opening(async (opened) => {
     const { eventStoreDbEventStore } = await import('../adapters/eventstoredb/event-store.ts')
-    let strangers = 0
+    let foreignEvents = 0
     const events = opened.use(
       eventStoreDbEventStore({
         url,
         namespace,
         onDropped: (err) => log.warn({ err }, 'the subscription to EventStoreDB was dropped'),
-        onStranger: (stranger) => {
-          strangers++
-          log.warn(stranger, 'an event in our namespace is not ours and was skipped')
+        onForeign: (foreign) => {
+          foreignEvents++
+          log.warn(foreign, 'an event in our namespace is not ours and was skipped')
         },
       }),
     )
     await waitForStore(`EventStoreDB at ${addressOf(url)}`, log, wait, events.head)
-    return { events, strangers: () => strangers }
+    return { events, foreignEvents: () => foreignEvents }
   })
 
 /**
@@ -163,7 +163,7 @@ export const openStores = (config: Where, log: Log, options: Options = {}): Prom
       sharedEvents: remote !== undefined,
       sharedViews: mongo !== undefined,
       laterApart: besideLog && laterApart,
-      strangers: remote?.strangers ?? (() => 0),
+      foreignEvents: remote?.foreignEvents ?? (() => 0),
       damage: () => [...(local?.damage() ?? []), ...(embedded?.damage() ?? [])],
       renewed: embedded?.renewed ?? NEVER,
     }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FileType } from '../domain/file/types.ts'
-import { serveTasks } from '../support/lane-tasks.ts'
+import { serveTasks } from '../support/serve-tasks.ts'
 import { Unreadable } from './block.ts'
 import { chunksOf } from './chunk.ts'
 import { chunkLine, headLine } from './chunk-lines.ts'

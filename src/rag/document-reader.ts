@@ -1,4 +1,4 @@
-import { type Input, WorkFailed, type WorkFault } from '../support/lane.ts'
+import { type Input, WorkFailed, type WorkFault } from '../support/worker-handle.ts'
 import { workerPool } from '../support/worker-pool.ts'
 import type { DocumentTask, ReadDocument as Told } from './document-process.ts'
 

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8'
 import { workerData } from 'node:worker_threads'
-import { serveTasks } from '../support/lane-tasks.ts'
+import { serveTasks } from '../support/serve-tasks.ts'
 import {
   type DatastoreIndex,
   datastoreIndex,

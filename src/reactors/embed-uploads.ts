@@ -13,7 +13,7 @@ import { chunkIn, linesOf, saidIn } from '../rag/stored-chunks.ts'
 import { quantized, vectorBlob } from '../rag/vectors.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { datastoreKey } from '../security/vault.ts'
-import { holding } from './holding.ts'
+import { withLease } from './with-lease.ts'
 import { workers } from './workers.ts'
 
 /** Texts in one request. */
@@ -118,7 +118,7 @@ export const embedUploads = (uses: Uses) => {
     const view = await uploads.get(id)
     if (!view?.shown || view.status !== 'completed' || (await isDone(view))) return
     const lease = { leases, name: `upload:${id}`, holder: `${node}/vectors` }
-    await holding(lease, () => embed(view).catch((err: unknown) => excused(id, err)))
+    await withLease(lease, () => embed(view).catch((err: unknown) => excused(id, err)))
     uses.worked(view.organization_id, id)
   }
 

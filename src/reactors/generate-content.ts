@@ -21,7 +21,7 @@ import type { Log } from '../ports/log.ts'
 import type { DocumentChange, View } from '../ports/views.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Vault } from '../security/vault.ts'
-import { holding } from './holding.ts'
+import { withLease } from './with-lease.ts'
 import { workers } from './workers.ts'
 
 /** Files larger than this are not stored. */
@@ -188,7 +188,7 @@ export const generateContent = (uses: Uses) => {
   const generate = async (id: string): Promise<void> => {
     const view = await contents.get(id)
     if (!view?.open) return
-    await holding({ leases, name: `content:${id}`, holder: node }, async () => {
+    await withLease({ leases, name: `content:${id}`, holder: node }, async () => {
       const call = callFor(view)
       const generation = await startContent.take(id, call)
       if (generation) await taken(view, generation, call)

@@ -12,7 +12,7 @@ import type { View, WaitForPosition } from '../ports/views.ts'
 import { type DocumentReader, ReaderClosed } from '../rag/document-reader.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { datastoreKey, SealBroken } from '../security/vault.ts'
-import { holding } from './holding.ts'
+import { withLease } from './with-lease.ts'
 import { workers } from './workers.ts'
 
 /** How long after its event an upload's file may take to be stored. */
@@ -131,7 +131,7 @@ export const indexUploads = (uses: Uses) => {
     const view = await uploads.get(id)
     if (!view?.open) return
     try {
-      await holding({ leases, name: `upload:${id}`, holder: node }, () => stepsOf(view))
+      await withLease({ leases, name: `upload:${id}`, holder: node }, () => stepsOf(view))
     } catch (error) {
       if (error instanceof ReaderClosed) return
       if (error instanceof SealBroken && view.shown) return damaged(view)

@@ -1,4 +1,4 @@
-import { ownTurn } from './own-turn.ts'
+import { yieldToEventLoop } from './yield-to-event-loop.ts'
 
 /** A value, and how much memory it takes, in bytes. */
 export type Sized<Value> = { value: Value; bytes: number }
@@ -35,7 +35,7 @@ export async function* inParts<Item, Value>(
     sinceTurn += some.reduce((sum, made) => sum + made.bytes, 0)
     if (sinceTurn > turnBytes) {
       sinceTurn = 0
-      await ownTurn()
+      await yieldToEventLoop()
     }
     for (const made of some) {
       part.push(made.value)

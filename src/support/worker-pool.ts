@@ -1,6 +1,12 @@
 import { type Entered, fairQueue } from './fair-queue.ts'
-import { type Input, type Lane, processLane, threadLane, WorkFailed } from './lane.ts'
-import type { FromLane } from './lane-tasks.ts'
+import type { FromWorker } from './serve-tasks.ts'
+import {
+  type Input,
+  processWorker,
+  threadWorker,
+  type WorkerHandle,
+  WorkFailed,
+} from './worker-handle.ts'
 
 export type PoolOptions = {
   /** The compiled script of the threads, which calls `serveTasks`. */
@@ -52,72 +58,80 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
   const { threads, timeoutMs, processMb, idleMs } = options
   const once = processMb !== undefined
   type Own = Job<Asked, Answer>
-  type Hand = {
-    lane: Lane<Asked>
+  type PoolWorker = {
+    handle: WorkerHandle<Asked>
     served: number
-    told(message: FromLane<Answer>, output: readonly Uint8Array[]): void
+    told(message: FromWorker<Answer>, output: readonly Uint8Array[]): void
     gone(error: WorkFailed): void
   }
   const queue = fairQueue<Own>(threads)
-  const running = new Set<Hand>()
-  const idle: { hand: Hand; timer: NodeJS.Timeout | undefined }[] = []
+  const running = new Set<PoolWorker>()
+  const idle: { worker: PoolWorker; timer: NodeJS.Timeout | undefined }[] = []
   let closed = false
 
-  const forget = (hand: Hand): void => {
-    const at = idle.findIndex((one) => one.hand === hand)
+  const forget = (worker: PoolWorker): void => {
+    const at = idle.findIndex((one) => one.worker === worker)
     if (at !== -1) clearTimeout(idle.splice(at, 1)[0]?.timer)
   }
 
-  const rest = (hand: Hand): void => {
+  const rest = (worker: PoolWorker): void => {
     if (once || closed) {
-      void hand.lane.end()
+      void worker.handle.end()
       return
     }
     const stop = () => {
-      forget(hand)
-      void hand.lane.end()
+      forget(worker)
+      void worker.handle.end()
     }
-    hand.lane.holds(false)
+    worker.handle.holds(false)
     const timer = idleMs === undefined ? undefined : setTimeout(stop, idleMs).unref()
-    idle.push({ hand, timer })
+    idle.push({ worker, timer })
   }
 
-  const started = (): Hand => {
-    const open = once ? processLane<Asked, Answer> : threadLane<Asked, Answer>
-    const lane = open(
+  const started = (): PoolWorker => {
+    const open = once ? processWorker<Asked, Answer> : threadWorker<Asked, Answer>
+    const handle = open(
       { ...options, lifeMs: startMs + 2 * timeoutMs },
-      { told: (message, output) => hand.told(message, output), gone: (error) => hand.gone(error) },
+      {
+        told: (message, output) => worker.told(message, output),
+        gone: (error) => worker.gone(error),
+      },
     )
-    const hand: Hand = { lane, served: 0, told: () => undefined, gone: () => forget(hand) }
-    return hand
+    const worker: PoolWorker = {
+      handle,
+      served: 0,
+      told: () => undefined,
+      gone: () => forget(worker),
+    }
+    return worker
   }
 
-  const awake = (): { hand: Hand; isNew: boolean } => {
+  const awake = (): { worker: PoolWorker; isNew: boolean } => {
     const resting = idle.pop()
-    if (!resting) return { hand: started(), isNew: true }
+    if (!resting) return { worker: started(), isNew: true }
     clearTimeout(resting.timer)
-    resting.hand.lane.holds(true)
-    return { hand: resting.hand, isNew: false }
+    resting.worker.handle.holds(true)
+    return { worker: resting.worker, isNew: false }
   }
 
   const begin = ({ item: job, leave }: Entered<Own>): void => {
-    const { hand, isNew } = awake()
-    running.add(hand)
-    const late = () => hand.gone(new WorkFailed('time'))
+    const { worker, isNew } = awake()
+    running.add(worker)
+    const late = () => worker.gone(new WorkFailed('time'))
     let timer = setTimeout(late, isNew && !once ? startMs : job.timeoutMs)
     const look = () => {
-      if ((hand.lane.resident() ?? 0) > (processMb ?? 0)) hand.gone(new WorkFailed('memory'))
+      if ((worker.handle.resident() ?? 0) > (processMb ?? 0)) worker.gone(new WorkFailed('memory'))
     }
     const looking = once ? setInterval(look, lookMs) : undefined
 
     const over = (): void => {
       clearTimeout(timer)
       clearInterval(looking)
-      running.delete(hand)
-      hand.told = () => undefined
-      hand.gone = () => forget(hand)
+      running.delete(worker)
+      worker.told = () => undefined
+      worker.gone = () => forget(worker)
     }
-    hand.told = (message, output) => {
+    worker.told = (message, output) => {
       if ('up' in message) {
         if (once) return
         clearTimeout(timer)
@@ -126,16 +140,16 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
       }
       over()
       leave()
-      hand.served++
-      rest(hand)
+      worker.served++
+      rest(worker)
       job.output?.(output)
       if ('answer' in message) job.answered(message.answer)
       else job.failed(new WorkFailed('crash', message.threw))
       pump()
     }
-    hand.gone = (error) => {
+    worker.gone = (error) => {
       over()
-      const again = error.fault === 'memory' && hand.served > 0 && job.transfer.length === 0
+      const again = error.fault === 'memory' && worker.served > 0 && job.transfer.length === 0
       const ended = () => {
         // What earlier tasks left may have filled it: this one gets a new thread.
         if (again && !closed) return begin({ item: job, leave })
@@ -143,13 +157,13 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
         job.failed(error)
         pump()
       }
-      hand.lane.end().then(ended, ended)
+      worker.handle.end().then(ended, ended)
     }
-    hand.lane.post(job.asked, job.transfer, job.input).catch((error: unknown) => {
-      if (!running.has(hand)) return
+    worker.handle.post(job.asked, job.transfer, job.input).catch((error: unknown) => {
+      if (!running.has(worker)) return
       over()
       leave()
-      void hand.lane.end()
+      void worker.handle.end()
       job.failed(error)
       pump()
     })
@@ -180,10 +194,10 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
       for (const job of queue.clear()) job.failed(new WorkFailed('closed'))
       const resting = idle.splice(0)
       for (const { timer } of resting) clearTimeout(timer)
-      const ending = resting.map(({ hand }) => hand.lane.end())
-      for (const hand of [...running]) {
-        ending.push(hand.lane.end())
-        hand.gone(new WorkFailed('closed'))
+      const ending = resting.map(({ worker }) => worker.handle.end())
+      for (const worker of [...running]) {
+        ending.push(worker.handle.end())
+        worker.gone(new WorkFailed('closed'))
       }
       await Promise.all(ending)
     },

@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { LRUCache } from 'lru-cache'
-import { serveTasks } from '../support/lane-tasks.ts'
+import { serveTasks } from '../support/serve-tasks.ts'
 
 export type SchemaTask =
   /** `schema` is JSON. `strict`: it must fit its own dialect. */

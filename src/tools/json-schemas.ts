@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { JsonSchemas, SchemaFault } from '../ports/json-schemas.ts'
-import { WorkFailed } from '../support/lane.ts'
+import { WorkFailed } from '../support/worker-handle.ts'
 import { workerPool } from '../support/worker-pool.ts'
 import type { SchemaAnswer, SchemaTask } from './json-schema-thread.ts'
 

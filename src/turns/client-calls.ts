@@ -5,7 +5,7 @@ import type { Sealed } from '../domain/sealed.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import type { ChatMessage } from '../ports/model.ts'
 import type { Keyed } from '../security/vault.ts'
-import { ownTurn } from '../support/own-turn.ts'
+import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import type { ToolAnswer } from './turn.ts'
 
 /** Characters beyond which sealing and parsing take a turn of the event loop of their own. */
@@ -52,7 +52,7 @@ const kept: z.ZodType<Kept> = z.object({
 export const sealedState = async (key: Keyed, state: Kept): Promise<Sealed | undefined> => {
   const text = JSON.stringify(state)
   if (text.length > mostKept) return undefined
-  if (text.length > large) await ownTurn()
+  if (text.length > large) await yieldToEventLoop()
   const sealed = key.seal(text)
   return sealed.box.length > mostSealed ? undefined : sealed
 }
@@ -68,7 +68,7 @@ export const sealedResults = async (
 ) => {
   const sealed: { messageId: string; toolId: string; content: Sealed }[] = []
   for (const [n, { toolId, content }] of results.entries()) {
-    if (content.length > large) await ownTurn()
+    if (content.length > large) await yieldToEventLoop()
     sealed.push({ messageId: idOf(n), toolId, content: key.seal(content) })
   }
   return sealed

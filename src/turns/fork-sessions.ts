@@ -15,8 +15,8 @@ import { KeyDestroyed } from '../ports/keys.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { sessionKey, type Vault } from '../security/vault.ts'
 import { idFor } from '../support/ids.ts'
-import { ownTurn } from '../support/own-turn.ts'
 import { type SerialQueue, serialQueue } from '../support/serial-queue.ts'
+import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import { arrivedAgain, copiedParts, type FilePlace } from './copied-parts.ts'
 import type { ArrivedPart } from './receive-parts.ts'
 import {
@@ -171,7 +171,7 @@ export const forkSessions = (uses: Uses) => {
     let at = copying.copied
     let position: Position = START
     for await (const next of piecesOf(recordedMessages(read, from), copying)) {
-      await ownTurn()
+      await yieldToEventLoop()
       const messages: ForkedMessage[] = []
       for (const one of next) messages.push(await sealedAgain(one, clock.id(), keys))
       const isLast = at + messages.length >= fork.messages

@@ -15,7 +15,7 @@ import type { EventStore } from '../ports/event-store.ts'
 import type { Models } from '../ports/model.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { sessionKey, type Vault } from '../security/vault.ts'
-import { ownTurn } from '../support/own-turn.ts'
+import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import { compared } from './compare-replays.ts'
 import { recordedRun } from './recorded-run.ts'
 import { readTurn } from './recorded-turn.ts'
@@ -93,7 +93,7 @@ export const replayRun = (uses: Uses) => {
     const recorded = await turnIn({ organizationId, sessionId: run.session_id, runId })
     if (!recorded?.started.attempt || recorded.started.kept === false)
       throw refusal('run_not_replayable')
-    await ownTurn()
+    await yieldToEventLoop()
     const { key, events } = recorded
     const agents = await agentsAt(organizationId, recorded.position)
     const journal = recordedRun(runId, events, key.open)

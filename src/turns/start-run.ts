@@ -5,7 +5,7 @@ import type { Log } from '../ports/log.ts'
 import type { Models } from '../ports/model.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { sessionKey } from '../security/vault.ts'
-import { ownTurn } from '../support/own-turn.ts'
+import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import { isLarge } from './given.ts'
 import type { ArrivedPart } from './receive-parts.ts'
 import { reserveFor } from './reserve-for.ts'
@@ -33,7 +33,7 @@ const pauseFor = (request: TurnRequest): Promise<void> | undefined => {
   for (const { content } of system) length += content.length
   for (const { content } of before) length += content.length
   for (const { content } of results ?? []) length += content.length
-  return length > largeText ? ownTurn() : undefined
+  return length > largeText ? yieldToEventLoop() : undefined
 }
 
 /** Reserves credits, and stores the files of the message, the message and the beginning of its run. */
@@ -77,7 +77,7 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
   ): Promise<Sent> => {
     if (pause) await pause
     const sent = await send(request, runId, kept)
-    if (pause || isLarge(sent)) await ownTurn()
+    if (pause || isLarge(sent)) await yieldToEventLoop()
     return sent
   }
 

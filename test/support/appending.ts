@@ -14,7 +14,7 @@ try {
   const log = await openLog({ path })
   const store = embeddedEventStore(log)
   const keys = embeddedKeyStore(log)
-  const lane = async () => {
+  const worker = async () => {
     for (;;) {
       const stream = randomUUID()
       await keys.create(stream, Buffer.from(stream))
@@ -27,7 +27,7 @@ try {
       }
     }
   }
-  await Promise.all(Array.from({ length: 16 }, lane))
+  await Promise.all(Array.from({ length: 16 }, worker))
 } catch (error) {
   process.stdout.write(`${error}\n`)
   process.exitCode = 3

@@ -1,4 +1,4 @@
-import { serveTasks } from '../../src/support/lane-tasks.ts'
+import { serveTasks } from '../../src/support/serve-tasks.ts'
 
 export type ToyTask =
   | { echo: number }

@@ -8,6 +8,7 @@ import {
   MAX_APPEND_BYTES,
   type NewEvent,
 } from '../../ports/event-store.ts'
+import { condition } from './condition.ts'
 import { eventsAt } from './events-at.ts'
 import { streamKey } from './index-key.ts'
 import { assertName, type EventLog } from './log.ts'
@@ -16,7 +17,6 @@ import { logReader } from './reader.ts'
 import { appendBytes, type NewRecord, placed, recordAt, recordOf } from './record.ts'
 import { streamEnds } from './stream-ends.ts'
 import { recentTail } from './tail.ts'
-import { waitingRoom } from './waiting-room.ts'
 
 const batchEvents = 1_000
 const tailBytes = 8 * 1024 * 1024
@@ -37,12 +37,12 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
   const reader = logReader(log)
   const tail = recentTail(tailBytes)
   const ends = streamEnds(reader)
-  const waiting = waitingRoom()
+  const headMoved = condition()
   let head = log.look(reader.head)
   /** The head once the current transaction is on disk, and its records. */
   let nextHead = head
   let nextRecords: NewRecord[] = []
-  const placing = { reader, going: (stream: string) => recordsOf(nextRecords, stream) }
+  const inStream = { reader, pending: (stream: string) => recordsOf(nextRecords, stream) }
   let closed = false
 
   log.watch({
@@ -51,7 +51,7 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
       for (const record of nextRecords) tail.push(record)
       nextRecords = []
       head = nextHead
-      waiting.wake()
+      headMoved.notifyAll()
     },
     failed() {
       nextRecords = []
@@ -60,7 +60,7 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
     },
     closed() {
       closed = true
-      waiting.wake()
+      headMoved.notifyAll()
     },
   })
 
@@ -77,7 +77,7 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
       throw new AppendTooLarge(`${bytes} bytes of at most ${MAX_APPEND_BYTES}`)
     const count = events.length
     const prepare = () => {
-      const place = placeOf(placing, sent, expected, ends.of(stream))
+      const place = placeOf(inStream, sent, expected, ends.of(stream))
       if (typeof place !== 'number') return () => place
       const revision = place + count - 1
       const key = streamKey(stream, revision)
@@ -130,7 +130,7 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
   }
 
   const feed: EventStore['feed'] = async function* (after, signal) {
-    const seat = waiting.seat(signal)
+    const waiter = headMoved.waiter(signal)
     let position = after
     try {
       while (!closed && !signal?.aborted) {
@@ -138,7 +138,7 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
         const events = recent ?? log.look(() => reader.page(position, head))
         const last = events.at(-1)
         if (!last) {
-          await seat.wait()
+          await waiter.wait()
           continue
         }
         yield { events, position: last.position }
@@ -146,7 +146,7 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
         if (!recent) await setImmediate()
       }
     } finally {
-      seat.leave()
+      waiter.end()
     }
   }
 

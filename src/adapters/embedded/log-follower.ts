@@ -3,12 +3,12 @@ import { earliest, latest, type Position } from '../../domain/event.ts'
 import type { Damage } from '../../ports/damage.ts'
 import { type EventReads, StoreDamaged } from '../../ports/event-store.ts'
 import type { KeyStore } from '../../ports/keys.ts'
+import { condition } from './condition.ts'
 import { readEnvironment } from './environment.ts'
 import { eventsAt } from './events-at.ts'
 import { dataKeyKey } from './index-key.ts'
 import { damageFound, explaining } from './log.ts'
 import { logReader } from './reader.ts'
-import { waitingRoom } from './waiting-room.ts'
 
 type Options = {
   path: string
@@ -30,7 +30,7 @@ export const logFollower = ({ path, head: begin, onDamage }: Options) => {
   const environment = readEnvironment(path, (...page) => found.addPage(...page))
   const { file, root, guard, records, streams, keys } = environment
   const known = new Map<string, Damage>()
-  const waiting = waitingRoom()
+  const headMoved = condition()
   let head = begin
   let closed = false
 
@@ -87,14 +87,14 @@ export const logFollower = ({ path, head: begin, onDamage }: Options) => {
     history: (after, upTo = head) => pages(after, earliest(upTo, head)),
     at: eventsAt({ pages, event: (position) => look(() => reader.event(position)) }),
     async *feed(after, signal) {
-      const seat = waiting.seat(signal)
+      const waiter = headMoved.waiter(signal)
       let position = after
       try {
         while (!closed && !signal?.aborted) {
           const events = look(() => reader.page(position, head))
           const last = events.at(-1)
           if (!last) {
-            await seat.wait()
+            await waiter.wait()
             continue
           }
           yield { events, position: last.position }
@@ -102,7 +102,7 @@ export const logFollower = ({ path, head: begin, onDamage }: Options) => {
           await setImmediate()
         }
       } finally {
-        seat.leave()
+        waiter.end()
       }
     },
     distance: (from, to) => ({ amount: Math.max(0, to - from), unit: 'events' }),
@@ -123,11 +123,11 @@ export const logFollower = ({ path, head: begin, onDamage }: Options) => {
     announce(end: Position): void {
       if (end <= head) return
       head = latest(head, end)
-      waiting.wake()
+      headMoved.notifyAll()
     },
     async close(): Promise<void> {
       closed = true
-      waiting.wake()
+      headMoved.notifyAll()
       await root.close()
       guard.close()
     },

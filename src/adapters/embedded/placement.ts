@@ -9,20 +9,20 @@ import { NotYet } from './commit-queue.ts'
 import type { LogReader } from './reader.ts'
 import { idsOf, type NewRecord } from './record.ts'
 
-type Placing = {
+type InStream = {
   reader: LogReader
   /** The records that go into a stream by the transaction under way. */
-  going: (stream: string) => readonly NewRecord[]
+  pending: (stream: string) => readonly NewRecord[]
 }
 
 /** The last event of this append, if all of it is already stored there. */
 const storedBefore = (
-  { reader: { slice }, going }: Placing,
+  { reader: { slice }, pending }: InStream,
   record: NewRecord,
   first: number,
 ): Appended | undefined => {
   const { stream } = record
-  if (going(stream).length > 0) throw new NotYet()
+  if (pending(stream).length > 0) throw new NotYet()
   const ids = idsOf(record)
   const stored: RecordedEvent[] = []
   while (stored.length < ids.length) {
@@ -36,10 +36,10 @@ const storedBefore = (
 }
 
 /** The revision of the first of these events in its stream, if any. */
-const revisionOf = ({ reader, going }: Placing, record: NewRecord) => {
+const revisionOf = ({ reader, pending }: InStream, record: NewRecord) => {
   const { stream } = record
   const [id = ''] = idsOf(record)
-  if (going(stream).some((other) => idsOf(other).includes(id))) throw new NotYet()
+  if (pending(stream).some((other) => idsOf(other).includes(id))) throw new NotYet()
   return reader.find(stream, id)
 }
 
@@ -50,16 +50,16 @@ const revisionOf = ({ reader, going }: Placing, record: NewRecord) => {
  * @throws RevisionConflict; NotYet where that depends on what is not on disk
  */
 export const placeOf = (
-  placing: Placing,
+  inStream: InStream,
   record: NewRecord,
   expected: ExpectedRevision,
   actual: number,
 ): number | Appended => {
   const next = actual + 1
-  const sought = expected === 'any' && actual > START ? revisionOf(placing, record) : undefined
+  const sought = expected === 'any' && actual > START ? revisionOf(inStream, record) : undefined
   const first = expected === 'any' ? (sought ?? next) : expected + 1
   if (first === next) return first
-  const before = first < next ? storedBefore(placing, record, first) : undefined
+  const before = first < next ? storedBefore(inStream, record, first) : undefined
   if (!before) throw new RevisionConflict(record.stream, expected, actual)
   return before
 }

@@ -8,9 +8,9 @@ import { portError } from './errors.ts'
 import { type OnDropped, resubscribing } from './feed.ts'
 import { headOf } from './head.ts'
 import { namespaceOf } from './namespace.ts'
+import { type OnForeign, ownEvents } from './own-events.ts'
 import { reads } from './reads.ts'
-import { type OnStranger, sieve } from './strangers.ts'
-import { underWay } from './under-way.ts'
+import { singleFlight } from './single-flight.ts'
 import { writer } from './writer.ts'
 
 type Options = {
@@ -20,7 +20,7 @@ type Options = {
   namespace?: string
   onDropped?: OnDropped
   /** Told once of each event in the namespace that this application did not write. */
-  onStranger?: OnStranger
+  onForeign?: OnForeign
   /** How long appends and reads wait for a server that can answer; else the URL's, else 10 s. */
   patienceMs?: number
   /** How long the server may leave appends without any answer before it is asked anew. */
@@ -33,13 +33,13 @@ type Options = {
  * @throws TypeError when the address or the namespace is refused
  */
 export const eventStoreDbEventStore = (options: Options): EventStore => {
-  const { silenceMs = 1_000, onDropped, onStranger } = options
+  const { silenceMs = 1_000, onDropped, onForeign } = options
   const patienceMs = options.patienceMs ?? deadlineOf(options.url) ?? 10_000
   const refused = refusedAddress(options.url)
   if (refused) throw new TypeError(`EventStoreDB: the address ${refused}`)
   const url = withQuickDiscovery(options.url)
   const namespace = namespaceOf(options.namespace ?? 'reprise')
-  const ours = sieve(namespace, onStranger)
+  const ours = ownEvents(namespace, onForeign)
   const closing = new AbortController()
   setMaxListeners(0, closing.signal)
   const clients = readingClients(url)
@@ -47,7 +47,7 @@ export const eventStoreDbEventStore = (options: Options): EventStore => {
   const writing = writer({ connect, silenceMs, patienceMs, closing: closing.signal })
   const reading = reads({ clients, namespace, ours, patienceMs, closing: closing.signal })
   const { head, end, passed } = headOf(reading, ours)
-  const once = underWay<Appended>()
+  const once = singleFlight<Appended>()
   let closed: Promise<unknown> | undefined
 
   const mustBeOpen = () => {

@@ -14,7 +14,7 @@ import type { Clients } from './clients.ts'
 import { isCutOff, isOutage, portError } from './errors.ts'
 import { fromPosition, placeOf, type Resolved } from './events.ts'
 import type { Namespace } from './namespace.ts'
-import type { Sieve } from './strangers.ts'
+import type { OwnEvents } from './own-events.ts'
 
 /** Told when a feed lost its subscription, why, and how long it waits before the next. */
 export type OnDropped = (error: Error, waitMs: number) => void
@@ -32,7 +32,7 @@ const backOff = (failures: number): number =>
 type Options = {
   clients: Clients
   namespace: Namespace
-  ours: Sieve
+  ours: OwnEvents
   ending: AbortSignal
   onDropped?: OnDropped | undefined
   /** Told that there is nothing of ours after an event and before where the server is. */

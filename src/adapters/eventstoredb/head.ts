@@ -1,8 +1,8 @@
 import type { Position } from '../../domain/event.ts'
 import { START } from '../../ports/event-store.ts'
 import { placeOf } from './events.ts'
+import type { OwnEvents } from './own-events.ts'
 import type { Reads } from './reads.ts'
-import type { Sieve } from './strangers.ts'
 
 /** A server sends ahead of who reads: it is asked for no more than is needed most of the time. */
 const few = 32
@@ -11,7 +11,7 @@ const few = 32
  * The last event of ours, beside others who write a lot: nothing is read back further than to
  * where it was known before.
  */
-export const headOf = ({ backwards }: Reads, ours: Sieve) => {
+export const headOf = ({ backwards }: Reads, ours: OwnEvents) => {
   let last = START
   let knownTo = START
 

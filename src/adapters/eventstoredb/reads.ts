@@ -2,13 +2,13 @@ import { BACKWARDS, END, type EventStoreDBClient, StreamNotFoundError } from '@e
 import { latest, type Position } from '../../domain/event.ts'
 import { type RecordedEvent, START, StoreDamaged } from '../../ports/event-store.ts'
 import { rangesOf } from '../position-ranges.ts'
+import { backoff } from './backoff.ts'
 import { batches, buffered } from './batches.ts'
 import type { Clients } from './clients.ts'
 import { isCutOff, isNoPosition } from './errors.ts'
 import { fromPosition, placeOf, type Resolved } from './events.ts'
 import type { Namespace } from './namespace.ts'
-import { patience } from './patience.ts'
-import type { Sieve } from './strangers.ts'
+import type { OwnEvents } from './own-events.ts'
 
 /** To read and drop so much costs about as much as to begin a read. */
 const nearBytes = 32_768
@@ -18,7 +18,7 @@ const leastBytes = 64
 type Options = {
   clients: Clients
   namespace: Namespace
-  ours: Sieve
+  ours: OwnEvents
   patienceMs: number
   closing: AbortSignal
 }
@@ -29,7 +29,7 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
   async function* throughOutages<Item>(
     begin: (client: EventStoreDBClient) => AsyncIterable<Item>,
   ): AsyncGenerator<Item, void> {
-    const trying = patience(patienceMs, closing)
+    const trying = backoff(patienceMs, closing)
     for (;;) {
       const client = clients.current()
       try {

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Appended, StoreUnavailable } from '../../ports/event-store.ts'
 import { type AppendCall, appendCall } from './append-call.ts'
 import type { AppendRequest } from './append-request.ts'
+import { backoff } from './backoff.ts'
 import type { OpenedCall } from './channel.ts'
 import { isLeaderless } from './errors.ts'
-import { patience } from './patience.ts'
 
 /** The least time between one connection and the next: many appends wait for the same one. */
 const connectEveryMs = 100
@@ -47,7 +47,7 @@ export const writer = ({ connect, silenceMs, patienceMs, closing }: Options) => 
   }
 
   const append = async (request: AppendRequest): Promise<Appended> => {
-    const trying = patience(patienceMs, closing)
+    const trying = backoff(patienceMs, closing)
     for (;;) {
       if (closing.aborted) throw new StoreUnavailable('EventStoreDB: the store is closed')
       current ??= opened()

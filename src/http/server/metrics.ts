@@ -16,7 +16,7 @@ type Sources = {
   /** Runs of all nodes that wait for somebody. */
   waitingRuns: CountWaitingRuns
   /** Events found in our namespace that are not ours. */
-  strangers(): number
+  foreignEvents(): number
   /** Log lines that standard output did not take. */
   logLinesDropped(): number
 }
@@ -99,7 +99,7 @@ export const processMetrics = ({
     registers,
     collect() {
       this.reset()
-      this.inc(counts.strangers())
+      this.inc(counts.foreignEvents())
     },
   })
   new Counter({

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { eventStoreDbEventStore } from '../../../src/adapters/eventstoredb/event-store.ts'
-import type { Stranger } from '../../../src/adapters/eventstoredb/strangers.ts'
+import type { ForeignEvent } from '../../../src/adapters/eventstoredb/own-events.ts'
 import { type EventStore, type LogBatch, START } from '../../../src/ports/event-store.ts'
 import { eventStoreDbDouble } from '../../support/eventstoredb-double/double.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -11,19 +11,19 @@ type Opening = { neighbours?: boolean; namespaces?: string[] }
 
 const opened = async (t: Test, { neighbours = false, namespaces = ['reprise'] }: Opening = {}) => {
   const double = await eventStoreDbDouble({ neighbours })
-  const strangers: Stranger[] = []
+  const told: ForeignEvent[] = []
   const stores = namespaces.map((namespace) =>
     eventStoreDbEventStore({
       url: double.url,
       namespace,
-      onStranger: (stranger) => strangers.push(stranger),
+      onForeign: (event) => told.push(event),
     }),
   )
   t.teardown(async () => {
     for (const store of stores) await store.close()
     double.stop()
   })
-  return { double, strangers, stores, store: stores[0] as EventStore }
+  return { double, told, stores, store: stores[0] as EventStore }
 }
 
 /** An event as another application might write it, unless it is given otherwise. */
@@ -61,7 +61,7 @@ t.test('the names of streams on the server begin with the namespace', async (t) 
 })
 
 t.test('two installations and other applications share a server', async (t) => {
-  const { double, strangers, stores } = await opened(t, {
+  const { double, told, stores } = await opened(t, {
     neighbours: true,
     namespaces: ['acme', 'acme2'],
   })
@@ -79,11 +79,11 @@ t.test('two installations and other applications share a server', async (t) => {
     if (feed) t.strictSame(await next(feed, 40), own, 'feed')
     await feed?.return?.()
   }
-  t.strictSame(strangers, [], 'who are no strangers, being elsewhere')
+  t.strictSame(told, [], 'which are not foreign, being elsewhere')
 })
 
-t.test('strangers in the namespace are passed over, and told of once', async (t) => {
-  const { double, strangers, store } = await opened(t)
+t.test('foreign events in the namespace are passed over, and told of once', async (t) => {
+  const { double, told, store } = await opened(t)
   await store.append('note-org-1_1', START, [noted('a')])
   await double.write('reprise.note-org-1_1', [
     foreign({ contentType: 'application/octet-stream', data: '\u0000\u0001' }),
@@ -101,10 +101,10 @@ t.test('strangers in the namespace are passed over, and told of once', async (t)
     await feed.return?.()
   }
   t.strictSame(
-    strangers.map(({ stream, revision }) => `${revision}@${stream}`),
+    told.map(({ stream, revision }) => `${revision}@${stream}`),
     [1, 2, 3, 4].map((n) => `${n}@reprise.note-org-1_1`).concat('0@reprise.orders-1'),
   )
-  t.match(strangers[0], { type: 'Noted' })
+  t.match(told[0], { type: 'Noted' })
 })
 
 t.test('a quiet installation beside a busy application', async (t) => {

@@ -3,15 +3,15 @@ import { isIn, isOurs, type Resolved, recorded } from './events.ts'
 import type { Namespace } from './namespace.ts'
 
 /** An event in our namespace that this application did not write. */
-export type Stranger = { stream: string; revision: number; type: string; id: string }
+export type ForeignEvent = { stream: string; revision: number; type: string; id: string }
 
-export type OnStranger = (stranger: Stranger) => void
+export type OnForeign = (foreign: ForeignEvent) => void
 
 /** How many are remembered, to tell of each but once. */
 const remembered = 10_000
 
-/** Keeps our events of what was read, and tells of each stranger in our namespace once. */
-export const sieve = (namespace: Namespace, onStranger: OnStranger = () => undefined) => {
+/** Keeps our events of what was read, and tells of each foreign event in our namespace once. */
+export const ownEvents = (namespace: Namespace, onForeign: OnForeign = () => undefined) => {
   const told = new Set<string>()
 
   const tell = ({ event }: Resolved) => {
@@ -22,7 +22,7 @@ export const sieve = (namespace: Namespace, onStranger: OnStranger = () => undef
     const [first] = told
     if (told.size >= remembered && first !== undefined) told.delete(first)
     told.add(place)
-    onStranger({ stream, revision: Number(revision), type, id })
+    onForeign({ stream, revision: Number(revision), type, id })
   }
 
   return (events: readonly Resolved[]): RecordedEvent[] => {
@@ -36,4 +36,4 @@ export const sieve = (namespace: Namespace, onStranger: OnStranger = () => undef
   }
 }
 
-export type Sieve = ReturnType<typeof sieve>
+export type OwnEvents = ReturnType<typeof ownEvents>

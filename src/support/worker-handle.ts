@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Worker } from 'node:worker_threads'
-import type { FromLane } from './lane-tasks.ts'
+import type { FromWorker } from './serve-tasks.ts'
 
 /** Why a task has no answer: its time or memory was over, what worked on it died, or its pool closed. */
 export type WorkFault = 'time' | 'memory' | 'crash' | 'closed'
@@ -21,7 +21,7 @@ type Parts = readonly Uint8Array[]
 
 type Told<Answer> = {
   /** `output`: what a process has written with its answer. */
-  told(message: FromLane<Answer>, output: Parts): void
+  told(message: FromWorker<Answer>, output: Parts): void
   /** It is gone, by itself. */
   gone(error: WorkFailed): void
 }
@@ -29,7 +29,7 @@ type Told<Answer> = {
 export type Input = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
 
 /** A thread or process that works on one task at a time. */
-export type Lane<Asked> = {
+export type WorkerHandle<Asked> = {
   /**
    * `input`, of a process: what it reads from its standard input, a part at a time. Rejects with what that throws.
    */
@@ -55,10 +55,10 @@ type Options = {
  * A thread. It starts quickly and is ended when its heap is full. V8 gives it 16 MB more to end in: a
  * larger single allocation then ends this whole process. So it is for work that cannot get there.
  */
-export const threadLane = <Asked, Answer>(
+export const threadWorker = <Asked, Answer>(
   { script, heapMb, data }: Options,
   { told, gone }: Told<Answer>,
-): Lane<Asked> => {
+): WorkerHandle<Asked> => {
   const worker = new Worker(script, {
     workerData: data,
     env: {},
@@ -67,7 +67,7 @@ export const threadLane = <Asked, Answer>(
     resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 32 },
   })
   worker
-    .on('message', (message: FromLane<Answer>) => told(message, []))
+    .on('message', (message: FromWorker<Answer>) => told(message, []))
     .once('error', (error: NodeJS.ErrnoException) =>
       gone(
         error.code === 'ERR_WORKER_OUT_OF_MEMORY'
@@ -137,10 +137,10 @@ const gathered = (stdout: Readable) => {
  * A process: whatever its work does to it, no other is touched. It shares no memory. Large input and output go
  * through pipes, a part at a time: a message is copied whole, here and there.
  */
-export const processLane = <Asked, Answer>(
+export const processWorker = <Asked, Answer>(
   { script, heapMb, lifeMs }: Options,
   { told, gone }: Told<Answer>,
-): Lane<Asked> => {
+): WorkerHandle<Asked> => {
   const child = fork(script, [String(lifeMs)], {
     execArgv: [`--max-old-space-size=${heapMb}`, '--max-semi-space-size=16'],
     env: {},
@@ -154,7 +154,7 @@ export const processLane = <Asked, Answer>(
   const output = gathered(stdout)
   const exited = new Promise((resolve) => child.once('exit', resolve))
   child
-    .on('message', (message: FromLane<Answer>) => {
+    .on('message', (message: FromWorker<Answer>) => {
       const written = 'answer' in message ? message.written : undefined
       if (written === undefined) told(message, [])
       else void output.whole(written).then((parts) => told(message, parts))

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { LogBatch } from '../../src/ports/event-store.ts'
 import { START } from '../../src/ports/event-store.ts'
-import { unhurried } from '../../src/projector/unhurried.ts'
+import { throttled } from '../../src/projector/throttled.ts'
 import { put, say } from '../support/box-history.ts'
 import { opened } from '../support/opened.ts'
 import { at } from '../support/positions.ts'
@@ -29,7 +29,7 @@ t.test('what is there is read at once, what comes later gathers', async (t) => {
       store,
       Array.from({ length: 600 }, () => put('b-1', 'cup')),
     )
-  const { store: slow, hurry } = unhurried({ store, everyMs: never })
+  const { store: slow, hurry } = throttled({ store, everyMs: never })
   const ending = new AbortController()
   const { batches, ended, some } = following(slow.feed(START, ending.signal))
   t.equal(
@@ -52,7 +52,7 @@ t.test('without anybody who asks it goes on by itself', async (t) => {
   const { store } = await opened(t)
   await say(store, [put('b-1', 'cup')])
   const ending = new AbortController()
-  const { store: slow } = unhurried({ store, everyMs: 1 })
+  const { store: slow } = throttled({ store, everyMs: 1 })
   const { ended, some } = following(slow.feed(START, ending.signal))
   await some(1)
   await say(store, [put('b-1', 'cup')])

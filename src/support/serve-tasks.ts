@@ -4,7 +4,7 @@ import { parentPort, Worker } from 'node:worker_threads'
  * What a thread or process tells its pool: that it can work, an answer, or what its work threw. `written`: so
  * many bytes come on a process's standard output with the answer.
  */
-export type FromLane<Answer> =
+export type FromWorker<Answer> =
   | { up: true }
   | { answer: Answer; written?: number }
   | { threw: string }
@@ -20,7 +20,7 @@ type Work<Asked, Answer> = (asked: Asked) => Done<Answer> | Promise<Done<Answer>
 
 type Serving<Asked, Answer> = {
   on(work: (asked: Asked) => Promise<void>): void
-  tell(message: FromLane<Answer>, transfer?: readonly ArrayBuffer[]): void
+  tell(message: FromWorker<Answer>, transfer?: readonly ArrayBuffer[]): void
 }
 
 /** In a process: it ends with the one that started it, also in the middle of work. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { StoreUnavailable } from '../../src/ports/event-store.ts'
 import type { Leases } from '../../src/ports/leases.ts'
-import { holding } from '../../src/reactors/holding.ts'
+import { withLease } from '../../src/reactors/with-lease.ts'
 import { deferred } from '../../src/support/deferred.ts'
 
 t.test(
@@ -22,10 +22,10 @@ t.test(
       },
       holder: async () => undefined,
     }
-    await holding({ leases, name: 'work', holder: 'node-1', ms: 6 }, () => tried.promise)
+    await withLease({ leases, name: 'work', holder: 'node-1', ms: 6 }, () => tried.promise)
     t.equal(released, 1)
     leases.acquire = async () => false
-    await holding({ leases, name: 'work', holder: 'node-1' }, async () => {
+    await withLease({ leases, name: 'work', holder: 'node-1' }, async () => {
       t.fail('not ours')
     })
   },

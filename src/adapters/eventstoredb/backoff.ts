@@ -2,14 +2,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isOutage } from './errors.ts'
 
 /** 25 ms, doubled by each failure in a row up to a quarter of a second; half of it by chance. */
-const backOff = (failures: number): number =>
+const delayMs = (failures: number): number =>
   Math.min(250, 25 * 2 ** failures) * (1 - Math.random() / 2)
 
 /**
  * For one request that goes on through an outage, for as long as it is worth waiting: a cluster has
  * a new leader after about a second.
  */
-export const patience = (ms: number, ending: AbortSignal) => {
+export const backoff = (ms: number, ending: AbortSignal) => {
   let since = performance.now()
   let failures = 0
   return {
@@ -20,7 +20,7 @@ export const patience = (ms: number, ending: AbortSignal) => {
     wait: async (error: unknown): Promise<void> => {
       const left = since + ms - performance.now()
       if (!isOutage(error) || left <= 0 || ending.aborted) throw error
-      const waitMs = Math.min(left, backOff(failures++))
+      const waitMs = Math.min(left, delayMs(failures++))
       await pause(waitMs, undefined, { signal: ending }).catch(() => undefined)
     },
     /** There was an answer: the next outage is another. */

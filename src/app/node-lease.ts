@@ -10,17 +10,17 @@ type Uses = {
   log: Log
 }
 
-/** How long a life sign lasts, and how often it is renewed. */
+/** How long the lease lasts, and how often it is renewed. */
 const ttlMs = 10_000
 const renewMs = 3_000
 
 /** Shows other nodes that this one lives: they end the runs of one that does not. */
-export const openLifeSign = ({ leases, node, log }: Uses) =>
+export const openNodeLease = ({ leases, node, log }: Uses) =>
   opening(async (opened) => {
     const name = nodeLease(node)
     const renew = () =>
       leases.acquire(name, node, ttlMs).catch((err) => {
-        log.warn({ err }, 'the life sign could not be renewed')
+        log.warn({ err }, 'the lease of this node could not be renewed')
       })
     opened.add(() => leases.release(name, node))
     await renew()

@@ -12,7 +12,7 @@ type Lease = {
  * Works while it holds a lease, and renews it meanwhile; does nothing while another process holds
  * it. A renewal that fails does not stop the work: the next one may come in time.
  */
-export const holding = async (
+export const withLease = async (
   { leases, name, holder, ms = 30_000 }: Lease,
   work: () => Promise<void>,
 ): Promise<void> => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ownTurn } from '../../src/support/own-turn.ts'
+import { yieldToEventLoop } from '../../src/support/yield-to-event-loop.ts'
 
 t.test(
   'each caller gets a turn of the event loop of its own, in the order of the calls',
@@ -11,7 +11,7 @@ t.test(
     })
     const turns = await Promise.all(
       Array.from({ length: 20 }, async (_, n) => {
-        await ownTurn()
+        await yieldToEventLoop()
         return [n, turn]
       }),
     )

@@ -11,7 +11,7 @@ type Options = {
  * A log whose feed rests between any two reaches for its end, so that events come in large batches.
  * Up to a position that somebody waits for it goes on at once.
  */
-export const unhurried = ({ store, everyMs }: Options) => {
+export const throttled = ({ store, everyMs }: Options) => {
   let wanted = START
   /** How far a feed that rests has come, by what wakes it. */
   const resting = new Map<() => void, Position>()
