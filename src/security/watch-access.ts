@@ -1,4 +1,5 @@
 import { Refusal } from '../domain/refusal.ts'
+import { type SlotMap, slotMap } from '../support/slot-map.ts'
 import type { Access, FindAccess } from './access.ts'
 
 /** A key in the organization that it is used in. */
@@ -14,7 +15,7 @@ type Holder = {
 /** Calls back when a right is lost; the function that it returns ends that. */
 export type WatchAccess = (used: Used, holder: Holder) => () => void
 
-type Group = Used & { holders: Set<Holder>; seen: Access | undefined }
+type Group = Used & { name: string; holders: SlotMap<number, Holder>; seen: Access | undefined }
 
 /**
  * How often held rights are looked at. With the time that a found access is kept at most
@@ -27,54 +28,62 @@ const usualMs = 1_500
  * that hold it; only an access that differs from the last one is given to them.
  */
 export const watchAccess = (findAccess: FindAccess, everyMs = usualMs): WatchAccess => {
-  const groups = new Map<string, Group>()
+  const groups = slotMap<string, Group>()
+  let holds = 0
   let timer: NodeJS.Timeout | undefined
 
-  const leave = (name: string, group: Group, holder: Holder): void => {
-    group.holders.delete(holder)
-    if (group.holders.size === 0 && groups.get(name) === group) groups.delete(name)
+  const leave = (group: Group, hold: number): void => {
+    const { name, holders } = group
+    holders.delete(hold)
+    if (holders.size === 0 && groups.get(name) === group) groups.delete(name)
     if (groups.size > 0) return
     clearInterval(timer)
     timer = undefined
   }
 
-  const lose = (name: string, group: Group, holder: Holder, error: unknown): void => {
+  const lose = ({ lost }: Holder, error: unknown): void => {
     // Views that cannot be read take no rights.
-    if (!(error instanceof Refusal)) return
-    leave(name, group, holder)
-    holder.lost(error)
+    if (error instanceof Refusal) lost(error)
   }
 
-  const look = async (name: string, group: Group): Promise<void> => {
+  const look = async (group: Group): Promise<void> => {
     const { apiKey, organizationId, holders } = group
     try {
       const access = await findAccess(apiKey, organizationId)
       if (group.seen === access) return
       group.seen = access
-      for (const holder of [...holders]) {
+      for (const holder of holders.all()) {
         try {
           holder.require(access)
         } catch (error) {
-          lose(name, group, holder, error)
+          lose(holder, error)
         }
       }
     } catch (error) {
-      for (const holder of [...holders]) lose(name, group, holder, error)
+      for (const holder of holders.all()) lose(holder, error)
     }
   }
 
   const sweep = (): void => {
-    for (const [name, group] of groups) void look(name, group)
+    for (const group of groups.all()) void look(group)
   }
 
   return (used, holder) => {
     const name = `${used.organizationId} ${used.apiKey}`
-    const group = groups.get(name) ?? { ...used, holders: new Set(), seen: undefined }
+    const group = groups.get(name) ?? { ...used, name, holders: slotMap(), seen: undefined }
     groups.set(name, group)
-    group.holders.add(holder)
+    const hold = holds++
+    const end = () => leave(group, hold)
+    group.holders.set(hold, {
+      ...holder,
+      lost(refusal) {
+        end()
+        holder.lost(refusal)
+      },
+    })
     // What the new holder began with may have changed before it came.
     group.seen = undefined
     timer ??= setInterval(sweep, everyMs).unref()
-    return () => leave(name, group, holder)
+    return end
   }
 }

@@ -34,3 +34,5 @@ export const slotMap = <K, V extends object>() => {
     },
   }
 }
+
+export type SlotMap<K, V extends object> = ReturnType<typeof slotMap<K, V>>
