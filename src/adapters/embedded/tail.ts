@@ -2,23 +2,33 @@ import type { RecordedEvent } from '../../ports/event-store.ts'
 import { type NewRecord, recordEvents } from './record.ts'
 
 /** So many records are kept at most: more would only be carried along by the garbage collector. */
-const mostRecords = 512
+const slots = 512
 
 /**
  * The most recent records with their events, so that readers close to the end read nothing from
- * disk and parse nothing.
+ * disk and parse nothing. In a ring: a record that is dropped is held by nothing.
  */
 export const recentTail = (maxBytes: number) => {
-  let kept: NewRecord[] = []
-  let dropped = 0
+  const ring = new Array<NewRecord | undefined>(slots).fill(undefined)
+  /** The oldest record that is kept, and the one to come, counted from the first of all. */
+  let oldest = 0
+  let next = 0
   let bytes = 0
 
-  const indexAfter = (position: number): number => {
-    let low = dropped
-    let high = kept.length
+  const at = (n: number): NewRecord | undefined => ring[n % slots]
+
+  const dropOldest = (): void => {
+    bytes -= at(oldest)?.bytes.length ?? 0
+    ring[oldest % slots] = undefined
+    oldest++
+  }
+
+  const firstAfter = (position: number): number => {
+    let low = oldest
+    let high = next
     while (low < high) {
-      const middle = (low + high) >> 1
-      if ((kept[middle]?.last ?? Infinity) > position) high = middle
+      const middle = Math.floor((low + high) / 2)
+      if ((at(middle)?.last ?? Infinity) > position) high = middle
       else low = middle + 1
     }
     return low
@@ -26,24 +36,19 @@ export const recentTail = (maxBytes: number) => {
 
   return {
     push(record: NewRecord): void {
-      kept.push(record)
+      if (next - oldest === slots) dropOldest()
+      ring[next % slots] = record
+      next++
       bytes += record.bytes.length
-      while (dropped < kept.length && (bytes > maxBytes || kept.length - dropped > mostRecords)) {
-        bytes -= kept[dropped]?.bytes.length ?? 0
-        dropped++
-      }
-      if (dropped > kept.length / 2) {
-        kept = kept.slice(dropped)
-        dropped = 0
-      }
+      while (bytes > maxBytes) dropOldest()
     },
     /** About `count` events after a position; undefined when they begin before these records. */
     after(position: number, count: number): RecordedEvent[] | undefined {
-      const oldest = kept[dropped]
-      if (!oldest || oldest.before > position) return undefined
+      const first = at(oldest)
+      if (!first || first.before > position) return undefined
       const events: RecordedEvent[] = []
-      for (let n = indexAfter(position); n < kept.length && events.length < count; n++) {
-        const record = kept[n]
+      for (let n = firstAfter(position); n < next && events.length < count; n++) {
+        const record = at(n)
         if (!record) break
         for (const event of recordEvents(record)) if (event.position > position) events.push(event)
       }
