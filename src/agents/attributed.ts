@@ -1,4 +1,5 @@
 import type { Clock } from '../ports/clock.ts'
+import { isoTime } from '../support/iso-time.ts'
 import type { AgentEvent } from './agent-event.ts'
 
 type TokenAgent = Extract<AgentEvent, { event: 'token_agent' }>
@@ -17,6 +18,6 @@ export const attribution = (clock: Clock): ((event: AgentEvent) => TokenAgent | 
   return (event) => {
     if (event.event !== 'token' || event.step_id === producer) return undefined
     producer = event.step_id
-    return { event: 'token_agent', agent: event.agent, timestamp: clock.now().toISOString() }
+    return { event: 'token_agent', agent: event.agent, timestamp: isoTime(clock.now().getTime()) }
   }
 }

@@ -1,4 +1,5 @@
 import { concat, defer, type Observable, of, tap } from 'rxjs'
+import { isoTime } from '../support/iso-time.ts'
 import { type AgentConfig, AgentFault } from './agent.ts'
 import type { AgentAnswer, AgentEvent, AgentOutput } from './agent-event.ts'
 import type { AgentStep, BodyEvent, Runtime } from './agent-kind.ts'
@@ -74,7 +75,7 @@ export const handedOver = (
     const at = `${step.at}.t`
     const replayed = step.journal.isRouted(step.at)
     const place = { ...step, at, ...(step.resume ? { resume: below } : {}) }
-    const timestamp = runtime.clock.now().toISOString()
+    const timestamp = isoTime(runtime.clock.now().getTime())
     let answer: AgentAnswer | undefined
     return concat(
       of<AgentEvent>({

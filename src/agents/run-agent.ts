@@ -1,5 +1,6 @@
 import { Observable, type Subscriber } from 'rxjs'
 import type { Usage } from '../ports/model.ts'
+import { isoTime } from '../support/iso-time.ts'
 import { relayed } from '../support/relayed.ts'
 import { type AgentConfig, AgentFault, type AgentType } from './agent.ts'
 import type { AgentAnswer, AgentCompleted, AgentEvent, AgentStarted } from './agent-event.ts'
@@ -71,7 +72,7 @@ export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
         usage,
         model,
         answer,
-        timestamp: now.toISOString(),
+        timestamp: isoTime(now.getTime()),
       }
       if (error !== undefined) event.error = error instanceof Error ? error.name : 'Error'
       if (recorded?.completed) event.replayed = true
@@ -87,7 +88,7 @@ export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
       agent_type: agent.agentType,
       depth,
       parent_agent: parent,
-      timestamp: began.toISOString(),
+      timestamp: isoTime(began.getTime()),
     }
     if (recorded) started.replayed = true
     listener.next(started)

@@ -15,32 +15,6 @@ export type Place = { organizationId: string; sessionId: string }
 export const sessionName = ({ organizationId, sessionId }: Place): string =>
   `${organizationId}/${sessionId}`
 
-const nothing = () => undefined
-
-/** A turn as it is read again after its end: what it took to run it is not kept with it. */
-const ended = (turn: LiveTurn): LiveTurn => {
-  const isCancelled = turn.isCancelled?.() ?? false
-  const kept: LiveTurn = {
-    runId: turn.runId,
-    sessionId: turn.sessionId,
-    organizationId: turn.organizationId,
-    agentId: turn.agentId,
-    created: turn.created,
-    log: turn.log,
-    started: turn.started,
-    outcome: turn.outcome,
-    cancel: nothing,
-    isCancelled: () => isCancelled,
-  }
-  if (turn.attempt !== undefined) kept.attempt = turn.attempt
-  if (turn.askedBy) kept.askedBy = turn.askedBy
-  if (turn.begun) {
-    kept.begun = turn.begun
-    kept.started = Promise.resolve(kept)
-  }
-  return kept
-}
-
 /** The turns of this process: those that wait or run, and for some minutes those that have ended. */
 export const liveTurns = () => {
   /** Running and waiting turns, by session, in the order they came. */
@@ -75,7 +49,7 @@ export const liveTurns = () => {
         // One that has just paused may wait to be gone on with.
         for (const next of left) if (next.runId === turn.runId) byId.set(next.runId, next)
       }
-      if (keep === 'refusal too' || (keep && turn.begun)) kept.set(turn.runId, ended(turn))
+      if (keep === 'refusal too' || (keep && turn.begun)) kept.set(turn.runId, turn)
     },
     find: (runId: string): LiveTurn | undefined => byId.get(runId) ?? kept.get(runId),
     /** Whether a turn is waiting or under way in this process. */

@@ -22,8 +22,10 @@ export type Control = {
   log: TurnLog
   started: Deferred<LiveTurn>
   cancelled: boolean
-  /** Set once its agents run. */
-  driving?: Pick<Driving, 'cancel' | 'handOver'>
+  /** Set while its agents run. */
+  driving: Pick<Driving, 'cancel' | 'handOver'> | undefined
+  /** It has ended: nothing stops it any more. */
+  over: boolean
 }
 
 type Uses = {
@@ -34,6 +36,28 @@ type Uses = {
 }
 
 const nothing = () => undefined
+
+/**
+ * A turn as others have it. It is kept after its end, so it leads to nothing that ran it: hence a function of its own,
+ * as closures hold all that others of the same function use.
+ */
+const turnOf = (
+  about: Tracked['about'],
+  control: Control,
+  outcome: Promise<Outcome>,
+): LiveTurn => ({
+  ...about,
+  log: control.log,
+  started: control.started.promise,
+  outcome,
+  cancel() {
+    if (control.over) return
+    control.cancelled = true
+    control.driving?.cancel()
+  },
+  isCancelled: () => control.cancelled,
+  handOver: () => control.driving?.handOver(),
+})
 
 /**
  * Follows a turn from its place in the line to its end, for all who ask for it. `outcome` never
@@ -54,7 +78,7 @@ export const trackedTurn = ({ live, ready, log: logger }: Uses) => {
     const { about, session, keep } = tracked
     const log = turnLog()
     const started = deferred<LiveTurn>()
-    const control: Control = { log, started, cancelled: false }
+    const control: Control = { log, started, cancelled: false, driving: undefined, over: false }
 
     const end = async (): Promise<Outcome> => {
       let ended: Outcome
@@ -70,24 +94,15 @@ export const trackedTurn = ({ live, ready, log: logger }: Uses) => {
         log.push({ event: 'failed', code, message })
       } else log.push(ended.done)
       log.close()
+      control.over = true
+      control.driving = undefined
       const isOver = ended.status !== 'paused' && !('stored' in ended)
       live.retire(session, turn, isOver && keep)
       if (ended.status === 'paused' && ended.goesOn) void ready(turn.runId)
       return ended
     }
 
-    const turn: LiveTurn = {
-      ...about,
-      log,
-      started: started.promise,
-      outcome: end(),
-      cancel() {
-        control.cancelled = true
-        control.driving?.cancel()
-      },
-      isCancelled: () => control.cancelled,
-      handOver: () => control.driving?.handOver(),
-    }
+    const turn = turnOf(about, control, end())
     live.enlist(session, turn)
     return turn
   }
