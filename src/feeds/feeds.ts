@@ -3,8 +3,9 @@ import type { ReadModel } from '../../projections/projection.ts'
 import { latest, type Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
 import { type FeedHistory, type Opened, shownBy } from './feed-history.ts'
-import { ending, type FeedBatch, itemsOf } from './item.ts'
-import { type LiveUses, live } from './live.ts'
+import { ended, ending, type FeedBatch, itemsOf, type Told } from './item.ts'
+import { type Joined, type LiveUses, live } from './live.ts'
+import { inSlices } from './slices.ts'
 
 /** How long a read model that is behind the log is waited for; what folds it may have to start. */
 const patienceMs = 10_000
@@ -23,6 +24,13 @@ export type FeedRequest = {
   /** Where to resume; undefined: from the beginning or, without a snapshot, from now. */
   after: Position | undefined
   snapshot: boolean
+}
+
+/** One who follows asks for the next batch when it has taken the last. */
+export type Following = {
+  next(): Promise<Told>
+  return(): Promise<IteratorReturnResult<undefined>>
+  [Symbol.asyncIterator](): Following
 }
 
 /**
@@ -56,38 +64,64 @@ export const feeds = (uses: Uses) => {
     else yield { items: [], reached: upTo }
   }
 
-  /**
-   * As `upToNow`, then changes as they happen. Ends when the consumer is too slow (`cut`) or at
-   * `close`.
-   */
-  async function* follow(
+  /** As `upToNow`, then the changes until this consumer has joined those who are told of new ones. */
+  async function* untilJoined(
     asked: FeedRequest,
-    signal: AbortSignal,
-    cut: () => void,
+    join: () => Promise<Joined>,
   ): AsyncGenerator<FeedBatch> {
     const { organizationId, model } = asked
     let position = START
     for await (const told of upToNow(asked, true)) {
       position = told.reached ?? position
-      yield told
+      if (told.items.length > 0 || told.reached !== undefined) yield told
     }
     // Changes written meanwhile are read from the log: nothing is buffered for this consumer yet.
     const now = latest(position, at(model.name))
-    yield* changes(organizationId, model, position, now)
-    const joined = await following.join(
-      organizationId,
-      { projection: model, shown: shownBy(model, opened) },
-      cut,
-    )
-    if (!joined) return
-    signal.addEventListener('abort', joined.end)
-    try {
-      if (joined.from > now) yield* changes(organizationId, model, now, joined.from)
-      if (signal.aborted) return
-      for await (const items of joined.follow()) yield { items }
-    } finally {
-      signal.removeEventListener('abort', joined.end)
-      joined.leave()
+    if (now > position) yield* changes(organizationId, model, position, now)
+    const joined = await join()
+    if (joined && joined.from > now) yield* changes(organizationId, model, now, joined.from)
+  }
+
+  /**
+   * As `upToNow`, then changes as they happen. Ends when the consumer is too slow (`cut`) or at
+   * `close`.
+   */
+  const follow = (asked: FeedRequest, signal: AbortSignal, cut: () => void): Following => {
+    const { organizationId, model } = asked
+    let joined: Joined
+    const join = async () => {
+      const projected = { projection: model, shown: shownBy(model, opened) }
+      joined = await following.join(organizationId, projected, cut)
+      return joined
+    }
+    const earlier = untilJoined(asked, join)
+    const leave = () => joined?.leave()
+    signal.addEventListener('abort', leave, { once: true })
+
+    const end = async () => {
+      await earlier.return(undefined)
+      leave()
+      return ended
+    }
+    const failed = (error: unknown): never => {
+      leave()
+      throw error
+    }
+    const begin = async () => {
+      const told = signal.aborted ? ended : await earlier.next().catch(failed)
+      if (!told.done) return told
+      if (!joined || signal.aborted) return end()
+      next = joined.next
+      return next()
+    }
+    let next: Following['next'] = begin
+
+    return {
+      next: () => next(),
+      return: end,
+      [Symbol.asyncIterator]() {
+        return this
+      },
     }
   }
 
@@ -104,6 +138,8 @@ export const feeds = (uses: Uses) => {
     },
     end,
     upToNow,
+    /** To be waited for before following: of many who come at once, a few begin in a turn of the loop. */
+    admit: inSlices(),
     follow,
     close: following.close,
   }

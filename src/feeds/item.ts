@@ -80,6 +80,10 @@ export async function* itemsOf(
  */
 export type FeedBatch = { items: readonly Item[]; partial?: true; reached?: Position }
 
+/** The next batch, or that there is none. */
+export type Told = IteratorResult<FeedBatch, undefined>
+export const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
+
 /** Parts as batches, the last of which tells where to resume. */
 export async function* ending(
   parts: AsyncIterable<readonly Item[]>,

@@ -39,15 +39,15 @@ type Hub = {
 export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUses) => {
   const hubs = new Map<string, Hub>()
   let reading: AbortController | undefined
-  const giveWay = inSlices()
+  const ownTurn = inSlices()
   /** Changes up to this position have been sent, or are being sent. */
   let told = START
 
   const count = () => [...hubs.values()].reduce((sum, { subscribers }) => sum + subscribers.size, 0)
 
   const leave = (hub: Hub, one: Subscriber) => {
-    hub.subscribers.delete(one)
-    if (hub.subscribers.size > 0) return
+    one.end()
+    if (!hub.subscribers.delete(one) || hub.subscribers.size > 0) return
     hubs.delete(`${hub.organizationId}/${hub.view}`)
     if (hubs.size > 0) return
     reading?.abort()
@@ -55,7 +55,7 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
   }
 
   const letGo = (hub: Hub) => {
-    for (const one of hub.subscribers) one.end()
+    for (const one of hub.subscribers) leave(hub, one)
   }
 
   const tell = async (hub: Hub, events: readonly RecordedEvent[], position: Position) => {
@@ -69,9 +69,9 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
       for await (const items of itemsOf(views.load, view, organizationId, ids, shown)) {
         const characters = items.reduce((sum, { text }) => sum + text.length, 0)
         for (const one of subscribers) {
-          one.push(items, characters)
-          const turn = giveWay()
+          const turn = ownTurn()
           if (turn) await turn
+          one.push(items, characters)
         }
       }
     } catch (err) {
@@ -122,9 +122,12 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
       const known = hubs.get(name)
       const hub = known ?? { organizationId, view, shown, changed, subscribers: new Set() }
       hubs.set(name, hub)
-      const one = subscriber(from, cut)
+      const one: Subscriber = subscriber(from, () => {
+        leave(hub, one)
+        cut()
+      })
       hub.subscribers.add(one)
-      return { from, follow: one.follow, end: one.end, leave: () => leave(hub, one) }
+      return { from, next: one.next, leave: () => leave(hub, one) }
     },
 
     /** Disconnects all subscribers. */
@@ -134,3 +137,5 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
     },
   }
 }
+
+export type Joined = Awaited<ReturnType<ReturnType<typeof live>['join']>>

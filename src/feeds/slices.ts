@@ -1,8 +1,8 @@
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 
-/** Subscribers that are woken in one turn of the event loop: each writes to its socket. */
+/** Subscribers that are written to in one turn of the event loop. */
 const atOnce = 8
-/** How long they are woken, turn after turn, before other work has the loop to itself. */
+/** How long they are written to, turn after turn, before other work has the loop to itself. */
 const sliceMs = 1
 const restMs = 3
 
@@ -13,14 +13,16 @@ type Options = {
 }
 
 /**
- * To be called after each subscriber that was woken: waking many is spread over time, so that a
- * request in between waits for a few of them and not for all. What it answers, if anything, is to be
- * waited for.
+ * To be called, and its promise waited for, before each subscriber is written to. Writing to many is
+ * spread over time, so that a request in between waits for a few of them and not for all. Callers go
+ * on in the order in which they called, however many there are.
  */
 export const inSlices = (options: Options = {}) => {
   const { turn = setImmediate, now = () => performance.now() } = options
   const { rest = pause } = options
-  let woken = 0
+  const waiting: (() => void)[] = []
+  let left = atOnce
+  let passing = false
   let began = now()
 
   const otherWork = async (): Promise<void> => {
@@ -29,5 +31,26 @@ export const inSlices = (options: Options = {}) => {
     await rest(restMs)
     began = now()
   }
-  return (): Promise<void> | undefined => (++woken % atOnce > 0 ? undefined : otherWork())
+
+  const pass = async (): Promise<void> => {
+    passing = true
+    while (waiting.length > 0) {
+      await otherWork()
+      const some = waiting.splice(0, atOnce)
+      left = atOnce - some.length
+      for (const go of some) go()
+    }
+    passing = false
+  }
+
+  return (): Promise<void> | undefined => {
+    if (left > 0 && !passing) {
+      left--
+      return undefined
+    }
+    return new Promise((go) => {
+      waiting.push(go)
+      if (!passing) void pass()
+    })
+  }
 }

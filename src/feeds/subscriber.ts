@@ -1,16 +1,35 @@
 import type { Position } from '../domain/event.ts'
-import type { Item } from './item.ts'
+import { ended, type Item, type Told } from './item.ts'
 
 /** How many characters may wait for one subscriber. */
 const mostWaiting = 1_048_576
 
-/** A subscriber of a feed: pushed items wait here, up to a bound, until they are pulled. */
+/**
+ * A subscriber of a feed: pushed items wait here, up to a bound, until they are pulled. It is not a
+ * generator: a thousand are told of each change, and a generator's step allocates more than the rest.
+ */
 export const subscriber = (from: Position, cut: () => void, most = mostWaiting) => {
   let waiting: (readonly Item[])[] = []
   let size = 0
   let over = false
-  let wake: () => void = () => undefined
+  let take: ((told: Told) => void) | undefined
 
+  const next = (): Told | undefined => {
+    if (over) return ended
+    const [first] = waiting
+    if (!first) return undefined
+    const items = waiting.length > 1 ? waiting.flat() : first
+    waiting = []
+    size = 0
+    return { value: { items } }
+  }
+  const wake = () => {
+    if (!take) return
+    const told = next()
+    if (!told) return
+    take(told)
+    take = undefined
+  }
   const end = () => {
     over = true
     waiting = []
@@ -25,32 +44,25 @@ export const subscriber = (from: Position, cut: () => void, most = mostWaiting) 
      * position.
      */
     push(items: readonly Item[], characters: number): void {
-      if (over) return
+      const first = items[0]?.position ?? from
+      const later = first > from ? items : items.filter(({ position }) => position > from)
+      if (over || later.length === 0) return
       size += characters
       if (size > most) {
         end()
         cut()
         return
       }
-      const first = items[0]?.position ?? from
-      waiting.push(first > from ? items : items.filter(({ position }) => position > from))
+      waiting.push(later)
       wake()
     },
 
-    /** In batches, until the end: as they were pushed, or those that have waited together. */
-    async *follow(): AsyncGenerator<readonly Item[]> {
-      while (!over) {
-        const [first = []] = waiting
-        const items = waiting.length > 1 ? waiting.flat() : first
-        waiting = []
-        size = 0
-        if (items.length > 0) yield items
-        else
-          await new Promise<void>((resolve) => {
-            wake = resolve
-          })
-      }
-    },
+    /** As it was pushed, or what has waited together; done at the end. One at a time. */
+    next: (): Promise<Told> =>
+      new Promise((resolve) => {
+        take = resolve
+        wake()
+      }),
   }
 }
 export type Subscriber = ReturnType<typeof subscriber>

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { projections, readModels } from '../../projections/all.ts'
 import { opener } from '../../queries/opened.ts'
 import { readHistory } from '../../queries/read-history.ts'
@@ -10,6 +10,7 @@ import type { FeedBatch } from '../../src/feeds/item.ts'
 import { subscriber } from '../../src/feeds/subscriber.ts'
 import { projector } from '../../src/projector/projector.ts'
 import { temporalQuery } from '../../src/projector/temporal-query.ts'
+import { eventually } from '../support/eventually.ts'
 import { opened as openedStores } from '../support/opened.ts'
 import { at } from '../support/positions.ts'
 import { metadata } from '../support/recorded.ts'
@@ -20,18 +21,18 @@ t.test('a consumer that does not read is cut off, and holds nothing', async (t) 
   let cut = 0
   const one = subscriber(at(5), () => cut++, 100)
   one.push([item(5), item(6)], 60)
-  const reading = one.follow()
-  t.strictSame((await reading.next()).value, [item(6)], 'only what is behind its beginning')
+  t.strictSame((await one.next()).value, { items: [item(6)] }, 'only what is behind its beginning')
   one.push([item(7)], 60)
   t.equal(cut, 0)
   one.push([item(8)], 60)
   t.equal(cut, 1)
   one.push([item(9)], 60)
-  t.match(await reading.next(), { done: true })
+  t.match(await one.next(), { done: true })
   t.equal(cut, 1)
 })
 
-t.test('a thousand follow one feed, and see the same', async (t) => {
+/** Feeds of an organization that can be renamed. */
+const renaming = async (t: Test) => {
   const { store, views } = await openedStores(t)
   // A feed that waits for the next change keeps no process alive.
   const alive = setInterval(() => undefined, 1_000)
@@ -46,7 +47,7 @@ t.test('a thousand follow one feed, and see the same', async (t) => {
   let replays = 0
   const states = temporalQuery({ readHistory: history, snapshots, version: 1 })
   const opened = opener(() => undefined).document
-  const { follow, close } = feeds({
+  const { follow, admit, close } = feeds({
     store,
     views,
     at: projecting.at,
@@ -64,25 +65,37 @@ t.test('a thousand follow one feed, and see the same', async (t) => {
     end: store.end,
     opened,
   })
-  const rename = async (name: string) => {
-    const data = { name }
-    const event = { id: randomUUID(), type: 'OrganizationRenamed', data, metadata }
-    await store.append('organization-org-1_org-1', 'any', [event])
-  }
   const data = { name: 'First', ownerUserId: 'u', orchestratorAgentId: 'a' }
   const created = { id: randomUUID(), type: 'OrganizationCreated', data, metadata }
   const { position } = await store.append('organization-org-1_org-1', -1, [created])
   await projecting.waitForPosition(position, 5_000)
+  return {
+    model,
+    follow,
+    admit,
+    replays: () => replays,
+    async rename(name: string) {
+      const event = { id: randomUUID(), type: 'OrganizationRenamed', data: { name }, metadata }
+      await store.append('organization-org-1_org-1', 'any', [event])
+    },
+    async close() {
+      close()
+      await projecting.stop()
+    },
+  }
+}
 
+const namesIn = ({ items }: FeedBatch): string[] =>
+  items.map(({ text }) => JSON.parse(text).document.name)
+
+t.test('a thousand follow one feed, and see the same', async (t) => {
+  const { model, follow, rename, replays, close } = await renaming(t)
   const followed = async () => {
     const asked = { organizationId: 'org-1', model, after: undefined, snapshot: true }
     const names: string[] = []
     const gone = new AbortController()
-    const take = ({ items }: FeedBatch) => {
-      for (const { text } of items) names.push(JSON.parse(text).document.name)
-    }
     for await (const told of follow(asked, gone.signal, () => t.fail('cut'))) {
-      take(told)
+      names.push(...namesIn(told))
       if (names.at(-1) === 'Last') return names
     }
     return names
@@ -92,7 +105,63 @@ t.test('a thousand follow one feed, and see the same', async (t) => {
   for (const names of await all) {
     if (names[0] !== 'First' || names.at(-1) !== 'Last') t.fail(names.join())
   }
-  t.ok(replays <= 3, `${replays} replays for a thousand`)
-  close()
-  await projecting.stop()
+  t.ok(replays() <= 3, `${replays()} replays for a thousand`)
+  await close()
+})
+
+t.test('a thousand join, and are told, a few at a time', async (t) => {
+  const { model, follow, admit, rename, close } = await renaming(t)
+  let inTurn = 0
+  let most = 0
+  let next = setImmediate(function look() {
+    most = Math.max(most, inTurn)
+    inTurn = 0
+    next = setImmediate(look)
+  })
+  t.teardown(() => clearImmediate(next))
+  const asked = { organizationId: 'org-1', model, after: undefined, snapshot: false }
+  let begun = 0
+  const followed = async () => {
+    const gone = new AbortController()
+    let writes = 0
+    await admit()
+    for await (const told of follow(asked, gone.signal, () => t.fail('cut'))) {
+      inTurn++
+      if (writes++ === 0) begun++
+      if (namesIn(told).includes('Last')) break
+    }
+    return writes
+  }
+  const all = Promise.all(Array.from({ length: 1_000 }, followed))
+  await eventually(async () => begun === 1_000)
+  await rename('Last')
+  t.ok(
+    (await all).every((writes) => writes === 2),
+    'where it begins, and the change',
+  )
+  t.ok(most <= 8, `${most} written to in one turn of the event loop`)
+  await close()
+})
+
+t.test('a follower that loses its right, or leaves, is told nothing more', async (t) => {
+  const { model, follow, rename, close } = await renaming(t)
+  const asked = { organizationId: 'org-1', model, after: undefined, snapshot: true }
+  const lost = new AbortController()
+  const [losing, leaving, staying] = [lost, new AbortController(), new AbortController()].map(
+    ({ signal }) => follow(asked, signal, () => t.fail('cut')),
+  )
+  for (const one of [losing, leaving, staying])
+    t.strictSame(namesIn((await one?.next())?.value ?? { items: [] }), ['First'])
+  const last = [losing, leaving, staying].map((one) => one?.next())
+  await rename('Second')
+  for (const one of last) t.strictSame(namesIn((await one)?.value ?? { items: [] }), ['Second'])
+  const ends = [losing, leaving].map((one) => one?.next())
+  lost.abort()
+  await leaving?.return()
+  await rename('Third')
+  t.strictSame(namesIn((await staying?.next())?.value ?? { items: [] }), ['Third'])
+  for (const one of ends) t.match(await one, { done: true })
+  t.match(await losing?.next(), { done: true })
+  await close()
+  t.match(await staying?.next(), { done: true }, 'nor is anyone at the end')
 })

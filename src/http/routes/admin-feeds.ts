@@ -6,7 +6,7 @@ import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { Position } from '../../domain/event.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { FeedRequest, Feeds } from '../../feeds/feeds.ts'
-import { sseBytes } from '../../feeds/item.ts'
+import { sseBytes, type Told } from '../../feeds/item.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { sendLines, wantsLines } from '../streams/ndjson.ts'
@@ -55,6 +55,8 @@ const afterOf = (
   return data
 }
 
+const framed = (told: Told) => (told.done ? told : { value: sseBytes(told.value) })
+
 /** Read models as they change (docs/contract/feeds.md#a-stream). */
 export const adminFeedRoutes =
   ({ feeds, getOrganization }: Uses): FastifyPluginAsyncZod =>
@@ -81,13 +83,9 @@ export const adminFeedRoutes =
     }
 
     /** Frames until the client disconnects, is too slow, or loses its right. */
-    async function* frames(reply: FastifyReply, asked: FeedRequest) {
-      const ending = endingSignal(reply)
-      for await (const told of feeds.follow(asked, ending, () => reply.raw.destroy())) {
-        const frames = sseBytes(told)
-        if (frames.length > 0) yield frames
-        if (ending.aborted) return
-      }
+    const frames = (reply: FastifyReply, asked: FeedRequest) => {
+      const told = feeds.follow(asked, endingSignal(reply), () => reply.raw.destroy())
+      return { next: () => told.next().then(framed), return: told.return }
     }
 
     async function* lines(asked: FeedRequest) {
@@ -144,9 +142,9 @@ export const adminFeedRoutes =
           throw refusal('invalid_query', { fields: { after: ['The log is not that long'] } })
         const asked = { organizationId, model, after, snapshot: request.query.snapshot }
         reply.raw.once('close', entered(organizationId))
-        return wantsLines(request)
-          ? sendLines(reply, lines(asked))
-          : sendStream(reply, frames(reply, asked))
+        if (wantsLines(request)) return sendLines(reply, lines(asked))
+        await feeds.admit()
+        return sendStream(reply, frames(reply, asked))
       },
     )
   }

@@ -101,10 +101,7 @@ declare module 'fastify' {
 }
 
 /** Answers with an event stream. */
-export const sendStream = (
-  reply: FastifyReply,
-  frames: AsyncGenerator<string | Uint8Array>,
-): FastifyReply => {
+export const sendStream = (reply: FastifyReply, frames: Frames): FastifyReply => {
   reply.headers({
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache, no-transform',
