@@ -18,7 +18,9 @@ const most = 20_000
  * What another node's projecting may leave stale here: with the time between two looks at what
  * outlasts a request (src/security/watch-access.ts), less than 5 seconds.
  */
-const ttlMs = 3_000
+const sharedTtlMs = 3_000
+/** Where this process alone projects, every change is seen as it is folded, but for a view that was made anew. */
+const ownTtlMs = 60_000
 const views: ReadonlySet<string> = new Set(['api_keys', 'members', 'users'])
 
 /** What of a key changes whenever it is used, and gives or takes no right. */
@@ -35,8 +37,15 @@ const isUse = (key: ApiKeyView, { id, document }: DocumentChange): boolean =>
 /** Documents of a read model that have changed. */
 export type Changed = { view: string; changes: readonly DocumentChange[] }
 
+type Options = {
+  changes: Observable<readonly Changed[]>
+  /** Another node may be the one that projects. */
+  sharedViews: boolean
+}
+
 /** Accesses that were found, each until a document it was read from changes. */
-export const accessCache = (changes: Observable<readonly Changed[]>) => {
+export const accessCache = ({ changes, sharedViews }: Options) => {
+  const ttlMs = sharedViews ? sharedTtlMs : ownTtlMs
   /** Cache keys by source. */
   const dependents = new Map<string, Set<string>>()
   let version = 0

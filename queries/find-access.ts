@@ -17,6 +17,8 @@ type Uses = {
   users: View<UserView>
   /** Changed documents of any read model, as this node sees them. */
   changes: Observable<readonly Changed[]>
+  /** Another node may be the one that projects. */
+  sharedViews: boolean
   hashApiKey: Secrets['hashApiKey']
   /** The platform's key; undefined: there is none. */
   superAdminKey: string | undefined
@@ -71,9 +73,9 @@ const organizationOf = (key: ApiKeyView, user: UserView, asked: string | undefin
  * @throws missing_api_key, invalid_api_key, organization_access_denied
  */
 export const findAccess = (uses: Uses) => {
-  const { apiKeys, members, users, changes, hashApiKey, superAdminKey, now } = uses
+  const { apiKeys, members, users, hashApiKey, superAdminKey, now } = uses
   const superAdminHash = superAdminKey && hashApiKey(superAdminKey)
-  const cache = accessCache(changes)
+  const cache = accessCache(uses)
 
   /** By its id where it was found before: a search is of more than documents in memory. */
   const findKey = async (hash: string, keyId: string | undefined): Promise<ApiKeyView> => {

@@ -15,10 +15,14 @@ type Uses = {
   organizations: View<OrganizationView>
   /** Changed documents of any read model, as this node sees them. */
   changes: Observable<readonly { view: string; changes: readonly unknown[] }[]>
+  /** Another node may be the one that projects. */
+  sharedViews: boolean
 }
 
 /** What another node's projecting may leave stale here. */
-const ttlMs = 5_000
+const sharedTtlMs = 5_000
+/** Where this process alone projects, every change is seen as it is folded, but for a view that was made anew. */
+const ownTtlMs = 60_000
 /** The clock of the cache is read this often: at every use it would cost a timer each millisecond. */
 const clockMs = 100
 const most = 10_000
@@ -47,7 +51,8 @@ const configOf = (view: AgentView): AgentConfig => ({
  * The agents of an organization, kept until an agent or organization changes. A turn keeps those
  * that it started with. @throws agent_not_found where there is no orchestrator
  */
-export const findAgents = ({ agents, organizations, changes }: Uses) => {
+export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses) => {
+  const ttlMs = sharedViews ? sharedTtlMs : ownTtlMs
   const known = new LRUCache<string, RunnableAgents>({
     max: 1_000,
     ttl: ttlMs - clockMs,

@@ -15,6 +15,7 @@ type Uses = {
   config: Pick<Config, 'SUPER_ADMIN_KEY'>
   views: Pick<AllViews, 'accounts' | 'apiKeys' | 'members' | 'users'>
   changes: Projector['changes']
+  sharedViews: boolean
   hashApiKey: Secrets['hashApiKey']
   clock: Clock
   /** How often held rights are looked at. */
@@ -22,13 +23,15 @@ type Uses = {
 }
 
 /** What the order of checks rests on: who asks, for whom, within which limits, and who pays. */
-export const accessPart = ({ config, views, changes, hashApiKey, clock, rightsLookMs }: Uses) => {
+export const accessPart = (uses: Uses) => {
+  const { config, views, changes, sharedViews, hashApiKey, clock, rightsLookMs } = uses
   const { accounts, apiKeys, members, users } = views
   const access = findAccess({
     apiKeys,
     members,
     users,
     changes,
+    sharedViews,
     hashApiKey,
     superAdminKey: config.SUPER_ADMIN_KEY,
     now: () => clock.now().getTime(),

@@ -103,6 +103,7 @@ type Uses = {
     'agents' | 'approvals' | 'forks' | 'messages' | 'organizations' | 'runs' | 'sessions'
   >
   changes: Projector['changes']
+  sharedViews: boolean
   delegate: Delegate
   requireSubscription: RequireSubscription
   models: Models
@@ -141,13 +142,24 @@ const mcpOrigins = ({ CORS_ORIGINS, PUBLIC_URL }: Uses['config']): string[] =>
 /** Turns of sessions, the agents that answer them, and the queries about both. */
 export const chatPart = (uses: Uses) => {
   const { config, commands, views, delegate, requireSubscription, models, toolsOf, vault } = uses
-  const { waitForPosition, head, work, telemetry, clock, node, version, log } = uses
+  const {
+    changes,
+    sharedViews,
+    waitForPosition,
+    head,
+    work,
+    telemetry,
+    clock,
+    node,
+    version,
+    log,
+  } = uses
   const refusing = { refused: uses.refused, countRefusal: work.refused, clock }
   const { agents, approvals, forks, messages, organizations, runs, sessions } = views
   const { open } = vault
   const defaultModel = models.resolve(null).name
 
-  const organizationAgents = findAgentsOf({ agents, organizations, changes: uses.changes })
+  const organizationAgents = findAgentsOf({ agents, organizations, changes, sharedViews })
   const findAgents = organizationAgents.find
   const storedTurn = pastTurnOf(
     findAnswer({ runs, messages, open }),

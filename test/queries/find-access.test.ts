@@ -10,7 +10,7 @@ import { type Commanded, commanded, platformCall } from '../support/commanded.ts
 const superAdminKey = 'platform-key-of-at-least-32-characters'
 
 /** An organization with an owner, and whatever finds access in it. */
-const scene = async (t: Test) => {
+const scene = async (t: Test, { sharedViews = true } = {}) => {
   const all = await commanded(t)
   const { createOrganization, createApiKey, clock, secrets, read, changes, seen } = all
   const owner = { email: 'owner@example.com' }
@@ -48,6 +48,7 @@ const scene = async (t: Test) => {
     members: read.members,
     users: counting(read.users),
     changes,
+    sharedViews,
     hashApiKey: secrets.hashApiKey,
     superAdminKey,
     now: () => at,
@@ -215,6 +216,23 @@ t.test('what was found is answered without a promise until something changes', a
   t.equal(reads(), read + 1, 'another node may have changed something')
 })
 
+t.test('where one process projects, what was found is read again each minute', async (t) => {
+  const all = await scene(t, { sharedViews: false })
+  const { find, reads, inside, seen } = all
+  const { key, keyId } = await all.keyOf()
+  await find(key)
+  const read = reads()
+  all.later(59_999)
+  t.match(await find(key), { keyId })
+  t.equal(reads(), read)
+  all.later(1)
+  t.match(await find(key), { keyId })
+  t.equal(reads(), read + 1)
+  await all.revokeApiKey({ keyId, by: platformGiver }, inside)
+  await seen()
+  await t.rejects(find(key), { code: 'invalid_api_key' }, 'at once')
+})
+
 t.test('that a key was used takes nothing from what was found', async (t) => {
   const all = await scene(t)
   const { findNow, find, reads, inside, seen } = all
@@ -248,6 +266,7 @@ t.test('what changes while it is read is not kept', async (t) => {
     ...all.read,
     users,
     changes,
+    sharedViews: true,
     hashApiKey: all.secrets.hashApiKey,
     superAdminKey: undefined,
     now: () => 0,
