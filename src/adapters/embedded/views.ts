@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Position } from '../../domain/event.ts'
 import type { Damage } from '../../ports/damage.ts'
 import { START, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
-import type { Document, Generation, View, ViewSpec, Views } from '../../ports/views.ts'
+import type { Commit, Document, Generation, View, ViewSpec, Views } from '../../ports/views.ts'
 import { requireStorable } from '../storable.ts'
 import { viewsBuffer } from './views-buffer.ts'
 import { viewsCatalog } from './views-catalog.ts'
@@ -35,7 +35,7 @@ export type EmbeddedViews = Views & {
 
 /**
  * Read models in lmdb. Readers see a commit at once. Documents, index entries, totals and checkpoint
- * of a read model are written within about a second, in one transaction; a killed process loses the
+ * of a read model are written within some five seconds, in one transaction; a killed process loses the
  * last commits of each read model whole, and they are folded again. Totals are stored, and counted
  * only for a range. Never change a document that was read: it is not a copy.
  *
@@ -194,18 +194,17 @@ export const embeddedViews = (
 
     commit: (commits, generation, more) =>
       attempt(() => {
-        let bytes = 0
-        for (const { view, changes, position } of commits) {
-          if (position <= generationOf(view, generation).checkpoint) continue
+        const accepted: { table: Table; commit: Commit; bytes: number }[] = []
+        for (const commit of commits) {
+          const { view, changes, position } = commit
+          const table = generationOf(view, generation)
+          if (position <= table.checkpoint) continue
           for (const { id } of changes) assertId(id)
-          bytes += requireStorable(view, changes)
+          accepted.push({ table, commit, bytes: requireStorable(view, changes) })
         }
         on.buffer.requireWritten()
-        for (const { view, changes, position } of commits) {
-          const table = generationOf(view, generation)
-          if (position > table.checkpoint) on.buffer.take(table, changes, position)
-        }
-        on.buffer.taken(bytes, more)
+        for (const { table, commit, bytes } of accepted) on.buffer.take(table, commit, bytes)
+        on.buffer.taken(more)
       }),
 
     beginRebuild: (view) =>

@@ -64,6 +64,28 @@ t.test('while much more is to come, a document is written once for many commits'
   await views.close()
 })
 
+t.test('what waits is bounded by its bytes; what is written waits no more', async (t) => {
+  const env = await openViewsEnv({ path: join(t.testdir(), 'views') })
+  const views = embeddedViews(env)
+  for (const name of ['tallies', 'others']) await views.view({ ...foldingSpec, name })
+  const stored = env.root.openDB<unknown, Key>({ name: 'views' })
+  const entries = () => (stored.getStats() as { entryCount: number }).entryCount
+  const text = 'x'.repeat(5 * 1024 * 1024)
+  const commit = async (view: string, n: number) => {
+    const changes = [{ id: `${n}`, document: { group: 'all', n, text } }]
+    await views.commit([{ view, changes, position: at(n) }])
+    for (let turns = 0; turns < 20; turns++) await setImmediate()
+  }
+  const before = entries()
+  await commit('tallies', 1)
+  t.equal(entries(), before, '5 MB wait')
+  await commit('others', 2)
+  t.equal(entries(), before + 8, 'all of 10 MB is written')
+  await commit('tallies', 3)
+  t.equal(entries(), before + 8, '5 MB wait again')
+  await views.close()
+})
+
 t.test('new documents of any organization are neighbours; ids come back as they are', async (t) => {
   const env = await openViewsEnv({ path: join(t.testdir(), 'views') })
   const views = embeddedViews(env)
