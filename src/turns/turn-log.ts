@@ -41,6 +41,10 @@ export const turnLog = (first = 0) => {
   return {
     /** The number of the first item that is kept. */
     first,
+    /** The number of the item that comes next. */
+    get end(): number {
+      return first + items.length
+    },
     push(item: TurnItem): void {
       items.push(item)
       characters += item.event === 'token' ? item.text.length + 50 : 200 + argumentsIn(item)

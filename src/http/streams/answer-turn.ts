@@ -61,7 +61,7 @@ export const begunSoon = (turn: LiveTurn): Promise<LiveTurn> =>
 
 type Streamed = {
   turn: LiveTurn
-  framesOf(turn: LiveTurn, ending: AbortSignal): AsyncGenerator<string>
+  framesOf(turn: LiveTurn, ending: AbortSignal): AsyncGenerator<string | Uint8Array>
   /** The client wants the turn cancelled when it disconnects. */
   cancels: boolean
 }

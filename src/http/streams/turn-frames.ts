@@ -9,6 +9,7 @@ import type { LiveTurn } from '../../turns/turn.ts'
 import type { TurnItem } from '../../turns/turn-log.ts'
 import { typeOf } from '../errors/refusal-table.ts'
 import { frame } from './sse.ts'
+import { utf8Of, type Writing } from './utf8.ts'
 
 /** Where a client is in a stream: item, part of that item, and characters of the answer so far. */
 export type StreamPlace = { item: number; part: number; characters: number }
@@ -116,7 +117,7 @@ const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undef
  * with it, at the place that was reached.
  */
 export const turnFrames = ({ runId, log, attempt = 1 }: LiveTurn, format: StreamFormat) =>
-  async function* (from: StreamPlace, signal?: AbortSignal): AsyncGenerator<string> {
+  async function* (from: StreamPlace, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
     const run = attempt > 1 ? `${runId}_${attempt}` : runId
     let { item: n, part: after, characters } = from
     /** The place that was reached. */
@@ -125,42 +126,60 @@ export const turnFrames = ({ runId, log, attempt = 1 }: LiveTurn, format: Stream
       last = place
       return frame(`${run}:${place}`, data)
     }
-    const begins = `id: ${run}:`
-    const before = `\ndata: ${format.token.before}`
-    const ends = `${format.token.after}\n\n`
+    const begins = Buffer.from(`id: ${run}:`)
+    const before = Buffer.from(`\ndata: ${format.token.before}`)
+    const ends = Buffer.from(`${format.token.after}\n\n`)
 
     // Place 0 is the opening; the turn's items follow it.
+    let opening = ''
     if (n === 0) {
-      if (after < 0) yield framed('0.0:0', format.opening)
+      if (after < 0) opening = framed('0.0:0', format.opening)
       n = 1
       after = -1
     }
     // What comes earlier is put in order too: places are those in the order that was sent.
     let at = format.inBranchOrder ? log.first + 1 : n
     const ordered = format.inBranchOrder ? branchOrder() : undefined
-    for await (const items of log.follow(at - 1, signal)) {
-      let text = ''
-      for (const item of ordered ? items.flatMap(ordered) : items) {
-        if (at++ < n) continue
-        if (item.event === 'token') {
-          if (after < 0) {
-            characters += item.text.length
-            last = `${n}.0:${characters}`
-            text += begins + last + before + jsonString(item.text) + ends
-          }
-        } else {
-          const parts = partsOf(item, format)
-          for (let part = Math.max(0, after + 1); part < parts.length; part++) {
-            const data = parts[part]
-            if (data) text += framed(`${n}.${part}:${characters}`, data)
-          }
+
+    const write = (item: TurnItem, to: Writing): void => {
+      if (at++ < n) return
+      if (item.event === 'token') {
+        if (after < 0) {
+          characters += item.text.length
+          last = `${n}.0:${characters}`
+          to.put(begins)
+          to.write(last)
+          to.put(before)
+          to.write(jsonString(item.text))
+          to.put(ends)
         }
-        after = -1
-        n++
+      } else {
+        const parts = partsOf(item, format)
+        for (let part = Math.max(0, after + 1); part < parts.length; part++) {
+          const data = parts[part]
+          if (data) to.write(framed(`${n}.${part}:${characters}`, data))
+        }
       }
-      if (text !== '') yield text
+      after = -1
+      n++
+    }
+
+    // It goes with the first items, where they are there already.
+    if (opening !== '' && log.end < at) {
+      yield Buffer.from(opening)
+      opening = ''
+    }
+    for await (const items of log.follow(at - 1, signal)) {
+      const bytes = utf8Of((to) => {
+        to.write(opening)
+        for (const item of ordered ? items.flatMap(ordered) : items) write(item, to)
+      })
+      opening = ''
+      if (bytes.length > 0) yield bytes
     }
     const { reason } = signal ?? {}
-    if (reason instanceof Refusal)
-      yield framed(last, failure(reason.code, reason.message)) + framed(last, done)
+    if (reason instanceof Refusal) {
+      const refused = failure(reason.code, reason.message)
+      yield Buffer.from(opening + framed(last, refused) + framed(last, done))
+    }
   }
