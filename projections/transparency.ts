@@ -2,7 +2,12 @@ import { z } from 'zod'
 import { platformId } from '../src/domain/event.ts'
 import type { DocumentChange } from '../src/ports/views.ts'
 import { leafOf } from '../src/transparency/leaf.ts'
-import { leafHash, packedHashes, rootOf, unpackedHashes } from '../src/transparency/merkle.ts'
+import {
+  completeRoot,
+  leafHashText,
+  packedTexts,
+  unpackedTexts,
+} from '../src/transparency/merkle.ts'
 import { count, text } from './fields.ts'
 import type { LogProjection, StoredFold } from './projection.ts'
 
@@ -41,27 +46,28 @@ const treesOf = (isOwner: (organizationId: string) => boolean): StoredFold<TreeV
 
   fold(tree, events, organization_id) {
     const { size, edge } = tree ?? emptyTree(organization_id)
-    const levels = edge.map(unpackedHashes)
+    const levels = edge.map(unpackedTexts)
     const chunks: DocumentChange[] = []
-    for (const [n, event] of events.entries()) {
-      let hash = leafHash(leafOf(event))
-      let count = size + n + 1
+    let leaves = size
+    for (const event of events) {
+      let hash = leafHashText(leafOf(event))
+      let count = ++leaves
       for (let level = 0; ; level++) {
         const open = levels[level] ?? []
         levels[level] = open
         open.push(hash)
         if (open.length < nodesPerDocument) break
         count /= nodesPerDocument
-        const chunk: NodesView = { organization_id, hashes: packedHashes(open) }
+        const chunk: NodesView = { organization_id, hashes: packedTexts(open) }
         chunks.push({ id: nodesId(organization_id, level, count - 1), document: chunk })
-        hash = rootOf(open)
+        hash = completeRoot(open)
         levels[level] = []
       }
     }
     const view = {
       organization_id,
-      size: size + events.length,
-      edge: levels.map(packedHashes),
+      size: leaves,
+      edge: levels.map(packedTexts),
     }
     return { view, others: chunks }
   },

@@ -1,7 +1,9 @@
 /** What JSON writes as it is. */
 const plain = /^[ !#-[\]-~]*$/
 
-const quoted = (text: string): string => (plain.test(text) ? `"${text}"` : JSON.stringify(text))
+/** A text as JSON writes it. */
+export const quoted = (text: string): string =>
+  plain.test(text) ? `"${text}"` : JSON.stringify(text)
 
 /**
  * A JSON value as RFC 8785 writes it: keys in the order of their UTF-16 code units, no blanks,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { RecordedEvent } from '../ports/event-store.ts'
-import { canonicalJson } from './canonical-json.ts'
+import { canonicalJson, quoted } from './canonical-json.ts'
 
 /** In bytes: an entry bundle has two bytes for a leaf's length. */
 const maxLeaf = 65_535
@@ -23,7 +23,7 @@ const metadataText = (() => {
 
 const written = (event: Stored, data: string): string => {
   const { id, metadata, position, revision, stream, type } = event
-  return `{"data":${data},"id":${JSON.stringify(id)},"metadata":${metadataText(metadata)},"position":${position},"revision":${revision},"stream":${JSON.stringify(stream)},"type":${JSON.stringify(type)}}`
+  return `{"data":${data},"id":${quoted(id)},"metadata":${metadataText(metadata)},"position":${position},"revision":${revision},"stream":${quoted(stream)},"type":${quoted(type)}}`
 }
 
 /**

@@ -2,11 +2,15 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
 import {
+  completeRoot,
   leafHash,
+  leafHashText,
   nodeHash,
   packedHashes,
+  packedTexts,
   rootOf,
   unpackedHashes,
+  unpackedTexts,
 } from '../../src/transparency/merkle.ts'
 import {
   consistencyProof,
@@ -126,4 +130,17 @@ t.test('hashes are packed and unpacked', async (t) => {
   const hashes = leaves.map(leafHash)
   t.strictSame(unpackedHashes(packedHashes(hashes)).map(hex), hashes.map(hex))
   t.strictSame(unpackedHashes(packedHashes([])), [])
+})
+
+t.test('hashes as text are the same hashes', async (t) => {
+  const texts = leaves.map(leafHashText)
+  const bytes = leaves.map(leafHash)
+  t.equal(packedTexts(texts), packedHashes(bytes))
+  t.strictSame(unpackedTexts(packedTexts(texts)), texts)
+  t.strictSame(unpackedTexts(packedTexts([])), [])
+  for (const size of [1, 2, 4, 8])
+    t.equal(
+      packedTexts([completeRoot(texts.slice(0, size))]),
+      packedHashes([rootOf(bytes.slice(0, size))]),
+    )
 })
