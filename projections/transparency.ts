@@ -4,6 +4,7 @@ import type { DocumentChange } from '../src/ports/views.ts'
 import { leafOf } from '../src/transparency/leaf.ts'
 import {
   completeRoot,
+  type HashText,
   leafHashText,
   packedTexts,
   unpackedTexts,
@@ -46,14 +47,15 @@ const treesOf = (isOwner: (organizationId: string) => boolean): StoredFold<TreeV
 
   fold(tree, events, organization_id) {
     const { size, edge } = tree ?? emptyTree(organization_id)
-    const levels = edge.map(unpackedTexts)
+    /** Of the levels that something is added to: most events reach the lowest alone. */
+    const levels: HashText[][] = []
     const chunks: DocumentChange[] = []
     let leaves = size
     for (const event of events) {
       let hash = leafHashText(leafOf(event))
       let count = ++leaves
       for (let level = 0; ; level++) {
-        const open = levels[level] ?? []
+        const open = levels[level] ?? unpackedTexts(edge[level] ?? '')
         levels[level] = open
         open.push(hash)
         if (open.length < nodesPerDocument) break
@@ -67,7 +69,7 @@ const treesOf = (isOwner: (organizationId: string) => boolean): StoredFold<TreeV
     const view = {
       organization_id,
       size: leaves,
-      edge: levels.map(packedTexts),
+      edge: [...levels.map(packedTexts), ...edge.slice(levels.length)],
     }
     return { view, others: chunks }
   },
