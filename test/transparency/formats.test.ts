@@ -25,6 +25,8 @@ t.test('canonical JSON is what RFC 8785 says', async (t) => {
       [canonicalize(value), JSON.stringify('\ud800')].includes(canonicalJson(value)),
     ),
   )
+  const many = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`key ${(n * 7) % 40}`, n]))
+  t.equal(canonicalJson(many), canonicalize(many), 'however many keys')
   t.equal(canonicalJson(['\ud800', -0, {}]), '["\\ud800",0,{}]', 'half a pair too has a form')
 })
 
