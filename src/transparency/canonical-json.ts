@@ -5,6 +5,19 @@ const plain = /^[ !#-[\]-~]*$/
 export const quoted = (text: string): string =>
   plain.test(text) ? `"${text}"` : JSON.stringify(text)
 
+/** Of most objects the keys are the events' own: so many, and none longer, are kept as they are written. */
+const [mostNames, longestName] = [1_000, 64]
+const names = new Map<string, string>()
+
+/** A key and the colon after it. */
+const named = (key: string): string => {
+  const known = names.get(key)
+  if (known !== undefined) return known
+  const text = `${quoted(key)}:`
+  if (names.size < mostNames && key.length <= longestName) names.set(key, text)
+  return text
+}
+
 /** With more keys, sorting one by one takes longer. */
 const fewKeys = 24
 
@@ -35,6 +48,6 @@ export const canonicalJson = (value: unknown): string => {
     return `[${text}]`
   }
   for (const key of sortedKeys(value))
-    text += `${text === '' ? '' : ','}${quoted(key)}:${canonicalJson(Reflect.get(value, key))}`
+    text += (text === '' ? '' : ',') + named(key) + canonicalJson(Reflect.get(value, key))
   return `{${text}}`
 }
