@@ -30,6 +30,8 @@ type Uses = {
 const tellMs = 1_000
 /** The largest heap of the process. */
 const heapMb = 1_024
+/** Of a replay, what is under way outlives a smaller young generation, and is copied. */
+const semiSpaceMb = 32
 const niceness = 5
 /** How long its end is waited for. */
 const endMs = 8_000
@@ -119,7 +121,11 @@ export const laterApart = (uses: Uses): Later => {
 
   const begin = (head: Position) => {
     const child = fork(script, [], {
-      execArgv: [`--max-old-space-size=${heapMb}`, '--expose-gc'],
+      execArgv: [
+        `--max-old-space-size=${heapMb}`,
+        `--max-semi-space-size=${semiSpaceMb}`,
+        '--expose-gc',
+      ],
       env: {},
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
