@@ -2,6 +2,8 @@ import { z } from 'zod'
 
 /** Objects with fewer fields are not worth it. */
 const manyFields = 12
+/** A set of fields is a number, a bit each: as text, each field would cost a string. */
+const mostFields = 53
 /**
  * So many sets of fields have a schema of their own, those that came first: making one takes as long as
  * a hundred checks. Others are checked by the whole schema.
@@ -25,11 +27,12 @@ export const sparseSchema = (schema: z.ZodType): ((value: unknown) => z.ZodType)
   const names = Object.keys(shape)
   if (names.length < manyFields || checks.length > 0 || catchall) return undefined
   const optional = names.filter((name) => mayBeAbsent(shape[name]))
-  const schemas = new Map<string, z.ZodType>()
+  if (optional.length > mostFields) return undefined
+  const schemas = new Map<number, z.ZodType>()
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return schema
-    let sent = ''
-    for (const name of optional) sent += name in value ? '1' : '0'
+    let sent = 0
+    for (const name of optional) sent = 2 * sent + (name in value ? 1 : 0)
     const known = schemas.get(sent)
     if (known) return known
     if (schemas.size === mostSets) return schema
