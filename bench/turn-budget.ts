@@ -23,6 +23,21 @@ export const turnBudget: Readonly<Record<TurnCount, number>> = {
   timers: 11,
 }
 
+/**
+ * The same through a provider that answers at once. What it adds is the call itself: a request and an
+ * event stream, with their time-outs, and a run that no longer ends in one go. It adds no commit.
+ */
+export const providerBudget: Readonly<Record<TurnCount, number>> = {
+  ...turnBudget,
+  bytes: 310_000,
+  parses: 7.3,
+  stringifies: 9,
+  promises: 280,
+  subscriptions: 15,
+  hops: 50,
+  timers: 20,
+}
+
 /** What is counted, in words. */
 export const countNames: Readonly<Record<TurnCount, string>> = {
   bytes: 'bytes allocated',

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { contents, isToken, textOf, user } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
 import { held } from '../../support/held.ts'
 import { startChat } from '../../support/server.ts'
 
@@ -86,6 +87,22 @@ t.test('cancel stops the running turn and those in line', async (t) => {
   t.equal(after.balance, after.effective, 'nothing is held any more')
   t.equal((await key.chat({ messages: user('Three'), session_id })).status, 200)
   t.strictSame((await key.cancel(session_id)).body, { session_id, cancelled: false })
+})
+
+t.test('an answer asked for as a whole comes from the model piece by piece', async (t) => {
+  const { key, provider } = await startChat(t)
+  provider.next(held().reply)
+  const session_id = 'whole'
+  const whole = key.chat({ messages: user('One'), session_id })
+  await eventually(async () => provider.requests.length === 1)
+  t.equal(provider.requests[0]?.body.stream, true)
+  const follower = await key.attach(session_id)
+  t.match(textOf([await follower.until(isToken)]), /^one /, 'for who follows it')
+  await key.cancel(session_id)
+  await follower.all()
+  const { content } = (await whole).body.choices[0].message
+  t.match(content, /^one (two )?$/, 'and for who cancels it')
+  t.strictSame(await contents(key, session_id), ['One', content])
 })
 
 t.test('cancel: scopes and sessions that are not yours', async (t) => {
