@@ -9,8 +9,8 @@ import { replay, replayTogether } from './replay.ts'
 /** Passes over what came in during the one before; the last one holds the live projector up. */
 const maxPasses = 10
 const fewEvents = 2_000
-/** So many events are folded in less than 10 ms: requests are answered between them. */
-const step = 200
+/** So many events are folded in some milliseconds: requests are answered between them. */
+const step = 100
 
 /** How far a rebuild is; `percent` is of the log as it was when the rebuild began. */
 export type Progress = { events: number; percent: number }

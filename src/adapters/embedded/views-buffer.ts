@@ -157,12 +157,15 @@ export const viewsBuffer = (db: ViewsDatabase) => {
       dirty.set(table, (dirty.get(table) ?? 0) + bytes)
     },
 
-    /** Writes what is due. `more`: as many changes are to follow at once. */
-    taken(more = false) {
+    /**
+     * Writes what is due. `more`: as many changes are to follow at once; `rebuilds`: these are of a
+     * read model that is rebuilt.
+     */
+    taken({ more = false, rebuilds = false } = {}) {
       if (isFull(bulk)) return write(more)
       if (!more) {
         const all = isFull(usual)
-        for (const table of dirty.keys()) if (all || pace.isDue(table)) late.add(table)
+        for (const table of dirty.keys()) if (all || pace.isDue(table, rebuilds)) late.add(table)
       }
       if (late.size > 0) writeInPieces()
       if (dirty.size > 0) writeSoon(more ? bulk.afterMs : usual.afterMs)

@@ -204,7 +204,7 @@ export const embeddedViews = (
         }
         on.buffer.requireWritten()
         for (const { table, commit, bytes } of accepted) on.buffer.take(table, commit, bytes)
-        on.buffer.taken(more)
+        on.buffer.taken({ more: more === true, rebuilds: generation === 'rebuild' })
       }),
 
     beginRebuild: (view) =>

@@ -1,5 +1,7 @@
 /** How long one write of read models may hold the event loop, in milliseconds. */
 const pieceMs = 8
+/** The same while a read model is rebuilt: requests then wait for its folding too. */
+const rebuildPieceMs = 4
 /** So many changed documents are written at once at least, and at most. */
 const [least, most] = [128, 1_024]
 /** Smaller writes say little about the cost of a change. */
@@ -23,9 +25,10 @@ export const writePace = () => {
 
   return {
     /** Whether what waits of a table is enough to be written. */
-    isDue: (table: Table): boolean => {
+    isDue: (table: Table, rebuilds = false): boolean => {
       const { size } = table.changed
-      return size >= least && (size >= most || size * costOf(table) >= pieceMs)
+      const enoughMs = rebuilds ? rebuildPieceMs : pieceMs
+      return size >= least && (size >= most || size * costOf(table) >= enoughMs)
     },
 
     /** The first of some tables, and others with it that are small. */

@@ -13,7 +13,8 @@ const after = (writes: number, size: number, ms: number) => {
   }
   const write = (count: number, took: number) => pace.writing([waiting(count)])(took)
   for (let n = 0; n < writes; n++) write(size, ms)
-  return { write, due: (count: number) => pace.isDue(waiting(count)) }
+  const due = (count: number, rebuilds = false) => pace.isDue(waiting(count), rebuilds)
+  return { write, due }
 }
 
 t.test('before anything is known, 128 changes are written', async (t) => {
@@ -26,6 +27,8 @@ t.test('as many changes as take 8 ms are written, within bounds', async (t) => {
   const usual = after(60, 200, 4)
   t.notOk(usual.due(390))
   t.ok(usual.due(410))
+  t.notOk(usual.due(190, true))
+  t.ok(usual.due(210, true), 'as take 4 ms during a rebuild')
   const fast = after(60, 200, 0.1)
   t.notOk(fast.due(1_023))
   t.ok(fast.due(1_024))
