@@ -18,19 +18,6 @@ const usual = { afterMs: 5_000, changes: 8_192, bytes: 8 * 1024 * 1024 }
 const bulk = { afterMs: 2_000, changes: 32_768, bytes: 32 * 1024 * 1024 }
 
 /**
- * Begins to measure work that does not wait; tells the milliseconds. Other processes may have the
- * core meanwhile, and other threads of this one work too: the shorter of both times is nearer.
- */
-const stopwatch = () => {
-  const start = performance.now()
-  const before = process.cpuUsage()
-  return (): number => {
-    const { user, system } = process.cpuUsage(before)
-    return Math.min(performance.now() - start, (user + system) / 1_000)
-  }
-}
-
-/**
  * Changed documents that wait to be written. A table is written whole, with its checkpoint, in one
  * transaction; small ones share it.
  */
@@ -53,11 +40,11 @@ export const viewsBuffer = (db: ViewsDatabase) => {
   const writeSome = (tables: readonly Table[], isBulk = false) => {
     const changes = tables.reduce((sum, { changed }) => sum + changed.size, 0)
     const took = pace.writing(tables)
-    const elapsed = stopwatch()
+    const start = performance.now()
     try {
       writeTables(tables, isBulk)
       refused = false
-      if (!isBulk) took(elapsed())
+      if (!isBulk) took(performance.now() - start)
     } catch (error) {
       if (error instanceof StoreDamaged) throw error
       refused = true
