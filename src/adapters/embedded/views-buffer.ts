@@ -9,7 +9,7 @@ import { writePace } from './write-pace.ts'
  * share pages. What waits longest is written this soon; with so many changes all is written, in
  * pieces. After a crash the events of what waited are folded again: these bounds are bounds of that.
  */
-const usual = { afterMs: 5_000, changes: 8_192, bytes: 8 * 1024 * 1024 }
+const usual = { afterMs: 1_000, changes: 8_192, bytes: 8 * 1024 * 1024 }
 
 /**
  * As long as much more is to come, more waits: a document is then written once for many events.

@@ -35,7 +35,7 @@ export type EmbeddedViews = Views & {
 
 /**
  * Read models in lmdb. Readers see a commit at once. Documents, index entries, totals and checkpoint
- * of a read model are written within some five seconds, in one transaction; a killed process loses the
+ * of a read model are written within about a second, in one transaction; a killed process loses the
  * last commits of each read model whole, and they are folded again. Totals are stored, and counted
  * only for a range. Never change a document that was read: it is not a copy.
  *
