@@ -1,7 +1,8 @@
 import { once } from 'node:events'
+import type { Request } from 'autocannon'
 import type { Section } from './bench.ts'
 import { chatRequest, productWith } from './contenders.ts'
-import { launch, loadCore, type Serving } from './processes.ts'
+import { launch, loadCore, type Serving, serve } from './processes.ts'
 import { steady } from './steady.ts'
 
 const count = 1_000
@@ -40,6 +41,27 @@ const followed = async ({ url }: Serving, path: string) => {
   }
 }
 
+/** Those who chat alone, then with a thousand who have just come to follow. */
+const bothWays = async (server: Serving, chats: readonly Request[], path: string) => {
+  await steady(server, chats, chatsPerSecond)
+  const alone = await steady(server, chats, chatsPerSecond)
+  const followers = await followed(server, path)
+  await followers.told()
+  const watched = await steady(server, chats, chatsPerSecond)
+  const told = await followers.told()
+  await followers.leave()
+  return { alone, watched, told }
+}
+
+const onBareFastify = async (chats: readonly Request[]) => {
+  const bare = await serve({ script: 'baselines/bare-feed.js' })
+  try {
+    return await bothWays(bare, chats, '/feed')
+  } finally {
+    await bare.stop()
+  }
+}
+
 /** What a thousand who follow an organization's sessions cost those who chat in it. */
 export const benchFollowers: Section = async (place) => {
   const { product, tenants } = await productWith(place, {
@@ -50,14 +72,10 @@ export const benchFollowers: Section = async (place) => {
     const [tenant] = tenants
     if (!tenant) throw new Error('there is nobody to follow')
     const chats = [chatRequest(tenant)]
-    await steady(product, chats, chatsPerSecond)
-    const alone = await steady(product, chats, chatsPerSecond)
     const path = `/api/admin/organizations/${tenant.organizationId}/feeds/sessions?snapshot=false`
-    const followers = await followed(product, path)
-    await followers.told()
-    const watched = await steady(product, chats, chatsPerSecond)
-    const { writes, items } = await followers.told()
-    await followers.leave()
+    const { alone, watched, told } = await bothWays(product, chats, path)
+    await product.stop()
+    const floor = await onBareFastify(chats)
     const name = `chat, ${chatsPerSecond} a second, ${count} following`
     return [
       {
@@ -73,8 +91,14 @@ export const benchFollowers: Section = async (place) => {
         against: { name: 'nobody following', value: alone.p99 },
         aim: { most: 1.5 },
       },
-      { name: 'items that each was told', value: items, unit: 'items' },
-      { name: 'writes in which they came', value: writes, unit: 'writes' },
+      {
+        name: 'the same on bare fastify, p99',
+        value: floor.watched.p99,
+        unit: 'ms',
+        against: { name: 'nobody following', value: floor.alone.p99 },
+      },
+      { name: 'items that each was told', value: told.items, unit: 'items' },
+      { name: 'writes in which they came', value: told.writes, unit: 'writes' },
     ]
   } finally {
     await product.stop()
