@@ -28,8 +28,6 @@ export const viewsBuffer = (db: ViewsDatabase) => {
   const dirty = new Map<Table, number>()
   /** Those that are to be written now. */
   const late = new Set<Table>()
-  let waiting = 0
-  let waitingBytes = 0
   let timer: NodeJS.Timeout | undefined
   /** When the timer ends. */
   let due = 0
@@ -38,7 +36,6 @@ export const viewsBuffer = (db: ViewsDatabase) => {
 
   /** @throws StoreUnavailable; the changes then stay in memory */
   const writeSome = (tables: readonly Table[], isBulk = false) => {
-    const changes = tables.reduce((sum, { changed }) => sum + changed.size, 0)
     const took = pace.writing(tables)
     const start = performance.now()
     try {
@@ -51,11 +48,9 @@ export const viewsBuffer = (db: ViewsDatabase) => {
       throw new StoreUnavailable('the views cannot be written', { cause: error })
     }
     for (const table of tables) {
-      waitingBytes -= dirty.get(table) ?? 0
       dirty.delete(table)
       late.delete(table)
     }
-    waiting -= changes
   }
 
   const stopTimers = () => {
@@ -97,8 +92,16 @@ export const viewsBuffer = (db: ViewsDatabase) => {
     }, afterMs).unref()
   }
 
-  const isFull = ({ changes, bytes }: typeof bulk): boolean =>
-    waiting >= changes || waitingBytes >= bytes
+  /** A few tables at most: what waits in all is not counted besides. */
+  const isFull = (most: typeof bulk): boolean => {
+    let changes = 0
+    let bytes = 0
+    for (const [{ changed }, own] of dirty) {
+      changes += changed.size
+      bytes += own
+    }
+    return changes >= most.changes || bytes >= most.bytes
+  }
 
   return {
     /** Writes all that waits. @throws StoreUnavailable; the changes then stay in memory */
@@ -115,8 +118,6 @@ export const viewsBuffer = (db: ViewsDatabase) => {
       for (const table of dirty.keys()) table.changed.clear()
       dirty.clear()
       late.clear()
-      waiting = 0
-      waitingBytes = 0
     },
 
     /** Tries again what the disk has refused. @throws StoreUnavailable when it still does */
@@ -136,10 +137,7 @@ export const viewsBuffer = (db: ViewsDatabase) => {
      * and `taken` after.
      */
     take(table: Table, { changes, position }: Omit<Commit, 'view'>, bytes: number) {
-      waiting -= table.changed.size
       for (const { id, document } of changes) table.changed.set(id, document)
-      waiting += table.changed.size
-      waitingBytes += bytes
       table.checkpoint = position
       dirty.set(table, (dirty.get(table) ?? 0) + bytes)
     },
