@@ -133,6 +133,9 @@ export const serve = async (script: Script) => {
 
 export type Serving = Awaited<ReturnType<typeof serve>>
 
+/** What `npm start` gives node, but for source maps. */
+export const serverOptions = ['--max-semi-space-size=32', '--no-allocation-site-pretenuring']
+
 /** The product on a data directory, as `npm start` runs it but for the demo. */
 export const serveProduct = (
   dataDir: string,
@@ -140,7 +143,7 @@ export const serveProduct = (
 ) =>
   serve({
     script: '../src/main.js',
-    options: ['--max-semi-space-size=32', '--no-allocation-site-pretenuring'],
+    options: serverOptions,
     profile,
     preload,
     core,

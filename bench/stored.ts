@@ -6,7 +6,7 @@ import { chatPath } from './baselines/same-bytes.ts'
 import type { Section } from './bench.ts'
 import { load } from './load.ts'
 import type { Measured } from './measured.ts'
-import { launch, type Serving, serve, serveProduct } from './processes.ts'
+import { launch, type Serving, serve, serveProduct, serverOptions } from './processes.ts'
 import { type Stored, storeSessions } from './sessions.ts'
 import { steady } from './steady.ts'
 import { makeTenants, openWriting } from './tenants.ts'
@@ -35,7 +35,7 @@ const replay = async (dataDir: string): Promise<Measured[]> => {
     env: { DATA_DIR: dataDir },
     listening: true,
     core: 'any',
-    options: ['--max-semi-space-size=32', '--no-allocation-site-pretenuring'],
+    options: serverOptions,
   })
   const [{ done, events, ms }] = await once(child, 'message')
   if (!done) throw new Error('the replay did not end')
