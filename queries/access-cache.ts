@@ -19,7 +19,7 @@ const most = 20_000
  * outlasts a request (src/security/watch-access.ts), less than 5 seconds.
  */
 const sharedTtlMs = 3_000
-/** Where this process alone projects, every change is seen as it is folded, but for a view that was made anew. */
+/** Where this process alone projects, every change is seen as it is folded. */
 const ownTtlMs = 60_000
 const views: ReadonlySet<string> = new Set(['api_keys', 'members', 'users'])
 
@@ -34,8 +34,8 @@ const isUse = (key: ApiKeyView, { id, document }: DocumentChange): boolean =>
     ([name, value]) => uses.has(name) || Reflect.get(key, name) === value,
   )
 
-/** Documents of a read model that have changed. */
-export type Changed = { view: string; changes: readonly DocumentChange[] }
+/** Documents of a read model that have changed; `anew`: any of them may have. */
+export type Changed = { view: string; changes: readonly DocumentChange[]; anew?: boolean }
 
 type Options = {
   changes: Observable<readonly Changed[]>
@@ -69,8 +69,14 @@ export const accessCache = ({ changes, sharedViews }: Options) => {
   }
 
   const watching = changes.subscribe((batch) => {
-    for (const { view, changes } of batch)
-      if (changes.length > 0 && views.has(view)) for (const one of changes) changed(view, one)
+    for (const { view, changes, anew } of batch) {
+      if (!views.has(view)) continue
+      if (anew) {
+        version++
+        kept.clear()
+      }
+      for (const one of changes) changed(view, one)
+    }
   })
 
   return {

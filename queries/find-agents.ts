@@ -14,14 +14,14 @@ type Uses = {
   agents: View<AgentView>
   organizations: View<OrganizationView>
   /** Changed documents of any read model, as this node sees them. */
-  changes: Observable<readonly { view: string; changes: readonly unknown[] }[]>
+  changes: Observable<readonly { view: string; changes: readonly unknown[]; anew?: boolean }[]>
   /** Another node may be the one that projects. */
   sharedViews: boolean
 }
 
 /** What another node's projecting may leave stale here. */
 const sharedTtlMs = 5_000
-/** Where this process alone projects, every change is seen as it is folded, but for a view that was made anew. */
+/** Where this process alone projects, every change is seen as it is folded. */
 const ownTtlMs = 60_000
 /** The clock of the cache is read this often: at every use it would cost a timer each millisecond. */
 const clockMs = 100
@@ -60,8 +60,9 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
   })
   let version = 0
   const watching = changes.subscribe((batch) => {
-    for (const { view, changes } of batch) {
-      if (changes.length === 0 || (view !== 'agents' && view !== 'organizations')) continue
+    for (const { view, changes, anew } of batch) {
+      if (view !== 'agents' && view !== 'organizations') continue
+      if (changes.length === 0 && !anew) continue
       version++
       known.clear()
     }

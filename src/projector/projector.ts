@@ -22,8 +22,11 @@ import { type Progress, rebuild } from './rebuild.ts'
 import type { Cursor } from './router.ts'
 import { watermarks } from './watermarks.ts'
 
-/** Documents of a read model as a batch left them (undefined: gone), and the position of that batch. */
-export type ViewChanges = Pick<Commit, 'view' | 'changes' | 'position'>
+/**
+ * Documents of a read model as a batch left them (undefined: gone), and the position of that batch.
+ * `anew`: the read model was rebuilt, and any document may be another.
+ */
+export type ViewChanges = Pick<Commit, 'view' | 'changes' | 'position'> & { anew?: boolean }
 
 /** How one projection fares; `position` is what it has folded, `error` what stopped it. */
 export type ProjectionState = {
@@ -106,7 +109,7 @@ export const projector = (options: Options) => {
   )
 
   return {
-    /** What each batch does to documents, as it is stored here; nothing of the time before. */
+    /** What batches and rebuilds do to documents, as it is stored here; nothing of the time before. */
     changes: changes.asObservable(),
 
     /** Declares the read models and begins; resolves before anything is folded. */
@@ -172,6 +175,7 @@ export const projector = (options: Options) => {
           swapped: (position) => {
             Object.assign(cursor, { position, error: undefined })
             marks.renewed(name, position)
+            changes.next([{ view: name, changes: [], position, anew: true }])
           },
         })
       } finally {

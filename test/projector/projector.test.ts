@@ -260,6 +260,19 @@ t.test('changes tell what became of documents', async (t) => {
   ])
 })
 
+t.test('changes tell that a read model was made anew', async (t) => {
+  const { store, views } = await opened(t)
+  const one = projector({ store, views, projections: [things] })
+  await one.start()
+  await say(store, [put('b-1', 'cup')])
+  await one.waitForPosition(at(0), patience)
+  const seen: unknown[] = []
+  one.changes.subscribe((batch) => seen.push(...batch.filter(({ anew }) => anew)))
+  await one.rebuild('things')
+  await one.stop()
+  t.strictSame(seen, [{ view: 'things', changes: [], position: at(0), anew: true }])
+})
+
 t.test('checkpoints move over what others wrote to the same store', async (t) => {
   const { store, views } = await opened(t)
   await say(store, [put('b-1', 'a')])

@@ -254,6 +254,26 @@ t.test('that a key was used takes nothing from what was found', async (t) => {
   await t.rejects(find(key), { code: 'invalid_api_key' })
 })
 
+t.test('what was found is read again once its read model was made anew', async (t) => {
+  const all = await scene(t, { sharedViews: false })
+  const { key, keyId } = await all.keyOf()
+  const changes = new Subject<readonly Changed[]>()
+  const access = findAccess({
+    ...all.read,
+    changes,
+    sharedViews: false,
+    hashApiKey: all.secrets.hashApiKey,
+    superAdminKey: undefined,
+    now: () => 0,
+  })
+  t.teardown(access.close)
+  await access.find(key, undefined)
+  changes.next([{ view: 'sessions', changes: [], anew: true }])
+  t.match(access.find(key, undefined), { keyId })
+  changes.next([{ view: 'members', changes: [], anew: true }])
+  t.type(access.find(key, undefined), Promise)
+})
+
 t.test('what changes while it is read is not kept', async (t) => {
   const all = await scene(t)
   const { key, keyId } = await all.keyOf()
