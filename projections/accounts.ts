@@ -14,10 +14,15 @@ import { type Projection, platformIdIn } from './projection.ts'
 const accountView = z.object({
   user_id: id,
   balance: micro,
-  /** What open runs hold back, by run id, while they are few. */
+  /** What open runs hold back: as a list while they are few, in parts where they are many. */
+  open: z
+    .union([
+      z.object({ held: micro, few: z.array(z.tuple([text, micro]).readonly()).readonly() }),
+      z.object({ held: micro, parts: z.record(text, z.record(text, micro)) }),
+    ])
+    .optional(),
+  /** Few of them, by run id, in older documents. */
   reservations: z.record(text, micro).optional(),
-  /** The same in parts, where they are many. */
-  open: z.object({ held: micro, parts: z.record(text, z.record(text, micro)) }).optional(),
   /** Only while something is held back. */
   holding: flag,
   updated_at: timestamp,
@@ -27,21 +32,17 @@ export type AccountView = z.infer<typeof accountView>
 /** What open runs hold back. */
 export const reservationsIn = ({ open, reservations }: AccountView): Reservations => {
   if (open) return open
-  if (!reservations) return noReservations
-  let held = 0
-  for (const runId in reservations) held += reservations[runId] ?? 0
-  return { held, few: reservations }
+  let all = noReservations
+  for (const runId in reservations) all = reservedIn(all, runId, reservations[runId] ?? 0)
+  return all
 }
 
 type Account = Pick<AccountView, 'user_id' | 'balance'>
 
-const viewOf = ({ user_id, balance }: Account, all: Reservations, at: string): AccountView => {
-  const view = { user_id, balance, updated_at: at }
-  if (isNone(all)) return view
-  return 'few' in all
-    ? { ...view, reservations: all.few, holding: true }
-    : { ...view, open: all, holding: true }
-}
+const viewOf = ({ user_id, balance }: Account, open: Reservations, at: string): AccountView =>
+  isNone(open)
+    ? { user_id, balance, updated_at: at }
+    : { user_id, balance, updated_at: at, open, holding: true }
 
 const granted = (view: AccountView, amount: number, at: string): AccountView => ({
   ...view,

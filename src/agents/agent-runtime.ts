@@ -116,8 +116,10 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
       let answer: AgentAnswer | undefined
 
       /** What agents end with once something was refused them is not how the run ends. */
-      const limitOf = () =>
-        budget.reached?.setBy === 'agent' ? new LimitReached(budget.reached) : undefined
+      const limitOf = () => {
+        const reached = budget.reached()
+        return reached?.setBy === 'agent' ? new LimitReached(reached) : undefined
+      }
 
       const resume = turn.resume?.from
       const place = { turn, journal, budget, resume, ...first }
@@ -140,7 +142,7 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
           if (said) subscriber.next(said)
           if (!answer) throw new ModelFault(`${agent.name} ended without an answer`)
           const callsIn = turn.clientTools || turn.format ? noCalls : keywordCallsIn
-          subscriber.next(doneWith(answer, meter, budget.reached, callsIn))
+          subscriber.next(doneWith(answer, meter, budget.reached(), callsIn))
           subscriber.complete()
         },
       })

@@ -56,7 +56,7 @@ export const inBranchOrder = (
       const agent = agents[begun++]
       if (!agent || ended || suspended) return undefined
       const at = `${step.at}.${begun - 1}`
-      if (step.budget.reached && !step.journal.stepAt(at)) return undefined
+      if (step.budget.reached() && !step.journal.stepAt(at)) return undefined
       const below = resume && begun === resume.at + 1 ? resume.below : undefined
       const final = step.final && isLast(begun - 1)
       const place = { ...step, at, final, resume: below, outputs: [...step.outputs, ...outputs] }

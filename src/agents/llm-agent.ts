@@ -204,7 +204,7 @@ const converse = (
       if (subscriber.closed) return
       if (failure !== undefined) throw recordedFailure(failure)
       const asked = most ? shortened(settings, most.tokens) : settings
-      const request: ModelRequest = { ...asked, messages, ...(last ? noOffer : offer) }
+      const request: ModelRequest = { messages, ...asked, ...(last ? noOffer : offer) }
       if (format) request.format = format
       journal.asks?.(at, request)
       const answer = recorded ? from(toldAgain(recorded)) : model.stream(request, turn.whole)

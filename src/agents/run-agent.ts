@@ -92,7 +92,7 @@ export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
     }
     if (recorded) started.replayed = true
     listener.next(started)
-    relayed(kinds[agent.agentType](agent, { ...place, stepId }, runtime), subscriber, {
+    relayed(kinds[agent.agentType](agent, { stepId, ...place }, runtime), subscriber, {
       next(event) {
         if (event.event === 'answered') {
           listener.next(completed(event.answer))

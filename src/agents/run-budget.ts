@@ -30,7 +30,7 @@ export type RunBudget = {
   /** The limit that the answers under way have passed, if any. */
   passed(): ReachedLimit | undefined
   /** The limit for which something was refused. */
-  readonly reached: ReachedLimit | undefined
+  reached(): ReachedLimit | undefined
   /** A model has answered: from now on `pause` waits. */
   answered(): void
   /**
@@ -87,9 +87,7 @@ export const runBudget = (
       reached ??= limitOfAnswer(limit, limits, now())
     },
     passed: () => (limited ? limitPassed(limits, now()) : undefined),
-    get reached() {
-      return reached
-    },
+    reached: () => reached,
     answered() {
       waits = true
     },

@@ -127,7 +127,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
       const driven = await result.promise
       const rest = writer.rest(driven.ended === 'done')
       const steps = rest instanceof Promise ? await rest : rest
-      return { ...(final ?? driven), steps }
+      return { steps, ...(final ?? driven) }
     },
     cancel(): void {
       stop({ ended: 'cancelled', done: soFar() })

@@ -24,7 +24,7 @@ export const liveTurns = () => {
     ttl: keptMs,
     maxSize: keptCharacters,
     maxEntrySize: keptCharacters,
-    sizeCalculation: ({ log }) => 1_000 + log.size,
+    sizeCalculation: ({ log }) => 1_000 + log.size(),
   })
 
   /** The session's running turn; those that wait have not begun. */

@@ -22,7 +22,8 @@ const agentOf = ({ agent, agents }: TurnRequest, name: string): string => {
 
 /** A run is never charged more than its agent allows, though a model's last answer may have cost more. */
 export const costOf = (request: TurnRequest, { usage, charges, agent }: TurnDone): RunCost => ({
-  ...usage,
+  promptTokens: usage.promptTokens,
+  completionTokens: usage.completionTokens,
   charge: Math.min(
     charges.reduce((sum, { charge }) => sum + charge, 0),
     limitsOf(request).charge ?? Number.POSITIVE_INFINITY,

@@ -42,11 +42,16 @@ const nothing = () => undefined
  * as closures hold all that others of the same function use.
  */
 const turnOf = (
-  about: Tracked['about'],
+  { runId, sessionId, organizationId, agentId, created, askedBy }: Tracked['about'],
   control: Control,
   outcome: Promise<Outcome>,
 ): LiveTurn => ({
-  ...about,
+  runId,
+  sessionId,
+  organizationId,
+  agentId,
+  created,
+  askedBy,
   log: control.log,
   started: control.started.promise,
   outcome,

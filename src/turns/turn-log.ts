@@ -42,9 +42,7 @@ export const turnLog = (first = 0) => {
     /** The number of the first item that is kept. */
     first,
     /** The number of the item that comes next. */
-    get end(): number {
-      return first + items.length
-    },
+    end: (): number => first + items.length,
     push(item: TurnItem): void {
       items.push(item)
       characters += item.event === 'token' ? item.text.length + 50 : 200 + argumentsIn(item)
@@ -73,9 +71,7 @@ export const turnLog = (first = 0) => {
       }
     },
     /** Roughly the memory it takes, in characters. */
-    get size(): number {
-      return characters
-    },
+    size: (): number => characters,
   }
 }
 

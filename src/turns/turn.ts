@@ -79,7 +79,7 @@ export type LiveTurn = {
   attempt?: number
   log: TurnLog
   /** Who would own its session if it began one; undefined for turns that are read back. */
-  askedBy?: { ownerId: string; keyId: string | null }
+  askedBy?: { ownerId: string; keyId: string | null } | undefined
   /** Set once its message is stored: the session's owner, and the position where the run began. */
   begun?: { ownerId: string; keyId: string | null; position: Position }
   /**

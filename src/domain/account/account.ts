@@ -48,7 +48,7 @@ export const account: Aggregate<Account, typeof accountEvents> = {
   category: 'account',
   events: accountEvents,
   initial: { balance: 0, reservations: noReservations, ended: [], grants: [] },
-  stateVersion: 3,
+  stateVersion: 4,
   evolve: {
     CreditsGranted: (state, { grantId, amount }) => ({
       ...state,

@@ -1,17 +1,18 @@
-/** Up to so many open runs are in one object. */
+/** Up to so many open runs are in one list. */
 const few = 64
 /** How many parts there are of more. */
 const parts = 256
 
-/** By run id, in micro-credits. */
+/** In micro-credits. */
+type Held = readonly [runId: string, amount: number]
 type Part = Readonly<Record<string, number>>
 
 /**
- * What open runs hold back: in one object while they are few, else in parts. So a change copies what is open, and
+ * What open runs hold back: in a list while they are few, else in parts by run id. So a change copies what is open, and
  * one part of it where thousands of runs wait.
  */
 export type Reservations =
-  | { held: number; few: Part }
+  | { held: number; few: readonly Held[] }
   | { held: number; parts: Readonly<Record<string, Part>> }
 
 /**
@@ -25,11 +26,11 @@ const isEmpty = (record: object): boolean => {
   return true
 }
 
-export const noReservations: Reservations = { held: 0, few: Object.freeze(copied()) }
+export const noReservations: Reservations = { held: 0, few: [] }
 
 /** Whether no run holds anything back. */
 export const isNone = (reservations: Reservations): boolean =>
-  isEmpty('few' in reservations ? reservations.few : reservations.parts)
+  'few' in reservations ? reservations.few.length === 0 : isEmpty(reservations.parts)
 
 const partOf = (runId: string): number => {
   let sum = 0
@@ -39,14 +40,15 @@ const partOf = (runId: string): number => {
 
 /** What is held back for a run; undefined where nothing is. */
 export const heldFor = (reservations: Reservations, runId: string): number | undefined => {
-  const part = 'few' in reservations ? reservations.few : reservations.parts[partOf(runId)]
+  if ('few' in reservations) return reservations.few.find(([id]) => id === runId)?.[1]
+  const part = reservations.parts[partOf(runId)]
   return part && Object.hasOwn(part, runId) ? part[runId] : undefined
 }
 
 /** The ids of the runs that hold something back. */
 export const openRuns = (reservations: Reservations): string[] =>
   'few' in reservations
-    ? Object.keys(reservations.few)
+    ? reservations.few.map(([runId]) => runId)
     : Object.values(reservations.parts).flatMap(Object.keys)
 
 const without = (part: Part | undefined, runId: string): Part => {
@@ -61,8 +63,8 @@ export const released = (reservations: Reservations, runId: string): Reservation
   if (amount === undefined) return reservations
   const held = reservations.held - amount
   if ('few' in reservations) {
-    const rest = without(reservations.few, runId)
-    return isEmpty(rest) ? noReservations : { held, few: rest }
+    const rest = reservations.few.filter(([id]) => id !== runId)
+    return rest.length === 0 ? noReservations : { held, few: rest }
   }
   const place = partOf(runId)
   const part = without(reservations.parts[place], runId)
@@ -71,12 +73,12 @@ export const released = (reservations: Reservations, runId: string): Reservation
   return isEmpty(rest) ? noReservations : { held, parts: rest }
 }
 
-const inParts = (all: Part): Record<number, Part> => {
+const inParts = (all: readonly Held[]): Record<number, Part> => {
   const found: Record<number, Record<string, number>> = {}
-  for (const runId of Object.keys(all)) {
+  for (const [runId, amount] of all) {
     const place = partOf(runId)
     const part = found[place] ?? copied()
-    part[runId] = all[runId] ?? 0
+    part[runId] = amount
     found[place] = part
   }
   return found
@@ -88,9 +90,8 @@ export const reserved = (from: Reservations, runId: string, amount: number): Res
   const before = isNone(open) ? noReservations : open
   const held = before.held + amount
   if ('few' in before) {
-    const all = copied(before.few)
-    all[runId] = amount
-    return Object.keys(all).length > few ? { held, parts: inParts(all) } : { held, few: all }
+    const all: Held[] = [...before.few, [runId, amount]]
+    return all.length > few ? { held, parts: inParts(all) } : { held, few: all }
   }
   const place = partOf(runId)
   const part = copied(before.parts[place])

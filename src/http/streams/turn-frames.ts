@@ -165,7 +165,7 @@ export const turnFrames = ({ runId, log, attempt = 1 }: LiveTurn, format: Stream
     }
 
     // It goes with the first items, where they are there already.
-    if (opening !== '' && log.end < at) {
+    if (opening !== '' && log.end() < at) {
       yield Buffer.from(opening)
       opening = ''
     }
