@@ -1,5 +1,4 @@
 import { Refusal } from '../domain/refusal.ts'
-import { type SlotMap, slotMap } from '../support/slot-map.ts'
 import type { Access, FindAccess } from './access.ts'
 
 /** A key in the organization that it is used in. */
@@ -15,7 +14,8 @@ type Holder = {
 /** Calls back when a right is lost; the function that it returns ends that. */
 export type WatchAccess = (used: Used, holder: Holder) => () => void
 
-type Group = Used & { name: string; holders: SlotMap<number, Holder>; seen: Access | undefined }
+/** `place` is where it is among all; it is there as long as it is held. */
+type Hold = Used & { holder: Holder; seen: Access | undefined; place: number }
 
 /**
  * How often held rights are looked at. With the time that a found access is kept at most
@@ -25,65 +25,66 @@ const usualMs = 1_500
 
 /**
  * Watches the rights of what outlasts a request: streams and sockets. A key is looked up once for all
- * that hold it; only an access that differs from the last one is given to them.
+ * that hold it then; only an access that differs from the last one is given to them. Most streams end before
+ * anybody looks, so they are put together by key only then.
  */
 export const watchAccess = (findAccess: FindAccess, everyMs = usualMs): WatchAccess => {
-  const groups = slotMap<string, Group>()
-  let holds = 0
+  const holds: Hold[] = []
   let timer: NodeJS.Timeout | undefined
 
-  const leave = (group: Group, hold: number): void => {
-    const { name, holders } = group
-    holders.delete(hold)
-    if (holders.size === 0 && groups.get(name) === group) groups.delete(name)
-    if (groups.size > 0) return
+  const isHeld = (hold: Hold): boolean => holds[hold.place] === hold
+
+  const leave = (hold: Hold): void => {
+    if (!isHeld(hold)) return
+    const last = holds.pop()
+    if (last && last !== hold) {
+      last.place = hold.place
+      holds[last.place] = last
+    }
+    if (holds.length > 0) return
     clearInterval(timer)
     timer = undefined
   }
 
-  const lose = ({ lost }: Holder, error: unknown): void => {
+  const lose = (hold: Hold, error: unknown): void => {
     // Views that cannot be read take no rights.
-    if (error instanceof Refusal) lost(error)
+    if (!isHeld(hold) || !(error instanceof Refusal)) return
+    leave(hold)
+    hold.holder.lost(error)
   }
 
-  const look = async (group: Group): Promise<void> => {
-    const { apiKey, organizationId, holders } = group
+  const look = async ({ apiKey, organizationId }: Used, group: readonly Hold[]): Promise<void> => {
     try {
       const access = await findAccess(apiKey, organizationId)
-      if (group.seen === access) return
-      group.seen = access
-      for (const holder of holders.all()) {
+      for (const hold of group) {
+        if (!isHeld(hold) || hold.seen === access) continue
+        hold.seen = access
         try {
-          holder.require(access)
+          hold.holder.require(access)
         } catch (error) {
-          lose(holder, error)
+          lose(hold, error)
         }
       }
     } catch (error) {
-      for (const holder of holders.all()) lose(holder, error)
+      for (const hold of group) lose(hold, error)
     }
   }
 
   const sweep = (): void => {
-    for (const group of groups.all()) void look(group)
+    const byKey = new Map<string, [Hold, ...Hold[]]>()
+    for (const hold of holds) {
+      const name = `${hold.organizationId} ${hold.apiKey}`
+      const group = byKey.get(name)
+      if (group) group.push(hold)
+      else byKey.set(name, [hold])
+    }
+    for (const group of byKey.values()) void look(group[0], group)
   }
 
-  return (used, holder) => {
-    const name = `${used.organizationId} ${used.apiKey}`
-    const group = groups.get(name) ?? { ...used, name, holders: slotMap(), seen: undefined }
-    groups.set(name, group)
-    const hold = holds++
-    const end = () => leave(group, hold)
-    group.holders.set(hold, {
-      ...holder,
-      lost(refusal) {
-        end()
-        holder.lost(refusal)
-      },
-    })
-    // What the new holder began with may have changed before it came.
-    group.seen = undefined
+  return ({ apiKey, organizationId }, holder) => {
+    const hold = { apiKey, organizationId, holder, seen: undefined, place: holds.length }
+    holds.push(hold)
     timer ??= setInterval(sweep, everyMs).unref()
-    return end
+    return () => leave(hold)
   }
 }
