@@ -58,31 +58,39 @@ const foldedWhole = (
   }
 }
 
+/**
+ * A document as it was before the steps and as they have left it. `cleared`: it was there, but not read.
+ */
+type Folding = { before: Document | undefined; now: Document | undefined; cleared: boolean }
+
 /** When a handler throws, this is the outcome of the `done` steps before that event. */
 const foldedOneByOne = (
   projection: EventProjection,
   steps: readonly RoutedEvent[],
   stored: ReadonlyMap<string, Document>,
 ): Folded => {
-  const views = new Map<string, Document | undefined>()
-  let cleared: Set<string> | undefined
+  const views = new Map<string, Folding>()
   let done = 0
+  const viewOf = (id: string): Folding => {
+    const known = views.get(id)
+    if (known) return known
+    const before = stored.get(id)
+    const view = { before, now: before, cleared: false }
+    views.set(id, view)
+    return view
+  }
   const fold = (event: RoutedEvent['event'], id: string) => {
-    const view = views.get(id) ?? (views.has(id) ? undefined : stored.get(id))
-    views.set(id, projected(projection, view, event, id))
+    const view = viewOf(id)
+    view.now = projected(projection, view.now, event, id)
   }
   for (const { event, clear, ids } of steps) {
     try {
       if (clear) {
         const paths = projection.indexes[clear.index]?.equals ?? []
-        for (const [id, view] of views)
-          if (view && matchesIndex(view, paths, clear.equals)) views.set(id, undefined)
+        for (const view of views.values())
+          if (view.now && matchesIndex(view.now, paths, clear.equals)) view.now = undefined
         for (const id of clear.stored)
-          if (!views.has(id)) {
-            views.set(id, undefined)
-            cleared ??= new Set()
-            cleared.add(id)
-          }
+          if (!views.has(id)) views.set(id, { before: undefined, now: undefined, cleared: true })
       }
       if (typeof ids === 'string') fold(event, ids)
       else for (const id of ids) fold(event, id)
@@ -92,8 +100,8 @@ const foldedOneByOne = (
     done++
   }
   const changes: DocumentChange[] = []
-  for (const [id, document] of views)
-    if (document !== stored.get(id) || cleared?.has(id)) changes.push({ id, document })
+  for (const [id, { before, now, cleared }] of views)
+    if (now !== before || cleared) changes.push({ id, document: now })
   return { changes, done }
 }
 

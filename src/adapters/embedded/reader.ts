@@ -18,14 +18,6 @@ export const logReader = ({
     return text
   }
 
-  /** Records are found by their last event, so the one that holds `upTo` may end after it. */
-  function* placesUpTo(after: number, upTo: number) {
-    for (const { key, value } of records.getRange({ start: after + 1 })) {
-      yield { position: key, text: textAt(key, value) }
-      if (key >= upTo) return
-    }
-  }
-
   /** @throws StoreDamaged where the index leads to another stream */
   function* placesOf(stream: string, from: number) {
     const start = `[${JSON.stringify(stream)},`
@@ -36,16 +28,19 @@ export const logReader = ({
     }
   }
 
-  /** The first records of a range, as many as make a batch. */
-  const batch = (places: Iterable<{ position: number; text: string }>): RecordedEvent[] => {
+  /** Takes records until they make a batch. */
+  const batch = () => {
     const events: RecordedEvent[] = []
     let chars = 0
-    for (const { position, text } of places) {
-      events.push(...eventsOf(text, position))
-      chars += text.length
-      if (events.length >= batchEvents || chars > batchChars) break
+    return {
+      events,
+      /** Whether it is full with this record. */
+      isFullWith(text: string, position: number): boolean {
+        for (const event of eventsOf(text, position)) events.push(event)
+        chars += text.length
+        return events.length >= batchEvents || chars > batchChars
+      },
     }
-    return events
   }
 
   const streamFrom = (stream: string, from: number) => ({
@@ -80,7 +75,8 @@ export const logReader = ({
 
     /** A batch of a stream, from a revision on. */
     slice(stream: string, from: number): RecordedEvent[] {
-      const events = batch(placesOf(stream, from))
+      const { events, isFullWith } = batch()
+      for (const { position, text } of placesOf(stream, from)) if (isFullWith(text, position)) break
       return events.slice(from - (events[0]?.revision ?? from))
     },
 
@@ -95,8 +91,14 @@ export const logReader = ({
     /** A batch of the whole log, after one position and up to another. */
     page(after: number, upTo: number): RecordedEvent[] {
       if (after >= upTo) return []
-      const events = batch(placesUpTo(after, upTo))
-      return events.filter(({ position }) => position > after && position <= upTo)
+      const { events, isFullWith } = batch()
+      for (const { key, value } of records.getRange({ start: after + 1 }))
+        if (isFullWith(textAt(key, value), key) || key >= upTo) break
+      // Records are found by their last event: the first may begin too early, the last end too late.
+      const isWithin = ({ position }: RecordedEvent) => position > after && position <= upTo
+      const [first] = events
+      const last = events.at(-1)
+      return first && last && isWithin(first) && isWithin(last) ? events : events.filter(isWithin)
     },
 
     /** The revision of the last event of a stream with this id. Reads all events after it. */

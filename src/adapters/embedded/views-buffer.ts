@@ -129,8 +129,10 @@ export const viewsBuffer = (db: ViewsDatabase) => {
     stored,
 
     /** A document as of the last commit. */
-    current: (table: Table, id: string): Document | undefined =>
-      table.changed.has(id) ? table.changed.get(id) : stored(table, id),
+    current(table: Table, id: string): Document | undefined {
+      const document = table.changed.get(id)
+      return document || table.changed.has(id) ? document : stored(table, id)
+    },
 
     /**
      * Takes what a commit changes in a table, roughly so many bytes. Call `requireWritten` before,

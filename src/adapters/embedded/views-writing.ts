@@ -1,7 +1,7 @@
 import type { Key } from 'lmdb'
 import type { Position } from '../../domain/event.ts'
 import type { Document } from '../../ports/views.ts'
-import { idOfTurned, turnedId } from './index-key.ts'
+import { turnedId } from './index-key.ts'
 import { absent, viewsCache } from './views-cache.ts'
 import { checkpointKey, type StoredIndex, type StoredTable } from './views-catalog.ts'
 import type { ViewsDatabase } from './views-database.ts'
@@ -43,6 +43,12 @@ const byKey = (a: readonly Part[], b: readonly Part[]): number => {
   return 0
 }
 
+/** A document that is to be written; `turned`: its id as its key has it. */
+type Change = { id: string; turned: string; after: Document | undefined }
+
+const byTurned = (a: Change, b: Change): number =>
+  a.turned < b.turned ? -1 : a.turned > b.turned ? 1 : 0
+
 /** By how much one write changes a total of an index. */
 type Delta = { key: Part[]; delta: number }
 
@@ -52,12 +58,16 @@ export const viewsWriting = (db: ViewsDatabase) => {
   const behind = idsBehind(db)
   const totals = new Map<string, number>()
 
-  const stored = ({ documents }: StoredTable, id: string): Document | undefined => {
+  const stored = (
+    { documents }: StoredTable,
+    id: string,
+    turned?: string,
+  ): Document | undefined => {
     const known = cache.get(documents, id)
     if (known) return known === absent ? undefined : known
-    const turned = turnedId(id)
-    if (behind.all(documents, turned)) return undefined
-    const read = db.get(documentKey(documents, turned)) as Document | undefined
+    const place = turned ?? turnedId(id)
+    if (behind.all(documents, place)) return undefined
+    const read = db.get(documentKey(documents, place)) as Document | undefined
     cache.set(documents, id, read)
     return read
   }
@@ -69,37 +79,47 @@ export const viewsWriting = (db: ViewsDatabase) => {
     else deltas.set(name, { key, delta })
   }
 
+  /** Writes a document. Its new entries are put, or added to those that are to be sorted. */
+  const writeDocument = (
+    table: Table,
+    { id, turned, after }: Change,
+    deltas: Map<string, Delta>,
+    added: readonly Part[][][],
+  ) => {
+    const { documents, places } = table
+    const before = stored(table, id, turned)
+    if (before === after) return
+    const key = documentKey(documents, turned)
+    if (after) {
+      db.putSync(key, after)
+      behind.add(documents, turned)
+    } else db.removeSync(key)
+    for (let n = 0; n < places.length; n++) {
+      const place = places[n]
+      if (!place || (before && after && place.isSame(before, after))) continue
+      const old = before && place.entry(place.entries, before, id)
+      const now = after && place.entry(place.entries, after, id)
+      if (old) db.removeSync(old as Key)
+      const sorted = added[n]
+      if (now && sorted) sorted.push(now)
+      else if (now) db.putSync(now as Key, null)
+      const isCounted = place.totals !== false
+      if (!isCounted || (before && after && place.isSameGroup(before, after))) continue
+      if (old) count(deltas, place.count(place.counts, old), -1)
+      if (now) count(deltas, place.count(place.counts, now), 1)
+    }
+  }
+
   /** Writes the documents and entries of a table. */
   const writeTable = (table: Table, deltas: Map<string, Delta>) => {
-    const { documents, places, changed } = table
+    const { places, changed } = table
     const sorts = changed.size >= sortedFrom
-    const ids = sorts ? [...changed.keys()].map(turnedId).sort().map(idOfTurned) : changed.keys()
+    const changes: Change[] = []
+    for (const [id, after] of changed) changes.push({ id, turned: turnedId(id), after })
+    if (sorts) changes.sort(byTurned)
     /** New entries by index, where they are sorted. */
-    const added = places.map((): Part[][] => [])
-    for (const id of ids) {
-      const before = stored(table, id)
-      const after = changed.get(id)
-      if (before === after) continue
-      const turned = turnedId(id)
-      const key = documentKey(documents, turned)
-      if (after) {
-        db.putSync(key, after)
-        behind.add(documents, turned)
-      } else db.removeSync(key)
-      for (let n = 0; n < places.length; n++) {
-        const place = places[n]
-        if (!place || (before && after && place.isSame(before, after))) continue
-        const old = before && place.entry(place.entries, before, id)
-        const now = after && place.entry(place.entries, after, id)
-        if (old) db.removeSync(old as Key)
-        if (now && sorts) added[n]?.push(now)
-        else if (now) db.putSync(now as Key, null)
-        const isCounted = place.totals !== false
-        if (!isCounted || (before && after && place.isSameGroup(before, after))) continue
-        if (old) count(deltas, place.count(place.counts, old), -1)
-        if (now) count(deltas, place.count(place.counts, now), 1)
-      }
-    }
+    const added = sorts ? places.map((): Part[][] => []) : []
+    for (const change of changes) writeDocument(table, change, deltas, added)
     for (const entries of added)
       for (const entry of entries.sort(byKey)) db.putSync(entry as Key, null)
   }
