@@ -1,27 +1,32 @@
 /** Disks that take longer than this to sync are not waited for, in milliseconds. */
 const shortMs = 0.5
+/** A commit of so many bytes takes twice as long as a small one, by the processor's work for them. */
+const doubling = 32_768
+/** So many of the last commits that were waited for have to be short. */
+const enough = 2
+const remembered = 8
 /** So often one is waited for all the same, so that a disk that has become fast is noticed. */
 const lookEvery = 64
-/** The weight of the latest commit in the average. */
-const latest = 0.25
 
 /**
  * Whether the event loop waits for a commit to be on disk. On a fast disk that costs less than
- * handing the commit to another thread and back (some 80 µs of CPU); on a slow one everything else
- * would stand still meanwhile. Told by how long the commits took that were waited for.
+ * handing the commit to another thread and back (80 to 300 µs of CPU); on a slow one everything
+ * else would stand still meanwhile. Told by the shortest of the commits that were waited for: any
+ * of them also takes long when the process has to wait for its core, which says nothing of the disk.
  */
 export const commitPace = () => {
-  let average = 0
+  let short: readonly boolean[] = new Array(remembered).fill(true)
   let handed = 0
+  const isFast = () => short.filter(Boolean).length >= enough
   return {
     waits(): boolean {
-      if (average <= shortMs) return true
+      if (isFast()) return true
       handed++
       return handed % lookEvery === 0
     },
-    /** How long a commit took that was waited for, in milliseconds. */
-    took(ms: number): void {
-      average += (ms - average) * latest
+    /** How long a commit of so many bytes took that was waited for, in milliseconds. */
+    took(ms: number, bytes: number): void {
+      short = [...short.slice(1), ms / (1 + bytes / doubling) <= shortMs]
     },
   }
 }

@@ -158,7 +158,7 @@ const logOver = (
       } finally {
         guard.committed()
       }
-      pace.took(performance.now() - written)
+      pace.took(performance.now() - written, bytes)
     },
     committed: () => {
       for (const { committed } of watchers) committed()
