@@ -30,7 +30,7 @@ export const turnBudget: Readonly<Record<TurnCount, number>> = {
 export const providerBudget: Readonly<Record<TurnCount, number>> = {
   ...turnBudget,
   bytes: 310_000,
-  parses: 7.3,
+  parses: 6.3,
   stringifies: 9,
   promises: 280,
   subscriptions: 15,
