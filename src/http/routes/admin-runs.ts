@@ -5,7 +5,7 @@ import { refusal } from '../../domain/refusal.ts'
 import type { ReplayRun } from '../../turns/replay-run.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
-import { pathId } from '../wire/fields.ts'
+import { givenId, pathId } from '../wire/fields.ts'
 import { replayed } from '../wire/replayed.ts'
 
 type Uses = { replayRun: ReplayRun }
@@ -17,7 +17,7 @@ const body = z
   .object({
     model: z.enum(['recorded', 'live']).default('recorded'),
     instructions: z
-      .record(pathId, instruction)
+      .record(givenId, instruction)
       .refine((all) => Object.keys(all).length <= mostInstructions, {
         error: `At most ${mostInstructions} instructions are replaced`,
       })

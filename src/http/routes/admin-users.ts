@@ -6,7 +6,7 @@ import type { SetSubscriptionCommand } from '../../../commands/set-subscription.
 import { creditUnit } from '../../domain/account/account.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
-import { credits, email, id, orAbsent, pathId, plan } from '../wire/fields.ts'
+import { credits, email, givenId, id, orAbsent, pathId, plan } from '../wire/fields.ts'
 
 type Uses = {
   setSubscription: SetSubscriptionCommand
@@ -32,7 +32,7 @@ const login = z.object({
   current_organization_id: id.nullable(),
 })
 
-const acceptance = z.object({ organization_id: pathId, allow_backing: orAbsent(z.boolean()) })
+const acceptance = z.object({ organization_id: givenId, allow_backing: orAbsent(z.boolean()) })
 
 /**
  * What only the platform decides about users: plan, credits, sign-ins

@@ -8,7 +8,7 @@ import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import type { RequireSubscription } from '../../turns/require-subscription.ts'
 import { refusals } from '../errors/responses.ts'
-import { integer } from '../wire/fields.ts'
+import { integer, pathId } from '../wire/fields.ts'
 import type { FileLinks } from '../wire/file-links.ts'
 
 type Uses = {
@@ -22,7 +22,7 @@ type Uses = {
 }
 
 const on_behalf_of = z.string().min(1).optional()
-const params = z.object({ content_id: z.string().min(1).max(64) })
+const params = z.object({ content_id: pathId })
 
 const list = z.object({
   page: integer(1, 1_000_000).default(1),

@@ -7,6 +7,7 @@ import type { ListManagementAgents } from '../../../queries/list-management-agen
 import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
 import { instruction } from '../wire/agents.ts'
+import { pathId } from '../wire/fields.ts'
 
 const managementAgentList = z.object({
   agents: z.array(
@@ -55,7 +56,7 @@ export const instructionRoutes =
         schema: {
           tags: ['management'],
           summary: 'Replace an agent’s instruction; needs a user key of an owner or admin',
-          params: z.object({ agent_id: z.string().min(1).max(64) }),
+          params: z.object({ agent_id: pathId }),
           body: z.object({ instruction }),
           response: {
             200: agentView.pick({ agent_id: true, updated_at: true }),

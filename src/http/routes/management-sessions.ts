@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { RequireProvisionedUser } from '../../../commands/require-provisioned-user.ts'
 import type { EraseSessions } from '../../turns/erase-sessions.ts'
 import { refusals } from '../errors/responses.ts'
-import { provisionedUser, sessionId } from '../wire/fields.ts'
+import { pathSessionId, provisionedUser } from '../wire/fields.ts'
 
 type Uses = { requireProvisionedUser: RequireProvisionedUser; eraseSessions: EraseSessions }
 
@@ -41,7 +41,7 @@ export const managementSessionRoutes =
         schema: {
           tags,
           summary: 'Delete one conversation of a user permanently',
-          params: provisionedUser.extend({ session_id: sessionId }),
+          params: provisionedUser.extend({ session_id: pathSessionId }),
           response: {
             200: deleted,
             ...refusals('management', ...refused, 'session_not_found'),

@@ -8,8 +8,7 @@ import type { ListDatastores } from '../../../queries/list-datastores.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import type { ClearDatastore } from '../../reactors/index-uploads.ts'
 import { refusals } from '../errors/responses.ts'
-import { boolean, orAbsent } from '../wire/fields.ts'
-import { datastoreId } from '../wire/knowledge.ts'
+import { boolean, orAbsent, pathId } from '../wire/fields.ts'
 
 type Uses = {
   createDatastore: CreateDatastoreCommand
@@ -20,7 +19,7 @@ type Uses = {
   waitForPosition: WaitForPosition
 }
 
-const params = z.object({ datastore_id: datastoreId })
+const params = z.object({ datastore_id: pathId })
 
 const newDatastore = z.object({
   display_name: z.string().trim().min(1).max(200),

@@ -5,7 +5,8 @@ import type { GetDatastore } from '../../../queries/get-datastore.ts'
 import type { ListFiles } from '../../../queries/list-files.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
-import { datastoreId, fileItem } from '../wire/knowledge.ts'
+import { pathId } from '../wire/fields.ts'
+import { fileItem } from '../wire/knowledge.ts'
 
 type Uses = {
   deleteFile: DeleteFileCommand
@@ -16,7 +17,7 @@ type Uses = {
   waitForPosition: WaitForPosition
 }
 
-const params = z.object({ datastore_id: datastoreId })
+const params = z.object({ datastore_id: pathId })
 
 const fileList = z.object({
   datastore_id: z.string(),

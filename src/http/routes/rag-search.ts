@@ -3,8 +3,7 @@ import { z } from 'zod'
 import type { GetDatastore } from '../../../queries/get-datastore.ts'
 import type { Knowledge } from '../../ports/knowledge.ts'
 import { refusals } from '../errors/responses.ts'
-import { orAbsent } from '../wire/fields.ts'
-import { datastoreId } from '../wire/knowledge.ts'
+import { orAbsent, pathId } from '../wire/fields.ts'
 
 type Uses = { getDatastore: GetDatastore; knowledge: Knowledge }
 
@@ -34,7 +33,7 @@ export const ragSearchRoutes =
         schema: {
           tags: ['knowledge'],
           summary: 'Find the passages of a DataStore that answer a query best',
-          params: z.object({ datastore_id: datastoreId }),
+          params: z.object({ datastore_id: pathId }),
           body: z.object({
             query: z.string().trim().min(1).max(2_000),
             limit: orAbsent(z.int().min(1).max(50)),

@@ -5,7 +5,7 @@ import type { ListUploads } from '../../../queries/list-uploads.ts'
 import type { UploadAndIndex } from '../../reactors/upload-and-index.ts'
 import { refusals } from '../errors/responses.ts'
 import { decodedFiles } from '../wire/base64-files.ts'
-import { integer, orAbsent } from '../wire/fields.ts'
+import { integer, orAbsent, pathId } from '../wire/fields.ts'
 import { datastoreId, filename, uploadItem, uploadStatus } from '../wire/knowledge.ts'
 import { multipartFiles } from '../wire/multipart-files.ts'
 
@@ -132,7 +132,7 @@ export const ragUploadRoutes =
         schema: {
           tags,
           summary: 'Get one upload; once it is ready, it can be searched',
-          params: z.object({ upload_id: z.string().min(1).max(128) }),
+          params: z.object({ upload_id: pathId }),
           response: {
             200: uploadItem.extend({ ready: z.boolean() }),
             ...refusals(group, 'upload_not_found'),

@@ -14,7 +14,7 @@ import { turnRefusals } from '../errors/turn-refusals.ts'
 import { answerChat, completion } from '../streams/answer-chat.ts'
 import { requireUsable } from '../wire/answer-format.ts'
 import { chatBody } from '../wire/chat.ts'
-import { orAbsent, sessionId } from '../wire/fields.ts'
+import { orAbsent, pathSessionId, sessionId } from '../wire/fields.ts'
 import { turnAsked } from '../wire/turn-asked.ts'
 
 type Uses = {
@@ -26,7 +26,7 @@ type Uses = {
   waitForPosition: WaitForPosition
 }
 
-const params = z.object({ session_id: sessionId })
+const params = z.object({ session_id: pathSessionId })
 const eventId = z.string().min(1).max(128)
 const scopes = ['orchestrator:invoke', 'sessions:messages']
 

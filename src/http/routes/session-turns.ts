@@ -15,7 +15,7 @@ import { type ChatStream, chatFormat } from '../streams/chat-format.ts'
 import { findFollowedTurn } from '../streams/followed-turn.ts'
 import { endingSignal, sendStream } from '../streams/sse.ts'
 import { type StreamFormat, turnFrames } from '../streams/turn-frames.ts'
-import { boolean, sessionId } from '../wire/fields.ts'
+import { boolean, pathSessionId } from '../wire/fields.ts'
 
 type Uses = {
   turns: Turns
@@ -28,7 +28,7 @@ type Uses = {
   clock: Clock
 }
 
-const params = z.object({ session_id: sessionId })
+const params = z.object({ session_id: pathSessionId })
 const on_behalf_of = z.string().min(1).optional()
 
 const reattach = z.object({

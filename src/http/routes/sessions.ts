@@ -10,7 +10,7 @@ import type { ListSessions } from '../../../queries/list-sessions.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { refusals } from '../errors/responses.ts'
 import { toolCall } from '../wire/client-tools.ts'
-import { boolean, integer, sessionId } from '../wire/fields.ts'
+import { boolean, integer, pathId, pathSessionId } from '../wire/fields.ts'
 import type { FileLinks } from '../wire/file-links.ts'
 
 type Uses = {
@@ -23,7 +23,7 @@ type Uses = {
   linksOf: FileLinks
 }
 
-const params = z.object({ session_id: sessionId })
+const params = z.object({ session_id: pathSessionId })
 const on_behalf_of = z.string().min(1).optional()
 const page = integer(1, Number.MAX_SAFE_INTEGER).default(1)
 
@@ -199,7 +199,7 @@ export const sessionRoutes =
         schema: {
           tags,
           summary: 'Get one message of a session',
-          params: params.extend({ event_id: z.string().min(1).max(128) }),
+          params: params.extend({ event_id: pathId }),
           querystring: status,
           response: {
             200: messageItem,

@@ -5,7 +5,7 @@ import type { FindSession } from '../../../queries/find-session.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { refusals } from '../errors/responses.ts'
-import { pathId, sessionId } from '../wire/fields.ts'
+import { pathId, pathSessionId } from '../wire/fields.ts'
 
 type Uses = {
   tellOutcome: TellOutcomeCommand
@@ -52,7 +52,7 @@ export const toolOutcomeRoutes =
         schema: {
           tags: ['approvals'],
           summary: 'Tell whether a call in doubt was made; its turn goes on',
-          params: z.object({ session_id: sessionId, run_id: pathId, tool_id: toolId }),
+          params: z.object({ session_id: pathSessionId, run_id: pathId, tool_id: toolId }),
           body: told,
           response: {
             200: z.object({

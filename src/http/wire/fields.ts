@@ -15,16 +15,28 @@ export const plan = z.enum(planIds).nullable()
 /** Credits on the wire have up to six decimals. */
 export const credits = z.number().min(-1e9).max(1e9)
 
-/** An id in a path. One of impossible form is not refused here: nothing is found by it. */
-export const pathId = z.string().min(1).max(64)
+/** An id of ours in a body. */
+export const givenId = z.string().min(1).max(64)
 
-/** A path that names a provisioned user. */
-export const provisionedUser = z.object({ user_id: pathId })
+const sessionForm = /^[A-Za-z0-9_.:-]{1,128}$/
 
 /** A session id, the client's own or ours (docs/contract/sessions.md#session-ids). */
 export const sessionId = z
   .string()
-  .regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'A session id has 1 to 128 of A-Z a-z 0-9 _ . : -')
+  .regex(sessionForm, 'A session id has 1 to 128 of A-Z a-z 0-9 _ . : -')
+
+/** Nothing has this id: it is what is asked for where a path has one of impossible form. */
+const unknownId = '?'
+
+const idLike = (form: RegExp) =>
+  z.string().transform((text) => (form.test(text) ? text : unknownId))
+
+/** Ids in paths. One of impossible form is not refused here: nothing is found by it. */
+export const pathId = idLike(/^.{1,64}$/s)
+export const pathSessionId = idLike(sessionForm)
+
+/** A path that names a provisioned user. */
+export const provisionedUser = z.object({ user_id: pathId })
 
 const word = String.raw`[^\s@"(),:;<>[\]\\\p{C}.]+`
 const label = String.raw`[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?`

@@ -62,7 +62,8 @@ t.test('the list: the newest first, in pages, filtered', async (t) => {
   for (const query of ['?content_type=text', '?status=done'])
     t.match(await ask('GET', query), { status: 400, body: { detail: /Allowed values/ } })
   for (const query of ['?page_size=101', '?page=0']) t.equal((await ask('GET', query)).status, 400)
-  t.match(await ask('GET', `/${unknown}`), { status: 404, code: 'content_not_found' })
+  for (const id of [unknown, 'a'.repeat(300)])
+    t.match(await ask('GET', `/${id}`), { status: 404, code: 'content_not_found' })
 })
 
 t.test('content belongs to its user, and to the organization', async (t) => {

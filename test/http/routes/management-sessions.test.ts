@@ -81,7 +81,10 @@ t.test('deleting the conversations of a provisioned user', async (t) => {
   t.match(await erase('DELETE', of(invited.body.user_id)), { status: 403, code: 'not_provisioned' })
   t.match(await erase('DELETE', of('nobody')), { status: 404, code: 'user_not_found' })
   t.match(await owner('DELETE', of(user_id)), { status: 403, code: 'insufficient_scopes' })
-  t.match(await erase('DELETE', `${path}/sessions/a%20b`), { status: 400 })
+  t.match(await erase('DELETE', `${path}/sessions/a%20b`), {
+    status: 404,
+    code: 'session_not_found',
+  })
 })
 
 t.test('a turn that runs is cancelled first', async (t) => {
