@@ -7,10 +7,11 @@ export const requireScopes = (
   required: readonly string[],
 ): void => {
   if (required.every((scope) => scopes.has(scope))) return
-  const missingScopes = required.filter((scope) => !scopes.has(scope))
+  const requiredScopes = [...new Set(required)]
+  const missingScopes = requiredScopes.filter((scope) => !scopes.has(scope))
   throw refusal('insufficient_scopes', {
     message: `The API key lacks: ${missingScopes.join(', ')}`,
-    requiredScopes: required,
+    requiredScopes,
     missingScopes,
     availableScopes: [...scopes],
   })

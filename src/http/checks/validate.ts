@@ -17,6 +17,16 @@ export class InvalidRequest extends Error {
   }
 }
 
+/** A value without its fields that are null: they count as absent. */
+const withoutNulls = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null))
+    : value
+
+/** What is wrong with a value that a schema refuses. A required field that is null is missing. */
+export const issuesOf = (schema: z.ZodType, value: unknown, { issues }: z.ZodError) =>
+  schema.safeParse(withoutNulls(value)).error?.issues ?? issues
+
 /**
  * zod parses every part of a request once, and handlers get the parsed value. A missing body lacks
  * every field.
@@ -29,8 +39,7 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({
   return (value: unknown) => {
     const parsed = schemaFor(value).safeParse(value)
     if (parsed.success) return { value: parsed.data }
-    const { issues } = (value === null && schema.safeParse({}).error) || parsed.error
-    return { error: new InvalidRequest(httpPart, issues) }
+    return { error: new InvalidRequest(httpPart, issuesOf(schema, value ?? {}, parsed.error)) }
   }
 }
 
@@ -40,6 +49,9 @@ declare module 'fastify' {
     rawBody: Buffer | undefined
   }
 }
+
+const compressed = () =>
+  refusal('unsupported_media_type', { message: 'The body must be JSON without a Content-Encoding' })
 
 /** Undefined for what is not JSON. */
 const parsed = (text: string): unknown => {
@@ -51,7 +63,7 @@ const parsed = (text: string): unknown => {
 }
 
 /**
- * JSON bodies: valid UTF-8, no `__proto__`, no half of a surrogate pair, and within bounds. An empty
+ * JSON bodies: not compressed, valid UTF-8, no `__proto__`, no half of a surrogate pair, and within bounds. An empty
  * body of any type counts as no body.
  */
 export const parseJson = (http: FastifyInstance): void => {
@@ -64,6 +76,8 @@ export const parseJson = (http: FastifyInstance): void => {
     (request, body: Buffer, done) => {
       request.rawBody = body
       if (body.length === 0) return done(null, undefined)
+      const { 'content-encoding': coding = 'identity' } = request.headers
+      if (coding !== 'identity') return done(compressed())
       if (!isUtf8(body)) return done(refusal('invalid_json'))
       const text = body.toString()
       const fault = complexity(text)

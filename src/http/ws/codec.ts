@@ -3,7 +3,7 @@ import type { TurnDone } from '../../agents/agent-event.ts'
 import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { TurnItem } from '../../turns/turn-log.ts'
 import { complexity, malformation } from '../checks/json-text.ts'
-import { InvalidRequest } from '../checks/validate.ts'
+import { InvalidRequest, issuesOf } from '../checks/validate.ts'
 import { wholeErrorOf } from '../errors/bodies.ts'
 import { toolCallsOf, usageOf } from '../streams/chat-format.ts'
 import { lifecycleOf } from '../streams/turn-frames.ts'
@@ -31,7 +31,7 @@ export const fieldsOf = <Schema extends z.ZodType>(
   frame: unknown,
 ): z.infer<Schema> => {
   const found = schema.safeParse(frame)
-  if (!found.success) throw new InvalidRequest('body', found.error.issues)
+  if (!found.success) throw new InvalidRequest('body', issuesOf(schema, frame, found.error))
   return found.data
 }
 

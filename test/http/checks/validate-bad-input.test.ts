@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import t from 'tap'
 import { raw } from '../../support/raw.ts'
@@ -56,6 +57,7 @@ t.test('bodies', async (t) => {
     ['a prototype', '{"constructor":{"prototype":{"x":1}}}', error(400, 'invalid_json')],
     ['empty', '', missing('messages')],
     ['null', 'null', missing('messages')],
+    ['null messages', '{"messages":null,"stream":null}', missing('messages')],
     ['no fields', '{}', missing('messages')],
     ['no messages', '{"messages":[]}', missing('messages')],
     ['no user', '{"messages":[{"role":"system","content":"a"}]}', missing('messages')],
@@ -158,7 +160,7 @@ t.test('what is strange and still good', async (t) => {
 })
 
 t.test('content types and sizes', async (t) => {
-  const { post, url, headers } = await started(t)
+  const { post, ask, url, headers } = await started(t)
   for (const type of [
     'text/plain',
     'application/x-www-form-urlencoded',
@@ -169,6 +171,12 @@ t.test('content types and sizes', async (t) => {
   ])
     t.match(await post('{}', type), error(415, 'unsupported_media_type'), type)
   t.match(await post('', 'application/x-www-form-urlencoded'), error(400, 'missing_required_field'))
+  const packed = { ...headers, 'content-encoding': 'gzip' }
+  t.match(
+    await ask(chat, { method: 'POST', headers: packed, body: gzipSync('{}') }),
+    error(415, 'unsupported_media_type'),
+    'compressed',
+  )
   t.match(await post(Buffer.alloc(10 * mebibyte + 1, ' ')), error(413, 'payload_too_large'))
   // fetch reads no answer once its connection breaks: the refusal must come before the end of it.
   const body = Buffer.alloc(30 * mebibyte, ' ')
@@ -236,15 +244,16 @@ t.test('queries', async (t) => {
 t.test('addresses', async (t) => {
   const { get, ask, headers } = await started(t)
   const refused = (status: number, code: string) => ({ status, headers: { 'x-error-code': code } })
-  for (const [id, expected] of [
-    ['%00', refused(400, 'invalid_query')],
-    ['%zz', refused(400, 'invalid_query')],
-    ['%ff%fe', refused(400, 'invalid_query')],
-    ['a%2Fb', refused(400, 'invalid_query')],
-    ['a'.repeat(10_000), refused(400, 'invalid_query')],
-    ['..%2f..%2fadmin', refused(400, 'invalid_query')],
-    ['constructor', refused(404, 'session_not_found')],
-  ] as const) {
+  for (const id of [
+    '%00',
+    '%zz',
+    '%ff%fe',
+    'a%2Fb',
+    'a'.repeat(10_000),
+    '..%2f..%2fadmin',
+    'constructor',
+  ]) {
+    const expected = refused(404, 'session_not_found')
     t.match(await get(`/api/external/sessions/${id}/messages`), expected, id.slice(0, 20))
     const unasked = await ask(`/api/external/sessions/${id}/messages`)
     t.match(unasked, refused(401, 'missing_api_key'), 'who asks comes first')
