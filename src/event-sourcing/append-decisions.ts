@@ -92,7 +92,7 @@ export const appendDecisions = (options: Options) => {
    * again on what it wrote.
    */
   return async (stream: AnyStream, cached: CachedStream): Promise<void> => {
-    cache.activate(stream, cached)
+    cached.busy = true
     while (cached.waiting.length > 0 || cached.loads.length > 0) {
       let loads = takenLoads(cached)
       const cold = !cached.known
