@@ -32,11 +32,15 @@ const withLast = (all: Lists, id: string): Lists => {
 
 const isAmong = (all: Lists, id: string): boolean => all.some((list) => list.includes(id))
 
-const closed = (state: Account, runId: string, charge: number): Account => ({
-  ...state,
-  balance: state.balance - charge,
-  reservations: released(state.reservations, runId),
-  ended: withLast(state.ended, runId),
+const closed = (
+  { balance, reservations, ended, grants }: Account,
+  runId: string,
+  charge: number,
+): Account => ({
+  balance: balance - charge,
+  reservations: released(reservations, runId),
+  ended: withLast(ended, runId),
+  grants,
 })
 
 /**
@@ -55,9 +59,11 @@ export const account: Aggregate<Account, typeof accountEvents> = {
       balance: state.balance + amount,
       grants: withLast(state.grants, grantId),
     }),
-    CreditsReserved: (state, { runId, amount }) => ({
-      ...state,
-      reservations: reserved(state.reservations, runId, amount),
+    CreditsReserved: ({ balance, reservations, ended, grants }, { runId, amount }) => ({
+      balance,
+      reservations: reserved(reservations, runId, amount),
+      ended,
+      grants,
     }),
     CreditsSettled: (state, { runId, amount }) => closed(state, runId, amount),
     ReservationReleased: (state, { runId }) => closed(state, runId, 0),
