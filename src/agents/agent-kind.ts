@@ -28,7 +28,7 @@ export type AgentStep = {
   /** Where it waited for the client in the turn before. */
   resume?: Suspended | undefined
   /** Set inside a loop. */
-  exitLoop?: Tool
+  exitLoop?: Tool | undefined
 }
 
 /** The last thing an agent's body gives; the runtime makes `agent_completed` of it. */

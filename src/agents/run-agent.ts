@@ -43,7 +43,7 @@ export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
     subscriber: Subscriber<AgentEvent>,
     listener: Listener = subscriber,
   ): void => {
-    const { at, journal, depth, parent, budget, resume } = place
+    const { turn, at, journal, depth, parent, outputs, budget, final, resume, exitLoop } = place
     if (depth > limits.depth)
       throw new AgentFault(`${agent.name} is more than ${limits.depth} levels deep`)
     if (resume && resume.agentId !== agent.agentId)
@@ -92,7 +92,21 @@ export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
     }
     if (recorded) started.replayed = true
     listener.next(started)
-    relayed(kinds[agent.agentType](agent, { stepId, ...place }, runtime), subscriber, {
+    // Spelled out: a place may be the step of the agent above, whose id would win.
+    const step: AgentStep = {
+      turn,
+      stepId,
+      at,
+      journal,
+      depth,
+      parent,
+      outputs,
+      budget,
+      final,
+      resume,
+      exitLoop,
+    }
+    relayed(kinds[agent.agentType](agent, step, runtime), subscriber, {
       next(event) {
         if (event.event === 'answered') {
           listener.next(completed(event.answer))
