@@ -124,6 +124,8 @@ export const laterApart = (uses: Uses): Later => {
       execArgv: [
         `--max-old-space-size=${heapMb}`,
         `--max-semi-space-size=${semiSpaceMb}`,
+        // As in the serving process: what dies young is not to be made in the old generation.
+        '--no-allocation-site-pretenuring',
         '--expose-gc',
       ],
       env: {},
