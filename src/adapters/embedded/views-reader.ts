@@ -42,7 +42,7 @@ export const viewsReader = (db: ViewsDatabase, { writeTable, stored }: ViewsBuff
       reverse ? { start: end, end: start, reverse } : { start, end, reverse }
     const [only, ...others] = ranges
     if (only && others.length === 0) {
-      yield* db.getLastParts({ ...way(only), offset, limit })
+      yield* db.getLastParts({ offset, limit, ...way(only) })
       return
     }
     const ordered = ranges.map((range) => db.getKeys(way(range)))
