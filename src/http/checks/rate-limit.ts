@@ -1,43 +1,45 @@
 import { LRUCache } from 'lru-cache'
 
+const minuteMs = 60_000
+const hourMs = 3_600_000
+
 /**
- * The exact times of the last requests within one window, oldest first, in a ring that grows by
- * doubling. 8 bytes a request; a check drops what has left the window and counts the rest.
+ * The exact times of a key's requests of the last hour, oldest first, in a ring that grows by doubling. 8 bytes a
+ * request; those of the last minute are the end of it. An object without functions: each would be one more place in
+ * memory that a check has to fetch.
  */
-export const slidingWindow = (lengthMs: number) => {
-  let times = new Float64Array(16)
-  let first = 0
-  let count = 0
+type Requests = {
+  times: Float64Array
+  first: number
+  count: number
+  /** How many of them have left the minute. */
+  older: number
+}
 
-  const at = (n: number): number => times[(first + n) % times.length] as number
+/** The place of a request in the ring, whose length is a power of two. */
+const placeOf = ({ times, first }: Requests, n: number): number => (first + n) & (times.length - 1)
 
-  const grow = () => {
-    const larger = new Float64Array(times.length * 2)
-    for (let n = 0; n < count; n++) larger[n] = at(n)
-    times = larger
-    first = 0
+const timeOf = (all: Requests, n: number): number => all.times[placeOf(all, n)] as number
+
+/** Drops what has left the hour, and passes over what has left the minute. */
+const leave = (all: Requests, now: number): void => {
+  while (all.count > 0 && timeOf(all, 0) <= now - hourMs) {
+    all.first = placeOf(all, 1)
+    all.count--
+    if (all.older > 0) all.older--
   }
+  while (all.older < all.count && timeOf(all, all.older) <= now - minuteMs) all.older++
+}
 
-  return {
-    /** Requests in the window that ends now. */
-    used(now: number): number {
-      while (count > 0 && at(0) <= now - lengthMs) {
-        first = (first + 1) % times.length
-        count--
-      }
-      return count
-    },
-    hit(now: number): void {
-      if (count === times.length) grow()
-      times[(first + count) % times.length] = now
-      count++
-    },
-    /** When the oldest request leaves the window; one window from now when it is empty. */
-    resetsAt: (now: number): number => (count > 0 ? at(0) : now) + lengthMs,
-    /** When fewer than `limit` requests will be left in the window. */
-    freeAt: (now: number, limit: number): number =>
-      (count >= limit && count > 0 ? at(count - limit) : now - lengthMs) + lengthMs,
+const hit = (all: Requests, now: number): void => {
+  if (all.count === all.times.length) {
+    const larger = new Float64Array(2 * all.count)
+    for (let n = 0; n < all.count; n++) larger[n] = timeOf(all, n)
+    all.times = larger
+    all.first = 0
   }
+  all.times[placeOf(all, all.count)] = now
+  all.count++
 }
 
 export type KeyLimits = { minute: number; hour: number }
@@ -53,45 +55,44 @@ export type WindowStanding = {
 
 const seconds = (ms: number): number => Math.ceil(ms / 1000)
 
+/** The window that begins behind the `before` oldest requests. */
+const standingOf = (
+  all: Requests,
+  before: number,
+  { limit, ms, now }: { limit: number; ms: number; now: number },
+): Window => {
+  const used = all.count - before
+  const oldest = used > 0 ? timeOf(all, before) : now
+  return { limit, remaining: Math.max(0, limit - used), reset: seconds(oldest + ms) }
+}
+
 /**
  * Two exact sliding windows per key (docs/contract/limits.md#rate-limits). A refused request is not
  * counted. The windows are empty after a restart, by design.
  */
 export const rateLimiter = (keys = 50_000) => {
-  const windows = new LRUCache<
-    string,
-    { minute: ReturnType<typeof slidingWindow>; hour: ReturnType<typeof slidingWindow> }
-  >({ max: keys })
+  const requests = new LRUCache<string, Requests>({ max: keys })
 
   return {
     /** The key's windows; the request is counted if there is room and `count` is set. */
     check(key: string, limits: KeyLimits, now: number, count: boolean): WindowStanding {
-      let kept = windows.get(key)
-      if (!kept) {
-        kept = { minute: slidingWindow(60_000), hour: slidingWindow(3_600_000) }
-        windows.set(key, kept)
+      let all = requests.get(key)
+      if (!all) {
+        all = { times: new Float64Array(16), first: 0, count: 0, older: 0 }
+        requests.set(key, all)
       }
-      const { minute, hour } = kept
+      leave(all, now)
+      const { minute, hour } = limits
       const full =
-        minute.used(now) >= limits.minute ? 'minute' : hour.used(now) >= limits.hour ? 'hour' : null
-      if (!full && count) {
-        minute.hit(now)
-        hour.hit(now)
-      }
+        all.count - all.older >= minute ? 'minute' : all.count >= hour ? 'hour' : undefined
+      if (!full && count) hit(all, now)
       const standing: WindowStanding = {
-        minute: {
-          limit: limits.minute,
-          remaining: Math.max(0, limits.minute - minute.used(now)),
-          reset: seconds(minute.resetsAt(now)),
-        },
-        hour: {
-          limit: limits.hour,
-          remaining: Math.max(0, limits.hour - hour.used(now)),
-          reset: seconds(hour.resetsAt(now)),
-        },
+        minute: standingOf(all, all.older, { limit: minute, ms: minuteMs, now }),
+        hour: standingOf(all, 0, { limit: hour, ms: hourMs, now }),
       }
       if (full) {
-        const free = kept[full].freeAt(now, limits[full])
+        // Fewer than the limit are left once the oldest of that many has gone.
+        const free = timeOf(all, all.count - limits[full]) + (full === 'minute' ? minuteMs : hourMs)
         standing.refused = { window: full, retryAfter: Math.max(1, seconds(free - now)) }
       }
       return standing

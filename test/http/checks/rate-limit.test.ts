@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { rateLimiter, slidingWindow } from '../../../src/http/checks/rate-limit.ts'
+import { rateLimiter } from '../../../src/http/checks/rate-limit.ts'
 
 const minuteMs = 60_000
 const hourMs = 3_600_000
@@ -66,15 +66,16 @@ t.test('two windows are what looking at every request says', async (t) => {
 })
 
 t.test('a window grows with what it holds and keeps the order', async (t) => {
-  const window = slidingWindow(1_000)
-  for (let n = 0; n < 500; n++) window.hit(n)
-  t.equal(window.used(500), 500)
-  t.equal(window.resetsAt(500), 1_000)
-  t.equal(window.used(1_249), 250)
-  for (let n = 0; n < 500; n++) window.hit(1_300 + n)
-  t.equal(window.used(1_800), 500)
-  t.equal(window.freeAt(1_800, 500), 2_300)
-  t.equal(window.freeAt(1_800, 1), 2_799)
+  const limiter = rateLimiter()
+  const check = (now: number, minute = 1_000, count = false) =>
+    limiter.check('key', { minute, hour: 1_000 }, now, count)
+  for (let n = 0; n < 500; n++) check(n * 100, 1_000, true)
+  t.match(check(50_000), { minute: { remaining: 500, reset: 60 }, hour: { remaining: 500 } })
+  t.match(check(84_900), { minute: { remaining: 750, reset: 85 }, hour: { remaining: 500 } })
+  for (let n = 0; n < 500; n++) check(110_000 + n * 100, 1_000, true)
+  t.match(check(159_900), { minute: { remaining: 500, reset: 170 }, hour: { remaining: 0 } })
+  t.match(check(159_900, 500).refused, { window: 'minute', retryAfter: 11 })
+  t.match(check(159_900, 501).refused, { window: 'hour', retryAfter: 3_441 })
 })
 
 t.test('keys do not count for each other', async (t) => {
