@@ -1,5 +1,6 @@
 import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import type { Commit, Document } from '../../ports/views.ts'
+import { absent, shownAs } from './views-cache.ts'
 import type { ViewsDatabase } from './views-database.ts'
 import { type Table, viewsWriting } from './views-writing.ts'
 import { writePace } from './write-pace.ts'
@@ -130,8 +131,8 @@ export const viewsBuffer = (db: ViewsDatabase) => {
 
     /** A document as of the last commit. */
     current(table: Table, id: string): Document | undefined {
-      const document = table.changed.get(id)
-      return document || table.changed.has(id) ? document : stored(table, id)
+      const changed = table.changed.get(id)
+      return changed ? shownAs(changed) : stored(table, id)
     },
 
     /**
@@ -139,7 +140,7 @@ export const viewsBuffer = (db: ViewsDatabase) => {
      * and `taken` after.
      */
     take(table: Table, { changes, position }: Omit<Commit, 'view'>, bytes: number) {
-      for (const { id, document } of changes) table.changed.set(id, document)
+      for (const { id, document } of changes) table.changed.set(id, document ?? absent)
       table.checkpoint = position
       dirty.set(table, (dirty.get(table) ?? 0) + bytes)
     },

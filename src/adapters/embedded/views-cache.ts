@@ -18,8 +18,11 @@ const weight = (value: unknown): number => {
   return sum
 }
 
-/** Marks a document that is known not to exist. */
+/** Marks a document that is known not to exist: so one look in a map tells what is not known. */
 export const absent: Document = Object.freeze({})
+
+export const shownAs = (document: Document): Document | undefined =>
+  document === absent ? undefined : document
 
 /** Documents by keyspace, then by id. */
 type Half = Map<number, Map<string, Document>>

@@ -2,7 +2,7 @@ import type { Key } from 'lmdb'
 import type { Position } from '../../domain/event.ts'
 import type { Document } from '../../ports/views.ts'
 import { turnedId } from './index-key.ts'
-import { absent, viewsCache } from './views-cache.ts'
+import { shownAs, viewsCache } from './views-cache.ts'
 import { checkpointKey, type StoredIndex, type StoredTable } from './views-catalog.ts'
 import type { ViewsDatabase } from './views-database.ts'
 import { idsBehind } from './views-ids.ts'
@@ -17,7 +17,8 @@ const keptTotals = 20_000
 export type Table = StoredTable & {
   places: readonly (StoredIndex & ReturnType<typeof placesIn>)[]
   checkpoint: Position
-  changed: Map<string, Document | undefined>
+  /** Those that are gone as `absent`. */
+  changed: Map<string, Document>
 }
 
 export const tableOf = (stored: StoredTable, checkpoint: Position): Table => ({
@@ -34,11 +35,17 @@ const nameOf = (key: readonly Part[]): string => {
   return name
 }
 
-/** Roughly the order of keys: that neighbours are written one after another is enough. */
+/**
+ * Roughly the order of keys of one keyspace: that neighbours are written one after another is enough. Texts are told
+ * apart first, as V8 compares them faster where it knows that they are texts.
+ */
 const byKey = (a: readonly Part[], b: readonly Part[]): number => {
-  for (let n = 0; n < a.length; n++) {
-    const [one, other] = [a[n] ?? '', b[n] ?? '']
-    if (one !== other) return one < other ? -1 : 1
+  for (let n = 1; n < a.length; n++) {
+    const one = a[n] ?? ''
+    const other = b[n] ?? ''
+    if (typeof one === 'string' && typeof other === 'string') {
+      if (one !== other) return one < other ? -1 : 1
+    } else if (one !== other) return one < other ? -1 : 1
   }
   return 0
 }
@@ -58,16 +65,12 @@ export const viewsWriting = (db: ViewsDatabase) => {
   const behind = idsBehind(db)
   const totals = new Map<string, number>()
 
-  const stored = (
-    { documents }: StoredTable,
-    id: string,
-    turned?: string,
-  ): Document | undefined => {
+  const stored = ({ documents }: StoredTable, id: string): Document | undefined => {
     const known = cache.get(documents, id)
-    if (known) return known === absent ? undefined : known
-    const place = turned ?? turnedId(id)
-    if (behind.all(documents, place)) return undefined
-    const read = db.get(documentKey(documents, place)) as Document | undefined
+    if (known) return shownAs(known)
+    const turned = turnedId(id)
+    if (behind.all(documents, turned)) return undefined
+    const read = db.get(documentKey(documents, turned)) as Document | undefined
     cache.set(documents, id, read)
     return read
   }
@@ -87,7 +90,7 @@ export const viewsWriting = (db: ViewsDatabase) => {
     added: readonly Part[][][],
   ) => {
     const { documents, places } = table
-    const before = stored(table, id, turned)
+    const before = behind.all(documents, turned) ? undefined : stored(table, id)
     if (before === after) return
     const key = documentKey(documents, turned)
     if (after) {
@@ -115,7 +118,8 @@ export const viewsWriting = (db: ViewsDatabase) => {
     const { places, changed } = table
     const sorts = changed.size >= sortedFrom
     const changes: Change[] = []
-    for (const [id, after] of changed) changes.push({ id, turned: turnedId(id), after })
+    for (const [id, document] of changed)
+      changes.push({ id, turned: turnedId(id), after: shownAs(document) })
     if (sorts) changes.sort(byTurned)
     /** New entries by index, where they are sorted. */
     const added = sorts ? places.map((): Part[][] => []) : []
