@@ -5,6 +5,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import { authenticate, credentialsOf } from '../checks/authenticate.ts'
+import { refuseConnection } from '../errors/client-error.ts'
 import { refusals } from '../errors/responses.ts'
 import {
   boundStranger,
@@ -53,6 +54,8 @@ export const wsChatRoutes =
         done()
       },
     })
+
+    http.websocketServer.on('wsClientError', refuseConnection(clock.id))
 
     const authenticated = authenticate(findAccess, clock)
     const authenticatedEarly: onRequestHookHandler = (request, reply, done) => {

@@ -96,6 +96,10 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
   })
+  // What a client expects beyond 100-continue is passed over; Node would answer 417 by itself.
+  http.server.on('checkExpectation', (request, response) =>
+    http.server.emit('request', request, response),
+  )
   http.setValidatorCompiler(validatorCompiler)
   http.setSerializerCompiler(() => jsonLine)
   http.setReplySerializer(jsonLine)

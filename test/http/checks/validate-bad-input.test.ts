@@ -289,6 +289,8 @@ t.test('addresses', async (t) => {
       headers: { 'x-error-code': 'method_not_allowed', allow: 'GET, HEAD' },
     })
   t.match(await method('DELETE', chat), { status: 405, headers: { allow: 'POST' } })
+  const expecting = { method: 'PUT', headers: { ...headers, expect: 'something' } }
+  t.match(await ask('/api/external/sessions', expecting), error(405, 'method_not_allowed'))
   const head = await method('HEAD')
   t.match(head, { status: 200, text: '', headers: { 'x-ratelimit-limit': String } })
   t.match(await ask('/api/external/sessions', { method: 'HEAD' }), { status: 401, text: '' })

@@ -43,6 +43,17 @@ t.test('a refused upgrade is an ordinary refusal', async (t) => {
   })
 })
 
+t.test('an upgrade that is no handshake of WebSocket is not valid HTTP', async (t) => {
+  const { url } = await startApp(t)
+  const { 'sec-websocket-key': _, ...keyless } = toWebSocket
+  for (const headers of [keyless, { ...toWebSocket, 'sec-websocket-version': '99' }])
+    t.match(await raw(url)('/ws/chat', { headers }), {
+      status: 400,
+      headers: { 'x-request-id': String, 'x-error-code': 'malformed_request' },
+      body: { error: { code: 'malformed_request' } },
+    })
+})
+
 t.test('an upgrade that is not taken: the request is answered as it is', async (t) => {
   const { server, key } = await startChat(t, { text: 'Hello from the double.' })
   const ask = raw(server.url)
