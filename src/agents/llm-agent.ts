@@ -34,6 +34,7 @@ type Told = Extract<ModelEvent, { type: 'done' }>
 const shortAnswer = 4_096
 
 const noOffer = {}
+const noResults: ReadonlyMap<string, string> = new Map()
 
 /** What is offered to a model: the agent's own tools, its sub-agents, the client's tools. */
 const offerOf = (
@@ -77,7 +78,7 @@ const converse = (
   const { model, name, id, price, takes } = models.resolve(agent.model)
   const below = step.depth < limits.depth ? activeBelow(agent, step) : []
   const offer = offerOf(tools, below, turn.clientTools)
-  const settings = { model: id, ...settingsFor(agent, turn.settings) }
+  const settings = settingsFor(agent, turn.settings)
   const longest = longestAnswer(settings) ?? shortAnswer
 
   const format = step.final ? turn.format : undefined
@@ -204,7 +205,7 @@ const converse = (
       if (subscriber.closed) return
       if (failure !== undefined) throw recordedFailure(failure)
       const asked = most ? shortened(settings, most.tokens) : settings
-      const request: ModelRequest = { messages, ...asked, ...(last ? noOffer : offer) }
+      const request: ModelRequest = { model: id, messages, ...asked, ...(last ? noOffer : offer) }
       if (format) request.format = format
       journal.asks?.(at, request)
       const answer = recorded ? from(toldAgain(recorded)) : model.stream(request, turn.whole)
@@ -217,7 +218,7 @@ const converse = (
     else call()
   }
 
-  const { results = new Map() } = turn.resume ?? {}
+  const results = turn.resume?.results ?? noResults
   ask(1, '', resume ? [...opening, ...answeredCalls(resume, results)] : opening, to)
 }
 

@@ -8,11 +8,12 @@ import type { AgentConfig } from './agent.ts'
 export const settingsFor = (
   { temperature, maxTokens }: Pick<AgentConfig, 'temperature' | 'maxTokens'>,
   asked: ModelSettings = {},
-): ModelSettings => ({
-  ...(temperature === null ? {} : { temperature }),
-  ...(maxTokens === null || asked.maxCompletionTokens !== undefined ? {} : { maxTokens }),
-  ...asked,
-})
+): ModelSettings => {
+  const own: ModelSettings = {}
+  if (temperature !== null) own.temperature = temperature
+  if (maxTokens !== null && asked.maxCompletionTokens === undefined) own.maxTokens = maxTokens
+  return Object.assign(own, asked)
+}
 
 /** The most tokens of one answer. */
 export const longestAnswer = ({

@@ -2,7 +2,7 @@ import type { AnyProjection } from '../../projections/projection.ts'
 import { latest } from '../domain/event.ts'
 import { type LogBatch, StoreUnavailable } from '../ports/event-store.ts'
 import type { Commit, Document, DocumentChange, Views } from '../ports/views.ts'
-import { folded, listOf } from './fold.ts'
+import { folded } from './fold.ts'
 import { batchRouter, type Cursor, type RoutedBatch, type RoutedEvent } from './router.ts'
 
 /** Where a projection's documents are read and written: one generation of the views, or memory. */
@@ -29,15 +29,15 @@ const fetched = async (
   { name }: AnyProjection,
   steps: readonly RoutedEvent[],
 ): Promise<ReadonlyMap<string, Document>> => {
-  const [only, second] = steps
-  if (only && !second && !only.clear) return projectionStore.load(name, listOf(only.ids))
-  const ids = new Set<string>()
+  const ids: string[] = []
   for (const { ids: own, clear } of steps) {
-    if (typeof own === 'string') ids.add(own)
-    else for (const id of own) ids.add(id)
+    // The events of one append follow each other, and are mostly about the same document.
+    if (typeof own === 'string') {
+      if (own !== ids.at(-1)) ids.push(own)
+    } else for (const id of own) ids.push(id)
     if (clear) clear.stored = await projectionStore.idsOf(name, clear.index, clear.equals)
   }
-  return ids.size > 0 ? projectionStore.load(name, [...ids]) : noDocuments
+  return ids.length > 0 ? projectionStore.load(name, ids) : noDocuments
 }
 
 /** Folds what concerns one projection. */

@@ -25,7 +25,7 @@ export const matchesIndex = (
 ) => paths.every((path, n) => valueAt(document, path) === values[n])
 
 /** The ids of a step as a list. */
-export const listOf = (ids: RoutedEvent['ids']): readonly string[] =>
+const listOf = (ids: RoutedEvent['ids']): readonly string[] =>
   typeof ids === 'string' ? [ids] : ids
 
 type Folded = { changes: DocumentChange[]; error?: unknown; done: number }

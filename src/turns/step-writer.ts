@@ -34,6 +34,15 @@ export const stepWriter = ({ stepOf, record, onFault, answers = 0 }: Uses) => {
   let timer: NodeJS.Timeout | undefined
   let keepsUp = false
 
+  const stepsOf = (events: readonly AgentEvent[]): SessionEvent[] => {
+    const steps: SessionEvent[] = []
+    for (const event of events) {
+      const step = stepOf(event)
+      if (step) steps.push(step)
+    }
+    return steps
+  }
+
   const later = (): void => {
     timer ??= setTimeout(() => soon().catch(() => undefined), recordAfterMs)
   }
@@ -46,7 +55,7 @@ export const stepWriter = ({ stepOf, record, onFault, answers = 0 }: Uses) => {
     waiting = []
     bound = false
     try {
-      await record(now.flatMap((event) => stepOf(event) ?? []))
+      await record(stepsOf(now))
       answered += now.filter(isAnswer).length
     } catch (error) {
       waiting = [...now, ...waiting]
@@ -72,8 +81,7 @@ export const stepWriter = ({ stepOf, record, onFault, answers = 0 }: Uses) => {
 
   const unwritten = (isMessage: boolean): SessionEvent[] => {
     const only = isMessage && answered + waiting.filter(isAnswer).length === 1
-    const left = only ? waiting.filter((event) => !isAnswer(event)) : waiting
-    return left.flatMap((event) => stepOf(event) ?? [])
+    return stepsOf(only ? waiting.filter((event) => !isAnswer(event)) : waiting)
   }
 
   const settled = async (isMessage: boolean): Promise<SessionEvent[]> => {
