@@ -69,7 +69,7 @@ export const viewsCache = () => {
     },
     set: (keyspace: number, id: string, document: Document | undefined) =>
       keep(keyspace, id, document ?? absent),
-    /** The same for what is known already; nothing else is kept. */
+    /** For what is known already; nothing else is kept. */
     replace(keyspace: number, id: string, document: Document | undefined): void {
       if (young.get(keyspace)?.has(id) || old.get(keyspace)?.has(id))
         keep(keyspace, id, document ?? absent)

@@ -8,8 +8,6 @@ import type { ViewsDatabase } from './views-database.ts'
 import { idsBehind } from './views-ids.ts'
 import { documentKey, type Part, placesIn } from './views-keys.ts'
 
-/** From so many changes on, they are written in the order of their keys: neighbours share pages. */
-const sortedFrom = 1_000
 /** So many totals of indexes are kept in memory. */
 const keptTotals = 20_000
 
@@ -19,6 +17,8 @@ export type Table = StoredTable & {
   checkpoint: Position
   /** Those that are gone as `absent`. */
   changed: Map<string, Document>
+  /** What the last write had. Turns that were under way then change the same documents once more. */
+  written: ReadonlyMap<string, Document>
 }
 
 export const tableOf = (stored: StoredTable, checkpoint: Position): Table => ({
@@ -26,6 +26,7 @@ export const tableOf = (stored: StoredTable, checkpoint: Position): Table => ({
   places: Object.values(stored.indexes).map((index) => ({ ...index, ...placesIn(index) })),
   checkpoint,
   changed: new Map(),
+  written: new Map(),
 })
 
 /** Gives different texts for keys whose parts differ only in type. */
@@ -50,8 +51,8 @@ const byKey = (a: readonly Part[], b: readonly Part[]): number => {
   return 0
 }
 
-/** A document that is to be written; `turned`: its id as its key has it. */
-type Change = { id: string; turned: string; after: Document | undefined }
+/** A document that is to be written; `turned`: its id as its key has it. One that is new is not in the cache. */
+type Change = { id: string; turned: string; isNew: boolean; after: Document | undefined }
 
 const byTurned = (a: Change, b: Change): number =>
   a.turned < b.turned ? -1 : a.turned > b.turned ? 1 : 0
@@ -65,11 +66,14 @@ export const viewsWriting = (db: ViewsDatabase) => {
   const behind = idsBehind(db)
   const totals = new Map<string, number>()
 
-  const stored = ({ documents }: StoredTable, id: string): Document | undefined => {
-    const known = cache.get(documents, id)
-    if (known) return shownAs(known)
-    const turned = turnedId(id)
+  const stored = (
+    { documents, written }: Table,
+    id: string,
+    turned = turnedId(id),
+  ): Document | undefined => {
     if (behind.all(documents, turned)) return undefined
+    const known = written.get(id) ?? cache.get(documents, id)
+    if (known) return shownAs(known)
     const read = db.get(documentKey(documents, turned)) as Document | undefined
     cache.set(documents, id, read)
     return read
@@ -82,15 +86,15 @@ export const viewsWriting = (db: ViewsDatabase) => {
     else deltas.set(name, { key, delta })
   }
 
-  /** Writes a document. Its new entries are put, or added to those that are to be sorted. */
+  /** Writes a document, and removes its old entries. */
   const writeDocument = (
     table: Table,
-    { id, turned, after }: Change,
+    { id, turned, isNew, after }: Change,
     deltas: Map<string, Delta>,
     added: readonly Part[][][],
   ) => {
     const { documents, places } = table
-    const before = behind.all(documents, turned) ? undefined : stored(table, id)
+    const before = isNew ? undefined : stored(table, id, turned)
     if (before === after) return
     const key = documentKey(documents, turned)
     if (after) {
@@ -103,9 +107,7 @@ export const viewsWriting = (db: ViewsDatabase) => {
       const old = before && place.entry(place.entries, before, id)
       const now = after && place.entry(place.entries, after, id)
       if (old) db.removeSync(old as Key)
-      const sorted = added[n]
-      if (now && sorted) sorted.push(now)
-      else if (now) db.putSync(now as Key, null)
+      if (now) added[n]?.push(now)
       const isCounted = place.totals !== false
       if (!isCounted || (before && after && place.isSameGroup(before, after))) continue
       if (old) count(deltas, place.count(place.counts, old), -1)
@@ -113,19 +115,21 @@ export const viewsWriting = (db: ViewsDatabase) => {
     }
   }
 
-  /** Writes the documents and entries of a table. */
-  const writeTable = (table: Table, deltas: Map<string, Delta>) => {
-    const { places, changed } = table
-    const sorts = changed.size >= sortedFrom
+  /** Writes the documents of a table, then the new entries of each index, in the order of their keys. */
+  const writeTable = (table: Table, deltas: Map<string, Delta>): readonly Change[] => {
+    const { documents, places, changed } = table
     const changes: Change[] = []
-    for (const [id, document] of changed)
-      changes.push({ id, turned: turnedId(id), after: shownAs(document) })
-    if (sorts) changes.sort(byTurned)
-    /** New entries by index, where they are sorted. */
-    const added = sorts ? places.map((): Part[][] => []) : []
+    for (const [id, document] of changed) {
+      const turned = turnedId(id)
+      const isNew = behind.all(documents, turned)
+      changes.push({ id, turned, isNew, after: shownAs(document) })
+    }
+    changes.sort(byTurned)
+    const added = places.map((): Part[][] => [])
     for (const change of changes) writeDocument(table, change, deltas, added)
     for (const entries of added)
       for (const entry of entries.sort(byKey)) db.putSync(entry as Key, null)
+    return changes
   }
 
   const writeTotals = (deltas: ReadonlyMap<string, Delta>): Map<string, number> => {
@@ -145,22 +149,24 @@ export const viewsWriting = (db: ViewsDatabase) => {
 
     /**
      * Writes the changed documents, entries, totals and checkpoints of tables, in one transaction.
-     * `bulk`: they are not likely to be read soon, so new ones are not kept in memory.
+     * `bulk`: they are not likely to be changed again soon, so they are not kept in memory.
      */
     write(tables: readonly Table[], bulk: boolean): void {
+      const written = new Map<Table, readonly Change[]>()
       const now = db.transactionSync(() => {
         const deltas = new Map<string, Delta>()
         for (const table of tables) {
-          if (table.changed.size > 0) writeTable(table, deltas)
+          if (table.changed.size > 0) written.set(table, writeTable(table, deltas))
           db.putSync(checkpointKey(table), table.checkpoint)
         }
         return writeTotals(deltas)
       })
       if (totals.size > keptTotals) totals.clear()
       for (const [name, total] of now) totals.set(name, total)
-      const keep = bulk ? cache.replace : cache.set
-      for (const table of tables) {
-        for (const [id, after] of table.changed) keep(table.documents, id, after)
+      for (const [table, changes] of written) {
+        for (const { id, isNew, after } of changes)
+          if (!isNew) cache.replace(table.documents, id, after)
+        table.written = bulk ? new Map() : table.changed
         // Not `clear`: V8 would keep the old generation's table with all of them.
         table.changed = new Map()
       }
