@@ -2,6 +2,7 @@ import { readModels } from '../../projections/all.ts'
 import type { ReadModel } from '../../projections/projection.ts'
 import { latest, type Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
+import type { Ending } from '../support/ending.ts'
 import { type FeedHistory, type Opened, shownBy } from './feed-history.ts'
 import { ended, ending, type FeedBatch, itemsOf, type Told } from './item.ts'
 import { type Joined, type LiveUses, live } from './live.ts'
@@ -86,7 +87,7 @@ export const feeds = (uses: Uses) => {
    * As `upToNow`, then changes as they happen. Ends when the consumer is too slow (`cut`) or at
    * `close`.
    */
-  const follow = (asked: FeedRequest, signal: AbortSignal, cut: () => void): Following => {
+  const follow = (asked: FeedRequest, signal: Ending, cut: () => void): Following => {
     const { organizationId, model } = asked
     let joined: Joined
     const join = async () => {
@@ -96,7 +97,7 @@ export const feeds = (uses: Uses) => {
     }
     const earlier = untilJoined(asked, join)
     const leave = () => joined?.leave()
-    signal.addEventListener('abort', leave, { once: true })
+    signal.addEventListener('abort', leave)
 
     const end = async () => {
       await earlier.return(undefined)

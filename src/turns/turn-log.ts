@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../agents/agent-event.ts'
+import type { Ending } from '../support/ending.ts'
 
 /** One item that clients see of a turn: its events in order, then its end. */
 export type TurnItem =
@@ -15,47 +16,6 @@ const argumentsIn = (item: TurnItem): number => {
   return length
 }
 
-type Kept = {
-  items: TurnItem[]
-  closed: boolean
-  /** Those who wait for more, as long as somebody does. */
-  sleeping: (() => void)[] | undefined
-}
-
-const wake = (kept: Kept): void => {
-  const { sleeping } = kept
-  kept.sleeping = undefined
-  for (const resume of sleeping ?? []) resume()
-}
-
-/** Not in each log: V8 would make a hidden class and a prototype for each. */
-async function* followed(
-  kept: Kept,
-  from: number,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<readonly TurnItem[]> {
-  const { items } = kept
-  let next = Math.max(0, from)
-  const sleep = (resume: () => void) => {
-    kept.sleeping ??= []
-    kept.sleeping.push(resume)
-  }
-  const stop = () => wake(kept)
-  signal?.addEventListener('abort', stop)
-  try {
-    while (!signal?.aborted) {
-      if (next < items.length) {
-        const batch = items.slice(next)
-        next = items.length
-        yield batch
-      } else if (kept.closed) return
-      else await new Promise<void>(sleep)
-    }
-  } finally {
-    signal?.removeEventListener('abort', stop)
-  }
-}
-
 /**
  * The items of one turn, kept so that any number of clients can follow it from any place. Each
  * client pulls from its own place, so a slow one delays no other and needs no buffer. `first` is
@@ -63,8 +23,21 @@ async function* followed(
  */
 export const turnLog = (first = 0) => {
   const items: TurnItem[] = []
-  const kept: Kept = { items, closed: false, sleeping: undefined }
   let characters = 0
+  let closed = false
+  /** Those who wait for more, as long as somebody does. */
+  let sleeping: (() => void)[] | undefined
+
+  const wake = () => {
+    const woken = sleeping
+    sleeping = undefined
+    for (const resume of woken ?? []) resume()
+  }
+
+  const sleep = (resume: () => void) => {
+    sleeping ??= []
+    sleeping.push(resume)
+  }
 
   return {
     /** The number of the first item that is kept. */
@@ -74,15 +47,42 @@ export const turnLog = (first = 0) => {
     push(item: TurnItem): void {
       items.push(item)
       characters += item.event === 'token' ? item.text.length + 50 : 200 + argumentsIn(item)
-      if (kept.sleeping) wake(kept)
+      if (sleeping) wake()
     },
     close(): void {
-      kept.closed = true
-      wake(kept)
+      closed = true
+      wake()
     },
-    /** Items from a place on, in batches, until the turn has ended or the signal aborts. */
-    follow: (from: number, signal?: AbortSignal): AsyncGenerator<readonly TurnItem[]> =>
-      followed(kept, from - first, signal),
+    /**
+     * Items from a place on, in batches, until the turn has ended or the signal aborts. It is not a generator, which
+     * would take several promises more for each batch.
+     */
+    follow(from: number, signal?: Ending): AsyncIterableIterator<readonly TurnItem[]> {
+      let next = Math.max(0, from - first)
+      const stop = () => wake()
+      signal?.addEventListener('abort', stop)
+      const end = () => {
+        signal?.removeEventListener('abort', stop)
+        return { done: true, value: undefined } as const
+      }
+      const following = {
+        async next() {
+          while (!signal?.aborted) {
+            if (next < items.length) {
+              const value = items.slice(next)
+              next = items.length
+              return { done: false, value } as const
+            }
+            if (closed) break
+            await new Promise<void>(sleep)
+          }
+          return end()
+        },
+        return: async () => end(),
+        [Symbol.asyncIterator]: () => following,
+      }
+      return following
+    },
     /** Roughly the memory it takes, in characters. */
     size: (): number => characters,
   }

@@ -10,7 +10,7 @@ import { sseBytes, type Told } from '../../feeds/item.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { sendLines, wantsLines } from '../streams/ndjson.ts'
-import { endingSignal, sendStream } from '../streams/sse.ts'
+import { endingOf, sendStream } from '../streams/sse.ts'
 import { boolean, id, logPosition } from '../wire/fields.ts'
 
 type Uses = { feeds: Feeds; getOrganization: GetOrganization }
@@ -84,7 +84,7 @@ export const adminFeedRoutes =
 
     /** Frames until the client disconnects, is too slow, or loses its right. */
     const frames = (reply: FastifyReply, asked: FeedRequest) => {
-      const told = feeds.follow(asked, endingSignal(reply), () => reply.raw.destroy())
+      const told = feeds.follow(asked, endingOf(reply), () => reply.raw.destroy())
       return { next: () => told.next().then(framed), return: told.return }
     }
 

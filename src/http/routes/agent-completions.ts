@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { FindAgents } from '../../../queries/find-agents.ts'
 import { refusal } from '../../domain/refusal.ts'
+import type { Ending } from '../../support/ending.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { requireFor } from '../checks/authenticate.ts'
@@ -112,8 +113,8 @@ export const agentCompletionRoutes =
         if (!agent) throw refusal('agent_not_found')
         const named = { agentId, agentName: agent.name, model: agent.model ?? defaultModel }
         if (stream) {
-          const framesOf = (one: LiveTurn, ending: AbortSignal) =>
-            turnFrames(one, agentFormat(one, named))(beginning, ending)
+          const framesOf = (one: LiveTurn, ending: Ending) =>
+            turnFrames(one, agentFormat(one, named), beginning, ending)
           return streamTurn(request, reply, { turn, framesOf, cancels: false })
         }
         onGone(reply, turn, false)

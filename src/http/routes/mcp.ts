@@ -3,13 +3,14 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { FindAgents } from '../../../queries/find-agents.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { signalOf } from '../../support/ending.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import { toolsPage } from '../mcp/agent-tools.ts'
 import { callAgent } from '../mcp/call-agent.ts'
 import { cancellations as cancellationsOf } from '../mcp/cancellations.ts'
 import { sendResponse, webRequest } from '../mcp/exchange.ts'
 import { requireOrigin } from '../mcp/origins.ts'
-import { endingSignal } from '../streams/sse.ts'
+import { endingOf } from '../streams/sse.ts'
 
 type Uses = {
   beginTurn: BeginTurn
@@ -95,7 +96,7 @@ export const mcpRoutes =
         cancellations.see(request)
         loading ??= load()
         const handler = await loading
-        const asked = webRequest(request, endingSignal(reply))
+        const asked = webRequest(request, signalOf(endingOf(reply)))
         requests.set(asked, request)
         const response = await handler.fetch(asked, { parsedBody: body })
         if (method === 'initialize' && response.ok) reply.header('mcp-session-id', clock.id())

@@ -8,7 +8,7 @@ import type { EraseTurn } from '../../turns/erase-turn.ts'
 import type { FindTurn, FoundTurn } from '../../turns/find-turn.ts'
 import { refusals } from '../errors/responses.ts'
 import { responseFrames } from '../streams/response-frames.ts'
-import { endingSignal, sendStream } from '../streams/sse.ts'
+import { endingOf, sendStream } from '../streams/sse.ts'
 import { boolean, integer, pathId } from '../wire/fields.ts'
 import type { FileLinks } from '../wire/file-links.ts'
 import { inputItem, inputItemOf } from '../wire/input-items.ts'
@@ -101,8 +101,8 @@ export const responseReadRoutes =
         if (!stream) return shown(found)
         const { turn, isPast } = found
         if (!turn) throw refusal('stream_not_found')
-        const frames = responseFrames(turn, { echo: noEcho, after, isPast })
-        return sendStream(reply, frames(endingSignal(reply)))
+        const frames = responseFrames(turn, { echo: noEcho, after, isPast }, endingOf(reply))
+        return sendStream(reply, frames)
       },
     )
 

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import type { JsonSchemas } from '../../ports/json-schemas.ts'
 import type { Delegate } from '../../security/delegate.ts'
+import type { Ending } from '../../support/ending.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { FindTurn } from '../../turns/find-turn.ts'
 import type { GoOn } from '../../turns/go-on.ts'
@@ -96,8 +97,8 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
           request.forgetBody()
           const echo = echoOf(body)
           if (body.stream) {
-            const framesOf = (one: LiveTurn, ending: AbortSignal) =>
-              responseFrames(one, { echo })(ending)
+            const framesOf = (one: LiveTurn, ending: Ending) =>
+              responseFrames(one, { echo }, ending)
             return streamTurn(request, reply, { turn, framesOf, cancels: false })
           }
           if (background) {

@@ -13,7 +13,7 @@ import { agentFormat } from '../streams/agent-format.ts'
 import { shownAgents } from '../streams/answer-turn.ts'
 import { type ChatStream, chatFormat } from '../streams/chat-format.ts'
 import { findFollowedTurn } from '../streams/followed-turn.ts'
-import { endingSignal, sendStream } from '../streams/sse.ts'
+import { endingOf, sendStream } from '../streams/sse.ts'
 import { type StreamFormat, turnFrames } from '../streams/turn-frames.ts'
 import { boolean, pathSessionId } from '../wire/fields.ts'
 
@@ -98,8 +98,8 @@ export const sessionTurnRoutes =
           includeUsage: include_usage,
         }
         const { turn, from } = followed
-        const frames = turnFrames(turn, await formatOf(turn, options))
-        return sendStream(reply, frames(from, endingSignal(reply)))
+        const format = await formatOf(turn, options)
+        return sendStream(reply, turnFrames(turn, format, from, endingOf(reply)))
       },
     )
 

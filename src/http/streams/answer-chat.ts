@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { Ending } from '../../support/ending.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { pendingApprovals } from '../wire/approvals.ts'
 import type { ChatBody } from '../wire/chat.ts'
@@ -83,8 +84,8 @@ export const answerChat = (
   if (stream) {
     const agents = shownAgents(request, options?.agent_events)
     const includeUsage = options?.include_usage === true
-    const framesOf = (one: LiveTurn, ending: AbortSignal) =>
-      turnFrames(one, chatFormat(one, { model, ...agents, includeUsage }))(beginning, ending)
+    const framesOf = (one: LiveTurn, ending: Ending) =>
+      turnFrames(one, chatFormat(one, { model, includeUsage, ...agents }), beginning, ending)
     return streamTurn(request, reply, { turn, framesOf, cancels })
   }
   onGone(reply, turn, cancels)

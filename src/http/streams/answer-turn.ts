@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TurnDone } from '../../agents/agent-event.ts'
+import type { Ending } from '../../support/ending.ts'
 import type { LiveTurn, Outcome } from '../../turns/turn.ts'
 import type { AgentEvents, ChatStream } from './chat-format.ts'
-import { endingSignal, sendStream, whenGone } from './sse.ts'
+import { endingOf, sendStream, whenGone } from './sse.ts'
 
 /** How long an answer waits for its turn to begin, so that a refusal still has its own status. */
 const beginMs = 150
@@ -61,7 +62,7 @@ export const begunSoon = (turn: LiveTurn): Promise<LiveTurn> =>
 
 type Streamed = {
   turn: LiveTurn
-  framesOf(turn: LiveTurn, ending: AbortSignal): AsyncGenerator<string | Uint8Array>
+  framesOf(turn: LiveTurn, ending: Ending): AsyncGenerator<string | Uint8Array>
   /** The client wants the turn cancelled when it disconnects. */
   cancels: boolean
 }
@@ -75,7 +76,7 @@ export const streamTurn = async (
   reply: FastifyReply,
   { turn, framesOf, cancels }: Streamed,
 ) => {
-  const ending = endingSignal(reply)
+  const ending = endingOf(reply)
   onGone(reply, turn, cancels)
   const begun = await begunSoon(turn)
   request.streamedRun = begun.runId

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { endingSignal } from './sse.ts'
+import { endingOf } from './sse.ts'
 
 /** Whole lines, in text or bytes, some at a time. */
 export type Lines = AsyncIterable<string | Uint8Array>
@@ -16,7 +16,7 @@ export const wantsLines = ({ headers }: FastifyRequest): boolean =>
  * connection: a partial answer must not look complete.
  */
 export const sendLines = (reply: FastifyReply, lines: Lines): FastifyReply => {
-  endingSignal(reply).addEventListener('abort', () => reply.raw.destroy())
+  endingOf(reply).addEventListener('abort', () => reply.raw.destroy())
   reply.header('content-type', `${mediaType}; charset=utf-8`)
   return reply.send(Readable.from(lines, { objectMode: false, highWaterMark: 65_536 }))
 }

@@ -1,5 +1,6 @@
 import type { TurnDone } from '../../agents/agent-event.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import type { Ending } from '../../support/ending.ts'
 import { jsonString } from '../../support/plain-json.ts'
 import { branchOrder } from '../../turns/branch-order.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
@@ -37,116 +38,116 @@ const endings = {
  * memory always gives the same events, so that a client goes on exactly where it was. A signal that
  * aborts with a refusal ends them with an `error`.
  */
-export const responseFrames = (
+export async function* responseFrames(
   turn: LiveTurn,
   { echo, after = -1, isPast = false }: ResponseStream,
-) =>
-  async function* (signal?: AbortSignal): AsyncGenerator<string> {
-    const { runId } = turn
-    const item_id = `msg_${runId}`
-    const place = `"item_id":"${item_id}","output_index":0,"content_index":0`
-    let number = 0
-    /** The message has begun. */
-    let opened = false
+  signal?: Ending,
+): AsyncGenerator<string> {
+  const { runId } = turn
+  const item_id = `msg_${runId}`
+  const place = `"item_id":"${item_id}","output_index":0,"content_index":0`
+  let number = 0
+  /** The message has begun. */
+  let opened = false
 
-    const numbered = (type: string, fields: () => string): string => {
-      const n = number++
-      return n > after
-        ? `event: ${type}\nid: ${n}\ndata: {"type":"${type}",${fields()},"sequence_number":${n}}\n\n`
-        : ''
-    }
-    const event = (type: string, fields: object): string =>
-      numbered(type, () => JSON.stringify(fields).slice(1, -1))
-    const told = (type: string, progress: Progress): string =>
-      numbered(type, () => `"response":${JSON.stringify(responseOf(turn, progress, echo))}`)
-
-    const opening = (): string => {
-      if (opened) return ''
-      opened = true
-      const item = { ...outputMessageOf(runId, '', 'in_progress'), content: [] }
-      const [part] = outputMessageOf(runId, '', 'in_progress').content
-      return (
-        event('response.output_item.added', { output_index: 0, item }) +
-        event('response.content_part.added', { item_id, output_index: 0, content_index: 0, part })
-      )
-    }
-
-    const delta = (text: string): string =>
-      text === ''
-        ? ''
-        : opening() +
-          numbered(
-            'response.output_text.delta',
-            () => `${place},"delta":${jsonString(text)},"logprobs":[]`,
-          )
-
-    const closing = (text: string, status: 'completed' | 'incomplete'): string => {
-      const item = outputMessageOf(runId, text, status)
-      const at = { item_id, output_index: 0, content_index: 0 }
-      return (
-        event('response.output_text.done', { ...at, text, logprobs: [] }) +
-        event('response.content_part.done', { ...at, part: item.content[0] }) +
-        event('response.output_item.done', { output_index: 0, item })
-      )
-    }
-
-    const calls = (done: TurnDone): string =>
-      callsIn(done)
-        .map((item, n) => {
-          const output_index = n + (opened ? 1 : 0)
-          const at = { item_id: item.id, output_index }
-          const begun = { ...item, arguments: '', status: 'in_progress' }
-          return [
-            event('response.output_item.added', { output_index, item: begun }),
-            ...piecesOf(item.arguments).map((delta) =>
-              event('response.function_call_arguments.delta', { ...at, delta }),
-            ),
-            event('response.function_call_arguments.done', {
-              ...at,
-              name: item.name,
-              arguments: item.arguments,
-            }),
-            event('response.output_item.done', { output_index, item }),
-          ].join('')
-        })
-        .join('')
-
-    /** How an earlier attempt, or what is past, was numbered is not known: the end comes in any case. */
-    const pass = (): void => {
-      const { attempt = 1 } = turn
-      if ((isPast || attempt > 1) && number <= after) number = after + 1
-    }
-
-    const ended = (progress: Progress): string => {
-      if (!('done' in progress)) {
-        pass()
-        return told(endings.failed, progress)
-      }
-      const { done, status } = progress
-      const response = responseOf(turn, progress, echo)
-      const begun = hasMessage(status, done) ? opening() : ''
-      if (done.text !== '' || status === 'cancelled') pass()
-      const whole = response.status === 'completed' ? 'completed' : 'incomplete'
-      const message = opened ? closing(done.text, whole) : ''
-      const ending = endings[response.status as keyof typeof endings]
-      return begun + message + calls(done) + told(ending, progress)
-    }
-
-    const begun = { status: 'in_progress' } as const
-    const start = told('response.created', begun) + told('response.in_progress', begun)
-    if (start !== '') yield start
-    const ordered = branchOrder()
-    for await (const items of turn.log.follow(0, signal)) {
-      let text = ''
-      for (const item of items.flatMap(ordered))
-        if (item.event === 'token') text += delta(item.text)
-        else if (item.event === 'done' || item.event === 'failed')
-          text += ended(progressAt(await turn.outcome))
-      if (text !== '') yield text
-    }
-    const { reason } = signal ?? {}
-    if (reason instanceof Refusal) {
-      const { code } = reason
-      yield event('error', { code, message: messageOf(reason), param: null })
-    }
+  const numbered = (type: string, fields: () => string): string => {
+    const n = number++
+    return n > after
+      ? `event: ${type}\nid: ${n}\ndata: {"type":"${type}",${fields()},"sequence_number":${n}}\n\n`
+      : ''
   }
+  const event = (type: string, fields: object): string =>
+    numbered(type, () => JSON.stringify(fields).slice(1, -1))
+  const told = (type: string, progress: Progress): string =>
+    numbered(type, () => `"response":${JSON.stringify(responseOf(turn, progress, echo))}`)
+
+  const opening = (): string => {
+    if (opened) return ''
+    opened = true
+    const item = { ...outputMessageOf(runId, '', 'in_progress'), content: [] }
+    const [part] = outputMessageOf(runId, '', 'in_progress').content
+    return (
+      event('response.output_item.added', { output_index: 0, item }) +
+      event('response.content_part.added', { item_id, output_index: 0, content_index: 0, part })
+    )
+  }
+
+  const delta = (text: string): string =>
+    text === ''
+      ? ''
+      : opening() +
+        numbered(
+          'response.output_text.delta',
+          () => `${place},"delta":${jsonString(text)},"logprobs":[]`,
+        )
+
+  const closing = (text: string, status: 'completed' | 'incomplete'): string => {
+    const item = outputMessageOf(runId, text, status)
+    const at = { item_id, output_index: 0, content_index: 0 }
+    return (
+      event('response.output_text.done', { ...at, text, logprobs: [] }) +
+      event('response.content_part.done', { ...at, part: item.content[0] }) +
+      event('response.output_item.done', { output_index: 0, item })
+    )
+  }
+
+  const calls = (done: TurnDone): string =>
+    callsIn(done)
+      .map((item, n) => {
+        const output_index = n + (opened ? 1 : 0)
+        const at = { item_id: item.id, output_index }
+        const begun = { ...item, arguments: '', status: 'in_progress' }
+        return [
+          event('response.output_item.added', { output_index, item: begun }),
+          ...piecesOf(item.arguments).map((delta) =>
+            event('response.function_call_arguments.delta', { ...at, delta }),
+          ),
+          event('response.function_call_arguments.done', {
+            ...at,
+            name: item.name,
+            arguments: item.arguments,
+          }),
+          event('response.output_item.done', { output_index, item }),
+        ].join('')
+      })
+      .join('')
+
+  /** How an earlier attempt, or what is past, was numbered is not known: the end comes in any case. */
+  const pass = (): void => {
+    const { attempt = 1 } = turn
+    if ((isPast || attempt > 1) && number <= after) number = after + 1
+  }
+
+  const ended = (progress: Progress): string => {
+    if (!('done' in progress)) {
+      pass()
+      return told(endings.failed, progress)
+    }
+    const { done, status } = progress
+    const response = responseOf(turn, progress, echo)
+    const begun = hasMessage(status, done) ? opening() : ''
+    if (done.text !== '' || status === 'cancelled') pass()
+    const whole = response.status === 'completed' ? 'completed' : 'incomplete'
+    const message = opened ? closing(done.text, whole) : ''
+    const ending = endings[response.status as keyof typeof endings]
+    return begun + message + calls(done) + told(ending, progress)
+  }
+
+  const begun = { status: 'in_progress' } as const
+  const start = told('response.created', begun) + told('response.in_progress', begun)
+  if (start !== '') yield start
+  const ordered = branchOrder()
+  for await (const items of turn.log.follow(0, signal)) {
+    let text = ''
+    for (const item of items.flatMap(ordered))
+      if (item.event === 'token') text += delta(item.text)
+      else if (item.event === 'done' || item.event === 'failed')
+        text += ended(progressAt(await turn.outcome))
+    if (text !== '') yield text
+  }
+  const { reason } = signal ?? {}
+  if (reason instanceof Refusal) {
+    const { code } = reason
+    yield event('error', { code, message: messageOf(reason), param: null })
+  }
+}

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { WatchAccess } from '../../security/watch-access.ts'
+import { type Ending, endable } from '../../support/ending.ts'
 import { credentialsOf, requireStill } from '../checks/authenticate.ts'
 
 const keepAlive = ': keep-alive\n\n'
@@ -123,24 +124,24 @@ export const whenGone = ({ raw }: FastifyReply, gone: () => void): void => {
  * Aborts when the client disconnects before the answer has ended, and when the key loses a right
  * that the request has needed; its reason is then the refusal.
  */
-export const endingSignal = (reply: FastifyReply): AbortSignal => {
+export const endingOf = (reply: FastifyReply): Ending => {
   const { request, server } = reply
-  const ending = new AbortController()
+  const { ending, end } = endable()
   const { apiKey = '' } = credentialsOf(request)
   const { organizationId } = request.access
   const unwatch = server.watchAccess(
     { apiKey, organizationId },
     {
       require: (access) => requireStill(request, access),
-      lost: (refusal) => ending.abort(refusal),
+      lost: end,
     },
   )
   const { raw } = reply
   const close = () => {
     unwatch()
-    if (!raw.writableFinished) ending.abort()
+    if (!raw.writableFinished) end()
   }
   if (raw.closed) close()
   else raw.once('close', close)
-  return ending.signal
+  return ending
 }

@@ -1,5 +1,6 @@
 import type { TurnDone } from '../../agents/agent-event.ts'
 import { Refusal } from '../../domain/refusal.ts'
+import type { Ending } from '../../support/ending.ts'
 import { jsonString } from '../../support/plain-json.ts'
 import { branchOrder } from '../../turns/branch-order.ts'
 import { failureCodeOf } from '../../turns/failure-code.ts'
@@ -116,70 +117,74 @@ const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undef
  * so that a client continues exactly where it was. A signal that aborts with a refusal ends them
  * with it, at the place that was reached.
  */
-export const turnFrames = ({ runId, log, attempt = 1 }: LiveTurn, format: StreamFormat) =>
-  async function* (from: StreamPlace, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-    const run = attempt > 1 ? `${runId}_${attempt}` : runId
-    let { item: n, part: after, characters } = from
-    /** The place that was reached. */
-    let last = `${n}.${Math.max(0, after)}:${characters}`
-    const framed = (place: string, data: string): string => {
-      last = place
-      return frame(`${run}:${place}`, data)
-    }
-    const begins = Buffer.from(`id: ${run}:`)
-    const before = Buffer.from(`\ndata: ${format.token.before}`)
-    const ends = Buffer.from(`${format.token.after}\n\n`)
-
-    // Place 0 is the opening; the turn's items follow it.
-    let opening = ''
-    if (n === 0) {
-      if (after < 0) opening = framed('0.0:0', format.opening)
-      n = 1
-      after = -1
-    }
-    // What comes earlier is put in order too: places are those in the order that was sent.
-    let at = format.inBranchOrder ? log.first + 1 : n
-    const ordered = format.inBranchOrder ? branchOrder() : undefined
-
-    const write = (item: TurnItem, to: Writing): void => {
-      if (at++ < n) return
-      if (item.event === 'token') {
-        if (after < 0) {
-          characters += item.text.length
-          last = `${n}.0:${characters}`
-          to.put(begins)
-          to.write(last)
-          to.put(before)
-          to.write(jsonString(item.text))
-          to.put(ends)
-        }
-      } else {
-        const parts = partsOf(item, format)
-        for (let part = Math.max(0, after + 1); part < parts.length; part++) {
-          const data = parts[part]
-          if (data) to.write(framed(`${n}.${part}:${characters}`, data))
-        }
-      }
-      after = -1
-      n++
-    }
-
-    // It goes with the first items, where they are there already.
-    if (opening !== '' && log.end() < at) {
-      yield Buffer.from(opening)
-      opening = ''
-    }
-    for await (const items of log.follow(at - 1, signal)) {
-      const bytes = utf8Of((to) => {
-        to.write(opening)
-        for (const item of ordered ? items.flatMap(ordered) : items) write(item, to)
-      })
-      opening = ''
-      if (bytes.length > 0) yield bytes
-    }
-    const { reason } = signal ?? {}
-    if (reason instanceof Refusal) {
-      const refused = failure(reason.code, reason.message)
-      yield Buffer.from(opening + framed(last, refused) + framed(last, done))
-    }
+export async function* turnFrames(
+  { runId, log, attempt = 1 }: LiveTurn,
+  format: StreamFormat,
+  from: StreamPlace,
+  signal?: Ending,
+): AsyncGenerator<Uint8Array> {
+  const run = attempt > 1 ? `${runId}_${attempt}` : runId
+  let { item: n, part: after, characters } = from
+  /** The place that was reached. */
+  let last = `${n}.${Math.max(0, after)}:${characters}`
+  const framed = (place: string, data: string): string => {
+    last = place
+    return frame(`${run}:${place}`, data)
   }
+  const begins = Buffer.from(`id: ${run}:`)
+  const before = Buffer.from(`\ndata: ${format.token.before}`)
+  const ends = Buffer.from(`${format.token.after}\n\n`)
+
+  // Place 0 is the opening; the turn's items follow it.
+  let opening = ''
+  if (n === 0) {
+    if (after < 0) opening = framed('0.0:0', format.opening)
+    n = 1
+    after = -1
+  }
+  // What comes earlier is put in order too: places are those in the order that was sent.
+  let at = format.inBranchOrder ? log.first + 1 : n
+  const ordered = format.inBranchOrder ? branchOrder() : undefined
+
+  const write = (item: TurnItem, to: Writing): void => {
+    if (at++ < n) return
+    if (item.event === 'token') {
+      if (after < 0) {
+        characters += item.text.length
+        last = `${n}.0:${characters}`
+        to.put(begins)
+        to.write(last)
+        to.put(before)
+        to.write(jsonString(item.text))
+        to.put(ends)
+      }
+    } else {
+      const parts = partsOf(item, format)
+      for (let part = Math.max(0, after + 1); part < parts.length; part++) {
+        const data = parts[part]
+        if (data) to.write(framed(`${n}.${part}:${characters}`, data))
+      }
+    }
+    after = -1
+    n++
+  }
+
+  // It goes with the first items, where they are there already.
+  if (opening !== '' && log.end() < at) {
+    yield Buffer.from(opening)
+    opening = ''
+  }
+  for await (const items of log.follow(at - 1, signal)) {
+    const bytes = utf8Of((to) => {
+      to.write(opening)
+      for (const item of ordered ? items.flatMap(ordered) : items) write(item, to)
+    })
+    opening = ''
+    if (bytes.length > 0) yield bytes
+  }
+  const { reason } = signal ?? {}
+  if (reason instanceof Refusal) {
+    const refused = failure(reason.code, reason.message)
+    yield Buffer.from(opening + framed(last, refused) + framed(last, done))
+  }
+}

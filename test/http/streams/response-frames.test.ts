@@ -44,7 +44,7 @@ const told = async (
   signal?: AbortSignal,
 ) => {
   let text = ''
-  for await (const frame of responseFrames(turn, { echo: noEcho, ...stream })(signal)) text += frame
+  for await (const frame of responseFrames(turn, { echo: noEcho, ...stream }, signal)) text += frame
   return text
     .split('\n\n')
     .filter(Boolean)
