@@ -179,7 +179,14 @@ const open = ({ dataDir, secret, ring: first, head, fresh }: LaterBegin) =>
     }
     const { events } = follower
     const projections = projectionsAt('later')
-    const projecting = projector({ store: events, views, projections, renewed: viewsRenewed, log })
+    const projecting = projector({
+      store: events,
+      views,
+      projections,
+      renewed: viewsRenewed,
+      gathered: true,
+      log,
+    })
     opened.add(projecting.stop)
     await projecting.start()
     const reads = auditReads({

@@ -45,6 +45,7 @@ type LoopOptions = Leadership & {
   done: (outcomes: readonly FoldedBatch[]) => void
   /** Emits when the stored checkpoints went back. */
   renewed?: Observable<unknown>
+  gathered?: boolean | undefined
   telemetry?: Telemetry | undefined
 }
 
@@ -55,7 +56,7 @@ type LoopOptions = Leadership & {
  */
 export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
   const { store, views, cursors, fold, serially, leading, done, log, signal } = options
-  const { renewed = NEVER } = options
+  const { renewed = NEVER, gathered } = options
 
   const settled = (outcomes: readonly FoldedBatch[]) => {
     for (const { cursor, position, error } of outcomes) {
@@ -104,7 +105,7 @@ export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
     )
     const steps = defer(() => serially(begin)).pipe(
       switchMap((after) => {
-        const feed = stretches(store, after, ending.signal)
+        const feed = stretches(store, after, ending.signal, gathered)
         return defer(() => feed.next()).pipe(
           concatMap(({ done, value }) =>
             done ? of(false) : serially(() => step(value)).then(() => true),

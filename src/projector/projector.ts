@@ -44,6 +44,8 @@ type Options = {
   lease?: Lease
   /** Emits when the stored checkpoints went back: what was folded is gone. */
   renewed?: Observable<unknown>
+  /** The log's end moves from time to time only: what is new by then is folded together. */
+  gathered?: boolean
   log?: Log
   /** Undefined: nothing is traced. */
   telemetry?: Telemetry | undefined
@@ -92,8 +94,20 @@ export const projector = (options: Options) => {
   const project = (right: () => boolean) => {
     leading = right
     const { signal } = stopping
-    const { telemetry } = options
-    const doing = { telemetry, store, views, cursors, fold, serially, leading, done, log, signal }
+    const { telemetry, gathered } = options
+    const doing = {
+      telemetry,
+      gathered,
+      store,
+      views,
+      cursors,
+      fold,
+      serially,
+      leading,
+      done,
+      log,
+      signal,
+    }
     return projectorLoop(renewed ? { ...doing, renewed } : doing)
   }
 

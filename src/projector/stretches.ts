@@ -4,7 +4,9 @@ import { type EventStore, type LogBatch, type RecordedEvent, START } from '../po
 /** Events folded together while the end of the log is far. */
 const stretch = 4_000
 /** Roughly a stretch of the log: nearer than this, its end is folded as it comes. */
-const far = { events: 2 * stretch, bytes: 16 * 1024 * 1024 } as const
+const usual = { events: 2 * stretch, bytes: 16 * 1024 * 1024 } as const
+/** Where events were gathered, all of them are folded together. */
+const none = { events: 0, bytes: 0 } as const
 /** A smaller batch is the end of the log, or nearly so. */
 const large = 500
 
@@ -16,13 +18,15 @@ type Log = Pick<EventStore, 'feed' | 'head' | 'distance'>
 /**
  * The feed after a position. While the end of the log is far, its batches are joined: a document is
  * then loaded and folded once for more events. What is held is at most a stretch and a batch of the
- * feed.
+ * feed. `gathered`: batches are joined up to the end of the log.
  */
 export async function* stretches(
   { feed, head, distance }: Log,
   after: Position,
   signal: AbortSignal,
+  gathered = false,
 ): AsyncGenerator<Stretch> {
+  const far = gathered ? none : usual
   let end: Position = START
   const isFar = async (position: Position): Promise<boolean> => {
     const left = distance(position, end)

@@ -35,9 +35,10 @@ const logOf = (end: () => number, sizes: readonly number[]) => {
   }
 }
 
-const all = async (log: ReturnType<typeof logOf>): Promise<Stretch[]> => {
+const all = async (log: ReturnType<typeof logOf>, gathered = false): Promise<Stretch[]> => {
   const found: Stretch[] = []
-  for await (const one of stretches(log, START, new AbortController().signal)) found.push(one)
+  const { signal } = new AbortController()
+  for await (const one of stretches(log, START, signal, gathered)) found.push(one)
   return found
 }
 
@@ -59,6 +60,23 @@ t.test('far from the end, batches are joined; near it they come as they are', as
     'no gap, no double',
   )
   t.ok(found.every(({ events, position }) => events.at(-1)?.position === position))
+})
+
+t.test('where events were gathered, all up to the end of the log are joined', async (t) => {
+  const log = logOf(() => 5_700, [1_000, 1_000, 1_000, 1_000, 1_000, 700])
+  t.strictSame(sizesOf(await all(log, true)), [
+    [4_000, true],
+    [1_700, false],
+  ])
+  t.strictSame(
+    sizesOf(
+      await all(
+        logOf(() => 1_000, [1_000]),
+        true,
+      ),
+    ),
+    [[1_000, false]],
+  )
 })
 
 t.test('a feed at the end of the log is not asked where that is', async (t) => {
