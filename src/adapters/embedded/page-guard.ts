@@ -24,7 +24,7 @@ import { pageTrust, type Trust } from './page-trust.ts'
 
 /** Leaves with more large values than this are looked at again whenever one of their keys is read. */
 const mostLarge = 16
-/** Pages that are kept while one turn of the event loop reads. */
+/** Pages that are kept while they are trusted. */
 const keptPages = 2_048
 /** Pages of the list of free pages that are looked at before a commit, which takes the oldest. */
 const freePages = 4
@@ -41,7 +41,8 @@ type OnDamage = (error: StoreDamaged, lost?: LostKeys) => void
  * Looks at the pages of a data file that lmdb is about to read, by reads of the file: lmdb trusts
  * what it finds, and ends the process or reads anything where a page is damaged.
  *
- * What was looked at is trusted for a while (`pageTrust`), so the caller tells of its own commits.
+ * What was looked at is trusted for a while (`pageTrust`), so the caller tells of its own commits. Pages are kept as
+ * long, to the next commit.
  */
 export const pageGuard = (
   file: string,
@@ -68,7 +69,6 @@ export const pageGuard = (
   let meta: Meta | undefined
   let lastTransaction = 0
   let fileBytes = 0
-  let forgets = false
   /** A commit is under way in another thread. */
   let held = false
 
@@ -99,22 +99,19 @@ export const pageGuard = (
     trust.committed()
   }
 
-  const forgetSoon = () => {
-    if (forgets) return
-    forgets = true
-    setImmediate(() => {
-      forgets = false
-      reviewed = false
-      forgetPages()
-    })
+  /** Ends the trust where its time is over, or the file was written by anybody else. */
+  const renew = () => {
+    if (!trust.review()) forgetPages()
   }
 
   /** To be called before anything is trusted. */
   const review = () => {
     if (reviewed || held) return
     reviewed = true
-    forgetSoon()
-    trust.review()
+    setImmediate(() => {
+      reviewed = false
+    })
+    renew()
   }
 
   /** The state that lmdb uses: of the two that the file keeps, that of the last transaction. */
@@ -130,7 +127,6 @@ export const pageGuard = (
     lastTransaction = latest.transaction
     fileBytes = fstatSync(fd).size
     meta = latest
-    forgetSoon()
     return latest
   }
 
@@ -381,7 +377,7 @@ export const pageGuard = (
      * written, and are not read. Pages of the state before it are not written by it.
      */
     hold(): void {
-      trust.review()
+      renew()
       current()
       held = true
     },
@@ -390,7 +386,7 @@ export const pageGuard = (
      * To be called right before a commit in this thread. What was written until then, lmdb has not
      * written.
      */
-    committing: trust.review,
+    committing: renew,
 
     /** To be called after a commit of this process, or one that failed. */
     committed,

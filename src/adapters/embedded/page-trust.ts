@@ -45,13 +45,14 @@ export const pageTrust = (fd: number, now: () => number) => {
       return trust
     },
 
-    /** Ends the trust where its time is over, or the file is not as this process left it. */
-    review(): void {
+    /** Whether it lasts: it ends where its time is over, or the file is not as this process left it. */
+    review(): boolean {
       const { mtimeMs } = fstatSync(fd)
-      if (mtimeMs === written && now() < until) return
+      if (mtimeMs === written && now() < until) return true
       end()
       written = mtimeMs
       until = now() + trustedMs
+      return false
     },
 
     /** Whether the list of free pages is trusted for one more commit. */

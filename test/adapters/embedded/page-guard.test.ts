@@ -6,7 +6,7 @@ import { embeddedAnswers } from '../../../src/adapters/embedded/answers.ts'
 import { embeddedEventStore } from '../../../src/adapters/embedded/event-store.ts'
 import { embeddedKeyStore } from '../../../src/adapters/embedded/key-store.ts'
 import { openLog } from '../../../src/adapters/embedded/log.ts'
-import { pageGuard } from '../../../src/adapters/embedded/page-guard.ts'
+import { type PageGuard, pageGuard } from '../../../src/adapters/embedded/page-guard.ts'
 import { START, StoreDamaged, StoreUnavailable } from '../../../src/ports/event-store.ts'
 import { gathered, noted } from '../../support/noted.ts'
 import { at } from '../../support/positions.ts'
@@ -150,6 +150,15 @@ t.test(
   },
 )
 
+/** Zeroes all but the first pages, as if a disk gave back something else. */
+const harmQuietly = (file: string) => {
+  const { size, atime, mtime } = statSync(file)
+  const fd = openSync(file, 'r+')
+  writeSync(fd, Buffer.alloc(size - 8_192), 0, size - 8_192, 8_192)
+  closeSync(fd)
+  utimesSync(file, atime, mtime)
+}
+
 t.test('what was looked at is trusted, for a while, until the file is written', async (t) => {
   const path = await filled(t)
   const file = join(path, 'data.mdb')
@@ -162,20 +171,12 @@ t.test('what was looked at is trusted, for a while, until the file is written', 
     guard.check('records', 'last')
     guard.checkFree()
   }
-  /** Zeroes all but the first pages, as if a disk gave back something else. */
-  const harm = (quietly: boolean) => {
-    const { size, atime, mtime } = statSync(file)
-    const fd = openSync(file, 'r+')
-    writeSync(fd, Buffer.alloc(size - 8_192), 0, size - 8_192, 8_192)
-    closeSync(fd)
-    if (quietly) utimesSync(file, atime, mtime)
-  }
   // Whole milliseconds, as they can be set again.
   const { atime, mtime } = statSync(file)
   utimesSync(file, atime, mtime)
   t.doesNotThrow(look)
   await turn()
-  harm(true)
+  harmQuietly(file)
   t.doesNotThrow(look)
   guard.committed()
   t.doesNotThrow(look, 'after a commit of this process too')
@@ -184,6 +185,31 @@ t.test('what was looked at is trusted, for a while, until the file is written', 
   now = 60_000
   t.throws(look, StoreDamaged, 'but not for long')
 })
+
+for (const [until, end] of Object.entries({
+  'for a while': (_: PageGuard, pass: () => void) => pass(),
+  'to the next commit of this process': ({ committed }: PageGuard) => committed(),
+}))
+  t.test(`pages of ranges are kept ${until}`, async (t) => {
+    const path = await filled(t)
+    const file = join(path, 'data.mdb')
+    let now = 0
+    const guard = pageGuard(file, undefined, () => now)
+    t.teardown(guard.close)
+    const look = () => guard.checkRange('records', 1, 900)
+    // Whole milliseconds, as they can be set again.
+    const { atime, mtime } = statSync(file)
+    utimesSync(file, atime, mtime)
+    look()
+    await turn()
+    harmQuietly(file)
+    t.doesNotThrow(look)
+    end(guard, () => {
+      now = 60_000
+    })
+    await turn()
+    t.throws(look, StoreDamaged)
+  })
 
 t.test('a file that somebody else wrote is looked at again', async (t) => {
   const path = await filled(t)
