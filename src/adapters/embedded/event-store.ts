@@ -36,6 +36,8 @@ const recordsOf = (records: readonly NewRecord[], stream: string): NewRecord[] =
 export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): EventStore => {
   const reader = logReader(log)
   const tail = recentTail(tailBytes)
+  /** How far the feeds have come. */
+  const feeds: { position: Position }[] = []
   const ends = streamEnds(reader)
   const headMoved = condition()
   let head = log.look(reader.head)
@@ -48,6 +50,8 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
   log.watch({
     committed() {
       if (nextHead === head) return
+      // What all of them have read would only be carried along by the garbage collector.
+      tail.passed(Math.min(...feeds.map(({ position }) => position)))
       for (const record of nextRecords) tail.push(record)
       nextRecords = []
       head = nextHead
@@ -131,21 +135,23 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
 
   const feed: EventStore['feed'] = async function* (after, signal) {
     const waiter = headMoved.waiter(signal)
-    let position = after
+    const own = { position: after }
+    feeds.push(own)
     try {
       while (!closed && !signal?.aborted) {
-        const recent = tail.after(position, batchEvents)
-        const events = recent ?? log.look(() => reader.page(position, head))
+        const recent = tail.after(own.position, batchEvents)
+        const events = recent ?? log.look(() => reader.page(own.position, head))
         const last = events.at(-1)
         if (!last) {
           await waiter.wait()
           continue
         }
         yield { events, position: last.position }
-        position = last.position
+        own.position = last.position
         if (!recent) await setImmediate()
       }
     } finally {
+      feeds.splice(feeds.indexOf(own), 1)
       waiter.end()
     }
   }

@@ -1,4 +1,4 @@
-import type { RecordedEvent } from '../../ports/event-store.ts'
+import { type RecordedEvent, START } from '../../ports/event-store.ts'
 import { type NewRecord, recordEvents } from './record.ts'
 
 /** So many records are kept at most: more would only be carried along by the garbage collector. */
@@ -41,6 +41,10 @@ export const recentTail = (maxBytes: number) => {
       next++
       bytes += record.bytes.length
       while (bytes > maxBytes) dropOldest()
+    },
+    /** Drops the records up to a position, which nobody reads any more. */
+    passed(position: number): void {
+      while (oldest < next && (at(oldest)?.last ?? START) <= position) dropOldest()
     },
     /** About `count` events after a position; undefined when they begin before these records. */
     after(position: number, count: number): RecordedEvent[] | undefined {

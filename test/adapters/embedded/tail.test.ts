@@ -51,6 +51,19 @@ t.test('fewer are kept where they are large', async (t) => {
   t.equal(filled(10, 1).positions(19), undefined, 'none where one is too large')
 })
 
+t.test('what all have read is dropped', async (t) => {
+  const { tail, positions } = filled(10)
+  tail.passed(7)
+  t.equal(positions(6), undefined)
+  t.strictSame(positions(7)?.length, 12)
+  tail.passed(8)
+  t.strictSame(positions(8)?.length, 11, 'a record of which one event is not read is kept')
+  tail.passed(Number.POSITIVE_INFINITY)
+  t.equal(positions(19), undefined)
+  tail.push(record(10))
+  t.strictSame(positions(19), [20, 21])
+})
+
 t.test('a record that is dropped is held no longer', async (t) => {
   const tail = recentTail(Number.POSITIVE_INFINITY)
   const refs: WeakRef<NewRecord>[] = []
