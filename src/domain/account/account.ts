@@ -7,10 +7,13 @@ import { heldFor, noReservations, type Reservations, released, reserved } from '
 export const creditUnit = 1_000_000
 
 /** Ended runs, and grants, are remembered in so many lists of so many: at least the last 200. A new one copies one list. */
-const lists = 9
+const mostLists = 9
 const listLength = 25
 
-type Lists = readonly (readonly string[])[]
+/** `greatest` of all that ever were: ids of runs grow, so that the lists are seldom searched for a new one. */
+type Remembered = { lists: readonly (readonly string[])[]; greatest: string }
+
+const none: Remembered = { lists: [], greatest: '' }
 
 /** Amounts in micro-credits. */
 export type Account = {
@@ -18,19 +21,22 @@ export type Account = {
   /** What open runs hold back. */
   reservations: Reservations
   /** The last runs that ended; a late second start of one reserves nothing. */
-  ended: Lists
+  ended: Remembered
   /** The last grants; the same one again gives nothing. */
-  grants: Lists
+  grants: Remembered
 }
 
-const withLast = (all: Lists, id: string): Lists => {
-  const last = all.at(-1)
-  return last && last.length < listLength
-    ? all.with(-1, [...last, id])
-    : [...all.slice(1 - lists), [id]]
+const withLast = ({ lists, greatest }: Remembered, id: string): Remembered => {
+  const last = lists.at(-1)
+  const longer =
+    last && last.length < listLength
+      ? lists.with(-1, [...last, id])
+      : [...lists.slice(1 - mostLists), [id]]
+  return { lists: longer, greatest: id > greatest ? id : greatest }
 }
 
-const isAmong = (all: Lists, id: string): boolean => all.some((list) => list.includes(id))
+const isAmong = ({ lists, greatest }: Remembered, id: string): boolean =>
+  id <= greatest && lists.some((list) => list.includes(id))
 
 const closed = (
   { balance, reservations, ended, grants }: Account,
@@ -51,8 +57,8 @@ const closed = (
 export const account: Aggregate<Account, typeof accountEvents> = {
   category: 'account',
   events: accountEvents,
-  initial: { balance: 0, reservations: noReservations, ended: [], grants: [] },
-  stateVersion: 4,
+  initial: { balance: 0, reservations: noReservations, ended: none, grants: none },
+  stateVersion: 5,
   evolve: {
     CreditsGranted: (state, { grantId, amount }) => ({
       ...state,
