@@ -15,7 +15,8 @@ type Packed = Buffer & { start?: number; end?: number }
 
 /** Values behind their checksum. @throws StoreDamaged */
 const checkedValues = () => {
-  const packr = new Packr({ useRecords: false })
+  // Objects are then packed by their keys: else each key is asked for whether it is the object's own.
+  const packr = new Packr({ useRecords: false, variableMapSize: true })
   /** Before each value, the packer leaves room for its checksum. */
   const framed = (value: unknown, how = 0): Packed => {
     const bytes: Packed = packr.pack(value, how | RESERVE_START_SPACE | checksumBytes)
