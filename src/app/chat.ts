@@ -224,6 +224,7 @@ export const chatPart = (uses: Uses) => {
   }
   const repeats = repeatedRequests({
     turns,
+    findRun: runs.get,
     findRepeatedRun: findRepeatedRun(runs),
     areCaughtUp: uses.areCaughtUp,
     clock,

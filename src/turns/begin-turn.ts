@@ -111,7 +111,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
     const { message, system = none, before = none, hidden, keep } = asked
     const { results, after = none, clientTools, parts = none } = asked
     requireShortTexts({ message, system, before, after, results })
-    const { fingerprint } = repeated
+    const { fingerprint, counts } = repeated
     const delegated = delegate(asker, asked.onBehalfOf)
     const { call, viewer } = delegated instanceof Promise ? await delegated : delegated
     const payerId = await requireSubscription(access)
@@ -163,14 +163,14 @@ export const beginTurn = (uses: BeginTurnUses) => {
     else if (results) request.after = after
     if (clientTools) request.clientTools = clientTools
     if (target) request.target = target
-    if (fingerprint) request.fingerprint = fingerprint
+    if (fingerprint && counts) request.fingerprint = fingerprint
     if (follows !== undefined) request.follows = follows
     if (asked.settings) request.settings = asked.settings
     if (asked.format) request.format = asked.format
     if (asked.whole) request.whole = true
     warmAgents.used(organizationId, viewer.userId, agent.agentId)
     if (target) warmAgents.used(organizationId, viewer.userId, target.agentId)
-    const turn = turns.send(request, { keep: keep || fingerprint !== undefined })
+    const turn = turns.send(request, { keep: keep || counts === true })
     if (fingerprint) repeats.note(fingerprint, turn)
     return turn
   }

@@ -1,25 +1,29 @@
 import { LRUCache } from 'lru-cache'
+import type { RunView } from '../../projections/runs.ts'
 import type { FindRepeatedRun } from '../../queries/find-repeated-run.ts'
 import { refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LiveTurn } from './turn.ts'
 import type { Turns } from './turns.ts'
 
-/** How long a turn in memory is recognised by its fingerprint. */
+/** How long a turn is recognised by its fingerprint. */
 const recognisedMs = 600_000
 
 /** What shows that a request repeats an earlier one. */
 export type Repetition = {
   /** The run that answered the first request with this idempotency key. */
   run?: string | undefined
-  /** The same for a stock SDK's request and its repetitions. */
-  fingerprint?: string | undefined
+  /** The same for a request and its repetitions. */
+  fingerprint?: string
+  /** The client counts its repetitions, as stock SDKs do: its turn is recognised after a restart too. */
+  counts?: boolean
   /** The client says that it is a repetition. */
   retried?: boolean
 }
 
 type Uses = {
   turns: Pick<Turns, 'find'>
+  findRun(runId: string): Promise<RunView | undefined>
   findRepeatedRun: FindRepeatedRun
   /** Whether the views show all that any process has begun by now; waits for that a moment. */
   areCaughtUp(): Promise<boolean>
@@ -30,7 +34,7 @@ type Uses = {
  * A stock SDK repeats a failed request unchanged, with a retry count: the repetition is answered by
  * the turn that the first request began, unless that turn failed (docs/contract/requests.md#retries-of-sdks).
  */
-export const repeatedRequests = ({ turns, findRepeatedRun, areCaughtUp, clock }: Uses) => {
+export const repeatedRequests = ({ turns, findRun, findRepeatedRun, areCaughtUp, clock }: Uses) => {
   const recent = new LRUCache<string, { runId: string; at: number }>({ max: 50_000 })
   return {
     note(fingerprint: string, { runId }: LiveTurn): void {
@@ -43,12 +47,14 @@ export const repeatedRequests = ({ turns, findRepeatedRun, areCaughtUp, clock }:
     async runFor(fingerprint: string): Promise<string | undefined> {
       const now = clock.now()
       const noted = recent.get(fingerprint)
-      const turn =
-        noted && now.getTime() - noted.at < recognisedMs ? turns.find(noted.runId) : undefined
-      const known = turn?.runId ?? (await findRepeatedRun(fingerprint, now))?.run_id
+      const own = noted && now.getTime() - noted.at < recognisedMs ? noted.runId : undefined
+      if (own && turns.find(own)) return own
+      const find = async () =>
+        (own && (await findRun(own))?.run_id) || (await findRepeatedRun(fingerprint, now))?.run_id
+      const known = await find()
       if (known) return known
       if (!(await areCaughtUp())) throw refusal('service_unavailable')
-      return (await findRepeatedRun(fingerprint, now))?.run_id
+      return find()
     },
   }
 }

@@ -51,6 +51,25 @@ t.test('streams', async (t) => {
   t.equal(provider.requests.length, 1)
 })
 
+t.test('a first request that does not count its retries', async (t) => {
+  const { key, provider, organization } = await startChat(t, { text: 'Once.' })
+  const first = await key.chat({ messages })
+  t.strictSame((await key.chat({ messages }, attempt(1))).body, first.body)
+  const turn = held()
+  provider.next(turn.reply)
+  const running = await key.stream({ messages })
+  await running.until(isToken)
+  const second = await key.stream({ messages }, attempt(1))
+  turn.go()
+  const rest = await running.all()
+  t.strictSame((await second.all()).slice(-rest.length), rest)
+  t.equal(provider.requests.length, 2)
+  const taken = { messages, session_id: 'of-another-key' }
+  await (await organization.key()).chat(taken)
+  for (const options of [{}, attempt(1)])
+    t.equal((await key.chat(taken, options)).status, 404, 'what was refused did not begin')
+})
+
 t.test('a retry after a failure runs again', async (t) => {
   const { key, provider } = await startChat(t, { text: 'Now.' })
   provider.next({ status: 400 })
@@ -116,6 +135,7 @@ t.test('that there was none is said once the views show all there is', async (t)
   let isBehind = false
   const { runFor } = repeatedRequests({
     turns: { find: () => undefined },
+    findRun: async () => undefined,
     findRepeatedRun: async () => shown,
     areCaughtUp: async () => {
       if (!isBehind) shown = run

@@ -4,14 +4,13 @@ import type { Repetition } from '../../turns/repeated-requests.ts'
 
 const header = 'x-stainless-retry-count'
 
-/** Whether a request repeats an earlier one; fingerprints are for clients that count their retries. */
+/** Whether a request repeats an earlier one. */
 export const repetitionOf = (request: FastifyRequest): Repetition => {
   const { access, rawBody, url, headers, streamedRun: run } = request
   const attempt = headers[header]
-  if (attempt === undefined) return { run }
   const fingerprint = createHash('sha256')
     .update(`${access.keyId}\n${access.organizationId}\n${url}\n`)
     .update(rawBody ?? '')
     .digest('base64url')
-  return { run, fingerprint, retried: Number(attempt) >= 1 }
+  return { run, fingerprint, counts: attempt !== undefined, retried: Number(attempt) >= 1 }
 }
