@@ -24,7 +24,7 @@ const bulk = { afterMs: 10_000, changes: 32_768, bytes: 32 * 1024 * 1024 }
  * transaction; small ones share it.
  */
 export const viewsBuffer = (db: ViewsDatabase) => {
-  const { stored, write: writeTables } = viewsWriting(db)
+  const { stored, found, write: writeTables } = viewsWriting(db)
   const pace = writePace()
   /** Tables with changes or a checkpoint to write, and roughly the bytes of the changes. */
   const dirty = new Map<Table, number>()
@@ -127,8 +127,8 @@ export const viewsBuffer = (db: ViewsDatabase) => {
       if (refused) write()
     },
 
-    /** A document as it is in the database. */
-    stored,
+    /** A document as it is in the database, by an id that an index has. */
+    found,
 
     /** A document as of the last commit. */
     current(table: Table, id: string): Document | undefined {

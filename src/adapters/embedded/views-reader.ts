@@ -18,7 +18,7 @@ const groupsOf = ({ equals, orLast = [] }: Find): readonly (readonly Scalar[])[]
 }
 
 /** Reads by index. Changes of a table are written first, as only then its indexes have them. */
-export const viewsReader = (db: ViewsDatabase, { writeTable, stored }: ViewsBuffer) => {
+export const viewsReader = (db: ViewsDatabase, { writeTable, found: documentOf }: ViewsBuffer) => {
   const indexOf = (table: Table, name: string, equals: readonly Scalar[]) => {
     const index = declaredIndex(table.indexes, name, equals)
     writeTable(table)
@@ -66,7 +66,7 @@ export const viewsReader = (db: ViewsDatabase, { writeTable, stored }: ViewsBuff
       if (limit === 0 || skip >= total) return { items, total }
       const page = { shared: 1 + equals.length, descending, skip, limit }
       for (const id of idsIn(ranges, page)) {
-        const document = stored(table, id)
+        const document = documentOf(table, id)
         if (document) items.push(document)
       }
       return { items, total }

@@ -79,6 +79,12 @@ export const viewsWriting = (db: ViewsDatabase) => {
     return read
   }
 
+  /** The same for an id that an index has: most often it is in memory. */
+  const found = (table: Table, id: string): Document | undefined => {
+    const known = table.written.get(id) ?? cache.get(table.documents, id)
+    return known ? shownAs(known) : stored(table, id)
+  }
+
   const count = (deltas: Map<string, Delta>, key: Part[], delta: number) => {
     const name = nameOf(key)
     const known = deltas.get(name)
@@ -146,6 +152,7 @@ export const viewsWriting = (db: ViewsDatabase) => {
 
   return {
     stored,
+    found,
 
     /**
      * Writes the changed documents, entries, totals and checkpoints of tables, in one transaction.
