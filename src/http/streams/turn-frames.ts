@@ -1,7 +1,6 @@
 import type { TurnDone } from '../../agents/agent-event.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ending } from '../../support/ending.ts'
-import { jsonString } from '../../support/plain-json.ts'
 import { branchOrder } from '../../turns/branch-order.ts'
 import { failureCodeOf } from '../../turns/failure-code.ts'
 import type { Had } from '../../turns/past-turn.ts'
@@ -155,7 +154,7 @@ export async function* turnFrames(
         to.put(begins)
         to.write(last)
         to.put(before)
-        to.write(jsonString(item.text))
+        to.json(item.text)
         to.put(ends)
       }
     } else {

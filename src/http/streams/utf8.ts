@@ -34,13 +34,39 @@ const write = (text: string): void => {
   if (n < text.length) at += room.write(n === 0 ? text : text.slice(n), at)
 }
 
+const quote = 0x22
+
+const isPlain = (code: number): boolean =>
+  code >= 0x20 && code < 0x80 && code !== quote && code !== 0x5c
+
+const json = (text: string): void => {
+  const { length } = text
+  reserve(length + 2)
+  let n = 0
+  if (length <= shortText)
+    for (; n < length; n++) {
+      const code = text.charCodeAt(n)
+      if (!isPlain(code)) break
+      room[at + 1 + n] = code
+    }
+  if (n < length) {
+    write(JSON.stringify(text))
+    return
+  }
+  room[at] = quote
+  room[at + 1 + n] = quote
+  at += n + 2
+}
+
 export type Writing = {
   /** Bytes that are UTF-8 already. */
   put(bytes: Uint8Array): void
   write(text: string): void
+  /** Writes a text as JSON, without making that text where it is short and plain. */
+  json(text: string): void
 }
 
-const writing: Writing = { put, write }
+const writing: Writing = { put, write, json }
 
 /**
  * Many short texts as UTF-8. They are put together in memory that all share, so `compose` must not wait nor call this

@@ -20,6 +20,17 @@ t.test('texts and bytes become what node makes of them', (t) => {
   t.end()
 })
 
+t.test('a text becomes the JSON that JSON.stringify makes', (t) => {
+  const text = fc.oneof(ascii, any, fc.constantFrom('', 'plain', '“quoted”', 'a"b', 'a\\b', 'a\n'))
+  fc.assert(
+    fc.property(fc.array(text), (texts) => {
+      const bytes = utf8Of(({ json }) => texts.forEach(json))
+      t.equal(String(bytes), texts.map((one) => JSON.stringify(one)).join(''))
+    }),
+  )
+  t.end()
+})
+
 t.test('longer than the memory; what was given before stays as it is', (t) => {
   const long = 'é“x'.repeat(200_000)
   const first = utf8Of(({ write }) => write('first'))
