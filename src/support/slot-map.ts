@@ -34,5 +34,3 @@ export const slotMap = <K, V extends object>() => {
     },
   }
 }
-
-export type SlotMap<K, V extends object> = ReturnType<typeof slotMap<K, V>>

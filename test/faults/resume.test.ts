@@ -119,11 +119,11 @@ t.test('who follows it is told, and has the turn from its start', async (t) => {
     headers: { 'x-stainless-retry-count': '1', 'x-stainless-lang': 'js' },
   })
   void retried.catch(() => undefined)
+  const resumed = await followed.frames.next()
+  t.match(resumed.value, { data: { event: 'run_resumed', attempt: 2 } })
   t.match((await followed.frames.next()).value, {
     data: { choices: [{ delta: { role: 'assistant' } }] },
   })
-  const resumed = await followed.frames.next()
-  t.match(resumed.value, { data: { event: 'run_resumed', attempt: 2 } })
   await server.kill9()
   tools.letGo()
   await server.restart()

@@ -94,7 +94,7 @@ t.test(
     t.match(again, { status: 200, body: { choices: [{ message: { content: lastAnswer } }] } })
     const followed = await own.attach('streamed', { headers: { 'last-event-id': before.id } })
     const items = await followed.all()
-    t.match(items[1]?.data, { event: 'run_resumed', attempt: 2 })
+    t.match(items[0]?.data, { event: 'run_resumed', attempt: 2 })
     t.equal(textOf(items.slice(0, -1)), lastAnswer)
     t.equal(items.at(-1)?.data, '[DONE]')
 

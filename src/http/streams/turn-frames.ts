@@ -41,6 +41,7 @@ export const streamPlaceOf = (
  */
 export const resumed = (place: StreamPlace): { had: Had; from: StreamPlace } => {
   const { item, part, characters } = place
+  if (item === 0) return { had: { items: 0, characters: 0 }, from: place }
   if (part > 0)
     return { had: { items: item - 1, characters: Number.MAX_SAFE_INTEGER }, from: place }
   const from = part < 0 ? place : { ...place, item: item + 1, part: -1 }
@@ -52,7 +53,7 @@ export const resumed = (place: StreamPlace): { had: Had; from: StreamPlace } => 
  * counts in places.
  */
 export type StreamFormat = {
-  /** The first frame, before any event. */
+  /** The first frame of a turn, behind `run_resumed` where it goes on after a crash. */
   opening: string
   /** What stands before and after a token's text, which is JSON. */
   token: { before: string; after: string }
@@ -97,6 +98,12 @@ export const lifecycleOf = (item: TurnItem): Record<string, unknown> | undefined
   }
 }
 
+/** The frames before any item: at place 0, by their parts. */
+const openingOf = (attempt: number, format: StreamFormat): readonly (string | undefined)[] =>
+  attempt > 1
+    ? [format.lifecycle({ event: 'run_resumed', attempt }), format.opening]
+    : [format.opening]
+
 const done = '[DONE]'
 
 const failure = (code: string, message: string): string => {
@@ -107,6 +114,8 @@ const failure = (code: string, message: string): string => {
 const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undefined)[] => {
   if (item.event === 'done') return [undefined, ...format.end(item), done]
   if (item.event === 'failed') return [undefined, failure(item.code, item.message), done]
+  // It is in the opening.
+  if (item.event === 'run_resumed') return []
   const shown = lifecycleOf(item)
   return shown ? [format.lifecycle(shown)] : []
 }
@@ -137,7 +146,8 @@ export async function* turnFrames(
   // Place 0 is the opening; the turn's items follow it.
   let opening = ''
   if (n === 0) {
-    if (after < 0) opening = framed('0.0:0', format.opening)
+    for (const [part, data] of openingOf(attempt, format).entries())
+      if (part > after && data) opening += framed(`0.${part}:0`, data)
     n = 1
     after = -1
   }

@@ -34,7 +34,7 @@ t.test('what is approved is called, and the turn goes on to its end', async (t) 
   t.match(await decide(pending, 'approve'), { status: 200, body: { status: 'approved' } })
   const stream = await key.attach('s')
   const frames = await stream.all()
-  t.match(frames[1]?.data, { event: 'run_resumed' })
+  t.match(frames[0]?.data, { event: 'run_resumed' })
   t.equal(textOf(frames), 'Let me see. \n\nDone.')
   t.strictSame(
     site.asked.map(({ body }) => JSON.parse(body)),

@@ -1,42 +1,9 @@
 import t from 'tap'
-import type { TurnDone } from '../../../src/agents/agent-event.ts'
 import { refusal } from '../../../src/domain/refusal.ts'
 import { type ResponseStream, responseFrames } from '../../../src/http/streams/response-frames.ts'
 import { noEcho } from '../../../src/http/wire/response-object.ts'
-import type { LiveTurn, Outcome } from '../../../src/turns/turn.ts'
-import { turnLog } from '../../../src/turns/turn-log.ts'
-
-const token = (text: string, path?: number[]) => ({
-  event: 'token' as const,
-  agent: 'A',
-  step_id: 's',
-  text,
-  ...(path ? { path } : {}),
-})
-const doneWith = (text: string): TurnDone => ({
-  event: 'done',
-  text,
-  agent: 'A',
-  finish_reason: 'stop',
-  usage: { promptTokens: 1, completionTokens: 1 },
-  charges: [],
-})
-
-const turnWith = (outcome: Outcome, more: Partial<LiveTurn> = {}): LiveTurn => {
-  const turn: LiveTurn = {
-    runId: 'run-1',
-    sessionId: 'session-1',
-    organizationId: 'organization-1',
-    agentId: 'agent-1',
-    created: 1,
-    log: turnLog(),
-    started: Promise.resolve().then(() => turn),
-    outcome: Promise.resolve(outcome),
-    cancel: () => undefined,
-    ...more,
-  }
-  return turn
-}
+import type { LiveTurn } from '../../../src/turns/turn.ts'
+import { doneWith, token, turnWith } from '../../support/live-turn.ts'
 
 const told = async (
   turn: LiveTurn,

@@ -1,5 +1,14 @@
 import t from 'tap'
+import { chatFormat } from '../../../src/http/streams/chat-format.ts'
+import {
+  beginning,
+  type StreamPlace,
+  streamPlaceOf,
+  turnFrames,
+} from '../../../src/http/streams/turn-frames.ts'
+import type { LiveTurn } from '../../../src/turns/turn.ts'
 import { eventsOf, type Frame, user } from '../../support/client.ts'
+import { doneWith, token, turnWith } from '../../support/live-turn.ts'
 import type { Reply } from '../../support/provider-double.ts'
 import { startChat } from '../../support/server.ts'
 import { connect } from '../../support/socket.ts'
@@ -55,3 +64,35 @@ t.test(
     })
   },
 )
+
+const chat = {
+  model: 'svc-orchestrator',
+  agentEvents: 'plain',
+  mingles: false,
+  includeUsage: false,
+} as const
+
+/** The frames of a turn from a place on. */
+const framesOf = async (turn: LiveTurn, from: StreamPlace) => {
+  let text = ''
+  for await (const bytes of turnFrames(turn, chatFormat(turn, chat), from))
+    text += Buffer.from(bytes).toString()
+  return text.split('\n\n').filter(Boolean)
+}
+
+t.test('a turn that goes on says so first; each frame is a place to continue from', async (t) => {
+  const done = doneWith('One two')
+  const turn = turnWith({ status: 'completed', done }, { attempt: 2 })
+  const resumed = { event: 'run_resumed', attempt: 2 } as const
+  for (const item of [resumed, token('One '), token('two'), done]) turn.log.push(item)
+  turn.log.close()
+  const frames = await framesOf(turn, beginning)
+  t.ok(frames[0]?.endsWith(`data: ${JSON.stringify(resumed)}`))
+  t.match(frames[1], /"delta":\{"role":"assistant"/)
+  t.equal(frames.length, 6)
+  for (const [n, frame] of frames.entries()) {
+    const found = streamPlaceOf(/^id: (.*)$/m.exec(frame)?.[1])
+    t.match(found, { runId: 'run-1', attempt: 2 })
+    t.strictSame(await framesOf(turn, found?.place ?? beginning), frames.slice(n + 1))
+  }
+})
