@@ -23,9 +23,9 @@ const withoutNulls = (value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null))
     : value
 
-/** What is wrong with a value that a schema refuses. A required field that is null is missing. */
+/** What is wrong with a value that a schema refuses, each with its `input`. A required field that is null is missing. */
 export const issuesOf = (schema: z.ZodType, value: unknown, { issues }: z.ZodError) =>
-  schema.safeParse(withoutNulls(value)).error?.issues ?? issues
+  schema.safeParse(withoutNulls(value), { reportInput: true }).error?.issues ?? issues
 
 /**
  * zod parses every part of a request once, and handlers get the parsed value. A missing body lacks

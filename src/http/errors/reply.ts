@@ -4,14 +4,16 @@ import { Refusal, refusal } from '../../domain/refusal.ts'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
 import { AppendTooLarge, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import { InvalidRequest } from '../checks/validate.ts'
-import { fieldRequired } from '../wire/fields.ts'
 import { jsonLine } from '../wire/json-line.ts'
 import { alwaysError, bodyOf, type Group } from './bodies.ts'
 import { refusalTable } from './refusal-table.ts'
 
-const issueOf = (part: string, { path, message, code }: z.core.$ZodIssue) => {
-  const missing =
-    message === fieldRequired || (code === 'invalid_type' && message.endsWith('received undefined'))
+const fieldRequired = 'Field required'
+
+/** A field without a value is missing, whatever the schema would take. */
+const issueOf = (part: string, issue: z.core.$ZodIssue) => {
+  const { path, message, code } = issue
+  const missing = 'input' in issue && issue.input === undefined
   return {
     path: [part, ...path.map((step) => (typeof step === 'number' ? step : String(step)))],
     message: missing ? fieldRequired : message,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { baseName } from '../../domain/file/types.ts'
 import { givenOnce, type SentPart } from '../../turns/sent-parts.ts'
-import { fieldRequired, orAbsent } from './fields.ts'
+import { orAbsent } from './fields.ts'
 
 /** Files of one message, and of all messages of a request (docs/contract/limits.md#sizes). */
 const mostInMessage = 20
@@ -124,7 +124,6 @@ export const userContent = z.union(
   [z.string().transform((text): UserContent => ({ text, parts: [] })), parts],
   {
     error: ({ input, errors = [] }) => {
-      if (input === undefined) return fieldRequired
       const told = Array.isArray(input) ? errors[1]?.[0] : undefined
       return told
         ? `${told.path.join('.')}: ${told.message}`

@@ -54,9 +54,6 @@ export const email = z
   .toLowerCase()
   .pipe(z.email({ pattern: address, error: 'not an email address' }).max(254))
 
-/** What is said of a field that is missing; schemas of several forms say it themselves. */
-export const fieldRequired = 'Field required'
-
 /** A field whose null counts as absent: clients send null for what they do not set. */
 export const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined)

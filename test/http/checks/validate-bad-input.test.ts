@@ -102,7 +102,7 @@ t.test('bodies', async (t) => {
     ],
     ['messages of another type', '{"messages":{}}', invalid('messages')],
     ['an unknown role', '{"messages":[{"role":"root","content":"a"}]}', invalid('messages.0.role')],
-    ['no content', '{"messages":[{"role":"user"}]}', {}],
+    ['no content', '{"messages":[{"role":"user"}]}', missing('messages.0.content')],
     ['session_id', of({ session_id: 'a/b' }), invalid('session_id')],
     ['long session_id', of({ session_id: 'a'.repeat(129) }), invalid('session_id')],
     ['huge session_id', of({ session_id: 'a'.repeat(mebibyte) }), invalid('session_id')],

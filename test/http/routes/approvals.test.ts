@@ -83,6 +83,11 @@ t.test('a call is decided once, by its digest', async (t) => {
     { arguments_digest: 7 },
   ])
     t.match(await decide(pending, 'approve', wrong), { status: 400 }, JSON.stringify(wrong))
+  t.match(await decide(pending, 'approve', { decision: null }), {
+    status: 400,
+    code: 'invalid_body',
+    body: { detail: [{ loc: ['body', 'decision'], type: 'missing' }] },
+  })
 })
 
 t.test('who may see and decide what users decide', async (t) => {
