@@ -15,7 +15,7 @@ export const turnBudget: Readonly<Record<TurnCount, number>> = {
   viewsGets: 3,
   parses: 1.3,
   stringifies: 8,
-  hashes: 1.6,
+  hashes: 2.6,
   ciphers: 3.2,
   promises: 260,
   subscriptions: 12.5,
