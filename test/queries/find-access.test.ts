@@ -254,19 +254,25 @@ t.test('that a key was used takes nothing from what was found', async (t) => {
   await t.rejects(find(key), { code: 'invalid_api_key' })
 })
 
-t.test('what was found is read again once its read model was made anew', async (t) => {
-  const all = await scene(t, { sharedViews: false })
-  const { key, keyId } = await all.keyOf()
-  const changes = new Subject<readonly Changed[]>()
+/** What finds access and is told of just these changes. */
+const told = (t: Test, { read, secrets }: Commanded, changes: Subject<readonly Changed[]>) => {
   const access = findAccess({
-    ...all.read,
+    ...read,
     changes,
     sharedViews: false,
-    hashApiKey: all.secrets.hashApiKey,
+    hashApiKey: secrets.hashApiKey,
     superAdminKey: undefined,
     now: () => 0,
   })
   t.teardown(access.close)
+  return access
+}
+
+t.test('what was found is read again once its read model was made anew', async (t) => {
+  const all = await scene(t, { sharedViews: false })
+  const { key, keyId } = await all.keyOf()
+  const changes = new Subject<readonly Changed[]>()
+  const access = told(t, all, changes)
   await access.find(key, undefined)
   changes.next([{ view: 'sessions', changes: [], anew: true }])
   t.match(access.find(key, undefined), { keyId })
@@ -286,16 +292,7 @@ t.test('what changes while it is read is not kept', async (t) => {
       return user
     },
   }
-  const access = findAccess({
-    ...all.read,
-    users,
-    changes,
-    sharedViews: true,
-    hashApiKey: all.secrets.hashApiKey,
-    superAdminKey: undefined,
-    now: () => 0,
-  })
-  t.teardown(access.close)
+  const access = told(t, { ...all, read: { ...all.read, users } }, changes)
   await access.find(key, undefined)
   t.type(access.find(key, undefined), Promise)
 })

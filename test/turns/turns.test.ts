@@ -12,20 +12,11 @@ import type { LiveTurn, TurnRequest } from '../../src/turns/turn.ts'
 import { turns as turnsOf } from '../../src/turns/turns.ts'
 import { agentNamed, scripted } from '../support/agents.ts'
 import { type Commanded, commanded } from '../support/commanded.ts'
+import { doneWith as done, token } from '../support/live-turn.ts'
 import { gathered } from '../support/noted.ts'
 import { call } from '../support/recorded.ts'
 
 const place = { organizationId: call.organizationId, sessionId: 'session-1' }
-
-const token = (text: string): AgentEvent => ({ event: 'token', agent: 'A', step_id: 's', text })
-const done = (text: string): AgentEvent => ({
-  event: 'done',
-  text,
-  agent: 'A',
-  finish_reason: 'stop',
-  usage: { promptTokens: 1, completionTokens: 1 },
-  charges: [],
-})
 
 const requestOf = (more: Partial<TurnRequest> = {}): TurnRequest => ({
   call,
