@@ -51,15 +51,6 @@ type Event = Seen<typeof sessionEvents>
 export const sessionDocumentId = (organizationId: string, sessionId: string): string =>
   `${organizationId}/${sessionId}`
 
-let lastId = { stream: '', organization_id: '', id: '' }
-
-/** The document of an event. It is made once for events in a row: where texts are the same, maps find them sooner. */
-const documentIdOf = ({ stream, metadata: { organization_id } }: Event): string => {
-  if (stream !== lastId.stream || organization_id !== lastId.organization_id)
-    lastId = { stream, organization_id, id: sessionDocumentId(organization_id, idIn(stream)) }
-  return lastId.id
-}
-
 const touched = (view: SessionView, { metadata }: Event): SessionView => ({
   ...view,
   last_update_time: metadata.at,
@@ -132,7 +123,7 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
     },
     by_source: { equals: ['organization_id', 'forked_from'], orderBy: 'created_at' },
   },
-  id: documentIdOf,
+  id: ({ stream, metadata }) => sessionDocumentId(metadata.organization_id, idIn(stream)),
   creates: {
     SessionCreated: (event) => begun(event, 0),
     SessionForked: (event) => ({

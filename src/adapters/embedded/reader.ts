@@ -34,8 +34,8 @@ export const logReader = ({
     let chars = 0
     return {
       events,
-      /** Whether it is full with this record. */
-      isFullWith(text: string, position: number): boolean {
+      /** True once it is full. */
+      add(text: string, position: number): boolean {
         for (const event of eventsOf(text, position)) events.push(event)
         chars += text.length
         return events.length >= batchEvents || chars > batchChars
@@ -75,8 +75,8 @@ export const logReader = ({
 
     /** A batch of a stream, from a revision on. */
     slice(stream: string, from: number): RecordedEvent[] {
-      const { events, isFullWith } = batch()
-      for (const { position, text } of placesOf(stream, from)) if (isFullWith(text, position)) break
+      const { events, add } = batch()
+      for (const { position, text } of placesOf(stream, from)) if (add(text, position)) break
       return events.slice(from - (events[0]?.revision ?? from))
     },
 
@@ -91,9 +91,9 @@ export const logReader = ({
     /** A batch of the whole log, after one position and up to another. */
     page(after: number, upTo: number): RecordedEvent[] {
       if (after >= upTo) return []
-      const { events, isFullWith } = batch()
+      const { events, add } = batch()
       for (const { key, value } of records.getRange({ start: after + 1 }))
-        if (isFullWith(textAt(key, value), key) || key >= upTo) break
+        if (add(textAt(key, value), key) || key >= upTo) break
       // Records are found by their last event: the first may begin too early, the last end too late.
       const isWithin = ({ position }: RecordedEvent) => position > after && position <= upTo
       const [first] = events

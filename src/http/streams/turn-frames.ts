@@ -53,7 +53,7 @@ export const resumed = (place: StreamPlace): { had: Had; from: StreamPlace } => 
  * counts in places.
  */
 export type StreamFormat = {
-  /** The first frame of a turn, behind `run_resumed` where it goes on after a crash. */
+  /** The first frame of a turn, behind `run_resumed` where a run goes on. */
   opening: string
   /** What stands before and after a token's text, which is JSON. */
   token: { before: string; after: string }
