@@ -146,6 +146,8 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
     get platform() {
       return platform(life.url)
     },
+    /** Every route, as fastify draws them. */
+    drawnRoutes: () => life.http.printRoutes({ commonPrefix: false }),
     /** Closed as by SIGTERM. */
     stop,
     tick: () => life.tick(),

@@ -4,7 +4,7 @@ import type { GetOrganization } from '../../../queries/get-organization.ts'
 import { platformId } from '../../domain/event.ts'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
 import type { RouteRules } from '../server/route-rules.ts'
-import { id } from '../wire/fields.ts'
+import { pathId } from '../wire/fields.ts'
 import { inOrganization } from './in-organization.ts'
 
 /**
@@ -24,7 +24,7 @@ export type HistoryOwner = {
   of(request: FastifyRequest): Promise<string>
 }
 
-const named = z.object({ organization_id: id })
+const named = z.object({ organization_id: pathId })
 
 /** An organization's history: for its managers, and the platform. */
 export const organizationHistory = (getOrganization: GetOrganization): HistoryOwner => ({

@@ -11,7 +11,7 @@ import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { sendLines, wantsLines } from '../streams/ndjson.ts'
 import { endingOf, sendStream } from '../streams/sse.ts'
-import { boolean, id, logPosition } from '../wire/fields.ts'
+import { boolean, logPosition, pathId, pathName } from '../wire/fields.ts'
 
 type Uses = { feeds: Feeds; getOrganization: GetOrganization }
 
@@ -100,7 +100,7 @@ export const adminFeedRoutes =
         schema: {
           tags: ['admin: feeds'],
           summary: 'List the read models that can be followed',
-          params: z.object({ organization_id: id }),
+          params: z.object({ organization_id: pathId }),
           response: {
             200: z.object({ feeds: z.array(feed) }),
             ...refusals('admin', 'role_required', 'organization_not_found'),
@@ -124,7 +124,7 @@ export const adminFeedRoutes =
         schema: {
           tags: ['admin: feeds'],
           summary: 'Follow a read model: a snapshot, then every change',
-          params: z.object({ organization_id: id, read_model: z.string().min(1).max(100) }),
+          params: z.object({ organization_id: pathId, read_model: pathName }),
           querystring: asked,
           response: {
             200: z.string(),

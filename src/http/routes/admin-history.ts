@@ -8,7 +8,7 @@ import type { HistoryOwner } from '../checks/history-owner.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { type Lines, sendLines, wantsLines } from '../streams/ndjson.ts'
-import { id, integer, logPosition, moment, pageSizeOf } from '../wire/fields.ts'
+import { integer, logPosition, moment, pageSizeOf, pathId } from '../wire/fields.ts'
 
 type AskedState = {
   organizationId: string
@@ -77,7 +77,7 @@ const usage = z.object({
 })
 
 const rules = { scopes: ['admin:read'], managers: true } as const
-const params = z.object({ organization_id: id })
+const params = z.object({ organization_id: pathId })
 
 /** Past states that a history comes to (docs/contract/history.md#states). */
 export const adminStateRoutes =

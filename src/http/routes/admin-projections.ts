@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { RebuildJobs } from '../../projector/rebuild-jobs.ts'
 import { refusals } from '../errors/responses.ts'
+import { pathName } from '../wire/fields.ts'
 
 const projection = z.object({
   name: z.string(),
@@ -44,7 +45,7 @@ export const adminProjectionRoutes =
           tags,
           summary:
             'Rebuild a read model beside the live one, then swap them; the list shows progress',
-          params: z.object({ name: z.string() }),
+          params: z.object({ name: pathName }),
           response: {
             202: z.object({ name: z.string(), state: z.literal('rebuilding') }),
             ...refusals(

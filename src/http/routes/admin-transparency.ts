@@ -26,10 +26,12 @@ type Uses = {
   history: HistoryOwner
 }
 
-const tilePlace = z.object({
-  level: z.union([z.literal('entries'), integer(0, 5)]),
-  '*': z.string(),
-})
+/** Undefined for a level that no tile has. */
+const tileLevel = z
+  .union([z.literal('entries'), integer(0, 5)])
+  .optional()
+  .catch(undefined)
+const tilePlace = z.object({ level: tileLevel, '*': z.string() })
 const index = integer(0)
 const count = integer(0).optional()
 const hashes = z.array(z.base64())
@@ -176,7 +178,7 @@ export const adminTransparencyRoutes =
         const { level, '*': path } = tilePlace.parse(request.params)
         const organizationId = await organizationOf(request)
         const tile = parsedTilePath(path)
-        if (!tile) throw refusal('tile_not_found')
+        if (!tile || level === undefined) throw refusal('tile_not_found')
         const read = (tile: Tile) =>
           level === 'entries'
             ? uses.getEntries(organizationId, tile)

@@ -14,7 +14,7 @@ import { doneOf, onGone, streamTurn } from '../streams/answer-turn.ts'
 import { beginning, turnFrames } from '../streams/turn-frames.ts'
 import { pendingApprovals } from '../wire/approvals.ts'
 import { userContent } from '../wire/content-parts.ts'
-import { orAbsent, sessionId } from '../wire/fields.ts'
+import { orAbsent, pathId, sessionId } from '../wire/fields.ts'
 import { modelSettingFields, modelSettingsOf } from '../wire/model-settings.ts'
 
 type Uses = {
@@ -24,7 +24,7 @@ type Uses = {
   defaultModel: string
 }
 
-const params = z.object({ agent_id: z.string().min(1) })
+const params = z.object({ agent_id: pathId })
 
 const body = z.object({
   message: userContent,

@@ -2,6 +2,8 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import type { SignedLinks } from '../../security/signed-links.ts'
+import { pathId } from '../wire/fields.ts'
+import { linkProof } from '../wire/file-links.ts'
 
 type Uses = {
   links: SignedLinks
@@ -9,8 +11,7 @@ type Uses = {
   wake(contentId: string): void
 }
 
-const params = z.object({ content_id: z.string().min(1) })
-const query = z.object({ expires: z.coerce.number().int(), signature: z.string() })
+const params = z.object({ content_id: pathId })
 
 /**
  * Where a generation provider reports that a generation has ended. The provider is then asked for
@@ -21,7 +22,7 @@ export const contentWebhookRoutes =
   async (http) => {
     http.post(
       '/webhooks/content/:content_id',
-      { schema: { hide: true, params, querystring: query } },
+      { schema: { hide: true, params, querystring: linkProof } },
       async (request, reply) => {
         const { expires, signature } = request.query
         const id = request.params.content_id

@@ -6,6 +6,8 @@ import { refusal } from '../../domain/refusal.ts'
 import type { SealedBlobs } from '../../security/sealed-blobs.ts'
 import type { SignedLinks } from '../../security/signed-links.ts'
 import { openRefusals } from '../errors/responses.ts'
+import { pathId } from '../wire/fields.ts'
+import { linkProof } from '../wire/file-links.ts'
 
 type Uses = {
   links: SignedLinks
@@ -14,8 +16,7 @@ type Uses = {
   blobs: SealedBlobs
 }
 
-const params = z.object({ content_id: z.string().min(1) })
-const query = z.object({ expires: z.coerce.number().int(), signature: z.string() })
+const params = z.object({ content_id: pathId })
 
 const file = (description: string) => ({
   description,
@@ -57,7 +58,7 @@ export const fileRoutes =
           tags: ['content'],
           summary: 'Get a generated file or one of a message, or a range of it',
           params,
-          querystring: query,
+          querystring: linkProof,
           response: {
             200: file('The file'),
             206: file('The range that was asked for'),

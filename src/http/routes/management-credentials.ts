@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { RequireProvisionedUser } from '../../../commands/require-provisioned-user.ts'
 import { refusals } from '../errors/responses.ts'
 import { credentialBody, credentialList, named, storedCredential } from '../wire/credentials.ts'
-import { provisionedUser } from '../wire/fields.ts'
+import { pathName, provisionedUser } from '../wire/fields.ts'
 import { type CredentialUses, credentialAnswers } from './credential-answers.ts'
 
 type Uses = { requireProvisionedUser: RequireProvisionedUser; credentials: CredentialUses }
@@ -64,7 +64,7 @@ export const managementCredentialRoutes =
         schema: {
           tags,
           summary: 'Delete a credential',
-          params,
+          params: provisionedUser.extend({ name: pathName }),
           response: {
             204: z.undefined(),
             ...refusals('management', ...refused, 'credential_not_found'),

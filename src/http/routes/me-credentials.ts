@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import { refusals } from '../errors/responses.ts'
 import { credentialBody, credentialList, named, storedCredential } from '../wire/credentials.ts'
+import { pathName } from '../wire/fields.ts'
 import { type CredentialUses, credentialAnswers } from './credential-answers.ts'
 
 /** @throws user_key_required */
@@ -58,7 +59,7 @@ export const meCredentialRoutes =
         schema: {
           tags,
           summary: 'Delete a credential',
-          params: named,
+          params: z.object({ name: pathName }),
           response: {
             204: z.undefined(),
             ...refusals('management', 'user_key_required', 'credential_not_found'),

@@ -5,7 +5,7 @@ import type { GetDatastore } from '../../../queries/get-datastore.ts'
 import type { ListFiles } from '../../../queries/list-files.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
-import { pathId } from '../wire/fields.ts'
+import { pathId, pathName } from '../wire/fields.ts'
 import { fileItem } from '../wire/knowledge.ts'
 
 type Uses = {
@@ -64,7 +64,7 @@ export const ragFileRoutes =
         schema: {
           tags,
           summary: 'Delete one file of a DataStore',
-          params: params.extend({ filename: z.string().min(1).max(1_000) }),
+          params: params.extend({ filename: pathName }),
           response: {
             200: deletedFile,
             ...refusals(group, 'datastore_not_found', 'file_not_found'),

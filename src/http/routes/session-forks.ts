@@ -14,7 +14,7 @@ import { turnRefusals } from '../errors/turn-refusals.ts'
 import { answerChat, completion } from '../streams/answer-chat.ts'
 import { requireUsable } from '../wire/answer-format.ts'
 import { chatBody } from '../wire/chat.ts'
-import { orAbsent, pathSessionId, sessionId } from '../wire/fields.ts'
+import { orAbsent, pathId, pathSessionId, sessionId } from '../wire/fields.ts'
 import { turnAsked } from '../wire/turn-asked.ts'
 
 type Uses = {
@@ -123,7 +123,7 @@ export const sessionForkRoutes =
         schema: {
           tags,
           summary: 'Ask the turn of a message again, in a fork that ends before it',
-          params: params.extend({ event_id: eventId }),
+          params: params.extend({ event_id: pathId }),
           body: regenerateBody,
           response: {
             200: completion,

@@ -5,7 +5,7 @@ import type { FindSession } from '../../../queries/find-session.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { refusals } from '../errors/responses.ts'
-import { pathId, pathSessionId } from '../wire/fields.ts'
+import { pathId, pathName, pathSessionId } from '../wire/fields.ts'
 
 type Uses = {
   tellOutcome: TellOutcomeCommand
@@ -18,9 +18,6 @@ type Uses = {
 
 /** Characters of a result: it is in the context of each model call that follows. */
 const longestResult = 20_000
-
-/** As the model gave it. */
-const toolId = z.string().min(1).max(1_024)
 
 const outcome = z.enum(['done', 'not_done'])
 
@@ -52,7 +49,7 @@ export const toolOutcomeRoutes =
         schema: {
           tags: ['approvals'],
           summary: 'Tell whether a call in doubt was made; its turn goes on',
-          params: z.object({ session_id: pathSessionId, run_id: pathId, tool_id: toolId }),
+          params: z.object({ session_id: pathSessionId, run_id: pathId, tool_id: pathName }),
           body: told,
           response: {
             200: z.object({

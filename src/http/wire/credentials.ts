@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { credentialView } from '../../../projections/credentials.ts'
 import { credentialName } from '../../domain/credential/credential.ts'
 
+/** The name of a credential that is stored. */
 export const named = z.object({
   name: z
     .string()

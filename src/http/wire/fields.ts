@@ -31,9 +31,13 @@ const unknownId = '?'
 const idLike = (form: RegExp) =>
   z.string().transform((text) => (form.test(text) ? text : unknownId))
 
-/** Ids in paths. One of impossible form is not refused here: nothing is found by it. */
+/**
+ * Ids and names in paths. One of impossible form is not refused here: nothing is found by it
+ * (docs/contract/requests.md#bodies).
+ */
 export const pathId = idLike(/^.{1,64}$/s)
 export const pathSessionId = idLike(sessionForm)
+export const pathName = idLike(/^.{1,1024}$/s)
 
 /** A path that names a provisioned user. */
 export const provisionedUser = z.object({ user_id: pathId })

@@ -1,5 +1,12 @@
 import type { FastifyRequest } from 'fastify'
+import { z } from 'zod'
 import type { SignedLinks } from '../../security/signed-links.ts'
+
+/** What proves a link. Where it is not whole, it proves nothing, as a wrong one. */
+export const linkProof = z.object({
+  expires: z.coerce.number().int().catch(0),
+  signature: z.string().catch(''),
+})
 
 type Uses = {
   links: SignedLinks

@@ -107,6 +107,10 @@ t.test('a link is valid as it is, and for a week', async (t) => {
     ({ searchParams }) => searchParams.set('expires', `${Number(searchParams.get('expires')) + 1}`),
     ({ searchParams }) => searchParams.append('signature', 'x'),
     ({ searchParams }) => searchParams.delete('signature'),
+    ({ searchParams }) => searchParams.delete('expires'),
+    (url) => {
+      url.search = ''
+    },
     ({ searchParams }) => searchParams.set('expires', 'Infinity'),
     (url) => {
       url.pathname = `/files/${unknown}`
@@ -114,7 +118,7 @@ t.test('a link is valid as it is, and for a week', async (t) => {
   ]
   for (const change of tampered) {
     const url = changed(link, change)
-    t.ok([400, 404].includes(await status(url)), url.search)
+    t.equal(await status(url), 404, url.search)
   }
   const asWebhook = changed(link, (url) => {
     url.pathname = `/webhooks/content/${id}`

@@ -1,0 +1,127 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { fuzzWorld } from '../../support/fuzz-world.ts'
+import { contractOf } from '../../support/open-api.ts'
+import { raw } from '../../support/raw.ts'
+import { movableClock, startApp } from '../../support/server.ts'
+
+type Route = { method: string; path: string }
+
+const segment = /^(?<branches>(?:│ {3}| {4})*)[├└]── (?<name>\S+)(?: \((?<methods>.+)\))?$/
+
+/** The routes with parameters in a tree as fastify draws it. */
+const drawn = (tree: string): Route[] => {
+  const names: string[] = []
+  return tree.split('\n').flatMap((line) => {
+    const { branches = '', name = '', methods = '' } = segment.exec(line)?.groups ?? {}
+    names.splice(branches.length / 4, Infinity, name)
+    const path = names.join('').replace('//', '/')
+    if (!path.includes('/:')) return []
+    return methods.split(', ').flatMap((method) => (method ? [{ method, path }] : []))
+  })
+}
+
+/** Routes that end in a wildcard are drawn without their beginning. */
+const tiles: Route[] = [
+  '/api/admin/organizations/:organization_id/audit/tile/:level/:tile',
+  '/api/admin/platform/audit/tile/:level/:tile',
+].map((path) => ({ method: 'GET', path }))
+
+/** Values that nothing has, as they stand in an address. */
+const impossible = {
+  'a control character': '%00',
+  'a space': '%20',
+  'letters of another script': '%E2%99%9E%F0%9F%8E%BB',
+  'half of a pair': '%ED%A0%80',
+  'a slash': 'a%2Fb',
+  'a key of every object': '__proto__',
+  'a method of every object': 'hasOwnProperty',
+  'very much': 'x'.repeat(10_000),
+}
+
+const aForm = { type: 'application/x-www-form-urlencoded', body: 'a=b' }
+const asJson = (example: unknown) =>
+  example === undefined ? undefined : { type: 'application/json', body: JSON.stringify(example) }
+
+/** An id that could be. */
+const unknown = '0198c0de-0000-7000-8000-000000000000'
+
+const outcomes = '/api/external/sessions/:session_id/runs/:run_id/tools/:tool_id/outcome'
+
+/** What is answered to an unknown id, where it is not 404. */
+const otherwise: Readonly<Record<string, string>> = {
+  'DELETE /api/external/rag/datastores/:datastore_id/files/:filename :filename':
+    '500 file_not_found',
+  [`POST ${outcomes} :run_id`]: '409 tool_not_in_doubt',
+  [`POST ${outcomes} :tool_id`]: '409 tool_not_in_doubt',
+}
+
+/** A parameter that names something new. */
+const isNew = ({ method, path }: Route, name: string) =>
+  method === 'PUT' && name === 'name' && path.includes('/credentials/')
+
+t.test('an impossible value in a path is answered as an unknown one', async (t) => {
+  const clock = movableClock()
+  const { url, platform, drawnRoutes } = await startApp(t, {}, { clock })
+  const { named, keys, organizationId, session } = await fuzzWorld(platform)
+  const { paths } = await contractOf(url)
+  const users = await raw(url)('/api/external/management/users', {
+    headers: { 'x-api-key': keys.all },
+  })
+  const sampled = Object.entries(named).map(([name, one]) => [
+    name,
+    String(fc.sample(one, { seed: 1, numRuns: 1 })[0]),
+  ])
+  /** What there is. */
+  const values: Readonly<Record<string, string>> = {
+    ...Object.fromEntries(sampled),
+    organization_id: organizationId,
+    user_id: users.body.users[0].user_id,
+    session_id: session,
+    model_id: 'svc-orchestrator',
+    read_model: 'sessions',
+    tool_id: 'call_1',
+    name: 'SHOP',
+    level: '0',
+    tile: '000.p/1',
+  }
+  const keyFor = (path: string) => {
+    if (path.startsWith('/api/admin')) return keys.platform
+    return /\/me\/|\/instruction$/.test(path) ? keys.own : keys.all
+  }
+
+  const ask = async ({ method, path }: Route, given: Readonly<Record<string, string>>) => {
+    clock.advance(1_000)
+    const described = paths[path.replace(/:(\w+)/g, '{$1}')] ?? {}
+    const operation = described[method === 'HEAD' ? 'get' : method.toLowerCase()]
+    const required = (operation?.parameters ?? [])
+      .filter((one) => one.in === 'query' && one.required)
+      .map((one): [string, string] => [one.name, String(one.example ?? values[one.name])])
+    const json = operation?.requestBody?.content['application/json']
+    const sent = path === '/connect/:token' && method === 'POST' ? aForm : asJson(json?.example)
+    const filled = path.replace(/:(\w+)/g, (_, name: string) => given[name] ?? values[name] ?? '')
+    const { status, headers } = await raw(url)(`${filled}?${new URLSearchParams(required)}`, {
+      method,
+      headers: { 'x-api-key': keyFor(path), ...(sent ? { 'content-type': sent.type } : {}) },
+      ...(sent ? { body: sent.body } : {}),
+    })
+    return `${status} ${headers['x-error-code'] ?? ''}`.trim()
+  }
+
+  const routes = [...drawn(drawnRoutes()), ...tiles]
+  t.ok(routes.length > 50)
+  for (const route of routes)
+    for (const [, name = ''] of route.path.matchAll(/:(\w+)/g)) {
+      const what = `${route.method} ${route.path} :${name}`
+      if (isNew(route, name)) {
+        t.equal(await ask(route, { [name]: '%00' }), '400 invalid_query', what)
+        continue
+      }
+      const answer = await ask(route, { [name]: unknown })
+      const expected = otherwise[what]
+      if (expected) t.equal(answer, expected, what)
+      else t.match(answer, /^404/, what)
+      for (const [why, value] of Object.entries(impossible))
+        t.equal(await ask(route, { [name]: value }), answer, `${what}: ${why}`)
+    }
+})
