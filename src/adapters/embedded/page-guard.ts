@@ -24,8 +24,10 @@ import { pageTrust, type Trust } from './page-trust.ts'
 
 /** Leaves with more large values than this are looked at again whenever one of their keys is read. */
 const mostLarge = 16
-/** Pages that are kept while they are trusted. */
+/** With so many pages read, all are forgotten when the next turn of the event loop begins to read, and read into again. */
 const keptPages = 2_048
+/** What one turn of the event loop reads may need the pages that it has read: beyond so many, others are made. */
+const mostPages = 2 * keptPages
 /** Pages of the list of free pages that are looked at before a commit, which takes the oldest. */
 const freePages = 4
 /** Pages that are read at once where one is read behind another: a log is mostly in its order. */
@@ -48,6 +50,7 @@ export const pageGuard = (
   file: string,
   onDamage: OnDamage = () => undefined,
   now = () => performance.now(),
+  newPage = emptyPage,
 ) => {
   const fd = openSync(file, 'r')
   const first = Buffer.alloc(firstBytes)
@@ -56,7 +59,9 @@ export const pageGuard = (
   const head = Buffer.alloc(2 * pageSize)
   const largeHead = Buffer.alloc(headerBytes)
   const spare: Page[] = []
-  const known = new Map<number, Page>()
+  let known = new Map<number, Page>()
+  /** How often pages were forgotten: what was on its way through them cannot go on. */
+  let forgotten = 0
   const trees = new Map<string, Tree>()
   const trust = pageTrust(fd, now)
   /** Whether the trust was reviewed in this turn of the event loop. */
@@ -80,8 +85,12 @@ export const pageGuard = (
 
   /** Pages of a state of the file that may not be the current one any more. */
   const forgetPages = () => {
-    for (const page of known.values()) spare.push(page)
-    known.clear()
+    forgotten++
+    if (known.size > 0) {
+      for (const page of known.values()) spare.push(page)
+      // Not `clear`: V8 would keep the old generation's table with all of them.
+      known = new Map()
+    }
     trees.clear()
     aheadBytes = 0
     if (!held) meta = undefined
@@ -99,9 +108,9 @@ export const pageGuard = (
     trust.committed()
   }
 
-  /** Ends the trust where its time is over, or the file was written by anybody else. */
+  /** Ends the trust where its time is over, or the file was written by anybody else. Nothing is on its way then. */
   const renew = () => {
-    if (!trust.review()) forgetPages()
+    if (!trust.review() || known.size >= keptPages) forgetPages()
   }
 
   /** To be called before anything is trusted. */
@@ -148,8 +157,8 @@ export const pageGuard = (
     const seen = known.get(number)
     if (seen) return seen
     const { last } = current()
-    if (known.size >= keptPages) known.clear()
-    const page = spare.pop() ?? emptyPage(pageSize)
+    if (known.size >= mostPages) known = new Map()
+    const page = spare.pop() ?? newPage(pageSize)
     const read = readPage(page, number)
     const fault = read < pageSize ? 'it is missing' : faultOf(page, number, level, last)
     if (fault !== undefined)
@@ -343,10 +352,12 @@ export const pageGuard = (
 
     /**
      * Goes through the entries of a range as lmdb does, one page ahead of it: `next` is called
-     * before each entry is read. Ranges are read in one turn.
+     * before each entry is read. Ranges are read in one turn, with no commit between: pages that were
+     * forgotten are read into again. @throws Error where one is not
      */
     cursor(name: string, start: Key | undefined, { reverse = false, values = true }) {
       review()
+      const begun = forgotten
       const open = reverse ? 'last' : 'first'
       const by = reverse ? -1 : 1
       const key = start === undefined ? open : encoded(start)
@@ -358,6 +369,7 @@ export const pageGuard = (
       return {
         /** Whether there was a key left. */
         next(): boolean {
+          if (forgotten !== begun) throw new Error(`${file}: a range was read for too long`)
           let page = path.at(-1)?.page
           if (page && (at < 0 || at >= countOf(page))) {
             path = beside(name, path, by)

@@ -6,6 +6,7 @@ import { embeddedAnswers } from '../../../src/adapters/embedded/answers.ts'
 import { embeddedEventStore } from '../../../src/adapters/embedded/event-store.ts'
 import { embeddedKeyStore } from '../../../src/adapters/embedded/key-store.ts'
 import { openLog } from '../../../src/adapters/embedded/log.ts'
+import { emptyPage } from '../../../src/adapters/embedded/page.ts'
 import { type PageGuard, pageGuard } from '../../../src/adapters/embedded/page-guard.ts'
 import { START, StoreDamaged, StoreUnavailable } from '../../../src/ports/event-store.ts'
 import { gathered, noted } from '../../support/noted.ts'
@@ -210,6 +211,46 @@ for (const [until, end] of Object.entries({
     await turn()
     t.throws(look, StoreDamaged)
   })
+
+t.test('a log that is longer than what is kept of it', async (t) => {
+  // One on each page.
+  const records = 5_000
+  const path = join(t.testdir(), 'log')
+  const { log, store } = await openedLog(path)
+  const note = noted('1'.repeat(1_500))
+  await Promise.all(
+    Array.from({ length: records }, (_, n) => store.append(`note-${n}`, START, [note])),
+  )
+  await log.close()
+  let pages = 0
+  const guard = pageGuard(join(path, 'data.mdb'), undefined, undefined, (size) => {
+    pages++
+    return emptyPage(size)
+  })
+  t.teardown(guard.close)
+
+  for (let round = 0; round < 3; round++)
+    for (let from = 1; from < records; from += 100) {
+      guard.checkRange('records', from, from + 100)
+      await turn()
+    }
+  t.ok(pages >= 2_048, 'some are kept')
+  t.ok(pages <= 2_200, `15,000 are read into ${pages}`)
+
+  const cursor = guard.cursor('records', undefined, {})
+  let entries = 0
+  while (cursor.next()) entries++
+  t.equal(entries, records, 'all are read in one turn')
+})
+
+t.test('a range is not read on from pages that were forgotten', async (t) => {
+  const guard = pageGuard(join(await filled(t), 'data.mdb'))
+  t.teardown(guard.close)
+  const cursor = guard.cursor('records', undefined, {})
+  t.ok(cursor.next())
+  guard.committed()
+  t.throws(cursor.next, /a range was read for too long/)
+})
 
 t.test('a file that somebody else wrote is looked at again', async (t) => {
   const path = await filled(t)
