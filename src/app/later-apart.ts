@@ -1,6 +1,5 @@
 import { type ChildProcess, fork, type Serializable } from 'node:child_process'
 import { once } from 'node:events'
-import { setPriority } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { projectionsAt } from '../../projections/all.ts'
 import { earliest, type Position } from '../domain/event.ts'
@@ -12,6 +11,7 @@ import type { Projecting, ProjectionState } from '../projector/projector.ts'
 import type { Progress } from '../projector/rebuild.ts'
 import type { MasterKeys } from '../security/master-keys.ts'
 import { type Deferred, deferred } from '../support/deferred.ts'
+import { givesWay } from '../support/gives-way.ts'
 import { type Calls, callsOver, type Parts } from '../support/port-calls.ts'
 import type { AuditReads } from './audit-reads.ts'
 import type { Later } from './later.ts'
@@ -32,7 +32,6 @@ const tellMs = 1_000
 const heapMb = 1_024
 /** Of a replay, what is under way outlives a smaller young generation, and is copied. */
 const semiSpaceMb = 32
-const niceness = 5
 /** How long its end is waited for. */
 const endMs = 8_000
 /** A process that has lived for so long did not fail at its start. */
@@ -48,13 +47,6 @@ const names = projectionsAt('later').map(({ name }) => name)
 const backOff = (failures: number) => Math.min(5_000, 50 * 2 ** failures)
 
 const tooLate = () => new StoreUnavailable('the process for audits has ended')
-
-/** Where processors are few, the serving process comes first. */
-const givesWay = ({ pid }: ChildProcess) => {
-  try {
-    if (pid !== undefined) setPriority(pid, niceness)
-  } catch {}
-}
 
 type Running = { child: ChildProcess; calls: Calls; up: Deferred<void>; isUp: boolean }
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Worker } from 'node:worker_threads'
+import { givesWay } from './gives-way.ts'
 import type { FromWorker } from './serve-tasks.ts'
 
 /** Why a task has no answer: its time or memory was over, what worked on it died, or its pool closed. */
@@ -147,6 +148,7 @@ export const processWorker = <Asked, Answer>(
     serialization: 'advanced',
     stdio: ['pipe', 'pipe', 'ignore', 'ipc'],
   })
+  givesWay(child)
   const { stdin, stdout } = child
   if (!stdin || !stdout) throw new Error('a process was started without pipes')
   // What ends it is told by its exit.

@@ -1,3 +1,4 @@
+import { getPriority } from 'node:os'
 import { serveTasks } from '../../src/support/serve-tasks.ts'
 
 export type ToyTask =
@@ -6,6 +7,7 @@ export type ToyTask =
   | { hang: true }
   | { fill: true }
   | { throws: string }
+  | { priority: true }
 
 const kept: string[][] = []
 
@@ -13,6 +15,7 @@ serveTasks<ToyTask, number>((task) => {
   if ('throws' in task) throw new Error(task.throws)
   if ('hang' in task) for (;;) Math.random()
   if ('fill' in task) for (let n = 0; ; n++) kept.push([`filled ${n}`])
+  if ('priority' in task) return { answer: getPriority() }
   if ('echo' in task) return { answer: task.echo }
   kept.push(Array.from({ length: task.keep }, (_, n) => `kept ${kept.length} ${n}`))
   return { answer: kept.length }

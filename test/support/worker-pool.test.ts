@@ -1,3 +1,4 @@
+import { getPriority } from 'node:os'
 import t from 'tap'
 import { type PoolOptions, workerPool } from '../../src/support/worker-pool.ts'
 import { eventually } from './eventually.ts'
@@ -41,6 +42,12 @@ t.test('a task that finds the heap full of what others left is done again', asyn
   t.ok(answers.lastIndexOf(1) > 0, `a new thread took over: ${answers}`)
   await t.rejects(pool.run('a', { fill: true }), { name: 'WorkFailed', fault: 'memory' })
   t.equal(await pool.run('a', { echo: 1 }), 1)
+})
+
+t.test('a process gives way to this one where processors are few', async (t) => {
+  const pool = poolOf({ processMb: 1_024 })
+  t.teardown(pool.close)
+  t.equal(await pool.run('a', { priority: true }), getPriority() + 5)
 })
 
 t.test('owners take turns', async (t) => {
