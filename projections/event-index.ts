@@ -30,12 +30,25 @@ export type EventIndexView = z.infer<typeof eventIndexView>
 export const stretchId = (organizationId: string, eventsBefore: number): string =>
   `${organizationId}/${eventsBefore / stretchLength}`
 
+/** Remembers the last time: events of one append have the same. */
+const timeOf = (() => {
+  let last = ''
+  let time = 0
+  return (at: string): number => {
+    if (at !== last) {
+      time = Date.parse(at)
+      last = at
+    }
+    return time
+  }
+})()
+
 const begun = (
   { position, metadata }: RecordedEvent,
   eventsBefore: number,
   until = 0,
 ): EventIndexView => {
-  const at = Date.parse(metadata.at)
+  const at = timeOf(metadata.at)
   return {
     organization_id: metadata.organization_id,
     events_before: eventsBefore,
@@ -56,7 +69,7 @@ const stored: StoredFold<EventIndexView> = {
     for (const event of events) {
       if (open && positions.length < stretchLength) {
         positions.push(event.position)
-        const at = Date.parse(event.metadata.at)
+        const at = timeOf(event.metadata.at)
         const { since, until } = open
         if (at < since || at > until)
           open = { ...open, since: Math.min(since, at), until: Math.max(until, at) }

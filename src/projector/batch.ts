@@ -3,7 +3,7 @@ import { latest } from '../domain/event.ts'
 import { type LogBatch, StoreUnavailable } from '../ports/event-store.ts'
 import type { Commit, Document, DocumentChange, Views } from '../ports/views.ts'
 import { folded } from './fold.ts'
-import { batchRouter, type Cursor, type RoutedBatch, type RoutedEvent } from './router.ts'
+import { batchRouter, type Cursor, type RoutedBatch } from './router.ts'
 
 /** Where a projection's documents are read and written: one generation of the views, or memory. */
 export type ProjectionStore = {
@@ -27,9 +27,9 @@ const noDocuments: ReadonlyMap<string, Document> = new Map()
 const fetched = async (
   projectionStore: ProjectionStore,
   { name }: AnyProjection,
-  steps: readonly RoutedEvent[],
+  { steps, groups }: RoutedBatch,
 ): Promise<ReadonlyMap<string, Document>> => {
-  const ids: string[] = []
+  const ids: string[] = groups ? [...groups.keys()] : []
   for (const { ids: own, clear } of steps) {
     // The events of one append follow each other, and are mostly about the same document.
     if (typeof own === 'string') {
@@ -51,8 +51,8 @@ const outcome = async (
   const { steps } = routed
   const view = projection.name
   try {
-    const stored = await fetched(projectionStore, projection, steps)
-    const { changes, done, error = routed.error } = folded(projection, steps, stored)
+    const stored = await fetched(projectionStore, projection, routed)
+    const { changes, done, error = routed.error } = folded(projection, routed, stored)
     if (!error) return { cursor, view, changes, position: batch.position }
     const failed = steps[done]?.event.position ?? routed.failed
     const before = batch.events.findLast((event) => event.position < failed)?.position ?? position

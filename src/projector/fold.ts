@@ -6,7 +6,7 @@ import {
 } from '../../projections/projection.ts'
 import type { RecordedEvent } from '../ports/event-store.ts'
 import type { Document, DocumentChange, Scalar } from '../ports/views.ts'
-import type { RoutedEvent } from './router.ts'
+import type { RoutedBatch, RoutedEvent } from './router.ts'
 
 const valueAt = (document: Document, path: string): unknown =>
   path
@@ -24,35 +24,26 @@ export const matchesIndex = (
   values: readonly Scalar[],
 ) => paths.every((path, n) => valueAt(document, path) === values[n])
 
-/** The ids of a step as a list. */
-const listOf = (ids: RoutedEvent['ids']): readonly string[] =>
-  typeof ids === 'string' ? [ids] : ids
+const noGroups: ReadonlyMap<string, readonly RecordedEvent[]> = new Map()
 
 type Folded = { changes: DocumentChange[]; error?: unknown; done: number }
 
 /** All of a batch or, where it throws, nothing. */
 const foldedWhole = (
   { stored: { fold } }: LogProjection<Document>,
-  steps: readonly RoutedEvent[],
+  groups: ReadonlyMap<string, readonly RecordedEvent[]>,
   stored: ReadonlyMap<string, Document>,
 ): Folded => {
-  const batches = new Map<string, RecordedEvent[]>()
-  for (const { event, ids } of steps)
-    for (const id of listOf(ids)) {
-      const batch = batches.get(id)
-      if (batch) batch.push(event)
-      else batches.set(id, [event])
-    }
   try {
     const changes: DocumentChange[] = []
-    for (const [id, events] of batches) {
+    for (const [id, events] of groups) {
       const before = stored.get(id)
       const { view, others } = fold(before, events, id)
       // Readers may see changes one by one, in this order: the view leads to the others.
-      changes.push(...others)
+      for (const other of others) changes.push(other)
       if (view !== before) changes.push({ id, document: view })
     }
-    return { changes, done: steps.length }
+    return { changes, done: 0 }
   } catch (error) {
     return { changes: [], error, done: 0 }
   }
@@ -106,14 +97,14 @@ const foldedOneByOne = (
 }
 
 /**
- * The documents after some steps, in the order of their events, each changed document once.
- * `stored` holds the documents of all the steps' ids that are there, and is left as it is.
+ * The documents after a batch, in the order of their events, each changed document once.
+ * `stored` holds the documents of all ids of the batch that are there, and is left as it is.
  */
 export const folded = (
   projection: AnyProjection,
-  steps: readonly RoutedEvent[],
+  { steps, groups = noGroups }: Pick<RoutedBatch, 'steps' | 'groups'>,
   stored: ReadonlyMap<string, Document>,
 ): Folded =>
   'stored' in projection
-    ? foldedWhole(projection, steps, stored)
+    ? foldedWhole(projection, groups, stored)
     : foldedOneByOne(projection, steps, stored)

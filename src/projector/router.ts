@@ -17,7 +17,14 @@ export type RoutedEvent = {
 }
 
 /** A batch as one projection sees it. With an error, its steps end before the event at `failed`. */
-export type RoutedBatch = { steps: RoutedEvent[]; error?: unknown; failed: Position }
+export type RoutedBatch = {
+  steps: RoutedEvent[]
+  /** Of a read model of the events themselves, by document; it has no steps. */
+  groups?: ReadonlyMap<string, readonly RecordedEvent[]>
+  error?: unknown
+  /** The position of the first event, as long as there is no error. */
+  failed: Position
+}
 
 /** How far one projection is folded: events up to `position` are skipped. An error stops it. */
 export type Cursor = { projection: AnyProjection; position: Position; error?: unknown }
@@ -61,6 +68,33 @@ const routedEvent = (
   return { event, clear: cleared && { ...cleared, stored: [] }, ids }
 }
 
+/** Undefined: none of the events goes into a document. */
+const grouped = (
+  { id: idOf }: LogProjection<Document>['stored'],
+  events: readonly RecordedEvent[],
+): RoutedBatch | undefined => {
+  const groups = new Map<string, RecordedEvent[]>()
+  let failed: Position = START
+  // The events of one append follow each other, and mostly go into the same document.
+  let last: string | undefined
+  let group: RecordedEvent[] | undefined
+  for (const event of events) {
+    const id = idOf(event)
+    if (id === undefined) continue
+    if (id !== last || !group) {
+      last = id
+      group = groups.get(id)
+      if (!group) {
+        if (groups.size === 0) failed = event.position
+        group = []
+        groups.set(id, group)
+      }
+    }
+    group.push(event)
+  }
+  return groups.size > 0 ? { steps: [], groups, failed } : undefined
+}
+
 /**
  * Routes batches to projections. The route of a category and type is worked out once; an event
  * without a route is not parsed. An event that a projection cannot read or place ends the steps of
@@ -68,10 +102,10 @@ const routedEvent = (
  */
 export const batchRouter = (projections: readonly AnyProjection[]) => {
   const categories = new Map<string, Map<string, Reader[]>>()
-  const whole: { cursor: number; stored: LogProjection<Document>['stored'] }[] = []
+  const ofLog: { cursor: number; stored: LogProjection<Document>['stored'] }[] = []
   for (const [cursor, projection] of projections.entries()) {
     if ('stored' in projection) {
-      whole.push({ cursor, stored: projection.stored })
+      ofLog.push({ cursor, stored: projection.stored })
       continue
     }
     for (const category of projection.categories) {
@@ -100,7 +134,7 @@ export const batchRouter = (projections: readonly AnyProjection[]) => {
     const add = (n: number, step: RoutedEvent) => {
       const routed = routedBatches[n]
       if (routed) routed.steps.push(step)
-      else routedBatches[n] = { steps: [step], failed: START }
+      else routedBatches[n] = { steps: [step], failed: step.event.position }
     }
     /** Whether a projection goes on to a position. */
     const takes = (n: number, position: Position): boolean => {
@@ -108,11 +142,12 @@ export const batchRouter = (projections: readonly AnyProjection[]) => {
       if (!cursor || cursor.error || position <= cursor.position) return false
       return !routedBatches[n]?.error
     }
+    for (const { cursor: n, stored } of ofLog)
+      routedBatches[n] = grouped(
+        stored,
+        batch.filter(({ position }) => takes(n, position)),
+      )
     for (const recorded of batch) {
-      for (const { cursor: n, stored } of whole) {
-        const ids = takes(n, recorded.position) ? stored.id(recorded) : undefined
-        if (ids !== undefined) add(n, { event: recorded, clear: undefined, ids })
-      }
       for (const reader of readers(recorded)) {
         let event: Seen<EventTable> | undefined
         for (const { cursor: n, projection, folds } of reader.routes) {

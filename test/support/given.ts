@@ -104,7 +104,7 @@ export const projecting = <View extends Document, Table extends EventTable = Eve
     for (const { type } of events) types.add(type)
     const batch = batchOf(stream, events)
     const [todo] = batchRouter([projection])(batch, [{ projection, position: START }])
-    const { changes, error } = folded(projection, todo?.steps ?? [], new Map())
+    const { changes, error } = folded(projection, todo ?? { steps: [] }, new Map())
     t.notOk(todo?.error ?? error, 'every event can be folded')
     const views = new Map(changes.map(({ id, document }) => [id, document]))
     for (const document of views.values()) if (document) t.equal(faults(document), '')
