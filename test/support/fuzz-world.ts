@@ -115,6 +115,28 @@ export const fuzzWorld = async ({
     named,
     organizationId,
     session: session_id,
+    /** One of each that there is, by the names that paths have for them. */
+    one: {
+      organization_id: organizationId,
+      user_id: provisioned,
+      agent_id: agents[0] ?? '',
+      model_id: 'svc-orchestrator',
+      session_id,
+      event_id: message.event_id,
+      run_id: runId,
+      response_id: `resp_${runId}`,
+      approval_id: approval.approval_id,
+      content_id: made[0].id,
+      datastore_id: datastores[0] ?? '',
+      upload_id: sent.body.uploads[0].upload_id,
+      filename: 'a.txt',
+      key_id: keys[0].key_id,
+      name: 'SHOP',
+      read_model: 'sessions',
+      tool_id: 'call_1',
+      level: '0',
+      tile: '000.p/1',
+    } as Readonly<Record<string, string>>,
     /** By what they can do. */
     keys: {
       all: all.key,

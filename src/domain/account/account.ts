@@ -85,12 +85,23 @@ export const effectiveBalance = ({ balance, reservations }: Account): number =>
 const isOpen = ({ reservations }: Account, runId: string): boolean =>
   heldFor(reservations, runId) !== undefined
 
+/** In micro-credits, of either sign: numbers beyond it are no longer exact. */
+const largestBalance = 9e15
+
+/** @throws invalid_input for what would lead a balance away beyond the largest */
 export const decideGrant =
   ({ grantId, amount, reason }: { grantId: string; amount: number; reason: string }) =>
-  (state: Account): AccountEvent<'CreditsGranted'>[] =>
-    isAmong(state.grants, grantId)
-      ? []
-      : [{ type: 'CreditsGranted', data: { grantId, amount, reason } }]
+  (state: Account): AccountEvent<'CreditsGranted'>[] => {
+    if (isAmong(state.grants, grantId)) return []
+    const { balance } = state
+    const after = Math.abs(balance + amount)
+    if (after > largestBalance && after > Math.abs(balance))
+      throw refusal('invalid_input', {
+        message: 'A balance is within 9,000 million credits',
+        field: 'amount',
+      })
+    return [{ type: 'CreditsGranted', data: { grantId, amount, reason } }]
+  }
 
 /**
  * Holds credits back for a run. Only a balance that is negative already refuses: a run may overdraw

@@ -39,7 +39,7 @@ const creation = z.object({
   name,
   owner: z.object({ email, name: orAbsent(name) }),
   plan: plan.optional(),
-  credits: orAbsent(credits.min(0)),
+  credits: orAbsent(credits(0, 1e9)),
 })
 
 const color = z

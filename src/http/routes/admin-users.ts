@@ -74,7 +74,7 @@ export const adminUserRoutes =
           tags,
           summary: 'Grant credits; a negative amount takes them back',
           params,
-          body: z.object({ amount: credits, reason: word }),
+          body: z.object({ amount: credits(-1e9, 1e9), reason: word }),
           response: {
             200: balances,
             ...refusals(

@@ -8,7 +8,7 @@ import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import type { RequireSubscription } from '../../turns/require-subscription.ts'
 import { refusals } from '../errors/responses.ts'
-import { integer, pathId } from '../wire/fields.ts'
+import { integer, page, pathId } from '../wire/fields.ts'
 import type { FileLinks } from '../wire/file-links.ts'
 
 type Uses = {
@@ -25,7 +25,7 @@ const on_behalf_of = z.string().min(1).optional()
 const params = z.object({ content_id: pathId })
 
 const list = z.object({
-  page: integer(1, 1_000_000).default(1),
+  page,
   page_size: integer(1, 100).default(20),
   content_type: contentView.shape.content_type.unwrap().optional(),
   status: contentView.shape.status.optional(),

@@ -10,7 +10,7 @@ import type { ListSessions } from '../../../queries/list-sessions.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { refusals } from '../errors/responses.ts'
 import { toolCall } from '../wire/client-tools.ts'
-import { boolean, integer, pathId, pathSessionId } from '../wire/fields.ts'
+import { boolean, integer, page, pathId, pathSessionId } from '../wire/fields.ts'
 import type { FileLinks } from '../wire/file-links.ts'
 
 type Uses = {
@@ -25,7 +25,6 @@ type Uses = {
 
 const params = z.object({ session_id: pathSessionId })
 const on_behalf_of = z.string().min(1).optional()
-const page = integer(1, Number.MAX_SAFE_INTEGER).default(1)
 
 const list = z.object({
   page,

@@ -10,7 +10,7 @@ import {
 import type { Change } from '../../domain/changes.ts'
 import { credentialName } from '../../domain/credential/credential.ts'
 import { headers, mcpServer, shortened, tool } from './agent-tools.ts'
-import { id, name, orAbsent } from './fields.ts'
+import { credits, id, name, orAbsent } from './fields.ts'
 
 export const agentType = z.enum(agentTypes)
 
@@ -32,17 +32,11 @@ const credentialWords = z.strictObject({
   help_url: orAbsent(z.string().max(2_000).refine(isHelpUrl, 'An https address is expected')),
 })
 
-/** A null counts as absent. Credits have up to six decimals. */
+/** A null counts as absent. */
 const runLimits = z.strictObject({
   max_steps: orAbsent(z.int().min(1).max(10_000)),
   max_tokens: orAbsent(z.int().min(1).max(1e9)),
-  max_credits: orAbsent(
-    z
-      .number()
-      .min(0.000001)
-      .max(1e6)
-      .refine((credits) => Number(credits.toFixed(6)) === credits, 'Up to six decimals'),
-  ),
+  max_credits: orAbsent(credits(0.000001, 1e6)),
   max_seconds: orAbsent(z.int().min(1).max(1_800)),
 })
 

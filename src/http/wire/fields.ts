@@ -12,8 +12,13 @@ export const name = z.string().trim().min(1).max(200)
 export const role = z.enum(['OWNER', 'ADMIN', 'MEMBER'])
 export const plan = z.enum(planIds).nullable()
 
-/** Credits on the wire have up to six decimals. */
-export const credits = z.number().min(-1e9).max(1e9)
+/** Credits on the wire have up to six decimals: what has more is refused, never rounded. */
+export const credits = (min: number, max: number) =>
+  z
+    .number()
+    .min(min)
+    .max(max)
+    .refine((amount) => Number(amount.toFixed(6)) === amount, 'Up to six decimals')
 
 /** An id of ours in a body. */
 export const givenId = z.string().min(1).max(64)
@@ -97,8 +102,11 @@ export const moment = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], 'An ISO 8601 time is expected')
   .transform((text) => Date.parse(text))
 
+/** The number of a page; one beyond the end is empty. */
+export const page = integer(1).default(1)
+
 export const pageQuery = z.object({
-  page: integer(1, 1_000_000).default(1),
+  page,
   page_size: integer(1, 200).default(50),
 })
 

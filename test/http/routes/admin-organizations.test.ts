@@ -46,6 +46,7 @@ t.test('what is missing or wrong in a creation is named', async (t) => {
     [{ name: 'A', owner: { email: 'nobody' } }, 'owner.email'],
     [{ name: 'A', owner, plan: 'gold' }, 'plan'],
     [{ name: 'A', owner, credits: -1 }, 'credits'],
+    [{ name: 'A', owner, credits: 0.0000004 }, 'credits'],
   ] as const)
     t.match(await create(body), { status: 400, body: { error: { code: 'invalid_input', param } } })
   const unset = { name: 'A', owner: { ...owner, name: null }, plan: null, credits: null }
@@ -65,6 +66,15 @@ t.test('plans, credits and sign-ins', async (t) => {
   t.match(await platform('POST', `${user}/credits`, { amount: -12.345678, reason: 'test' }), {
     status: 200,
     body: { credit_balance: -2.345678, effective_balance: -2.345678 },
+  })
+  for (const amount of [0.0000004, -0.0000004, 1.0000001, 1e-300, 1e9 + 1, '1', null])
+    t.match(
+      await platform('POST', `${user}/credits`, { amount, reason: 'test' }),
+      { status: 400, body: { error: { param: 'amount' } } },
+      `${amount} credits`,
+    )
+  t.match(await platform('POST', `${user}/credits`, { amount: 0.000001, reason: 'test' }), {
+    body: { credit_balance: -2.345677 },
   })
   const nobody = '/api/admin/users/0198c0de-0000-7000-8000-000000000001'
   t.match(await platform('POST', `${nobody}/credits`, { amount: 1, reason: 'test' }), {
