@@ -2,8 +2,8 @@
 export type StoredAnswer = { status: number; headers: Record<string, string>; body: string }
 
 export type Claim =
-  /** Ours to run; also when an earlier claimant died before answering. */
-  | { state: 'claimed' }
+  /** Ours to run; `takenOver`: an earlier claimant died before answering, and may have begun it. */
+  | { state: 'claimed'; takenOver?: true }
   /** The first one still runs, here or on another node. */
   | { state: 'running' }
   | { state: 'answered'; answer: StoredAnswer }

@@ -172,7 +172,10 @@ export const beginTurn = (uses: BeginTurnUses) => {
     if (target) warmAgents.used(organizationId, viewer.userId, target.agentId)
     const turn = turns.send(request, { keep: keep || counts === true })
     if (fingerprint) repeats.note(fingerprint, turn)
-    return turn
+    if (!repeated.onRepeated) return turn
+    const started = await turn.started
+    if (started !== turn) repeated.onRepeated()
+    return started
   }
 }
 export type BeginTurn = ReturnType<typeof beginTurn>

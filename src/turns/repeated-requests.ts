@@ -19,6 +19,11 @@ export type Repetition = {
   counts?: boolean
   /** The client says that it is a repetition. */
   retried?: boolean
+  /**
+   * Set where the first request with this idempotency key was cut off: told, before the turn is answered, when that
+   * request had begun it.
+   */
+  onRepeated?: () => void
 }
 
 type Uses = {

@@ -99,6 +99,55 @@ t.test('killed at each boundary of a run: it goes on from what is recorded', asy
   t.equal(roundsOf('pay-called').length, 2)
 })
 
+t.test('a repeated idempotency key is answered by the run that goes on, and says so', async (t) => {
+  const { provider, tools, server, key, asks, roundsOf } = await started(t)
+  const keyed = (name: string) => ({ headers: { 'idempotency-key': name } })
+  const replayed = ({ headers }: { headers: Headers }) => headers.get('idempotency-replayed')
+  const look = { text: 'Let me look. ', calls: [{ name: 'look', arguments: {} }] }
+  provider.next(look, look, look)
+  tools.hold('/look')
+  const before = server.as(key)
+  const stream = await before.stream(asks('streamed'), keyed('streamed'))
+  const asked = [
+    ask(before, asks('whole'), 'whole'),
+    ask(before, asks('later'), 'later'),
+    stream.all().catch(() => undefined),
+  ]
+  await tools.received('/look', 3)
+  await server.kill9()
+  await Promise.all(asked)
+  await server.restart()
+  const after = server.as(key)
+  await tools.received('/look', 6)
+
+  const joined = await after.stream(asks('streamed'), keyed('streamed'))
+  t.equal(replayed(joined), 'true', 'a stream')
+  const first = await joined.frames.next()
+  t.match(first.value, { data: { event: 'run_resumed', attempt: 2 } }, 'while the run goes on')
+  const whole = after.chat(asks('whole'), keyed('whole'))
+  tools.letGo()
+  const said = `Let me look. \n\n${text}`
+  const frames = await joined.all()
+  t.equal(textOf(frames.slice(0, -1)), said)
+  t.equal(replayed(await whole), 'true', 'a whole answer')
+  await eventually(async () => !(await after.status('later')).body.is_processing || undefined)
+  t.equal(replayed(await after.chat(asks('later'), keyed('later'))), 'true', 'once it has ended')
+  const [begun] = frames
+  const attached = await (await after.attach('streamed')).all()
+  t.ok(
+    attached.some(({ data }) => data.id && data.id === begun?.data.id),
+    'it is that run',
+  )
+
+  await server.kill9()
+  await server.restart()
+  const again = await server.as(key).stream(asks('streamed'), keyed('streamed'))
+  t.match([again.status, replayed(again)], [200, 'true'], 'and in the life after')
+  t.equal(textOf((await again.all()).slice(0, -1)), said)
+  for (const session of ['streamed', 'whole', 'later'])
+    t.equal(roundsOf(session).length, 2, `${session}: nothing is done twice`)
+})
+
 t.test('who follows it is told, and has the turn from its start', async (t) => {
   const world = await started(t)
   const { provider, tools, server, key, asks } = world

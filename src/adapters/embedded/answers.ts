@@ -60,14 +60,15 @@ export const embeddedAnswers = (log: EventLog): Answers => {
       change(scope, () => {
         const entry = entryOf(scope)
         const asIs = (claim: Claim) => () => claim
-        if (entry && !isOver(entry, now)) {
+        const takenOver = entry !== undefined && !isOver(entry, now)
+        if (takenOver) {
           if (entry.fingerprint !== fingerprint) return asIs({ state: 'reused' })
           if (entry.answer) return asIs({ state: 'answered', answer: entry.answer })
           if (entry.holder === holder) return asIs({ state: 'running' })
         }
         return (): Claim => {
           put(scope, { fingerprint, holder, at: now.getTime() })
-          return { state: 'claimed' }
+          return takenOver ? { state: 'claimed', takenOver } : { state: 'claimed' }
         }
       }),
 

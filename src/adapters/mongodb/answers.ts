@@ -34,7 +34,8 @@ export const mongoAnswers = ({ db }: Pick<Mongo, 'db'>, { isAlive }: Options): A
     }
     const entry = await answers.findOne({ _id: scope })
     if (!entry) return undefined
-    if (now.getTime() - entry.at < keptMs) {
+    const takenOver = now.getTime() - entry.at < keptMs
+    if (takenOver) {
       if (entry.fingerprint !== fingerprint) return { state: 'reused' }
       if (entry.answer !== undefined)
         return { state: 'answered', answer: JSON.parse(entry.answer) as StoredAnswer }
@@ -43,7 +44,8 @@ export const mongoAnswers = ({ db }: Pick<Mongo, 'db'>, { isAlive }: Options): A
     const { holder: before, at } = entry
     const answer = entry.answer ?? { $exists: false }
     const taken = await answers.replaceOne({ _id: scope, holder: before, at, answer }, mine)
-    return taken.matchedCount === 1 ? { state: 'claimed' } : undefined
+    if (taken.matchedCount !== 1) return undefined
+    return takenOver ? { state: 'claimed', takenOver } : { state: 'claimed' }
   }
 
   return {

@@ -39,6 +39,11 @@ declare module 'fastify' {
     streamedRun: string | undefined
     /** Set while this request is the first with its idempotency key. */
     claimed: string | undefined
+    /**
+     * Set where an earlier request with its idempotency key was cut off: to be called when what that one began answers
+     * this one too.
+     */
+    onRepeated: (() => void) | undefined
   }
 }
 
@@ -59,6 +64,10 @@ const answerKeyOf = ({ headers, access }: FastifyRequest): string | undefined =>
       message: 'Idempotency-Key has 1 to 255 printable ASCII characters',
     })
   return digest(access.keyId ?? access.kind, access.organizationId, key)
+}
+
+const isReplay = (reply: FastifyReply): void => {
+  reply.header('idempotency-replayed', 'true')
 }
 
 /**
@@ -90,7 +99,7 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     const text = await vault.open(sealed.parse(JSON.parse(body)))
     if (text === undefined) throw refusal('session_not_found')
     const answer = kept.parse(JSON.parse(text))
-    reply.header('idempotency-replayed', 'true')
+    isReplay(reply)
     if ('body' in answer) {
       reply.code(status).headers(headers).send(answer.body)
       return true
@@ -104,7 +113,10 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     const fingerprint = digest(request.method, request.url, request.rawBody ?? '')
     const claim = await settled(scope, fingerprint, request)
     if (claim.state === 'reused') throw refusal('idempotency_key_reused')
-    if (claim.state === 'claimed') request.claimed = scope
+    if (claim.state === 'claimed') {
+      request.claimed = scope
+      if (claim.takenOver) request.onRepeated = () => isReplay(reply)
+    }
     // The body counts too: after a failure the key may be used again with another body.
     request.call = { ...request.call, scope: digest(scope, fingerprint) }
     return replay(request, reply, claim)
@@ -146,6 +158,7 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
   http.decorateRequest('claimed', undefined)
   http.decorateRequest('answersFor', undefined)
   http.decorateRequest('streamedRun', undefined)
+  http.decorateRequest('onRepeated', undefined)
 
   // Without promises where there is no key, which is nearly always.
   const findAnswer: preHandlerHookHandler = (request, reply, done) => {

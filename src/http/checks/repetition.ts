@@ -6,11 +6,18 @@ const header = 'x-stainless-retry-count'
 
 /** Whether a request repeats an earlier one. */
 export const repetitionOf = (request: FastifyRequest): Repetition => {
-  const { access, rawBody, url, headers, streamedRun: run } = request
+  const { access, rawBody, url, headers, streamedRun: run, onRepeated } = request
   const attempt = headers[header]
   const fingerprint = createHash('sha256')
     .update(`${access.keyId}\n${access.organizationId}\n${url}\n`)
     .update(rawBody ?? '')
     .digest('base64url')
-  return { run, fingerprint, counts: attempt !== undefined, retried: Number(attempt) >= 1 }
+  const repetition: Repetition = {
+    run,
+    fingerprint,
+    counts: attempt !== undefined,
+    retried: Number(attempt) >= 1,
+  }
+  if (onRepeated) repetition.onRepeated = onRepeated
+  return repetition
 }

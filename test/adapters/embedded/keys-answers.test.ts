@@ -38,8 +38,9 @@ t.test('the embedded answers', async (t) => {
     const noon = new Date('2026-01-01T12:00:00.000Z')
     await store.claim('scope', 'body', 'before', noon)
     t.strictSame(await store.claim('scope', 'other', 'now', noon), { state: 'reused' })
-    t.strictSame(await store.claim('scope', 'body', 'now', noon), { state: 'claimed' })
-    t.strictSame(await store.claim('scope', 'body', 'now', noon), { state: 'running' })
+    const claim = () => store.claim('scope', 'body', 'now', noon)
+    t.strictSame(await claim(), { state: 'claimed', takenOver: true })
+    t.strictSame(await claim(), { state: 'running' })
   })
 
   t.test('a sweep goes through more than one page', async (t) => {
