@@ -7,7 +7,7 @@ import type { CancelTurn } from '../../turns/cancel-turn.ts'
 import type { EraseTurn } from '../../turns/erase-turn.ts'
 import type { FindTurn, FoundTurn } from '../../turns/find-turn.ts'
 import { refusals } from '../errors/responses.ts'
-import { responseFrames } from '../streams/response-frames.ts'
+import { mayHaveSeen, responseFrames } from '../streams/response-frames.ts'
 import { endingOf, sendStream } from '../streams/sse.ts'
 import { boolean, integer, pathId } from '../wire/fields.ts'
 import type { FileLinks } from '../wire/file-links.ts'
@@ -101,6 +101,10 @@ export const responseReadRoutes =
         if (!stream) return shown(found)
         const { turn, isPast } = found
         if (!turn) throw refusal('stream_not_found')
+        if (after !== undefined && !(await mayHaveSeen(turn, { after, isPast })))
+          throw refusal('invalid_query', {
+            fields: { starting_after: ['There is no such event yet'] },
+          })
         const frames = responseFrames(turn, { echo: noEcho, after, isPast }, endingOf(reply))
         return sendStream(reply, frames)
       },

@@ -31,7 +31,7 @@ export const findFollowedTurn =
     const age = clock.now().getTime() - Date.parse(session.last_update_time)
     if (!running && age >= readableMs) return undefined
 
-    /** A place in an earlier attempt is none in this one. */
+    /** A place in an earlier attempt is none in this one, and neither is one that the turn has not come to. */
     const runAt = async (
       runId: string,
       place: StreamPlace,
@@ -40,7 +40,10 @@ export const findFollowedTurn =
       const isOther = ({ attempt: present = 1 }: LiveTurn) =>
         attempt !== undefined && attempt !== present
       const live = turns.find(runId)
-      if (live) return { turn: live, from: isOther(live) ? beginning : place }
+      if (live) {
+        const isPlace = !isOther(live) && place.item <= live.log.end()
+        return { turn: live, from: isPlace ? place : beginning }
+      }
       const { had, from } = resumed(place)
       const past = await pastTurn(runId, had)
       return past && isOther(past) ? runAt(runId, beginning) : past && { turn: past, from }

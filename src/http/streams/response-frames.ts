@@ -9,6 +9,7 @@ import {
   callsIn,
   type Echo,
   hasMessage,
+  noEcho,
   outputMessageOf,
   type Progress,
   progressAt,
@@ -22,6 +23,8 @@ export type ResponseStream = {
   after?: number | undefined
   /** The turn is told from what is stored: how its answer came in pieces is not known. */
   isPast?: boolean
+  /** Only what there is by now. */
+  untilNow?: boolean
 }
 
 /** Types of events at the end of a response, by how it ended. */
@@ -36,13 +39,13 @@ const endings = {
 /**
  * A turn as OpenAI's events of a response (docs/contract/responses.md#streams), each numbered from 0. A turn in
  * memory always gives the same events, so that a client goes on exactly where it was. A signal that
- * aborts with a refusal ends them with an `error`.
+ * aborts with a refusal ends them with an `error`. The last value is how many there were.
  */
 export async function* responseFrames(
   turn: LiveTurn,
-  { echo, after = -1, isPast = false }: ResponseStream,
+  { echo, after = -1, isPast = false, untilNow = false }: ResponseStream,
   signal?: Ending,
-): AsyncGenerator<string> {
+): AsyncGenerator<string, number> {
   const { runId } = turn
   const item_id = `msg_${runId}`
   const place = `"item_id":"${item_id}","output_index":0,"content_index":0`
@@ -136,6 +139,7 @@ export async function* responseFrames(
   const begun = { status: 'in_progress' } as const
   const start = told('response.created', begun) + told('response.in_progress', begun)
   if (start !== '') yield start
+  if (untilNow && turn.log.end() === 0) return number
   const ordered = branchOrder()
   for await (const items of turn.log.follow(0, signal)) {
     let text = ''
@@ -144,10 +148,27 @@ export async function* responseFrames(
       else if (item.event === 'done' || item.event === 'failed')
         text += ended(progressAt(await turn.outcome))
     if (text !== '') yield text
+    if (untilNow) break
   }
   const { reason } = signal ?? {}
   if (reason instanceof Refusal) {
     const { code } = reason
     yield event('error', { code, message: messageOf(reason), param: null })
   }
+  return number
+}
+
+/**
+ * Whether a client can have come to the event with a number. How an earlier attempt, or what is past, was numbered is
+ * not known: then it can.
+ */
+export const mayHaveSeen = async (
+  turn: LiveTurn,
+  { after, isPast }: { after: number; isPast: boolean },
+): Promise<boolean> => {
+  const { attempt = 1 } = turn
+  if (isPast || attempt > 1) return true
+  const none = { echo: noEcho, after: Number.MAX_SAFE_INTEGER, untilNow: true }
+  const { value: count } = await responseFrames(turn, none).next()
+  return after < Number(count)
 }

@@ -183,12 +183,20 @@ t.test('a stream goes on after any of its events', async (t) => {
   }
   const { id } = before[0].response
   t.match((await key.ask('GET', `${at}/${id}`)).body, { status: 'in_progress', output: [] })
+  const ahead = await key.ask('GET', `${at}/${id}?stream=true&starting_after=7`)
+  t.match(ahead, { status: 400, code: 'invalid_query' }, 'the number of an event to come')
   const rest = all(t, await followed(key, id, '&starting_after=5'))
   go.resolve()
   const after = await rest
   const whole = await all(t, await followed(key, id))
   t.strictSame(order(whole), text(3))
   t.strictSame(order([...before, ...after]), text(3), 'nothing is lost, nothing comes twice')
+  for (const n of [whole.length, 1e9, Number.MAX_SAFE_INTEGER])
+    t.match(
+      await key.ask('GET', `${at}/${id}?stream=true&starting_after=${n}`),
+      { status: 400, body: { detail: { starting_after: ['There is no such event yet'] } } },
+      'a number that was never sent',
+    )
   for (const [n] of whole.entries())
     t.strictSame(await all(t, await followed(key, id, `&starting_after=${n}`)), whole.slice(n + 1))
 })

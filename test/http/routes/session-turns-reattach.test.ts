@@ -34,6 +34,22 @@ t.test('re-attach to the running turn, from its start', async (t) => {
   t.match(again[0]?.data, { choices: [{ delta: { role: 'assistant' } }] })
 })
 
+t.test('an id that was never sent is none: the turn is told from its start', async (t) => {
+  const { key, provider } = await startChat(t)
+  const turn = held()
+  provider.next(turn.reply)
+  const session_id = 'beyond'
+  const first = await key.stream({ messages, session_id })
+  const { id } = await first.until(isToken)
+  const beyond = id.replace(/:\d+\.\d+:/, ':999999.0:')
+  const running = await key.attach(session_id, { headers: { 'last-event-id': beyond } })
+  turn.go()
+  await first.all()
+  const whole = await after(key, session_id, undefined)
+  t.strictSame(await running.all(), whole, 'while it runs')
+  t.strictSame(await after(key, session_id, beyond), whole, 'and after its end')
+})
+
 t.test('headers go out at once, also where there is nothing to tell yet', async (t) => {
   const { key, provider } = await startChat(t, undefined, { keepAliveMs: 3_600_000 })
   const turn = held()
