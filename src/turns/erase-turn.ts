@@ -3,7 +3,7 @@ import { refusal } from '../domain/refusal.ts'
 import type { View } from '../ports/views.ts'
 import type { Delegated } from '../security/delegate.ts'
 import type { EraseSessions } from './erase-sessions.ts'
-import type { FindTurn } from './find-turn.ts'
+import { asUnknownTurn, type FindTurn } from './find-turn.ts'
 
 type Uses = {
   findTurn: Pick<FindTurn, 'placeOf'>
@@ -35,6 +35,7 @@ export const eraseTurn =
       throw refusal('response_continued', {
         message: 'Its conversation has other turns: with conversation=true all of it is erased',
       })
-    await eraseSessions.one({ userId: viewer.userId, sessionId }, call)
+    // Another request may have erased it meanwhile.
+    await eraseSessions.one({ userId: viewer.userId, sessionId }, call).catch(asUnknownTurn)
   }
 export type EraseTurn = ReturnType<typeof eraseTurn>

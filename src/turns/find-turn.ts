@@ -37,6 +37,11 @@ type FoundPlace = {
 
 const unknown = (): Refusal => refusal('response_not_found')
 
+/** Of a session that is gone, there is no turn either. @throws response_not_found */
+export const asUnknownTurn = (error: unknown): never => {
+  throw error instanceof Refusal && error.code === 'session_not_found' ? unknown() : error
+}
+
 /**
  * A turn by its run, in memory or as it is stored. Other people's turns do not exist.
  * @throws response_not_found
@@ -45,10 +50,7 @@ export const findTurn = ({ turns, pastTurn, findRun, findSession }: FindTurnUses
   const requireOwn = (
     { organizationId, viewer }: OneTurn,
     sessionId: string,
-  ): Promise<SessionView> =>
-    findSession({ organizationId, viewer, sessionId }).catch((error: unknown) => {
-      throw error instanceof Refusal && error.code === 'session_not_found' ? unknown() : error
-    })
+  ): Promise<SessionView> => findSession({ organizationId, viewer, sessionId }).catch(asUnknownTurn)
 
   const inMemory = async (one: OneTurn, runId: string): Promise<LiveTurn | undefined> => {
     const turn = turns.find(runId)

@@ -176,6 +176,8 @@ export const responseReadRoutes =
         const all = (await listInputItems(run, linksOf(request))).map(inputItemOf)
         if (order === 'desc') all.reverse()
         const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1
+        if (after !== undefined && from === 0)
+          throw refusal('invalid_query', { fields: { after: ['There is no such item'] } })
         const data = all.slice(from, from + limit)
         return {
           object: 'list' as const,

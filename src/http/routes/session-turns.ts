@@ -15,7 +15,7 @@ import { type ChatStream, chatFormat } from '../streams/chat-format.ts'
 import { findFollowedTurn } from '../streams/followed-turn.ts'
 import { endingOf, sendStream } from '../streams/sse.ts'
 import { type StreamFormat, turnFrames } from '../streams/turn-frames.ts'
-import { boolean, pathSessionId } from '../wire/fields.ts'
+import { boolean, modelName, pathSessionId } from '../wire/fields.ts'
 
 type Uses = {
   turns: Turns
@@ -35,7 +35,7 @@ const reattach = z.object({
   on_behalf_of,
   agent_events: z.enum(['plain', 'chunk', 'none']).optional(),
   include_usage: boolean.default(false),
-  model: z.string().default('svc-orchestrator'),
+  model: modelName.default('svc-orchestrator'),
 })
 
 /** The running turn of a session: following it again, and stopping it (docs/contract/streaming.md#following-a-turn-again). */

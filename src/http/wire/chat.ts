@@ -6,7 +6,7 @@ import type { ToolAnswer } from '../../turns/turn.ts'
 import { responseFormat } from './answer-format.ts'
 import { clientToolFields, toolCall } from './client-tools.ts'
 import { haveFewFiles, tooManyFiles, userContent } from './content-parts.ts'
-import { orAbsent, sessionId } from './fields.ts'
+import { modelName, orAbsent, sessionId } from './fields.ts'
 import { modelSettingFields, never, notOffered, unsupportedFields } from './model-settings.ts'
 
 const text = z.object({ type: z.literal('text'), text: z.string() })
@@ -55,7 +55,7 @@ export const chatMessages = z
 /** Body of POST /v1/chat/completions. Unknown parameters are tolerated (docs/contract/chat.md#request). */
 export const chatBody = z.object({
   messages: chatMessages,
-  model: orAbsent(z.string()),
+  model: orAbsent(modelName),
   stream: z.boolean().nullish(),
   session_id: orAbsent(sessionId),
   on_behalf_of: orAbsent(z.string().min(1)),

@@ -12,6 +12,9 @@ export const name = z.string().trim().min(1).max(200)
 export const role = z.enum(['OWNER', 'ADMIN', 'MEMBER'])
 export const plan = z.enum(planIds).nullable()
 
+/** A model as a client names it: each chunk of an answer repeats it. */
+export const modelName = z.string().max(1_024)
+
 /** Credits on the wire have up to six decimals: what has more is refused, never rounded. */
 export const credits = (min: number, max: number) =>
   z

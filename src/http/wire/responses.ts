@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Refusal, refusal } from '../../domain/refusal.ts'
 import { schemaFields } from './answer-format.ts'
 import { functionFields, functionName, toolsOf } from './client-tools.ts'
-import { orAbsent, sessionId } from './fields.ts'
+import { modelName, orAbsent, sessionId } from './fields.ts'
 import { modelSettingFields, never, notOffered, unsupportedFields } from './model-settings.ts'
 import { responseInput, type SaidItem } from './response-input.ts'
 import { chatMessagesOf } from './said-items.ts'
@@ -80,7 +80,7 @@ export const runOfResponse = (id: string): string | undefined => runId.exec(id)?
 /** Body of POST /v1/responses. Unknown parameters are tolerated (docs/contract/responses.md#request). */
 export const responsesBody = z.object({
   input: responseInput,
-  model: orAbsent(z.string()),
+  model: orAbsent(modelName),
   instructions: orAbsent(z.string()),
   previous_response_id: orAbsent(z.string().max(256)),
   conversation: orAbsent(

@@ -121,3 +121,16 @@ t.test('what would change the answer and is not offered is refused by name', asy
     'a body that does not fit is told first',
   )
 })
+
+t.test('a name that each chunk repeats is short', async (t) => {
+  const { key, provider } = await startChat(t)
+  const long = 'x'.repeat(1_025)
+  const model = { status: 400, body: { error: { code: 'invalid_input', param: 'model' } } }
+  t.match(await key.chat({ messages: user('Hi'), stream: true, model: long }), model)
+  t.match(await key.ask('POST', '/api/external/v1/responses', { input: 'Hi', model: long }), model)
+  const { body } = await key.chat({ messages: user('Hi'), model: long.slice(1), session_id: 's' })
+  t.equal(body.model, long.slice(1))
+  const again = await key.ask('GET', `/api/external/sessions/s/stream?model=${long}`)
+  t.match(again, { status: 400, body: { detail: { model: [String] } } })
+  t.equal(provider.requests.length, 1)
+})

@@ -155,6 +155,12 @@ t.test('what a response was asked', async (t) => {
   t.match(first, { data: [list.data[0]], has_more: true })
   const second = (await items(next.id, `?order=asc&limit=1&after=${first.last_id}`)).body
   t.match(second, { data: [list.data[1]], has_more: false })
+  for (const after of ['msg_unknown', '', '__proto__'])
+    t.match(
+      await items(next.id, `?after=${after}`),
+      { status: 400, body: { detail: { after: ['There is no such item'] } } },
+      'an unknown item would begin anew, without an end',
+    )
   t.match(await (await organization.key()).ask('GET', `${at}/${next.id}/input_items`), unknown)
 })
 
@@ -177,6 +183,10 @@ t.test('deleting erases the session, where the response is all of it', async (t)
   t.match(await cleaner.ask('GET', `${at}/${one.id}`), unknown)
   t.match(await cleaner.messages(one.conversation.id), { status: 404 })
   t.match(await remove(cleaner, one.id), unknown)
+  const raced = await respond(cleaner, { input: 'Hi' })
+  const removals = await Promise.all([1, 2, 3].map(() => remove(cleaner, raced.id)))
+  t.equal(removals.filter(({ status }) => status === 200).length, 1, 'one of many at once wins')
+  for (const lost of removals.filter(({ status }) => status !== 200)) t.match(lost, unknown)
 
   const first = await respond(cleaner, { input: 'Hi' })
   const second = await respond(cleaner, { input: 'Ho', previous_response_id: first.id })
