@@ -64,7 +64,7 @@ t.test('a claim is taken over once its holder has died', needsMongo, async (t) =
   t.strictSame(await claim('a'), { state: 'claimed' })
   t.strictSame(await claim('b'), { state: 'running' })
   await stores.leases.release('node:a', 'a')
-  t.strictSame(await claim('b'), { state: 'claimed' })
+  t.strictSame(await claim('b'), { state: 'claimed', takenOver: true })
   t.strictSame(await claim('b'), { state: 'running' })
 })
 
