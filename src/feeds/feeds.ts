@@ -7,6 +7,7 @@ import { type FeedHistory, type Opened, shownBy } from './feed-history.ts'
 import { ended, ending, type FeedBatch, itemsOf, type Told } from './item.ts'
 import { type Joined, type LiveUses, live } from './live.ts'
 import { inSlices } from './slices.ts'
+import type { WriteBatch } from './subscriber.ts'
 
 /** How long a read model that is behind the log is waited for; what folds it may have to start. */
 const patienceMs = 10_000
@@ -30,6 +31,8 @@ export type FeedRequest = {
 /** One who follows asks for the next batch when it has taken the last. */
 export type Following = {
   next(): Promise<Told>
+  /** Changes may be written as they happen while `next` is waited for, which then goes on waiting. */
+  pushes(write: WriteBatch): void
   return(): Promise<IteratorReturnResult<undefined>>
   [Symbol.asyncIterator](): Following
 }
@@ -90,6 +93,7 @@ export const feeds = (uses: Uses) => {
   const follow = (asked: FeedRequest, signal: Ending, cut: () => void): Following => {
     const { organizationId, model } = asked
     let joined: Joined
+    let write: WriteBatch | undefined
     const join = async () => {
       const projected = { projection: model, shown: shownBy(model, opened) }
       joined = await following.join(organizationId, projected, cut)
@@ -113,12 +117,17 @@ export const feeds = (uses: Uses) => {
       if (!told.done) return told
       if (!joined || signal.aborted) return end()
       next = joined.next
+      if (write) joined.pushes(write)
       return next()
     }
     let next: Following['next'] = begin
 
     return {
       next: () => next(),
+      pushes(to) {
+        write = to
+        joined?.pushes(to)
+      },
       return: end,
       [Symbol.asyncIterator]() {
         return this

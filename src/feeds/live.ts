@@ -127,7 +127,7 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
         cut()
       })
       hub.subscribers.add(one)
-      return { from, next: one.next, leave: () => leave(hub, one) }
+      return { from, next: one.next, pushes: one.pushes, leave: () => leave(hub, one) }
     },
 
     /** Disconnects all subscribers. */

@@ -1,18 +1,23 @@
 import type { Position } from '../domain/event.ts'
-import { ended, type Item, type Told } from './item.ts'
+import { ended, type FeedBatch, type Item, type Told } from './item.ts'
+
+/** Writes a batch; false where the last has not been taken yet, and nothing was written. */
+export type WriteBatch = (batch: FeedBatch) => boolean
 
 /** How many characters may wait for one subscriber. */
 const mostWaiting = 1_048_576
 
 /**
  * A subscriber of a feed: pushed items wait here, up to a bound, until they are pulled. It is not a
- * generator: a thousand are told of each change, and a generator's step allocates more than the rest.
+ * generator: a thousand are told of each change, and a generator's step allocates more than the rest. Nor is
+ * a promise made for what can be written at once: a thousand of them would live until the next change.
  */
 export const subscriber = (from: Position, cut: () => void, most = mostWaiting) => {
   let waiting: (readonly Item[])[] = []
   let size = 0
   let over = false
   let take: ((told: Told) => void) | undefined
+  let write: WriteBatch | undefined
 
   const next = (): Told | undefined => {
     if (over) return ended
@@ -47,6 +52,7 @@ export const subscriber = (from: Position, cut: () => void, most = mostWaiting) 
       const first = items[0]?.position ?? from
       const later = first > from ? items : items.filter(({ position }) => position > from)
       if (over || later.length === 0) return
+      if (take && write?.({ items: later })) return
       size += characters
       if (size > most) {
         end()
@@ -55,6 +61,11 @@ export const subscriber = (from: Position, cut: () => void, most = mostWaiting) 
       }
       waiting.push(later)
       wake()
+    },
+
+    /** While `next` is waited for, what is pushed is written, and `next` is waited for on. */
+    pushes(to: WriteBatch): void {
+      write = to
     },
 
     /** As it was pushed, or what has waited together; done at the end. One at a time. */

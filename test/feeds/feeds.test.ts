@@ -143,6 +143,31 @@ t.test('a thousand join, and are told, a few at a time', async (t) => {
   await close()
 })
 
+t.test('changes are written while the next is waited for', async (t) => {
+  const { model, follow, rename, close } = await renaming(t)
+  const asked = { organizationId: 'org-1', model, after: undefined, snapshot: true }
+  const early = follow(asked, new AbortController().signal, () => t.fail('cut'))
+  const late = follow(asked, new AbortController().signal, () => t.fail('cut'))
+  const written: string[] = []
+  const write = (batch: FeedBatch) => {
+    written.push(...namesIn(batch))
+    return true
+  }
+  early.pushes(write)
+  for (const one of [early, late])
+    t.strictSame(namesIn((await one.next()).value ?? { items: [] }), ['First'])
+  const ends = [early.next(), late.next()]
+  await rename('Second')
+  t.strictSame(namesIn((await ends[1])?.value ?? { items: [] }), ['Second'])
+  ends[1] = late.next()
+  late.pushes(write)
+  await rename('Third')
+  await eventually(async () => written.length === 3)
+  t.strictSame(written, ['Second', 'Third', 'Third'])
+  await close()
+  for (const one of ends) t.match(await one, { done: true }, 'it was waited for all the time')
+})
+
 t.test('a follower that loses its right, or leaves, is told nothing more', async (t) => {
   const { model, follow, rename, close } = await renaming(t)
   const asked = { organizationId: 'org-1', model, after: undefined, snapshot: true }

@@ -10,7 +10,7 @@ import { sseBytes, type Told } from '../../feeds/item.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { sendLines, wantsLines } from '../streams/ndjson.ts'
-import { endingOf, sendStream } from '../streams/sse.ts'
+import { endingOf, type Frames, sendStream } from '../streams/sse.ts'
 import { boolean, logPosition, pathId, pathName } from '../wire/fields.ts'
 
 type Uses = { feeds: Feeds; getOrganization: GetOrganization }
@@ -83,9 +83,13 @@ export const adminFeedRoutes =
     }
 
     /** Frames until the client disconnects, is too slow, or loses its right. */
-    const frames = (reply: FastifyReply, asked: FeedRequest) => {
+    const frames = (reply: FastifyReply, asked: FeedRequest): Frames => {
       const told = feeds.follow(asked, endingOf(reply), () => reply.raw.destroy())
-      return { next: () => told.next().then(framed), return: told.return }
+      return {
+        next: () => told.next().then(framed),
+        pushes: (write) => told.pushes((batch) => write(sseBytes(batch))),
+        return: told.return,
+      }
     }
 
     async function* lines(asked: FeedRequest) {

@@ -20,7 +20,13 @@ export type Pace = {
   patienceMs?: number
 }
 
-type Frames = AsyncIterator<string | Uint8Array>
+export type Frames = AsyncIterator<string | Uint8Array> & {
+  /**
+   * Is given what writes a frame while `next` is waited for, which then goes on waiting. False: the client has not taken the
+   * last, and nothing was written.
+   */
+  pushes?(write: (frame: Uint8Array) => boolean): void
+}
 
 /**
  * Frames as fastify reads a web stream: it asks for more when the client has taken what it was given.
@@ -39,12 +45,13 @@ const frameReader = (
   let seen = 0
   let over = false
 
+  const takes = (): boolean => wanted && !over && !raw.destroyed && !raw.writableNeedDrain
   const speak = (): void => {
-    if (wanted && !raw.destroyed) raw.write(keepAlive)
+    if (takes()) raw.write(keepAlive)
     silence?.refresh()
   }
   const look = (): void => {
-    if (!wanted && given > 0 && given === seen) raw.destroy()
+    if (!takes() && given > 0 && given === seen) raw.destroy()
     seen = given
   }
   const silence = silenceMs === undefined ? undefined : setTimeout(speak, silenceMs)
@@ -71,6 +78,14 @@ const frameReader = (
     wanted = true
     return frames.next().then(took, failed)
   }
+
+  frames.pushes?.((piece) => {
+    if (!takes()) return false
+    raw.write(piece)
+    given++
+    silence?.refresh()
+    return true
+  })
 
   // They go with the first frame, where that is there already.
   process.nextTick(() => {

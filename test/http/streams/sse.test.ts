@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
-import { frame, type Pace, sendFrames } from '../../../src/http/streams/sse.ts'
+import { type Frames, frame, type Pace, sendFrames } from '../../../src/http/streams/sse.ts'
 import { deferred } from '../../../src/support/deferred.ts'
 import { framesOf } from '../../support/client.ts'
 
@@ -72,7 +72,7 @@ const byHand = () => {
 }
 
 /** A server that answers with frames, and what its client reads, piece by piece. */
-const answered = async (t: Test, frames: AsyncGenerator<string>, pace: Pace) => {
+const answered = async (t: Test, frames: Frames, pace: Pace) => {
   const http = fastify({ forceCloseConnections: true })
   const gone = deferred<void>()
   http.get('/', (_, reply) => {
@@ -127,6 +127,47 @@ t.test('a stream of which nothing is taken is cut', async (t) => {
   while (text.length < 200_000) text += (await reader.read()).value
   t.match(text, /^(?:frame)+/)
   await gone
+})
+
+/** Frames that are written where they come, and of which none is ever asked for. */
+const pushed = () => {
+  const over = deferred<IteratorResult<string>>()
+  const ready = deferred<(frame: Uint8Array) => boolean>()
+  const frames: Frames = {
+    next: () => over.promise,
+    pushes: ready.resolve,
+    return: async () => ({ done: true, value: undefined }),
+  }
+  const end = () => over.resolve({ done: true, value: undefined })
+  return { frames, write: ready.promise, end }
+}
+
+t.test('frames are written while the next is waited for', async (t) => {
+  const { frames, write, end } = pushed()
+  const { reader } = await answered(t, frames, {})
+  const push = await write
+  for (const text of ['first', 'second']) {
+    t.ok(push(Buffer.from(text)))
+    t.match(await reader.read(), { value: text })
+  }
+  end()
+  t.match(await reader.read(), { done: true })
+  t.notOk(push(Buffer.from('late')))
+})
+
+t.test('a client that does not take what is written is given no more, and is cut', async (t) => {
+  const { frames, write } = pushed()
+  const { gone } = await answered(t, frames, { silenceMs: 5, patienceMs: 20 })
+  const push = await write
+  const much = Buffer.alloc(1024 * 1024)
+  let given = 0
+  const pushing = setInterval(() => {
+    if (push(much)) given++
+  }, 1)
+  await gone
+  clearInterval(pushing)
+  t.ok(given < 100, `${given} MB`)
+  t.notOk(push(much))
 })
 
 t.test('a stream that has nothing to send is not cut', async (t) => {
