@@ -5,7 +5,7 @@ import { percentile } from './measured.ts'
 import type { Serving } from './processes.ts'
 
 const connections = 64
-const runMs = 5_000
+const usualMs = 5_000
 
 /**
  * Asks at fixed times, so many times a second, whether or not earlier answers have come: a server
@@ -16,6 +16,7 @@ export const steady = async (
   { url }: Serving,
   requests: readonly Request[],
   perSecond: number,
+  runMs = usualMs,
 ): Promise<{ p50: number; p99: number }> => {
   const pool = new Pool(url, { connections, pipelining: 1 })
   const latencies: number[] = []

@@ -40,10 +40,26 @@ export const openWriting = async (dataDir: string, env: Environment = {}) => {
 
 export type Writing = Awaited<ReturnType<typeof openWriting>>
 
-/**
- * Keys have the usual scopes, unless some are given. So many that a load rotating over their keys meets no plan limit (300 requests
- * a minute each).
- */
+type Commands = Writing['commands']
+
+/** Keys have the usual scopes, unless some are given. */
+const makeKey = (commands: Commands, organizationId: string, scopes?: readonly Scope[]) =>
+  commands.createApiKey(
+    {
+      type: 'organization',
+      name: 'bench',
+      description: '',
+      rateLimitMinute: 1_000,
+      rateLimitHour: 100_000,
+      expiresAt: null,
+      provisioning: false,
+      by: platformGiver,
+      scopes,
+    },
+    { ...platformCall(), organizationId },
+  )
+
+/** So many that a load rotating over their keys meets no plan limit (300 requests a minute each). */
 export const makeTenants = (
   { commands }: Writing,
   count: number,
@@ -56,20 +72,16 @@ export const makeTenants = (
         { name: `Organization ${n}`, owner, plan: 'pro_monthly', credits },
         platformCall(),
       )
-      const { key, keyId } = await commands.createApiKey(
-        {
-          type: 'organization',
-          name: 'bench',
-          description: '',
-          rateLimitMinute: 1_000,
-          rateLimitHour: 100_000,
-          expiresAt: null,
-          provisioning: false,
-          by: platformGiver,
-          scopes,
-        },
-        { ...platformCall(), organizationId },
-      )
+      const { key, keyId } = await makeKey(commands, organizationId, scopes)
       return { organizationId, userId: ownerUserId, keyId, key }
     }),
+  )
+
+/** The same with further keys of one organization: each has its own limit of requests a minute. */
+export const makeKeys = ({ commands }: Writing, tenant: Tenant, count: number): Promise<Tenant[]> =>
+  Promise.all(
+    Array.from({ length: count }, async () => ({
+      ...tenant,
+      ...(await makeKey(commands, tenant.organizationId)),
+    })),
   )
