@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
@@ -12,7 +11,7 @@ import { refusal } from '../../domain/refusal.ts'
 import { parsedTilePath, type Tile, tileWidth } from '../../transparency/tile.ts'
 import type { HistoryOwner } from '../checks/history-owner.ts'
 import { refusals } from '../errors/responses.ts'
-import type { Lines } from '../streams/ndjson.ts'
+import { type Lines, linesBody } from '../streams/ndjson.ts'
 import { integer } from '../wire/fields.ts'
 
 type Uses = {
@@ -42,7 +41,7 @@ const plain = (reply: FastifyReply, text: string) =>
   reply.type('text/plain; charset=utf-8').header('cache-control', 'no-store').send(text)
 
 const ndjson = (reply: FastifyReply, lines: Lines) =>
-  reply.type('application/x-ndjson').send(Readable.from(lines))
+  reply.type('application/x-ndjson').send(linesBody(reply.request, lines))
 
 /** A history as a transparency log (C2SP tlog-tiles; docs/contract/history.md#the-transparency-log). */
 export const adminTransparencyRoutes =

@@ -11,6 +11,10 @@ const mediaType = 'application/x-ndjson'
 export const wantsLines = ({ headers }: FastifyRequest): boolean =>
   headers.accept?.toLowerCase().includes(mediaType) ?? false
 
+/** Lines as they are sent; a HEAD request reads none, where fastify would read all and drop them. */
+export const linesBody = ({ method }: FastifyRequest, lines: Lines): Readable =>
+  Readable.from(method === 'HEAD' ? [] : lines, { objectMode: false, highWaterMark: 65_536 })
+
 /**
  * Answers with lines, as fast as the client reads. A failure, or the loss of a right, breaks the
  * connection: a partial answer must not look complete.
@@ -18,5 +22,5 @@ export const wantsLines = ({ headers }: FastifyRequest): boolean =>
 export const sendLines = (reply: FastifyReply, lines: Lines): FastifyReply => {
   endingOf(reply).addEventListener('abort', () => reply.raw.destroy())
   reply.header('content-type', `${mediaType}; charset=utf-8`)
-  return reply.send(Readable.from(lines, { objectMode: false, highWaterMark: 65_536 }))
+  return reply.send(linesBody(reply.request, lines))
 }

@@ -102,9 +102,15 @@ const frameReader = (
   }
 }
 
-/** Answers with frames. */
+/** Answers with frames. Fastify cancels them unread where only the headers are asked for (HEAD). */
 export const sendFrames = (reply: FastifyReply, frames: Frames, pace: Pace): FastifyReply =>
-  reply.send({ locked: false, getReader: () => frameReader(frames, reply.raw, pace) })
+  reply.send({
+    locked: false,
+    getReader: () => frameReader(frames, reply.raw, pace),
+    async cancel(): Promise<void> {
+      await frames.return?.()
+    },
+  })
 
 /** One item: an `id:` line and a `data:` line. JSON has no raw line breaks. */
 export const frame = (id: string, data: string): string => `id: ${id}\ndata: ${data}\n\n`
