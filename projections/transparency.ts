@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { platformId } from '../src/domain/event.ts'
 import type { DocumentChange } from '../src/ports/views.ts'
-import { leafHashOf } from '../src/transparency/leaf-hash.ts'
+import { leafOf } from '../src/transparency/leaf.ts'
 import {
   completeRoot,
   type HashText,
+  leafHashText,
   packedTexts,
   unpackedTexts,
 } from '../src/transparency/merkle.ts'
@@ -51,7 +52,7 @@ const treesOf = (isOwner: (organizationId: string) => boolean): StoredFold<TreeV
     const chunks: DocumentChange[] = []
     let leaves = size
     for (const event of events) {
-      let hash = leafHashOf(event)
+      let hash = leafHashText(leafOf(event))
       let count = ++leaves
       for (let level = 0; ; level++) {
         const open = levels[level] ?? unpackedTexts(edge[level] ?? '')

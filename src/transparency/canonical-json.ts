@@ -1,5 +1,5 @@
 /** What JSON writes as it is. */
-export const plain = /^[ !#-[\]-~]*$/
+const plain = /^[ !#-[\]-~]*$/
 
 /** A text as JSON writes it. */
 export const quoted = (text: string): string =>

@@ -3,10 +3,10 @@ import type { RecordedEvent } from '../ports/event-store.ts'
 import { canonicalJson, quoted } from './canonical-json.ts'
 
 /** In bytes: an entry bundle has two bytes for a leaf's length. */
-export const mostLeafBytes = 65_535
+const maxLeaf = 65_535
 
 /** An event as stored, with metadata of any form. */
-export type Stored = Omit<RecordedEvent, 'metadata'> & { metadata: unknown }
+type Stored = Omit<RecordedEvent, 'metadata'> & { metadata: unknown }
 
 /** Remembers the last text: the events of one append share one object as their metadata. */
 const metadataText = (() => {
@@ -33,7 +33,7 @@ const written = (event: Stored, data: string): string => {
 export const lineOf = (event: Stored): string => written(event, canonicalJson(event.data))
 
 const fits = (line: string): boolean =>
-  line.length * 3 <= mostLeafBytes || Buffer.byteLength(line) <= mostLeafBytes
+  line.length * 3 <= maxLeaf || Buffer.byteLength(line) <= maxLeaf
 
 /** With `{"$sha256": …}`, in hex, of the RFC 8785 JSON of the data in its place. */
 const shortened = (event: Stored): string =>
