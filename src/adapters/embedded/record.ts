@@ -6,7 +6,7 @@ import {
   type RecordedEvent,
   START,
 } from '../../ports/event-store.ts'
-import { isJson } from '../../support/is-json.ts'
+import { jsonBytes } from '../../support/json-bytes.ts'
 
 type Entry = [id: string, type: string, data: unknown, metadata?: NewEvent['metadata']]
 
@@ -14,22 +14,28 @@ type Entry = [id: string, type: string, data: unknown, metadata?: NewEvent['meta
 export const bufferOf = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
+const checksumBytes = 4
+
+/** Puts its checksum before a text that has room for it. */
+const withChecksum = (bytes: Buffer): Buffer => {
+  bytes.writeUInt32LE(crc32(bytes.subarray(checksumBytes)))
+  return bytes
+}
+
 /** Encodes text after its checksum. Damaged bytes decode as undefined. */
 export const checksummed = {
   /** What is encoded already stays as it is. */
   encode(text: string | Buffer): Buffer {
     if (typeof text !== 'string') return text
-    const length = Buffer.byteLength(text)
-    const bytes = Buffer.allocUnsafe(4 + length)
-    // ASCII, as nearly all is, is copied.
-    bytes.write(text, 4, length === text.length ? 'latin1' : 'utf8')
-    bytes.writeUInt32LE(crc32(bytes.subarray(4)))
-    return bytes
+    const bytes = Buffer.allocUnsafe(checksumBytes + Buffer.byteLength(text))
+    bytes.write(text, checksumBytes)
+    return withChecksum(bytes)
   },
   decode(read: Uint8Array, { end = read.length } = {}): string | undefined {
     const bytes = bufferOf(read)
-    const sound = end >= 4 && bytes.readUInt32LE() === crc32(bytes.subarray(4, end))
-    return sound ? bytes.toString('utf8', 4, end) : undefined
+    const sound =
+      end >= checksumBytes && bytes.readUInt32LE() === crc32(bytes.subarray(checksumBytes, end))
+    return sound ? bytes.toString('utf8', checksumBytes, end) : undefined
   },
 }
 
@@ -38,7 +44,7 @@ export type NewRecord = {
   stream: string
   /** Of its first event. */
   revision: number
-  /** Its text after its checksum, as it is stored. */
+  /** Its JSON after its checksum, as it is stored. */
   bytes: Buffer
   /** What reading the record gives; undefined where it has to be read for that. */
   events: RecordedEvent[] | undefined
@@ -47,14 +53,12 @@ export type NewRecord = {
   last: number
 }
 
-/** What was decided here is not changed any more: where its text says just that, it is not read back. */
-const isReadAsSent = ({ decided, data }: NewEvent): boolean => decided === true && isJson(data)
+const jsonOf = jsonBytes()
 
-const readAs = (stream: string, revision: number, events: readonly NewEvent[]) => {
-  const shared = events[0]?.metadata
-  const areSame = ({ metadata }: NewEvent) => metadata === shared || isJson(metadata)
-  if (!isJson(shared) || !events.every(isReadAsSent) || !events.every(areSame)) return undefined
-  return events.map(
+const isDecided = ({ decided }: NewEvent): boolean => decided === true
+
+const readAs = (stream: string, revision: number, events: readonly NewEvent[]) =>
+  events.map(
     ({ id, type, data, metadata }, n): RecordedEvent => ({
       id,
       type,
@@ -66,9 +70,8 @@ const readAs = (stream: string, revision: number, events: readonly NewEvent[]) =
       decided: true,
     }),
   )
-}
 
-/** Turns events into text at once, so that later changes by the caller are not stored. */
+/** Turns events into bytes at once, so that later changes by the caller are not stored. */
 export const recordOf = (
   stream: string,
   revision: number,
@@ -79,11 +82,14 @@ export const recordOf = (
     ({ id, type, data, metadata }): Entry =>
       metadata === shared ? [id, type, data] : [id, type, data, metadata],
   )
+  const record = [stream, revision, shared, entries]
+  const json = jsonOf(record, checksumBytes)
   return {
     stream,
     revision,
-    bytes: checksummed.encode(JSON.stringify([stream, revision, shared, entries])),
-    events: readAs(stream, revision, events),
+    bytes: json ? withChecksum(json) : checksummed.encode(JSON.stringify(record)),
+    // What was decided here is not changed any more: where its bytes say just that, they are not read back.
+    events: json && events.every(isDecided) ? readAs(stream, revision, events) : undefined,
     before: START,
     last: START,
   }
@@ -96,7 +102,10 @@ const beginningOf = (stream: string, revision: number): string =>
 export const recordAt = (record: NewRecord, revision: number): NewRecord => {
   if (record.revision === revision) return record
   const { stream, bytes, events } = record
-  const rest = bytes.toString('utf8', 4 + Buffer.byteLength(beginningOf(stream, record.revision)))
+  const rest = bytes.toString(
+    'utf8',
+    checksumBytes + Buffer.byteLength(beginningOf(stream, record.revision)),
+  )
   return {
     ...record,
     revision,
@@ -148,7 +157,7 @@ export const eventsOf = (record: string, position: number): readonly RecordedEve
 
 /** The events of a record that was written here. */
 export const recordEvents = ({ bytes, events, last }: NewRecord): readonly RecordedEvent[] =>
-  events ?? eventsOf(bytes.toString('utf8', 4), last)
+  events ?? eventsOf(bytes.toString('utf8', checksumBytes), last)
 
 /** The ids of the events of a record that was made here. */
 export const idsOf = (record: NewRecord): string[] => recordEvents(record).map(({ id }) => id)
