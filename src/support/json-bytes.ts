@@ -16,15 +16,18 @@ const listEnds = 0x5d
 const fieldsBegin = 0x7b
 const fieldsEnd = 0x7d
 
+const none = Buffer.alloc(0)
+
 const isPlain = (value: object): boolean =>
   Object.getPrototypeOf(value) === Object.prototype && !('toJSON' in value)
 
 /**
  * Writes values as JSON into memory, byte by byte. The text that JSON.stringify makes, with its parts and
- * its encoding, costs three times its length of V8's heap.
+ * its encoding, costs three times its length of V8's heap. As many bytes as are asked for are left free before and
+ * after each value.
  */
-export const jsonBytes = () => {
-  let slab = Buffer.alloc(0)
+export const jsonBytes = ({ before = 0, after = 0 } = {}) => {
+  let slab = none
   /** Where the value under way begins, and where its next byte goes. */
   let from = 0
   let at = 0
@@ -52,7 +55,7 @@ export const jsonBytes = () => {
   const writeAny = (text: string): void => {
     if (special.test(text)) {
       const json = JSON.stringify(text)
-      makeRoom(3 * json.length)
+      makeRoom(Buffer.byteLength(json))
       at += slab.write(json, at)
       return
     }
@@ -130,15 +133,27 @@ export const jsonBytes = () => {
       : writeFields(value as Readonly<Record<string, unknown>>, depth + 1)
   }
 
+  const end = (): Buffer => {
+    makeRoom(after)
+    at += after
+    const written = slab.subarray(from, at)
+    // What follows a large value must not keep its memory.
+    if (slab.length > slabBytes) {
+      slab = none
+      at = 0
+    }
+    return written
+  }
+
   /**
-   * A value as JSON.stringify writes it, behind `before` bytes that are left free. Undefined unless it is the same
-   * again once it is read, and for very deep values. What was written is not touched again.
+   * A value as JSON.stringify writes it. Undefined unless it is the same again once it is read, and for very deep
+   * values. What was written is not touched again.
    */
-  return (value: unknown, before = 0): Buffer | undefined => {
+  return (value: unknown): Buffer | undefined => {
     from = at
     makeRoom(before)
     at += before
-    if (write(value, 0)) return slab.subarray(from, at)
+    if (write(value, 0)) return end()
     at = from
     return undefined
   }

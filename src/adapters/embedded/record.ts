@@ -53,7 +53,7 @@ export type NewRecord = {
   last: number
 }
 
-const jsonOf = jsonBytes()
+const jsonOf = jsonBytes({ before: checksumBytes })
 
 const isDecided = ({ decided }: NewEvent): boolean => decided === true
 
@@ -83,7 +83,7 @@ export const recordOf = (
       metadata === shared ? [id, type, data] : [id, type, data, metadata],
   )
   const record = [stream, revision, shared, entries]
-  const json = jsonOf(record, checksumBytes)
+  const json = jsonOf(record)
   return {
     stream,
     revision,

@@ -130,7 +130,8 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     payload: unknown,
   ): Promise<void> => {
     const ok = reply.statusCode < 300
-    if (!ok || (typeof payload !== 'string' && !streamedRun)) {
+    const body = Buffer.isBuffer(payload) ? payload.toString() : payload
+    if (!ok || (typeof body !== 'string' && !streamedRun)) {
       await answers.release(claimed, node)
       return
     }
@@ -138,14 +139,14 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     const name = answersFor
       ? sessionKey(organizationId, answersFor)
       : organizationKey(organizationId)
-    const answer = streamedRun ? { run: streamedRun } : { body: payload }
+    const answer = streamedRun ? { run: streamedRun } : { body }
     const headers = { 'content-type': String(reply.getHeader('content-type')) }
     try {
-      const body = JSON.stringify(await vault.seal(name, JSON.stringify(answer)))
+      const stored = JSON.stringify(await vault.seal(name, JSON.stringify(answer)))
       await answers.complete(
         claimed,
         node,
-        { status: reply.statusCode, headers, body },
+        { status: reply.statusCode, headers, body: stored },
         clock.now(),
       )
     } catch (error) {

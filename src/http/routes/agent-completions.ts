@@ -15,6 +15,7 @@ import { beginning, turnFrames } from '../streams/turn-frames.ts'
 import { pendingApprovals } from '../wire/approvals.ts'
 import { userContent } from '../wire/content-parts.ts'
 import { orAbsent, pathId, sessionId } from '../wire/fields.ts'
+import { turnJson } from '../wire/json-line.ts'
 import { modelSettingFields, modelSettingsOf } from '../wire/model-settings.ts'
 
 type Uses = {
@@ -70,6 +71,7 @@ const delegates = (sent: unknown): string[] =>
 export const agentCompletionRoutes =
   ({ beginTurn, findAgents, defaultModel }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
+    http.setReplySerializer(turnJson)
     http.post(
       '/agents/:agent_id/completions',
       {

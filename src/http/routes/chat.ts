@@ -9,6 +9,7 @@ import { turnRefusals } from '../errors/turn-refusals.ts'
 import { answerChat, completion } from '../streams/answer-chat.ts'
 import { requireUsable } from '../wire/answer-format.ts'
 import { chatBody } from '../wire/chat.ts'
+import { turnJson } from '../wire/json-line.ts'
 import { turnAsked } from '../wire/turn-asked.ts'
 
 type Uses = { beginTurn: BeginTurn; schemaFault: JsonSchemas['faultOf'] }
@@ -17,6 +18,7 @@ type Uses = { beginTurn: BeginTurn; schemaFault: JsonSchemas['faultOf'] }
 export const chatRoutes =
   ({ beginTurn, schemaFault }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
+    http.setReplySerializer(turnJson)
     http.post(
       '/chat/completions',
       {

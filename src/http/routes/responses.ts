@@ -15,6 +15,7 @@ import { begunSoon, doneOf, streamTurn } from '../streams/answer-turn.ts'
 import { responseFrames } from '../streams/response-frames.ts'
 import { requireUsable } from '../wire/answer-format.ts'
 import { withReferences } from '../wire/item-references.ts'
+import { turnJson } from '../wire/json-line.ts'
 import type { SaidItem } from '../wire/response-input.ts'
 import { echoOf, progressOf, responseObject, responseOf } from '../wire/response-object.ts'
 import {
@@ -45,6 +46,7 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
   const resolved = withReferences(findTurn)
 
   return async (http) => {
+    http.setReplySerializer(turnJson)
     http.post(
       '/responses',
       {
