@@ -51,7 +51,8 @@ export const endRun = ({ begin, transact }: Transactor) => {
     for (const piece of pieces.slice(0, -1))
       await transact(stream, decideRecord(runId, piece, owner), call)
     const run = begin(stream, decideEnd(end, last, owner), call)
-    if ((await run.decided).length === 0) {
+    const decided = run.decided instanceof Promise ? await run.decided : run.decided
+    if (decided.length === 0) {
       const { running, turns } = (await run.stored).state
       const outcome = turns.find((turn) => turn.runId === runId)?.outcome
       const lost = running?.runId === runId || outcome === 'completed'

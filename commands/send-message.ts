@@ -52,7 +52,7 @@ export const sendMessage = ({ begin, load, transact }: Transactor) => {
     const account = accountStream(payerId)
     const reserved = begin(account, decideReserve({ runId, amount: message.reserve }), call)
     try {
-      await reserved.decided
+      if (reserved.decided instanceof Promise) await reserved.decided
     } catch (error) {
       // A request that is repeated has its answer, whatever that has left.
       const before = error instanceof Refusal ? await standing(message, call) : undefined

@@ -5,8 +5,8 @@ import { Paused } from '../agents/paused.ts'
 import type { TokenMeter } from '../agents/token-meter.ts'
 import { type Refusal, refusal } from '../domain/refusal.ts'
 import type { ReachedLimit } from '../domain/run-limits.ts'
+import type { SessionEvent } from '../domain/session/events.ts'
 import { AppendTooLarge } from '../ports/event-store.ts'
-import { deferred } from '../support/deferred.ts'
 import { causeOf, failureCode } from './failure-code.ts'
 import { RunLost } from './run-lost.ts'
 import type { StepWriter } from './step-writer.ts'
@@ -28,6 +28,8 @@ export type Driven = { done: TurnDone } & (
   /** Another process goes on with it; once it is lost, nothing of it is stored here. */
   | { ended: 'lost' | 'handed_over'; refusal: Refusal }
 )
+
+type Ended = Driven & { steps: readonly SessionEvent[] }
 
 type Uses = {
   log: TurnLog
@@ -55,13 +57,27 @@ const withoutTexts = (event: AgentEvent): AgentEvent => {
  */
 export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   const { log, writer, meter, agent, onFault, watch } = uses
-  const result = deferred<Driven>()
   const asked: ApprovalRequired[] = []
   const inDoubt: ToolInDoubt[] = []
   let text = ''
   let finished: TurnDone | undefined
   let final: Driven | undefined
   let running: Subscription | undefined
+  let result: Driven | undefined
+  let told: ((driven: Driven) => void) | undefined
+
+  const resolve = (driven: Driven): void => {
+    result ??= driven
+    told?.(result)
+  }
+
+  /** With the steps that are not stored yet. */
+  const withRest = (driven: Driven): Ended | Promise<Ended> => {
+    const rest = writer.rest(driven.ended === 'done')
+    return rest instanceof Promise
+      ? rest.then((steps) => ({ steps, ...(final ?? driven) }))
+      : { steps: rest, ...(final ?? driven) }
+  }
 
   const soFar = (): TurnDone => ({
     event: 'done',
@@ -73,7 +89,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
 
   const stop = (driven: Driven): void => {
     running?.unsubscribe()
-    result.resolve(driven)
+    resolve(driven)
   }
 
   const stopAnyway = (driven: Driven): void => {
@@ -94,17 +110,17 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
     error: (error: unknown) => {
       if (error instanceof Paused) {
         const done = inDoubt.length > 0 ? { ...soFar(), in_doubt: true as const } : soFar()
-        result.resolve({ ended: 'paused', done, asked, inDoubt })
+        resolve({ ended: 'paused', done, asked, inDoubt })
         return
       }
       if (error instanceof LimitReached) {
         const refused = refusal('run_limit_reached', { message: error.message })
         const { reached: limit } = error
-        result.resolve({ ended: 'limited', done: soFar(), refusal: refused, limit })
+        resolve({ ended: 'limited', done: soFar(), refusal: refused, limit })
         return
       }
       onFault(error)
-      result.resolve({
+      resolve({
         ended: error instanceof TurnTimeout ? 'timed_out' : 'failed',
         done: soFar(),
         refusal: refusal(failureCode(error)),
@@ -112,7 +128,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
       })
     },
     complete: () =>
-      result.resolve(
+      resolve(
         finished
           ? { ended: 'done', done: finished }
           : { ended: 'failed', done: soFar(), refusal: refusal('orchestrator_error') },
@@ -122,13 +138,13 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   if (!running.closed) writer.keepUp()
 
   return {
-    /** How it ended, with the steps that are not stored yet. */
-    async ended() {
-      const driven = await result.promise
-      const rest = writer.rest(driven.ended === 'done')
-      const steps = rest instanceof Promise ? await rest : rest
-      return { steps, ...(final ?? driven) }
-    },
+    /** How it ended, with the steps that are not stored yet. At once where it ended in one go. */
+    ended: (): Ended | Promise<Ended> =>
+      result
+        ? withRest(result)
+        : new Promise<Driven>((resolve) => {
+            told = resolve
+          }).then(withRest),
     cancel(): void {
       stop({ ended: 'cancelled', done: soFar() })
     },

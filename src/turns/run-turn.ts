@@ -107,7 +107,8 @@ export const runTurn = (uses: RunTurnUses) => {
     control.driving = driving
     if (cancelled) driving.cancel()
     if (uses.isStopping()) driving.handOver()
-    const result = await driving.ended()
+    const ending = driving.ended()
+    const result = ending instanceof Promise ? await ending : ending
     if (kept) await kept
     const ended = result.done.suspended ? await withState(result, given, key) : result
     watch?.ended(ended)

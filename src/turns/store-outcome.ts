@@ -129,6 +129,6 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
       return { status: 'failed', refusal: driven.refusal, stored: false }
     }
     const waits = driven.ended === 'paused' ? await paused(run, driven) : undefined
-    return waits ?? ended(run, driven)
+    return waits ?? (await ended(run, driven))
   }
 }
