@@ -6,8 +6,8 @@ export type Deferred<T> = {
 }
 
 export const deferred = <T>(): Deferred<T> => {
-  let resolve: Deferred<T>['resolve'] = () => undefined
-  let reject: Deferred<T>['reject'] = () => undefined
+  let resolve!: Deferred<T>['resolve']
+  let reject!: Deferred<T>['reject']
   const promise = new Promise<T>((yes, no) => {
     resolve = yes
     reject = no

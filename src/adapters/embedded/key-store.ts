@@ -1,9 +1,8 @@
 import { KeyDestroyed, type KeyRecords, type KeyStore, type WrappedKey } from '../../ports/keys.ts'
 import { dataKeyKey, dataKeyName } from './index-key.ts'
 import { assertName, type EventLog } from './log.ts'
-import { bufferOf } from './record.ts'
 
-const destroyed = new Uint8Array()
+const destroyed = Buffer.alloc(0)
 const recordKey = 'keys'
 
 const isSame = (one: Uint8Array | undefined, other: Uint8Array | undefined): boolean =>
@@ -15,14 +14,14 @@ const isSame = (one: Uint8Array | undefined, other: Uint8Array | undefined): boo
  */
 export const embeddedKeyStore = (log: EventLog): KeyStore & KeyRecords => {
   /** Changes that are decided but not on disk yet; an empty key marks a destroyed one. */
-  const waiting = new Map<string, Uint8Array>()
+  const waiting = new Map<string, Buffer>()
 
   const current = (name: string): Uint8Array | undefined =>
     waiting.get(name) ?? log.look(() => log.keys.get(dataKeyKey(name)))
 
-  const store = async (name: string, key: Uint8Array, owed: boolean): Promise<void> => {
+  const store = async (name: string, key: Buffer, owed: boolean): Promise<void> => {
     waiting.set(name, key)
-    const write = () => log.keys.put(dataKeyKey(name), bufferOf(key))
+    const write = () => log.keys.put(dataKeyKey(name), key)
     const prepare = () => {
       // A key that was handed out has to be stored; its place was looked at when it was.
       if (!owed) log.keys.check(dataKeyKey(name))
@@ -54,7 +53,7 @@ export const embeddedKeyStore = (log: EventLog): KeyStore & KeyRecords => {
       const known = current(name)
       if (known?.length === 0) throw new KeyDestroyed(name)
       if (known) return known
-      const key = Uint8Array.from(wrapped)
+      const key = Buffer.from(wrapped)
       void store(name, key, true)
       return key
     },

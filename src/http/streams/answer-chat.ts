@@ -37,33 +37,29 @@ export const completion = z
     pending_approvals: pendingApprovals.optional(),
   })
   .describe('The answer; with stream: true, a stream of chat.completion.chunk items')
+type Completion = z.infer<typeof completion>
 
 /** Once the turn has ended; one that repeats another is answered by that one's turn. */
-const answered = async ({ started }: LiveTurn, model: string) => {
+const answered = async ({ started }: LiveTurn, model: string): Promise<Completion> => {
   const turn = await started
   const done = doneIn(await turn.outcome)
+  const { finish_reason, pending } = done
+  // As OpenAI answers where nothing was said.
+  const content = done.waits && done.text === '' ? null : done.text
+  const message: Completion['choices'][number]['message'] = { role: 'assistant', content }
   const tool_calls = toolCallsOf(done)
-  return {
+  if (tool_calls) message.tool_calls = tool_calls
+  const answer: Completion = {
     id: `chatcmpl-${turn.runId}`,
-    object: 'chat.completion' as const,
+    object: 'chat.completion',
     created: turn.created,
     model,
-    choices: [
-      {
-        index: 0,
-        message: {
-          role: 'assistant' as const,
-          // As OpenAI answers where nothing was said.
-          content: done.waits && done.text === '' ? null : done.text,
-          ...(tool_calls ? { tool_calls } : {}),
-        },
-        finish_reason: done.finish_reason,
-      },
-    ],
+    choices: [{ index: 0, message, finish_reason }],
     usage: usageOf(done),
     session_id: turn.sessionId,
-    ...(done.pending ? { pending_approvals: [...done.pending] } : {}),
   }
+  if (pending) answer.pending_approvals = [...pending]
+  return answer
 }
 
 type Chat = {
