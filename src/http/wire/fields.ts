@@ -15,13 +15,21 @@ export const plan = z.enum(planIds).nullable()
 /** A model as a client names it: each chunk of an answer repeats it. */
 export const modelName = z.string().max(1_024)
 
+/** 0.1 + 0.2 has six decimals too: what arithmetic with such numbers adds is less than this. */
+const noise = 1e-9
+
+const hasSixDecimals = (amount: number): boolean => {
+  const rounded = Number(amount.toFixed(6))
+  return amount === rounded || (rounded !== 0 && Math.abs(amount - rounded) < noise)
+}
+
 /** Credits on the wire have up to six decimals: what has more is refused, never rounded. */
 export const credits = (min: number, max: number) =>
   z
     .number()
     .min(min)
     .max(max)
-    .refine((amount) => Number(amount.toFixed(6)) === amount, 'Up to six decimals')
+    .refine(hasSixDecimals, 'Up to six decimals')
 
 /** An id of ours in a body. */
 export const givenId = z.string().min(1).max(64)

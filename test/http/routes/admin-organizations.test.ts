@@ -76,6 +76,11 @@ t.test('plans, credits and sign-ins', async (t) => {
   t.match(await platform('POST', `${user}/credits`, { amount: 0.000001, reason: 'test' }), {
     body: { credit_balance: -2.345677 },
   })
+  const sum = 0.1 + 0.2
+  t.not(sum, 0.3)
+  t.match(await platform('POST', `${user}/credits`, { amount: sum, reason: 'test' }), {
+    body: { credit_balance: -2.045677 },
+  })
   const nobody = '/api/admin/users/0198c0de-0000-7000-8000-000000000001'
   t.match(await platform('POST', `${nobody}/credits`, { amount: 1, reason: 'test' }), {
     status: 404,
