@@ -19,6 +19,9 @@ const usual = { afterMs: 1_000, changes: 8_192, bytes: 8 * 1024 * 1024 }
  */
 const bulk = { afterMs: 10_000, changes: 32_768, bytes: 32 * 1024 * 1024 }
 
+/** So many of a table that grows do not wait for more: they would but outlive the garbage collector's young generation. */
+const ofGrowth = 512
+
 /**
  * Changed documents that wait to be written. A table is written whole, with its checkpoint, in one
  * transaction; small ones share it.
@@ -152,7 +155,12 @@ export const viewsBuffer = (db: ViewsDatabase) => {
      */
     taken({ more = false, rebuilds = false } = {}) {
       if (isFull(bulk)) return write(more)
-      if (!more) {
+      if (more) {
+        const grown = [...dirty.keys()].filter(
+          ({ grows, changed }) => grows && changed.size >= ofGrowth,
+        )
+        if (grown.length > 0) writeSome(grown, true)
+      } else {
         const all = isFull(usual)
         for (const table of dirty.keys()) if (all || pace.isDue(table, rebuilds)) late.add(table)
       }

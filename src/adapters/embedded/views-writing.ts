@@ -19,6 +19,8 @@ export type Table = StoredTable & {
   changed: Map<string, Document>
   /** What the last write had. Turns that were under way then change the same documents once more. */
   written: ReadonlyMap<string, Document>
+  /** Whether the last write had mostly new documents, and changed few totals: it would have gained little by waiting. */
+  grows: boolean
 }
 
 export const tableOf = (stored: StoredTable, checkpoint: Position): Table => ({
@@ -27,6 +29,7 @@ export const tableOf = (stored: StoredTable, checkpoint: Position): Table => ({
   checkpoint,
   changed: new Map(),
   written: new Map(),
+  grows: false,
 })
 
 /** Gives different texts for keys whose parts differ only in type. */
@@ -51,6 +54,12 @@ type Change = { id: string; turned: string; isNew: boolean; after: Document | un
 
 const byTurned = (a: Change, b: Change): number =>
   a.turned < b.turned ? -1 : a.turned > b.turned ? 1 : 0
+
+const isGrowth = (changes: readonly Change[], totals: number): boolean => {
+  let added = 0
+  for (const { isNew } of changes) if (isNew) added++
+  return 2 * added >= changes.length && 8 * totals <= changes.length
+}
 
 /** By how much one write changes a total of an index. */
 type Delta = { key: Part[]; delta: number }
@@ -158,7 +167,12 @@ export const viewsWriting = (db: ViewsDatabase) => {
       const now = db.transactionSync(() => {
         const deltas = new Map<string, Delta>()
         for (const table of tables) {
-          if (table.changed.size > 0) written.set(table, writeTable(table, deltas))
+          if (table.changed.size > 0) {
+            const before = deltas.size
+            const changes = writeTable(table, deltas)
+            table.grows = isGrowth(changes, deltas.size - before)
+            written.set(table, changes)
+          }
           db.putSync(checkpointKey(table), table.checkpoint)
         }
         return writeTotals(deltas)

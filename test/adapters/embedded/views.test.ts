@@ -64,6 +64,38 @@ t.test('while much more is to come, a document is written once for many commits'
   await views.close()
 })
 
+t.test(
+  'while much more is to come, new documents wait only where totals change with them',
+  async (t) => {
+    const env = await openViewsEnv({ path: join(t.testdir(), 'views') })
+    const views = embeddedViews(env)
+    await views.view(foldingSpec)
+    const stored = env.root.openDB<unknown, Key>({ name: 'views' })
+    const entries = () => (stored.getStats() as { entryCount: number }).entryCount
+    let n = 0
+    /** How many entries a commit of so many documents adds, from an id on. */
+    const added = async (first: number, count: number, groupOf: (id: number) => string) => {
+      const before = entries()
+      const changes = Array.from({ length: count }, (_, one) => ({
+        id: `${1_000_000 + first + one}`,
+        document: { group: groupOf(first + one), n },
+      }))
+      await views.commit([{ view: 'tallies', changes, position: at(n++) }], 'live', true)
+      return entries() - before
+    }
+    const all = () => 'all'
+    const own = (id: number) => `${id}`
+    t.equal(await added(0, 33_000, all), 2 * 33_000 + 2)
+    t.equal(await added(33_000, 600, all), 2 * 600, 'most were new')
+    t.equal(await added(33_600, 100, all), 0, 'few wait')
+    t.equal(await added(33_100, 600, all), 2 * 100)
+    t.equal(await added(33_100, 600, all), 0, 'most were not new')
+    t.equal(await added(33_700, 33_000, own), 3 * 33_000)
+    t.equal(await added(66_700, 600, own), 0, 'each had a total')
+    await views.close()
+  },
+)
+
 t.test('what waits is bounded by its bytes; what is written waits no more', async (t) => {
   const env = await openViewsEnv({ path: join(t.testdir(), 'views') })
   const views = embeddedViews(env)
