@@ -133,21 +133,26 @@ export const jsonBytes = ({ before = 0, after = 0 } = {}) => {
       : writeFields(value as Readonly<Record<string, unknown>>, depth + 1)
   }
 
+  /** The memory of a large value is not used for what follows, which would keep all of it. */
+  const letGo = (): void => {
+    if (slab.length <= slabBytes) return
+    slab = none
+    at = 0
+  }
+
   const end = (): Buffer => {
     makeRoom(after)
     at += after
     const written = slab.subarray(from, at)
-    // What follows a large value must not keep its memory.
-    if (slab.length > slabBytes) {
-      slab = none
-      at = 0
-    }
-    return written
+    if (slab.length <= slabBytes) return written
+    letGo()
+    // Up to half of what was taken for it is free.
+    return Buffer.from(written)
   }
 
   /**
    * A value as JSON.stringify writes it. Undefined unless it is the same again once it is read, and for very deep
-   * values. What was written is not touched again.
+   * values. What was written is not touched again. What is kept of it keeps 64 KB at most besides itself.
    */
   return (value: unknown): Buffer | undefined => {
     from = at
@@ -155,6 +160,7 @@ export const jsonBytes = ({ before = 0, after = 0 } = {}) => {
     at += before
     if (write(value, 0)) return end()
     at = from
+    letGo()
     return undefined
   }
 }

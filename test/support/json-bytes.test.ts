@@ -59,3 +59,32 @@ t.test('what was written stays as it is, however much follows', async (t) => {
   for (const [n, bytes] of written.entries())
     t.equal(bytes?.toString('utf8', 4, bytes.length - 1), JSON.stringify(values[n]))
 })
+
+t.test('a text keeps about as much memory as it has bytes', async (t) => {
+  const bytesOf = jsonBytes({ before: 4, after: 1 })
+  for (const length of [50_000, 70_000, 1_000_000]) {
+    const texts = { one: 'a'.repeat(length) }
+    const many = Array.from({ length: length / 10 }, () => 'abcdefg')
+    for (const value of [texts, many]) {
+      const bytes = bytesOf(value)
+      t.ok(bytes && bytes.buffer.byteLength <= Math.max(65_536, bytes.length))
+    }
+  }
+})
+
+t.test('what could not be written leaves no memory behind to keep', async (t) => {
+  const bytesOf = jsonBytes()
+  const large = 'a'.repeat(1_000_000)
+  t.equal(bytesOf({ large, gone: undefined }), undefined)
+  t.equal(bytesOf('small')?.buffer.byteLength, 65_536)
+  const failing = {
+    large,
+    get field(): string {
+      throw new Error('no such field')
+    },
+  }
+  t.throws(() => bytesOf(failing), new Error('no such field'))
+  const after = bytesOf('small')
+  t.equal(after?.toString(), '"small"')
+  t.ok(after && after.buffer.byteLength <= 65_536)
+})
