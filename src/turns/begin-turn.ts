@@ -116,7 +116,10 @@ export const beginTurn = (uses: BeginTurnUses) => {
     const { call, viewer } = delegated instanceof Promise ? await delegated : delegated
     const payerId = await requireSubscription(access)
     const begun = repeated.run || repeated.retried ? await earlier(repeated) : undefined
-    if (begun) return begun
+    if (begun) {
+      repeated.onRepeated?.()
+      return begun
+    }
     const found = findAgents(access.organizationId)
     const { orchestrator, agents } = found instanceof Promise ? await found : found
     const { agentId, targetAgentId, model } = asked

@@ -102,34 +102,41 @@ t.test('killed at each boundary of a run: it goes on from what is recorded', asy
 t.test('a repeated idempotency key is answered by the run that goes on, and says so', async (t) => {
   const { provider, tools, server, key, asks, roundsOf } = await started(t)
   const keyed = (name: string) => ({ headers: { 'idempotency-key': name } })
+  /** As stock SDKs send a request, and send it again. */
+  const counted = (retries: number) => ({
+    headers: { 'idempotency-key': 'counted', 'x-stainless-retry-count': `${retries}` },
+  })
   const replayed = ({ headers }: { headers: Headers }) => headers.get('idempotency-replayed')
   const look = { text: 'Let me look. ', calls: [{ name: 'look', arguments: {} }] }
-  provider.next(look, look, look)
+  provider.next(look, look, look, look)
   tools.hold('/look')
   const before = server.as(key)
   const stream = await before.stream(asks('streamed'), keyed('streamed'))
   const asked = [
     ask(before, asks('whole'), 'whole'),
     ask(before, asks('later'), 'later'),
+    before.chat(asks('counted'), counted(0)).catch(() => undefined),
     stream.all().catch(() => undefined),
   ]
-  await tools.received('/look', 3)
+  await tools.received('/look', 4)
   await server.kill9()
   await Promise.all(asked)
   await server.restart()
   const after = server.as(key)
-  await tools.received('/look', 6)
+  await tools.received('/look', 8)
 
   const joined = await after.stream(asks('streamed'), keyed('streamed'))
   t.equal(replayed(joined), 'true', 'a stream')
   const first = await joined.frames.next()
   t.match(first.value, { data: { event: 'run_resumed', attempt: 2 } }, 'while the run goes on')
   const whole = after.chat(asks('whole'), keyed('whole'))
+  const sentAgain = after.chat(asks('counted'), counted(1))
   tools.letGo()
   const said = `Let me look. \n\n${text}`
   const frames = await joined.all()
   t.equal(textOf(frames.slice(0, -1)), said)
   t.equal(replayed(await whole), 'true', 'a whole answer')
+  t.equal(replayed(await sentAgain), 'true', 'of a client that counts its repetitions')
   await eventually(async () => !(await after.status('later')).body.is_processing || undefined)
   t.equal(replayed(await after.chat(asks('later'), keyed('later'))), 'true', 'once it has ended')
   const [begun] = frames
@@ -144,7 +151,7 @@ t.test('a repeated idempotency key is answered by the run that goes on, and says
   const again = await server.as(key).stream(asks('streamed'), keyed('streamed'))
   t.match([again.status, replayed(again)], [200, 'true'], 'and in the life after')
   t.equal(textOf((await again.all()).slice(0, -1)), said)
-  for (const session of ['streamed', 'whole', 'later'])
+  for (const session of ['streamed', 'whole', 'later', 'counted'])
     t.equal(roundsOf(session).length, 2, `${session}: nothing is done twice`)
 })
 
