@@ -25,11 +25,7 @@ const hasSixDecimals = (amount: number): boolean => {
 
 /** Credits on the wire have up to six decimals: what has more is refused, never rounded. */
 export const credits = (min: number, max: number) =>
-  z
-    .number()
-    .min(min)
-    .max(max)
-    .refine(hasSixDecimals, 'Up to six decimals')
+  z.number().min(min).max(max).refine(hasSixDecimals, 'Up to six decimals')
 
 /** An id of ours in a body. */
 export const givenId = z.string().min(1).max(64)

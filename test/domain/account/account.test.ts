@@ -46,8 +46,12 @@ t.test('a balance stays where numbers are exact', async (t) => {
   const by = (amount: number) => decideGrant({ grantId: 'grant-2', amount, reason: 'initial' })
   given(granted(most)).when(by(1)).refuses('invalid_input')
   given(granted(-most)).when(by(-1)).refuses('invalid_input')
-  given(granted(most - 1)).when(by(1)).emitsOnce(granted(1, 'grant-2'))
-  given(granted(most + 10)).when(by(-1)).emitsOnce(granted(-1, 'grant-2'))
+  given(granted(most - 1))
+    .when(by(1))
+    .emitsOnce(granted(1, 'grant-2'))
+  given(granted(most + 10))
+    .when(by(-1))
+    .emitsOnce(granted(-1, 'grant-2'))
 })
 
 t.test('reserving for a run', async (t) => {
