@@ -17,7 +17,7 @@ const framed = (leaf: string): Uint8Array => {
 
 export const leafHash = (leaf: string): Buffer => hash('sha256', framed(leaf), 'buffer')
 
-const pair = Buffer.from(new ArrayBuffer(1 + 2 * hashSize)).fill(1)
+const pair = Buffer.alloc(1 + 2 * hashSize, 1)
 
 /** The hash of a node: a byte of one, then its two children. */
 export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => {

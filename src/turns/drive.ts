@@ -66,7 +66,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
   let result: Driven | undefined
   let told: ((driven: Driven) => void) | undefined
 
-  const resolve = (driven: Driven): void => {
+  const settle = (driven: Driven): void => {
     result ??= driven
     told?.(result)
   }
@@ -89,7 +89,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
 
   const stop = (driven: Driven): void => {
     running?.unsubscribe()
-    resolve(driven)
+    settle(driven)
   }
 
   const stopAnyway = (driven: Driven): void => {
@@ -110,17 +110,17 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
     error: (error: unknown) => {
       if (error instanceof Paused) {
         const done = inDoubt.length > 0 ? { ...soFar(), in_doubt: true as const } : soFar()
-        resolve({ ended: 'paused', done, asked, inDoubt })
+        settle({ ended: 'paused', done, asked, inDoubt })
         return
       }
       if (error instanceof LimitReached) {
         const refused = refusal('run_limit_reached', { message: error.message })
         const { reached: limit } = error
-        resolve({ ended: 'limited', done: soFar(), refusal: refused, limit })
+        settle({ ended: 'limited', done: soFar(), refusal: refused, limit })
         return
       }
       onFault(error)
-      resolve({
+      settle({
         ended: error instanceof TurnTimeout ? 'timed_out' : 'failed',
         done: soFar(),
         refusal: refusal(failureCode(error)),
@@ -128,7 +128,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
       })
     },
     complete: () =>
-      resolve(
+      settle(
         finished
           ? { ended: 'done', done: finished }
           : { ended: 'failed', done: soFar(), refusal: refusal('orchestrator_error') },

@@ -66,7 +66,7 @@ const answerKeyOf = ({ headers, access }: FastifyRequest): string | undefined =>
   return digest(access.keyId ?? access.kind, access.organizationId, key)
 }
 
-const isReplay = (reply: FastifyReply): void => {
+const markReplayed = (reply: FastifyReply): void => {
   reply.header('idempotency-replayed', 'true')
 }
 
@@ -99,7 +99,7 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     const text = await vault.open(sealed.parse(JSON.parse(body)))
     if (text === undefined) throw refusal('session_not_found')
     const answer = kept.parse(JSON.parse(text))
-    isReplay(reply)
+    markReplayed(reply)
     if ('body' in answer) {
       reply.code(status).headers(headers).send(answer.body)
       return true
@@ -115,7 +115,7 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     if (claim.state === 'reused') throw refusal('idempotency_key_reused')
     if (claim.state === 'claimed') {
       request.claimed = scope
-      if (claim.takenOver) request.onRepeated = () => isReplay(reply)
+      if (claim.takenOver) request.onRepeated = () => markReplayed(reply)
     }
     // The body counts too: after a failure the key may be used again with another body.
     request.call = { ...request.call, scope: digest(scope, fingerprint) }
