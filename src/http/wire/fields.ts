@@ -23,7 +23,7 @@ const hasSixDecimals = (amount: number): boolean => {
   return amount === rounded || (rounded !== 0 && Math.abs(amount - rounded) < noise)
 }
 
-/** Credits on the wire have up to six decimals: what has more is refused, never rounded. */
+/** Credits on the wire have up to six decimals: what has more is refused. */
 export const credits = (min: number, max: number) =>
   z.number().min(min).max(max).refine(hasSixDecimals, 'Up to six decimals')
 
