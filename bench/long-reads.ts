@@ -28,9 +28,11 @@ const taken = async (url: string, headers: Record<string, string>): Promise<numb
 const pinged = async (url: string, work: () => Promise<unknown>): Promise<number[]> => {
   const times: number[] = []
   let over = false
-  const done = work().finally(() => {
+  const end = () => {
     over = true
-  })
+  }
+  const done = work()
+  done.then(end, end)
   while (!over) {
     const start = performance.now()
     await fetch(`${url}/api/health`).then((reply) => reply.arrayBuffer())
