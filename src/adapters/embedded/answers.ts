@@ -60,15 +60,15 @@ export const embeddedAnswers = (log: EventLog): Answers => {
       change(scope, () => {
         const entry = entryOf(scope)
         const asIs = (claim: Claim) => () => claim
-        const takenOver = entry !== undefined && !isOver(entry, now)
-        if (takenOver) {
+        const isKept = entry !== undefined && !isOver(entry, now)
+        if (isKept) {
           if (entry.fingerprint !== fingerprint) return asIs({ state: 'reused' })
           if (entry.answer) return asIs({ state: 'answered', answer: entry.answer })
           if (entry.holder === holder) return asIs({ state: 'running' })
         }
         return (): Claim => {
           put(scope, { fingerprint, holder, at: now.getTime() })
-          return takenOver ? { state: 'claimed', takenOver } : { state: 'claimed' }
+          return isKept ? { state: 'claimed', takenOver: true } : { state: 'claimed' }
         }
       }),
 

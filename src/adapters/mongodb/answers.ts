@@ -34,8 +34,8 @@ export const mongoAnswers = ({ db }: Pick<Mongo, 'db'>, { isAlive }: Options): A
     }
     const entry = await answers.findOne({ _id: scope })
     if (!entry) return undefined
-    const takenOver = now.getTime() - entry.at < keptMs
-    if (takenOver) {
+    const isKept = now.getTime() - entry.at < keptMs
+    if (isKept) {
       if (entry.fingerprint !== fingerprint) return { state: 'reused' }
       if (entry.answer !== undefined)
         return { state: 'answered', answer: JSON.parse(entry.answer) as StoredAnswer }
@@ -45,7 +45,7 @@ export const mongoAnswers = ({ db }: Pick<Mongo, 'db'>, { isAlive }: Options): A
     const answer = entry.answer ?? { $exists: false }
     const taken = await answers.replaceOne({ _id: scope, holder: before, at, answer }, mine)
     if (taken.matchedCount !== 1) return undefined
-    return takenOver ? { state: 'claimed', takenOver } : { state: 'claimed' }
+    return isKept ? { state: 'claimed', takenOver: true } : { state: 'claimed' }
   }
 
   return {

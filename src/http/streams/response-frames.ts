@@ -36,6 +36,10 @@ const endings = {
   failed: 'response.failed',
 } as const
 
+/** How an earlier attempt, or what is past, was numbered is not known. */
+const isNumberedAnew = ({ attempt = 1 }: LiveTurn, isPast: boolean): boolean =>
+  isPast || attempt > 1
+
 /**
  * A turn as OpenAI's events of a response (docs/contract/responses.md#streams), each numbered from 0. A turn in
  * memory always gives the same events, so that a client goes on exactly where it was. A signal that
@@ -115,10 +119,9 @@ export async function* responseFrames(
       })
       .join('')
 
-  /** How an earlier attempt, or what is past, was numbered is not known: the end comes in any case. */
+  /** The end comes in any case. */
   const pass = (): void => {
-    const { attempt = 1 } = turn
-    if ((isPast || attempt > 1) && number <= after) number = after + 1
+    if (isNumberedAnew(turn, isPast) && number <= after) number = after + 1
   }
 
   const ended = (progress: Progress): string => {
@@ -158,16 +161,12 @@ export async function* responseFrames(
   return number
 }
 
-/**
- * Whether a client can have come to the event with a number. How an earlier attempt, or what is past, was numbered is
- * not known: then it can.
- */
+/** Whether a client can have come to the event with a number. */
 export const mayHaveSeen = async (
   turn: LiveTurn,
   { after, isPast }: { after: number; isPast: boolean },
 ): Promise<boolean> => {
-  const { attempt = 1 } = turn
-  if (isPast || attempt > 1) return true
+  if (isNumberedAnew(turn, isPast)) return true
   const none = { echo: noEcho, after: Number.MAX_SAFE_INTEGER, untilNow: true }
   const { value: count } = await responseFrames(turn, none).next()
   return after < Number(count)
