@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { creditUnit } from './account/account.ts'
 
 /** What an agent's settings allow a run; what is absent has no limit. `charge` is in micro-credits. */
 export const agentLimits = z
@@ -106,10 +107,8 @@ export const limitOfAnswer = (
     ? { limit, used: used.tokens, allowed: tokens, setBy: 'agent' }
     : { limit, used: used.charge, allowed: charge, setBy: 'agent' }
 
-const perCredit = 1_000_000
-
 const inWords = ({ limit, used, allowed }: Pick<ReachedLimit, 'limit' | 'used' | 'allowed'>) => {
-  if (limit === 'credits') return `${used / perCredit} of ${allowed / perCredit} credits`
+  if (limit === 'credits') return `${used / creditUnit} of ${allowed / creditUnit} credits`
   const unit = limit === 'model_calls' ? 'model calls' : limit
   const rounded = limit === 'seconds' ? Math.round(used * 10) / 10 : used
   return `${rounded} of ${allowed} ${unit}`

@@ -15,6 +15,7 @@ export const bufferOf = (bytes: Uint8Array): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 const checksumBytes = 4
+const noChecksum = Buffer.alloc(checksumBytes)
 
 /** Puts its checksum before a text that has room for it. */
 const withChecksum = (bytes: Buffer): Buffer => {
@@ -53,8 +54,6 @@ export type NewRecord = {
   last: number
 }
 
-const jsonOf = jsonBytes({ before: checksumBytes })
-
 const isDecided = ({ decided }: NewEvent): boolean => decided === true
 
 const readAs = (stream: string, revision: number, events: readonly NewEvent[]) =>
@@ -83,7 +82,7 @@ export const recordOf = (
       metadata === shared ? [id, type, data] : [id, type, data, metadata],
   )
   const record = [stream, revision, shared, entries]
-  const json = jsonOf(record)
+  const json = jsonBytes(record, { before: noChecksum })
   return {
     stream,
     revision,

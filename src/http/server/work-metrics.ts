@@ -1,4 +1,5 @@
 import { Gauge, Registry } from 'prom-client'
+import { creditUnit } from '../../domain/account/account.ts'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
 import type { WatchRun } from '../../turns/watch-run.ts'
 import { counter, countsBy, histogram, type Observed, plus } from './counted.ts'
@@ -11,7 +12,6 @@ const mostModels = 102
 const other = 'other'
 /** Where none was asked. */
 const noModel = 'none'
-const perCredit = 1_000_000
 const seconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 
 const outcomes = {
@@ -200,7 +200,7 @@ export const workMetrics = () => {
           model.tokens ??= { prompt: 0, completion: 0 }
           model.tokens.prompt += usage.promptTokens
           model.tokens.completion += usage.completionTokens
-          if (charged.has(ended)) model.credits = (model.credits ?? 0) + charge / perCredit
+          if (charged.has(ended)) model.credits = (model.credits ?? 0) + charge / creditUnit
         }
       },
     }

@@ -1,6 +1,7 @@
 import type { TurnDone } from '../../agents/agent-event.ts'
 import { Refusal } from '../../domain/refusal.ts'
 import type { Ending } from '../../support/ending.ts'
+import { utf8Of, type Writing } from '../../support/utf8.ts'
 import { branchOrder } from '../../turns/branch-order.ts'
 import { failureCodeOf } from '../../turns/failure-code.ts'
 import type { Had } from '../../turns/past-turn.ts'
@@ -9,7 +10,6 @@ import type { LiveTurn } from '../../turns/turn.ts'
 import type { TurnItem } from '../../turns/turn-log.ts'
 import { typeOf } from '../errors/refusal-table.ts'
 import { frame } from './sse.ts'
-import { utf8Of, type Writing } from './utf8.ts'
 
 /** Where a client is in a stream: item, part of that item, and characters of the answer so far. */
 export type StreamPlace = { item: number; part: number; characters: number }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { utf8Of } from '../../../src/http/streams/utf8.ts'
+import { utf8Of } from '../../src/support/utf8.ts'
 
 const ascii = fc.string({ unit: 'binary-ascii', maxLength: 200 })
 const any = fc.string({ unit: 'binary', maxLength: 200 })
