@@ -2,13 +2,12 @@ import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
 import type { Commit, Document } from '../../ports/views.ts'
 import { absent, shownAs } from './views-cache.ts'
 import type { ViewsDatabase } from './views-database.ts'
-import { type Table, viewsWriting } from './views-writing.ts'
-import { writePace } from './write-pace.ts'
+import { type Table, viewsWriting, type Writing } from './views-writing.ts'
 
 /**
  * Changes wait in memory, so that a document that changes often is written once, and neighbours
- * share pages. What waits longest is written this soon; with so many changes all is written, in
- * pieces. After a crash the events of what waited are folded again: these bounds are bounds of that.
+ * share pages. What waits longest is written this soon, and all where there is so much.
+ * After a crash the events of what waited are folded again: these bounds are bounds of that.
  */
 const usual = { afterMs: 1_000, changes: 8_192, bytes: 8 * 1024 * 1024 }
 
@@ -22,66 +21,144 @@ const bulk = { afterMs: 10_000, changes: 32_768, bytes: 32 * 1024 * 1024 }
 /** So many of a table that grows do not wait for more: they would but outlive the garbage collector's young generation. */
 const ofGrowth = 512
 
+/** How long a write holds the event loop at a time, in milliseconds, and how many of its steps are taken between two looks at the clock. */
+const sliceMs = 4
+const sliceSteps = 16
+
+/** So many changes of small tables share a transaction. */
+const together = 1_024
+
+/** As many changes are written at once where somebody waits for them. */
+const soon = 128
+
+type Open = {
+  writing: Writing
+  /** Roughly the bytes of the changes of each of its tables. */
+  bytes: readonly number[]
+  transaction: ReturnType<ViewsDatabase['begin']>
+}
+
+type Uses = {
+  db: ViewsDatabase
+  /** Told of damage that a write meets while nobody waits for it. */
+  onDamage(error: StoreDamaged): void
+  /** In milliseconds. */
+  now?: () => number
+}
+
 /**
  * Changed documents that wait to be written. A table is written whole, with its checkpoint, in one
- * transaction; small ones share it.
+ * transaction; small ones share it. The transaction stays open over turns of the event loop: much that is
+ * written at once shares pages, and a turn is held no longer by it.
  */
-export const viewsBuffer = (db: ViewsDatabase) => {
-  const { stored, found, write: writeTables } = viewsWriting(db)
-  const pace = writePace()
+export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Uses) => {
+  const { stored, found, begin } = viewsWriting(db)
   /** Tables with changes or a checkpoint to write, and roughly the bytes of the changes. */
   const dirty = new Map<Table, number>()
   /** Those that are to be written now. */
   const late = new Set<Table>()
+  let open: Open | undefined
+  /** Who waits for the end of the write under way. */
+  const waiting: { resolve: () => void; reject: (error: unknown) => void }[] = []
   let timer: NodeJS.Timeout | undefined
   /** When the timer ends. */
   let due = 0
-  let pieces: NodeJS.Immediate | undefined
+  let slice: NodeJS.Immediate | undefined
   let refused = false
 
-  /** @throws StoreUnavailable; the changes then stay in memory */
-  const writeSome = (tables: readonly Table[], isBulk = false) => {
-    const took = pace.writing(tables)
-    const start = performance.now()
-    try {
-      writeTables(tables, isBulk)
-      refused = false
-      if (!isBulk) took(performance.now() - start)
-    } catch (error) {
-      if (error instanceof StoreDamaged) throw error
-      refused = true
-      throw new StoreUnavailable('the views cannot be written', { cause: error })
-    }
+  const start = (tables: readonly Table[], isBulk: boolean): Open => {
+    const transaction = db.begin()
+    const bytes = tables.map((table) => dirty.get(table) ?? 0)
     for (const table of tables) {
       dirty.delete(table)
       late.delete(table)
     }
+    open = { writing: begin(tables, isBulk), bytes, transaction }
+    return open
+  }
+
+  /** All of it waits again. */
+  const giveUp = ({ writing, bytes, transaction }: Open) => {
+    open = undefined
+    transaction.abort()
+    writing.failed()
+    for (const [n, table] of writing.tables.entries())
+      dirty.set(table, (dirty.get(table) ?? 0) + (bytes[n] ?? 0))
+  }
+
+  /** Whether all steps were taken before a time. */
+  const finished = ({ writing: { steps } }: Open, until: number): boolean => {
+    for (let taken = 1; !steps.next().done; taken++)
+      if (taken % sliceSteps === 0 && now() >= until) return false
+    return true
+  }
+
+  /**
+   * Goes on with the write under way, or begins one of these tables. Answers whether it was ended in time.
+   * @throws StoreUnavailable, StoreDamaged; the changes then stay in memory
+   */
+  const advance = (
+    tables: readonly Table[],
+    { until = Infinity, isBulk = false } = {},
+  ): boolean => {
+    try {
+      const one = open ?? start(tables, isBulk)
+      if (!finished(one, until)) return false
+      one.transaction.commit()
+      one.writing.committed()
+    } catch (error) {
+      if (open) giveUp(open)
+      refused = !(error instanceof StoreDamaged)
+      const cause = refused
+        ? new StoreUnavailable('the views cannot be written', { cause: error })
+        : error
+      for (const { reject } of waiting.splice(0)) reject(cause)
+      throw cause
+    }
+    open = undefined
+    refused = false
+    for (const { resolve } of waiting.splice(0)) resolve()
+    return true
   }
 
   const stopTimers = () => {
     clearTimeout(timer)
-    clearImmediate(pieces)
+    clearImmediate(slice)
     timer = undefined
-    pieces = undefined
+    slice = undefined
   }
 
   const write = (isBulk = false) => {
     stopTimers()
-    if (dirty.size > 0) writeSome([...dirty.keys()], isBulk)
+    if (open) advance([])
+    if (dirty.size > 0) advance([...dirty.keys()], { isBulk })
   }
 
-  /** Writes the tables that are due, a piece in each turn of the event loop. */
-  const writeInPieces = () => {
-    pieces ??= setImmediate(() => {
-      pieces = undefined
+  /** The first of the tables that are due, and others with it that are small. */
+  const nextOnes = (): Table[] => {
+    const tables: Table[] = []
+    let changes = 0
+    for (const table of late) {
+      if (tables.length > 0 && changes + table.changed.size > together) continue
+      tables.push(table)
+      changes += table.changed.size
+    }
+    return tables
+  }
+
+  /** Writes the tables that are due, for a while in each turn of the event loop. */
+  const writeInSlices = () => {
+    slice ??= setImmediate(() => {
+      slice = undefined
+      const until = now() + sliceMs
       try {
-        const piece = pace.piece(late)
-        if (piece.length > 0) writeSome(piece)
-      } catch {
+        while ((open || late.size > 0) && advance(nextOnes(), { until }) && now() < until);
+      } catch (error) {
         // The next commit tries again.
+        if (error instanceof StoreDamaged) onDamage(error)
         return
       }
-      if (late.size > 0) writeInPieces()
+      if (open || late.size > 0) writeInSlices()
     })
   }
 
@@ -93,7 +170,7 @@ export const viewsBuffer = (db: ViewsDatabase) => {
     timer = setTimeout(() => {
       timer = undefined
       for (const table of dirty.keys()) late.add(table)
-      if (late.size > 0) writeInPieces()
+      if (late.size > 0) writeInSlices()
     }, afterMs).unref()
   }
 
@@ -112,17 +189,31 @@ export const viewsBuffer = (db: ViewsDatabase) => {
     /** Writes all that waits. @throws StoreUnavailable; the changes then stay in memory */
     write: () => write(),
 
-    /** Writes what waits of one table, so that its indexes have it. @throws StoreUnavailable */
-    writeTable(table: Table) {
-      if (table.changed.size > 0) writeSome([table])
+    /**
+     * Writes what waits of one table, so that its indexes have it. Undefined where they have; else ask again once it
+     * resolves. @throws StoreUnavailable, StoreDamaged
+     */
+    written(table: Table): Promise<void> | undefined {
+      if (table.changed.size === 0 && table.writing.size === 0) return undefined
+      if (!open && table.changed.size <= soon) {
+        advance([table])
+        return undefined
+      }
+      late.add(table)
+      writeInSlices()
+      return new Promise((resolve, reject) => {
+        waiting.push({ resolve, reject })
+      })
     },
 
     /** Gives up what waits: the file is dropped. */
     discard() {
       stopTimers()
+      if (open) giveUp(open)
       for (const table of dirty.keys()) table.changed.clear()
       dirty.clear()
       late.clear()
+      for (const { resolve } of waiting.splice(0)) resolve()
     },
 
     /** Tries again what the disk has refused. @throws StoreUnavailable when it still does */
@@ -135,7 +226,7 @@ export const viewsBuffer = (db: ViewsDatabase) => {
 
     /** A document as of the last commit. */
     current(table: Table, id: string): Document | undefined {
-      const changed = table.changed.get(id)
+      const changed = table.changed.get(id) ?? table.writing.get(id)
       return changed ? shownAs(changed) : stored(table, id)
     },
 
@@ -149,22 +240,19 @@ export const viewsBuffer = (db: ViewsDatabase) => {
       dirty.set(table, (dirty.get(table) ?? 0) + bytes)
     },
 
-    /**
-     * Writes what is due. `more`: as many changes are to follow at once; `rebuilds`: these are of a
-     * read model that is rebuilt.
-     */
-    taken({ more = false, rebuilds = false } = {}) {
+    /** Writes what is due. `more`: as many changes are to follow at once. */
+    taken({ more = false } = {}) {
       if (isFull(bulk)) return write(more)
       if (more) {
         const grown = [...dirty.keys()].filter(
           ({ grows, changed }) => grows && changed.size >= ofGrowth,
         )
-        if (grown.length > 0) writeSome(grown, true)
-      } else {
-        const all = isFull(usual)
-        for (const table of dirty.keys()) if (all || pace.isDue(table, rebuilds)) late.add(table)
-      }
-      if (late.size > 0) writeInPieces()
+        if (grown.length > 0) {
+          if (open) advance([])
+          advance(grown, { isBulk: true })
+        }
+      } else if (isFull(usual)) for (const table of dirty.keys()) late.add(table)
+      if (late.size > 0) writeInSlices()
       if (dirty.size > 0) writeSoon(more ? bulk.afterMs : usual.afterMs)
     },
   }

@@ -59,6 +59,29 @@ export const viewsDatabase = ({ root, guard }: ViewsEnv) => {
   const db = root.openDB<unknown, Key>(options)
   guard.forget()
   const { check, get, getRange, getKeys, getLastParts } = guarded(db, name, guard)
+  /** lmdb commits when what its transaction waits for has come: then at once, and not in a later turn. */
+  const openTransaction = () => {
+    let come: (nothing: undefined) => void = () => undefined
+    let failed: (why: unknown) => void = () => undefined
+    db.transactionSync(() => ({
+      // biome-ignore lint/suspicious/noThenProperty: it is what the transaction waits for
+      then(resolve: typeof come, reject: typeof failed) {
+        come = resolve
+        failed = reject
+      },
+    }))
+    return {
+      commit: () => come(undefined),
+      abort() {
+        try {
+          failed(undefined)
+        } catch {
+          // It throws what it was told.
+        }
+      },
+    }
+  }
+
   return {
     get,
     getRange: (range: Range) => getRange(range),
@@ -86,6 +109,31 @@ export const viewsDatabase = ({ root, guard }: ViewsEnv) => {
         })
       } finally {
         guard.committed()
+      }
+    },
+    /**
+     * Begins a transaction that stays open over turns of the event loop, until one of these is called. What is read
+     * meanwhile is what it has written so far, but for transactions that read.
+     */
+    begin() {
+      guard.checkFree()
+      const { commit, abort } = openTransaction()
+      return {
+        commit(): void {
+          guard.committing()
+          try {
+            commit()
+          } finally {
+            guard.committed()
+          }
+        },
+        abort(): void {
+          try {
+            abort()
+          } finally {
+            guard.committed()
+          }
+        },
       }
     },
     useReadTransaction: () => db.useReadTransaction(),

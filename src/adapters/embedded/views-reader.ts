@@ -17,14 +17,11 @@ const groupsOf = ({ equals, orLast = [] }: Find): readonly (readonly Scalar[])[]
   return [...lasts].map((last) => equals.with(-1, last))
 }
 
-/** Reads by index. Changes of a table are written first, as only then its indexes have them. */
-export const viewsReader = (db: ViewsDatabase, { writeTable, found: documentOf }: ViewsBuffer) => {
-  const indexOf = (table: Table, name: string, equals: readonly Scalar[]) => {
-    const index = declaredIndex(table.indexes, name, equals)
-    writeTable(table)
-    return index
-  }
-
+/** Reads by index. Changes of a table are to be written before, as only then its indexes have them. */
+export const viewsReader = (
+  db: ViewsDatabase,
+  { found: documentOf }: Pick<ViewsBuffer, 'found'>,
+) => {
   /** How many documents of a group a query finds. */
   const countOf = (
     { counts, totals }: StoredIndex,
@@ -52,7 +49,7 @@ export const viewsReader = (db: ViewsDatabase, { writeTable, found: documentOf }
   return {
     find(table: Table, query: Find): Found<Document> {
       const { index: name, equals, descending = false, skip = 0, limit } = query
-      const index = indexOf(table, name, equals)
+      const index = declaredIndex(table.indexes, name, equals)
       const ranges: Range[] = []
       let total = query.total ?? 0
       for (const group of groupsOf(query)) {
@@ -73,7 +70,7 @@ export const viewsReader = (db: ViewsDatabase, { writeTable, found: documentOf }
     },
 
     idsOf(table: Table, name: string, equals: readonly Scalar[]): string[] {
-      const { entries } = indexOf(table, name, equals)
+      const { entries } = declaredIndex(table.indexes, name, equals)
       return [...db.getLastParts(rangeOf(entries, { equals }))]
     },
 
@@ -81,7 +78,6 @@ export const viewsReader = (db: ViewsDatabase, { writeTable, found: documentOf }
      * As of its first batch, whatever is committed meanwhile; ends its transaction with its reader.
      */
     async *all(table: Table): AsyncGenerator<{ id: string; document: Document }[]> {
-      writeTable(table)
       const transaction = db.useReadTransaction()
       try {
         for (let { start, end } = whole(table.documents); ; ) {

@@ -17,18 +17,23 @@ export type Table = StoredTable & {
   checkpoint: Position
   /** Those that are gone as `absent`. */
   changed: Map<string, Document>
+  /** What the write under way has. */
+  writing: ReadonlyMap<string, Document>
   /** What the last write had. Turns that were under way then change the same documents once more. */
   written: ReadonlyMap<string, Document>
   /** Whether the last write had mostly new documents, and changed few totals: it would have gained little by waiting. */
   grows: boolean
 }
 
+const none: ReadonlyMap<string, Document> = new Map()
+
 export const tableOf = (stored: StoredTable, checkpoint: Position): Table => ({
   ...stored,
   places: Object.values(stored.indexes).map((index) => ({ ...index, ...placesIn(index) })),
   checkpoint,
   changed: new Map(),
-  written: new Map(),
+  writing: none,
+  written: none,
   grows: false,
 })
 
@@ -63,6 +68,16 @@ const isGrowth = (changes: readonly Change[], totals: number): boolean => {
 
 /** By how much one write changes a total of an index. */
 type Delta = { key: Part[]; delta: number }
+
+/** A write of tables. */
+export type Writing = {
+  tables: readonly Table[]
+  steps: Iterator<undefined>
+  /** To be called once it is committed. */
+  committed(): void
+  /** To be called when nothing of it is: what it had waits again. */
+  failed(): void
+}
 
 /** Documents as they are in the database, and how changed ones are written to it. */
 export const viewsWriting = (db: ViewsDatabase) => {
@@ -125,21 +140,14 @@ export const viewsWriting = (db: ViewsDatabase) => {
     }
   }
 
-  /** Writes the documents of a table, then the new entries of each index, in the order of their keys. */
-  const writeTable = (table: Table, deltas: Map<string, Delta>): readonly Change[] => {
-    const { documents, places, changed } = table
+  const changesIn = ({ documents, writing }: Table): readonly Change[] => {
     const changes: Change[] = []
-    for (const [id, document] of changed) {
+    for (const [id, document] of writing) {
       const turned = turnedId(id)
       const isNew = behind.all(documents, turned)
       changes.push({ id, turned, isNew, after: shownAs(document) })
     }
-    changes.sort(byTurned)
-    const added = places.map((): Part[][] => [])
-    for (const change of changes) writeDocument(table, change, deltas, added)
-    for (const entries of added)
-      for (const entry of entries.sort(byKey)) db.putSync(entry as Key, null)
-    return changes
+    return changes.sort(byTurned)
   }
 
   const writeTotals = (deltas: ReadonlyMap<string, Delta>): Map<string, number> => {
@@ -159,32 +167,66 @@ export const viewsWriting = (db: ViewsDatabase) => {
     found,
 
     /**
-     * Writes the changed documents, entries, totals and checkpoints of tables, in one transaction.
-     * `bulk`: they are not likely to be changed again soon, so they are not kept in memory.
+     * What the tables have changed is now to be written: documents, entries, totals and checkpoints, in the order of their
+     * keys. One step writes a document or an entry; after the last, `commit` it. `bulk`: documents are not likely to be
+     * changed again soon, so they are not kept in memory.
      */
-    write(tables: readonly Table[], bulk: boolean): void {
-      const written = new Map<Table, readonly Change[]>()
-      const now = db.transactionSync(() => {
-        const deltas = new Map<string, Delta>()
-        for (const table of tables) {
-          if (table.changed.size > 0) {
-            const before = deltas.size
-            const changes = writeTable(table, deltas)
-            table.grows = isGrowth(changes, deltas.size - before)
-            written.set(table, changes)
-          }
-          db.putSync(checkpointKey(table), table.checkpoint)
+    begin(tables: readonly Table[], bulk: boolean): Writing {
+      const begun = tables.map((table) => {
+        const { checkpoint, changed } = table
+        if (changed.size > 0) {
+          table.writing = changed
+          // Not `clear`: V8 would keep the old generation's table with all of them.
+          table.changed = new Map()
         }
-        return writeTotals(deltas)
+        return { table, checkpoint, changes: [] as readonly Change[] }
       })
-      if (totals.size > keptTotals) totals.clear()
-      for (const [name, total] of now) totals.set(name, total)
-      for (const [table, changes] of written) {
-        for (const { id, isNew, after } of changes)
-          if (!isNew) cache.replace(table.documents, id, after)
-        table.written = bulk ? new Map() : table.changed
-        // Not `clear`: V8 would keep the old generation's table with all of them.
-        table.changed = new Map()
+      let now: ReadonlyMap<string, number> = new Map()
+
+      function* steps(): Generator<undefined> {
+        const deltas = new Map<string, Delta>()
+        for (const one of begun) {
+          const { table, checkpoint } = one
+          if (table.writing.size > 0) {
+            const before = deltas.size
+            one.changes = changesIn(table)
+            const added = table.places.map((): Part[][] => [])
+            for (const change of one.changes) {
+              writeDocument(table, change, deltas, added)
+              yield
+            }
+            for (const entries of added)
+              for (const entry of entries.sort(byKey)) {
+                db.putSync(entry as Key, null)
+                yield
+              }
+            table.grows = isGrowth(one.changes, deltas.size - before)
+          }
+          db.putSync(checkpointKey(table), checkpoint)
+        }
+        now = writeTotals(deltas)
+      }
+
+      return {
+        tables,
+        steps: steps(),
+        committed() {
+          if (totals.size > keptTotals) totals.clear()
+          for (const [name, total] of now) totals.set(name, total)
+          for (const { table, changes } of begun) {
+            if (changes.length === 0) continue
+            for (const { id, isNew, after } of changes)
+              if (!isNew) cache.replace(table.documents, id, after)
+            table.written = bulk ? none : table.writing
+            table.writing = none
+          }
+        },
+        failed() {
+          for (const table of tables) {
+            table.changed = new Map([...table.writing, ...table.changed])
+            table.writing = none
+          }
+        },
       }
     },
   }

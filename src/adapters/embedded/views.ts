@@ -20,9 +20,9 @@ type Model = {
   dueAt: Position
 }
 
-const openedOn = (env: ViewsEnv) => {
+const openedOn = (env: ViewsEnv, onDamage: (cause: StoreDamaged) => void) => {
   const db = viewsDatabase(env)
-  const buffer = viewsBuffer(db)
+  const buffer = viewsBuffer({ db, onDamage })
   return { catalog: viewsCatalog(db), buffer, reader: viewsReader(db, buffer) }
 }
 
@@ -48,7 +48,7 @@ export const embeddedViews = (
   env: ViewsEnv,
   { dropped = [] }: { dropped?: readonly string[] } = {},
 ): EmbeddedViews => {
-  let on = openedOn(env)
+  let on = openedOn(env, (cause) => begin(cause))
   const models = new Map<string, Model>()
   const listeners: ((cause: StoreDamaged) => void)[] = []
   let closed = false
@@ -83,7 +83,7 @@ export const embeddedViews = (
     await cleaning
     if (closed) return
     await env.renew()
-    on = openedOn(env)
+    on = openedOn(env, begin)
     for (const [name, { spec, live, dueAt }] of models)
       models.set(name, {
         spec,
@@ -108,15 +108,20 @@ export const embeddedViews = (
   const away = (cause?: unknown) =>
     new StoreUnavailable('the views are damaged and are folded again', { cause })
 
+  /** @throws StoreUnavailable where it is damage */
+  const fail = (error: unknown): never => {
+    if (!(error instanceof StoreDamaged)) throw error
+    begin(error)
+    throw away(error)
+  }
+
   /** @throws StoreUnavailable where anything is damaged, and until the file is renewed */
-  const attempt = async <T>(work: () => T): Promise<T> => {
+  const attempt = async <T>(work: () => T | Promise<T>): Promise<T> => {
     if (renewing) throw away()
     try {
       return work()
     } catch (error) {
-      if (!(error instanceof StoreDamaged)) throw error
-      begin(error)
-      throw away(error)
+      return fail(error)
     }
   }
 
@@ -129,14 +134,20 @@ export const embeddedViews = (
     return model.live
   }
 
+  /** Reads by the indexes of a read model, once they have what was committed. */
+  const indexed = <T>(tableOf: () => Table, read: (table: Table) => T): Promise<T> =>
+    attempt(() => {
+      const table = tableOf()
+      return on.buffer.written(table)?.then(() => indexed(tableOf, read), fail) ?? read(table)
+    })
+
   async function* all(view: string) {
-    const batches = on.reader.all(await attempt(() => shown(view)))
+    const batches = await indexed(
+      () => shown(view),
+      (table) => on.reader.all(table),
+    )
     for (;;) {
-      const { done, value } = await batches.next().catch((error) => {
-        if (!(error instanceof StoreDamaged)) throw error
-        begin(error)
-        throw away(error)
-      })
+      const { done, value } = await batches.next().catch(fail)
       if (done) return
       yield value
     }
@@ -166,7 +177,11 @@ export const embeddedViews = (
       clean()
       const view: View<Document> = {
         get: (id) => attempt(() => on.buffer.current(shown(spec.name), id)),
-        find: (query) => attempt(() => on.reader.find(shown(spec.name), query)),
+        find: (query) =>
+          indexed(
+            () => shown(spec.name),
+            (table) => on.reader.find(table, query),
+          ),
         all: () => all(spec.name),
       }
       return view as View<Doc>
@@ -190,7 +205,10 @@ export const embeddedViews = (
       }),
 
     idsOf: (view, index, equals, generation) =>
-      attempt(() => on.reader.idsOf(generationOf(view, generation), index, equals)),
+      indexed(
+        () => generationOf(view, generation),
+        (table) => on.reader.idsOf(table, index, equals),
+      ),
 
     commit: (commits, generation, more) =>
       attempt(() => {
@@ -204,7 +222,7 @@ export const embeddedViews = (
         }
         on.buffer.requireWritten()
         for (const { table, commit, bytes } of accepted) on.buffer.take(table, commit, bytes)
-        on.buffer.taken({ more: more === true, rebuilds: generation === 'rebuild' })
+        on.buffer.taken({ more: more === true })
       }),
 
     beginRebuild: (view) =>

@@ -166,7 +166,7 @@ t.test('kill -9 leaves whole commits, in documents, indexes, counts and checkpoi
         for (const { document } of batch)
           groups.set(document.group, [...(groups.get(document.group) ?? []), document])
       for (const [group, documents] of groups) {
-        const found = await view.find({ index: 'by_group', equals: [`${group}`], limit: 1_000 })
+        const found = await view.find({ index: 'by_group', equals: [`${group}`], limit: 5_000 })
         const byN = documents.toSorted((a, b) => Number(a.n) - Number(b.n))
         t.strictSame(found, { items: byN, total: documents.length })
       }
@@ -175,6 +175,21 @@ t.test('kill -9 leaves whole commits, in documents, indexes, counts and checkpoi
   }
   for (const [name, position] of folded) t.ok(position > 1_000, name)
 })
+
+t.test(
+  'a process that exits in the middle of a write ends, and leaves whole commits',
+  async (t) => {
+    const path = join(t.testdir(), 'views')
+    // At 500 a write of 500 documents has begun.
+    const child = spawn(process.execPath, [folding, path, '501'], { stdio: 'ignore' })
+    t.strictSame(await once(child, 'exit'), [7, null])
+    const views = embeddedViews(await openViewsEnv({ path }))
+    const view = await views.view<Document>(foldingSpec)
+    const checkpoint = await views.checkpoint('tallies')
+    t.equal(checkpoint, (await view.get('latest'))?.n ?? -1)
+    await views.close()
+  },
+)
 
 const spec = { name: 'notes', indexes: {} }
 

@@ -1,0 +1,144 @@
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { viewsBuffer } from '../../../src/adapters/embedded/views-buffer.ts'
+import { viewsCatalog } from '../../../src/adapters/embedded/views-catalog.ts'
+import { viewsDatabase } from '../../../src/adapters/embedded/views-database.ts'
+import { openViewsEnv } from '../../../src/adapters/embedded/views-env.ts'
+import { viewsReader } from '../../../src/adapters/embedded/views-reader.ts'
+import { tableOf } from '../../../src/adapters/embedded/views-writing.ts'
+import { START, StoreDamaged, StoreUnavailable } from '../../../src/ports/event-store.ts'
+import { foldingSpec } from '../../support/folding.ts'
+import { at } from '../../support/positions.ts'
+
+/** More than are written at once, of one table. */
+const many = 1_000
+
+/** A buffer, what it writes to, and a put that can fail. Its clock goes on by a millisecond at each look. */
+const opened = async (t: Test) => {
+  const env = await openViewsEnv({ path: join(t.testdir(), 'views') })
+  const db = viewsDatabase(env)
+  const catalog = viewsCatalog(db)
+  const tables = ['tallies', 'others'].map((name) =>
+    tableOf(catalog.declare({ ...foldingSpec, name }).live, START),
+  )
+  const [tallies, others] = tables
+  if (!tallies || !others) throw new Error('no tables')
+  let puts = 0
+  let time = 0
+  let fault: { at: number; error: Error } | undefined
+  const damage: StoreDamaged[] = []
+  const buffer = viewsBuffer({
+    db: {
+      ...db,
+      putSync(...given) {
+        puts++
+        if (fault && puts >= fault.at) throw fault.error
+        db.putSync(...given)
+      },
+    },
+    onDamage: (error) => damage.push(error),
+    now: () => time++,
+  })
+  const reader = viewsReader(db, buffer)
+  return {
+    buffer,
+    tallies,
+    others,
+    damage,
+    putsOf: () => puts,
+    failAt(more: number, error: Error) {
+      fault = { at: puts + more, error }
+    },
+    mend() {
+      fault = undefined
+    },
+    take(table: typeof tallies, n: number, count = many, bytes = 100) {
+      const changes = Array.from({ length: count }, (_, one) => ({
+        id: `slot ${one}`,
+        document: { group: 'all', n },
+      }))
+      buffer.take(table, { changes, position: at(n) }, bytes)
+      buffer.taken()
+    },
+    total: (table: typeof tallies) =>
+      reader.find(table, { index: 'by_group', equals: ['all'], limit: 0 }).total,
+    stored: (table: typeof tallies) => catalog.checkpoint(table),
+    close: () => env.close(),
+  }
+}
+
+t.test('a large write takes many turns of the event loop, a few puts in each', async (t) => {
+  const { buffer, tallies, others, take, putsOf, total, stored, close } = await opened(t)
+  take(tallies, 1)
+  let written = false
+  void buffer.written(tallies)?.then(() => {
+    written = true
+  })
+  const ofTurns: number[] = []
+  for (let before = 0; !written; before = putsOf()) {
+    await setImmediate()
+    ofTurns.push(putsOf() - before)
+    if (ofTurns.length === 5) {
+      take(tallies, 2, 10)
+      t.strictSame(buffer.current(tallies, 'slot 9'), { group: 'all', n: 2 }, 'what came meanwhile')
+      t.strictSame(buffer.current(tallies, 'slot 10'), { group: 'all', n: 1 }, 'what is written')
+      take(others, 2, 10)
+      t.ok(buffer.written(others), 'another table waits until it is over')
+    }
+  }
+  t.equal(putsOf(), 2 * (many + 10 + 2), 'documents, entries, totals and checkpoints of both')
+  t.ok(Math.max(...ofTurns) <= 80, `${ofTurns}`)
+  t.equal(total(tallies), many)
+  t.equal(stored(tallies), 1, 'not yet what came meanwhile')
+  t.equal(buffer.written(tallies), undefined, 'few are written at once')
+  t.equal(buffer.written(others), undefined)
+  t.strictSame([stored(tallies), total(tallies)], [2, many])
+  t.strictSame([stored(others), total(others)], [2, 10])
+  await close()
+})
+
+t.test('a write that fails in the middle leaves nothing, and all of it waits again', async (t) => {
+  const { buffer, tallies, take, failAt, mend, total, stored, close } = await opened(t)
+  take(tallies, 1, 10)
+  buffer.write()
+  take(tallies, 2)
+  failAt(700, new Error('no room'))
+  const first = buffer.written(tallies)
+  await setImmediate()
+  take(tallies, 3, 5)
+  await t.rejects(Promise.resolve(first), StoreUnavailable)
+  t.strictSame([stored(tallies), total(tallies)], [1, 10])
+  t.strictSame(buffer.current(tallies, 'slot 4'), { group: 'all', n: 3 })
+  t.strictSame(buffer.current(tallies, 'slot 5'), { group: 'all', n: 2 })
+  t.throws(() => buffer.requireWritten(), StoreUnavailable)
+  mend()
+  buffer.requireWritten()
+  t.strictSame([stored(tallies), total(tallies)], [3, many])
+  await close()
+})
+
+t.test('damage that a write meets is told, also where nobody waits for it', async (t) => {
+  const { tallies, take, failAt, damage, stored, close } = await opened(t)
+  const error = new StoreDamaged('a page')
+  failAt(100, error)
+  take(tallies, 1, many, 10 * 1024 * 1024)
+  t.strictSame(damage, [])
+  for (let turns = 0; turns < 10; turns++) await setImmediate()
+  t.strictSame(damage, [error])
+  t.equal(stored(tallies), START)
+  await close()
+})
+
+t.test('what is given up in the middle is not written', async (t) => {
+  const { buffer, tallies, take, stored, putsOf, close } = await opened(t)
+  take(tallies, 1)
+  const waits = buffer.written(tallies)
+  await setImmediate()
+  t.ok(putsOf() > 0)
+  buffer.discard()
+  await waits
+  t.equal(stored(tallies), START)
+  t.equal(buffer.current(tallies, 'slot 1'), undefined)
+  await close()
+})
