@@ -12,7 +12,6 @@ export const refusalWords = {
   platform_only: 'This needs the platform key',
   missing_required_field: 'A required field is missing',
   invalid_input: 'The body is invalid',
-  invalid_body: 'The body is invalid',
   invalid_query: 'The query is invalid',
   invalid_filter: 'Unknown filter value',
   invalid_json: 'The body is not valid JSON',

@@ -239,7 +239,7 @@ covering(t, 'errors', {
     )
     const issue = { loc: ['body', 'display_name'], msg: String, type: String }
     const listed = await ask('POST', api('/rag/datastores'), { display_name: 5 })
-    refused(t, listed, 400, 'invalid_body', { detail: [issue] })
+    refused(t, listed, 400, 'invalid_input', { detail: [issue] })
     for (const [path, body] of [
       ['/v1/chat/completions', inError('invalid_json')],
       ['/rag/datastores', inRag('invalid_json', invalid)],

@@ -29,6 +29,15 @@ export const shapeIn = (group: Group, code: RefusalCode): Shape => {
 /** Whether every refusal in the group has an `error`, also beside another documented shape. */
 export const alwaysError = (group: Group): boolean => shapeOfGroup[group] === 'error'
 
+/** All shapes that a refusal may have in a route group: a body's faults are listed one by one. */
+export const shapesIn = (group: Group, code: RefusalCode): readonly Shape[] =>
+  code === 'invalid_input' && !alwaysError(group)
+    ? ['list', shapeIn(group, code)]
+    : [shapeIn(group, code)]
+
+const shapeOf = ({ code, facts }: Refusal, group: Group): Shape =>
+  facts.issues && shapesIn(group, code).includes('list') ? 'list' : shapeIn(group, code)
+
 const errorOf = (refusal: Refusal) => {
   const { code } = refusal
   const param = paramOf(refusal)
@@ -57,7 +66,7 @@ const bodies: Record<Shape, (refusal: Refusal) => Body> = {
  * read only `error`: in groups of that shape it is added to every other shape.
  */
 export const bodyOf = (refusal: Refusal, group: Group): Body => {
-  const body = bodies[shapeIn(group, refusal.code)](refusal)
+  const body = bodies[shapeOf(refusal, group)](refusal)
   if (group === 'chat' && refusal.code === 'rate_limit_exceeded')
     return { error: wholeErrorOf(refusal) }
   return alwaysError(group) && !('error' in body) ? { ...body, error: errorOf(refusal) } : body

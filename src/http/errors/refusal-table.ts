@@ -28,7 +28,6 @@ export const refusalTable = {
   platform_only: { status: 403, shape: 'route', type: 'permission_error' },
   missing_required_field: { status: 400, shape: 'route', type: invalid },
   invalid_input: { status: 400, shape: 'route', type: invalid },
-  invalid_body: { status: 400, shape: 'list', type: invalid },
   invalid_query: { status: 400, shape: 'fields', type: invalid },
   invalid_filter: { status: 400, shape: 'detail', type: invalid },
   invalid_json: { status: 400, shape: 'route', type: invalid },

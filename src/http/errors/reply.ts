@@ -45,7 +45,7 @@ const bodyRefusal = (found: readonly z.core.$ZodIssue[], group: Group): Refusal 
     return refusal(code, { field, message: `${field}: ${told.message}` })
   }
   const issues = found.flatMap(oneByOne).map((issue) => issueOf('body', issue))
-  if (!alwaysError(group)) return refusal('invalid_body', { issues })
+  if (!alwaysError(group)) return refusal('invalid_input', { issues })
   const [first] = issues
   const param = first?.path.slice(1).join('.') || 'body'
   return first?.kind === 'missing'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
-import { alwaysError, type Group, shapeIn } from './bodies.ts'
+import { alwaysError, type Group, shapesIn } from './bodies.ts'
 import { refusalTable, type Shape } from './refusal-table.ts'
 
 const error = z.looseObject({
@@ -65,25 +65,22 @@ const inTheOpen: readonly RefusalCode[] = [
   'store_damaged',
 ]
 
-const ofBodies = (group: Group): readonly RefusalCode[] => [
-  alwaysError(group) ? 'missing_required_field' : 'invalid_body',
-  'invalid_input',
-]
+const ofBodies = (group: Group): readonly RefusalCode[] =>
+  alwaysError(group) ? ['missing_required_field', 'invalid_input'] : ['invalid_input']
 
 const described = (group: Group, codes: readonly RefusalCode[]) => {
   const byStatus = new Map<number, Map<Shape, RefusalCode[]>>()
   for (const code of new Set(codes)) {
     const { status } = refusalTable[code]
-    const shape = shapeIn(group, code)
     const found = byStatus.get(status) ?? new Map<Shape, RefusalCode[]>()
-    found.set(shape, [...(found.get(shape) ?? []), code])
+    for (const shape of shapesIn(group, code)) found.set(shape, [...(found.get(shape) ?? []), code])
     byStatus.set(status, found)
   }
   return Object.fromEntries(
     [...byStatus].map(([status, found]) => {
       const [first = shapes.error, ...rest] = [...found.keys()].map((one) => schemaOf(one, group))
       const schema = rest.length > 0 ? z.union([first, ...rest]) : first
-      return [status, schema.describe([...found.values()].flat().join(', '))]
+      return [status, schema.describe([...new Set([...found.values()].flat())].join(', '))]
     }),
   )
 }

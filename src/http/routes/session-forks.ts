@@ -85,7 +85,6 @@ export const sessionForkRoutes =
             }),
             ...refusals(
               'detail',
-              'invalid_body',
               'session_not_found',
               'message_not_found',
               'session_exists',

@@ -93,7 +93,7 @@ export const multipartFiles = async (http: FastifyInstance, directory: string) =
   const wordsFor = (error: unknown): Refusal => {
     if (error instanceof Refusal) return error
     const { code = '' } = error as { code?: string }
-    if (code === 'FST_FILES_LIMIT') return refusal('invalid_body', { issues: [tooMany] })
+    if (code === 'FST_FILES_LIMIT') return refusal('invalid_input', { issues: [tooMany] })
     return /_(?:LIMIT|TOO_LARGE)$/.test(code)
       ? refusal('payload_too_large', { message: 'The form has too many parts, or too large ones' })
       : refusal('invalid_input', { message: 'The body is not a valid multipart form' })

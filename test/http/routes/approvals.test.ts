@@ -85,7 +85,7 @@ t.test('a call is decided once, by its digest', async (t) => {
     t.match(await decide(pending, 'approve', wrong), { status: 400 }, JSON.stringify(wrong))
   t.match(await decide(pending, 'approve', { decision: null }), {
     status: 400,
-    code: 'invalid_body',
+    code: 'invalid_input',
     body: { detail: [{ loc: ['body', 'decision'], type: 'missing' }] },
   })
 })

@@ -86,7 +86,7 @@ t.test('PUT /api/external/management/agents/{agent_id}/instruction', async (t) =
     })
   t.match(await put(owner, {}), {
     status: 400,
-    code: 'invalid_body',
+    code: 'invalid_input',
     body: { detail: [{ loc: ['body', 'instruction'], type: 'missing' }] },
   })
 

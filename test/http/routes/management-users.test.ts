@@ -88,7 +88,7 @@ t.test('POST /api/external/management/users', async (t) => {
     const fine = ["o'hara+tag@a-b.co.example", 'ünï@exämple.example', '用户@例子.广告']
     for (const email of [...fine, `${'a'.repeat(64)}@example.com`])
       t.match(await provision(email), { status: 200, body: { email } })
-    t.match(await provision(undefined), { status: 400, code: 'invalid_body' })
+    t.match(await provision(undefined), { status: 400, code: 'invalid_input' })
     t.match(await provision('d@example.com', { organization_id: 'another' }), {
       status: 403,
       code: 'organization_access_denied',
