@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { contentEvents } from '../src/domain/content/events.ts'
 import { type Sealed, sealed } from '../src/domain/sealed.ts'
-import { count, flag, micro, opened, text, timestamp } from './fields.ts'
+import { count, credits, flag, inCredits, micro, opened, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
 /** A generated content item; prompt and input stay sealed, amounts are micro-credits. */
@@ -48,7 +48,16 @@ const sessionOf = ({ $sealed: key }: Sealed): string => key.slice(key.indexOf('/
 export const contents: Projection<ContentView, typeof contentEvents> = {
   name: 'contents',
   schema: contentView,
-  shown: { schema: contentView.extend({ prompt: opened, input: opened }) },
+  shown: {
+    schema: contentView
+      .omit({ open: true })
+      .extend({ prompt: opened, input: opened, charge: credits, reserved: credits }),
+    document: ({ open: _, ...view }) => ({
+      ...view,
+      charge: inCredits(view.charge),
+      reserved: inCredits(view.reserved),
+    }),
+  },
   categories: ['content'],
   events: contentEvents,
   indexes: {

@@ -7,6 +7,10 @@ export const count = z.int()
 export const timestamp = z.iso.datetime()
 export const micro = z.int().describe('Micro-credits')
 
+/** An amount as it is shown; documents hold it in micro-credits. */
+export const credits = z.number().describe('Credits')
+export const inCredits = (amount: number): number => amount / 1_000_000
+
 /** True in some documents and absent in all others, so that an index holds only those. */
 export const flag = z.literal(true).optional()
 

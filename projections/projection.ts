@@ -85,6 +85,16 @@ export type AnyProjection = EventProjection | LogProjection<Document>
 /** A read model that is shown. */
 export type ReadModel = EventProjection & { shown: Shown<Document> }
 
+/** A view less some of its fields. */
+export const without = <View extends Document, Field extends keyof View>(
+  view: View,
+  fields: Readonly<Record<Field, true>>,
+): Omit<View, Field> =>
+  Object.fromEntries(Object.entries(view).filter(([name]) => !Object.hasOwn(fields, name))) as Omit<
+    View,
+    Field
+  >
+
 /** A document as it is shown; sealed texts are opened after. */
 export const shownDocument = ({ shown }: ReadModel, document: Document): Document =>
   shown.document ? shown.document(document) : document

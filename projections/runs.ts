@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
-import { count, flag, micro, text, timestamp } from './fields.ts'
-import { idIn, type Projection } from './projection.ts'
+import { count, credits, flag, inCredits, micro, text, timestamp } from './fields.ts'
+import { idIn, type Projection, without } from './projection.ts'
 
 const { runId: _, setBy: set_by, ...limit } = sessionEvents.RunLimitReached.shape
 const limitReached = z.object({ ...limit, set_by })
@@ -15,9 +15,13 @@ const runView = z.object({
   organization_id: text,
   key_id: text.nullable(),
   payer_id: text,
+  /** Acted for, else the key's backing user; null: the platform. Not in documents from before it was kept. */
+  user_id: text.nullable().optional(),
   /** The agent the turn was given to; not in documents from before it was kept. */
   agent_id: text.optional(),
   agent: text,
+  /** That of the answer, once it is complete; not in documents from before it was kept. */
+  model: text.optional(),
   node: text,
   /** Absent: the first. */
   attempt: count.optional(),
@@ -57,6 +61,51 @@ const runView = z.object({
 })
 export type RunView = z.infer<typeof runView>
 
+/** What nobody outside has a use for. */
+const inner = {
+  node: true,
+  revision: true,
+  open: true,
+  waits: true,
+  decided: true,
+  fingerprint: true,
+} as const
+
+const shownLimit = limitReached.extend({
+  used: z.number(),
+  allowed: z.number().describe('Of credits: in credits'),
+})
+
+const shownRun = runView.omit(inner).extend({
+  user_id: text.nullable(),
+  model: text.nullable().describe('Null until it is complete'),
+  duration_ms: count
+    .nullable()
+    .describe('Since it began, or last went on; null until it has ended'),
+  limit_reached: shownLimit.optional(),
+  charge: credits,
+})
+
+const durationOf = ({ started_at, waited_until, ended_at }: RunView): number | null =>
+  ended_at === null ? null : Date.parse(ended_at) - Date.parse(waited_until ?? started_at)
+
+const shownLimitOf = ({ used, allowed, ...limit }: z.infer<typeof limitReached>) =>
+  limit.limit === 'credits'
+    ? { ...limit, used: inCredits(used), allowed: inCredits(allowed) }
+    : { ...limit, used, allowed }
+
+const shown = (view: RunView): z.infer<typeof shownRun> => {
+  const { limit_reached, charge, user_id = null, model = null } = view
+  return {
+    ...without(view, inner),
+    user_id,
+    model,
+    duration_ms: durationOf(view),
+    ...(limit_reached ? { limit_reached: shownLimitOf(limit_reached) } : {}),
+    charge: inCredits(charge),
+  }
+}
+
 type Event = Seen<typeof sessionEvents>
 type Cost = { promptTokens: number; completionTokens: number; charge: number }
 
@@ -76,10 +125,7 @@ const ended = (
 export const runs: Projection<RunView, typeof sessionEvents> = {
   name: 'runs',
   schema: runView,
-  shown: {
-    schema: runView.omit({ revision: true, waits: true }),
-    document: ({ revision: _, waits: __, ...shown }) => shown,
-  },
+  shown: { schema: shownRun, document: shown },
   categories: ['session'],
   events: sessionEvents,
   indexes: {
@@ -98,6 +144,7 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
       organization_id: metadata.organization_id,
       key_id: metadata.actor.key_id,
       payer_id: data.payerId,
+      user_id: metadata.on_behalf_of ?? metadata.actor.user_id,
       agent_id: data.agentId,
       agent: data.agent,
       node: data.node,
@@ -148,6 +195,7 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
     RunCompleted: (view, event) =>
       ended(view, event, {
         status: 'completed',
+        model: event.data.model,
         finish_reason: event.data.finishReason,
         tool_calls: event.data.toolCalls ?? [],
       }),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
 import { type FileEvent, fileEvents } from '../src/domain/file/events.ts'
 import { count, flag, text, timestamp } from './fields.ts'
-import type { Projection } from './projection.ts'
+import { type Projection, without } from './projection.ts'
 
 /** An upload; one that is removed is kept, unseen, until its blobs are removed too. */
 export const uploadView = z.object({
@@ -30,6 +30,15 @@ export const uploadView = z.object({
   open: flag,
 })
 export type UploadView = z.infer<typeof uploadView>
+
+/** What nobody outside has a use for. */
+const inner = {
+  chunks_blob: true,
+  vectors_blob: true,
+  vectors_model: true,
+  unembedded: true,
+  open: true,
+} as const
 
 const over = (
   { open: _, ...view }: UploadView,
@@ -63,7 +72,10 @@ const received = (
 export const uploads: Projection<UploadView, typeof fileEvents> = {
   name: 'uploads',
   schema: uploadView,
-  shown: { schema: uploadView },
+  shown: {
+    schema: uploadView.omit(inner),
+    document: (view) => without(view, inner),
+  },
   categories: ['file'],
   events: fileEvents,
   indexes: {

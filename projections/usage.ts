@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
 import { type Durations, durations, quantile, withDuration } from './durations.ts'
-import { count, micro, text } from './fields.ts'
+import { count, credits, inCredits, micro, text } from './fields.ts'
 import type { Projection } from './projection.ts'
 
 /** What one agent did for one user through one key on one day; null: not known. */
@@ -29,13 +29,13 @@ export type UsageView = z.infer<typeof usageView>
 
 /** What is worked out of the counts of one document, or of many. */
 export const usageFigures = z.object({
-  credits: z.number(),
+  credits,
   duration_p50_ms: count.nullable(),
   duration_p95_ms: count.nullable(),
 })
 
 export const figuresOf = (charge: number, durations: Durations): z.infer<typeof usageFigures> => ({
-  credits: charge / 1_000_000,
+  credits: inCredits(charge),
   duration_p50_ms: quantile(durations, 0.5),
   duration_p95_ms: quantile(durations, 0.95),
 })
@@ -97,9 +97,13 @@ export const usage: Projection<UsageView, typeof sessionEvents> = {
   schema: usageView,
   shown: {
     schema: usageView
-      .extend({ day: usageView.shape.day.describe('UTC') })
+      .extend({ day: usageView.shape.day.describe('UTC'), charge: credits })
       .extend(usageFigures.shape),
-    document: (view) => ({ ...view, ...figuresOf(view.charge, view.durations) }),
+    document: (view) => ({
+      ...view,
+      charge: inCredits(view.charge),
+      ...figuresOf(view.charge, view.durations),
+    }),
   },
   categories: ['session'],
   events: sessionEvents,

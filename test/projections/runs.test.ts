@@ -1,5 +1,5 @@
 import t from 'tap'
-import { runs } from '../../projections/runs.ts'
+import { type RunView, runs } from '../../projections/runs.ts'
 import { handlesAll, projecting } from '../support/given.ts'
 import { begunSession, sessionEvent, sessionStream } from '../support/session-events.ts'
 
@@ -15,6 +15,7 @@ t.test('runs', async (t) => {
     organization_id: 'org-1',
     key_id: 'key-1',
     payer_id: 'user-1',
+    user_id: 'user-1',
     agent: 'Orchestrator',
     node: 'node-1',
     status: 'running',
@@ -34,6 +35,7 @@ t.test('runs', async (t) => {
   seen(...begunSession, answer, sessionEvent('RunCompleted', later)).shows({
     status: 'completed',
     open: undefined,
+    model: 'openai/gpt-4o',
     agent: 'Librarian',
     answer_id: 'message-2',
     ended_at: later,
@@ -77,6 +79,55 @@ t.test('runs', async (t) => {
     limit_reached: { limit: 'steps', used: 5, allowed: 5, set_by: 'agent' },
   })
   seen(sessionEvent('RunCompleted')).showsNothing()
+})
+
+t.test('analysts see who, what, how long and for how much, and nothing internal', async (t) => {
+  const view: RunView = {
+    run_id: 'run-1',
+    session_id: 'session-1',
+    message_id: 'message-1',
+    organization_id: 'org-1',
+    key_id: 'key-1',
+    payer_id: 'user-1',
+    user_id: 'user-2',
+    agent_id: 'agent-1',
+    agent: 'Librarian',
+    model: 'openai/gpt',
+    node: 'node-1',
+    attempt: 2,
+    revision: 4,
+    status: 'completed',
+    open: true,
+    waits: 'in_doubt',
+    decided: true,
+    fingerprint: 'bqk2c4Yw',
+    started_at: at,
+    waited_until: '2026-01-01T23:00:00.000Z',
+    ended_at: later,
+    error_code: null,
+    limit_reached: { limit: 'credits', used: 2_000_000, allowed: 1_500_000, set_by: 'agent' },
+    finish_reason: 'stop',
+    tool_calls: [],
+    answer_id: 'message-2',
+    prompt_tokens: 120,
+    completion_tokens: 35,
+    charge: 650,
+  }
+  const { node: _, revision: __, open: ___, waits: ____, decided: _____, ...more } = view
+  const { fingerprint: ______, ...seen } = more
+  const limit_reached = { limit: 'credits', used: 2, allowed: 1.5, set_by: 'agent' }
+  t.strictSame(runs.shown?.document?.(view), {
+    ...seen,
+    limit_reached,
+    charge: 0.00065,
+    duration_ms: 3_600_000,
+  })
+  const { user_id: _1, model: _2, limit_reached: _3, waited_until: _4, ...old } = view
+  t.match(runs.shown?.document?.({ ...old, ended_at: null }), {
+    user_id: null,
+    model: null,
+    duration_ms: null,
+  })
 })
 
 t.test('nothing is shown of an erased session', async (t) => {

@@ -77,7 +77,7 @@ t.test('it is shown with what is worked out of it', async (t) => {
     charge: 1_500_000,
     durations: withDuration({}, 1),
   })
-  t.match(shown, { charge: 1_500_000, credits: 1.5, duration_p50_ms: 1, duration_p95_ms: 1 })
+  t.match(shown, { charge: 1.5, credits: 1.5, duration_p50_ms: 1, duration_p95_ms: 1 })
   t.ok(usage.shown?.schema.safeParse(shown).success)
 })
 

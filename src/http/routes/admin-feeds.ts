@@ -7,9 +7,11 @@ import type { Position } from '../../domain/event.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { FeedRequest, Feeds } from '../../feeds/feeds.ts'
 import { sseBytes, type Told } from '../../feeds/item.ts'
+import { columnsOf, valuesOf } from '../../feeds/rows.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
-import { sendLines, wantsLines } from '../streams/ndjson.ts'
+import { csvRow } from '../streams/csv.ts'
+import { sendLines, sendRows, wantsLines, wantsRows } from '../streams/ndjson.ts'
 import { endingOf, type Frames, sendStream } from '../streams/sse.ts'
 import { boolean, logPosition, pathId, pathName } from '../wire/fields.ts'
 
@@ -20,6 +22,7 @@ const lagUnit = z.enum(['events', 'bytes'])
 const mostStreams = 1_000
 const scopes = ['admin:read']
 const rules = { scopes, managers: true } as const
+const followed = z.object({ organization_id: pathId, read_model: pathName })
 
 const asked = z.object({
   snapshot: boolean.default(true).describe('false: only changes from now on'),
@@ -35,7 +38,7 @@ const feed = z.object({
 })
 
 const schemas = new WeakMap<z.ZodType, Record<string, unknown>>()
-const jsonSchemaOf = (schema: z.ZodType) => {
+const jsonSchemaOf = (schema: z.ZodType): Record<string, unknown> => {
   const known = schemas.get(schema) ?? { ...z.toJSONSchema(schema) }
   schemas.set(schema, known)
   return known
@@ -97,6 +100,14 @@ export const adminFeedRoutes =
         if (items.length > 0) yield `${items.map(({ text }) => text).join('\n')}\n`
     }
 
+    /** The same as a table, with a column for each field that the read model's schema has. */
+    async function* rows(asked: FeedRequest) {
+      const fields = Object.keys(jsonSchemaOf(asked.model.shown.schema).properties ?? {})
+      yield csvRow(columnsOf(fields))
+      for await (const { items } of feeds.upToNow(asked))
+        if (items.length > 0) yield items.map((item) => csvRow(valuesOf(item, fields))).join('')
+    }
+
     http.get(
       '/organizations/:organization_id/feeds',
       {
@@ -120,15 +131,36 @@ export const adminFeedRoutes =
     )
 
     http.get(
+      '/organizations/:organization_id/feeds/:read_model/schema',
+      {
+        config: rules,
+        schema: {
+          tags: ['admin: feeds'],
+          summary: 'Get the JSON Schema of the documents of a read model',
+          params: followed,
+          response: {
+            200: z.looseObject({}),
+            ...refusals('admin', 'role_required', 'organization_not_found', 'read_model_not_found'),
+          },
+        },
+      },
+      async (request) => {
+        const { organization_id, read_model } = request.params
+        await getOrganization(inOrganization(request, organization_id).organizationId)
+        return jsonSchemaOf(findReadModel(read_model).shown.schema)
+      },
+    )
+
+    http.get(
       '/organizations/:organization_id/feeds/:read_model',
       {
         // A HEAD request would follow the feed without reading it.
         exposeHeadRoute: false,
-        config: { ...rules, streams: 'always', lines: true, lasting: true },
+        config: { ...rules, streams: 'always', lines: true, rows: true, lasting: true },
         schema: {
           tags: ['admin: feeds'],
           summary: 'Follow a read model: a snapshot, then every change',
-          params: z.object({ organization_id: pathId, read_model: pathName }),
+          params: followed,
           querystring: asked,
           response: {
             200: z.string(),
@@ -147,6 +179,7 @@ export const adminFeedRoutes =
         const asked = { organizationId, model, after, snapshot: request.query.snapshot }
         reply.raw.once('close', entered(organizationId))
         if (wantsLines(request)) return sendLines(reply, lines(asked))
+        if (wantsRows(request)) return sendRows(reply, rows(asked))
         await feeds.admit()
         return sendStream(reply, frames(reply, asked))
       },

@@ -16,6 +16,8 @@ export type RouteRules = {
   streams?: 'always' | 'asked'
   /** Answers with one JSON document a line (application/x-ndjson) when the client accepts that. */
   lines?: true
+  /** Answers with a table (text/csv) when the client accepts that. */
+  rows?: true
   /**
    * The media type of an answer that is neither JSON nor a stream; `any`: whatever is accepted.
    */

@@ -1,15 +1,26 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { prefers } from '../wire/accept.ts'
 import { endingOf } from './sse.ts'
 
 /** Whole lines, in text or bytes, some at a time. */
 export type Lines = AsyncIterable<string | Uint8Array>
 
 const mediaType = 'application/x-ndjson'
+const csv = 'text/csv'
 
-/** Whether the client accepts one JSON document per line. */
-export const wantsLines = ({ headers }: FastifyRequest): boolean =>
-  headers.accept?.toLowerCase().includes(mediaType) ?? false
+/** What a route answers with where `Accept` asks for nothing else. */
+const usualOf = ({ routeOptions: { config } }: FastifyRequest): string =>
+  config.streams === 'always' ? 'text/event-stream' : 'application/json'
+
+const wants = (request: FastifyRequest, type: string): boolean =>
+  prefers(request.headers.accept, type, usualOf(request))
+
+/** Whether the client asks for one JSON document per line. */
+export const wantsLines = (request: FastifyRequest): boolean => wants(request, mediaType)
+
+/** Whether the client asks for a table. */
+export const wantsRows = (request: FastifyRequest): boolean => wants(request, csv)
 
 /** Lines as they are sent; a HEAD request reads none, where fastify would read all and drop them. */
 export const linesBody = ({ method }: FastifyRequest, lines: Lines): Readable =>
@@ -19,8 +30,16 @@ export const linesBody = ({ method }: FastifyRequest, lines: Lines): Readable =>
  * Answers with lines, as fast as the client reads. A failure, or the loss of a right, breaks the
  * connection: a partial answer must not look complete.
  */
-export const sendLines = (reply: FastifyReply, lines: Lines): FastifyReply => {
+export const sendLines = (
+  reply: FastifyReply,
+  lines: Lines,
+  type: string = mediaType,
+): FastifyReply => {
   endingOf(reply).addEventListener('abort', () => reply.raw.destroy())
-  reply.header('content-type', `${mediaType}; charset=utf-8`)
+  reply.header('content-type', `${type}; charset=utf-8`)
   return reply.send(linesBody(reply.request, lines))
 }
+
+/** The same for the rows of a table, the first with the names of its columns (RFC 4180). */
+export const sendRows = (reply: FastifyReply, rows: Lines): FastifyReply =>
+  sendLines(reply, rows, `${csv}; header=present`)

@@ -96,6 +96,54 @@ t.test('a feed is a snapshot, then every change; it resumes where it was left', 
   )
 })
 
+t.test('a batch is also a table, and Accept says which is wanted', async (t) => {
+  const { url, platform } = await startApp(t)
+  const { organizationId, agent } = await platform.organization()
+  await agent({ name: 'Says "no", often', description: 'one\ntwo' })
+  const admin = client(url, superAdminKey)
+  const path = `/api/admin/organizations/${organizationId}/feeds/agents`
+  const ask = (accept: string) =>
+    fetch(new URL(path, url), { headers: { 'x-api-key': superAdminKey, accept } })
+  const table = await ask('text/csv')
+  t.equal(table.headers.get('content-type'), 'text/csv; header=present; charset=utf-8')
+  const text = await table.text()
+  const [head = ''] = text.split('\r\n')
+  const schema = (await admin.ask('GET', `${path}/schema`)).body
+  t.strictSame(head.split(','), ['op', 'id', 'position', ...Object.keys(schema.properties)])
+  t.match(
+    text,
+    /upsert,[0-9a-f-]{36},\d+,[0-9a-f-]{36},"Says ""no"", often",LLM_AGENT,"one\ntwo",true,,/,
+  )
+  t.match(text, /,\[\],/)
+
+  const typeFor = async (accept: string) => {
+    const answer = await ask(accept)
+    await answer.body?.cancel()
+    return answer.headers.get('content-type')?.replace(/;.*/, '')
+  }
+  for (const [accept, type] of [
+    ['application/x-ndjson;q=0.5, text/event-stream', 'text/event-stream'],
+    ['application/x-ndjson, text/event-stream;q=0.5', 'application/x-ndjson'],
+    ['application/x-ndjson;q=0, */*', 'text/event-stream'],
+    ['text/csv, */*', 'text/csv'],
+    ['text/csv;q=0.4, text/event-stream;q=0.3', 'text/csv'],
+    ['*/*', 'text/event-stream'],
+  ] as const)
+    t.equal(await typeFor(accept), type, accept)
+  t.equal((await ask('text/html')).status, 406)
+})
+
+t.test('each read model has its schema', async (t) => {
+  const { url, platform } = await startApp(t)
+  const { organizationId } = await platform.organization()
+  const admin = client(url, superAdminKey)
+  const at = `/api/admin/organizations/${organizationId}/feeds`
+  for (const { read_model, schema } of (await admin.ask('GET', at)).body.feeds)
+    t.strictSame((await admin.ask('GET', `${at}/${read_model}/schema`)).body, schema)
+  const { code } = await admin.ask('GET', `${at}/none/schema`)
+  t.equal(code, 'read_model_not_found')
+})
+
 /** Follows every feed of an organization, or one; `kept` holds all it told against its schema. */
 const followed = async (t: Test, url: string, organizationId: string, only?: string) => {
   const admin = client(url, superAdminKey)
@@ -145,10 +193,8 @@ t.test('an upload that has its vectors keeps the schema too', async (t) => {
   const shelf = library(await organization.key({ scopes: allRag }))
   await shelf.upload(await shelf.datastore(), encoded('car.txt', 'The car is red.'))
   const admin = server.as(superAdminKey)
-  await eventually(async () => {
-    const [upload] = [...(await stateOf(admin, organizationId, 'uploads')).values()]
-    return upload?.vectors_blob
-  })
+  const embedded = `/api/admin/organizations/${organizationId}/audit/events?type=UploadEmbedded`
+  await eventually(async () => (await admin.ask('GET', embedded)).body.events.length > 0)
   await kept()
 })
 

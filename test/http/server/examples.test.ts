@@ -63,7 +63,7 @@ t.test('every example answers what the document says, as it stands', async (t) =
       method: method.toUpperCase(),
       headers: {
         'x-api-key': apiKey,
-        ...(path.includes('/feeds/') ? { accept: 'application/x-ndjson' } : {}),
+        ...(/\/feeds\/\w+(\?|$)/.test(path) ? { accept: 'application/x-ndjson' } : {}),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

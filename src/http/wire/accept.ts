@@ -1,0 +1,36 @@
+type Weight = { exactness: number; q: number }
+
+const none: Weight = { exactness: 0, q: 0 }
+
+/** How exactly a media range names a type; 0: not at all. */
+const exactnessOf = (range: string, type: string): number => {
+  if (range === type) return 3
+  if (range === `${type.slice(0, type.indexOf('/'))}/*`) return 2
+  return range === '*/*' || range === '*' ? 1 : 0
+}
+
+const qOf = (parameters: readonly string[]): number => {
+  const q = Number(parameters.find((one) => one.startsWith('q='))?.slice('q='.length) ?? 1)
+  return Number.isNaN(q) ? 1 : q
+}
+
+/** What an `Accept` header says of a media type: the most exact range decides (RFC 9110, 12.5.1). */
+const weightOf = (accept: string, type: string): Weight => {
+  let best = none
+  for (const part of accept.toLowerCase().split(',')) {
+    const [range = '', ...parameters] = part.split(';').map((one) => one.trim())
+    const exactness = exactnessOf(range, type)
+    if (exactness > best.exactness) best = { exactness, q: qOf(parameters) }
+  }
+  return best
+}
+
+/** Whether an `Accept` header admits a media type. */
+export const admits = (accept: string, type: string): boolean => weightOf(accept, type).q > 0
+
+/** Whether an `Accept` header names a media type and wants it no less than the usual one. */
+export const prefers = (accept: string | undefined, type: string, usual: string): boolean => {
+  if (!accept) return false
+  const { exactness, q } = weightOf(accept, type)
+  return exactness === 3 && q > 0 && q >= weightOf(accept, usual).q
+}
