@@ -1,6 +1,5 @@
-/** Memory in which texts become bytes, and how far it may grow and still be kept. */
-const usualBytes = 16_384
-const keptBytes = 262_144
+/** Memory in which texts become bytes is taken so much at a time. */
+const usualBytes = 65_536
 
 /** Longer texts are looked at and written faster by V8 and node, which take many characters at once. */
 const shortText = 64
@@ -10,14 +9,20 @@ const special = /[^ !#-[\]-~]/
 const quote = 0x22
 const backslash = 0x5c
 
-let room = Buffer.allocUnsafeSlow(usualBytes)
+const none = Buffer.alloc(0)
+
+let room = none
+/** Where the bytes under way begin, and where the next goes. */
+let from = 0
 let at = 0
 
 const reserve = (more: number): void => {
   if (at + more <= room.length) return
-  const larger = Buffer.allocUnsafeSlow(Math.max(2 * room.length, at + more))
-  room.copy(larger, 0, 0, at)
+  const larger = Buffer.allocUnsafeSlow(Math.max(usualBytes, 2 * (at - from + more)))
+  room.copy(larger, 0, from, at)
   room = larger
+  at -= from
+  from = 0
 }
 
 const put = (bytes: Uint8Array): void => {
@@ -80,14 +85,16 @@ const writing: Writing = { put, write, json }
 
 /**
  * Many short texts as UTF-8. They are put together in memory that all share, so `compose` must not wait nor call this
- * again. One text of them all would take twice their bytes or more, and be copied when it is measured and when it is
- * sent.
+ * again. What is kept of it keeps 64 KB at most besides itself. One text of them all would take twice their bytes or
+ * more, and be copied when it is measured and when it is sent.
  */
 export const utf8Of = (compose: (to: Writing) => void): Buffer => {
-  at = 0
+  from = at
   compose(writing)
-  const bytes = Buffer.allocUnsafe(at)
-  room.copy(bytes, 0, 0, at)
-  if (room.length > keptBytes) room = Buffer.allocUnsafeSlow(usualBytes)
-  return bytes
+  const bytes = room.subarray(from, at)
+  if (room.length <= usualBytes) return bytes
+  // Much of it is free, and it would be kept by all that follows.
+  room = none
+  at = 0
+  return Buffer.from(bytes)
 }

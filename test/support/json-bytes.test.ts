@@ -65,7 +65,7 @@ t.test('a text keeps about as much memory as it has bytes', async (t) => {
     const many = Array.from({ length: length / 10 }, () => 'abcdefg')
     for (const value of [texts, many]) {
       const bytes = jsonBytes(value)
-      t.ok(bytes && bytes.buffer.byteLength <= Math.max(Buffer.poolSize, bytes.length))
+      t.ok(bytes && bytes.buffer.byteLength <= Math.max(65_536, bytes.length))
     }
   }
 })
@@ -80,5 +80,5 @@ t.test('what could not be written leaves nothing behind', async (t) => {
   t.throws(() => jsonBytes(failing), new Error('no such field'))
   const small = jsonBytes('small')
   t.equal(small?.toString(), '"small"')
-  t.ok(small && small.buffer.byteLength <= Buffer.poolSize)
+  t.ok(small && small.buffer.byteLength <= 65_536)
 })
