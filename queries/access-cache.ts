@@ -27,12 +27,12 @@ const views: ReadonlySet<string> = new Set(['api_keys', 'members', 'users'])
 const uses: ReadonlySet<string> = new Set(['last_used_at', 'request_count'])
 
 /** Whether a document is this key after another use. */
-const isUse = (key: ApiKeyView, { id, document }: DocumentChange): boolean =>
-  id === key.key_id &&
-  document !== undefined &&
-  Object.entries(document).every(
-    ([name, value]) => uses.has(name) || Reflect.get(key, name) === value,
-  )
+const isUse = (key: ApiKeyView, { id, document }: DocumentChange): boolean => {
+  if (id !== key.key_id || !document) return false
+  for (const name in document)
+    if (!uses.has(name) && Reflect.get(key, name) !== document[name]) return false
+  return true
+}
 
 /** Documents of a read model that have changed; `anew`: any of them may have. */
 export type Changed = { view: string; changes: readonly DocumentChange[]; anew?: boolean }

@@ -9,8 +9,7 @@ import { isoTime } from '../support/iso-time.ts'
  */
 export const appendTimes = ({ now }: Pick<Clock, 'now'>) => {
   let latest = Number.NEGATIVE_INFINITY
-  /** A few, mostly over in the order in which they began. */
-  const underWay: Promise<unknown>[] = []
+  const underWay = new Set<Promise<unknown>>()
 
   const raise = (time: number): void => {
     if (time > latest) latest = time
@@ -30,10 +29,10 @@ export const appendTimes = ({ now }: Pick<Clock, 'now'>) => {
 
     /** An append of events that have just been stamped; to be told when it is over. */
     began: (append: Promise<unknown>): void => {
-      underWay.push(append)
+      underWay.add(append)
     },
     ended: (append: Promise<unknown>): void => {
-      underWay.splice(underWay.indexOf(append), 1)
+      underWay.delete(append)
     },
 
     /**

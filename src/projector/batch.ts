@@ -24,19 +24,26 @@ export type FoldedBatch = Commit & {
 const nothing: readonly DocumentChange[] = []
 const noDocuments: ReadonlyMap<string, Document> = new Map()
 
-const fetched = async (
-  projectionStore: ProjectionStore,
-  { name }: AnyProjection,
-  { steps, groups }: RoutedBatch,
-): Promise<ReadonlyMap<string, Document>> => {
+/** The documents that a batch is about. */
+const idsIn = ({ steps, groups }: RoutedBatch): string[] => {
   const ids: string[] = groups ? [...groups.keys()] : []
-  for (const { ids: own, clear } of steps) {
+  for (const { ids: own } of steps) {
     // The events of one append follow each other, and are mostly about the same document.
     if (typeof own === 'string') {
       if (own !== ids.at(-1)) ids.push(own)
     } else for (const id of own) ids.push(id)
-    if (clear) clear.stored = await projectionStore.idsOf(name, clear.index, clear.equals)
   }
+  return ids
+}
+
+const fetched = async (
+  projectionStore: ProjectionStore,
+  { name }: AnyProjection,
+  routed: RoutedBatch,
+): Promise<ReadonlyMap<string, Document>> => {
+  for (const { clear } of routed.steps)
+    if (clear) clear.stored = await projectionStore.idsOf(name, clear.index, clear.equals)
+  const ids = idsIn(routed)
   return ids.length > 0 ? projectionStore.load(name, ids) : noDocuments
 }
 

@@ -1,3 +1,4 @@
+import { creditUnit } from '../domain/account/account.ts'
 import { apiPlans, termsOf } from '../domain/plan.ts'
 import { refusal } from '../domain/refusal.ts'
 import type { Access } from '../security/access.ts'
@@ -6,8 +7,6 @@ import type { Access } from '../security/access.ts'
 export type FindBalance = (
   userId: string,
 ) => Promise<{ balance: number; effective: number } | undefined>
-
-const credits = (micro: number): number => micro / 1_000_000
 
 /**
  * Subscription, then credits, of the key's backing user (docs/contract/requests.md#subscription-and-credits). Answers
@@ -23,8 +22,8 @@ export const requireSubscription =
     const account = await findBalance(userId)
     if (account && account.effective < 0)
       throw refusal('insufficient_credits', {
-        creditBalance: credits(account.balance),
-        effectiveBalance: credits(account.effective),
+        creditBalance: account.balance / creditUnit,
+        effectiveBalance: account.effective / creditUnit,
         canUseApi: false,
       })
     return userId

@@ -93,11 +93,8 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
     return { status: 'failed', refusal: driven.refusal ?? refusal('orchestrator_error') }
   }
 
-  /** One that waits for decisions; undefined where its pause is too large to be stored. */
-  const paused = async (
-    run: StoredRun,
-    driven: Ended & { ended: 'paused' },
-  ): Promise<Outcome | undefined> => {
+  /** One that waits for decisions; it has failed where its pause is too large to be stored. */
+  const paused = async (run: StoredRun, driven: Ended & { ended: 'paused' }): Promise<Outcome> => {
     const { request, runId, key, owner, log } = run
     const { asked, inDoubt, done, steps } = driven
     const cost = costOf(request, done)
@@ -112,23 +109,26 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
       return { status: 'paused', goesOn: stored.goesOn, done: { ...done, pending } }
     } catch (err) {
       if (!(err instanceof AppendTooLarge)) throw err
-      return undefined
+      return await ended(run, driven)
     }
   }
 
-  const handOver = async (run: StoredRun, { steps }: Ended): Promise<void> => {
-    const { request, runId, owner } = run
-    const handed = { type: 'RunHandedOver', data: { runId, node: owner.node } } as const
-    const asked = { sessionId: request.sessionId, runId, steps: [...steps, handed], owner }
-    await recordSteps(asked, callOf(run))
+  /** One that another process has, or is to go on with. */
+  const left = async (
+    run: StoredRun,
+    driven: Ended & { ended: 'lost' | 'handed_over' },
+  ): Promise<Outcome> => {
+    if (driven.ended === 'handed_over') {
+      const { request, runId, owner } = run
+      const handed = { type: 'RunHandedOver', data: { runId, node: owner.node } } as const
+      const steps = [...driven.steps, handed]
+      await recordSteps({ sessionId: request.sessionId, runId, steps, owner }, callOf(run))
+    }
+    return { status: 'failed', refusal: driven.refusal, stored: false }
   }
 
-  return async (run: StoredRun, driven: Ended): Promise<Outcome> => {
-    if (driven.ended === 'lost' || driven.ended === 'handed_over') {
-      if (driven.ended === 'handed_over') await handOver(run, driven)
-      return { status: 'failed', refusal: driven.refusal, stored: false }
-    }
-    const waits = driven.ended === 'paused' ? await paused(run, driven) : undefined
-    return waits ?? (await ended(run, driven))
+  return (run: StoredRun, driven: Ended): Promise<Outcome> => {
+    if (driven.ended === 'lost' || driven.ended === 'handed_over') return left(run, driven)
+    return driven.ended === 'paused' ? paused(run, driven) : ended(run, driven)
   }
 }
