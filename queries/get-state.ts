@@ -15,7 +15,7 @@ type State = { documents: ReadonlyMap<string, Document>; position: Position }
 
 type Shown = { id: string; document: Document }
 
-type Uses = {
+export type StateUses = {
   /** A read model folded from an organization's events up to a position. */
   stateAt(organizationId: string, projection: ReadModel, upTo: Position): Promise<State>
   findPosition: FindPosition
@@ -23,25 +23,32 @@ type Uses = {
   open: Vault['open']
 }
 
+/** The documents of a read model that an organization had at some time, by id, as they are stored. */
+export const storedState =
+  ({ stateAt, findPosition, head }: Omit<StateUses, 'open'>) =>
+  async (organizationId: string, model: ReadModel, { position, time }: Moment): Promise<State> => {
+    const upTo =
+      time === undefined ? (position ?? (await head())) : await findPosition(organizationId, time)
+    if (upTo <= START) return { documents: new Map(), position: START }
+    const state = await stateAt(organizationId, model, upTo)
+    const own = [...state.documents].filter(
+      ([, document]) => document.organization_id === organizationId,
+    )
+    return { documents: new Map(own), position: state.position }
+  }
+
 /**
  * The documents of a read model that an organization had at some time, by id, as they are shown.
  * `position` is the last event of the organization in them, -1 where there was none.
  * @throws read_model_not_found, state_too_large
  */
-export const getState = ({ stateAt, findPosition, head, open }: Uses) => {
+export const getState = ({ open, ...uses }: StateUses) => {
   const opened = opener(open)
-  return async (organizationId: string, view: string, { position, time }: Moment) => {
+  const stored = storedState(uses)
+  return async (organizationId: string, view: string, moment: Moment) => {
     const model = findReadModel(view)
-    const upTo =
-      time === undefined ? (position ?? (await head())) : await findPosition(organizationId, time)
-    const state =
-      upTo <= START
-        ? { documents: new Map<string, Document>(), position: START }
-        : await stateAt(organizationId, model, upTo)
-    const ids = [...state.documents]
-      .filter(([, document]) => document.organization_id === organizationId)
-      .map(([id]) => id)
-      .sort()
+    const state = await stored(organizationId, model, moment)
+    const ids = [...state.documents.keys()].sort()
 
     const shown = (id: string) =>
       weighed(async (charge): Promise<Shown> => {

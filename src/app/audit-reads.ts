@@ -4,6 +4,7 @@ import { transparency } from '../../projections/transparency.ts'
 import { usage } from '../../projections/usage.ts'
 import { exportLines } from '../../queries/export-lines.ts'
 import { findPosition } from '../../queries/find-position.ts'
+import { type AskedChanges, getChanges } from '../../queries/get-changes.ts'
 import { getCheckpoint } from '../../queries/get-checkpoint.ts'
 import { getEntries } from '../../queries/get-entries.ts'
 import { getState, type Moment } from '../../queries/get-state.ts'
@@ -78,7 +79,7 @@ export const auditReads = (uses: Uses) => {
     }),
   }
   const listing = listEvents({ readHistory: history, read: events.read, open })
-  const stating = getState({
+  const states = {
     stateAt,
     findPosition: findPosition({
       readHistory: history,
@@ -89,7 +90,9 @@ export const auditReads = (uses: Uses) => {
     }),
     head: events.head,
     open,
-  })
+  }
+  const stating = getState(states)
+  const changing = getChanges(states)
   const checkpoint = getCheckpoint({ readTree: tree, logKeySeed })
   const tile = getTile(tree)
   const entries = getEntries(leaves)
@@ -123,6 +126,10 @@ export const auditReads = (uses: Uses) => {
         await indexFolded()
         const { position, total, page } = await stating(organizationId, view, moment)
         return { position, total, ...(await page(after, limit)) }
+      },
+      async changes(asked: AskedChanges) {
+        await indexFolded()
+        return changing(asked)
       },
       async usage(asked: AskedUsage) {
         await folded(usage.name)

@@ -82,7 +82,7 @@ export const auditPart = (uses: Uses) => {
   /** The same for every history, under its path. */
   const auditRoutes = (history: HistoryOwner) => [
     adminAuditRoutes({ history, listEvents }),
-    adminStateRoutes({ history, getState }),
+    adminStateRoutes({ history, getState, getChanges: answers.changes }),
     adminTransparencyRoutes({ history, ...logReads }),
   ]
   return {

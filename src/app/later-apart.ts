@@ -238,8 +238,8 @@ export const laterApart = (uses: Uses): Later => {
       stream(name, asked) as Promise<Parts> as ReturnType<Streams[Name]>
   /** Bytes come as plain ones. */
   const bytes = async (made: Promise<Uint8Array>) => Buffer.from(await made)
-  const timed = async ({ moment }: { moment: { time?: number | undefined } }) => {
-    if (moment.time !== undefined) await timePassed(moment.time)
+  const timed = async (...moments: readonly { time?: number | undefined }[]) => {
+    for (const { time } of moments) if (time !== undefined) await timePassed(time)
   }
 
   return {
@@ -248,8 +248,12 @@ export const laterApart = (uses: Uses): Later => {
       answers: {
         events: asking('events'),
         async state(asked) {
-          await timed(asked)
+          await timed(asked.moment)
           return asking('state')(asked)
+        },
+        async changes(asked) {
+          await timed(asked.from, asked.to)
+          return asking('changes')(asked)
         },
         usage: asking('usage'),
         checkpoint: asking('checkpoint'),
@@ -261,7 +265,7 @@ export const laterApart = (uses: Uses): Later => {
       streams: {
         eventLines: streaming('eventLines'),
         async stateLines(asked) {
-          await timed(asked)
+          await timed(asked.moment)
           return streaming('stateLines')(asked)
         },
         exportLines: streaming('exportLines'),

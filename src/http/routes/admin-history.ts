@@ -1,9 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { usageFigures, usageView } from '../../../projections/usage.ts'
+import type { GetChanges } from '../../../queries/get-changes.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { Moment } from '../../../queries/get-state.ts'
 import { type GetUsage, usageParts } from '../../../queries/get-usage.ts'
+import { START } from '../../ports/event-store.ts'
 import type { HistoryOwner } from '../checks/history-owner.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
@@ -25,6 +27,7 @@ type StateUses = {
     page(asked: AskedState): Promise<State>
     lines(asked: AskedState): Promise<{ position: number; lines: Lines }>
   }
+  getChanges: GetChanges
   history: HistoryOwner
 }
 type UsageUses = { getUsage: GetUsage; getOrganization: GetOrganization }
@@ -32,11 +35,17 @@ type UsageUses = { getUsage: GetUsage; getOrganization: GetOrganization }
 const position = logPosition.transform((position): Moment => ({ position }))
 const time = moment.transform((time): Moment => ({ time }))
 
-const asked = z.object({
+const when = z.union([position, time], 'A position or an ISO 8601 time is expected')
+
+const paged = z.object({
   view: z.string().min(1).max(100),
-  as_of: z.union([position, time], 'A position or an ISO 8601 time is expected').optional(),
   after: z.string().max(2_000).optional().describe('Continue after the document with this id'),
   limit: integer(1).optional(),
+})
+const asked = paged.extend({ as_of: when.optional() })
+const askedChanges = paged.extend({
+  from: when.optional().describe('Default: before the first event'),
+  to: when.optional().describe('Default: now'),
 })
 
 const state = z.object({
@@ -44,6 +53,24 @@ const state = z.object({
   position: z.int(),
   total: z.int(),
   documents: z.array(z.object({ id: z.string(), document: z.looseObject({}) })),
+  next_after: z.string().nullable(),
+})
+
+const seen = z.looseObject({}).nullable()
+
+const changes = z.object({
+  view: z.string(),
+  from: z.int(),
+  to: z.int(),
+  total: z.int(),
+  changes: z.array(
+    z.object({
+      id: z.string(),
+      change: z.enum(['new', 'changed', 'gone']),
+      before: seen,
+      after: seen,
+    }),
+  ),
   next_after: z.string().nullable(),
 })
 
@@ -81,7 +108,7 @@ const params = z.object({ organization_id: pathId })
 
 /** Past states that a history comes to (docs/contract/history.md#states). */
 export const adminStateRoutes =
-  ({ getState, history }: StateUses): FastifyPluginAsyncZod =>
+  ({ getState, getChanges, history }: StateUses): FastifyPluginAsyncZod =>
   async (http) => {
     http.get(
       `${history.at}/state`,
@@ -108,6 +135,35 @@ export const adminStateRoutes =
           return sendLines(reply, lines)
         }
         return { view, ...(await getState.page({ ...asked, limit: pageSizeOf(limit) })) }
+      },
+    )
+
+    http.get(
+      `${history.at}/changes`,
+      {
+        config: history.rules,
+        schema: {
+          tags: ['admin: audit'],
+          summary: history.summary('Get the difference of two states of a read model'),
+          params: history.params,
+          querystring: askedChanges,
+          response: {
+            200: changes,
+            ...refusals('admin', ...history.refused, 'read_model_not_found', 'state_too_large'),
+          },
+        },
+      },
+      async (request) => {
+        const { from = { position: START }, to = {}, limit, ...query } = request.query
+        const organizationId = await history.of(request)
+        const found = await getChanges({
+          ...query,
+          organizationId,
+          from,
+          to,
+          limit: pageSizeOf(limit),
+        })
+        return { view: query.view, ...found }
       },
     )
   }

@@ -42,6 +42,41 @@ t.test('a read model is told as it stood at a position and at a time', async (t)
   t.strictSame(whole, [...first.documents, ...rest.documents])
   t.equal(Number(lines.headers['x-position']), first.position)
 
+  const changes = async (query: string) =>
+    (await owner('GET', `${at}/audit/changes?view=agents${query}`)).body
+  const { agent_id } = body
+  const between = `&from=${before.position}&to=2100-01-01`
+  t.match(await changes(between), {
+    view: 'agents',
+    from: before.position,
+    to: first.position,
+    total: 2,
+    changes: [
+      { id: agent_id, change: 'changed', before: { name: 'First' }, after: { name: 'Second' } },
+      { change: 'new', before: null, after: { name: 'Third' } },
+    ],
+    next_after: null,
+  })
+  await owner('DELETE', `${at}/agents/${agent_id}`)
+  t.match((await changes(between.replace(/&to=.*/, ''))).changes, [
+    { id: agent_id, change: 'gone', before: { name: 'First' }, after: null },
+    { change: 'new' },
+  ])
+  t.match(await changes(`&to=${before.position}`), { from: -1, total: 2 })
+  const page = await changes(`${between}&limit=1`)
+  t.match(page, { total: 2, changes: { length: 1 }, next_after: agent_id })
+  t.match(await changes(`${between}&after=${page.next_after}`), {
+    changes: [{ change: 'new' }],
+    next_after: null,
+  })
+  t.strictSame((await changes('&from=2100-01-01')).changes, [])
+  for (const [query, code] of [
+    [`&from=${before.position}&to=0`, 'invalid_query'],
+    ['&from=soon', 'invalid_query'],
+  ])
+    t.match(await owner('GET', `${at}/audit/changes?view=agents${query}`), { status: 400, code })
+  t.match(await owner('GET', `${at}/audit/changes?view=users`), { code: 'read_model_not_found' })
+
   const keys = await owner('GET', `${state}?view=api_keys`)
   t.notMatch(JSON.stringify(keys.body), /"hash"/)
   t.match(await owner('GET', `${state}?view=users`), { status: 404, code: 'read_model_not_found' })

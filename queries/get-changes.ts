@@ -1,0 +1,70 @@
+import { isDeepStrictEqual } from 'node:util'
+import { shownDocument } from '../projections/projection.ts'
+import { refusal } from '../src/domain/refusal.ts'
+import type { Document } from '../src/ports/views.ts'
+import { firstPart } from '../src/support/in-parts.ts'
+import { findReadModel } from './find-read-model.ts'
+import { type Moment, type StateUses, storedState } from './get-state.ts'
+import { opener, pageBytes, weighed } from './opened.ts'
+
+type Change = {
+  id: string
+  change: 'new' | 'changed' | 'gone'
+  before: Document | null
+  after: Document | null
+}
+
+export type AskedChanges = {
+  organizationId: string
+  view: string
+  from: Moment
+  to: Moment
+  /** Continue after the document with this id. */
+  after?: string | undefined
+  limit: number
+}
+
+/**
+ * The difference of two states of a read model: the documents of an organization that are not the same in
+ * both, by id, as they are shown. @throws read_model_not_found, state_too_large, invalid_query
+ */
+export const getChanges = ({ open, ...uses }: StateUses) => {
+  const opened = opener(open)
+  const stored = storedState(uses)
+  return async ({ organizationId, view, from, to, after, limit }: AskedChanges) => {
+    const model = findReadModel(view)
+    const earlier = await stored(organizationId, model, from)
+    const later = await stored(organizationId, model, to)
+    if (earlier.position > later.position)
+      throw refusal('invalid_query', { fields: { to: ['It is before from'] } })
+
+    const seen = (document: Document | undefined) => document && shownDocument(model, document)
+    const differs = (id: string): boolean =>
+      !isDeepStrictEqual(seen(earlier.documents.get(id)), seen(later.documents.get(id)))
+    const ids = [...new Set([...earlier.documents.keys(), ...later.documents.keys()])]
+      .filter(differs)
+      .sort()
+
+    const shown = (id: string) =>
+      weighed(async (charge): Promise<Change> => {
+        const [was, is] = [earlier.documents.get(id), later.documents.get(id)]
+        return {
+          id,
+          change: was ? (is ? 'changed' : 'gone') : 'new',
+          before: was ? await opened.document(model, was, charge) : null,
+          after: is ? await opened.document(model, is, charge) : null,
+        }
+      })
+    const asked = after === undefined ? ids : ids.filter((id) => id > after)
+    const changes = await firstPart(asked.slice(0, limit), shown, pageBytes)
+    const last = changes.at(-1)?.id
+    return {
+      from: earlier.position,
+      to: later.position,
+      total: ids.length,
+      changes,
+      next_after: last !== undefined && last !== ids.at(-1) ? last : null,
+    }
+  }
+}
+export type GetChanges = ReturnType<typeof getChanges>
