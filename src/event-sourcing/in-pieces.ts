@@ -24,16 +24,17 @@ const weightOf = (value: unknown): number => {
  */
 export const inPieces = <Event extends { data: unknown }>(events: readonly Event[]): Event[][] => {
   const pieces: Event[][] = []
-  let room = 0
-  for (const event of events) {
+  let from = 0
+  let room = most
+  events.forEach((event, n) => {
     const weight = metadata + weightOf(event.data)
-    const piece = pieces.at(-1)
-    if (piece && weight <= room) piece.push(event)
-    else {
-      pieces.push([event])
+    if (weight > room && n > from) {
+      pieces.push(events.slice(from, n))
+      from = n
       room = most
     }
     room -= weight
-  }
-  return pieces
+  })
+  const rest = events.slice(from)
+  return rest.length > 0 ? [...pieces, rest] : pieces
 }

@@ -21,6 +21,12 @@ const binding = new Set<AgentEvent['event']>(['model_answered', 'tool_started', 
 
 const isAnswer = ({ event }: AgentEvent): boolean => event === 'model_answered'
 
+const answersIn = (events: readonly AgentEvent[]): number => {
+  let answers = 0
+  for (const event of events) if (isAnswer(event)) answers++
+  return answers
+}
+
 /**
  * Writes what happens in a run, in order: after a while, or when somebody waits for it. What is noted
  * in one turn of the event loop is written together. A failed write is tried again with the next.
@@ -34,10 +40,11 @@ export const stepWriter = ({ stepOf, record, onFault, answers = 0 }: Uses) => {
   let timer: NodeJS.Timeout | undefined
   let keepsUp = false
 
-  const stepsOf = (events: readonly AgentEvent[]): SessionEvent[] => {
+  /** `withAnswers`: else those of the models are left out. */
+  const stepsOf = (events: readonly AgentEvent[], withAnswers = true): SessionEvent[] => {
     const steps: SessionEvent[] = []
     for (const event of events) {
-      const step = stepOf(event)
+      const step = withAnswers || !isAnswer(event) ? stepOf(event) : undefined
       if (step) steps.push(step)
     }
     return steps
@@ -56,7 +63,7 @@ export const stepWriter = ({ stepOf, record, onFault, answers = 0 }: Uses) => {
     bound = false
     try {
       await record(stepsOf(now))
-      answered += now.filter(isAnswer).length
+      answered += answersIn(now)
     } catch (error) {
       waiting = [...now, ...waiting]
       bound = true
@@ -80,8 +87,8 @@ export const stepWriter = ({ stepOf, record, onFault, answers = 0 }: Uses) => {
   }
 
   const unwritten = (isMessage: boolean): SessionEvent[] => {
-    const only = isMessage && answered + waiting.filter(isAnswer).length === 1
-    return stepsOf(only ? waiting.filter((event) => !isAnswer(event)) : waiting)
+    const isOnly = isMessage && answered + answersIn(waiting) === 1
+    return stepsOf(waiting, !isOnly)
   }
 
   const settled = async (isMessage: boolean): Promise<SessionEvent[]> => {
