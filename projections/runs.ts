@@ -113,14 +113,15 @@ const ended = (
   { open: _, decided: __, waits: ___, ...view }: RunView,
   { metadata, data }: Event & { data: Cost },
   change: Pick<RunView, 'status'> & Partial<RunView>,
-): RunView => ({
-  ...view,
-  ended_at: metadata.at,
-  prompt_tokens: data.promptTokens,
-  completion_tokens: data.completionTokens,
-  charge: data.charge,
-  ...change,
-})
+): RunView =>
+  // Without what ends with it, the view is a copy already.
+  Object.assign(view, {
+    ended_at: metadata.at,
+    prompt_tokens: data.promptTokens,
+    completion_tokens: data.completionTokens,
+    charge: data.charge,
+    ...change,
+  })
 
 export const runs: Projection<RunView, typeof sessionEvents> = {
   name: 'runs',
