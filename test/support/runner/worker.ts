@@ -1,5 +1,6 @@
+import { createHook } from 'node:async_hooks'
 import { pathToFileURL } from 'node:url'
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 
 /**
  * Runs test files one after another in this process, as the process that began it names them, and
@@ -9,8 +10,28 @@ import t, { type Test } from 'tap'
 const fileTimeoutMs = 120_000
 const lastHandleMs = 20_000
 
+/**
+ * tap follows every promise, to know of which test an error is that nobody catches: a seventh of all that the
+ * tests take. Here it is kept from that, as such an error can only be of the one file that runs.
+ */
+const untraced = async <T>(load: () => Promise<T>): Promise<T> => {
+  const hooks = Object.getPrototypeOf(createHook({}))
+  const { enable } = hooks
+  hooks.enable = function () {
+    return this
+  }
+  try {
+    return await load()
+  } finally {
+    hooks.enable = enable
+  }
+}
+
+const { default: t } = await untraced(() => import('tap'))
 const test = t.test.bind(t)
 let file: Test = t
+for (const uncaught of ['uncaughtException', 'unhandledRejection'] as const)
+  process.on(uncaught, (error) => file.threw(error))
 
 /** What a file asks of the root test is asked of the file's own. */
 const hooks = ['before', 'after', 'beforeEach', 'afterEach', 'teardown'] as const
