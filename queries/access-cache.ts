@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs'
 import type { ApiKeyView } from '../projections/api-keys.ts'
 import type { DocumentChange } from '../src/ports/views.ts'
 import type { Access } from '../src/security/access.ts'
+import { atMost } from '../src/support/at-most.ts'
 
 /** An access until its key expires, when it was read, and from which documents (`view/id`). */
 export type Known = {
@@ -58,7 +59,7 @@ export const accessCache = ({ changes, sharedViews }: Options) => {
     }
   }
 
-  const kept = new LRUCache<string, Known>({ max: most, dispose: forget })
+  const kept = new LRUCache<string, Known>({ ...atMost(most), dispose: forget })
 
   const changed = (view: string, change: DocumentChange): void => {
     version++

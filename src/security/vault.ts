@@ -1,6 +1,7 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Sealed } from '../domain/sealed.ts'
+import { atMost } from '../support/at-most.ts'
 import { decrypted, encrypted, newKey } from './cipher.ts'
 import { packed, unpacked } from './packing.ts'
 import type { DataKeys } from './wrapped-keys.ts'
@@ -91,7 +92,7 @@ type Options = {
  */
 export const vault = ({ keys, keptKeys = 20_000, keptText = 16_000_000 }: Options) => {
   const atHand = new LRUCache<string, Keyed>({
-    max: keptKeys,
+    ...atMost(keptKeys),
     ttl: keyTtlMs - clockMs,
     ttlResolution: clockMs,
   })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../support/at-most.ts'
 import type { McpServer } from './mcp-connection.ts'
 
 /** Whether a server answered when it was last asked, for whomever; unknown when it never was. */
@@ -20,7 +21,7 @@ const keyOf = (organizationId: string, { url, headers }: McpServer): string =>
 
 /** How MCP servers answered this process; `now` in milliseconds. */
 export const mcpStandings = (now: () => number) => {
-  const known = new LRUCache<string, McpStanding>({ max: most })
+  const known = new LRUCache<string, McpStanding>(atMost(most))
   return {
     of: (organizationId: string, server: McpServer): McpStanding =>
       known.get(keyOf(organizationId, server)) ?? unknown,

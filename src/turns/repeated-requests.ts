@@ -3,6 +3,7 @@ import type { RunView } from '../../projections/runs.ts'
 import type { FindRepeatedRun } from '../../queries/find-repeated-run.ts'
 import { refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
+import { atMost } from '../support/at-most.ts'
 import type { LiveTurn } from './turn.ts'
 import type { Turns } from './turns.ts'
 
@@ -40,7 +41,7 @@ type Uses = {
  * the turn that the first request began, unless that turn failed (docs/contract/requests.md#retries-of-sdks).
  */
 export const repeatedRequests = ({ turns, findRun, findRepeatedRun, areCaughtUp, clock }: Uses) => {
-  const recent = new LRUCache<string, { runId: string; at: number }>({ max: 50_000 })
+  const recent = new LRUCache<string, { runId: string; at: number }>(atMost(50_000))
   return {
     note(fingerprint: string, { runId }: LiveTurn): void {
       recent.set(fingerprint, { runId, at: clock.now().getTime() })

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../support/at-most.ts'
 
 const minuteMs = 60_000
 const hourMs = 3_600_000
@@ -71,7 +72,7 @@ const standingOf = (
  * counted. The windows are empty after a restart, by design.
  */
 export const rateLimiter = (keys = 50_000) => {
-  const requests = new LRUCache<string, Requests>({ max: keys })
+  const requests = new LRUCache<string, Requests>(atMost(keys))
 
   return {
     /** The key's windows; the request is counted if there is room and `count` is set. */

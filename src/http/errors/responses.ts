@@ -68,6 +68,20 @@ const inTheOpen: readonly RefusalCode[] = [
 const ofBodies = (group: Group): readonly RefusalCode[] =>
   alwaysError(group) ? ['missing_required_field', 'invalid_input'] : ['invalid_input']
 
+/** Most routes share most of their answers, and schemas take long to make. */
+const made = new Map<string, z.ZodType>()
+
+const answer = (group: Group, found: ReadonlyMap<Shape, readonly RefusalCode[]>): z.ZodType => {
+  const words = [...new Set([...found.values()].flat())].join(', ')
+  const key = [group, ...found.keys(), words].join(' ')
+  const known = made.get(key)
+  if (known) return known
+  const [first = shapes.error, ...rest] = [...found.keys()].map((one) => schemaOf(one, group))
+  const schema = (rest.length > 0 ? z.union([first, ...rest]) : first).describe(words)
+  made.set(key, schema)
+  return schema
+}
+
 const described = (group: Group, codes: readonly RefusalCode[]) => {
   const byStatus = new Map<number, Map<Shape, RefusalCode[]>>()
   for (const code of new Set(codes)) {
@@ -76,13 +90,7 @@ const described = (group: Group, codes: readonly RefusalCode[]) => {
     for (const shape of shapesIn(group, code)) found.set(shape, [...(found.get(shape) ?? []), code])
     byStatus.set(status, found)
   }
-  return Object.fromEntries(
-    [...byStatus].map(([status, found]) => {
-      const [first = shapes.error, ...rest] = [...found.keys()].map((one) => schemaOf(one, group))
-      const schema = rest.length > 0 ? z.union([first, ...rest]) : first
-      return [status, schema.describe([...new Set([...found.values()].flat())].join(', '))]
-    }),
-  )
+  return Object.fromEntries([...byStatus].map(([status, found]) => [status, answer(group, found)]))
 }
 
 /** The error answers of a route for the OpenAPI document, by status, from the table of refusals. */

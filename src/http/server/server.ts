@@ -63,6 +63,10 @@ type Options = {
   open: Readonly<Record<string, readonly FastifyPluginAsync[]>>
 }
 
+/** fastify looks for the name of a plugin that has none among all modules that were ever required. */
+const named = (plugin: FastifyPluginAsync, name: string): FastifyPluginAsync =>
+  Object.assign(plugin, { [Symbol.for('fastify.display-name')]: name })
+
 /** A request without a Host header is refused below, with a body, and not by node. */
 const lenient = { requireHostHeader: false }
 
@@ -155,7 +159,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
       if (schema) schema.security = []
     })
     for (const [prefix, plugins] of Object.entries(open))
-      for (const plugin of plugins) keyless.register(plugin, { prefix })
+      for (const plugin of plugins) keyless.register(named(plugin, prefix), { prefix })
   })
   http.register(async (keyed) => {
     keyed.addHook('onRequest', checks)
@@ -165,7 +169,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     })
     idempotency(keyed, options.idempotency)
     for (const [prefix, plugins] of Object.entries(routes))
-      for (const plugin of plugins) keyed.register(plugin, { prefix })
+      for (const plugin of plugins) keyed.register(named(plugin, prefix), { prefix })
   })
   // Unknown paths below /api/external need a key too.
   http.register(
