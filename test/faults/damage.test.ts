@@ -3,6 +3,7 @@ import t from 'tap'
 import { contents, user } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { raw } from '../support/raw.ts'
+import { rounds } from '../support/rounds.ts'
 import { startServer } from '../support/server.ts'
 import { randomNumbers, spoil } from '../support/spoiled.ts'
 
@@ -57,7 +58,7 @@ t.test('views that are damaged, while they are served or not, heal by themselves
   const said = await Promise.all(
     organizations.map(({ key }) => contents(server.as(key), 'session-0')),
   )
-  for (let seed = 1; seed <= 6; seed++) {
+  for (let seed = 1; seed <= rounds(2, 6); seed++) {
     const random = randomNumbers(seed)
     const file = join(DATA_DIR, 'views', 'data.mdb')
     const harm = () => Array.from({ length: 4 }, () => spoil(file, random)).join(', ')
@@ -79,7 +80,7 @@ t.test('views that are damaged, while they are served or not, heal by themselves
 t.test('a log that is damaged while it is served: named, and the rest is served', async (t) => {
   const { DATA_DIR, server, organizations, askAll, readiness } = await scene(t)
   let named = 0
-  for (let seed = 1; seed <= 8; seed++) {
+  for (let seed = 1; seed <= rounds(5, 8); seed++) {
     t.comment(spoil(join(DATA_DIR, 'log', 'data.mdb'), randomNumbers(seed)))
     const { fine, refused } = await askAll()
     t.ok(fine > 0, `${fine} answered, ${refused} refused`)

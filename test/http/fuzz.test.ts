@@ -13,7 +13,7 @@ import { connect } from '../support/socket.ts'
 
 /** FUZZ_SEED and FUZZ_RUNS (requests to each route) look further than every run of the tests does. */
 const seed = Number(process.env.FUZZ_SEED ?? 1)
-const numRuns = Number(process.env.FUZZ_RUNS ?? rounds(8, 40))
+const numRuns = Number(process.env.FUZZ_RUNS ?? rounds(5, 40))
 
 /** How many routes may change one world. */
 const mostChanges = process.env.FUZZ_RUNS ? 1 : rounds(4, 1)

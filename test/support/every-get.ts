@@ -2,6 +2,7 @@ import { alike } from './alike.ts'
 import { contractOf, operationsOf } from './open-api.ts'
 import { superAdminKey } from './platform.ts'
 import { type Answer, raw } from './raw.ts'
+import { rounds } from './rounds.ts'
 import type { workload } from './workload.ts'
 
 /** The GET routes of the OpenAPI document. */
@@ -81,6 +82,14 @@ const namesIn = async (url: string, organization: Worked) => {
 type World = Awaited<ReturnType<typeof namesIn>>
 type Get = { query?: string; headers?: Record<string, string> }
 
+const places = ['time', 'event', 'behind', 'later']
+
+/** For everyday one of what is asked alike, each in its turn; in the long form all. */
+const inTurn = <T>(all: readonly T[], n: number): T[] => {
+  const step = rounds(all.length, 1)
+  return all.filter((_, m) => m % step === n % step)
+}
+
 /** What is asked of a route; once, without a query, where nothing is said. */
 const asksOf = ({ readModels }: World): Record<string, readonly Get[]> => {
   const audit = '/api/admin/organizations/{organization_id}/audit'
@@ -114,10 +123,9 @@ const asksOf = ({ readModels }: World): Record<string, readonly Get[]> => {
     [`${audit}/proofs/inclusion`]: queries('index=3&size=20', 'index=19&size=20'),
     [`${audit}/proofs/consistency`]: queries('from=5&to=20', 'from=16&to=20'),
     [`${audit}/export`]: queries('from=3&to=20', ''),
-    [`${audit}/state`]: readModels.flatMap((view) => [
-      ...queries(`view=${view}`, `view=${view}&limit=2`, `view=${view}&as_of={time}`),
-      ...queries(`view=${view}&as_of={event}`, `view=${view}&as_of={behind}`),
-      ...queries(`view=${view}&as_of={later}`),
+    [`${audit}/state`]: readModels.flatMap((view, n) => [
+      ...queries(`view=${view}`, `view=${view}&limit=2`),
+      ...queries(...inTurn(places, n).map((place) => `view=${view}&as_of={${place}}`)),
       ...lines(`view=${view}`),
     ]),
     '/api/admin/organizations/{organization_id}/usage': queries(
@@ -158,8 +166,12 @@ export const everyGet = async (url: string, organization: Worked): Promise<Plain
     text.replace(/\{(\w+)\}/g, (_, name: string) => named[name] ?? name)
   for (const route of [...(await getRoutes(url)), ...tiles]) {
     const names = route.includes('{read_model}') ? world.readModels : ['']
-    for (const read_model of names)
-      for (const { query = '', headers = {} } of asks[route] ?? [{}]) {
+    const [first = {}, ...others] = asks[route] ?? []
+    for (const [n, read_model] of names.entries())
+      for (const { query = '', headers = {} } of [
+        first,
+        ...(read_model ? inTurn(others, n) : others),
+      ]) {
         const named = { ...world.named, read_model }
         const path = route === '/files/{content_id}' ? world.file : filled(route, named)
         const address = `${path.replace(url, '')}${query && `?${filled(query, named)}`}`

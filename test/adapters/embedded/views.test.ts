@@ -16,6 +16,7 @@ import { snapshotsContract } from '../../contracts/snapshots.ts'
 import { viewsContract } from '../../contracts/views.ts'
 import { foldingSpec } from '../../support/folding.ts'
 import { at } from '../../support/positions.ts'
+import { rounds } from '../../support/rounds.ts'
 import { flipText, randomNumbers, spoil } from '../../support/spoiled.ts'
 
 t.test('embedded views', async (t) => {
@@ -278,7 +279,7 @@ t.test('what a rebuild replaced is removed, also after a restart', async (t) => 
 t.test('whatever is damaged, closed or open: the file is dropped and nothing else', async (t) => {
   t.setTimeout(120_000)
   for (const when of ['closed', 'open'] as const)
-    for (let seed = 1; seed <= 12; seed++) {
+    for (let seed = 1; seed <= rounds(4, 12); seed++) {
       const path = join(t.testdir(), 'views')
       const random = randomNumbers(seed)
       const file = join(path, 'data.mdb')

@@ -10,9 +10,8 @@ const count = rounds(12, 40)
 export const compressedTexts: Attack = async (server) => {
   const organization = await server.platform.organization({ credits: 1_000_000 })
   const key = await organization.key()
-  const session_id = 'blanks'
   for (let n = 0; n < count; n++) {
-    const reply = await key.chat({ messages: user(`${n}`.padEnd(mebibyte)), session_id })
+    const reply = await key.chat({ messages: user(`${n}`.padEnd(mebibyte)) })
     expect(reply, 200)
   }
   const { key: own } = await organization.key({

@@ -1,9 +1,10 @@
 import { dataUrl, png, textPart } from '../../support/media.ts'
+import { rounds } from '../../support/rounds.ts'
 import { type Attack, expect } from '../../support/under-attack.ts'
 
 const organizations = 4
 /** More of one organization would be over its limit of requests at once. */
-const requests = process.env.TESTS === 'full' ? 16 : 5
+const requests = rounds(3, 16)
 
 /** Messages with bodies of 10 MB each, nearly all of it a picture, from several organizations at once. */
 export const largeFiles: Attack = async (server) => {
