@@ -6,6 +6,9 @@ import { everyGet, getRoutes } from '../support/every-get.ts'
 import { startApp } from '../support/server.ts'
 import { workload } from '../support/workload.ts'
 
+// Some hundred requests on each of two stores.
+t.setTimeout(300_000)
+
 /** No two requests come at one millisecond: a time divides both histories at the same event. */
 const countingClock = (): Clock => {
   let last = 0

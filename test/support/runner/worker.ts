@@ -11,7 +11,7 @@ const fileTimeoutMs = 120_000
 const lastHandleMs = 20_000
 
 /**
- * tap follows every promise, to know of which test an error is that nobody catches: a seventh of all that the
+ * tap follows every promise, to know of which test an error is that nobody catches: a tenth of all that the
  * tests take. Here it is kept from that, as such an error can only be of the one file that runs.
  */
 const untraced = async <T>(load: () => Promise<T>): Promise<T> => {
