@@ -65,6 +65,8 @@ type Options = {
 
 /** How long a repeated request waits for the views, until it is told to come again. */
 const lookMs = 2_000
+/** How long the first start waits until the demo's document can be found. */
+const indexedWithinMs = 10_000
 
 /**
  * The composition root: stores → commands → projections → queries → HTTP, wired once, and closed in
@@ -349,7 +351,7 @@ export const app = (config: Config, options: Options) =>
       defaultModel: models.byDefault,
       /**
        * Fills an empty store with the demo organization. Answers its key, only when it has just
-       * been created.
+       * been created; its document can be found by then, unless that takes too long.
        */
       async demo() {
         const made = await seedDemo({
@@ -365,6 +367,7 @@ export const app = (config: Config, options: Options) =>
           uploadAndIndex: knowledge.uploadAndIndex,
         })
         if (made) await waitForPosition(made.position)
+        if (made) await knowledge.indexed(indexedWithinMs)
         return made
       },
       recover,

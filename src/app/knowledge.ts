@@ -128,6 +128,8 @@ export const knowledgePart = (uses: Uses) => {
   return {
     /** How many uploads wait or are indexed. */
     queued: indexing.length,
+    /** Resolves when none waits or is indexed, or after so many milliseconds. */
+    indexed: indexing.idle,
     search,
     uploadAndIndex: upload,
     /** For files that come over sockets. */

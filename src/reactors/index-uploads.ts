@@ -187,6 +187,8 @@ export const indexUploads = (uses: Uses) => {
     clear,
     /** How many uploads wait or are worked on. */
     length: pool.length,
+    /** Resolves when none waits or is worked on, or after so many milliseconds. */
+    idle: pool.idle,
     /** Queues all open uploads and deleted DataStores; called periodically. */
     sweep,
     /** The same at the start, when all work in progress is that of a process that has died. */

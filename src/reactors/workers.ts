@@ -13,6 +13,9 @@ type Options = {
   what: string
 }
 
+const within = (ms: number, done: Promise<unknown>): Promise<unknown> =>
+  Promise.race([done, new Promise((resolve) => setTimeout(resolve, ms).unref())])
+
 /**
  * Works through ids, a few at once, none twice at the same time. Organizations take turns, and the
  * ids of one come in the order they were added.
@@ -55,16 +58,23 @@ export const workers = ({ work, log, requestOf, most, what }: Options) => {
     }
   }
 
+  /** How many wait or are worked on. */
+  const length = (): number => queue.length() + busy.size
+
+  const allDone = async () => {
+    while (length() > 0) await Promise.all(busy.values())
+  }
+
   return {
     add,
-    /** How many wait or are worked on. */
-    length: (): number => queue.length() + busy.size,
+    length,
+    /** Resolves when nothing waits or is worked on, or after `withinMs`. */
+    idle: (withinMs: number): Promise<unknown> => within(withinMs, allDone()),
     /** Starts nothing more; resolves when the running work has ended, or after `withinMs`. */
     async stop(withinMs = 2_000): Promise<void> {
       stopped = true
       queue.clear()
-      const late = new Promise((resolve) => setTimeout(resolve, withinMs).unref())
-      await Promise.race([Promise.all(busy.values()), late])
+      await within(withinMs, Promise.all(busy.values()))
     },
   }
 }

@@ -78,3 +78,22 @@ t.test('a failure is logged with the request that asked for the work', async (t)
     { err: { message: 'no' }, id: 'unknown' },
   ])
 })
+
+t.test(
+  'it is idle when nothing waits any more, and nobody waits longer than they said',
+  async (t) => {
+    const { pool, end } = held(1)
+    await pool.idle(60_000)
+    for (const id of ['a1', 'a2']) pool.add('a', id)
+    let isIdle = false
+    const idle = pool.idle(60_000).then(() => {
+      isIdle = true
+    })
+    await pool.idle(1)
+    await end('a1')
+    t.notOk(isIdle, 'a2 has begun')
+    await end('a2')
+    await idle
+    t.equal(pool.length(), 0)
+  },
+)

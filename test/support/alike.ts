@@ -26,6 +26,8 @@ const others = new Set([
   'processingTimeMs',
   'processing_time_ms',
   'position',
+  'from',
+  'to',
   'next_after',
   'lag',
   'created',

@@ -120,6 +120,7 @@ const asksOf = ({ readModels }: World): Record<string, readonly Get[]> => {
     [`${own}/proofs/consistency`]: queries('from=1&to=2'),
     [`${own}/export`]: queries('from=0&to=2', ''),
     [`${own}/state`]: readModels.flatMap((view) => queries(`view=${view}`)),
+    [`${own}/changes`]: readModels.flatMap((view) => queries(`view=${view}`)),
     [`${audit}/proofs/inclusion`]: queries('index=3&size=20', 'index=19&size=20'),
     [`${audit}/proofs/consistency`]: queries('from=5&to=20', 'from=16&to=20'),
     [`${audit}/export`]: queries('from=3&to=20', ''),
@@ -127,6 +128,10 @@ const asksOf = ({ readModels }: World): Record<string, readonly Get[]> => {
       ...queries(`view=${view}`, `view=${view}&limit=2`),
       ...queries(...inTurn(places, n).map((place) => `view=${view}&as_of={${place}}`)),
       ...lines(`view=${view}`),
+    ]),
+    [`${audit}/changes`]: readModels.flatMap((view, n) => [
+      ...queries(`view=${view}&limit=2`),
+      ...queries(...inTurn(places, n).map((place) => `view=${view}&from={event}&to={${place}}`)),
     ]),
     '/api/admin/organizations/{organization_id}/usage': queries(
       '',

@@ -21,9 +21,10 @@ const bulk = { afterMs: 10_000, changes: 32_768, bytes: 32 * 1024 * 1024 }
 /** So many of a table that grows do not wait for more: they would but outlive the garbage collector's young generation. */
 const ofGrowth = 512
 
-/** How long a write holds the event loop at a time, in milliseconds, and how many of its steps are taken between two looks at the clock. */
+/** How long a write holds the event loop at a time, in milliseconds. */
 const sliceMs = 4
-const sliceSteps = 16
+/** After so many documents or entries it looks at the clock. */
+const sliceSteps = 4
 
 /** So many changes of small tables share a transaction. */
 const together = 1_024
@@ -199,7 +200,7 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
         advance([table])
         return undefined
       }
-      late.add(table)
+      if (table.changed.size > 0) late.add(table)
       writeInSlices()
       return new Promise((resolve, reject) => {
         waiting.push({ resolve, reject })

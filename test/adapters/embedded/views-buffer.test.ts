@@ -71,30 +71,33 @@ const opened = async (t: Test) => {
 t.test('a large write takes many turns of the event loop, a few puts in each', async (t) => {
   const { buffer, tallies, others, take, putsOf, total, stored, close } = await opened(t)
   take(tallies, 1)
-  let written = false
-  void buffer.written(tallies)?.then(() => {
-    written = true
-  })
+  const waiting = new Set<typeof tallies>()
+  const waitFor = async (table: typeof tallies) => {
+    waiting.add(table)
+    for (let written = buffer.written(table); written; written = buffer.written(table))
+      await written
+    waiting.delete(table)
+  }
+  void waitFor(tallies)
   const ofTurns: number[] = []
-  for (let before = 0; !written; before = putsOf()) {
+  for (let before = 0; waiting.size > 0; before = putsOf()) {
     await setImmediate()
     ofTurns.push(putsOf() - before)
     if (ofTurns.length === 5) {
       take(tallies, 2, 10)
       t.strictSame(buffer.current(tallies, 'slot 9'), { group: 'all', n: 2 }, 'what came meanwhile')
       t.strictSame(buffer.current(tallies, 'slot 10'), { group: 'all', n: 1 }, 'what is written')
-      take(others, 2, 10)
-      t.ok(buffer.written(others), 'another table waits until it is over')
+      take(others, 2)
+      void waitFor(others)
+      t.ok(waiting.has(others), 'another table waits until it is over')
     }
   }
-  t.equal(putsOf(), 2 * (many + 10 + 2), 'documents, entries, totals and checkpoints of both')
-  t.ok(Math.max(...ofTurns) <= 80, `${ofTurns}`)
-  t.equal(total(tallies), many)
-  t.equal(stored(tallies), 1, 'not yet what came meanwhile')
-  t.equal(buffer.written(tallies), undefined, 'few are written at once')
-  t.equal(buffer.written(others), undefined)
+  const ofBoth = 2 * (many + many + 2)
+  const meanwhile = 2 * 10 + 1
+  t.equal(putsOf(), ofBoth + meanwhile, 'documents, entries, totals and checkpoints')
+  t.ok(Math.max(...ofTurns) <= 20, `${ofTurns}`)
   t.strictSame([stored(tallies), total(tallies)], [2, many])
-  t.strictSame([stored(others), total(others)], [2, 10])
+  t.strictSame([stored(others), total(others)], [2, many])
   await close()
 })
 
