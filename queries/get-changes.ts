@@ -3,6 +3,7 @@ import { shownDocument } from '../projections/projection.ts'
 import { refusal } from '../src/domain/refusal.ts'
 import type { Document } from '../src/ports/views.ts'
 import { firstPart } from '../src/support/in-parts.ts'
+import { inTurns, sortedInTurns } from '../src/support/in-turns.ts'
 import { findReadModel } from './find-read-model.ts'
 import { type Moment, type StateUses, storedState } from './get-state.ts'
 import { opener, pageBytes, weighed } from './opened.ts'
@@ -41,9 +42,10 @@ export const getChanges = ({ open, ...uses }: StateUses) => {
     const seen = (document: Document | undefined) => document && shownDocument(model, document)
     const differs = (id: string): boolean =>
       !isDeepStrictEqual(seen(earlier.documents.get(id)), seen(later.documents.get(id)))
-    const ids = [...new Set([...earlier.documents.keys(), ...later.documents.keys()])]
-      .filter(differs)
-      .sort()
+    const all = new Set([...earlier.documents.keys(), ...later.documents.keys()])
+    const different: string[] = []
+    for await (const some of inTurns(all)) different.push(...some.filter(differs))
+    const ids = await sortedInTurns(different)
 
     const shown = (id: string) =>
       weighed(async (charge): Promise<Change> => {

@@ -4,6 +4,7 @@ import { START } from '../src/ports/event-store.ts'
 import type { Document } from '../src/ports/views.ts'
 import type { Vault } from '../src/security/vault.ts'
 import { firstPart, inParts } from '../src/support/in-parts.ts'
+import { inTurns, sortedInTurns } from '../src/support/in-turns.ts'
 import type { FindPosition } from './find-position.ts'
 import { findReadModel } from './find-read-model.ts'
 import { opener, pageBytes, partBytes, partItems, weighed } from './opened.ts'
@@ -31,10 +32,11 @@ export const storedState =
       time === undefined ? (position ?? (await head())) : await findPosition(organizationId, time)
     if (upTo <= START) return { documents: new Map(), position: START }
     const state = await stateAt(organizationId, model, upTo)
-    const own = [...state.documents].filter(
-      ([, document]) => document.organization_id === organizationId,
-    )
-    return { documents: new Map(own), position: state.position }
+    const documents = new Map<string, Document>()
+    for await (const some of inTurns(state.documents))
+      for (const [id, document] of some)
+        if (document.organization_id === organizationId) documents.set(id, document)
+    return { documents, position: state.position }
   }
 
 /**
@@ -48,7 +50,7 @@ export const getState = ({ open, ...uses }: StateUses) => {
   return async (organizationId: string, view: string, moment: Moment) => {
     const model = findReadModel(view)
     const state = await stored(organizationId, model, moment)
-    const ids = [...state.documents.keys()].sort()
+    const ids = await sortedInTurns(state.documents.keys())
 
     const shown = (id: string) =>
       weighed(async (charge): Promise<Shown> => {

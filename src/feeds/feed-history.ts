@@ -4,7 +4,8 @@ import type { ReadHistory } from '../../queries/read-history.ts'
 import type { Position } from '../domain/event.ts'
 import type { EventStore } from '../ports/event-store.ts'
 import type { Document } from '../ports/views.ts'
-import type { TemporalQuery } from '../projector/temporal-query.ts'
+import type { PastState, TemporalQuery } from '../projector/temporal-query.ts'
+import { inTurns } from '../support/in-turns.ts'
 import { ending, type FeedBatch, itemParts, type Shown, upsert } from './item.ts'
 import { touched } from './touched.ts'
 
@@ -65,6 +66,14 @@ export const shownBy =
   (document) =>
     opened(model, document)
 
+/** Those documents of a state that belong to an organization. */
+const ownOf = async (organizationId: string, state: Promise<PastState>): Promise<Owned[]> => {
+  const own: Owned[] = []
+  for await (const some of inTurns((await state).documents))
+    own.push(...some.filter(([, document]) => document.organization_id === organizationId))
+  return own
+}
+
 /** What feeds read of the log: states as of a position, and what has changed between two. */
 export const feedHistory = (uses: Uses) => {
   const { read, readHistory, stateAt, opened, now = () => performance.now() } = uses
@@ -77,9 +86,7 @@ export const feedHistory = (uses: Uses) => {
     const known = shared.get(name)
     if (known && known.until > now() && (follows || known.position === position)) return known
     if (known && follows && known.readers > 0 && now() - known.made < readMs) return known
-    const own = stateAt(organizationId, model, position).then(({ documents }) =>
-      [...documents].filter(([, document]) => document.organization_id === organizationId),
-    )
+    const own = ownOf(organizationId, stateAt(organizationId, model, position))
     const made: Snapshot = {
       position,
       own,
