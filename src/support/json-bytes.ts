@@ -1,9 +1,7 @@
-import { utf8Of, type Writing } from './utf8.ts'
+import type { Writing } from './utf8.ts'
 
 /** Deeper values are not written. */
 const deepest = 100
-
-const none = new Uint8Array()
 
 const isPlain = (value: object): boolean =>
   Object.getPrototypeOf(value) === Object.prototype && !('toJSON' in value)
@@ -60,19 +58,14 @@ const wrote = (value: unknown, depth: number, to: Writing): boolean => {
 }
 
 /**
- * A value as JSON.stringify writes it, as bytes, between others. Undefined unless it is the same again once it is
- * read, and for very deep values. The text that JSON.stringify makes, with its parts and its encoding, costs three
- * times its length of V8's heap.
+ * Writes a value as JSON.stringify does, or null where that leaves it out. Answers whether it is the same again once it
+ * is read, as far as is known: very deep values are not looked at. The text that JSON.stringify makes, with its parts
+ * and its encoding, costs three times its length of V8's heap.
  */
-export const jsonBytes = (
-  value: unknown,
-  { before = none, after = none } = {},
-): Buffer | undefined => {
-  let isWritten = false
-  const bytes = utf8Of((to) => {
-    to.put(before)
-    isWritten = wrote(value, 0, to)
-    to.put(after)
-  })
-  return isWritten ? bytes : undefined
+export const writeJson = (value: unknown, to: Writing): boolean => {
+  const before = to.length()
+  if (wrote(value, 0, to)) return true
+  to.cut(before)
+  to.write(JSON.stringify(value) ?? 'null')
+  return false
 }

@@ -79,9 +79,21 @@ export type Writing = {
   write(text: string): void
   /** Writes a text as JSON, without making that text where it is plain. */
   json(text: string): void
+  /** How many bytes were written. */
+  length(): number
+  /** Takes back all but so many of them. */
+  cut(length: number): void
 }
 
-const writing: Writing = { put, write, json }
+const writing: Writing = {
+  put,
+  write,
+  json,
+  length: () => at - from,
+  cut(length) {
+    at = from + length
+  },
+}
 
 /**
  * Many short texts as UTF-8. They are put together in memory that all share, so `compose` must not wait nor call this

@@ -6,9 +6,17 @@ import {
   type RecordedEvent,
   START,
 } from '../../ports/event-store.ts'
-import { jsonBytes } from '../../support/json-bytes.ts'
+import { writeJson } from '../../support/json-bytes.ts'
+import { utf8Of, type Writing } from '../../support/utf8.ts'
 
-type Entry = [id: string, type: string, data: unknown, metadata?: NewEvent['metadata']]
+type Metadata = NewEvent['metadata']
+/** An append as JSON; events whose metadata is that of the first leave it out. */
+type Stored = [
+  stream: string,
+  revision: number,
+  shared: Metadata,
+  events: [id: string, type: string, data: unknown, metadata?: Metadata][],
+]
 
 /** Large values come from lmdb as plain arrays. */
 export const bufferOf = (bytes: Uint8Array): Buffer =>
@@ -70,25 +78,56 @@ const readAs = (stream: string, revision: number, events: readonly NewEvent[]) =
     }),
   )
 
+/** Writes an append as JSON, as `Stored`. Answers whether its events are the same again once it is read. */
+const wroteRecord = (
+  stream: string,
+  revision: number,
+  events: readonly NewEvent[],
+  to: Writing,
+): boolean => {
+  const shared = events[0]?.metadata
+  to.write('[')
+  to.json(stream)
+  to.write(',')
+  to.write(String(revision))
+  to.write(',')
+  let same = writeJson(shared, to)
+  to.write(',[')
+  for (let n = 0; n < events.length; n++) {
+    const { id, type, data, metadata } = events[n] as NewEvent
+    to.write(n > 0 ? ',[' : '[')
+    to.json(id)
+    to.write(',')
+    to.json(type)
+    to.write(',')
+    same = writeJson(data, to) && same
+    if (metadata !== shared) {
+      to.write(',')
+      same = writeJson(metadata, to) && same
+    }
+    to.write(']')
+  }
+  to.write(']]')
+  return same
+}
+
 /** Turns events into bytes at once, so that later changes by the caller are not stored. */
 export const recordOf = (
   stream: string,
   revision: number,
   events: readonly NewEvent[],
 ): NewRecord => {
-  const shared = events[0]?.metadata
-  const entries = events.map(
-    ({ id, type, data, metadata }): Entry =>
-      metadata === shared ? [id, type, data] : [id, type, data, metadata],
-  )
-  const record = [stream, revision, shared, entries]
-  const json = jsonBytes(record, { before: noChecksum })
+  let same = false
+  const bytes = utf8Of((to) => {
+    to.put(noChecksum)
+    same = wroteRecord(stream, revision, events, to)
+  })
   return {
     stream,
     revision,
-    bytes: json ? withChecksum(json) : checksummed.encode(JSON.stringify(record)),
+    bytes: withChecksum(bytes),
     // What was decided here is not changed any more: where its bytes say just that, they are not read back.
-    events: json && events.every(isDecided) ? readAs(stream, revision, events) : undefined,
+    events: same && events.every(isDecided) ? readAs(stream, revision, events) : undefined,
     before: START,
     last: START,
   }
@@ -140,8 +179,7 @@ export const appendBytes = (record: NewRecord, events: readonly NewEvent[]): num
 
 /** The events of a record, whose last one has `position`. */
 export const eventsOf = (record: string, position: number): readonly RecordedEvent[] => {
-  const [stream, revision, shared, entries]: [string, number, NewEvent['metadata'], Entry[]] =
-    JSON.parse(record)
+  const [stream, revision, shared, entries]: Stored = JSON.parse(record)
   const first = position - entries.length + 1
   return entries.map(([id, type, data, own], n) => ({
     id,
