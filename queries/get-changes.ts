@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { shownDocument } from '../projections/projection.ts'
 import { refusal } from '../src/domain/refusal.ts'
+import { START } from '../src/ports/event-store.ts'
 import type { Document } from '../src/ports/views.ts'
 import { firstPart } from '../src/support/in-parts.ts'
 import { inTurns, sortedInTurns } from '../src/support/in-turns.ts'
@@ -25,6 +26,13 @@ export type AskedChanges = {
   limit: number
 }
 
+/** Whether the second of two moments is before the first, as far as they tell by themselves. */
+const isReversed = (from: Moment, to: Moment): boolean =>
+  (from.position ?? START) > (to.position ?? Infinity) ||
+  (from.time ?? -Infinity) > (to.time ?? Infinity)
+
+const reversed = () => refusal('invalid_query', { fields: { to: ['It is before from'] } })
+
 /**
  * The difference of two states of a read model: the documents of an organization that are not the same in
  * both, by id, as they are shown. @throws read_model_not_found, state_too_large, invalid_query
@@ -34,10 +42,10 @@ export const getChanges = ({ open, ...uses }: StateUses) => {
   const stored = storedState(uses)
   return async ({ organizationId, view, from, to, after, limit }: AskedChanges) => {
     const model = findReadModel(view)
+    if (isReversed(from, to)) throw reversed()
     const earlier = await stored(organizationId, model, from)
     const later = await stored(organizationId, model, to)
-    if (earlier.position > later.position)
-      throw refusal('invalid_query', { fields: { to: ['It is before from'] } })
+    if (earlier.position > later.position) throw reversed()
 
     const seen = (document: Document | undefined) => document && shownDocument(model, document)
     const differs = (id: string): boolean =>

@@ -17,7 +17,7 @@ const stateAt = (count: number) => async (_: string, __: unknown, position: Posi
     documents.set(id, { organization_id: organizationId, name: changes ? `${position}` : 'same' })
     documents.set(`other-${n}`, { organization_id: 'o-2', name: `${position}` })
   }
-  return { documents, position }
+  return { documents, position: at(Math.min(position, 2)) }
 }
 
 const uses = (count: number) => ({
@@ -62,6 +62,24 @@ t.test('however many documents there are, a few are compared in a turn of the lo
     t.strictSame((await changes({ ...asked, after: 'z' })).changes, [])
   })
   t.ok(turns > (3 * count) / 1_000, `${turns} turns`)
+})
+
+t.test('what ends before it begins is refused, also where nothing is between', async (t) => {
+  const asked = { organizationId, view: agents.name, limit: 1 }
+  const changes = getChanges(uses(1))
+  const times = [Date.parse('2021-01-01'), Date.parse('2020-01-01')]
+  for (const [from, to] of [
+    [{ position: at(9) }, { position: at(8) }],
+    [{ time: times[0] }, { time: times[1] }],
+    [{}, { position: at(1) }],
+  ] as const)
+    await t.rejects(changes({ ...asked, from, to }), { code: 'invalid_query' })
+  for (const [from, to] of [
+    [{ position: at(9) }, { position: at(9) }],
+    [{ position: at(9) }, {}],
+    [{ position: at(0) }, { time: times[0] }],
+  ] as const)
+    t.match(await changes({ ...asked, from, to }), { to: 2 })
 })
 
 t.test('and a few are listed and sorted in a turn', async (t) => {
