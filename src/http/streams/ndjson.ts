@@ -13,14 +13,16 @@ const csv = 'text/csv'
 const usualOf = ({ routeOptions: { config } }: FastifyRequest): string =>
   config.streams === 'always' ? 'text/event-stream' : 'application/json'
 
-const wants = (request: FastifyRequest, type: string): boolean =>
-  prefers(request.headers.accept, type, usualOf(request))
-
 /** Whether the client asks for one JSON document per line. */
-export const wantsLines = (request: FastifyRequest): boolean => wants(request, mediaType)
+export const wantsLines = (request: FastifyRequest): boolean => {
+  const { headers, routeOptions } = request
+  const others = routeOptions.config.rows ? [csv] : []
+  return prefers(headers.accept, mediaType, usualOf(request), ...others)
+}
 
 /** Whether the client asks for a table. */
-export const wantsRows = (request: FastifyRequest): boolean => wants(request, csv)
+export const wantsRows = (request: FastifyRequest): boolean =>
+  prefers(request.headers.accept, csv, usualOf(request), mediaType)
 
 /** Lines as they are sent; a HEAD request reads none, where fastify would read all and drop them. */
 export const linesBody = ({ method }: FastifyRequest, lines: Lines): Readable =>

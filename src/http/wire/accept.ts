@@ -28,9 +28,13 @@ const weightOf = (accept: string, type: string): Weight => {
 /** Whether an `Accept` header admits a media type. */
 export const admits = (accept: string, type: string): boolean => weightOf(accept, type).q > 0
 
-/** Whether an `Accept` header names a media type and wants it no less than the usual one. */
-export const prefers = (accept: string | undefined, type: string, usual: string): boolean => {
+/** Whether an `Accept` header names a media type and wants it no less than any of the others. */
+export const prefers = (
+  accept: string | undefined,
+  type: string,
+  ...others: readonly string[]
+): boolean => {
   if (!accept) return false
   const { exactness, q } = weightOf(accept, type)
-  return exactness === 3 && q > 0 && q >= weightOf(accept, usual).q
+  return exactness === 3 && q > 0 && others.every((other) => q >= weightOf(accept, other).q)
 }

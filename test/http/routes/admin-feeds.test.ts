@@ -127,6 +127,8 @@ t.test('a batch is also a table, and Accept says which is wanted', async (t) => 
     ['application/x-ndjson;q=0, */*', 'text/event-stream'],
     ['text/csv, */*', 'text/csv'],
     ['text/csv;q=0.4, text/event-stream;q=0.3', 'text/csv'],
+    ['text/csv, application/x-ndjson;q=0.5', 'text/csv'],
+    ['text/csv;q=0.5, application/x-ndjson', 'application/x-ndjson'],
     ['*/*', 'text/event-stream'],
   ] as const)
     t.equal(await typeFor(accept), type, accept)
