@@ -191,6 +191,23 @@ const connectMute = async (url: string) => {
   return socket
 }
 
+t.test('many frames at once are handled in as many turns of the event loop', async (t) => {
+  const { url } = await channel(t, {})
+  const { ws, next } = await connect(url, key)
+  await next()
+  const frames = 2_000
+  let turns = 0
+  let look = setImmediate(function again() {
+    turns++
+    look = setImmediate(again)
+  })
+  for (let n = 0; n < frames; n++) ws.send('{"type":"ping"}')
+  for (let n = 0; n < frames; n++) t.equal((await next()).type, 'pong')
+  clearImmediate(look)
+  t.ok(turns >= frames, `${turns} turns`)
+  ws.close()
+})
+
 t.test('a peer that gives no sign of life is dropped, any other is kept', async (t) => {
   const { url, served } = await channel(t, {})
   mock.timers.enable({ apis: ['setInterval'] })
