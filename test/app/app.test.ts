@@ -1,6 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { app } from '../../src/app/app.ts'
@@ -36,3 +39,22 @@ for (const [what, { env, refused }] of Object.entries(unusable))
     t.match(await opened.http.inject('/api/health'), { statusCode: 200 })
     await opened.close()
   })
+
+setFlagsFromString('--expose-gc')
+const collected: () => void = runInNewContext('gc')
+
+t.test('nothing holds an application that is closed', async (t) => {
+  const DATA_DIR = await dataDir(t)
+  const closed = async (): Promise<WeakRef<object>> => {
+    const { http, close } = await app(configFrom({ DATA_DIR }), { log, laterApart: false })
+    t.match(await http.inject('/api/health'), { statusCode: 200 })
+    await close()
+    return new WeakRef(http)
+  }
+  const http = await closed()
+  for (let n = 0; http.deref() && n < 100; n++) {
+    await setImmediate()
+    collected()
+  }
+  t.equal(http.deref(), undefined)
+})

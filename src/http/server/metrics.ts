@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { CountWaitingRuns } from '../../../queries/count-waiting-runs.ts'
 import type { Distance } from '../../ports/event-store.ts'
 import { histogram, type Observed } from './counted.ts'
@@ -24,6 +24,27 @@ type Sources = {
 /** When a store does not answer, its metric has no value and the others stay. */
 const unknown = () => Number.NaN
 
+let ofNode: Registry | undefined
+
+/**
+ * Node's own metrics, measured once in a process whatever opens there: prom-client never ends what it
+ * measures with, a timer among it.
+ */
+const nodeMetrics = (): Registry => {
+  if (ofNode) return ofNode
+  ofNode = new Registry()
+  collectDefaultMetrics({ register: ofNode })
+  return ofNode
+}
+
+const addNodeMetrics = (registry: Registry): void => {
+  const measured = nodeMetrics()
+  for (const { name } of measured.getMetricsAsArray()) {
+    const metric = measured.getSingleMetric(name)
+    if (metric) registry.registerMetric(metric)
+  }
+}
+
 /** Prometheus metrics of this process. */
 export const processMetrics = ({
   registry,
@@ -35,7 +56,7 @@ export const processMetrics = ({
   ...counts
 }: Sources) => {
   const registers = [registry]
-  collectDefaultMetrics({ register: registry })
+  addNodeMetrics(registry)
   const durations = histogram({
     name: 'reprise_http_request_duration_seconds',
     help: 'Time to answer a request, by route, method and status',
