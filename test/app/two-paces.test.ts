@@ -10,7 +10,7 @@ const checkpointOf = async ({ http }: Served, at: string): Promise<number> => {
 }
 
 t.test('what was acknowledged is in every answer that was asked for after it', async (t) => {
-  const all = await served(t)
+  const all = await served(t, {}, { laterApart: true })
   const { at } = await withOrganization(all)
   const { platform } = all
   const begun = await checkpointOf(all, at)

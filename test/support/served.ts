@@ -10,8 +10,15 @@ export const superAdminKey = 'platform-key-of-at-least-32-characters'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The whole application on new embedded stores, asked without a network. */
-export const served = async (t: Test, env: Record<string, string> = {}) => {
+/**
+ * The whole application on new embedded stores, asked without a network. A process for audits would
+ * cost each test half a second; tests of what is read there ask for it.
+ */
+export const served = async (
+  t: Test,
+  env: Record<string, string> = {},
+  { laterApart = false } = {},
+) => {
   const path = await mkdtemp(join(tmpdir(), 'reprise-'))
   const config = configFrom({
     DATA_DIR: path,
@@ -23,6 +30,7 @@ export const served = async (t: Test, env: Record<string, string> = {}) => {
   const { http, tick, close } = await app(config, {
     log: pino({ level: 'silent' }),
     positionGap: 7,
+    laterApart,
   })
   t.teardown(async () => {
     await close()

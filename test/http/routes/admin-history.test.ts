@@ -2,7 +2,7 @@ import t from 'tap'
 import { served, superAdminKey, withOrganization } from '../../support/served.ts'
 
 t.test('a read model is told as it stood at a position and at a time', async (t) => {
-  const all = await served(t)
+  const all = await served(t, {}, { laterApart: true })
   const { platform, asking, http } = all
   const { at, owner, owner_user_id } = await withOrganization(all)
   const state = `${at}/audit/state`
@@ -100,7 +100,7 @@ t.test('a read model is told as it stood at a position and at a time', async (t)
 })
 
 t.test('usage is told by day, agent, user and key', async (t) => {
-  const all = await served(t)
+  const all = await served(t, {}, { laterApart: true })
   const { platform, asking } = all
   const { at, owner, owner_user_id } = await withOrganization(all)
   const key = (await platform('POST', `${at}/api-keys`, { name: 'Chat' })).body

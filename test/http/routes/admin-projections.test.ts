@@ -5,7 +5,7 @@ import { served, withOrganization } from '../../support/served.ts'
 const projections = '/api/admin/projections'
 
 t.test('read models are listed, and rebuilt beside the live ones', async (t) => {
-  const all = await served(t)
+  const all = await served(t, {}, { laterApart: true })
   const { platform } = all
   const { at, owner } = await withOrganization(all)
   const before = await platform('GET', projections)

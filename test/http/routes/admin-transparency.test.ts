@@ -47,7 +47,7 @@ const rename = async ({ platform }: Served, at: string, times: number) => {
 }
 
 t.test('anybody who knows the key can check a history', async (t) => {
-  const all = await served(t)
+  const all = await served(t, {}, { laterApart: true })
   const { at, owner, organization_id } = await withOrganization(all)
   const read = reading(all)
   const text = async (path: string) => (await read(`${at}/audit/${path}`)).bytes.toString()
@@ -119,7 +119,7 @@ t.test('anybody who knows the key can check a history', async (t) => {
 })
 
 t.test('erasing texts changes no leaf', async (t) => {
-  const all = await served(t)
+  const all = await served(t, {}, { laterApart: true })
   const { at, key, provisioned } = await partner(all)
   const { user_id, path } = await provisioned('ann@example.com')
   const read = reading(all)
@@ -147,7 +147,7 @@ t.test('erasing texts changes no leaf', async (t) => {
 })
 
 t.test('what is asked for wrongly is refused, and what is not yours', async (t) => {
-  const all = await served(t)
+  const all = await served(t, {}, { laterApart: true })
   const { platform, asking } = all
   const { at, owner } = await withOrganization(all)
   for (const query of [

@@ -24,7 +24,7 @@ type Event = {
 
 /** An organization, and what the platform did to its owner. */
 const withHistory = async (t: Parameters<typeof served>[0]) => {
-  const all = await served(t)
+  const all = await served(t, {}, { laterApart: true })
   const organization = await withOrganization(all)
   const { platform } = all
   const user = `/api/admin/users/${organization.owner_user_id}`
@@ -205,7 +205,7 @@ t.test("nobody but the platform reads the platform's history", async (t) => {
 })
 
 t.test('every audit route of an organization has its twin', async (t) => {
-  const { http } = await served(t)
+  const { http } = await served(t, {}, { laterApart: true })
   await http.ready()
   const { paths } = (await http.inject('/api/openapi.json')).json()
   const under = (path: string) =>
