@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { WebSocket } from '@fastify/websocket'
 
 /** What a conversation sees of its socket. */
@@ -133,8 +132,8 @@ export const heartbeat = (socket: WebSocket, everyMs: number): void => {
 }
 
 /**
- * Takes a client's frames in order, each in a turn of the event loop of its own, as one read brings
- * thousands; and reads the next when they are handled and there is room to answer.
+ * Takes a client's frames in order, and reads the next when one is handled and there is room to
+ * answer.
  */
 export const listen = (
   socket: WebSocket,
@@ -142,17 +141,10 @@ export const listen = (
   take: (text: string | undefined) => Promise<void>,
 ): void => {
   let pending = 0
-  let taken = Promise.resolve()
-  const inTurn = async (text: string | undefined): Promise<void> => {
-    await nextTurn()
-    await take(text)
-  }
   socket.on('message', async (data, isBinary) => {
     pending++
     socket.pause()
-    const text = isBinary ? undefined : data.toString()
-    taken = taken.then(() => inTurn(text))
-    await taken
+    await take(isBinary ? undefined : data.toString())
     await connection.room()
     if (--pending === 0) socket.resume()
   })
