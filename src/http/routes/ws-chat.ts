@@ -44,7 +44,8 @@ export const wsChatRoutes =
     const goodbyes = new Set<() => Promise<void>>()
 
     await http.register(websocket, {
-      options: { maxPayload, server: upgradesAt(url, http.server) },
+      // One read may bring thousands of frames: each is told in a turn of the event loop of its own.
+      options: { maxPayload, allowSynchronousEvents: false, server: upgradesAt(url, http.server) },
       errorHandler(err, socket, { log }) {
         log.info({ err }, 'a socket failed')
         socket.close(unexpected)

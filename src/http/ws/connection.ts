@@ -77,6 +77,9 @@ export const connectionOver = (socket: WebSocket, within: SocketTimes): SocketCo
   }
 }
 
+/** What tells that a frame has arrived whole. */
+const frameSigns = ['message', 'ping', 'pong'] as const
+
 /** Close code "message too big" (RFC 6455). */
 const tooBig = 1009
 
@@ -91,26 +94,28 @@ export const boundStranger = (
   stranger: { most: number; isKnown(): boolean },
 ): void => {
   let bytes = 0
-  let wholeSeen = false
   const whole = () => {
-    wholeSeen = true
+    bytes = 0
   }
-  const count = (chunk: Buffer) => {
-    if (stranger.isKnown()) {
-      raw.off('data', count)
-      socket.off('message', whole)
-      return
-    }
-    bytes = wholeSeen ? 0 : bytes + chunk.length
-    wholeSeen = false
-    if (bytes <= stranger.most) return
+  const stop = () => {
+    bytes = 0
     raw.off('data', count)
+    for (const sign of frameSigns) socket.off(sign, whole)
+  }
+  const look = () => {
+    if (stranger.isKnown()) return stop()
+    if (bytes <= stranger.most) return
+    stop()
     connection.close(tooBig, 'Before authentication a frame is at most 16 KB')
     socket.pause()
   }
-  // The socket's own listener came first: what is whole in this chunk was seen already.
+  const count = (chunk: Buffer) => {
+    bytes += chunk.length
+    // The socket's own listener came first: the next whole frame, if it is here, is told before.
+    setImmediate(look)
+  }
   raw.on('data', count)
-  socket.on('message', whole)
+  for (const sign of frameSigns) socket.on(sign, whole)
 }
 
 /** Pings at every beat; a client that has sent nothing since the last ping is disconnected. */
@@ -119,7 +124,7 @@ export const heartbeat = (socket: WebSocket, everyMs: number): void => {
   const hear = () => {
     heard = true
   }
-  for (const sign of ['pong', 'ping', 'message'] as const) socket.on(sign, hear)
+  for (const sign of frameSigns) socket.on(sign, hear)
   const beat = setInterval(() => {
     // While reading is paused, nothing from the client arrives.
     if (socket.isPaused) heard = true

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { refusal } from '../../domain/refusal.ts'
 import type { Access, FindAccess } from '../../security/access.ts'
@@ -111,14 +110,9 @@ export const conversation = (
   if (last) admitted(last)
 
   return {
-    /**
-     * Takes a frame, in order, and in a turn of the event loop of its own: one read may bring thousands. Undefined: it
-     * was not text. Never rejects.
-     */
+    /** Takes a frame, in order. Undefined: it was not text. Never rejects. */
     take(text: string | undefined): Promise<void> {
-      taken = taken
-        .then(() => nextTurn())
-        .then(() => (connection.gone.aborted ? undefined : handle(text)))
+      taken = taken.then(() => (connection.gone.aborted ? undefined : handle(text)))
       return taken
     },
     /** The key that was used last, for the log. */

@@ -191,20 +191,46 @@ const connectMute = async (url: string) => {
   return socket
 }
 
-t.test('many frames at once are handled in as many turns of the event loop', async (t) => {
-  const { url } = await channel(t, {})
-  const { ws, next } = await connect(url, key)
-  await next()
-  const frames = 2_000
+/** How many turns the event loop takes meanwhile. */
+const turnsOf = async (work: () => Promise<void>): Promise<number> => {
   let turns = 0
   let look = setImmediate(function again() {
     turns++
     look = setImmediate(again)
   })
-  for (let n = 0; n < frames; n++) ws.send('{"type":"ping"}')
-  for (let n = 0; n < frames; n++) t.equal((await next()).type, 'pong')
+  await work()
   clearImmediate(look)
-  t.ok(turns >= frames, `${turns} turns`)
+  return turns
+}
+
+const flood = 2_000
+
+for (const kind of ['ping', 'pong'] as const)
+  t.test(`many frames at once, a ${kind} each, take as many turns of the event loop`, async (t) => {
+    const { url, served } = await channel(t, {})
+    const { ws, next, send } = await connect(url, key)
+    await next()
+    let seen = 0
+    served().on(kind, () => seen++)
+    const turns = await turnsOf(async () => {
+      for (let n = 0; n < flood; n++) ws[kind]()
+      send({ type: 'ping' })
+      t.equal((await next()).type, 'pong')
+    })
+    t.equal(seen, flood)
+    t.ok(turns >= flood, `${turns} turns`)
+    ws.close()
+  })
+
+t.test('many messages at once take as many turns of the event loop', async (t) => {
+  const { url } = await channel(t, {})
+  const { ws, next, send } = await connect(url, key)
+  await next()
+  const turns = await turnsOf(async () => {
+    for (let n = 0; n < flood; n++) send({ type: 'ping' })
+    for (let n = 0; n < flood; n++) t.equal((await next()).type, 'pong')
+  })
+  t.ok(turns >= flood, `${turns} turns`)
   ws.close()
 })
 
