@@ -21,8 +21,9 @@ const bulk = { afterMs: 10_000, changes: 32_768, bytes: 32 * 1024 * 1024 }
 /** So many of a table that grows do not wait for more: they would but outlive the garbage collector's young generation. */
 const ofGrowth = 512
 
-/** How long a write holds the event loop at a time, in milliseconds. */
+/** How long a write holds the event loop at a time, and leaves it to others where there is no hurry, in milliseconds. */
 const sliceMs = 4
+const restMs = 8
 /** After so many documents or entries it looks at the clock. */
 const sliceSteps = 4
 
@@ -65,6 +66,7 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
   /** When the timer ends. */
   let due = 0
   let slice: NodeJS.Immediate | undefined
+  let rest: NodeJS.Timeout | undefined
   let refused = false
 
   const start = (tables: readonly Table[], isBulk: boolean): Open => {
@@ -125,8 +127,10 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
   const stopTimers = () => {
     clearTimeout(timer)
     clearImmediate(slice)
+    clearTimeout(rest)
     timer = undefined
     slice = undefined
+    rest = undefined
   }
 
   const write = (isBulk = false) => {
@@ -147,20 +151,42 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
     return tables
   }
 
-  /** Writes the tables that are due, for a while in each turn of the event loop. */
+  /** A few tables at most: what waits in all is not counted besides. */
+  const isFull = (most: typeof bulk): boolean => {
+    let changes = 0
+    let bytes = 0
+    for (const [{ changed }, own] of dirty) {
+      changes += changed.size
+      bytes += own
+    }
+    return changes >= most.changes || bytes >= most.bytes
+  }
+
+  /** Whether somebody waits, or as much waits again as is to be written. */
+  const isUrgent = (): boolean => waiting.length > 0 || isFull(usual)
+
+  const writeSlice = () => {
+    slice = undefined
+    rest = undefined
+    const until = now() + sliceMs
+    try {
+      while ((open || late.size > 0) && advance(nextOnes(), { until }) && now() < until);
+    } catch (error) {
+      // The next commit tries again.
+      if (error instanceof StoreDamaged) onDamage(error)
+      return
+    }
+    if (!open && late.size === 0) return
+    if (isUrgent()) slice = setImmediate(writeSlice)
+    else rest = setTimeout(writeSlice, restMs).unref()
+  }
+
+  /** Writes the tables that are due, for a while at a time. */
   const writeInSlices = () => {
-    slice ??= setImmediate(() => {
-      slice = undefined
-      const until = now() + sliceMs
-      try {
-        while ((open || late.size > 0) && advance(nextOnes(), { until }) && now() < until);
-      } catch (error) {
-        // The next commit tries again.
-        if (error instanceof StoreDamaged) onDamage(error)
-        return
-      }
-      if (open || late.size > 0) writeInSlices()
-    })
+    if (rest && !isUrgent()) return
+    clearTimeout(rest)
+    rest = undefined
+    slice ??= setImmediate(writeSlice)
   }
 
   const writeSoon = (afterMs: number) => {
@@ -173,17 +199,6 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
       for (const table of dirty.keys()) late.add(table)
       if (late.size > 0) writeInSlices()
     }, afterMs).unref()
-  }
-
-  /** A few tables at most: what waits in all is not counted besides. */
-  const isFull = (most: typeof bulk): boolean => {
-    let changes = 0
-    let bytes = 0
-    for (const [{ changed }, own] of dirty) {
-      changes += changed.size
-      bytes += own
-    }
-    return changes >= most.changes || bytes >= most.bytes
   }
 
   return {
@@ -201,10 +216,11 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
         return undefined
       }
       if (table.changed.size > 0) late.add(table)
-      writeInSlices()
-      return new Promise((resolve, reject) => {
+      const written = new Promise<void>((resolve, reject) => {
         waiting.push({ resolve, reject })
       })
+      writeInSlices()
+      return written
     },
 
     /** Gives up what waits: the file is dropped. */

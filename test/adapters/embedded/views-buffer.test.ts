@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { viewsBuffer } from '../../../src/adapters/embedded/views-buffer.ts'
@@ -64,7 +65,10 @@ const opened = async (t: Test) => {
     total: (table: typeof tallies) =>
       reader.find(table, { index: 'by_group', equals: ['all'], limit: 0 }).total,
     stored: (table: typeof tallies) => catalog.checkpoint(table),
-    close: () => env.close(),
+    async close() {
+      buffer.discard()
+      await env.close()
+    },
   }
 }
 
@@ -101,6 +105,46 @@ t.test('a large write takes many turns of the event loop, a few puts in each', a
   await close()
 })
 
+t.test('what nobody waits for leaves the loop to others in between', async (t) => {
+  const { buffer, tallies, take, putsOf, stored, close } = await opened(t)
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const someTurns = async () => {
+    for (let turns = 0; turns < 5; turns++) await setImmediate()
+    return putsOf()
+  }
+  take(tallies, 1)
+  t.equal(await someTurns(), 0)
+  mock.timers.tick(1_000)
+  const first = await someTurns()
+  t.ok(first > 0 && first <= 20, `${first} puts`)
+  take(tallies, 2, 10)
+  t.equal(await someTurns(), first, 'nothing more, whatever else is taken')
+  mock.timers.tick(8)
+  const second = await someTurns()
+  t.ok(second > first && second <= 2 * first, `${second} puts`)
+  const waits = buffer.written(tallies)
+  t.ok((await someTurns()) > 2 * second, 'more at once where somebody waits')
+  await waits
+  t.equal(stored(tallies), 1)
+  mock.timers.reset()
+  await close()
+})
+
+t.test('nor does what grows faster than it is written', async (t) => {
+  const { tallies, others, take, putsOf, close } = await opened(t)
+  mock.timers.enable({ apis: ['setTimeout'] })
+  take(tallies, 1)
+  mock.timers.tick(1_000)
+  await setImmediate()
+  await setImmediate()
+  const first = putsOf()
+  take(others, 1, many, 10 * 1024 * 1024)
+  for (let turns = 0; turns < 5; turns++) await setImmediate()
+  t.ok(putsOf() > 3 * first, `${putsOf()} puts`)
+  mock.timers.reset()
+  await close()
+})
+
 t.test('a write that fails in the middle leaves nothing, and all of it waits again', async (t) => {
   const { buffer, tallies, take, failAt, mend, total, stored, close } = await opened(t)
   take(tallies, 1, 10)
@@ -124,7 +168,7 @@ t.test('a write that fails in the middle leaves nothing, and all of it waits aga
 t.test('damage that a write meets is told, also where nobody waits for it', async (t) => {
   const { tallies, take, failAt, damage, stored, close } = await opened(t)
   const error = new StoreDamaged('a page')
-  failAt(100, error)
+  failAt(10, error)
   take(tallies, 1, many, 10 * 1024 * 1024)
   t.strictSame(damage, [])
   for (let turns = 0; turns < 10; turns++) await setImmediate()

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Key } from 'lmdb'
@@ -107,8 +108,12 @@ t.test('what waits is bounded by its bytes; what is written waits no more', asyn
   const commit = async (view: string, n: number) => {
     const changes = [{ id: `${n}`, document: { group: 'all', n, text } }]
     await views.commit([{ view, changes, position: at(n) }])
-    for (let turns = 0; turns < 20; turns++) await setImmediate()
+    for (let turns = 0; turns < 20; turns++) {
+      mock.timers.tick(8)
+      await setImmediate()
+    }
   }
+  mock.timers.enable({ apis: ['setTimeout'] })
   const before = entries()
   await commit('tallies', 1)
   t.equal(entries(), before, '5 MB wait')
@@ -116,6 +121,7 @@ t.test('what waits is bounded by its bytes; what is written waits no more', asyn
   t.equal(entries(), before + 8, 'all of 10 MB is written')
   await commit('tallies', 3)
   t.equal(entries(), before + 8, '5 MB wait again')
+  mock.timers.reset()
   await views.close()
 })
 
