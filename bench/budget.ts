@@ -8,7 +8,9 @@ import { countNames, providerBudget, turnBudget } from './turn-budget.ts'
 /** What a turn is to allocate where many run at once: what waits for commits is then shared. */
 const bytesTogether = 100_000
 
-const how = { warmUp: 2_000, turns: 2_000 }
+const alone = { warmUp: 2_000, turns: 2_000, atOnce: 1 }
+/** Seconds of them: views are written about once a second. */
+const together = { warmUp: 2_000, turns: 10_000, atOnce: 64 }
 
 /** Turns through a provider that answers at once. */
 const throughProvider = async (place: Place) => {
@@ -21,8 +23,8 @@ const throughProvider = async (place: Place) => {
   const chats = tenants.map((tenant) => chatRequest(tenant))
   try {
     return {
-      alone: await turnCounts(product, chats, { ...how, atOnce: 1 }),
-      together: await turnCounts(product, chats, { ...how, atOnce: 64 }),
+      one: await turnCounts(product, chats, alone),
+      many: await turnCounts(product, chats, together),
     }
   } finally {
     await Promise.all([product, provider].map((server) => server.stop()))
@@ -38,9 +40,9 @@ export const benchBudget: Section = async (place) => {
   const chats = tenants.map((tenant) => chatRequest(tenant))
   const streams = tenants.map((tenant) => chatRequest(tenant, { stream: true }))
   try {
-    const alone = await turnCounts(product, chats, { ...how, atOnce: 1 })
-    const together = await turnCounts(product, chats, { ...how, atOnce: 64 })
-    const streamed = await turnCounts(product, streams, { ...how, atOnce: 64 })
+    const one = await turnCounts(product, chats, alone)
+    const many = await turnCounts(product, chats, together)
+    const streamed = await turnCounts(product, streams, together)
     const provider = await throughProvider(place)
     const names = Object.keys(turnBudget) as TurnCount[]
     return names.flatMap((name): Measured[] => {
@@ -50,17 +52,17 @@ export const benchBudget: Section = async (place) => {
         unit: '',
       })
       return [
-        { ...named('turn, one at a time', alone[name]), aim: { most: turnBudget[name] } },
+        { ...named('turn, one at a time', one[name]), aim: { most: turnBudget[name] } },
         {
-          ...named('turn, 64 at once', together[name]),
+          ...named('turn, 64 at once', many[name]),
           ...(name === 'bytes' ? { aim: { most: bytesTogether } } : {}),
         },
         named('streamed turn, 64 at once', streamed[name]),
         {
-          ...named('turn through a provider, one at a time', provider.alone[name]),
+          ...named('turn through a provider, one at a time', provider.one[name]),
           aim: { most: providerBudget[name] },
         },
-        named('turn through a provider, 64 at once', provider.together[name]),
+        named('turn through a provider, 64 at once', provider.many[name]),
       ]
     })
   } finally {

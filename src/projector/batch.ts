@@ -3,7 +3,7 @@ import { latest } from '../domain/event.ts'
 import { type LogBatch, StoreUnavailable } from '../ports/event-store.ts'
 import type { Commit, Document, DocumentChange, Views } from '../ports/views.ts'
 import { folded } from './fold.ts'
-import { batchRouter, type Cursor, type RoutedBatch } from './router.ts'
+import { batchRouter, type Cursor, type RoutedBatch, type RoutedEvent } from './router.ts'
 
 /** Where a projection's documents are read and written: one generation of the views, or memory. */
 export type ProjectionStore = {
@@ -27,7 +27,9 @@ const noDocuments: ReadonlyMap<string, Document> = new Map()
 /** The documents that a batch is about. */
 const idsIn = ({ steps, groups }: RoutedBatch): string[] => {
   const ids: string[] = groups ? [...groups.keys()] : []
-  for (const { ids: own } of steps) {
+  // By index: an iterator makes an object for each step.
+  for (let n = 0; n < steps.length; n++) {
+    const { ids: own } = steps[n] as RoutedEvent
     // The events of one append follow each other, and are mostly about the same document.
     if (typeof own === 'string') {
       if (own !== ids.at(-1)) ids.push(own)
@@ -41,8 +43,11 @@ const fetched = async (
   { name }: AnyProjection,
   routed: RoutedBatch,
 ): Promise<ReadonlyMap<string, Document>> => {
-  for (const { clear } of routed.steps)
+  const { steps } = routed
+  for (let n = 0; n < steps.length; n++) {
+    const { clear } = steps[n] as RoutedEvent
     if (clear) clear.stored = await projectionStore.idsOf(name, clear.index, clear.equals)
+  }
   const ids = idsIn(routed)
   return ids.length > 0 ? projectionStore.load(name, ids) : noDocuments
 }

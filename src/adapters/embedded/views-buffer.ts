@@ -24,8 +24,6 @@ const ofGrowth = 512
 /** How long a write holds the event loop at a time, and leaves it to others where there is no hurry, in milliseconds. */
 const sliceMs = 4
 const restMs = 8
-/** After so many documents or entries it looks at the clock. */
-const sliceSteps = 4
 
 /** So many changes of small tables share a transaction. */
 const together = 1_024
@@ -91,8 +89,7 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
 
   /** Whether all steps were taken before a time. */
   const finished = ({ writing: { steps } }: Open, until: number): boolean => {
-    for (let taken = 1; !steps.next().done; taken++)
-      if (taken % sliceSteps === 0 && now() >= until) return false
+    while (!steps.next().done) if (now() >= until) return false
     return true
   }
 

@@ -11,6 +11,9 @@ import { documentKey, type Part, placesIn } from './views-keys.ts'
 /** So many totals of indexes are kept in memory. */
 const keptTotals = 20_000
 
+/** How many documents or entries a step of a write has. */
+const ofStep = 4
+
 /** A generation of a read model: what is stored, and what is not written yet. */
 export type Table = StoredTable & {
   places: readonly (StoredIndex & ReturnType<typeof placesIn>)[]
@@ -169,7 +172,7 @@ export const viewsWriting = (db: ViewsDatabase) => {
 
     /**
      * What the tables have changed is now to be written: documents, entries, totals and checkpoints, in the order of their
-     * keys. One step writes a document or an entry; after the last, `commit` it. `bulk`: documents are not likely to be
+     * keys, a few in a step; after the last, `commit` it. `bulk`: documents are not likely to be
      * changed again soon, so they are not kept in memory.
      */
     begin(tables: readonly Table[], bulk: boolean): Writing {
@@ -186,21 +189,25 @@ export const viewsWriting = (db: ViewsDatabase) => {
 
       function* steps(): Generator<undefined> {
         const deltas = new Map<string, Delta>()
+        let written = 0
         for (const one of begun) {
           const { table, checkpoint } = one
           if (table.writing.size > 0) {
             const before = deltas.size
             one.changes = changesIn(table)
             const added = table.places.map((): Part[][] => [])
-            for (const change of one.changes) {
-              writeDocument(table, change, deltas, added)
-              yield
+            // By index: an iterator makes an object for each.
+            for (let n = 0; n < one.changes.length; n++) {
+              writeDocument(table, one.changes[n] as Change, deltas, added)
+              if (++written % ofStep === 0) yield
             }
-            for (const entries of added)
-              for (const entry of entries.sort(byKey)) {
-                db.putSync(entry as Key, null)
-                yield
+            for (const entries of added) {
+              entries.sort(byKey)
+              for (let n = 0; n < entries.length; n++) {
+                db.putSync(entries[n] as Key, null)
+                if (++written % ofStep === 0) yield
               }
+            }
             table.grows = isGrowth(one.changes, deltas.size - before)
           }
           db.putSync(checkpointKey(table), checkpoint)
