@@ -2,6 +2,10 @@ type Weight = { exactness: number; q: number }
 
 const none: Weight = { exactness: 0, q: 0 }
 
+/** So many ranges of a header are looked at, and so much of each: a header of 16 KB may have thousands. */
+const mostRanges = 64
+const mostParts = 16
+
 /** How exactly a media range names a type; 0: not at all. */
 const exactnessOf = (range: string, type: string): number => {
   if (range === type) return 3
@@ -17,8 +21,8 @@ const qOf = (parameters: readonly string[]): number => {
 /** What an `Accept` header says of a media type: the most exact range decides (RFC 9110, 12.5.1). */
 const weightOf = (accept: string, type: string): Weight => {
   let best = none
-  for (const part of accept.toLowerCase().split(',')) {
-    const [range = '', ...parameters] = part.split(';').map((one) => one.trim())
+  for (const part of accept.toLowerCase().split(',', mostRanges)) {
+    const [range = '', ...parameters] = part.split(';', mostParts).map((one) => one.trim())
     const exactness = exactnessOf(range, type)
     if (exactness > best.exactness) best = { exactness, q: qOf(parameters) }
   }

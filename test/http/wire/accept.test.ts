@@ -21,3 +21,14 @@ t.test('a type is preferred that is named and wanted no less than the usual one'
   for (const accept of [undefined, '', '*/*', json, `${lines};q=0`, `${lines};q=0.5, ${json}`])
     t.notOk(prefers(accept, lines, json), String(accept))
 })
+
+t.test(
+  'more ranges than a client has use for are not looked at, nor more parameters',
+  async (t) => {
+    const many = (count: number, separator: string) => Array(count).fill('a/b').join(separator)
+    t.ok(admits(`${many(63, ',')},${json}`, json))
+    t.notOk(admits(`${many(64, ',')},${json}`, json))
+    t.notOk(admits(`${json};${many(14, ';')};q=0`, json))
+    t.ok(admits(`${json};${many(15, ';')};q=0`, json))
+  },
+)
