@@ -18,7 +18,10 @@ const usual = { afterMs: 1_000, changes: 8_192, bytes: 8 * 1024 * 1024 }
  */
 const bulk = { afterMs: 10_000, changes: 32_768, bytes: 32 * 1024 * 1024 }
 
-/** So many of a table that grows do not wait for more: they would but outlive the garbage collector's young generation. */
+/**
+ * So many of a table that grows or is rebuilt do not wait for more. They would but outlive the garbage collector's young
+ * generation, and a commit, which is in one piece, takes as long as there is much. With twice as many there is a hurry.
+ */
 const ofGrowth = 512
 
 /** How long a write holds the event loop at a time, and leaves it to others where there is no hurry, in milliseconds. */
@@ -159,8 +162,15 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
     return changes >= most.changes || bytes >= most.bytes
   }
 
-  /** Whether somebody waits, or as much waits again as is to be written. */
-  const isUrgent = (): boolean => waiting.length > 0 || isFull(usual)
+  const hasGrown = ({ changed, grows, rebuilt }: Table, times = 1): boolean =>
+    (grows || rebuilt) && changed.size >= times * ofGrowth
+
+  /** Whether somebody waits, or more waits than is to be written at once. */
+  const isUrgent = (): boolean => {
+    if (waiting.length > 0) return true
+    for (const table of dirty.keys()) if (hasGrown(table, 2)) return true
+    return isFull(usual)
+  }
 
   const writeSlice = () => {
     slice = undefined
@@ -198,26 +208,40 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
     }, afterMs).unref()
   }
 
+  /**
+   * Writes what waits of one table, so that its indexes have it. Undefined where they have; else ask again once it
+   * resolves. @throws StoreUnavailable, StoreDamaged
+   */
+  const written = (table: Table): Promise<void> | undefined => {
+    if (table.changed.size === 0 && table.writing.size === 0) return undefined
+    if (!open && table.changed.size <= soon) {
+      advance([table])
+      return undefined
+    }
+    if (table.changed.size > 0) late.add(table)
+    const ended = new Promise<void>((resolve, reject) => {
+      waiting.push({ resolve, reject })
+    })
+    writeInSlices()
+    return ended
+  }
+
   return {
     /** Writes all that waits. @throws StoreUnavailable; the changes then stay in memory */
     write: () => write(),
 
+    written,
+
     /**
-     * Writes what waits of one table, so that its indexes have it. Undefined where they have; else ask again once it
-     * resolves. @throws StoreUnavailable, StoreDamaged
+     * Writes what waits of all tables, for a while in each turn of the event loop; what comes meanwhile may still wait.
+     * @throws StoreUnavailable, StoreDamaged
      */
-    written(table: Table): Promise<void> | undefined {
-      if (table.changed.size === 0 && table.writing.size === 0) return undefined
-      if (!open && table.changed.size <= soon) {
-        advance([table])
-        return undefined
+    async writtenInSlices(): Promise<void> {
+      for (const table of [...dirty.keys()]) {
+        // The write under way, then that of the table.
+        await written(table)
+        await written(table)
       }
-      if (table.changed.size > 0) late.add(table)
-      const written = new Promise<void>((resolve, reject) => {
-        waiting.push({ resolve, reject })
-      })
-      writeInSlices()
-      return written
     },
 
     /** Gives up what waits: the file is dropped. */
@@ -258,14 +282,15 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
     taken({ more = false } = {}) {
       if (isFull(bulk)) return write(more)
       if (more) {
-        const grown = [...dirty.keys()].filter(
-          ({ grows, changed }) => grows && changed.size >= ofGrowth,
-        )
+        const grown = [...dirty.keys()].filter((table) => hasGrown(table))
         if (grown.length > 0) {
           if (open) advance([])
           advance(grown, { isBulk: true })
         }
-      } else if (isFull(usual)) for (const table of dirty.keys()) late.add(table)
+      } else {
+        const all = isFull(usual)
+        for (const table of dirty.keys()) if (all || hasGrown(table)) late.add(table)
+      }
       if (late.size > 0) writeInSlices()
       if (dirty.size > 0) writeSoon(more ? bulk.afterMs : usual.afterMs)
     },

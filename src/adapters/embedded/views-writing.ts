@@ -26,11 +26,13 @@ export type Table = StoredTable & {
   written: ReadonlyMap<string, Document>
   /** Whether the last write had mostly new documents, and changed few totals: it would have gained little by waiting. */
   grows: boolean
+  /** Whether it is of a rebuild: all of the log is folded into it, while others have the event loop too. */
+  rebuilt: boolean
 }
 
 const none: ReadonlyMap<string, Document> = new Map()
 
-export const tableOf = (stored: StoredTable, checkpoint: Position): Table => ({
+export const tableOf = (stored: StoredTable, checkpoint: Position, rebuilt = false): Table => ({
   ...stored,
   places: Object.values(stored.indexes).map((index) => ({ ...index, ...placesIn(index) })),
   checkpoint,
@@ -38,6 +40,7 @@ export const tableOf = (stored: StoredTable, checkpoint: Position): Table => ({
   writing: none,
   written: none,
   grows: false,
+  rebuilt,
 })
 
 /** Gives different texts for keys whose parts differ only in type. */

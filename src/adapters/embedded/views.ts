@@ -55,8 +55,8 @@ export const embeddedViews = (
   let renewing: Promise<void> | undefined
   let cleaning = Promise.resolve()
 
-  const opened = (stored: Parameters<typeof tableOf>[0]) =>
-    tableOf(stored, on.catalog.checkpoint(stored))
+  const opened = (stored: Parameters<typeof tableOf>[0], rebuilt = false) =>
+    tableOf(stored, on.catalog.checkpoint(stored), rebuilt)
 
   const modelOf = (view: string): Model => {
     const model = models.get(view)
@@ -141,6 +141,12 @@ export const embeddedViews = (
       return on.buffer.written(table)?.then(() => indexed(tableOf, read), fail) ?? read(table)
     })
 
+  /** Does what needs everything to be written: most of it is before, in slices. */
+  const afterWrite = async (work: () => void): Promise<void> => {
+    await attempt(() => on.buffer.writtenInSlices().catch(fail))
+    await attempt(work)
+  }
+
   async function* all(view: string) {
     const batches = await indexed(
       () => shown(view),
@@ -166,7 +172,7 @@ export const embeddedViews = (
             spec,
             dueAt: START,
             live: opened(live),
-            ...(rebuild && { rebuild: opened(rebuild) }),
+            ...(rebuild && { rebuild: opened(rebuild, true) }),
           })
         })
       await declare().catch(async (error) => {
@@ -226,19 +232,20 @@ export const embeddedViews = (
       }),
 
     beginRebuild: (view) =>
-      attempt(() => {
+      afterWrite(() => {
         const { rebuild: _, ...model } = modelOf(view)
         on.buffer.write()
-        models.set(view, { ...model, rebuild: opened(on.catalog.beginRebuild(model.spec)) })
+        models.set(view, { ...model, rebuild: opened(on.catalog.beginRebuild(model.spec), true) })
         clean()
       }),
 
     swap: (view) =>
-      attempt(() => {
+      afterWrite(() => {
         const { spec, dueAt } = modelOf(view)
         const rebuild = generationOf(view, 'rebuild')
         on.buffer.write()
         on.catalog.swap(view)
+        rebuild.rebuilt = false
         models.set(view, { spec, dueAt, live: rebuild })
         clean()
       }),

@@ -145,6 +145,53 @@ t.test('nor does what grows faster than it is written', async (t) => {
   await close()
 })
 
+t.test(
+  'of a table that grows or is rebuilt a few hundred changes are written at once',
+  async (t) => {
+    const { tallies, others, take, stored, close } = await opened(t)
+    mock.timers.enable({ apis: ['setTimeout'] })
+    const aWhile = async () => {
+      for (let turns = 0; turns < 200; turns++) {
+        mock.timers.tick(1)
+        await setImmediate()
+      }
+    }
+    tallies.rebuilt = true
+    take(tallies, 1, 511)
+    take(others, 1, 600)
+    await aWhile()
+    t.strictSame([stored(tallies), stored(others)], [START, START], 'all wait')
+    take(tallies, 2, 512)
+    others.grows = true
+    await aWhile()
+    t.equal(stored(tallies), START, 'they are being written, with others in between')
+    take(tallies, 3, 1_024)
+    await aWhile()
+    t.strictSame([stored(tallies), stored(others)], [2, 1], 'with as many again there is a hurry')
+    mock.timers.reset()
+    await close()
+  },
+)
+
+t.test('all that waits is written a few puts at a time too', async (t) => {
+  const { buffer, tallies, others, take, putsOf, stored, close } = await opened(t)
+  take(tallies, 1)
+  take(others, 1)
+  let over = false
+  const all = buffer.writtenInSlices().then(() => {
+    over = true
+  })
+  const ofTurns: number[] = []
+  for (let before = 0; !over; before = putsOf()) {
+    await setImmediate()
+    ofTurns.push(putsOf() - before)
+  }
+  await all
+  t.strictSame([stored(tallies), stored(others)], [1, 1])
+  t.ok(Math.max(...ofTurns) <= 20, `${ofTurns}`)
+  await close()
+})
+
 t.test('a write that fails in the middle leaves nothing, and all of it waits again', async (t) => {
   const { buffer, tallies, take, failAt, mend, total, stored, close } = await opened(t)
   take(tallies, 1, 10)
