@@ -5,6 +5,7 @@ import { getState } from '../../queries/get-state.ts'
 import type { Position } from '../../src/domain/event.ts'
 import type { Document } from '../../src/ports/views.ts'
 import { at } from '../support/positions.ts'
+import { turnsOf } from '../support/turns-of.ts'
 
 const organizationId = 'o-1'
 
@@ -26,18 +27,6 @@ const uses = (count: number) => ({
   head: async () => at(2),
   open: async () => undefined,
 })
-
-/** How many turns of the event loop something takes. */
-const turnsOf = async (work: () => Promise<unknown>): Promise<number> => {
-  let turns = 0
-  let next = setImmediate(function look() {
-    turns++
-    next = setImmediate(look)
-  })
-  await work()
-  clearImmediate(next)
-  return turns
-}
 
 t.test('however many documents there are, a few are compared in a turn of the loop', async (t) => {
   const count = 20_000

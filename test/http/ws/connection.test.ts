@@ -15,6 +15,7 @@ import { watchAccess } from '../../../src/security/watch-access.ts'
 import type { LiveTurn } from '../../../src/turns/turn.ts'
 import { turnLog } from '../../../src/turns/turn-log.ts'
 import { channelOf, connect, type Sent } from '../../support/socket.ts'
+import { turnsOf } from '../../support/turns-of.ts'
 
 const access: Access = {
   kind: 'organization',
@@ -189,18 +190,6 @@ const connectMute = async (url: string) => {
   socket.write(`${head.join('\r\n')}\r\n\r\n`)
   await once(socket, 'data')
   return socket
-}
-
-/** How many turns the event loop takes meanwhile. */
-const turnsOf = async (work: () => Promise<void>): Promise<number> => {
-  let turns = 0
-  let look = setImmediate(function again() {
-    turns++
-    look = setImmediate(again)
-  })
-  await work()
-  clearImmediate(look)
-  return turns
 }
 
 const flood = 2_000
