@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Request } from 'autocannon'
 import { Pool } from 'undici'
 import { v7 as uuid } from 'uuid'
@@ -11,6 +12,8 @@ import { openWriting } from './tenants.ts'
 import { makeWorkers, type Worker } from './working-agents.ts'
 
 const concurrency = 32
+/** After so many milliseconds it is looked again whether connections are closed. */
+const closingMs = 20
 
 export type Kind = keyof Worker['agents']
 
@@ -100,11 +103,14 @@ export const concurrently = async (
   await Promise.all(Array.from({ length: concurrency }, worker))
 }
 
-/** What a server keeps that was started with `counting/preload.js`. */
+/** What a server keeps that was started with `counting/preload.js`, once the connections that are closing are closed. */
 export const heldBy = async ({ child }: Serving): Promise<Held> => {
-  child.send('held')
-  const [answer] = await once(child, 'message')
-  return answer
+  for (;;) {
+    child.send('held')
+    const [held]: Held[] = await once(child, 'message')
+    if (held && !held.resources.SimpleShutdownWrap) return held
+    await pause(closingMs)
+  }
 }
 
 /** Begins so many runs that wait until somebody agrees to a call. */
