@@ -18,11 +18,14 @@ const usual = { afterMs: 1_000, changes: 8_192, bytes: 8 * 1024 * 1024 }
  */
 const bulk = { afterMs: 10_000, changes: 32_768, bytes: 32 * 1024 * 1024 }
 
-/**
- * So many of a table that grows or is rebuilt do not wait for more. They would but outlive the garbage collector's young
- * generation, and a commit, which is in one piece, takes as long as there is much. With twice as many there is a hurry.
- */
+/** So many of a table that grows do not wait for more: they would but outlive the garbage collector's young generation. */
 const ofGrowth = 512
+
+/**
+ * So many of a table that is rebuilt do not wait for more where others have the event loop too: a commit is in one piece, and
+ * takes as long as there is much. With twice as many there is a hurry.
+ */
+const ofRebuild = 512
 
 /** How long a write holds the event loop at a time, and leaves it to others where there is no hurry, in milliseconds. */
 const sliceMs = 4
@@ -162,13 +165,13 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
     return changes >= most.changes || bytes >= most.bytes
   }
 
-  const hasGrown = ({ changed, grows, rebuilt }: Table, times = 1): boolean =>
-    (grows || rebuilt) && changed.size >= times * ofGrowth
+  const isRebuilt = ({ changed, rebuilt }: Table, times = 1): boolean =>
+    rebuilt && changed.size >= times * ofRebuild
 
   /** Whether somebody waits, or more waits than is to be written at once. */
   const isUrgent = (): boolean => {
     if (waiting.length > 0) return true
-    for (const table of dirty.keys()) if (hasGrown(table, 2)) return true
+    for (const table of dirty.keys()) if (isRebuilt(table, 2)) return true
     return isFull(usual)
   }
 
@@ -282,14 +285,16 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
     taken({ more = false } = {}) {
       if (isFull(bulk)) return write(more)
       if (more) {
-        const grown = [...dirty.keys()].filter((table) => hasGrown(table))
+        const grown = [...dirty.keys()].filter(
+          ({ grows, changed }) => grows && changed.size >= ofGrowth,
+        )
         if (grown.length > 0) {
           if (open) advance([])
           advance(grown, { isBulk: true })
         }
       } else {
         const all = isFull(usual)
-        for (const table of dirty.keys()) if (all || hasGrown(table)) late.add(table)
+        for (const table of dirty.keys()) if (all || isRebuilt(table)) late.add(table)
       }
       if (late.size > 0) writeInSlices()
       if (dirty.size > 0) writeSoon(more ? bulk.afterMs : usual.afterMs)
