@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'
 import {
@@ -8,14 +7,6 @@ import {
   type NewEvent,
   START,
 } from '../../ports/event-store.ts'
-
-// Google's own message, from where the client's stubs get it.
-const { Timestamp } = createRequire(import.meta.resolve('@eventstore/db-client'))(
-  'google-protobuf/google/protobuf/timestamp_pb',
-)
-
-/** What a server may take for one append. Counted by its clock, which may be some seconds off. */
-const serverMs = 10_000
 
 const { BatchAppendReq } = streams
 const { Options, ProposedMessage } = BatchAppendReq
@@ -57,7 +48,8 @@ const optionsOf = (stream: string, expected: ExpectedRevision) => {
 
 /**
  * An append, made ready. What the server would refuse is refused here: a message over its limit
- * ends the call that all appends under way share.
+ * ends the call that all appends under way share. Without a deadline, which would be a wall time: a
+ * server ahead of this clock would refuse all. Its own time-out for writes holds.
  * @throws TypeError when there is no event, or one that JSON has no form for; AppendTooLarge
  */
 export const appendRequest = (
@@ -74,13 +66,11 @@ export const appendRequest = (
   if (size > MAX_APPEND_BYTES) throw new AppendTooLarge(`${size} bytes in one append to ${stream}`)
   return {
     stream,
-    message: (correlationId) => {
-      const deadline = Timestamp.fromDate(new Date(Date.now() + serverMs))
-      return new BatchAppendReq()
+    message: (correlationId) =>
+      new BatchAppendReq()
         .setCorrelationId(uuid(correlationId))
-        .setOptions(optionsOf(stream, expected).setDeadline(deadline))
+        .setOptions(optionsOf(stream, expected))
         .setProposedMessagesList(messages)
-        .setIsFinal(true)
-    },
+        .setIsFinal(true),
   }
 }
