@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { sealed } from '../src/domain/sealed.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
-import { opened, text, timestamp } from './fields.ts'
-import { idIn, type Projection } from './projection.ts'
+import { opened, place, text, timestamp } from './fields.ts'
+import { idIn, type Projection, without } from './projection.ts'
 
 export const approvalStatuses = ['pending', 'approved', 'denied', 'expired', 'withdrawn'] as const
 
@@ -30,8 +30,13 @@ export const approvalView = z.object({
   key_id: text.nullable(),
   /** The place of the call in its run. */
   at: text,
+  /** Of its request. */
+  position: place,
 })
 export type ApprovalView = z.infer<typeof approvalView>
+
+/** What nobody outside has a use for. */
+const inner = { position: true } as const
 
 const decided = (
   view: ApprovalView,
@@ -42,29 +47,33 @@ const decided = (
 export const approvals: Projection<ApprovalView, typeof sessionEvents> = {
   name: 'approvals',
   schema: approvalView,
-  shown: { schema: approvalView.extend({ arguments: opened, reason: opened.nullable() }) },
+  version: 2,
+  shown: {
+    schema: approvalView.omit(inner).extend({ arguments: opened, reason: opened.nullable() }),
+    document: (view) => without(view, inner),
+  },
   categories: ['session'],
   events: sessionEvents,
   indexes: {
-    by_user: { equals: ['organization_id', 'user_id'], orderBy: 'requested_at' },
-    by_user_status: { equals: ['organization_id', 'user_id', 'status'], orderBy: 'requested_at' },
-    by_key: { equals: ['organization_id', 'user_id', 'key_id'], orderBy: 'requested_at' },
+    by_user: { equals: ['organization_id', 'user_id'], orderBy: 'position' },
+    by_user_status: { equals: ['organization_id', 'user_id', 'status'], orderBy: 'position' },
+    by_key: { equals: ['organization_id', 'user_id', 'key_id'], orderBy: 'position' },
     by_key_status: {
       equals: ['organization_id', 'user_id', 'key_id', 'status'],
-      orderBy: 'requested_at',
+      orderBy: 'position',
     },
-    by_approver: { equals: ['organization_id', 'approver'], orderBy: 'requested_at' },
+    by_approver: { equals: ['organization_id', 'approver'], orderBy: 'position' },
     by_approver_status: {
       equals: ['organization_id', 'approver', 'status'],
-      orderBy: 'requested_at',
+      orderBy: 'position',
     },
     by_status: { equals: ['status'], orderBy: 'expires_at', totals: false },
-    by_run: { equals: ['run_id'], orderBy: 'requested_at', totals: false },
+    by_run: { equals: ['run_id'], orderBy: 'position', totals: false },
     by_session: { equals: ['organization_id', 'session_id'], totals: false },
   },
   id: ({ data }) => ('approvalId' in data ? data.approvalId : []),
   creates: {
-    ApprovalRequested: ({ stream, metadata, data }) => ({
+    ApprovalRequested: ({ stream, metadata, data, position }) => ({
       approval_id: data.approvalId,
       organization_id: metadata.organization_id,
       session_id: idIn(stream),
@@ -84,6 +93,7 @@ export const approvals: Projection<ApprovalView, typeof sessionEvents> = {
       user_id: data.userId,
       key_id: data.keyId,
       at: data.at,
+      position,
     }),
   },
   changes: {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { contentEvents } from '../src/domain/content/events.ts'
 import { type Sealed, sealed } from '../src/domain/sealed.ts'
-import { count, credits, flag, inCredits, micro, opened, text, timestamp } from './fields.ts'
+import { count, credits, flag, inCredits, micro, opened, place, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
 /** A generated content item; prompt and input stay sealed, amounts are micro-credits. */
@@ -35,12 +35,14 @@ export const contentView = z.object({
   created_at: timestamp,
   started_at: timestamp.nullable(),
   completed_at: timestamp.nullable(),
+  /** Of its request. */
+  position: place,
 })
 export type ContentView = z.infer<typeof contentView>
 
 const owner = ['organization_id', 'user_id']
 const byKey = [...owner, 'key_id']
-const newest = (equals: readonly string[]) => ({ equals, orderBy: 'created_at' })
+const newest = (equals: readonly string[]) => ({ equals, orderBy: 'position' })
 
 /** The name of a session's data key ends with the session's id. */
 const sessionOf = ({ $sealed: key }: Sealed): string => key.slice(key.indexOf('/') + 1)
@@ -48,11 +50,12 @@ const sessionOf = ({ $sealed: key }: Sealed): string => key.slice(key.indexOf('/
 export const contents: Projection<ContentView, typeof contentEvents> = {
   name: 'contents',
   schema: contentView,
+  version: 2,
   shown: {
     schema: contentView
-      .omit({ open: true })
+      .omit({ open: true, position: true })
       .extend({ prompt: opened, input: opened, charge: credits, reserved: credits }),
-    document: ({ open: _, ...view }) => ({
+    document: ({ open: _, position: __, ...view }) => ({
       ...view,
       charge: inCredits(view.charge),
       reserved: inCredits(view.reserved),
@@ -74,7 +77,7 @@ export const contents: Projection<ContentView, typeof contentEvents> = {
   },
   id: ({ stream }) => idIn(stream),
   creates: {
-    ContentRequested: ({ stream, metadata, data }) => ({
+    ContentRequested: ({ stream, metadata, data, position }) => ({
       id: idIn(stream),
       organization_id: metadata.organization_id,
       user_id: data.userId,
@@ -101,6 +104,7 @@ export const contents: Projection<ContentView, typeof contentEvents> = {
       created_at: metadata.at,
       started_at: null,
       completed_at: null,
+      position,
     }),
   },
   changes: {

@@ -11,6 +11,9 @@ export const micro = z.int().describe('Micro-credits')
 export const credits = z.number().describe('Credits')
 export const inCredits = (amount: number): number => amount / 1_000_000
 
+/** Place in the log of what a list is ordered by: times may step back, positions do not. */
+export const place = z.int()
+
 /** True in some documents and absent in all others, so that an index holds only those. */
 export const flag = z.literal(true).optional()
 

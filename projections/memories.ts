@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { memoryEvents } from '../src/domain/memory/events.ts'
 import { sealed } from '../src/domain/sealed.ts'
-import { id, opened, text, timestamp } from './fields.ts'
-import { idIn, type Projection } from './projection.ts'
+import { id, opened, place, text, timestamp } from './fields.ts'
+import { idIn, type Projection, without } from './projection.ts'
 
 const memoryView = z.object({
   memory_id: text,
@@ -10,24 +10,33 @@ const memoryView = z.object({
   user_id: id,
   text: sealed,
   created_at: timestamp,
+  position: place,
 })
 export type MemoryView = z.infer<typeof memoryView>
+
+/** What nobody outside has a use for. */
+const inner = { position: true } as const
 
 export const memories: Projection<MemoryView, typeof memoryEvents> = {
   name: 'memories',
   schema: memoryView,
-  shown: { schema: memoryView.extend({ text: opened }) },
+  version: 2,
+  shown: {
+    schema: memoryView.omit(inner).extend({ text: opened }),
+    document: (view) => without(view, inner),
+  },
   categories: ['memory'],
   events: memoryEvents,
-  indexes: { by_user: { equals: ['organization_id', 'user_id'], orderBy: 'created_at' } },
+  indexes: { by_user: { equals: ['organization_id', 'user_id'], orderBy: 'position' } },
   id: ({ data }) => data.memoryId,
   creates: {
-    MemoryRemembered: ({ stream, metadata, data }) => ({
+    MemoryRemembered: ({ stream, metadata, data, position }) => ({
       memory_id: data.memoryId,
       organization_id: metadata.organization_id,
       user_id: idIn(stream),
       text: data.text,
       created_at: metadata.at,
+      position,
     }),
   },
   changes: {},

@@ -86,8 +86,11 @@ const shownRun = runView.omit(inner).extend({
   charge: credits,
 })
 
+/** Between two events, which two processes may have appended: at least 0. */
 const durationOf = ({ started_at, waited_until, ended_at }: RunView): number | null =>
-  ended_at === null ? null : Date.parse(ended_at) - Date.parse(waited_until ?? started_at)
+  ended_at === null
+    ? null
+    : Math.max(0, Date.parse(ended_at) - Date.parse(waited_until ?? started_at))
 
 const shownLimitOf = ({ used, allowed, ...limit }: z.infer<typeof limitReached>) =>
   limit.limit === 'credits'

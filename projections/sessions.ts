@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
 import { type SessionEvent, sessionEvents } from '../src/domain/session/events.ts'
-import { count, text, timestamp } from './fields.ts'
-import { idIn, type Projection } from './projection.ts'
+import { count, place, text, timestamp } from './fields.ts'
+import { idIn, type Projection, without } from './projection.ts'
 
 /** A call of which it is not known whether it was made (docs/contract/approvals.md#calls-in-doubt). */
 export const callInDoubt = z.object({
@@ -42,8 +42,15 @@ export const sessionView = z.object({
   /** The session it was forked from, and the last message there that it has; null: none. */
   forked_from: text.optional(),
   forked_after: text.nullable().optional(),
+  /** Of what set `last_update_time`. */
+  position: place,
+  /** Of the beginning of a fork. */
+  fork_position: place.optional(),
 })
 export type SessionView = z.infer<typeof sessionView>
+
+/** What nobody outside has a use for. */
+const inner = { position: true, fork_position: true } as const
 
 type Event = Seen<typeof sessionEvents>
 
@@ -51,15 +58,17 @@ type Event = Seen<typeof sessionEvents>
 export const sessionDocumentId = (organizationId: string, sessionId: string): string =>
   `${organizationId}/${sessionId}`
 
-const touched = (view: SessionView, { metadata }: Event): SessionView => ({
+const touched = (view: SessionView, { metadata, position }: Event): SessionView => ({
   ...view,
   last_update_time: metadata.at,
+  position,
 })
 
 /** With one message more. */
-const said = (view: SessionView, { metadata }: Event): SessionView => ({
+const said = (view: SessionView, { metadata, position }: Event): SessionView => ({
   ...view,
   last_update_time: metadata.at,
+  position,
   message_count: view.message_count + 1,
 })
 
@@ -88,13 +97,17 @@ const ended =
     const { run } = view
     if (run?.run_id !== event.data.runId) return touched(view, event)
     const { run_id, started_at, current_agent } = run
-    const last_update_time = event.metadata.at
-    return { ...view, last_update_time, run: { run_id, state, started_at, current_agent } }
+    return touched({ ...view, run: { run_id, state, started_at, current_agent } }, event)
   }
 
 /** A session as it begins, with so many messages. */
 const begun = (
-  { stream, metadata, data }: Seen<typeof sessionEvents, 'SessionCreated' | 'SessionForked'>,
+  {
+    stream,
+    metadata,
+    data,
+    position,
+  }: Seen<typeof sessionEvents, 'SessionCreated' | 'SessionForked'>,
   messages: number,
 ): SessionView => ({
   session_id: idIn(stream),
@@ -107,21 +120,23 @@ const begun = (
   is_active: true,
   message_count: messages,
   run: null,
+  position,
 })
 
 export const sessions: Projection<SessionView, typeof sessionEvents> = {
   name: 'sessions',
   schema: sessionView,
-  shown: { schema: sessionView },
+  version: 2,
+  shown: { schema: sessionView.omit(inner), document: (view) => without(view, inner) },
   categories: ['session'],
   events: sessionEvents,
   indexes: {
-    by_user: { equals: ['organization_id', 'user_id', 'hidden'], orderBy: 'last_update_time' },
+    by_user: { equals: ['organization_id', 'user_id', 'hidden'], orderBy: 'position' },
     by_key: {
       equals: ['organization_id', 'user_id', 'key_id', 'hidden'],
-      orderBy: 'last_update_time',
+      orderBy: 'position',
     },
-    by_source: { equals: ['organization_id', 'forked_from'], orderBy: 'created_at' },
+    by_source: { equals: ['organization_id', 'forked_from'], orderBy: 'fork_position' },
   },
   id: ({ stream, metadata }) => sessionDocumentId(metadata.organization_id, idIn(stream)),
   creates: {
@@ -130,6 +145,7 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
       ...begun(event, event.data.messages),
       forked_from: event.data.forkedFrom,
       forked_after: event.data.after,
+      fork_position: event.position,
     }),
   },
   changes: {

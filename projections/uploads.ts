@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
 import { type FileEvent, fileEvents } from '../src/domain/file/events.ts'
-import { count, flag, text, timestamp } from './fields.ts'
+import { count, flag, place, text, timestamp } from './fields.ts'
 import { type Projection, without } from './projection.ts'
 
 /** An upload; one that is removed is kept, unseen, until its blobs are removed too. */
@@ -28,6 +28,8 @@ export const uploadView = z.object({
   shown: flag,
   /** Only while there is something to be done about it: reading, indexing, erasing. */
   open: flag,
+  /** Of its arrival. */
+  position: place,
 })
 export type UploadView = z.infer<typeof uploadView>
 
@@ -38,6 +40,7 @@ const inner = {
   vectors_model: true,
   unembedded: true,
   open: true,
+  position: true,
 } as const
 
 const over = (
@@ -50,7 +53,7 @@ const status =
   (view: UploadView): UploadView => ({ ...view, status })
 
 const received = (
-  { data, metadata }: Seen<typeof fileEvents, 'UploadReceived'>,
+  { data, metadata, position }: Seen<typeof fileEvents, 'UploadReceived'>,
   id: string,
 ): UploadView => ({
   upload_id: id,
@@ -67,11 +70,13 @@ const received = (
   chunks_blob: null,
   shown: true,
   open: true,
+  position,
 })
 
 export const uploads: Projection<UploadView, typeof fileEvents> = {
   name: 'uploads',
   schema: uploadView,
+  version: 2,
   shown: {
     schema: uploadView.omit(inner),
     document: (view) => without(view, inner),
@@ -79,12 +84,12 @@ export const uploads: Projection<UploadView, typeof fileEvents> = {
   categories: ['file'],
   events: fileEvents,
   indexes: {
-    by_organization: { equals: ['organization_id', 'shown'], orderBy: 'uploaded_at' },
-    by_status: { equals: ['organization_id', 'status', 'shown'], orderBy: 'uploaded_at' },
-    by_datastore: { equals: ['organization_id', 'datastore_id', 'shown'], orderBy: 'uploaded_at' },
+    by_organization: { equals: ['organization_id', 'shown'], orderBy: 'position' },
+    by_status: { equals: ['organization_id', 'status', 'shown'], orderBy: 'position' },
+    by_datastore: { equals: ['organization_id', 'datastore_id', 'shown'], orderBy: 'position' },
     by_datastore_and_status: {
       equals: ['organization_id', 'datastore_id', 'status', 'shown'],
-      orderBy: 'uploaded_at',
+      orderBy: 'position',
     },
     by_blob: { equals: ['blob', 'shown'] },
     open: { equals: ['open'] },

@@ -5,7 +5,10 @@ import type { DocumentChange } from '../src/ports/views.ts'
 import type { Access } from '../src/security/access.ts'
 import { atMost } from '../src/support/at-most.ts'
 
-/** An access until its key expires, when it was read, and from which documents (`view/id`). */
+/**
+ * An access until its key expires (wall time), when it was read (monotonic), and from which documents
+ * (`view/id`).
+ */
 export type Known = {
   access: Access
   until: number
@@ -81,6 +84,7 @@ export const accessCache = ({ changes, sharedViews }: Options) => {
   })
 
   return {
+    /** `now`: a moment of the monotonic clock. */
     get(key: string, now: number): Known | undefined {
       const known = kept.get(key)
       return known && now - known.readAt < ttlMs ? known : undefined

@@ -6,6 +6,7 @@ import type { UserView } from '../projections/users.ts'
 import { effectiveScopes } from '../src/domain/api-key/who-may.ts'
 import { platformId } from '../src/domain/event.ts'
 import { refusal } from '../src/domain/refusal.ts'
+import type { Clock } from '../src/ports/clock.ts'
 import type { View } from '../src/ports/views.ts'
 import type { Access } from '../src/security/access.ts'
 import { type Secrets, sameSecret } from '../src/security/secrets.ts'
@@ -22,8 +23,7 @@ type Uses = {
   hashApiKey: Secrets['hashApiKey']
   /** The platform's key; undefined: there is none. */
   superAdminKey: string | undefined
-  /** Milliseconds since 1970. */
-  now: () => number
+  clock: Pick<Clock, 'now' | 'monotonic'>
 }
 
 const platformScopes: ReadonlySet<string> = new Set(['admin:read', 'admin:write'])
@@ -73,7 +73,7 @@ const organizationOf = (key: ApiKeyView, user: UserView, asked: string | undefin
  * @throws missing_api_key, invalid_api_key, organization_access_denied
  */
 export const findAccess = (uses: Uses) => {
-  const { apiKeys, members, users, hashApiKey, superAdminKey, now } = uses
+  const { apiKeys, members, users, hashApiKey, superAdminKey, clock } = uses
   const superAdminHash = superAdminKey && hashApiKey(superAdminKey)
   const cache = accessCache(uses)
 
@@ -92,11 +92,11 @@ export const findAccess = (uses: Uses) => {
     asked: string | undefined,
     keyId: string | undefined,
   ): Promise<Known> => {
-    const readAt = now()
+    const readAt = clock.monotonic()
     const key = await findKey(hash, keyId)
     const until = key.expires_at ? Date.parse(key.expires_at) : Number.POSITIVE_INFINITY
     const user = await users.get(key.user_id)
-    if (until <= readAt || !user) throw refusal('invalid_api_key')
+    if (until <= clock.now().getTime() || !user) throw refusal('invalid_api_key')
     const organizationId = organizationOf(key, user, asked)
     const memberId = memberDocumentId(organizationId, user.user_id)
     const member = await members.get(memberId)
@@ -125,9 +125,8 @@ export const findAccess = (uses: Uses) => {
     const asked = organizationHeader || undefined
     const digest = digestOf(apiKey)
     const cacheKey = asked ? `${digest} ${asked}` : digest
-    const at = now()
-    const known = cache.get(cacheKey, at)
-    if (known && known.until <= at) throw refusal('invalid_api_key')
+    const known = cache.get(cacheKey, clock.monotonic())
+    if (known && known.until <= clock.now().getTime()) throw refusal('invalid_api_key')
     if (known) return known.access
     const hash = hashApiKey(apiKey)
     if (superAdminHash && sameSecret(hash, superAdminHash)) return platformAccess

@@ -1,11 +1,11 @@
 import type { FindSession, OneSession } from './find-session.ts'
-import { elapsedOf, timeOutMs } from './session-state.ts'
+import { elapsedOf, type SessionClock, timeOutMs } from './session-state.ts'
 
 const timedOut = 'The request was cancelled automatically after 30 minutes of processing'
 
 /** Whether a turn is under way (GET /api/external/sessions/{session_id}/status). */
 export const getSessionStatus =
-  ({ findSession, now }: { findSession: FindSession; now(): Date }) =>
+  ({ findSession, clock }: { findSession: FindSession; clock: SessionClock }) =>
   async (one: OneSession) => {
     const { run } = await findSession(one)
     const session_id = one.sessionId
@@ -16,7 +16,7 @@ export const getSessionStatus =
       const shown = in_doubt ? { in_doubt } : {}
       return { session_id, is_processing: false, state, started_at, current_agent, ...shown }
     }
-    const elapsedMs = elapsedOf(run, now())
+    const elapsedMs = elapsedOf(run, clock)
     if (state === 'timed_out' || elapsedMs >= timeOutMs)
       return { session_id, is_processing: false, timed_out: true, message: timedOut }
     const elapsed_seconds = elapsedMs / 1000

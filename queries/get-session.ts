@@ -2,7 +2,7 @@ import type { SessionView } from '../projections/sessions.ts'
 import { isOwn } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
 import type { FindSession, OneSession } from './find-session.ts'
-import { stateOf } from './session-state.ts'
+import { type SessionClock, stateOf } from './session-state.ts'
 
 /** How many forks an answer names. */
 const mostForks = 100
@@ -10,12 +10,12 @@ const mostForks = 100
 type Uses = {
   sessions: Pick<View<SessionView>, 'find'>
   findSession: FindSession
-  now(): Date
+  clock: SessionClock
 }
 
 /** One session with its place among its forks (GET /api/external/sessions/{session_id}). */
 export const getSession =
-  ({ sessions, findSession, now }: Uses) =>
+  ({ sessions, findSession, clock }: Uses) =>
   async (one: OneSession) => {
     const { session_id, created_at, last_update_time, is_active, message_count, ...view } =
       await findSession(one)
@@ -34,7 +34,7 @@ export const getSession =
       last_update_time,
       is_active,
       message_count,
-      ...stateOf(view.run, now()),
+      ...stateOf(view.run, clock),
       hidden: view.hidden,
       forked_from: view.forked_from ?? null,
       forked_after: view.forked_after ?? null,

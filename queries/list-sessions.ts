@@ -2,7 +2,7 @@ import type { SessionView } from '../projections/sessions.ts'
 import type { Viewer } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
 import { type Page, paging, skipTo } from './page.ts'
-import { stateOf } from './session-state.ts'
+import { type SessionClock, stateOf } from './session-state.ts'
 
 type Ask = { organizationId: string; viewer: Viewer; includeHidden: boolean; page: Page }
 
@@ -12,18 +12,18 @@ type Shown = Pick<
 > &
   ReturnType<typeof stateOf>
 
-const shownSession = (view: SessionView, at: Date): Shown => {
+const shownSession = (view: SessionView, clock: SessionClock): Shown => {
   const { session_id, created_at, last_update_time, is_active, message_count, forked_from } = view
   const shown: Shown = { session_id, created_at, last_update_time, is_active, message_count }
   if (forked_from !== undefined) shown.forked_from = forked_from
-  const { state } = stateOf(view.run, at)
+  const { state } = stateOf(view.run, clock)
   if (state) shown.state = state
   return shown
 }
 
 /** The viewer's sessions, most recent first (GET /api/external/sessions). */
 export const listSessions =
-  ({ sessions, now }: { sessions: Pick<View<SessionView>, 'find'>; now(): Date }) =>
+  ({ sessions, clock }: { sessions: Pick<View<SessionView>, 'find'>; clock: SessionClock }) =>
   async ({ organizationId, viewer, includeHidden, page }: Ask) => {
     const { userId, onlyKeyId } = viewer
     const { items, total } = await sessions.find({
@@ -36,9 +36,8 @@ export const listSessions =
       skip: skipTo(page),
       limit: page.pageSize,
     })
-    const at = now()
     return {
-      sessions: items.map((view) => shownSession(view, at)),
+      sessions: items.map((view) => shownSession(view, clock)),
       ...paging(total, page),
     }
   }

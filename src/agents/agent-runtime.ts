@@ -2,6 +2,7 @@ import { Observable } from 'rxjs'
 import type { AgentLimits, ReachedLimit } from '../domain/run-limits.ts'
 import type { Clock } from '../ports/clock.ts'
 import { ModelFault, ModelOutputInvalid, type ToolCall } from '../ports/model.ts'
+import { stopwatch } from '../support/stopwatch.ts'
 import { LimitReached, TurnTimeout } from './agent.ts'
 import type { AgentAnswer, AgentEvent, TokenEvent, TurnDone } from './agent-event.ts'
 import type { RunLimits, RuntimePorts } from './agent-kind.ts'
@@ -55,13 +56,13 @@ const ownLimits = (
   clock: Clock,
 ): OwnLimits | undefined => {
   if (Object.keys(limits).length === 0) return undefined
-  const began = clock.now().getTime()
+  const elapsed = stopwatch(clock, ms)
   const used = () => {
     const { usage, charges } = meter.total()
     return {
       tokens: usage.promptTokens + usage.completionTokens,
       charge: charges.reduce((sum, { charge }) => sum + charge, 0),
-      ms: ms + Math.max(0, clock.now().getTime() - began),
+      ms: elapsed(),
     }
   }
   return { limits, used }

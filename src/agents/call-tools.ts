@@ -18,6 +18,7 @@ import {
 import { z } from 'zod'
 import type { Clock } from '../ports/clock.ts'
 import type { ToolCall } from '../ports/model.ts'
+import { stopwatch } from '../support/stopwatch.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentEvent, ApprovalRequired, ToolCompleted } from './agent-event.ts'
 import type { Journal, RecordedApproval } from './journal.ts'
@@ -144,7 +145,7 @@ const runOne = (
       return of(askFor(names, call, approval, decided, clock))
     }
     const { effect, keyed = false } = { effect: 'read', ...tool?.policy, ...recorded } as const
-    const began = clock.now().getTime()
+    const elapsed = stopwatch(clock)
     const started: AgentEvent = {
       event: 'tool_started',
       ...names,
@@ -159,9 +160,16 @@ const runOne = (
       outcome: ToolCompleted['outcome'] = ok ? 'ok' : 'failed',
     ): ToolCompleted => {
       done({ ok, content })
-      const duration_ms = clock.now().getTime() - began
       const more = { ...(reached ? { reached } : {}), ...thrown, ...replayed }
-      return { event: 'tool_completed', ...names, ok, outcome, content, duration_ms, ...more }
+      return {
+        event: 'tool_completed',
+        ...names,
+        ok,
+        outcome,
+        content,
+        duration_ms: elapsed(),
+        ...more,
+      }
     }
     const completed = (result: ToolResult): ToolCompleted =>
       told(result.ok ? result : { ...result, content: errorPrefix + result.content })

@@ -2,6 +2,7 @@ import { Observable, type Subscriber } from 'rxjs'
 import type { Usage } from '../ports/model.ts'
 import { isoTime } from '../support/iso-time.ts'
 import { relayed } from '../support/relayed.ts'
+import { sinceStored, stopwatch } from '../support/stopwatch.ts'
 import { type AgentConfig, AgentFault, type AgentType } from './agent.ts'
 import type { AgentAnswer, AgentCompleted, AgentEvent, AgentStarted } from './agent-event.ts'
 import type { AgentKind, AgentStep, RunLimits, Runtime, RuntimePorts } from './agent-kind.ts'
@@ -57,22 +58,22 @@ export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
     }
     const stepId = recorded?.stepId ?? clock.id()
     const began = recorded?.startedAt ?? clock.now()
+    const elapsed = stopwatch(clock, recorded && sinceStored(clock, began))
     let usage: Usage = noUsage
     let model: string | null = null
 
     const completed = (answer: AgentAnswer | null, error?: unknown): AgentCompleted => {
-      const now = clock.now()
       const event: AgentCompleted = {
         event: 'agent_completed',
         agent: agent.name,
         agent_id: agent.agentId,
         step_id: stepId,
         at,
-        duration_ms: now.getTime() - began.getTime(),
+        duration_ms: elapsed(),
         usage,
         model,
         answer,
-        timestamp: isoTime(now.getTime()),
+        timestamp: isoTime(clock.now().getTime()),
       }
       if (error !== undefined) event.error = error instanceof Error ? error.name : 'Error'
       if (recorded?.completed) event.replayed = true

@@ -34,7 +34,7 @@ export const accessPart = (uses: Uses) => {
     sharedViews,
     hashApiKey,
     superAdminKey: config.SUPER_ADMIN_KEY,
-    now: () => clock.now().getTime(),
+    clock,
   })
   return {
     findAccess: access.find,

@@ -17,6 +17,7 @@ import { adminPart } from './admin.ts'
 import { auditPart } from './audit.ts'
 import { chatPart } from './chat.ts'
 import { checkKeys, isEmptyStore } from './check-keys.ts'
+import { warnOfClock } from './clock-check.ts'
 import { contentPart, type GenerationLimits } from './content.ts'
 import { seedDemo } from './demo.ts'
 import { housekeeping } from './housekeeping.ts'
@@ -84,10 +85,11 @@ export const app = (config: Config, options: Options) =>
     const masterKey = await masterKeyOf(config)
     const { storeWait, positionGap = 0, rightsLookMs, laterApart = true } = options
     const bare = opened.use(
-      await openStores(config, log, { ...storeWait, positionGap, laterApart }),
+      await openStores(config, log, { ...storeWait, positionGap, laterApart, clock }),
     )
     const times = appendTimes(clock)
     await times.resume(bare.events)
+    warnOfClock(times.aheadMs(), log)
     const watched = watchedKeys(bare.keys)
     const stores = { ...bare, events: times.noting(bare.events), keys: watched.keys }
     const { events, answers, leases } = stores
@@ -119,6 +121,7 @@ export const app = (config: Config, options: Options) =>
         open,
         timePassed: times.passed,
         node,
+        clock,
         log,
         telemetry,
       }),
@@ -272,6 +275,7 @@ export const app = (config: Config, options: Options) =>
         later: reading.later.projecting,
         failingSince: writing.failingSince,
         damage: () => [...stores.damage(), ...reading.later.damage()],
+        aheadMs: times.aheadMs,
       }),
     )
     opened.use(
@@ -338,6 +342,7 @@ export const app = (config: Config, options: Options) =>
       content,
       knowledge,
       leases,
+      rebuildOld: reading.rebuildOld,
       refreshMasterKeys: master.refresh,
       clock,
       node,

@@ -201,6 +201,7 @@ export const chatPart = (uses: Uses) => {
     log,
   })
   const { resume } = turns
+  const sessionClock = { now: clock.now, elapsedHere: turns.elapsed }
   const resumed = resumeOrClose({ resume, endRun: commands.endRun, namesOf, clock, log })
   const orTakenOver = takeOver({
     pastTurn: storedTurn,
@@ -353,11 +354,14 @@ export const chatPart = (uses: Uses) => {
           clock,
         }),
         sessionRoutes({
-          listSessions: listSessions({ sessions, now: clock.now }),
+          listSessions: listSessions({ sessions, clock: sessionClock }),
           listMessages: listMessages({ messages, findSession: currentSession, open }),
           getMessage: getMessage({ messages, findSession: currentSession, open }),
-          getSession: getSession({ sessions, findSession: currentSession, now: clock.now }),
-          getSessionStatus: getSessionStatus({ findSession: currentSession, now: clock.now }),
+          getSession: getSession({ sessions, findSession: currentSession, clock: sessionClock }),
+          getSessionStatus: getSessionStatus({
+            findSession: currentSession,
+            clock: sessionClock,
+          }),
           linksOf: uses.linksOf,
           delegate,
         }),

@@ -26,7 +26,7 @@ type Uses = {
   views: Pick<AllViews, 'accountChanges' | 'accounts' | 'approvals' | 'contents' | 'forks' | 'runs'>
   stores: Pick<Stores, 'events' | 'sharedEvents' | 'damage'>
   projecting: Pick<Projector, 'waitForPosition'>
-  turns: Pick<Turns, 'find' | 'isRunning'>
+  turns: Pick<Turns, 'elapsed' | 'find' | 'isRunning'>
   resumeOrClose: ResumeOrClose
   namesOf: RunNames
   forkSessions: ForkSessions
@@ -35,6 +35,8 @@ type Uses = {
   content: { sweep(): Promise<void> }
   knowledge: { sweep(): Promise<void>; recover(): Promise<void> }
   leases: Leases
+  /** Begins to rebuild read models that an earlier release has folded. */
+  rebuildOld(): Promise<void>
   /** Where another process may rotate the master key. */
   refreshMasterKeys(): Promise<void>
   clock: Clock
@@ -61,6 +63,7 @@ export const housekeeping = (uses: Uses) => {
     endRun: commands.endRun,
     settleReservation: commands.settleReservation,
     isLive: turns.isRunning,
+    elapsedHere: turns.elapsed,
     stop: (runId) => turns.find(runId)?.cancel(),
     resumeOrClose: uses.resumeOrClose,
     namesOf: uses.namesOf,
@@ -103,6 +106,7 @@ export const housekeeping = (uses: Uses) => {
     await decidedRuns()
     await unfinishedForks({ certain })
     await uses.refreshMasterKeys()
+    await uses.rebuildOld()
     await answers.sweep(clock.now())
     warmAgents.release()
     await content.sweep()

@@ -5,6 +5,7 @@ import { type Projecting, projector } from '../projector/projector.ts'
 import { throttled } from '../projector/throttled.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
+import type { LeaseClock } from '../support/lease-time.ts'
 import { auditReads } from './audit-reads.ts'
 import type { Later } from './later.ts'
 import { laterProjectorLease, laterViewsOf } from './read-models.ts'
@@ -17,6 +18,7 @@ type Uses = {
   timePassed(time: number): Promise<void>
   /** This process's life. */
   node: string
+  clock: LeaseClock
   log: Log
 }
 
@@ -28,11 +30,11 @@ const lastMs = 2_000
 
 /** The read models that are folded later, folded and read in this thread. */
 export const laterHere = async (uses: Uses): Promise<Later> => {
-  const { stores, logKeySeed, open, timePassed, node, log } = uses
+  const { stores, logKeySeed, open, timePassed, node, clock, log } = uses
   const { leases, sharedViews, views, snapshots } = stores
   const everyMs = sharedViews ? sharedGatherMs : gatherMs
   const { store, hurry } = throttled({ store: stores.events, everyMs })
-  const lease = { leases, name: laterProjectorLease, holder: node }
+  const lease = { leases, name: laterProjectorLease, holder: node, clock }
   const own = projector({
     store,
     views,

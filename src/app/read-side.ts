@@ -3,12 +3,14 @@ import type { Log } from '../ports/log.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { Views, WaitForPosition } from '../ports/views.ts'
 import { bothPaces } from '../projector/both-paces.ts'
+import { rebuildOutdated } from '../projector/outdated.ts'
 import { projector } from '../projector/projector.ts'
 import { rebuildJobs } from '../projector/rebuild-jobs.ts'
 import type { MasterKeys } from '../security/master-keys.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
 import { opening } from '../support/disposal.ts'
+import type { LeaseClock } from '../support/lease-time.ts'
 import { laterApart } from './later-apart.ts'
 import { laterHere } from './later-here.ts'
 import { projectorLease, viewsOf } from './read-models.ts'
@@ -26,6 +28,7 @@ type Uses = {
   timePassed(time: number): Promise<void>
   /** This process's life. */
   node: string
+  clock: LeaseClock
   log: Log
   telemetry: Telemetry | undefined
 }
@@ -38,9 +41,10 @@ const listedWithinMs = 1_000
 /** What folds events into read models, and what reads them. */
 export const openReadSide = (uses: Uses) =>
   opening(async (opened) => {
-    const { stores, dataDir, master, logKeySeed, open, timePassed, node, log, telemetry } = uses
+    const { stores, dataDir, master, logKeySeed, open, timePassed, node, clock, log, telemetry } =
+      uses
     const { events: store, leases, sharedViews } = stores
-    const lease = { leases, name: projectorLease, holder: node }
+    const lease = { leases, name: projectorLease, holder: node, clock }
     const prompt = projector({
       store,
       views: stores.views,
@@ -52,7 +56,7 @@ export const openReadSide = (uses: Uses) =>
     })
     const later = stores.laterApart
       ? laterApart({ dataDir, master, events: store, timePassed, log })
-      : await laterHere({ stores, logKeySeed, open, timePassed, node, log })
+      : await laterHere({ stores, logKeySeed, open, timePassed, node, clock, log })
     const laterNames = projectionsAt('later').map(({ name }) => name)
     const isLater = (name: string) => laterNames.includes(name)
     const projecting = bothPaces({ prompt, later: later.projecting, isLater })
@@ -83,5 +87,21 @@ export const openReadSide = (uses: Uses) =>
         if (!shown) log.warn({ position }, 'the views did not show a command in time')
       })
     const { changes } = prompt
-    return { views, documents, prompt, later, projecting, changes, rebuilding, waitForPosition }
+    const rebuildOld = rebuildOutdated({
+      views: stores.views,
+      projections: projectionsAt('prompt'),
+      projecting,
+      rebuilding,
+    })
+    return {
+      views,
+      documents,
+      prompt,
+      later,
+      projecting,
+      changes,
+      rebuilding,
+      rebuildOld,
+      waitForPosition,
+    }
   })

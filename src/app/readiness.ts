@@ -5,6 +5,7 @@ import type { EventStore } from '../ports/event-store.ts'
 import type { Views } from '../ports/views.ts'
 import type { Projecting } from '../projector/projector.ts'
 import { deferred } from '../support/deferred.ts'
+import { clockCheck } from './clock-check.ts'
 import { damageCheck } from './damage-check.ts'
 
 type Folding = Pick<Projecting, 'state' | 'checkpoint'>
@@ -20,6 +21,8 @@ type Uses = {
   failingSince(): Date | undefined
   /** What was found damaged: the rest can be served. */
   damage?(): readonly Damage[]
+  /** How far the latest event is ahead of the clock. */
+  aheadMs?(): number
   /** A monotonic clock, in milliseconds. */
   now?: () => number
   /** How long a store may take to answer. */
@@ -88,10 +91,10 @@ const progressOf = ({ events, now, stillMs, folding }: Watched) => {
 /**
  * Whether this process can serve: its stores answer, the last append was stored, no projection has
  * stopped, and the views make progress while there are events to fold. Views that are folded later,
- * and damage, are named and do not count: the rest is served.
+ * damage and a clock behind the log are named and do not count: the rest is served.
  */
 export const openReadiness = (uses: Uses) => {
-  const { events, views, failingSince, damage = () => [] } = uses
+  const { events, views, failingSince, damage = () => [], aheadMs = () => 0 } = uses
   const { now = () => performance.now() } = uses
   const { patienceMs = 2_000, stillMs = 5_000, lookMs = 1_000 } = uses
   const prompt = progressOf({ events, now, stillMs, folding: uses.prompt })
@@ -126,7 +129,8 @@ export const openReadiness = (uses: Uses) => {
       }
       const ready = Object.values(checks).every(({ ok }) => ok)
       const later_projections = later.check(store.answer)
-      return { ready, checks: { ...checks, later_projections, damage: damageCheck(damage()) } }
+      const further = { damage: damageCheck(damage()), clock: clockCheck(aheadMs()) }
+      return { ready, checks: { ...checks, later_projections, ...further } }
     },
     close(): void {
       clearInterval(timer)

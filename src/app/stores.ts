@@ -20,6 +20,7 @@ import type { Log } from '../ports/log.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
 import type { Views } from '../ports/views.ts'
 import { opening } from '../support/disposal.ts'
+import { type LeaseClock, processClock } from '../support/lease-time.ts'
 import { embeddedReads } from './embedded-reads.ts'
 import { laterFolder, logFolder } from './read-models.ts'
 import { addressOf, type StoreWait, waitForStore } from './wait-for-store.ts'
@@ -56,6 +57,8 @@ type Options = StoreWait & {
   positionGap?: number
   /** Where all is embedded, another process opens the views that are folded later. */
   laterApart?: boolean
+  /** By which leases are timed. */
+  clock?: LeaseClock
 }
 
 /** Events, keys and first answers in DATA_DIR. @throws StoreInUse, StoreFormat, StoreDamaged */
@@ -79,13 +82,14 @@ const laterNames = projectionsAt('later').map(({ name }) => name)
 const embeddedViews = (
   dataDir: string,
   log: Log,
-  { besideLog, laterApart }: { besideLog: boolean; laterApart: boolean },
+  options: { besideLog: boolean; laterApart: boolean; clock: LeaseClock },
 ) =>
   opening(async (opened) => {
+    const { besideLog, laterApart, clock } = options
     const dropped = besideLog ? laterNames : []
     const own = opened.use(await embeddedReads(join(dataDir, 'views'), log, { dropped }))
     const { views, snapshots, renewed, damage } = own
-    const leases = embeddedLeases()
+    const leases = embeddedLeases(clock)
     if (!besideLog || laterApart) return { views, snapshots, leases, renewed, damage }
     const later = opened.use(await embeddedReads(join(dataDir, laterFolder), log))
     const isOther = (view: string) => laterNames.includes(view)
@@ -99,9 +103,9 @@ const embeddedViews = (
   })
 
 /** All but the events; the client is loaded only where it is configured. @throws StoreUnavailable */
-const mongoDb = async (url: string, log: Log, wait: StoreWait) => {
+const mongoDb = async (url: string, log: Log, wait: StoreWait, clock: LeaseClock) => {
   const { mongoStores } = await import('../adapters/mongodb/stores.ts')
-  return waitForStore(`MongoDB at ${addressOf(url)}`, log, wait, () => mongoStores(url))
+  return waitForStore(`MongoDB at ${addressOf(url)}`, log, wait, () => mongoStores(url, clock))
 }
 
 /**
@@ -134,9 +138,9 @@ const eventStoreDb = (url: string, namespace: string, log: Log, wait: StoreWait)
 export const openStores = (config: Where, log: Log, options: Options = {}): Promise<Stores> =>
   opening(async (opened) => {
     const { DATA_DIR, EVENTSTORE_URL, EVENTSTORE_NAMESPACE = 'reprise', MONGODB_URL } = config
-    const { positionGap = 0, laterApart = false, ...wait } = options
+    const { positionGap = 0, laterApart = false, clock = processClock, ...wait } = options
     await mkdir(DATA_DIR, { recursive: true, mode: 0o700 })
-    const mongo = MONGODB_URL ? opened.use(await mongoDb(MONGODB_URL, log, wait)) : undefined
+    const mongo = MONGODB_URL ? opened.use(await mongoDb(MONGODB_URL, log, wait, clock)) : undefined
     const local =
       EVENTSTORE_URL && mongo
         ? undefined
@@ -147,7 +151,7 @@ export const openStores = (config: Where, log: Log, options: Options = {}): Prom
     const besideLog = !mongo && !remote
     const embedded = mongo
       ? undefined
-      : opened.use(await embeddedViews(DATA_DIR, log, { besideLog, laterApart }))
+      : opened.use(await embeddedViews(DATA_DIR, log, { besideLog, laterApart, clock }))
     const reads = mongo ?? embedded
     const own = mongo ?? local
     const events = remote?.events ?? local?.events

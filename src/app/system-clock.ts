@@ -11,4 +11,4 @@ const now = (): Date => {
 }
 
 /** The system's time, and new ids. */
-export const systemClock: Clock = { now, id: newId }
+export const systemClock: Clock = { now, monotonic: () => performance.now(), id: newId }

@@ -40,9 +40,12 @@ export const appendTimes = ({ now }: Pick<Clock, 'now'>) => {
      * milliseconds since 1970. Says nothing of a time that has not come.
      */
     async passed(time: number): Promise<void> {
-      if (time <= now().getTime()) raise(Math.floor(time) + 1)
+      if (time <= Math.max(now().getTime(), latest)) raise(Math.floor(time) + 1)
       await Promise.allSettled(underWay)
     },
+
+    /** How far the latest event is ahead of the clock, in milliseconds; 0: it is not. */
+    aheadMs: (): number => Math.max(0, latest - now().getTime()),
 
     /** Takes note of the last event that is stored. @throws StoreUnavailable */
     async resume({ head, at }: Pick<EventStore, 'head' | 'at'>): Promise<void> {

@@ -16,7 +16,12 @@ export type Index = {
 }
 
 /** What the views need to know of a read model to store it. */
-export type ViewSpec = { readonly name: string; readonly indexes: Readonly<Record<string, Index>> }
+export type ViewSpec = {
+  readonly name: string
+  readonly indexes: Readonly<Record<string, Index>>
+  /** Raised when handlers give documents other fields than before; absent: 1. */
+  readonly version?: number
+}
 
 export type Scalar = string | number | boolean | null
 
@@ -114,6 +119,8 @@ export type Views = {
    * @throws StoreUnavailable, CheckpointMoved, DocumentRefused
    */
   commit(commits: readonly Commit[], generation?: Generation, more?: boolean): Promise<void>
+  /** The version of the read model that its live documents began with. */
+  version(view: string): Promise<number>
   /** Starts a rebuild of a read model from nothing, discarding an unfinished one. */
   beginRebuild(view: string): Promise<void>
   /** Makes the rebuilt generation the live one and drops the old. Readers see one or the other. */

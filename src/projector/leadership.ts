@@ -14,6 +14,7 @@ import {
 } from 'rxjs'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
+import { type LeaseClock, leaseTime, type Moment, processClock } from '../support/lease-time.ts'
 
 export type Lease = {
   leases: Leases
@@ -24,6 +25,7 @@ export type Lease = {
   ttlMs?: number
   renewMs?: number
   retryMs?: number
+  clock?: LeaseClock
 }
 
 /** How much of a lease's time is counted on: clocks drift, and a write begun must end within it. */
@@ -37,17 +39,19 @@ const counted = 0.75
  */
 export const whileLeading = <T>(
   lease: Lease,
-  { now, log }: { now: () => number; log: Log },
+  { log }: { log: Log },
   work: (leading: () => boolean) => Observable<T>,
 ): Observable<T> => {
   const { leases, name, holder, ttlMs = 8_000, renewMs = 3_000, retryMs = 1_000 } = lease
-  let until = Number.NEGATIVE_INFINITY
-  const leading = () => now() < until
+  const { moment, since } = leaseTime(lease.clock ?? processClock)
+  /** When the lease was asked for that is held. */
+  let held: Moment | undefined
+  const leading = () => held !== undefined && since(held) < ttlMs * counted
 
   const acquired = defer(async () => {
-    const asked = now()
+    const asked = moment()
     const ours = await leases.acquire(name, holder, ttlMs)
-    until = ours ? asked + ttlMs * counted : Number.NEGATIVE_INFINITY
+    held = ours ? asked : undefined
     return leading()
   }).pipe(
     catchError((err) => {

@@ -129,9 +129,7 @@ export const projector = (options: Options) => {
     /** Declares the read models and begins; resolves before anything is folded. */
     async start() {
       for (const projection of projections) await views.view(projection)
-      running = (
-        lease ? whileLeading(lease, { now, log }, project) : project(() => true)
-      ).subscribe()
+      running = (lease ? whileLeading(lease, { log }, project) : project(() => true)).subscribe()
       if (lease) running.add(looks.subscribe())
     },
 

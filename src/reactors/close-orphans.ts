@@ -11,6 +11,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
+import { sinceStored } from '../support/stopwatch.ts'
 import type { ResumeOrClose } from '../turns/resume-or-close.ts'
 import type { RunNames } from '../turns/run-names.ts'
 import { releaseReservations } from './release-reservations.ts'
@@ -32,6 +33,8 @@ type Uses = {
   node: string
   /** Whether a run is running or waiting in this process. */
   isLive(runId: string): boolean
+  /** For how many milliseconds a run has been under way here; undefined: it is not. */
+  elapsedHere(runId: string): number | undefined
   /** Cancels a run of this process. */
   stop(runId: string): void
   /** Goes on with a run whose process is gone, or closes it. */
@@ -47,7 +50,7 @@ type Uses = {
  * releases credits reserved for runs that have ended or never began.
  */
 export const closeOrphans = (uses: Uses) => {
-  const { runs, leases, clock, node, isLive, stop, endRun, resumeOrClose, log } = uses
+  const { runs, leases, clock, node, isLive, elapsedHere, stop, endRun, resumeOrClose, log } = uses
   const reservedCredits = releaseReservations(uses)
 
   const isOrphan = async ({ run_id, node: owner }: RunView, certain: boolean): Promise<boolean> =>
@@ -62,13 +65,22 @@ export const closeOrphans = (uses: Uses) => {
     if (ended) log.warn({ ...(await uses.namesOf(run)), end: end.type }, 'a run was ended')
   }
 
+  const timedOut = async (run: RunView) => {
+    const { run_id: runId } = run
+    await close(run, { type: 'RunTimedOut', data: { runId, ...uncharged } })
+    stop(runId)
+  }
+
+  /** Each process times its own runs. One that no process has is timed by its events. */
   const openRuns = async (certain: boolean) => {
-    const late = new Date(clock.now().getTime() - timeOutMs).toISOString()
     for (const run of await findAll(runs, { index: 'open', equals: [true] })) {
-      if ((run.waited_until ?? run.started_at) <= late) {
-        await close(run, { type: 'RunTimedOut', data: { runId: run.run_id, ...uncharged } })
-        stop(run.run_id)
-      } else if (await isOrphan(run, certain)) await resumeOrClose(run)
+      const elapsed = elapsedHere(run.run_id)
+      if (elapsed !== undefined) {
+        if (elapsed >= timeOutMs) await timedOut(run)
+      } else if (await isOrphan(run, certain)) {
+        const late = sinceStored(clock, run.waited_until ?? run.started_at) >= timeOutMs
+        await (late ? timedOut(run) : resumeOrClose(run))
+      }
     }
   }
 

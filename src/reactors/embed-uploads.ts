@@ -53,7 +53,7 @@ export const embedUploads = (uses: Uses) => {
   const { uploads, blobs, embedder, followUpload, waitForPosition, leases, clock, node, log } = uses
   const { requestOf } = uses
   const refused = new LRUCache<string, true>({ max: 10_000, ttl: refusedMs })
-  let restUntil = 0
+  let restUntil = Number.NEGATIVE_INFINITY
   let stopped = false
 
   const blobsOf = ({ organization_id, datastore_id }: UploadView) =>
@@ -105,7 +105,7 @@ export const embedUploads = (uses: Uses) => {
   const excused = async (id: string, err: unknown): Promise<void> => {
     const down = err instanceof ModelUnavailable || err instanceof ModelTimeout
     if (!down && !(err instanceof ModelFault)) throw err
-    if (down) restUntil = clock.now().getTime() + restMs
+    if (down) restUntil = clock.monotonic() + restMs
     else refused.set(id, true)
     log.warn(
       { err, reqId: await requestOf(id), upload_id: id },
@@ -114,7 +114,7 @@ export const embedUploads = (uses: Uses) => {
   }
 
   const work = async (id: string): Promise<void> => {
-    if (refused.has(id) || clock.now().getTime() < restUntil) return
+    if (refused.has(id) || clock.monotonic() < restUntil) return
     const view = await uploads.get(id)
     if (!view?.shown || view.status !== 'completed' || (await isDone(view))) return
     const lease = { leases, name: `upload:${id}`, holder: `${node}/vectors` }

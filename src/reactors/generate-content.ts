@@ -21,6 +21,7 @@ import type { Log } from '../ports/log.ts'
 import type { DocumentChange, View } from '../ports/views.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Vault } from '../security/vault.ts'
+import { sinceStored, stopwatch } from '../support/stopwatch.ts'
 import { withLease } from './with-lease.ts'
 import { workers } from './workers.ts'
 
@@ -47,6 +48,9 @@ type Uses = {
   pollMs?: number | undefined
   maxBytes?: number | undefined
 }
+
+/** Milliseconds since an attempt began, also in an earlier process. */
+type Elapsed = () => number
 
 type Completed = ContentEvent<'ContentCompleted'>['data']
 
@@ -81,8 +85,6 @@ export const generateContent = (uses: Uses) => {
   /** Files are sealed as the texts of their item are. */
   const filesOf = ({ prompt }: ContentView) => blobs.under(prompt.$sealed)
 
-  const since = (startedAt: number): number => Math.max(0, clock.now().getTime() - startedAt)
-
   /** Sleeps until the next poll, or until the provider's webhook wakes it. @throws Stopped */
   const pause = async (id: string): Promise<void> => {
     if (!stopped)
@@ -96,13 +98,13 @@ export const generateContent = (uses: Uses) => {
     if (stopped) throw new Stopped()
   }
 
-  const patiently = async <T>(id: string, until: number, work: () => Promise<T>): Promise<T> => {
+  const patiently = async <T>(id: string, elapsed: Elapsed, work: () => Promise<T>): Promise<T> => {
     for (;;) {
       try {
         return await work()
       } catch (error) {
         if (!(error instanceof ProviderUnavailable)) throw error
-        if (clock.now().getTime() > until) throw timedOut
+        if (elapsed() > failureAfterMs) throw timedOut
         await pause(id)
       }
     }
@@ -112,34 +114,33 @@ export const generateContent = (uses: Uses) => {
     view: ContentView,
     { attempt, predictionId }: Taken,
     asked: GenerationInput,
-    until: number,
+    elapsed: Elapsed,
   ) => {
     const { id } = view
     const create = () => provider.create(asked, reservationOf(id, attempt), uses.webhookOf?.(id))
     const poll = (known: string) => () => provider.poll(known, asked)
     const first = predictionId === null ? create : poll(predictionId)
-    let prediction: Prediction = await patiently(id, until, first)
+    let prediction: Prediction = await patiently(id, elapsed, first)
     if (predictionId === null) await startContent.submitted(id, prediction.id, callFor(view))
     while (prediction.status === 'processing') {
-      if (clock.now().getTime() > until) {
+      if (elapsed() > failureAfterMs) {
         await provider.cancel(prediction.id).catch(() => undefined)
         throw timedOut
       }
       await pause(id)
-      prediction = await patiently(id, until, poll(prediction.id))
+      prediction = await patiently(id, elapsed, poll(prediction.id))
     }
     if (prediction.status !== 'succeeded')
       throw new ProviderFault(prediction.error ?? 'The provider canceled the generation')
     return prediction
   }
 
-  const made = async (view: ContentView, taken: Taken, startedAt: number): Promise<Completed> => {
-    const until = startedAt + failureAfterMs
+  const made = async (view: ContentView, taken: Taken, elapsed: Elapsed): Promise<Completed> => {
     const input = await vault.open(view.input)
     if (input === undefined) throw new ProviderFault(erased)
     const asked = { contentType: view.requested, input: JSON.parse(input) }
-    const prediction = await over(view, taken, asked, until)
-    const { hash, size, mediaType } = await patiently(view.id, until, async () => {
+    const prediction = await over(view, taken, asked, elapsed)
+    const { hash, size, mediaType } = await patiently(view.id, elapsed, async () => {
       const { bytes, mediaType } = await provider.output(prediction, asked)
       return { ...(await filesOf(view).put(bytes, maxBytes)), mediaType }
     })
@@ -149,7 +150,7 @@ export const generateContent = (uses: Uses) => {
       hash,
       size,
       mediaType,
-      processingTimeMs: since(startedAt),
+      processingTimeMs: elapsed(),
       charge: taken.reserved,
     }
   }
@@ -166,19 +167,19 @@ export const generateContent = (uses: Uses) => {
     const { id, retry_count, started_at } = view
     const { attempt, payerId } = generation
     const isSeen = retry_count === attempt && started_at !== null
-    const startedAt = isSeen ? Date.parse(started_at) : clock.now().getTime()
+    const elapsed = stopwatch(clock, isSeen ? sinceStored(clock, started_at) : 0)
     const finish = (end: Parameters<typeof finishContent>[0]['end']) =>
       finishContent({ contentId: id, attempt, payerId, end }, callFor(view))
     try {
       await startContent.hold(id, generation, call)
-      const completed = await made(view, generation, startedAt)
+      const completed = await made(view, generation, elapsed)
       const { erased } = await finish({ completed })
       if (erased) await filesOf(view).remove(completed.hash)
     } catch (error) {
       if (stopped) return
       const errorMessage = wordsFor(error)
       if (!errorMessage) throw error
-      await finish({ failed: { errorMessage, processingTimeMs: since(startedAt) } })
+      await finish({ failed: { errorMessage, processingTimeMs: elapsed() } })
     } finally {
       woken.delete(id)
     }

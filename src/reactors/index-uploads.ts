@@ -12,6 +12,7 @@ import type { View, WaitForPosition } from '../ports/views.ts'
 import { type DocumentReader, ReaderClosed } from '../rag/document-reader.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { datastoreKey, SealBroken } from '../security/vault.ts'
+import { sinceStored } from '../support/stopwatch.ts'
 import { withLease } from './with-lease.ts'
 import { workers } from './workers.ts'
 
@@ -89,8 +90,7 @@ export const indexUploads = (uses: Uses) => {
       await followUpload.requeue(one, call)
     const bytes = await blobsOf(view).get(view.blob)
     if (!bytes) {
-      const age = clock.now().getTime() - Date.parse(view.uploaded_at)
-      if (age < arrivalMs) return
+      if (sinceStored(clock, view.uploaded_at) < arrivalMs) return
       await followUpload.fail(one, 'The file did not arrive whole: upload it again', call)
       return
     }

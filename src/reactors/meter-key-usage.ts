@@ -24,7 +24,13 @@ const atOnce = 5
 const moments = 100
 
 /** Requests of one key since its count was last written. */
-type Count = { access: Access; requests: number; since: Date; last: Date }
+type Count = {
+  access: Access
+  requests: number
+  /** A moment of the monotonic clock. */
+  since: number
+  last: Date
+}
 
 /**
  * Counts requests by key in memory and writes the counts periodically
@@ -77,11 +83,11 @@ export const keyUsageMeter = ({
 
   /** The oldest counts that are due; the map is in the order of first use. */
   const due = (): [string, Count][] => {
-    const before = clock.now().getTime() - everyMs
+    const before = clock.monotonic() - everyMs
     const most = Math.max(atOnce, Math.ceil(counts.size / moments))
     const found: [string, Count][] = []
     for (const one of counts) {
-      if (found.length === most || one[1].since.getTime() > before) break
+      if (found.length === most || one[1].since > before) break
       found.push(one)
     }
     return found
@@ -97,7 +103,7 @@ export const keyUsageMeter = ({
       if (!keyId) return
       const now = clock.now()
       const known = counts.get(keyId)
-      if (!known) counts.set(keyId, { access, requests: 1, since: now, last: now })
+      if (!known) counts.set(keyId, { access, requests: 1, since: clock.monotonic(), last: now })
       else {
         known.requests++
         if (now > known.last) known.last = now

@@ -70,7 +70,7 @@ export const refusalMeter = (options: Options) => {
     unnoted = 0
   }
 
-  const minuteNow = () => Math.floor(clock.now().getTime() / minuteMs)
+  const minuteNow = () => Math.floor(clock.monotonic() / minuteMs)
 
   const timer = setInterval(() => settleBefore(minuteNow()), sweepMs).unref()
 
@@ -82,9 +82,9 @@ export const refusalMeter = (options: Options) => {
       const known = kinds.get(name)
       if (known?.minute === minute) {
         if (known.more === 0) known.from = call.at
+        if (known.more === 0 || call.at > known.to) known.to = call.at
         known.more++
         known.refused = refused
-        known.to = call.at
         return
       }
       if (known) settle(name, known)

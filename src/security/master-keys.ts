@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { KeyRecords, KeyStore } from '../ports/keys.ts'
+import { type LeaseClock, leaseTime, processClock } from '../support/lease-time.ts'
 import { decrypted, encrypted } from './cipher.ts'
 import { newSecret, secretFrom, wrapOf } from './secrets.ts'
 import { type Ring, type Rings, unwrapped, WrongMasterKey } from './wrapped-keys.ts'
 
-/** For so long a process may wrap new keys without looking whether the master key rotates. */
+/** For so long a process may wrap new keys without looking whether the master key rotates: as a lease. */
 export const freshMs = 10_000
 
 const box = z.base64()
@@ -83,8 +84,7 @@ type Uses = {
   isNew: boolean
   /** Other processes use the same keys. */
   shared: boolean
-  /** A monotonic clock, in milliseconds. */
-  now?: () => number
+  clock?: LeaseClock
 }
 
 /**
@@ -93,7 +93,8 @@ type Uses = {
  * @throws WrongMasterKey
  */
 export const openMasterKeys = async (uses: Uses) => {
-  const { keys, given, isNew, shared, now = () => performance.now() } = uses
+  const { keys, given, isNew, shared, clock = processClock } = uses
+  const { moment, since } = leaseTime(clock)
   const read = async (): Promise<Uint8Array> => {
     const bytes = await keys.record()
     if (bytes) return bytes
@@ -107,10 +108,10 @@ export const openMasterKeys = async (uses: Uses) => {
   let bytes: Uint8Array = new Uint8Array()
   let accepted: Accepted = { secret: Buffer.alloc(0), master: given }
   let ring: Ring = { wrap: wrapOf(given) }
-  let readAt = 0
+  let readAt = moment()
 
   const refresh = async (): Promise<void> => {
-    const before = now()
+    const before = moment()
     const latest = await read()
     if (Buffer.compare(latest, bytes) !== 0) {
       const known = [accepted.master, given, ...(accepted.previous ? [accepted.previous] : [])]
@@ -133,7 +134,7 @@ export const openMasterKeys = async (uses: Uses) => {
 
   const rings: Rings = {
     now: () => ring,
-    isFresh: () => !shared || now() - readAt < freshMs,
+    isFresh: () => !shared || since(readAt) < freshMs,
     refresh,
   }
 

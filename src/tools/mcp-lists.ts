@@ -24,7 +24,7 @@ type Uses = {
   connections: McpConnections
   credentialHeaders: CredentialHeaders
   standings: McpStandings
-  /** Milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   now(): number
   /** For the answer to one request. */
   answerMs: number

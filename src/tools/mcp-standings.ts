@@ -19,7 +19,7 @@ const keyOf = (organizationId: string, { url, headers }: McpServer): string =>
     .update(JSON.stringify([organizationId, url, headers]))
     .digest('base64')
 
-/** How MCP servers answered this process; `now` in milliseconds. */
+/** How MCP servers answered this process; `now` is wall time in milliseconds. */
 export const mcpStandings = (now: () => number) => {
   const known = new LRUCache<string, McpStanding>(atMost(most))
   return {

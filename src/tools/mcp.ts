@@ -3,6 +3,7 @@ import type { Reached } from '../agents/tool-effect.ts'
 import { credentialNamesIn } from '../domain/agent/credential-names.ts'
 import type { ToolCare } from '../domain/agent/events.ts'
 import type { Call } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { CredentialHeaders } from './credential-headers.ts'
 import { mcpChecks } from './mcp-checks.ts'
@@ -18,8 +19,7 @@ import { policyOf } from './tool-policy.ts'
 type Uses = {
   outbound: Outbound
   credentialHeaders: CredentialHeaders
-  /** Milliseconds. */
-  now(): number
+  clock: Pick<Clock, 'now' | 'monotonic'>
   /** To connect or to list tools, and for one call. */
   connectMs?: number
   callMs?: number
@@ -48,11 +48,11 @@ const isOfServer = (error: unknown): boolean =>
  * one tool whose result says why, and the turn goes on.
  */
 export const mcpTools = (uses: Uses) => {
-  const { outbound, credentialHeaders, now, connectMs = 5_000, callMs = 30_000 } = uses
+  const { outbound, credentialHeaders, clock, connectMs = 5_000, callMs = 30_000 } = uses
   const { listMs = 300_000, retryMs = 15_000, idleMs = 300_000 } = uses
   const connections = mcpConnections({ outbound, connectMs, idleMs })
-  const standings = mcpStandings(now)
-  const times = { now, answerMs: connectMs, listMs, retryMs }
+  const standings = mcpStandings(() => clock.now().getTime())
+  const times = { now: clock.monotonic, answerMs: connectMs, listMs, retryMs }
   const listOf = mcpLists({ connections, credentialHeaders, standings, ...times })
   const checks = mcpChecks(listOf)
 

@@ -68,7 +68,7 @@ export const toolbox = (uses: Uses) => {
   const { outbound, misfitOf, clock, knowledge, contentGeneration } = uses
   const headers = credentialHeaders(uses.findCredential)
   const apiCall = apiCalls({ outbound, credentialHeaders: headers, misfitOf, clock })
-  const mcp = mcpTools({ outbound, credentialHeaders: headers, now: () => clock.now().getTime() })
+  const mcp = mcpTools({ outbound, credentialHeaders: headers, clock })
   const builtIn = new Map<string, Tool>([
     ['remember', rememberTool(uses)],
     ['recall', recallTool(uses.recallMemories)],

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { Clock } from '../ports/clock.ts'
 import { slotMap } from '../support/slot-map.ts'
 import type { LiveTurn } from './turn.ts'
 
@@ -16,12 +17,13 @@ export const sessionName = ({ organizationId, sessionId }: Place): string =>
   `${organizationId}/${sessionId}`
 
 /** The turns of this process: those that wait or run, and for some minutes those that have ended. */
-export const liveTurns = () => {
+export const liveTurns = ({ monotonic }: Pick<Clock, 'monotonic'>) => {
   /** Running and waiting turns, by session, in the order they came. */
   const bySession = slotMap<string, LiveTurn[]>()
   const byId = slotMap<string, LiveTurn>()
   const kept = new LRUCache<string, LiveTurn>({
     ttl: keptMs,
+    perf: { now: monotonic },
     maxSize: keptCharacters,
     maxEntrySize: keptCharacters,
     sizeCalculation: ({ log }) => 1_000 + log.size(),
@@ -54,6 +56,8 @@ export const liveTurns = () => {
     find: (runId: string): LiveTurn | undefined => byId.get(runId) ?? kept.get(runId),
     /** Whether a turn is waiting or under way in this process. */
     isRunning: (runId: string): boolean => byId.has(runId),
+    /** For how long a run of this process has been under way; undefined: none is. */
+    elapsed: (runId: string): number | undefined => byId.get(runId)?.begun?.elapsed(),
     runningIn,
     current: (place: Place): LiveTurn | undefined => runningIn(sessionName(place)),
     /** The session's running turn, then those that wait. */

@@ -39,8 +39,8 @@ type Begun = {
   /** What is recorded of the run, where this is not its first attempt. */
   recorded?: RecordedRun
   attempt: number
-  /** In milliseconds since 1970. */
-  startedAt: number
+  /** How many milliseconds the run has taken, in all attempts since it last waited. */
+  elapsed(): number
 }
 
 /** One turn, from its message to its stored end. */
@@ -54,7 +54,7 @@ export const runTurn = (uses: RunTurnUses) => {
    * A turn that was cancelled while it waited is only recorded. With `recorded` it goes on from there.
    */
   const finish = async (request: TurnRequest, runId: string, begun: Begun): Promise<Outcome> => {
-    const { sent, key, control, recorded, attempt, startedAt } = begun
+    const { sent, key, control, recorded, attempt, elapsed } = begun
     const { log, cancelled } = control
     const { call, sessionId, agent, target, clientTools, settings, format } = request
     const owner = { node, attempt }
@@ -113,7 +113,7 @@ export const runTurn = (uses: RunTurnUses) => {
     const ended = result.done.suspended ? await withState(result, given, key) : result
     watch?.ended(ended)
     const isAnswered = recorded?.answered ?? false
-    return await store({ request, runId, key, owner, isAnswered, startedAt, log }, ended)
+    return await store({ request, runId, key, owner, isAnswered, elapsed, log }, ended)
   }
 
   return { start: startRun({ ...uses, sealed }), keyOf: sealed.keyOf, finish }

@@ -33,8 +33,8 @@ export type StoredRun = {
   owner: RunOwner
   /** Its answer was stored in an earlier attempt. */
   isAnswered: boolean
-  /** In milliseconds since 1970. */
-  startedAt: number
+  /** How many milliseconds it has taken. */
+  elapsed(): number
   /** Of its clients. */
   log: Pick<TurnLog, 'push'>
 }
@@ -56,7 +56,7 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
     const { request, runId, key, owner } = run
     const { sessionId, payerId } = request
     const { done, ended, state } = driven
-    const durationMs = clock.now().getTime() - run.startedAt
+    const durationMs = run.elapsed()
     const isKept = ended === 'cancelled' || ended === 'limited'
     const answered = ended === 'done' || (isKept && done.text !== '')
     const steps = [...driven.steps]

@@ -80,8 +80,11 @@ export type LiveTurn = {
   log: TurnLog
   /** Who would own its session if it began one; undefined for turns that are read back. */
   askedBy?: { ownerId: string; keyId: string | null } | undefined
-  /** Set once its message is stored: the session's owner, and the position where the run began. */
-  begun?: { ownerId: string; keyId: string | null; position: Position }
+  /**
+   * Set once its message is stored: the session's owner, the position where the run began, and how
+   * many milliseconds it has taken since it began or last went on after it had waited.
+   */
+  begun?: { ownerId: string; keyId: string | null; position: Position; elapsed(): number }
   /**
    * Settles when the message is stored and its run begins: with this turn, or with the earlier turn
    * when the same message was sent before. Rejects with the refusal.

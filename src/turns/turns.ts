@@ -4,6 +4,7 @@ import { refusal } from '../domain/refusal.ts'
 import { isOwn } from '../domain/session/viewer.ts'
 import type { Call } from '../ports/call.ts'
 import { deferred } from '../support/deferred.ts'
+import { sinceStored, stopwatch } from '../support/stopwatch.ts'
 import { type Kept, liveTurns, type Place, sessionName } from './live-turns.ts'
 import type { PastTurn } from './past-turn.ts'
 import { type RunTurnUses, runTurn } from './run-turn.ts'
@@ -31,7 +32,7 @@ export const turns = (uses: Uses) => {
   let stopping = false
   const { start, keyOf, finish } = runTurn({ ...uses, isStopping: () => stopping })
   const queue = turnQueue()
-  const live = liveTurns()
+  const live = liveTurns(clock)
   const tracked = trackedTurn({ live, ready: uses.ready, log: uses.log })
   /** Runs that are being taken over, each by its attempt so far. */
   const resuming = new Map<string, Promise<void>>()
@@ -79,12 +80,12 @@ export const turns = (uses: Uses) => {
         const sent = await start(request, runId)
         if (sent.begun) {
           const { ownerId, keyId } = sent.session
-          turn().begun = { ownerId, keyId, position: sent.position }
+          const elapsed = stopwatch(clock)
+          turn().begun = { ownerId, keyId, position: sent.position, elapsed }
           started.resolve(turn())
           const sealing = keyOf(request)
           const key = sealing instanceof Promise ? await sealing : sealing
-          const startedAt = clock.now().getTime()
-          return await finish(request, runId, { sent, key, control, attempt: 1, startedAt })
+          return await finish(request, runId, { sent, key, control, attempt: 1, elapsed })
         }
         repeated = sent.runId
       } finally {
@@ -134,12 +135,13 @@ export const turns = (uses: Uses) => {
         const { ownerId, keyId } = sent.session
         requestId = request.call.requestId
         control.log.push({ event: 'run_resumed', attempt })
-        Object.assign(turn(), { attempt, begun: { ownerId, keyId, position: sent.position } })
+        const before = run.status === 'running' ? sinceStored(clock, run.started_at) : 0
+        const elapsed = stopwatch(clock, before)
+        const begun = { ownerId, keyId, position: sent.position, elapsed }
+        Object.assign(turn(), { attempt, begun })
         control.started.resolve(turn())
-        const startedAt =
-          run.status === 'running' ? Date.parse(run.started_at) : clock.now().getTime()
         taking.resolve()
-        return await finish(request, runId, { ...rest, sent, control, attempt, startedAt })
+        return await finish(request, runId, { ...rest, sent, control, attempt, elapsed })
       } finally {
         taking.resolve()
         queue.leave(session)
@@ -179,6 +181,7 @@ export const turns = (uses: Uses) => {
     resume,
     find: live.find,
     isRunning: live.isRunning,
+    elapsed: live.elapsed,
     current: live.current,
     forget: live.forget,
     /** Resolves when the views show the beginning of the session's running turn. */

@@ -6,6 +6,7 @@ import { refusal } from '../domain/refusal.ts'
 import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Models } from '../ports/model.ts'
+import { stopwatch } from '../support/stopwatch.ts'
 import { failureCode } from './failure-code.ts'
 
 /** Warmed instances are released after about an hour of inactivity (docs/contract/limits.md#times). */
@@ -19,7 +20,7 @@ export type Warmed = {
   tools: number
 }
 
-/** `configuration` is the agent as it was built. */
+/** `configuration` is the agent as it was built, `usedAt` a moment of the monotonic clock. */
 type Built = { ready: Promise<number>; done: boolean; configuration: string; usedAt: number }
 
 type Uses = {
@@ -65,7 +66,7 @@ export const warmAgents = ({ findAgents, toolsOf, models, clock }: Uses) => {
 
   const instance = (agent: AgentConfig, all: RunnableAgents, call: Call, userId: string) => {
     const key = instanceKey(call.organizationId, userId, agent.agentId)
-    const usedAt = clock.now().getTime()
+    const usedAt = clock.monotonic()
     const configuration = JSON.stringify(agent)
     const known = built.get(key)
     if (known?.configuration === configuration) {
@@ -87,7 +88,7 @@ export const warmAgents = ({ findAgents, toolsOf, models, clock }: Uses) => {
   return {
     /** @throws the error that building failed with; the next message builds it again */
     async warm(call: Call, userId: string, agent?: AgentConfig): Promise<Warmed> {
-      const startedAt = clock.now().getTime()
+      const elapsed = stopwatch(clock)
       const all = await findAgents(call.organizationId)
       const { orchestrator } = all
       const wanted = agent ? [orchestrator, agent] : [orchestrator]
@@ -95,7 +96,7 @@ export const warmAgents = ({ findAgents, toolsOf, models, clock }: Uses) => {
       const [tools = 0] = await Promise.all(instances.map(({ entry }) => entry.ready))
       return {
         status: instances.every(({ warm }) => warm) ? 'warm' : 'built',
-        tookMs: clock.now().getTime() - startedAt,
+        tookMs: elapsed(),
         subAgents: orchestrator.subAgents.length,
         tools,
       }
@@ -104,11 +105,11 @@ export const warmAgents = ({ findAgents, toolsOf, models, clock }: Uses) => {
     used(organizationId: string, userId: string, agentId: string): void {
       if (built.size === 0) return
       const known = built.get(instanceKey(organizationId, userId, agentId))
-      if (known) known.usedAt = clock.now().getTime()
+      if (known) known.usedAt = clock.monotonic()
     },
     /** Forgets agents that were not used for an hour; answers how many. */
     release(): number {
-      const before = clock.now().getTime() - idleMs
+      const before = clock.monotonic() - idleMs
       const idle = [...built].filter(([, { usedAt }]) => usedAt <= before)
       for (const [key] of idle) built.delete(key)
       return idle.length

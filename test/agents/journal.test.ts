@@ -164,7 +164,7 @@ const attempt = async (
     onFault: () => undefined,
     answers: recorded.used.modelCalls,
   })
-  const clock = { now: () => new Date(at), id: newId }
+  const clock = { now: () => new Date(at), monotonic: () => 0, id: newId }
   const host = { ...hostOf({ tools: [tool('read'), tool('write')], models }), clock }
   const journal = { ...recorded, saved: writer.saved }
   const [first = agentNamed('Nobody')] = all

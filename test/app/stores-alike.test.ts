@@ -17,6 +17,7 @@ const countingClock = (): Clock => {
       last = Math.max(Date.now(), last + 1)
       return new Date(last)
     },
+    monotonic: () => performance.now(),
     id: () => uuid(),
   }
 }

@@ -95,7 +95,9 @@ const still = async (t: Test) => {
   const clock = movableClock()
   const begun = Math.ceil(clock.now().getTime() / 1000) * 1000
   let ahead = 0
-  const made = await scene(t, { clock: { ...clock, now: () => new Date(begun + ahead) } })
+  const made = await scene(t, {
+    clock: { ...clock, now: () => new Date(begun + ahead), monotonic: () => ahead },
+  })
   return {
     ...made,
     /** Unix seconds. */

@@ -346,6 +346,25 @@ export const viewsContract = (
     t.equal(await views.checkpoint('notes'), 3)
   })
 
+  t.test('documents have the version that their read model began with', async (t) => {
+    const { open } = await place(t)
+    const before = await open()
+    await before.view(spec)
+    t.equal(await before.version('notes'), 1)
+    await before.close()
+    const views = await open()
+    t.teardown(() => views.close())
+    await views.view({ ...spec, version: 2 })
+    t.equal(await views.version('notes'), 1, 'they are as they were')
+    await views.beginRebuild('notes')
+    t.equal(await views.version('notes'), 1)
+    await views.swap('notes')
+    t.equal(await views.version('notes'), 2)
+    await views.view({ ...spec, name: 'others', version: 3 })
+    t.equal(await views.version('others'), 3, 'a new one')
+    await t.rejects(views.version('none'), TypeError)
+  })
+
   t.test('totals that are not kept are right all the same, also once they are kept', async (t) => {
     const { views, commit } = await opened(t)
     const total = async (totals: { totals?: false }) => {

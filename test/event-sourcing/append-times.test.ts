@@ -86,3 +86,21 @@ t.test('a time has passed once no event can be stored with it', async (t) => {
   times.began(Promise.reject(new Error('no')))
   await times.passed(start)
 })
+
+t.test('tells how far the latest event is ahead of the clock', async (t) => {
+  const { clock, times } = timing()
+  t.equal(times.aheadMs(), 0, 'no event')
+  await times.resume(heldLog(events))
+  t.equal(times.aheadMs(), 3_000)
+  clock.seconds = 10
+  t.equal(times.aheadMs(), 0)
+})
+
+t.test('a time that has passed has passed for good, though the clock is set back', async (t) => {
+  const { clock, times, stamp } = timing()
+  clock.seconds = 60
+  const last = stamp()
+  clock.seconds = 0
+  await times.passed(start + last * 1_000)
+  t.ok(stamp() > last, 'what is appended now is later')
+})

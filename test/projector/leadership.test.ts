@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import t from 'tap'
+import { NEVER } from 'rxjs'
+import t, { type Test } from 'tap'
 import { embeddedLeases } from '../../src/adapters/embedded/leases.ts'
 import type { Leases } from '../../src/ports/leases.ts'
+import { silent } from '../../src/ports/log.ts'
 import type { Commit, Views } from '../../src/ports/views.ts'
+import { whileLeading } from '../../src/projector/leadership.ts'
 import { projector } from '../../src/projector/projector.ts'
 import { deferred } from '../../src/support/deferred.ts'
 import { put, say } from '../support/box-history.ts'
@@ -104,6 +107,7 @@ t.test('a holder whose lease ran out in the middle of a batch writes nothing of 
   const { store, views } = await opened(t)
   const leases = embeddedLeases()
   let time = 0
+  const wall = () => new Date(0)
   const loading = deferred<void>()
   const loaded = deferred<void>()
   const notes: { who: string; position: number }[] = []
@@ -119,8 +123,7 @@ t.test('a holder whose lease ran out in the middle of a batch writes nothing of 
     store,
     views: slow,
     projections: toys,
-    lease: { name: 'projector', holder: 'a', leases },
-    now: () => time,
+    lease: { name: 'projector', holder: 'a', leases, clock: { now: wall, monotonic: () => time } },
   })
   await a.start()
   await say(store, [put('b-1', 'cup')])
@@ -140,4 +143,36 @@ t.test('a holder whose lease ran out in the middle of a batch writes nothing of 
   await b.stop()
   t.strictSame(notes, [{ who: 'b', position: 0 }])
   await asStraight(t, store, views, toys)
+})
+
+/** A holder at work whose clocks are set by hand, and what it was told of its lease. */
+const holding = async (t: Test) => {
+  const at = { wall: 0, monotonic: 0 }
+  const clock = { now: () => new Date(at.wall), monotonic: () => at.monotonic }
+  const leases = embeddedLeases({ now: () => new Date(0), monotonic: () => 0 })
+  const lease = { name: 'projector', holder: 'a', leases, ttlMs: 8_000, renewMs: 3_600_000, clock }
+  const told = deferred<() => boolean>()
+  const running = whileLeading(lease, { log: silent }, (leading) => {
+    told.resolve(leading)
+    return NEVER
+  }).subscribe()
+  t.teardown(() => running.unsubscribe())
+  return { at, leading: await told.promise }
+}
+
+t.test('a holder writes nothing more once its machine was suspended', async (t) => {
+  const { at, leading } = await holding(t)
+  Object.assign(at, { monotonic: 1_000, wall: 1_000 })
+  t.equal(leading(), true)
+  at.wall += 60_000
+  t.equal(leading(), false, 'the monotonic clock stood still')
+})
+
+t.test('a holder whose clock is set back has its lease no longer for it', async (t) => {
+  const { at, leading } = await holding(t)
+  at.wall -= 3_600_000
+  at.monotonic = 5_999
+  t.equal(leading(), true)
+  at.monotonic = 6_000
+  t.equal(leading(), false)
 })

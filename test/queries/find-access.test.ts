@@ -34,7 +34,9 @@ const scene = async (t: Test, { sharedViews = true } = {}) => {
     await seen()
     return created
   }
-  let at = Date.parse('2026-01-01T00:00:00.000Z')
+  const begun = Date.parse('2026-01-01T00:00:00.000Z')
+  let at = begun
+  let stepped = 0
   let reads = 0
   const counting = <Doc>(view: View<Doc>): View<Doc> => ({
     ...view,
@@ -51,7 +53,7 @@ const scene = async (t: Test, { sharedViews = true } = {}) => {
     sharedViews,
     hashApiKey: secrets.hashApiKey,
     superAdminKey,
-    now: () => at,
+    clock: { now: () => new Date(at + stepped), monotonic: () => at - begun },
   })
   t.teardown(access.close)
   return {
@@ -65,6 +67,10 @@ const scene = async (t: Test, { sharedViews = true } = {}) => {
     reads: () => reads,
     later: (ms: number) => {
       at += ms
+    },
+    /** Wall time steps. */
+    step: (ms: number) => {
+      stepped += ms
     },
   }
 }
@@ -262,7 +268,7 @@ const told = (t: Test, { read, secrets }: Commanded, changes: Subject<readonly C
     sharedViews: false,
     hashApiKey: secrets.hashApiKey,
     superAdminKey: undefined,
-    now: () => 0,
+    clock: { now: () => new Date(0), monotonic: () => 0 },
   })
   t.teardown(access.close)
   return access
@@ -295,4 +301,12 @@ t.test('what changes while it is read is not kept', async (t) => {
   const access = told(t, { ...all, read: { ...all.read, users } }, changes)
   await access.find(key, undefined)
   t.type(access.find(key, undefined), Promise)
+})
+
+t.test('what was found is read again in time though the clock is set back', async (t) => {
+  const all = await scene(t, { sharedViews: true })
+  const { key, keyId } = await all.keyOf()
+  await all.find(key)
+  all.step(-3_600_000)
+  await readAgainAfter(t, all, { key, keyId, ms: 3_000 })
 })

@@ -114,6 +114,7 @@ t.test('a time once asked for keeps its answer, whatever is appended later', asy
       const organizationId = `org-${++made}`
       const clock = {
         now: () => new Date(now),
+        monotonic: () => now,
         id: () => `00000000-0000-4000-8000-${(++made).toString(16).padStart(12, '0')}`,
       }
       const times = appendTimes(clock)

@@ -13,8 +13,8 @@ const idle = { session_id: 'session-1', is_processing: false }
 const statusAt = (time: string, ...events: Given<typeof sessionEvents>[]) => {
   const view = viewAfter(sessions, sessionStream, ...begunSession, ...events)
   const viewer = { userId: 'user-1', onlyKeyId: null }
-  const now = () => new Date(`2026-01-01T${time}Z`)
-  const get = getSessionStatus({ findSession: findSession(view), now })
+  const clock = { now: () => new Date(`2026-01-01T${time}Z`), elapsedHere: () => undefined }
+  const get = getSessionStatus({ findSession: findSession(view), clock })
   return get({ organizationId: 'org-1', viewer, sessionId: 'session-1' })
 }
 

@@ -1,9 +1,12 @@
 import t from 'tap'
 import type { SessionRun } from '../../projections/sessions.ts'
-import { stateOf } from '../../queries/session-state.ts'
+import { elapsedOf, stateOf } from '../../queries/session-state.ts'
 
 const started_at = '2026-01-01T00:00:00.000Z'
-const at = (time: string) => new Date(`2026-01-01T${time}Z`)
+const at = (time: string, elapsed?: number) => ({
+  now: () => new Date(`2026-01-01T${time}Z`),
+  elapsedHere: () => elapsed,
+})
 const run = (state: SessionRun['state']): SessionRun => ({
   run_id: 'run-1',
   state,
@@ -20,4 +23,15 @@ t.test('a session in a list has the state of its turn, while there is one', asyn
   t.strictSame(stateOf(run('processing'), at('00:30:00.000')), {})
   for (const state of ['awaiting_approval', 'in_doubt'] as const)
     t.strictSame(stateOf(run(state), at('23:00:00.000')), { state })
+})
+
+t.test('a run of this process is timed by it, whatever the clock says', async (t) => {
+  const here = (time: string, elapsed: number) => stateOf(run('processing'), at(time, elapsed))
+  t.strictSame(here('01:00:00.000', 1_000), { state: 'running' }, 'put forward by an hour')
+  t.strictSame(here('00:00:01.000', 1_800_000), {}, 'set back after half an hour')
+})
+
+t.test('a run of another process has taken no time where this clock is behind', async (t) => {
+  const behind = { now: () => new Date('2025-12-31T23:00:00.000Z'), elapsedHere: () => undefined }
+  t.equal(elapsedOf(run('processing'), behind), 0)
 })

@@ -25,6 +25,8 @@ const withRun = async (t: Test) => {
   const { sendMessage, clock, read, leases } = scene
   let ahead = 0
   const live = new Set<string>()
+  /** For how long each run has been under way here. */
+  const elapsed = new Map<string, number>()
   /** What was asked whether it is live. */
   const looked = new Set<string>()
   const stopped: string[] = []
@@ -44,6 +46,7 @@ const withRun = async (t: Test) => {
       looked.add(runId)
       return live.has(runId)
     },
+    elapsedHere: (runId) => elapsed.get(runId),
     stop: (runId) => stopped.push(runId),
     resumeOrClose: resumeOrClose({ resume, endRun: scene.endRun, namesOf, clock, log: silent }),
     namesOf,
@@ -78,6 +81,7 @@ const withRun = async (t: Test) => {
     begin,
     tick,
     live,
+    elapsed,
     looked,
     stopped,
     resumable,
@@ -144,19 +148,62 @@ t.test('a run of this process, under way or lost', async (t) => {
   t.equal(await statusOf('run-1'), 'interrupted')
 })
 
-t.test('30 minutes pass', async (t) => {
-  const { begin, tick, statusOf, live, stopped, advance, held } = await withRun(t)
+t.test('a run of this process times out after 30 minutes', async (t) => {
+  const { begin, tick, statusOf, live, elapsed, stopped, held } = await withRun(t)
   await begin('run-1', 'ours')
   live.add('run-1')
-  advance(29 * 60_000)
+  elapsed.set('run-1', 29 * 60_000)
   await tick()
   t.equal(await statusOf('run-1'), 'running')
-  advance(60_000)
+  elapsed.set('run-1', 30 * 60_000)
   await tick()
   t.equal(await statusOf('run-1'), 'timed_out')
   t.strictSame(stopped, ['run-1'])
   t.strictSame(await held(), [])
 })
+
+t.test('a clock put forward by an hour times out no run that a process has', async (t) => {
+  const { begin, tick, statusOf, live, elapsed, advance, stopped } = await withRun(t)
+  await begin('run-1', 'ours')
+  live.add('run-1')
+  elapsed.set('run-1', 1_000)
+  advance(60 * 60_000)
+  await tick()
+  t.equal(await statusOf('run-1'), 'running')
+  t.strictSame(stopped, [])
+})
+
+t.test('another process times its own run', async (t) => {
+  const { begin, tick, statusOf, advance } = await withRun(t)
+  await begin('run-1', 'theirs')
+  advance(60 * 60_000)
+  await tick()
+  t.equal(await statusOf('run-1'), 'running')
+})
+
+t.test('a run whose process has died times out 30 minutes after it began', async (t) => {
+  const { begin, tick, statusOf, resumable, advance, leases } = await withRun(t)
+  await begin('run-1', 'theirs')
+  resumable.add('run-1')
+  await leases.release(nodeLease('theirs'), 'theirs')
+  advance(30 * 60_000)
+  await tick()
+  t.equal(await statusOf('run-1'), 'timed_out')
+})
+
+t.test(
+  'a run whose process has died goes on where the clock is behind its beginning',
+  async (t) => {
+    const { begin, tick, statusOf, resumable, resumed, advance, leases } = await withRun(t)
+    await begin('run-1', 'theirs')
+    resumable.add('run-1')
+    await leases.release(nodeLease('theirs'), 'theirs')
+    advance(-60 * 60_000)
+    await tick()
+    t.equal(await statusOf('run-1'), 'running')
+    t.strictSame(resumed, ['run-1'])
+  },
+)
 
 t.test('credits that were held for a run that never began: found twice, given back', async (t) => {
   const { tick, held, transact } = await withRun(t)

@@ -43,7 +43,7 @@ t.test(
       },
       namesOf: async ({ run_id }) => ({ run_id }),
       waitForPosition: seen,
-      clock: { now: () => now, id: () => '' },
+      clock: { now: () => now, monotonic: () => 0, id: () => '' },
       log: silent,
     })
     await pass()

@@ -88,7 +88,7 @@ t.test('keys that were first used together are not all written together', async 
   const written: string[] = []
   let tick = () => {}
   const meter = keyUsageMeter({
-    clock: { now: () => new Date(now), id: () => 'id' },
+    clock: { now: () => new Date(now), monotonic: () => now, id: () => 'id' },
     everyMs: 5_000,
     every: (work) => {
       tick = work
@@ -114,4 +114,31 @@ t.test('keys that were first used together are not all written together', async 
   t.ok(written.length > 10 && written.length < 30)
   await meter.close()
   t.equal(new Set(written).size, 1_000)
+})
+
+t.test('a count is written in time though the clock is set back by an hour', async (t) => {
+  const access = accessIn(await scene(t))
+  let passed = 0
+  let wall = Date.UTC(2026, 0, 1)
+  const written: string[] = []
+  let tick = () => {}
+  const meter = keyUsageMeter({
+    clock: { now: () => new Date(wall), monotonic: () => passed, id: () => 'id' },
+    everyMs: 5_000,
+    every: (work) => {
+      tick = work
+      return () => {}
+    },
+    record: async ({ keyId }) => {
+      written.push(keyId)
+      return { position: START }
+    },
+  })
+  meter.count({ ...access, keyId: 'key-1' })
+  wall -= 3_600_000
+  passed += 5_000
+  tick()
+  await new Promise(setImmediate)
+  t.strictSame(written, ['key-1'])
+  await meter.close()
 })

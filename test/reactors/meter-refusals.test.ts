@@ -10,16 +10,21 @@ type Setting = Partial<Parameters<typeof refusalMeter>[0]>
 const metering = (setting: Setting = {}) => {
   const recorded: (RefusalEvent & { call: Call })[] = []
   let seconds = 0
-  const now = () => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000)
+  let stepped = 0
+  const now = () => new Date(Date.UTC(2026, 0, 1) + (seconds + stepped) * 1_000)
   const meter = refusalMeter({
     record: async (event, call) => void recorded.push({ ...event, call }),
-    clock: { now, id: () => 'id' },
+    clock: { now, monotonic: () => seconds * 1_000, id: () => 'id' },
     sweepMs: 3_600_000,
     ...setting,
   })
   return {
     ...meter,
     recorded,
+    /** Wall time steps by so many seconds. */
+    step: (by: number) => {
+      stepped += by
+    },
     refuse(at: number, code = 'insufficient_scopes', more: Partial<Call> = {}) {
       seconds = at
       meter.refused({
@@ -95,4 +100,20 @@ t.test('where storing is slow, refusals are counted', async (t) => {
   t.equal(recorded.length, 5, 'each of the others as a count')
   for (const resolve of waiting) resolve()
   await closed
+})
+
+t.test('refusals of a minute are one count, in order, though the clock steps', async (t) => {
+  const { refuse, recorded, step, close } = metering()
+  for (const at of [0, 10]) refuse(at)
+  step(-3_600)
+  for (const at of [20, 30]) refuse(at)
+  await close()
+  t.match(recorded, [
+    { type: 'AccessRefused' },
+    {
+      type: 'AccessRefusedAgain',
+      data: { count: 3, from: '2026-01-01T00:00:10.000Z', to: '2026-01-01T00:00:10.000Z' },
+    },
+  ])
+  t.equal(recorded.length, 2)
 })

@@ -91,7 +91,7 @@ t.test(
   async (t) => {
     const keys = await keyStore(t)
     const clock = { now: 0 }
-    const shared = { shared: true, now: () => clock.now }
+    const shared = { shared: true, clock: { now: () => new Date(0), monotonic: () => clock.now } }
     const one = await opened(keys, old, { isNew: true, ...shared })
     const two = await opened(keys, old, shared)
     const { seal, open } = vault({ keys: wrappedKeys(keys, two.rings) })
@@ -118,7 +118,7 @@ t.test(
 t.test('a key that took long to store is under the new master key before it is used', async (t) => {
   const keys = await keyStore(t)
   const clock = { now: 0 }
-  const shared = { shared: true, now: () => clock.now }
+  const shared = { shared: true, clock: { now: () => new Date(0), monotonic: () => clock.now } }
   const one = await opened(keys, old, { isNew: true, ...shared })
   const two = await opened(keys, old, shared)
   const slow: Keys = {

@@ -46,7 +46,7 @@ export const agentNamed = (
 export const fixedClock = (): Clock => {
   let ids = 0
   const now = new Date(call.at)
-  return { now: () => now, id: () => `id-${++ids}` }
+  return { now: () => now, monotonic: () => 0, id: () => `id-${++ids}` }
 }
 
 export const turnOf = (

@@ -85,4 +85,5 @@ export const platform = (url: string) => {
   }
 }
 
+export type Platform = ReturnType<typeof platform>
 export type Organization = Awaited<ReturnType<ReturnType<typeof platform>['organization']>>

@@ -107,14 +107,19 @@ export const startServer = async (t: Test, env: Env = {}) => {
 
 export type StartedServer = Awaited<ReturnType<typeof startServer>>
 
-/** The system's clock, which can be put forward. */
-export const movableClock = (): Clock & { advance(ms: number): void } => {
-  let ahead = 0
+/** The system's clock: `advance` lets time pass, `step` moves wall time alone. */
+export const movableClock = (): Clock & { advance(ms: number): void; step(ms: number): void } => {
+  let passed = 0
+  let stepped = 0
   return {
-    now: () => new Date(Date.now() + ahead),
+    now: () => new Date(Date.now() + passed + stepped),
+    monotonic: () => performance.now() + passed,
     id: () => uuid(),
     advance: (ms) => {
-      ahead += ms
+      passed += ms
+    },
+    step: (ms) => {
+      stepped += ms
     },
   }
 }

@@ -14,7 +14,7 @@ const asking = (test: Parameters<typeof mcpServer>[0]) => {
   const mcp = mcpTools({
     outbound,
     credentialHeaders: credentialHeaders(async () => undefined),
-    now: () => now,
+    clock: { now: () => new Date(now), monotonic: () => now },
   })
   test.teardown(async () => {
     await mcp.close()

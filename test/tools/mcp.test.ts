@@ -25,7 +25,7 @@ const asking = async (t: Test, limits: Limits = {}) => {
   const mcp = mcpTools({
     outbound,
     credentialHeaders: credentialHeaders(find),
-    now: () => now,
+    clock: { now: () => new Date(now), monotonic: () => now },
     ...limits,
   })
   t.teardown(async () => {

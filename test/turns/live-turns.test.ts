@@ -26,7 +26,7 @@ const done = {
   usage: { promptTokens: 1, completionTokens: 1 },
   charges: [],
 } as const
-const begun = { ownerId: 'user', keyId: null, position: 7 as Position }
+const begun = { ownerId: 'user', keyId: null, position: 7 as Position, elapsed: () => 0 }
 
 /** A turn that has ended; answers what it was asked, held by nobody else. */
 const endedIn = async (live: ReturnType<typeof liveTurns>): Promise<WeakRef<object>> => {
@@ -46,7 +46,7 @@ const endedIn = async (live: ReturnType<typeof liveTurns>): Promise<WeakRef<obje
 }
 
 t.test('an ended turn is read again, and keeps nothing of what ran it', async (t) => {
-  const live = liveTurns()
+  const live = liveTurns({ monotonic: () => 0 })
   const request = await endedIn(live)
   await setImmediate()
   collected()

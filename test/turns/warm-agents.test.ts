@@ -16,7 +16,7 @@ const scene = () => {
   const helper = agentNamed('Helper')
   const builds: ((tools: readonly Tool[] | Error) => void)[] = []
   const warm = warmAgents({
-    clock: { now: () => new Date(now), id: () => 'id' },
+    clock: { now: () => new Date(now), monotonic: () => now, id: () => 'id' },
     findAgents: async () => ({
       orchestrator,
       agents: new Map([orchestrator, helper].map((agent) => [agent.agentId, agent])),

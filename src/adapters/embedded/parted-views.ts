@@ -23,6 +23,7 @@ export const partedViews = ({ views, others, isOther }: Uses): Views => {
       ]
       for (const [store, part] of parts) if (part.length > 0) await store.commit(part, ...more)
     },
+    version: (view) => of(view).version(view),
     beginRebuild: (view) => of(view).beginRebuild(view),
     swap: (view) => of(view).swap(view),
     async close() {

@@ -11,7 +11,12 @@ import { documentIdOf, type Part, placesIn, viewKeyOf, whole } from './views-key
 export type StoredIndex = Index & { entries: number; counts: number }
 
 /** One generation of a read model: the keyspace of its documents, and its indexes. */
-export type StoredTable = { documents: number; indexes: Record<string, StoredIndex> }
+export type StoredTable = {
+  documents: number
+  indexes: Record<string, StoredIndex>
+  /** Absent: 1. */
+  version?: number
+}
 
 export type StoredView = { live: StoredTable; rebuild?: StoredTable }
 
@@ -65,8 +70,9 @@ export const viewsCatalog = (db: ViewsDatabase) => {
     counts: keyspace(),
   })
 
-  const emptyTable = ({ indexes }: ViewSpec): StoredTable => ({
+  const emptyTable = ({ indexes, version = 1 }: ViewSpec): StoredTable => ({
     documents: keyspace(),
+    version,
     indexes: Object.fromEntries(
       Object.entries(indexes).map(([name, index]) => [name, emptyIndex(index)]),
     ),
@@ -162,6 +168,8 @@ export const viewsCatalog = (db: ViewsDatabase) => {
         }
       })
     },
+
+    versionOf: (name: string): number => declared(name).live.version ?? 1,
 
     checkpoint: (table: StoredTable) =>
       (db.get(checkpointKey(table)) as Position | undefined) ?? START,

@@ -231,6 +231,8 @@ export const embeddedViews = (
         on.buffer.taken({ more: more === true })
       }),
 
+    version: (view) => attempt(() => on.catalog.versionOf(view)),
+
     beginRebuild: (view) =>
       afterWrite(() => {
         const { rebuild: _, ...model } = modelOf(view)

@@ -7,6 +7,7 @@ type CircuitOptions = {
   failures?: number
   /** How long it stays open before a trial call. */
   openMs?: number
+  /** A monotonic clock, in milliseconds. */
   now?: () => number
 }
 
@@ -18,7 +19,8 @@ export const isOutage = (error: unknown): boolean =>
  * A circuit breaker: while it is open, calls fail at once. After that, one call at a time is let
  * through as a trial; if it succeeds, the circuit closes.
  */
-export const circuit = ({ failures = 5, openMs = 10_000, now = Date.now }: CircuitOptions = {}) => {
+export const circuit = (options: CircuitOptions = {}) => {
+  const { failures = 5, openMs = 10_000, now = () => performance.now() } = options
   let failed = 0
   let openUntil = 0
   let trying = false

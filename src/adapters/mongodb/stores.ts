@@ -1,3 +1,4 @@
+import { processClock } from '../../support/lease-time.ts'
 import { mongoAnswers } from './answers.ts'
 import { mongoBlobs } from './blobs.ts'
 import { connectMongo } from './connect.ts'
@@ -7,9 +8,9 @@ import { mongoSnapshots } from './snapshots.ts'
 import { mongoViews } from './views.ts'
 
 /** Everything that MongoDB keeps, over one connection pool. @throws TypeError, StoreUnavailable */
-export const mongoStores = async (url: string) => {
+export const mongoStores = async (url: string, clock = processClock) => {
   const mongo = await connectMongo(url)
-  const leases = mongoLeases(mongo)
+  const leases = mongoLeases(mongo, clock)
   return {
     keys: mongoKeyStore(mongo),
     blobs: mongoBlobs(mongo),

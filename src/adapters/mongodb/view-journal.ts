@@ -23,6 +23,8 @@ export type JournalEntry = {
   parts?: number
   /** The rebuilt generation is to be the live one, but may not have been renamed yet. */
   swapping?: boolean
+  /** The version of the read model that its documents began with; absent: 1. */
+  version?: number
 }
 
 type Part = { _id: string; changes: StoredChange[] }
@@ -183,8 +185,8 @@ export const viewJournal = (
     },
 
     /** Adds a generation at the start, unless it exists. */
-    async begin(name: string) {
-      const start = { position: START, applied: START }
+    async begin(name: string, version = 1) {
+      const start = { position: START, applied: START, version }
       try {
         await entries.updateOne({ _id: name }, { $setOnInsert: start }, { upsert: true })
       } catch (error) {
@@ -200,11 +202,12 @@ export const viewJournal = (
     /** A generation takes over the position of another, whose documents it is about to get. */
     async succeed(name: string, from: string): Promise<void> {
       const position = await settled(from)
+      const { version = 1 } = (await entries.findOne({ _id: from })) ?? {}
       if (position === undefined) throw new TypeError(`${name} is not being rebuilt`)
       await entries.updateOne(
         { _id: name },
         {
-          $set: { position, applied: position, by: me, swapping: true },
+          $set: { position, applied: position, by: me, swapping: true, version },
           $unset: { changes: true, parts: true },
         },
       )
@@ -213,6 +216,9 @@ export const viewJournal = (
 
     isSwapping: async (name: string) =>
       (await entries.findOne({ _id: name }, { projection: { swapping: 1 } }))?.swapping === true,
+
+    version: async (name: string) =>
+      (await entries.findOne({ _id: name }, { projection: { version: 1 } }))?.version ?? 1,
 
     async swapped(name: string) {
       await entries.updateOne({ _id: name }, { $unset: { swapping: true } })

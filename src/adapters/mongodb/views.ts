@@ -119,7 +119,7 @@ export const mongoViews = (mongo: Pick<Mongo, 'db'>): Views => {
     view: <Doc>(spec: ViewSpec) =>
       reaching(async () => {
         specs.set(spec.name, spec)
-        await journal.begin(spec.name)
+        await journal.begin(spec.name, spec.version)
         await finishSwap(spec.name)
         const collection = collectionOf(spec.name)
         await ensureIndexes(collection, spec)
@@ -164,6 +164,13 @@ export const mongoViews = (mongo: Pick<Mongo, 'db'>): Views => {
         ),
       ),
 
+    version: (view) =>
+      reaching(async () => {
+        specOf(view)
+        await finishSwap(view)
+        return journal.version(view)
+      }),
+
     beginRebuild: (view) =>
       reaching(async () => {
         const spec = specOf(view)
@@ -172,7 +179,7 @@ export const mongoViews = (mongo: Pick<Mongo, 'db'>): Views => {
         await journal.forget(name)
         if (await exists(db, name)) await collectionOf(name).drop()
         await ensureIndexes(collectionOf(name), spec)
-        await journal.begin(name)
+        await journal.begin(name, spec.version)
       }),
 
     swap: (view) =>

@@ -59,10 +59,11 @@ const histograms = (values: Told['values']) => {
 /** Sends the same metrics as `/metrics` has: each is measured once. */
 export const producerOf = (source: MetricSource, { resource, version, sdk }: Uses) => {
   const { AggregationTemporality, DataPointType } = sdk
-  const startTime = hrTime(Date.now())
+  const began = Date.now()
+  const startTime = hrTime(began)
 
   const dataOf = ({ name, help, type, values }: Told): MetricData | undefined => {
-    const endTime = hrTime(Date.now())
+    const endTime = hrTime(Math.max(began, Date.now()))
     const descriptor = { name, description: help, unit: '', valueType: 1, advice: {} }
     const common = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE }
     const times = { startTime, endTime }

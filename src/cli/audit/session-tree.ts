@@ -71,7 +71,7 @@ const textOf = (content: unknown): string => {
 }
 
 const between = (start: Told | undefined, { metadata }: Told): number | undefined =>
-  start && Date.parse(metadata.at) - Date.parse(start.metadata.at)
+  start && Math.max(0, Date.parse(metadata.at) - Date.parse(start.metadata.at))
 
 /**
  * A session's runs as an indented tree: the messages, which agents and tools ran below which,

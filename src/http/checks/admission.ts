@@ -71,7 +71,7 @@ export const admission = (clock: Clock) => {
   return (access: Access): Admitted | undefined => {
     const { keyId, userId, organizationId, limits } = access
     if (!keyId) return undefined
-    const now = clock.now().getTime()
+    const now = { monotonic: clock.monotonic(), wall: clock.now().getTime() }
     const ceiling = ceilingOf(access)
     if (!ceiling) {
       const standing = limiter.check(keyId, limits, now, false)
@@ -82,7 +82,8 @@ export const admission = (clock: Clock) => {
     const entered = running.enter(owner, requestsAtOnce)
     const minute = Math.min(limits.minute, requestsPerMinute)
     const standing = limiter.check(keyId, { minute, hour: limits.hour }, now, entered)
-    const refused = tooMany(standing) ?? (entered ? undefined : tooManyAtOnce(requestsAtOnce, now))
+    const refused =
+      tooMany(standing) ?? (entered ? undefined : tooManyAtOnce(requestsAtOnce, now.wall))
     return { standing, refusal: refused, leave: () => entered && running.leave(owner) }
   }
 }

@@ -5,8 +5,8 @@ const minuteMs = 60_000
 const hourMs = 3_600_000
 
 /**
- * The exact times of a key's requests of the last hour, oldest first, in a ring that grows by doubling. 8 bytes a
- * request; those of the last minute are the end of it. An object without functions: each would be one more place in
+ * The exact times of a key's requests of the last hour, oldest first, in a ring that grows by doubling: moments of the
+ * monotonic clock. 8 bytes a request; those of the last minute are the end of it. An object without functions: each would be one more place in
  * memory that a check has to fetch.
  */
 type Requests = {
@@ -47,6 +47,9 @@ export type KeyLimits = { minute: number; hour: number }
 
 type Window = { limit: number; remaining: number /** Unix seconds. */; reset: number }
 
+/** Now: by the monotonic clock, by which windows are counted, and in Unix milliseconds, for `reset`. */
+export type LimitTime = { monotonic: number; wall: number }
+
 /** A key's windows after a check; `refused` names the window that is full. */
 export type WindowStanding = {
   minute: Window
@@ -60,11 +63,11 @@ const seconds = (ms: number): number => Math.ceil(ms / 1000)
 const standingOf = (
   all: Requests,
   before: number,
-  { limit, ms, now }: { limit: number; ms: number; now: number },
+  { limit, ms, now }: { limit: number; ms: number; now: LimitTime },
 ): Window => {
   const used = all.count - before
-  const oldest = used > 0 ? timeOf(all, before) : now
-  return { limit, remaining: Math.max(0, limit - used), reset: seconds(oldest + ms) }
+  const age = used > 0 ? now.monotonic - timeOf(all, before) : 0
+  return { limit, remaining: Math.max(0, limit - used), reset: seconds(now.wall - age + ms) }
 }
 
 /**
@@ -76,17 +79,18 @@ export const rateLimiter = (keys = 50_000) => {
 
   return {
     /** The key's windows; the request is counted if there is room and `count` is set. */
-    check(key: string, limits: KeyLimits, now: number, count: boolean): WindowStanding {
+    check(key: string, limits: KeyLimits, now: LimitTime, count: boolean): WindowStanding {
       let all = requests.get(key)
       if (!all) {
         all = { times: new Float64Array(16), first: 0, count: 0, older: 0 }
         requests.set(key, all)
       }
-      leave(all, now)
+      const { monotonic } = now
+      leave(all, monotonic)
       const { minute, hour } = limits
       const full =
         all.count - all.older >= minute ? 'minute' : all.count >= hour ? 'hour' : undefined
-      if (!full && count) hit(all, now)
+      if (!full && count) hit(all, monotonic)
       const standing: WindowStanding = {
         minute: standingOf(all, all.older, { limit: minute, ms: minuteMs, now }),
         hour: standingOf(all, 0, { limit: hour, ms: hourMs, now }),
@@ -94,7 +98,7 @@ export const rateLimiter = (keys = 50_000) => {
       if (full) {
         // Fewer than the limit are left once the oldest of that many has gone.
         const free = timeOf(all, all.count - limits[full]) + (full === 'minute' ? minuteMs : hourMs)
-        standing.refused = { window: full, retryAfter: Math.max(1, seconds(free - now)) }
+        standing.refused = { window: full, retryAfter: Math.max(1, seconds(free - monotonic)) }
       }
       return standing
     },

@@ -1,5 +1,6 @@
 import type { SessionView } from '../../../projections/sessions.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { sinceStored } from '../../support/stopwatch.ts'
 import type { PastTurn } from '../../turns/past-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import type { Turns } from '../../turns/turns.ts'
@@ -28,8 +29,9 @@ export const findFollowedTurn =
   async (session: Session, lastEventId: unknown): Promise<FollowedTurn | undefined> => {
     const { organizationId, sessionId, run } = session
     const running = turns.current({ organizationId, sessionId })
-    const age = clock.now().getTime() - Date.parse(session.last_update_time)
-    if (!running && age >= readableMs) return undefined
+    // One that ended here is kept as long, by a clock that does not step.
+    const isHere = running ?? (run && turns.find(run.run_id))
+    if (!isHere && sinceStored(clock, session.last_update_time) >= readableMs) return undefined
 
     /** A place in an earlier attempt is none in this one, and neither is one that the turn has not come to. */
     const runAt = async (

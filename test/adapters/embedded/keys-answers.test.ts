@@ -56,7 +56,7 @@ t.test('the embedded answers', async (t) => {
 
 t.test('the embedded leases', async (t) => {
   let now = 0
-  const leases = embeddedLeases(() => now)
+  const leases = embeddedLeases({ now: () => new Date(0), monotonic: () => now })
   t.ok(await leases.acquire('project', 'a', 100))
   t.notOk(await leases.acquire('project', 'b', 100))
   now = 99

@@ -55,6 +55,26 @@ t.test('MongoDB leases', needsMongo, async (t) => {
   })
 })
 
+t.test(
+  'a dead holder’s lease ends though the clock of MongoDB was set back',
+  needsMongo,
+  async (t) => {
+    const mongo = await ownMongo(t)
+    let passed = 0
+    const leases = mongoLeases(mongo, { now: () => new Date(0), monotonic: () => passed })
+    const until = new Date(Date.now() + 3_600_000)
+    await mongo.db
+      .collection<{ _id: string; holder: string; until: Date; ttlMs: number }>('reprise_leases')
+      .insertOne({ _id: 'projector', holder: 'dead', until, ttlMs: 8_000 })
+    t.equal(await leases.acquire('projector', 'a', 8_000), false)
+    t.equal(await leases.holder('projector'), 'dead')
+    passed = 8_000
+    t.equal(await leases.holder('projector'), undefined)
+    t.equal(await leases.acquire('projector', 'a', 8_000), true)
+    t.equal(await leases.holder('projector'), 'a')
+  },
+)
+
 t.test('a claim is taken over once its holder has died', needsMongo, async (t) => {
   const stores = await mongoStores(await ownDatabase(t))
   t.teardown(() => stores.close())

@@ -14,14 +14,20 @@ const still = async (t: Test) => {
   const { now } = clock
   const begun = Math.ceil(now().getTime() / 1000) * 1000
   let ahead = 0
-  const frozen = { ...clock, now: () => new Date(begun + ahead) }
+  let stepped = 0
+  const wall = () => begun + ahead + stepped
+  const frozen = { ...clock, now: () => new Date(wall()), monotonic: () => ahead }
   const server = await startApp(t, {}, { clock: frozen })
   return {
     ...server,
     /** Unix seconds. */
-    seconds: () => (begun + ahead) / 1000,
+    seconds: () => wall() / 1000,
     advance: (seconds: number) => {
       ahead += seconds * 1000
+    },
+    /** Wall time alone. */
+    step: (seconds: number) => {
+      stepped += seconds * 1000
     },
   }
 }
@@ -106,6 +112,29 @@ t.test('limit requests per hour per key: counted too', async (t) => {
     },
     body: { window: 'hour', limit: 2, reset_at: first + 3600, retry_after: 2400 },
   })
+})
+
+t.test('a clock that steps by an hour locks no key out and frees none', async (t) => {
+  const { url, platform, seconds, advance, step } = await still(t)
+  const organization = await platform.organization()
+  const { key } = await organization.key({ rate_limit_minute: 1 })
+  const get = () => raw(url)('/api/external/sessions', { headers: { 'x-api-key': key } })
+  t.match(await get(), { status: 200 })
+  advance(2)
+  step(-3_600)
+  t.match(await get(), {
+    status: 429,
+    headers: { 'retry-after': '58', ...headersOf('-minute', 1, 0, seconds() + 58) },
+    body: { retry_after: 58, reset_at: seconds() + 58 },
+  })
+  step(7_200)
+  t.match(await get(), {
+    status: 429,
+    headers: { 'retry-after': '58', ...headersOf('-minute', 1, 0, seconds() + 58) },
+  })
+  step(-3_600)
+  advance(58)
+  t.match(await get(), { status: 200, headers: headersOf('-minute', 1, 0, seconds() + 60) })
 })
 
 t.test('rate limit 4: stock SDKs get the nested variant on /v1', async (t) => {

@@ -5,6 +5,9 @@ import { rateLimiter } from '../../../src/http/checks/rate-limit.ts'
 const minuteMs = 60_000
 const hourMs = 3_600_000
 
+/** Both clocks agree. */
+const at = (ms: number) => ({ monotonic: ms, wall: ms })
+
 /** Every request that was ever counted, looked through each time. */
 const naive = () => {
   const hits: number[] = []
@@ -22,6 +25,8 @@ const naive = () => {
 }
 
 const step = fc.record({
+  /** By how much wall time steps, back or forth. */
+  stepped: fc.constantFrom(0, 0, 0, -hourMs, hourMs, -1, 1),
   wait: fc.oneof(
     fc.integer({ min: 0, max: 2_000 }),
     fc.constantFrom(0, 1, minuteMs - 1, minuteMs, minuteMs + 1, hourMs - 1, hourMs),
@@ -31,25 +36,33 @@ const step = fc.record({
   count: fc.boolean(),
 })
 
-t.test('two windows are what looking at every request says', async (t) => {
+t.test('two windows are what looking at every request says, however wall time steps', async (t) => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
       const model = naive()
       const limiter = rateLimiter()
       let now = 1_700_000_000_000
-      for (const { wait, minute, hour, count } of steps) {
+      let stepped = 0
+      for (const { wait, stepped: by, minute, hour, count } of steps) {
         now += wait
+        stepped += by
+        const resetOf = (oldest: number | undefined, ms: number) =>
+          Math.ceil(((oldest ?? now) + ms + stepped) / 1000)
         const limits = { minute, hour }
         const full = model.check(limits, now, count)
-        const standing = limiter.check('key', limits, now, count)
+        const standing = limiter.check(
+          'key',
+          limits,
+          { monotonic: now, wall: now + stepped },
+          count,
+        )
         const oneMinute = model.within(now, minuteMs)
         const oneHour = model.within(now, hourMs)
         if (full !== (standing.refused !== undefined)) return false
         if (standing.minute.remaining !== Math.max(0, minute - oneMinute.length)) return false
         if (standing.hour.remaining !== Math.max(0, hour - oneHour.length)) return false
-        const reset = Math.ceil(((oneMinute[0] ?? now) + minuteMs) / 1000)
-        if (standing.minute.reset !== reset) return false
-        if (standing.hour.reset !== Math.ceil(((oneHour[0] ?? now) + hourMs) / 1000)) return false
+        if (standing.minute.reset !== resetOf(oneMinute[0], minuteMs)) return false
+        if (standing.hour.reset !== resetOf(oneHour[0], hourMs)) return false
         const after = standing.refused?.retryAfter
         if (after === undefined) continue
         // Who waits so long gets through that window; a second less is too short.
@@ -68,7 +81,7 @@ t.test('two windows are what looking at every request says', async (t) => {
 t.test('a window grows with what it holds and keeps the order', async (t) => {
   const limiter = rateLimiter()
   const check = (now: number, minute = 1_000, count = false) =>
-    limiter.check('key', { minute, hour: 1_000 }, now, count)
+    limiter.check('key', { minute, hour: 1_000 }, at(now), count)
   for (let n = 0; n < 500; n++) check(n * 100, 1_000, true)
   t.match(check(50_000), { minute: { remaining: 500, reset: 60 }, hour: { remaining: 500 } })
   t.match(check(84_900), { minute: { remaining: 750, reset: 85 }, hour: { remaining: 500 } })
@@ -81,7 +94,9 @@ t.test('a window grows with what it holds and keeps the order', async (t) => {
 t.test('keys do not count for each other', async (t) => {
   const limiter = rateLimiter()
   const limits = { minute: 1, hour: 1 }
-  t.equal(limiter.check('a', limits, 0, true).refused, undefined)
-  t.equal(limiter.check('b', limits, 0, true).refused, undefined)
-  t.match(limiter.check('a', limits, 0, true), { refused: { window: 'minute', retryAfter: 60 } })
+  t.equal(limiter.check('a', limits, at(0), true).refused, undefined)
+  t.equal(limiter.check('b', limits, at(0), true).refused, undefined)
+  t.match(limiter.check('a', limits, at(0), true), {
+    refused: { window: 'minute', retryAfter: 60 },
+  })
 })

@@ -84,7 +84,7 @@ t.test('who has no valid key is not recorded', async (t) => {
 
 t.test('only refusals of access are told, with the status that the client was given', async (t) => {
   const noted: unknown[] = []
-  const clock = { now: () => new Date(0), id: () => 'id' }
+  const clock = { now: () => new Date(0), monotonic: () => 0, id: () => 'id' }
   const counted: string[] = []
   const countRefusal = (code: string) => void counted.push(code)
   const refusing = { refused: (one: object) => void noted.push(one), countRefusal, clock }

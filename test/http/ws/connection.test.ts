@@ -76,7 +76,7 @@ const channel = async (t: Test, { events = [], upload, times }: Given) => {
     refused: () => undefined,
     countRefusal: () => undefined,
     beginTurn: async () => turnOf(events),
-    clock: { now: () => new Date(timestamp), id: uuid },
+    clock: { now: () => new Date(timestamp), monotonic: () => 0, id: uuid },
     requireHttps: (_request, _reply, next) => next(),
     times,
     ...(upload ? { upload } : {}),

@@ -1,0 +1,44 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../ports/clock.ts'
+import { atMost } from './at-most.ts'
+
+export type LeaseClock = Pick<Clock, 'now' | 'monotonic'>
+
+export const processClock: LeaseClock = {
+  now: () => new Date(),
+  monotonic: () => performance.now(),
+}
+
+/** A moment of this process, by both of its clocks. */
+export type Moment = { monotonic: number; wall: number }
+
+/**
+ * Time as leases count it: the larger of what the two clocks say has passed. A monotonic clock stops
+ * while the machine is suspended; wall time may be set back.
+ */
+export const leaseTime = ({ now, monotonic }: LeaseClock) => ({
+  moment: (): Moment => ({ monotonic: monotonic(), wall: now().getTime() }),
+  since: (then: Moment): number =>
+    Math.max(monotonic() - then.monotonic, now().getTime() - then.wall),
+})
+
+/** A lease as a store has it; `until` differs after every renewal. */
+export type StoredLease = { holder: string; until: number; ttlMs: number }
+
+const most = 10_000
+
+/**
+ * Tells of leases of a shared store whether they ran out by this process's time: a lease that was not
+ * renewed for its duration is over, also where the store's own clock was set back.
+ */
+export const unrenewedLeases = (clock: LeaseClock) => {
+  const { moment, since } = leaseTime(clock)
+  const seen = new LRUCache<string, StoredLease & { at: Moment }>(atMost(most))
+  return (name: string, lease: StoredLease): boolean => {
+    const before = seen.get(name)
+    if (before?.holder === lease.holder && before.until === lease.until)
+      return since(before.at) >= lease.ttlMs
+    seen.set(name, { ...lease, at: moment() })
+    return false
+  }
+}

@@ -1,0 +1,24 @@
+import t from 'tap'
+import { clockCheck, warnOfClock } from '../../src/app/clock-check.ts'
+import { silent } from '../../src/ports/log.ts'
+
+const fiveMinutes = 5 * 60_000
+
+const saidAt = (aheadMs: number): unknown[] => {
+  const said: unknown[] = []
+  warnOfClock(aheadMs, { ...silent, warn: (...line: unknown[]) => void said.push(line) })
+  return said
+}
+
+t.test('a start says nothing of a clock that is up to 5 minutes behind the log', async (t) => {
+  t.strictSame(clockCheck(fiveMinutes), { ok: true })
+  t.strictSame(saidAt(fiveMinutes), [])
+})
+
+t.test('a start warns of a clock that is further behind', async (t) => {
+  const detail = 'the latest event is 300 s ahead of the clock'
+  t.strictSame(clockCheck(fiveMinutes + 1), { ok: false, detail })
+  t.strictSame(saidAt(fiveMinutes + 1), [
+    [{ detail }, 'this clock is behind the events that are stored'],
+  ])
+})
