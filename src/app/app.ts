@@ -101,7 +101,7 @@ export const app = (config: Config, options: Options) =>
     )
 
     const { modelFault } = models
-    const writing = writeSide({ stores, master, clock, times, modelFault, telemetry })
+    const writing = writeSide({ stores, master, clock, times, modelFault, telemetry, log })
     const { secrets, vault, blobs, load, commands } = writing
     await checkKeys({
       events,

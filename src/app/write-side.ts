@@ -4,6 +4,7 @@ import { tracedTransactor } from '../event-sourcing/traced-transactor.ts'
 import { transactor as transactorOf } from '../event-sourcing/transactor.ts'
 import { watchedAppends } from '../event-sourcing/watched-appends.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { MasterKeys } from '../security/master-keys.ts'
 import { sealedBlobs } from '../security/sealed-blobs.ts'
@@ -20,10 +21,12 @@ type Uses = {
   times: AppendTimes
   modelFault: Rules['modelFault']
   telemetry: Telemetry | undefined
+  log: Pick<Log, 'error'>
 }
 
 /** What decides and appends events: every command, and what seals texts and blobs. */
-export const writeSide = ({ stores, master, clock, times, modelFault, telemetry }: Uses) => {
+export const writeSide = (uses: Uses) => {
+  const { stores, master, clock, times, modelFault, telemetry, log } = uses
   const { events, keys, snapshots, sharedEvents } = stores
   const secrets = secretsOf(master.secret)
   const vault = vaultOf({ keys: wrappedKeys(keys, master.rings) })
@@ -35,6 +38,7 @@ export const writeSide = ({ stores, master, clock, times, modelFault, telemetry 
     clock,
     times,
     appends,
+    log,
     shared: sharedEvents,
   })
   const transactor = telemetry ? tracedTransactor(plain, telemetry) : plain

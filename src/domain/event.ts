@@ -8,19 +8,20 @@ export const platformId = 'platform'
  * Who did it, for whom, under which request: stored beside every event (docs/contract/history.md#events).
  * `organization_id` is `platform` for what belongs to no organization.
  */
-export type Metadata = {
-  organization_id: string
-  actor: { key_id: string | null; user_id: string | null }
-  on_behalf_of: string | null
-  request_id: string
-  $correlationId: string
-  $causationId: string
-  schema_version: number
-  /** When it was appended, in ISO 8601: never earlier than the event before it. */
-  at: string
+export const metadata = z.object({
+  organization_id: z.string(),
+  actor: z.object({ key_id: z.string().nullable(), user_id: z.string().nullable() }),
+  on_behalf_of: z.string().nullable(),
+  request_id: z.string(),
+  $correlationId: z.string(),
+  $causationId: z.string(),
+  schema_version: z.int().min(1),
+  /** When it was appended: never earlier than the event before it. */
+  at: z.iso.datetime(),
   /** Of the trace (W3C trace context) that it was part of, if there was one. */
-  trace_id?: string
-}
+  trace_id: z.string().optional(),
+})
+export type Metadata = z.infer<typeof metadata>
 
 /**
  * A place in the store's global order: of an event, or START. Opaque: positions are compared and

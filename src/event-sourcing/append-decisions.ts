@@ -5,6 +5,7 @@ import {
   type EventStore,
   RevisionConflict,
 } from '../ports/event-store.ts'
+import type { Log } from '../ports/log.ts'
 import type { AppendTimes } from './append-times.ts'
 import { accepted, decisionsMade, isIdle } from './decide-all.ts'
 import {
@@ -27,6 +28,7 @@ type Options = {
   clock: Pick<Clock, 'id'>
   times: Pick<AppendTimes, 'stamp' | 'began' | 'ended'>
   appends: Pick<WatchedAppends, 'stored' | 'failed'>
+  log: Pick<Log, 'error'>
   /** Other processes write to the store too. */
   shared: boolean
 }
@@ -55,7 +57,7 @@ const tellStored = (batch: readonly PendingDecision[], cached: CachedStream, at:
 
 /** What serves a stream: makes the decisions that wait for it, appends their events, answers its readers. */
 export const appendDecisions = (options: Options) => {
-  const { store, cache, clock, times, appends, shared } = options
+  const { store, cache, clock, times, appends, log, shared } = options
   const { decideAll } = decisionsMade(clock)
 
   /** Reads a stream to its end before decisions are made; else they are refused. */
@@ -112,7 +114,7 @@ export const appendDecisions = (options: Options) => {
           current = true
           continue
         }
-        batch = accepted(batch)
+        batch = accepted(batch, log)
         // Where others write too, a decision may have to be made again until it is stored.
         if (!shared) stand(batch)
         let failure: unknown

@@ -31,8 +31,8 @@ const refusal = (error: unknown): string =>
     : 'its older form could not be lifted'
 
 /**
- * Reads stored events by a table: upcasts data of older schema versions, then parses it. What this
- * process decided itself, and has not read from the disk, is as its schema has it already.
+ * Reads stored events by a table: upcasts data of older schema versions, then parses it. What this process decided
+ * itself was parsed by its schema before it was stored, and is not parsed again until it is read from the disk.
  * @throws UnknownEvent, UnreadableEvent
  */
 export const decoder =

@@ -1,9 +1,10 @@
 import { v5 as uuidOf } from 'uuid'
 import { type EventOf, type EventTable, evolved } from '../domain/aggregate.ts'
-import { schemaVersionOf } from '../domain/versions.ts'
 import { type Call, metadataOf } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { NewEvent } from '../ports/event-store.ts'
+import type { Log } from '../ports/log.ts'
+import { EventMisfit, fittedEvents } from './fitted-events.ts'
 import type { AnyStream, CachedStream, PendingDecision } from './stream-cache.ts'
 
 const namespace = '6f1d3c1e-55a1-4c0b-9a55-3d2f7f0c1b7e'
@@ -16,7 +17,8 @@ export const decisionsMade = ({ id }: Pick<Clock, 'id'>) => {
 
   return {
     /**
-     * Makes each decision on the state that the ones before it leave, and notes in it what came of it.
+     * Makes each decision on the state that the ones before it leave, and notes in it what came of it. Its events are
+     * checked before the next one is made: all that follows rests on what will be read.
      * Answers the events of all, for an append at a time. Stores nothing.
      */
     decideAll(
@@ -29,25 +31,18 @@ export const decisionsMade = ({ id }: Pick<Clock, 'id'>) => {
       let { state } = cached
       for (const one of batch) {
         one.refusal = undefined
+        const { call } = one
         try {
-          one.events = one.decide(state)
+          const fitted = fittedEvents(aggregate.events, one.decide(state), metadataOf(call, 1, at))
+          one.events = fitted.map(({ type, data }) => ({ type, data }))
           state = evolved(aggregate, state, one.events as readonly EventOf<EventTable>[])
+          one.state = state
+          for (const event of fitted) {
+            const id = idOf(call, name, cached.revision + 1 + events.length)
+            events.push({ id, ...event, decided: true })
+          }
         } catch (error) {
           one.refusal = { error }
-          continue
-        }
-        one.state = state
-        const { call } = one
-        const metadata = metadataOf(call, 1, at)
-        for (const { type, data } of one.events) {
-          const version = schemaVersionOf(type)
-          events.push({
-            id: idOf(call, name, cached.revision + 1 + events.length),
-            type,
-            data,
-            metadata: version === 1 ? metadata : { ...metadata, schema_version: version },
-            decided: true,
-          })
         }
       }
       return events
@@ -60,8 +55,19 @@ export const isIdle = ({ refusal, events }: PendingDecision): boolean =>
   refusal !== undefined || events.length === 0
 
 /** The decisions that were not refused; tells the others. */
-export const accepted = (batch: readonly PendingDecision[]): readonly PendingDecision[] => {
+export const accepted = (
+  batch: readonly PendingDecision[],
+  log: Pick<Log, 'error'>,
+): readonly PendingDecision[] => {
   if (!batch.some(({ refusal }) => refusal)) return batch
-  for (const { refusal, refused } of batch) if (refusal) refused(refusal.error)
+  for (const { refusal, refused, call } of batch) {
+    if (!refusal) continue
+    const { error } = refusal
+    if (error instanceof EventMisfit) {
+      const { event, path } = error
+      log.error({ event, path, reqId: call.requestId }, 'an event cannot be stored')
+    }
+    refused(error)
+  }
   return batch.filter(({ refusal }) => !refusal)
 }

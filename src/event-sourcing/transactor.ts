@@ -2,6 +2,7 @@ import type { EventOf, EventTable, Stream } from '../domain/aggregate.ts'
 import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EventStore } from '../ports/event-store.ts'
+import { type Log, silent } from '../ports/log.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
 import { deferred } from '../support/deferred.ts'
 import { appendDecisions } from './append-decisions.ts'
@@ -33,6 +34,8 @@ type Options = {
   times?: Pick<AppendTimes, 'stamp' | 'began' | 'ended'>
   /** Told of every append. */
   appends?: Pick<WatchedAppends, 'stored' | 'failed'>
+  /** Told of decided events that do not fit their schema: by type and field, never with data. */
+  log?: Pick<Log, 'error'>
   /** Other processes write to the store too: nothing is refused before looking again. */
   shared?: boolean
   /** How much of idle streams' states is kept in memory, in characters (`Aggregate.weigh`). */
@@ -63,9 +66,9 @@ const pending = <State>(decide: (state: State) => Decided, call: Call): PendingD
  */
 export const transactor = (options: Options) => {
   const { store, snapshots, clock, shared = false, keep = 64_000_000 } = options
-  const { times = appendTimes(clock), appends = watchedAppends() } = options
+  const { times = appendTimes(clock), appends = watchedAppends(), log = silent } = options
   const cache = streamCache({ store, snapshots, keep })
-  const serve = appendDecisions({ store, cache, clock, times, appends, shared })
+  const serve = appendDecisions({ store, cache, clock, times, appends, log, shared })
 
   const served = (stream: AnyStream, cached: CachedStream): void => {
     if (!cached.busy) void serve(stream, cached)
@@ -110,7 +113,7 @@ export const transactor = (options: Options) => {
 
   /**
    * Decides on a stream and stores what comes of it.
-   * @throws what `decide` throws; StoreUnavailable; RevisionConflict when outrun too often.
+   * @throws what `decide` throws; EventMisfit; AppendTooLarge; StoreUnavailable; RevisionConflict when outrun too often.
    */
   const transact = <State, Table extends EventTable, Events extends readonly EventOf<Table>[]>(
     stream: Stream<State, Table>,

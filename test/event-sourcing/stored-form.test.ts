@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { storedForm } from '../../src/event-sourcing/stored-form.ts'
+
+const nested = (levels: number): unknown => (levels === 0 ? 'end' : { of: nested(levels - 1) })
+
+t.test(
+  'what JSON has a form for is stored as it is, and takes no more bytes than told',
+  async (t) => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6, stringUnit: 'grapheme' }), (value) => {
+        const { value: stored, bytes } = storedForm(value)
+        const text = JSON.stringify(value)
+        return JSON.stringify(stored) === text && bytes >= Buffer.byteLength(text)
+      }),
+    )
+    t.pass()
+  },
+)
+
+t.test('fields that are undefined are gone, as is the sign of zero', async (t) => {
+  const given = { gone: undefined, list: [{ gone: undefined, zero: -0 }] }
+  const { value } = storedForm(given)
+  t.strictSame(value, { list: [{ zero: 0 }] })
+  t.ok(Object.is((value as typeof given).list[0]?.zero, 0))
+  t.ok('gone' in given, 'what was decided is as it was')
+})
+
+t.test('a field by the name of a prototype stays a field', async (t) => {
+  const value = JSON.parse('{"__proto__":{"a":1},"constructor":2}')
+  t.equal(storedForm(value).value, value)
+  const { value: changed } = storedForm({ value, gone: undefined })
+  t.equal(JSON.stringify(changed), '{"value":{"__proto__":{"a":1},"constructor":2}}')
+})
+
+t.test('what JSON has no form for is refused by its place', async (t) => {
+  class Point {
+    x = 1
+  }
+  const holed: unknown[] = [1, 2]
+  delete holed[0]
+  for (const [value, path] of [
+    [Number.NaN, []],
+    [undefined, []],
+    [{ a: Number.POSITIVE_INFINITY }, ['a']],
+    [{ a: [1, undefined] }, ['a', 1]],
+    [{ a: holed }, ['a', 0]],
+    [{ a: { b: 'half \ud800' } }, ['a', 'b']],
+    [{ 'half \udc00': 1 }, ['half \udc00']],
+    [{ a: 1n }, ['a']],
+    [{ a: () => 1 }, ['a']],
+    [{ a: Symbol('a') }, ['a']],
+    [{ a: new Date(0) }, ['a']],
+    [{ a: new Map() }, ['a']],
+    [{ a: new Point() }, ['a']],
+    [{ a: { toJSON: () => 1 } }, ['a', 'toJSON']],
+  ] as const)
+    t.throws(() => storedForm(value), { name: 'NotStorable', path }, JSON.stringify(path))
+  t.throws(() => storedForm(nested(51)), { name: 'NotStorable' })
+  t.doesNotThrow(() => storedForm(nested(50)))
+})
+
+t.test('a value that holds itself is refused', async (t) => {
+  const value: Record<string, unknown> = {}
+  value.self = value
+  t.throws(() => storedForm(value), { name: 'NotStorable' })
+})
