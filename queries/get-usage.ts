@@ -1,5 +1,6 @@
 import { together } from '../projections/durations.ts'
 import { figuresOf, type UsageView } from '../projections/usage.ts'
+import { saturated } from '../src/domain/amounts.ts'
 import type { View } from '../src/ports/views.ts'
 import { findAll } from './find-all.ts'
 
@@ -16,7 +17,8 @@ export type AskedUsage = {
 }
 
 const summed = (views: readonly UsageView[]) => {
-  const sum = (of: (view: UsageView) => number) => views.reduce((all, view) => all + of(view), 0)
+  const sum = (of: (view: UsageView) => number) =>
+    views.reduce((all, view) => saturated(all + of(view)), 0)
   return {
     runs: sum(({ runs }) => runs),
     completed: sum(({ completed }) => completed),

@@ -35,6 +35,17 @@ t.test('accounts', async (t) => {
   })
 })
 
+t.test('a balance stays where numbers are exact', async (t) => {
+  const seen = projecting(t, accounts, 'account-user-1')
+  const most = Number.MAX_SAFE_INTEGER
+  const granted = (amount: number, grantId: string) =>
+    ({ type: 'CreditsGranted', data: { grantId, amount, reason: 'initial' } }) as const
+  const reserved = { type: 'CreditsReserved', data: { runId: 'run-1', amount: most } } as const
+  const settled = { type: 'CreditsSettled', data: { runId: 'run-1', amount: most } } as const
+  seen(granted(most, 'g'), granted(most, 'h')).shows({ balance: most })
+  seen(granted(-most, 'g'), reserved, settled).shows({ balance: -most })
+})
+
 const settling = (before: AccountView, runId: string): AccountView | undefined => {
   const event = { type: 'CreditsSettled', data: { runId, amount: 3 }, metadata: { at: later } }
   return accounts.changes?.CreditsSettled?.(before, event as never, 'user-1')

@@ -31,6 +31,9 @@ t.test('API keys', async (t) => {
     expires_at: null,
     name: data.name,
   })
+  const most = Number.MAX_SAFE_INTEGER
+  const often = { type: 'ApiKeyUsed', data: { requests: most, lastUsedAt: at } } as const
+  seen(created, often, often).shows({ request_count: most })
   seen(created, { type: 'ApiKeyRevoked', data: {} }).showsNothing('key-1')
   projecting(
     t,

@@ -53,6 +53,14 @@ t.test('a run that did not complete is counted without its duration', async (t) 
   }
 })
 
+t.test('usage stays where numbers are exact', async (t) => {
+  const seen = projecting(t, usage, sessionStream)
+  const most = Number.MAX_SAFE_INTEGER
+  const all = { promptTokens: most, completionTokens: most, charge: most }
+  const end = sessionEvent('RunCompleted', morning, all)
+  seen(end, end).shows({ runs: 2, prompt_tokens: most, completion_tokens: most, charge: most })
+})
+
 t.test('usage stays when its session is erased', async (t) => {
   const seen = projecting(t, usage, sessionStream)
   seen(...begunSession, sessionEvent('RunCompleted'), sessionEvent('SessionErased')).shows({

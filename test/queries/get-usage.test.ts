@@ -32,6 +32,15 @@ t.test('usage in all, and by what is asked for', async (t) => {
   t.strictSame(daily.total, total)
 })
 
+t.test('sums of usage stay where numbers are exact', async (t) => {
+  const most = Number.MAX_SAFE_INTEGER
+  const all = { promptTokens: most, completionTokens: most, charge: most }
+  const end = (agentId: string) => sessionEvent('RunFailed', undefined, { ...all, agentId })
+  const found = getUsage(viewAfter(usage, sessionStream, end('agent-1'), end('agent-2')))
+  const { total } = await found({ organizationId: 'org-1', by: [] })
+  t.match(total, { prompt_tokens: most, completion_tokens: most, credits: most / 1_000_000 })
+})
+
 t.test('both days of a range count', async (t) => {
   const asked = { organizationId: 'org-1', by: ['day'] as const }
   const days = async (range: { from?: string; to?: string }) =>

@@ -1,4 +1,5 @@
 import { type Aggregate, platformStreamOf } from '../aggregate.ts'
+import { largestAmount, saturated } from '../amounts.ts'
 import { refusal } from '../refusal.ts'
 import { type AccountEvent, accountEvents } from './events.ts'
 import { heldFor, noReservations, type Reservations, released, reserved } from './reservations.ts'
@@ -43,7 +44,7 @@ const closed = (
   runId: string,
   charge: number,
 ): Account => ({
-  balance: balance - charge,
+  balance: saturated(balance - charge),
   reservations: released(reservations, runId),
   ended: withLast(ended, runId),
   grants,
@@ -62,7 +63,7 @@ export const account: Aggregate<Account, typeof accountEvents> = {
   evolve: {
     CreditsGranted: (state, { grantId, amount }) => ({
       ...state,
-      balance: state.balance + amount,
+      balance: saturated(state.balance + amount),
       grants: withLast(state.grants, grantId),
     }),
     CreditsReserved: ({ balance, reservations, ended, grants }, { runId, amount }) => ({
@@ -104,7 +105,7 @@ export const decideGrant =
   }
 
 /**
- * Holds credits back for a run. Only a balance that is negative already refuses: a run may overdraw
+ * Holds credits back for a run, at most the largest amount. Only a balance that is negative already refuses: a run may overdraw
  * what is left, once. @throws insufficient_credits
  */
 export const decideReserve =
@@ -118,7 +119,7 @@ export const decideReserve =
         effectiveBalance: effective / creditUnit,
         canUseApi: false,
       })
-    return [{ type: 'CreditsReserved', data: { runId, amount } }]
+    return [{ type: 'CreditsReserved', data: { runId, amount: Math.min(amount, largestAmount) } }]
   }
 
 /** Charges a run, once; nothing for a run that has no open reservation. */

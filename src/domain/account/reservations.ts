@@ -1,3 +1,5 @@
+import { largestAmount, saturated } from '../amounts.ts'
+
 /** Up to so many open runs are in one list. */
 const few = 64
 /** How many parts there are of more. */
@@ -8,7 +10,7 @@ type Held = readonly [runId: string, amount: number]
 type Part = Readonly<Record<string, number>>
 
 /**
- * What open runs hold back: in a list while they are few, else in parts by run id. So a change copies what is open, and
+ * What open runs hold back (`held` in all, at most the largest amount): in a list while they are few, else in parts by run id. So a change copies what is open, and
  * one part of it where thousands of runs wait.
  */
 export type Reservations =
@@ -57,20 +59,29 @@ const without = (part: Part | undefined, runId: string): Part => {
   return rest
 }
 
+const sumOf = (amounts: readonly number[]): number =>
+  amounts.reduce((sum, amount) => saturated(sum + amount), 0)
+
+/** What is held once an amount is released; a sum that was cut is counted anew. */
+const heldAfter = (held: number, amount: number, rest: () => readonly number[]): number =>
+  held < largestAmount ? held - amount : sumOf(rest())
+
 /** Closes the reservation of a run, if it has one. */
 export const released = (reservations: Reservations, runId: string): Reservations => {
   const amount = heldFor(reservations, runId)
   if (amount === undefined) return reservations
-  const held = reservations.held - amount
   if ('few' in reservations) {
-    const rest = reservations.few.filter(([id]) => id !== runId)
-    return rest.length === 0 ? noReservations : { held, few: rest }
+    const few = reservations.few.filter(([id]) => id !== runId)
+    if (few.length === 0) return noReservations
+    return { held: heldAfter(reservations.held, amount, () => few.map(([, one]) => one)), few }
   }
   const place = partOf(runId)
-  const part = without(reservations.parts[place], runId)
-  if (!isEmpty(part)) return { held, parts: { ...reservations.parts, [place]: part } }
-  const { [place]: _, ...rest } = reservations.parts
-  return isEmpty(rest) ? noReservations : { held, parts: rest }
+  const { [place]: before, ...others } = reservations.parts
+  const part = without(before, runId)
+  const parts = isEmpty(part) ? others : { ...others, [place]: part }
+  if (isEmpty(parts)) return noReservations
+  const amounts = () => Object.values(parts).flatMap((one) => Object.values(one))
+  return { held: heldAfter(reservations.held, amount, amounts), parts }
 }
 
 const inParts = (all: readonly Held[]): Record<number, Part> => {
@@ -88,7 +99,7 @@ const inParts = (all: readonly Held[]): Record<number, Part> => {
 export const reserved = (from: Reservations, runId: string, amount: number): Reservations => {
   const open = released(from, runId)
   const before = isNone(open) ? noReservations : open
-  const held = before.held + amount
+  const held = saturated(before.held + amount)
   if ('few' in before) {
     const all: Held[] = [...before.few, [runId, amount]]
     return all.length > few ? { held, parts: inParts(all) } : { held, few: all }

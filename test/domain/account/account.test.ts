@@ -110,3 +110,22 @@ t.test('what an account remembers is bounded, and still nothing is charged twice
     [],
   )
 })
+
+t.test('sums stay where numbers are exact, whatever was granted, charged and held', async (t) => {
+  const most = Number.MAX_SAFE_INTEGER
+  const after = (...events: AccountEvent[]) => evolved(account, account.initial, events)
+  t.equal(after(granted(most), granted(most, 'grant-2')).balance, most)
+  t.equal(after(granted(-most), granted(-most, 'grant-2')).balance, -most)
+  const overdrawn = [reserved('run-1', 0), settled('run-1', most)]
+  t.equal(after(granted(-most), ...overdrawn).balance, -most)
+  t.equal(after(reserved('run-1', most), reserved('run-2', most)).reservations.held, most)
+})
+
+t.test('a reservation is cut to the largest amount', async (t) => {
+  const given = deciding(t, account)
+  const most = Number.MAX_SAFE_INTEGER
+  for (const amount of [1e16, Number.MAX_VALUE, Number.POSITIVE_INFINITY])
+    given(granted(5))
+      .when(decideReserve({ runId: 'run-1', amount }))
+      .emits(reserved('run-1', most))
+})
