@@ -1,3 +1,4 @@
+import { largestAmount, saturated } from '../domain/amounts.ts'
 import type { Price, Usage } from '../ports/model.ts'
 import type { AgentEvent, Charge } from './agent-event.ts'
 import type { RecordedUse } from './journal.ts'
@@ -10,8 +11,8 @@ type Call = { step: string; model: string; price: Price; promptTokens: number; c
 const charactersPerToken = 4
 
 export const plus = (left: Usage, right: Usage): Usage => ({
-  promptTokens: left.promptTokens + right.promptTokens,
-  completionTokens: left.completionTokens + right.completionTokens,
+  promptTokens: saturated(left.promptTokens + right.promptTokens),
+  completionTokens: saturated(left.completionTokens + right.completionTokens),
 })
 
 export const noUsage: Usage = { promptTokens: 0, completionTokens: 0 }
@@ -32,7 +33,10 @@ const underWay = ({ model, price, promptTokens, characters }: Call): Used => {
 const charged = ({ model, price, usage }: Used): Charge => ({
   model,
   usage,
-  charge: Math.ceil(usage.promptTokens * price.prompt + usage.completionTokens * price.completion),
+  charge: Math.min(
+    largestAmount,
+    Math.ceil(usage.promptTokens * price.prompt + usage.completionTokens * price.completion),
+  ),
 })
 
 /**

@@ -22,6 +22,10 @@ export class EventMisfit extends Error {
   }
 }
 
+/** Whether an error says that events can be stored nowhere and at no time; none of their decision are. */
+export const isUnstorable = (error: unknown): error is EventMisfit | AppendTooLarge =>
+  error instanceof EventMisfit || error instanceof AppendTooLarge
+
 type Fit = { value: unknown; bytes: number }
 
 const storedFormOf = (type: string, part: string, value: unknown): Fit => {

@@ -6,7 +6,7 @@ import type { TokenMeter } from '../agents/token-meter.ts'
 import { type Refusal, refusal } from '../domain/refusal.ts'
 import type { ReachedLimit } from '../domain/run-limits.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
-import { AppendTooLarge } from '../ports/event-store.ts'
+import { isUnstorable } from '../event-sourcing/fitted-events.ts'
 import { causeOf, failureCode } from './failure-code.ts'
 import { RunLost } from './run-lost.ts'
 import type { StepWriter } from './step-writer.ts'
@@ -160,8 +160,8 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
       onFault(error)
       if (error instanceof RunLost)
         stopAnyway({ ended: 'lost', done: soFar(), refusal: refusal('service_unavailable') })
-      if (error instanceof AppendTooLarge)
-        stopAnyway({ ended: 'failed', done: soFar(), refusal: refusal('orchestrator_error') })
+      if (isUnstorable(error))
+        stopAnyway({ ended: 'failed', done: soFar(), refusal: refusal(failureCode(error)) })
     },
   }
 }

@@ -9,6 +9,7 @@ const codes: Readonly<Record<string, RefusalCode>> = {
   ModelOutputInvalid: 'invalid_model_output',
   ContextTooLong: 'context_length_exceeded',
   ToolNameTaken: 'tool_name_taken',
+  EventMisfit: 'internal_error',
 }
 
 /** The code of the refusal for an agent that failed with an error of this name. */

@@ -1,6 +1,6 @@
 import type { SendMessage, SendMessageCommand, Sent } from '../../commands/send-message.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { AppendTooLarge } from '../ports/event-store.ts'
+import { isUnstorable } from '../event-sourcing/fitted-events.ts'
 import type { Log } from '../ports/log.ts'
 import type { Models } from '../ports/model.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
@@ -103,7 +103,7 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
     try {
       return await begun(request, runId, kept)
     } catch (error) {
-      const isRefused = error instanceof Refusal || error instanceof AppendTooLarge
+      const isRefused = error instanceof Refusal || isUnstorable(error)
       if (isRefused) await files.remove().catch(() => undefined)
       throw error
     }

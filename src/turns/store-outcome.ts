@@ -1,15 +1,18 @@
 import type { EndRunCommand } from '../../commands/end-run.ts'
 import type { PauseRunCommand } from '../../commands/pause-run.ts'
 import type { RecordStepsCommand } from '../../commands/record-steps.ts'
+import { noUsage } from '../agents/token-meter.ts'
 import { type Refusal, refusal } from '../domain/refusal.ts'
+import type { SessionEvent } from '../domain/session/events.ts'
 import type { RunOwner } from '../domain/session/running.ts'
+import { EventMisfit, isUnstorable } from '../event-sourcing/fitted-events.ts'
 import { following } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
-import { AppendTooLarge } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { Keyed } from '../security/vault.ts'
 import { answerEvents } from './client-calls.ts'
+import { failureCode } from './failure-code.ts'
 import type { Ended } from './given.ts'
 import { pauseOf, pendingOf } from './pause.ts'
 import { costOf, endOf, limitEvent } from './run-end.ts'
@@ -68,12 +71,14 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
     return endRun({ sessionId, payerId, steps, end: last, owner }, callOf(run))
   }
 
-  /** One whose steps or answer no store takes has failed instead. */
-  const instead = (run: StoredRun, { done }: Ended, err: unknown): Ended => {
-    if (!(err instanceof AppendTooLarge)) throw err
+  /** One whose steps, answer or end no store takes has failed instead; what does not fit is not counted. */
+  const instead = (run: StoredRun, driven: Ended, err: unknown): Ended => {
+    if (!isUnstorable(err)) throw err
     const { requestId: reqId } = run.request.call
     uses.log.error({ err, reqId, run_id: run.runId }, 'a run cannot be stored')
-    return { ended: 'failed', done, refusal: refusal('orchestrator_error'), steps: [] }
+    const { usage } = err instanceof EventMisfit ? { usage: noUsage } : driven.done
+    const done = { ...driven.done, usage, charges: [] }
+    return { ended: 'failed', done, refusal: refusal(failureCode(err)), steps: [] }
   }
 
   const ended = async (run: StoredRun, result: Ended): Promise<Outcome> => {
@@ -93,7 +98,7 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
     return { status: 'failed', refusal: driven.refusal ?? refusal('orchestrator_error') }
   }
 
-  /** One that waits for decisions; it has failed where its pause is too large to be stored. */
+  /** One that waits for decisions; it has failed where its pause cannot be stored. */
   const paused = async (run: StoredRun, driven: Ended & { ended: 'paused' }): Promise<Outcome> => {
     const { request, runId, key, owner, log } = run
     const { asked, inDoubt, done, steps } = driven
@@ -108,8 +113,7 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
       const pending = asked.map(pendingOf)
       return { status: 'paused', goesOn: stored.goesOn, done: { ...done, pending } }
     } catch (err) {
-      if (!(err instanceof AppendTooLarge)) throw err
-      return await ended(run, driven)
+      return await ended(run, instead(run, driven, err))
     }
   }
 
@@ -121,8 +125,13 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
     if (driven.ended === 'handed_over') {
       const { request, runId, owner } = run
       const handed = { type: 'RunHandedOver', data: { runId, node: owner.node } } as const
-      const steps = [...driven.steps, handed]
-      await recordSteps({ sessionId: request.sessionId, runId, steps, owner }, callOf(run))
+      const record = (steps: readonly SessionEvent[]) =>
+        recordSteps({ sessionId: request.sessionId, runId, steps, owner }, callOf(run))
+      await record([...driven.steps, handed]).catch((err: unknown) => {
+        // The next attempt takes these steps again.
+        if (!isUnstorable(err)) throw err
+        return record([handed])
+      })
     }
     return { status: 'failed', refusal: driven.refusal, stored: false }
   }

@@ -1,7 +1,9 @@
 import { Refusal, refusal } from '../domain/refusal.ts'
+import { EventMisfit } from '../event-sourcing/fitted-events.ts'
 import type { Log } from '../ports/log.ts'
 import { type Deferred, deferred } from '../support/deferred.ts'
 import type { Driving } from './drive.ts'
+import { failureCode } from './failure-code.ts'
 import type { Kept, LiveTurns } from './live-turns.ts'
 import type { LiveTurn, Outcome } from './turn.ts'
 import { type TurnLog, turnLog } from './turn-log.ts'
@@ -73,7 +75,8 @@ export const trackedTurn = ({ live, ready, log: logger }: Uses) => {
     if (error instanceof Refusal) return { status: 'failed', refusal: error }
     const fields = { err: error, reqId: requestId(), run_id: about.runId }
     logger.error(fields, 'a turn could not be stored')
-    return { status: 'failed', refusal: refusal('service_unavailable'), stored: false }
+    const code = error instanceof EventMisfit ? failureCode(error) : 'service_unavailable'
+    return { status: 'failed', refusal: refusal(code), stored: false }
   }
 
   return (

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { defer, NEVER, type Observable, of, ReplaySubject, throwError } from 'rxjs'
+import { concat, defer, NEVER, type Observable, of, ReplaySubject, throwError } from 'rxjs'
 import t, { type Test } from 'tap'
 import { findAnswer } from '../../queries/find-answer.ts'
 import { TurnTimeout } from '../../src/agents/agent.ts'
-import type { AgentEvent } from '../../src/agents/agent-event.ts'
+import type { AgentEvent, TurnDone } from '../../src/agents/agent-event.ts'
+import { Paused } from '../../src/agents/paused.ts'
 import { sessionStream } from '../../src/domain/session/session.ts'
 import { START } from '../../src/ports/event-store.ts'
 import { sessionKey } from '../../src/security/vault.ts'
@@ -210,6 +211,87 @@ t.test('a step that cannot be stored ends the run while it goes on', async (t) =
   t.match(await turn.outcome, { status: 'failed', refusal: { code: 'orchestrator_error' } })
   t.notOk(script.observed, 'its agents are stopped')
   t.match(await read.runs.get(turn.runId), { status: 'failed', charge: 0 })
+})
+
+/** A step that no schema takes: its tool took less than no time. */
+const misfit: AgentEvent = {
+  event: 'tool_completed',
+  at: '0/1/0',
+  tool_name: 'look',
+  tool_id: 'tool-0',
+  agent_name: 'A',
+  ok: true,
+  outcome: 'ok',
+  content: 'found',
+  duration_ms: -1,
+}
+
+const asksFor = (tool_name: string, size = 0): AgentEvent => ({
+  event: 'approval_required',
+  at: '0/1/0',
+  approval_id: 'approval-1',
+  tool_name,
+  tool_id: 'tool-0',
+  agent_name: 'A',
+  arguments: JSON.stringify(randomBytes(size).toString('base64')),
+  definition: 'digest',
+  approver: 'user',
+  expires_at: '2026-01-02T00:00:00.000Z',
+})
+
+const pausing = (asked: AgentEvent) =>
+  concat(
+    of(called(0, 10), asked),
+    throwError(() => new Paused()),
+  )
+
+const used = (usage: TurnDone['usage']): AgentEvent => ({ ...done('one'), usage })
+
+for (const [what, code, script] of [
+  ['a step', 'internal_error', () => of(misfit, token('one'), done('one'))],
+  ['a step that waits for more', 'internal_error', () => concat(of(misfit), NEVER)],
+  [
+    'an end',
+    'internal_error',
+    () => of(token('one'), used({ promptTokens: -1, completionTokens: Number.NaN })),
+  ],
+  ['a pause', 'internal_error', () => pausing(asksFor('half \ud800'))],
+  ['a pause too large', 'orchestrator_error', () => pausing(asksFor('look', 1_500_000))],
+] as const)
+  t.test(`${what} that nobody could read: the run has failed, and holds nothing`, async (t) => {
+    const { turns, read, errors, events } = await taken(t, script())
+    const turn = turns.send(requestOf(), { keep: false })
+    t.match(await turn.outcome, { status: 'failed', refusal: { code } })
+    t.match(await read.runs.get(turn.runId), {
+      status: 'failed',
+      error_code: code,
+      charge: 0,
+      answer_id: null,
+      open: undefined,
+    })
+    t.match(await read.sessions.get('org-1/session-1'), { run: { state: 'ended' } })
+    t.equal((await read.accounts.get('user-1'))?.holding, undefined)
+    t.ok(errors.length > 0, 'the log has why')
+    const stored = (await gathered(events.history(START))).map(({ type }) => type)
+    t.equal(
+      stored.filter((type) => type === 'ToolStarted').length,
+      stored.indexOf('ToolStarted') < 0 ? 0 : 1,
+    )
+    const next = turns.send(requestOf({ messageId: 'message-2' }), { keep: false })
+    t.match(await next.outcome, { status: 'completed' }, 'the session goes on')
+  })
+
+t.test('a message whose events nobody could read: nothing is stored or held', async (t) => {
+  const { turns, read, events } = await taken(t)
+  const turn = turns.send(requestOf({ agent: agentNamed('half \ud800') }), { keep: false })
+  await t.rejects(turn.started, { name: 'EventMisfit', path: 'data.agent' })
+  t.match(await turn.outcome, { status: 'failed', refusal: { code: 'internal_error' } })
+  const stored = (await gathered(events.history(START))).map(({ type }) => type)
+  t.strictSame(stored.slice(-2), ['CreditsReserved', 'ReservationReleased'])
+  t.equal((await read.accounts.get('user-1'))?.holding, undefined)
+  t.equal(turns.running, 0)
+  const next = turns.send(requestOf(), { keep: false })
+  t.match(await next.outcome, { status: 'completed' }, 'its place in the line is free')
 })
 
 t.test('turns with large texts begin in turns of the event loop of their own', async (t) => {

@@ -25,17 +25,20 @@ const mostAnswer = 8 * 1024 * 1024
 /** For all of an output. */
 const outputMs = 5 * 60_000
 
+/** Half a character, which UTF-8 cannot hold, is replaced. */
+const text = z.string().transform((value) => value.toWellFormed())
+
 const answer = z.object({
-  id: z.string().min(1).max(256),
+  id: text.pipe(z.string().min(1).max(256)),
   status: z.enum(['starting', 'queued', 'processing', 'succeeded', 'failed', 'canceled']),
-  output: z.union([z.string(), z.array(z.string())]).nullish(),
+  output: z.union([text, z.array(text)]).nullish(),
   error: z.unknown().nullish(),
 })
 
 const unexpected = 'The provider answered something unexpected'
 
 const wordsOf = (error: unknown): string =>
-  typeof error === 'string' ? error.slice(0, 500) : 'The provider could not make it'
+  typeof error === 'string' ? error.slice(0, 500).toWellFormed() : 'The provider could not make it'
 
 const outOfReach = (what: string) => (cause: unknown) => {
   throw new ProviderUnavailable(`${what} is out of reach`, { cause })

@@ -7,6 +7,7 @@ import {
   type ToolCall,
   type Usage,
 } from '../../ports/model.ts'
+import { believedUsage } from './believed-usage.ts'
 import type { Hearer } from './event-stream.ts'
 import {
   type CallDelta,
@@ -42,6 +43,9 @@ const aloneIn = ({ text, refusal, calls, reason, usage }: HeardChunk): string | 
 
 const textAlone = (data: string): string | undefined => aloneIn(chunkOf(data))
 
+/** Half a character, which UTF-8 cannot hold, is replaced: what is stored is what is acted on. */
+const whole = (text: string): string => text.toWellFormed()
+
 /** Assembles tool calls from their pieces, by index. */
 const assembly = () => {
   const calls: ToolCall[] = []
@@ -66,14 +70,18 @@ const assembly = () => {
     all: (): ToolCall[] =>
       calls.map((call, n) => {
         if (call.name === '') throw new ModelFault('the model provider sent a call without a name')
-        return { ...call, id: call.id || `call_${n}` }
+        return {
+          id: whole(call.id) || `call_${n}`,
+          name: whole(call.name),
+          arguments: whole(call.arguments),
+        }
       }),
   }
 }
 
 type Assembly = ReturnType<typeof assembly>
 
-/** Counts tokens that the provider did not report. */
+/** Our own count of a call's tokens. */
 export type Count = (completion: string, calls: readonly ToolCall[]) => Promise<Usage>
 
 /**
@@ -141,8 +149,9 @@ export const openAiAnswer = (
       subscriber.next({ type: 'done', finishReason, usage: used })
       subscriber.complete()
     }
-    if (usage) done(usage)
-    else count(text, complete).then(done, (error) => subscriber.error(error))
+    const used = believedUsage(usage, () => count(text, complete))
+    if (used instanceof Promise) used.then(done, (error) => subscriber.error(error))
+    else done(used)
   }
 
   return {

@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import type { FinishReason, Usage } from '../../ports/model.ts'
 
-const count = z.int().min(0)
-
 const callDelta = z.object({
   index: z.int().min(0).max(127).nullish(),
   id: z.string().nullish(),
@@ -25,7 +23,7 @@ const openAiChunk = z.object({
       }),
     )
     .nullish(),
-  usage: z.object({ prompt_tokens: count, completion_tokens: count }).nullish(),
+  usage: z.unknown().optional(),
   error: z.unknown().optional(),
 })
 
@@ -53,7 +51,7 @@ const isAbsent = (value: unknown): value is undefined | null =>
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0
 
-/** Undefined: none, or not of the usual form. */
+/** Undefined: none, or none that can be right, such as a negative one. */
 const usageIn = (usage: unknown): Usage | undefined => {
   if (!isObject(usage)) return undefined
   const { prompt_tokens, completion_tokens } = usage

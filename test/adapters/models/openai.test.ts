@@ -254,6 +254,65 @@ t.test('usage is counted where the provider reports none', async (t) => {
   })
 })
 
+t.test('usage that cannot be right is counted here', async (t) => {
+  const { provider, model } = await setUp(t)
+  const counted = { promptTokens: 12, completionTokens: 3 }
+  const says = async (usage: unknown) => {
+    provider.next({ text: 'Hello big world', usage: usage as never })
+    return (await all(model)).at(-1)
+  }
+  for (const wrong of [-1, 1.5, 2 ** 53, 1e300, '7', null, undefined])
+    t.match(
+      await says({ prompt_tokens: wrong, completion_tokens: wrong }),
+      { type: 'done', usage: counted },
+      String(wrong),
+    )
+  for (const wrong of ['much', 7, [], {}]) t.match(await says(wrong), { usage: counted })
+})
+
+t.test('usage above twice our own count and 10,000 is replaced by our count', async (t) => {
+  const { provider, model } = await setUp(t)
+  const prompt = 12
+  const completion = 3
+  for (const [reported, told] of [
+    [
+      [2 * prompt + 10_000, 2 * completion + 10_000],
+      [2 * prompt + 10_000, 2 * completion + 10_000],
+    ],
+    [
+      [2 * prompt + 10_001, 2 * completion + 10_001],
+      [prompt, completion],
+    ],
+    [
+      [7, 1e15],
+      [7, completion],
+    ],
+    [
+      [1e15, 3],
+      [prompt, 3],
+    ],
+  ] as const) {
+    const [prompt_tokens, completion_tokens] = reported
+    provider.next({ text: 'Hello big world', usage: { prompt_tokens, completion_tokens } })
+    const [promptTokens, completionTokens] = told
+    t.match((await all(model)).at(-1), { usage: { promptTokens, completionTokens } })
+  }
+})
+
+t.test('half a character in a call is replaced, and one in two pieces is put together', async (t) => {
+  const { provider, model } = await setUp(t)
+  const piece = (id: string, name: string, args: string) =>
+    `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"${id}","function":{"name":"${name}","arguments":"${args}"}}]}}]}\n\n`
+  const end = 'data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}\n\n'
+  const raw =
+    piece('a\\ud800', 'one\\udc00', '{\\"fox\\":\\"\\ud83e') + piece('', '', '\\udd8a\\ud800\\"}') + end
+  provider.next({ raw })
+  t.match(await all(model), [
+    { call: { id: 'a\ufffd', name: 'one\ufffd', arguments: '{"fox":"🦊\ufffd"}' } },
+    { type: 'done' },
+  ])
+})
+
 t.test('a text without spaces is counted without waiting for it', async (t) => {
   const { provider, model } = await setUp(t)
   provider.next({ text: `${'a'.repeat(50_000)} <|endoftext|>` })
