@@ -144,6 +144,10 @@ const endings: Record<
     plan: { error: { code: 7 } },
     becomes: { status: 'failed', error_message: 'The provider could not make it' },
   },
+  'fails with half a character': {
+    plan: { error: `\udc00${'x'.repeat(498)}🦊` },
+    becomes: { status: 'failed', error_message: `\ufffd${'x'.repeat(498)}\ufffd` },
+  },
   'succeeds with nothing': {
     plan: { output: [] },
     becomes: { status: 'failed', error_message: 'The provider gave no output' },

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 export type Schema = {
   type?: string | string[]
   enum?: unknown[]
+  const?: unknown
   anyOf?: Schema[]
   oneOf?: Schema[]
   properties?: Record<string, Schema>
@@ -121,6 +122,7 @@ export const fitting = (schema: Schema, named: Named = {}, name = ''): fc.Arbitr
   const { type, properties, required = [], items, anyOf, oneOf } = schema
   const union = anyOf ?? oneOf
   if (union) return fc.oneof(...union.map((one) => fitting(one, named, name)))
+  if ('const' in schema) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)
   if (Array.isArray(type))
     return fc.oneof(...type.map((one) => fitting({ ...schema, type: one }, named, name)))
@@ -170,10 +172,13 @@ function* placesIn(within: object): Generator<Place> {
 
 const wrongs = ['replaced', 'removed', 'joined', 'wrapped'] as const
 
-/** What fits, but for one thing, however deep. */
-export const nearMiss = (good: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+/** What fits, but for one thing, however deep: `misfits` come in its place, or join it. */
+export const nearMiss = (
+  good: fc.Arbitrary<unknown>,
+  misfits: fc.Arbitrary<unknown> = hostile,
+): fc.Arbitrary<unknown> =>
   fc
-    .tuple(good, fc.nat(), fc.constantFrom(...wrongs), hostile, hostileText)
+    .tuple(good, fc.nat(), fc.constantFrom(...wrongs), misfits, hostileText)
     .map(([value, at, wrong, put, name]) => {
       const whole = { value: structuredClone(value) }
       const places = [...placesIn(whole)]

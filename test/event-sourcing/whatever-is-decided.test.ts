@@ -1,0 +1,194 @@
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { refusalsStream } from '../../src/domain/access-refusals/access-refusals.ts'
+import { account } from '../../src/domain/account/account.ts'
+import { organizationAgents } from '../../src/domain/agent/organization-agents.ts'
+import { type Aggregate, type EventTable, evolved } from '../../src/domain/aggregate.ts'
+import { apiKey } from '../../src/domain/api-key/api-key.ts'
+import { eventsByCategory } from '../../src/domain/categories.ts'
+import { connect } from '../../src/domain/connect/connect.ts'
+import { content } from '../../src/domain/content/content.ts'
+import { userCredentials } from '../../src/domain/credential/credential.ts'
+import { dataStores } from '../../src/domain/datastore/datastore.ts'
+import { email } from '../../src/domain/email/email.ts'
+import { metadata, type Position } from '../../src/domain/event.ts'
+import { file } from '../../src/domain/file/file.ts'
+import { installation } from '../../src/domain/installation/installation.ts'
+import { keyring } from '../../src/domain/keyring/keyring.ts'
+import { member } from '../../src/domain/member/member.ts'
+import { memory } from '../../src/domain/memory/memory.ts'
+import { organization } from '../../src/domain/organization/organization.ts'
+import { session } from '../../src/domain/session/session.ts'
+import { user } from '../../src/domain/user/user.ts'
+import { decoder } from '../../src/event-sourcing/codec.ts'
+import type { RecordedEvent } from '../../src/ports/event-store.ts'
+import { leafOf, lineOf } from '../../src/transparency/leaf.ts'
+import { anyCommand, eventIn, nearly } from '../support/any-command.ts'
+import { type Commanded, commanded, platformCall } from '../support/commanded.ts'
+import { gathered } from '../support/noted.ts'
+import { call } from '../support/recorded.ts'
+import { rounds } from '../support/rounds.ts'
+
+const refusals = refusalsStream('org-1', null).aggregate
+
+const aggregates = {
+  account,
+  apikey: apiKey,
+  connect,
+  content,
+  credentials: userCredentials,
+  datastores: dataStores,
+  email,
+  file,
+  installation,
+  keyring,
+  member,
+  memory,
+  organization,
+  refusals,
+  session,
+  squad: organizationAgents,
+  user,
+} satisfies Record<keyof typeof eventsByCategory, unknown>
+
+const tables: Readonly<Record<string, EventTable>> = eventsByCategory
+const categoryOf = (stream: string) => stream.slice(0, stream.indexOf('-'))
+
+/** As it comes from the disk. @throws where it cannot be read or exported */
+const readAgain = (stored: RecordedEvent): RecordedEvent => {
+  const { decided: _, ...event } = JSON.parse(JSON.stringify(stored))
+  const table = tables[categoryOf(event.stream)]
+  if (!table) throw new Error(`no table for ${event.stream}`)
+  const read = decoder(table)(event)
+  metadata.parse(event.metadata)
+  if (JSON.stringify(read.data) !== JSON.stringify(stored.data))
+    throw new Error(`${event.type} is another event once it is read`)
+  const line = lineOf(event)
+  if (lineOf(JSON.parse(line)) !== line) throw new Error(`${event.type} is exported otherwise`)
+  leafOf(event)
+  return read as RecordedEvent
+}
+
+/** All that is stored after a position is read, folded and exported. @throws where it cannot be */
+const isSound = async ({ store, load, seen }: Commanded, after: Position): Promise<true> => {
+  const events = (await gathered(store.history(after))).map(readAgain)
+  await seen()
+  for (const stream of new Set(events.map((event) => event.stream))) {
+    const aggregate = aggregates[categoryOf(stream) as 'session'] as unknown as Aggregate<
+      unknown,
+      EventTable
+    >
+    const all = (await gathered(store.read(stream))).map(readAgain)
+    const folded = evolved(aggregate, aggregate.initial, all as never)
+    const { state } = await load({ aggregate, name: stream })
+    if (!isDeepStrictEqual(state, folded)) throw new Error(`${stream} is folded otherwise`)
+  }
+  return true
+}
+
+const few = (name: string, count = 2) =>
+  fc.constantFrom(...Array.from({ length: count }, (_, n) => `${name}-${n + 1}`))
+
+/** Ids of few things, so that what is decided meets. */
+const namesIn = (users: readonly string[], more: Record<string, readonly string[]> = {}) => {
+  const person = fc.constantFrom(...users)
+  return {
+    userId: person,
+    payerId: person,
+    ownerId: person,
+    sessionId: few('session'),
+    runId: few('run'),
+    messageId: few('message', 4),
+    approvalId: few('approval'),
+    toolId: few('tool'),
+    keyId: few('key'),
+    onlyKeyId: fc.constant(null) as unknown as fc.Arbitrary<unknown>,
+    contentId: few('content'),
+    datastoreId: few('store'),
+    uploadId: few('upload'),
+    filename: fc.constantFrom('a.txt', 'b.txt'),
+    forkId: few('fork'),
+    linkId: few('link'),
+    email: fc.constantFrom('olga@example.com', 'paul@example.com', 'Paul@EXAMPLE.com'),
+    organizationId: fc.constantFrom(call.organizationId),
+    argumentsDigest: fc.constant('digest'),
+    name: fc.constantFrom('TOKEN', 'SECRET'),
+    expiresAt: fc.constantFrom('2026-01-02T00:00:00.000Z'),
+    ...Object.fromEntries(
+      Object.entries(more).map(([name, ids]) => [name, fc.constantFrom(...ids)]),
+    ),
+  }
+}
+
+for (const [category, aggregate] of Object.entries(aggregates))
+  t.test(`${category}: whatever is decided can be stored, read, folded and exported`, async (t) => {
+    const scene = await commanded(t)
+    const table = tables[category] as EventTable
+    const any = aggregate as unknown as Aggregate<unknown, EventTable>
+    const event = nearly(eventIn(table), namesIn(['user-1', 'user-2']))
+    const decisions = fc.array(fc.array(event, { maxLength: 3 }), { minLength: 1, maxLength: 4 })
+    let stored = 0
+    let refused = 0
+    await fc.assert(
+      fc.asyncProperty(decisions, few('s'), async (all, name) => {
+        const before = await scene.store.head()
+        const stream = { aggregate: any, name: `${category}-${call.organizationId}_${name}` }
+        const results = await Promise.allSettled(
+          all.map((events) => scene.transact(stream, () => events as never, call)),
+        )
+        for (const one of results)
+          if (one.status === 'rejected') refused++
+          else stored += (one.value.events as readonly unknown[]).length
+        return isSound(scene, before)
+      }),
+      { numRuns: rounds(30, 300) },
+    )
+    t.ok(stored > 10 && refused > 10, `${stored} stored, ${refused} refused`)
+  })
+
+/** An organization with a person in it, and much that commands can be about. */
+const world = async (t: Test) => {
+  const scene = await commanded(t)
+  const { commands } = scene
+  const owner = { email: 'olga@example.com', name: 'Olga' }
+  const made = await commands.createOrganization({ name: 'One', owner, credits: 1e9 }, platformCall)
+  const { organizationId, ownerUserId, orchestratorAgentId } = made
+  const own = { ...call, organizationId, userId: ownerUserId }
+  const { userId } = await commands.provisionUser({ email: 'paul@example.com' }, own)
+  await commands.createDatastore(
+    { datastoreId: 'store-1', displayName: 'S', description: null },
+    own,
+  )
+  const names = {
+    ...namesIn([ownerUserId, userId]),
+    organizationId: fc.constant(organizationId),
+    agentId: fc.constantFrom(orchestratorAgentId, 'agent-2'),
+  }
+  return { scene, own, names }
+}
+
+t.test('whatever any command decides can be stored, read, folded and exported', async (t) => {
+  const { scene, own, names } = await world(t)
+  const steps = Object.entries(anyCommand).map(([name, { args, run }]) =>
+    nearly(args, names).map((given) => ({ name, given, run })),
+  )
+  const decided = new Set<string>()
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof(...steps), { minLength: 5, maxLength: 12 }),
+      async (asked) => {
+        const before = await scene.store.head()
+        for (const { name, given, run } of asked) {
+          const [one] = await Promise.allSettled([(async () => run(scene.commands, given, own))()])
+          if (one.status === 'fulfilled') decided.add(name)
+        }
+        return isSound(scene, before)
+      },
+    ),
+    { numRuns: rounds(150, 2_000) },
+  )
+  const never = Object.keys(anyCommand).filter((name) => !decided.has(name))
+  t.comment(`never accepted: ${never.join(', ')}`)
+  t.ok(decided.size > Object.keys(anyCommand).length / 2, [...decided].join())
+})
