@@ -66,7 +66,7 @@ const giver = z.object({
   platform: z.boolean(),
   inPerson: z.boolean(),
   asOwner: z.boolean(),
-  scopes,
+  grantable: scopes,
 })
 const viewer = z.object({ userId, onlyKeyId: z.string().nullable() })
 const owner = z.object({ node: z.enum(['node-1', 'node-2']), attempt: z.int().min(1).max(2) })
@@ -110,6 +110,13 @@ const plain = <Name extends keyof Commands>(name: Name, args: z.ZodType): AnyCom
   run: (commands, given, call) => (commands[name] as Args)(given, call),
 })
 
+/** The same, where it is told who gives a key. */
+const byGiver = <Name extends keyof Commands>(name: Name, args: z.ZodType): AnyCommand => ({
+  args,
+  run: (commands, { by, ...given }, call) =>
+    (commands[name] as Args)({ ...given, by: { ...by, grantable: new Set(by.grantable) } }, call),
+})
+
 /** Every command, and what it may be given. */
 export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
   acceptInvitation: plain(
@@ -122,7 +129,7 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
   ),
   cancelPausedRun: plain('cancelPausedRun', z.object({ sessionId, runId: runId.optional() })),
   changeAgent: plain('changeAgent', z.object({ agentId: id, change: configuration })),
-  changeApiKey: plain(
+  changeApiKey: byGiver(
     'changeApiKey',
     z.object({
       keyId: id,
@@ -148,7 +155,7 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
     z.object({ userId, linkId: id, values: z.array(z.object({ name: id, value: text })) }),
   ),
   createAgent: plain('createAgent', configuration.extend({ agentId: id.optional(), name: text })),
-  createApiKey: plain(
+  createApiKey: byGiver(
     'createApiKey',
     ApiKeyChanged.required().extend({
       keyId: id,
@@ -289,15 +296,15 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
   renameOrganization: plain('renameOrganization', z.object({ name: text })),
   requestContent: plain('requestContent', ContentRequested.extend({ contentId: id })),
   requireProvisionedUser: {
-    args: userId,
-    run: ({ requireProvisionedUser }, given, call) => requireProvisionedUser(given, call),
+    args: z.object({ userId }),
+    run: ({ requireProvisionedUser }, given, call) => requireProvisionedUser(given.userId, call),
   },
   resumeRun: plain(
     'resumeRun',
     z.object({ sessionId, runId, from: owner, node: z.enum(['node-1', 'node-2']) }),
   ),
   retryContent: plain('retryContent', z.object({ contentId: id, viewer, payerId: userId })),
-  revokeApiKey: plain('revokeApiKey', z.object({ keyId: id, by: giver })),
+  revokeApiKey: byGiver('revokeApiKey', z.object({ keyId: id, by: giver })),
   revokeConnectLinks: plain('revokeConnectLinks', z.object({ userId })),
   revokeUserKey: plain('revokeUserKey', z.object({ keyId: id, userId })),
   sendMessage: {
