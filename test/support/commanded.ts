@@ -66,6 +66,8 @@ export const commanded = async (t: Test) => {
     transact: transacting.transact,
     changes: projecting.changes,
     read: { ...(await viewsOf(stores.views)), ...(await laterViewsOf(stores.views)) },
+    /** The errors that projections have stopped with. */
+    stopped: () => projecting.state().flatMap(({ error }) => (error ? [error] : [])),
     /** Until the views show all there is. */
     seen: async () => {
       t.ok(await projecting.waitForPosition(await store.head(), 10_000), 'the views caught up')
