@@ -299,19 +299,24 @@ t.test('usage above twice our own count and 10,000 is replaced by our count', as
   }
 })
 
-t.test('half a character in a call is replaced, and one in two pieces is put together', async (t) => {
-  const { provider, model } = await setUp(t)
-  const piece = (id: string, name: string, args: string) =>
-    `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"${id}","function":{"name":"${name}","arguments":"${args}"}}]}}]}\n\n`
-  const end = 'data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}\n\n'
-  const raw =
-    piece('a\\ud800', 'one\\udc00', '{\\"fox\\":\\"\\ud83e') + piece('', '', '\\udd8a\\ud800\\"}') + end
-  provider.next({ raw })
-  t.match(await all(model), [
-    { call: { id: 'a\ufffd', name: 'one\ufffd', arguments: '{"fox":"🦊\ufffd"}' } },
-    { type: 'done' },
-  ])
-})
+t.test(
+  'half a character in a call is replaced, and one in two pieces is put together',
+  async (t) => {
+    const { provider, model } = await setUp(t)
+    const piece = (id: string, name: string, args: string) =>
+      `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"${id}","function":{"name":"${name}","arguments":"${args}"}}]}}]}\n\n`
+    const end = 'data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}\n\n'
+    const raw =
+      piece('a\\ud800', 'one\\udc00', '{\\"fox\\":\\"\\ud83e') +
+      piece('', '', '\\udd8a\\ud800\\"}') +
+      end
+    provider.next({ raw })
+    t.match(await all(model), [
+      { call: { id: 'a\ufffd', name: 'one\ufffd', arguments: '{"fox":"🦊\ufffd"}' } },
+      { type: 'done' },
+    ])
+  },
+)
 
 t.test('a text without spaces is counted without waiting for it', async (t) => {
   const { provider, model } = await setUp(t)
