@@ -1,5 +1,6 @@
 import { v5 as uuidOf } from 'uuid'
 import { type EventOf, type EventTable, evolved } from '../domain/aggregate.ts'
+import { schemaVersionOf } from '../domain/versions.ts'
 import { type Call, metadataOf } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { NewEvent } from '../ports/event-store.ts'
@@ -33,13 +34,21 @@ export const decisionsMade = ({ id }: Pick<Clock, 'id'>) => {
         one.refusal = undefined
         const { call } = one
         try {
-          const fitted = fittedEvents(aggregate.events, one.decide(state), metadataOf(call, 1, at))
-          one.events = fitted.map(({ type, data }) => ({ type, data }))
+          const made = one.decide(state)
+          const fitted = fittedEvents(aggregate.events, made, metadataOf(call, 1, at))
+          const { metadata } = fitted
+          one.events = fitted.events
           state = evolved(aggregate, state, one.events as readonly EventOf<EventTable>[])
           one.state = state
-          for (const event of fitted) {
-            const id = idOf(call, name, cached.revision + 1 + events.length)
-            events.push({ id, ...event, decided: true })
+          for (const { type, data } of one.events) {
+            const version = schemaVersionOf(type)
+            events.push({
+              id: idOf(call, name, cached.revision + 1 + events.length),
+              type,
+              data,
+              metadata: version === 1 ? metadata : { ...metadata, schema_version: version },
+              decided: true,
+            })
           }
         } catch (error) {
           one.refusal = { error }

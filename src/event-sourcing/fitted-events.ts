@@ -1,9 +1,8 @@
 import type { z } from 'zod'
 import type { EventTable } from '../domain/aggregate.ts'
 import { type Metadata, metadata as metadataSchema } from '../domain/event.ts'
-import { schemaVersionOf } from '../domain/versions.ts'
-import { AppendTooLarge, MAX_APPEND_BYTES, type NewEvent } from '../ports/event-store.ts'
-import { NotStorable, storedForm } from './stored-form.ts'
+import { AppendTooLarge, MAX_APPEND_BYTES } from '../ports/event-store.ts'
+import { type Look, NotStorable, storedForm } from './stored-form.ts'
 
 type Event = { type: string; data: unknown }
 
@@ -26,22 +25,25 @@ export class EventMisfit extends Error {
 export const isUnstorable = (error: unknown): error is EventMisfit | AppendTooLarge =>
   error instanceof EventMisfit || error instanceof AppendTooLarge
 
-type Fit = { value: unknown; bytes: number }
-
-const storedFormOf = (type: string, part: string, value: unknown): Fit => {
+const storedFormOf = (type: string, part: string, value: unknown, look: Look): unknown => {
   try {
-    return storedForm(value)
+    return storedForm(value, look)
   } catch (error) {
     throw error instanceof NotStorable ? new EventMisfit(type, [part, ...error.path]) : error
   }
 }
 
 /** What will be read: the value after JSON, by its schema. @throws EventMisfit */
-const fitted = (type: string, part: string, schema: z.ZodType, value: unknown): Fit => {
-  const form = storedFormOf(type, part, value)
-  const read = schema.safeParse(form.value)
+const fitted = <Schema extends z.ZodType>(
+  type: string,
+  part: string,
+  schema: Schema,
+  value: unknown,
+  look: Look,
+): z.infer<Schema> => {
+  const read = schema.safeParse(storedFormOf(type, part, value, look))
   if (!read.success) throw new EventMisfit(type, [part, ...(read.error.issues[0]?.path ?? [])])
-  return { value: read.data, bytes: form.bytes }
+  return read.data
 }
 
 /** For the id of an event and the marks around it. */
@@ -57,34 +59,29 @@ const appendBytes = (events: readonly Event[], metadata: Metadata): number => {
 }
 
 /**
- * The events of one decision as they will be read, with the metadata that each is stored with.
+ * The events of one decision and their metadata, as they will be read.
  * @throws EventMisfit where one could not be read; AppendTooLarge where no append takes them
  */
 export const fittedEvents = (
   table: EventTable,
   decided: readonly Event[],
   metadata: Metadata,
-): Pick<NewEvent, 'type' | 'data' | 'metadata'>[] => {
+): { events: readonly Event[]; metadata: Metadata } => {
   const [first] = decided
-  if (!first) return []
-  const shared = fitted(first.type, 'metadata', metadataSchema, metadata)
-  const own = shared.value as Metadata
-  let bytes = 0
+  if (!first) return { events: decided, metadata }
+  const look: Look = { bytes: 0, changes: false }
+  const shared = fitted(first.type, 'metadata', metadataSchema, metadata, look)
+  const repeated = (look.bytes + idBytes) * decided.length
   const events = decided.map(({ type, data }) => {
     const schema = Object.hasOwn(table, type) ? table[type] : undefined
     if (!schema) throw new EventMisfit(type, ['type'])
-    const fit = fitted(type, 'data', schema, data)
-    bytes += fit.bytes + shared.bytes + 2 * type.length + idBytes
-    const version = schemaVersionOf(type)
-    return {
-      type,
-      data: fit.value,
-      metadata: version === own.schema_version ? own : { ...own, schema_version: version },
-    }
+    look.bytes += 2 * type.length
+    return { type, data: fitted(type, 'data', schema, data, look) }
   })
   // The first count is of the most that they may take.
-  const size = bytes > MAX_APPEND_BYTES ? appendBytes(events, own) : bytes
-  if (size > MAX_APPEND_BYTES)
-    throw new AppendTooLarge(`${size} bytes of at most ${MAX_APPEND_BYTES} in one decision`)
-  return events
+  const most = look.bytes + repeated
+  const bytes = most > MAX_APPEND_BYTES ? appendBytes(events, shared) : most
+  if (bytes > MAX_APPEND_BYTES)
+    throw new AppendTooLarge(`${bytes} bytes of at most ${MAX_APPEND_BYTES} in one decision`)
+  return { events, metadata: shared }
 }

@@ -8,11 +8,11 @@ const scalarBytes = 24
 /** Quotes of a name or a string, a colon and a comma. */
 const marks = 4
 
-/** What a look at a value has come to. */
-type Look = {
-  /** At least the bytes of its JSON. */
+/** What looks at values have come to. */
+export type Look = {
+  /** At least the bytes of their JSON. */
   bytes: number
-  /** It has fields that are undefined, or -0: it is another value once it is read. */
+  /** The last one has fields that are undefined, or -0: it is another value once it is read. */
   changes: boolean
 }
 
@@ -73,12 +73,12 @@ const inFields = (value: object, depth: number, look: Look): Path | undefined =>
 }
 
 /**
- * A value as it is once it is stored as JSON and read: fields that are undefined are gone. `bytes` is at least the
- * size of its JSON. @throws NotStorable
+ * A value as it is once it is stored as JSON and read: fields that are undefined are gone. Adds to the bytes of a
+ * look. @throws NotStorable
  */
-export const storedForm = (value: unknown): { value: unknown; bytes: number } => {
-  const look: Look = { bytes: 0, changes: false }
+export const storedForm = (value: unknown, look: Look): unknown => {
+  look.changes = false
   const path = misfitIn(value, 0, look)
   if (path) throw new NotStorable(path.toReversed())
-  return { value: look.changes ? JSON.parse(JSON.stringify(value)) : value, bytes: look.bytes }
+  return look.changes ? JSON.parse(JSON.stringify(value)) : value
 }
