@@ -7,7 +7,7 @@ import {
   released,
   reserved as reservedIn,
 } from '../src/domain/account/reservations.ts'
-import { saturated } from '../src/domain/amounts.ts'
+import { saturate } from '../src/domain/amounts.ts'
 import { flag, id, micro, text, timestamp } from './fields.ts'
 import { type Projection, platformIdIn } from './projection.ts'
 
@@ -47,7 +47,7 @@ const viewOf = ({ user_id, balance }: Account, open: Reservations, at: string): 
 
 const granted = (view: AccountView, amount: number, at: string): AccountView => ({
   ...view,
-  balance: saturated(view.balance + amount),
+  balance: saturate(view.balance + amount),
   updated_at: at,
 })
 
@@ -57,7 +57,7 @@ const reserved = (view: AccountView, runId: string, amount: number, at: string):
 const closed = (view: AccountView, runId: string, charge: number, at: string): AccountView => {
   const { user_id, balance } = view
   const open = released(reservationsIn(view), runId)
-  return viewOf({ user_id, balance: saturated(balance - charge) }, open, at)
+  return viewOf({ user_id, balance: saturate(balance - charge) }, open, at)
 }
 
 const opened = (id: string, at: string): AccountView =>

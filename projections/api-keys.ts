@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { saturated } from '../src/domain/amounts.ts'
+import { saturate } from '../src/domain/amounts.ts'
 import { apiKeyEvents } from '../src/domain/api-key/events.ts'
 import { count, id, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
@@ -73,7 +73,7 @@ export const apiKeys: Projection<ApiKeyView, typeof apiKeyEvents> = {
     ApiKeyUsed: (view, { data }) => ({
       ...view,
       last_used_at: data.lastUsedAt,
-      request_count: saturated(view.request_count + data.requests),
+      request_count: saturate(view.request_count + data.requests),
     }),
   },
   removes: ['ApiKeyRevoked'],

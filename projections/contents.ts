@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { saturated } from '../src/domain/amounts.ts'
+import { saturate } from '../src/domain/amounts.ts'
 import { contentEvents } from '../src/domain/content/events.ts'
 import { type Sealed, sealed } from '../src/domain/sealed.ts'
 import { count, credits, flag, inCredits, micro, opened, place, text, timestamp } from './fields.ts'
@@ -124,7 +124,7 @@ export const contents: Projection<ContentView, typeof contentEvents> = {
       hash: data.hash,
       media_type: data.mediaType,
       processing_time_ms: data.processingTimeMs,
-      charge: saturated(view.charge + data.charge),
+      charge: saturate(view.charge + data.charge),
       error_message: null,
       completed_at: metadata.at,
     }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { saturated } from '../src/domain/amounts.ts'
+import { saturate } from '../src/domain/amounts.ts'
 import type { Seen } from '../src/domain/event.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
 import { type Durations, durations, quantile, withDuration } from './durations.ts'
@@ -82,9 +82,9 @@ const counted = (view: UsageView, { type, data }: End): UsageView => ({
   ...view,
   runs: view.runs + 1,
   [counts[type]]: view[counts[type]] + 1,
-  prompt_tokens: saturated(view.prompt_tokens + data.promptTokens),
-  completion_tokens: saturated(view.completion_tokens + data.completionTokens),
-  charge: saturated(view.charge + data.charge),
+  prompt_tokens: saturate(view.prompt_tokens + data.promptTokens),
+  completion_tokens: saturate(view.completion_tokens + data.completionTokens),
+  charge: saturate(view.charge + data.charge),
   durations:
     type === 'RunCompleted' ? withDuration(view.durations, data.durationMs) : view.durations,
 })

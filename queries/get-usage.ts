@@ -1,6 +1,6 @@
 import { together } from '../projections/durations.ts'
 import { figuresOf, type UsageView } from '../projections/usage.ts'
-import { saturated } from '../src/domain/amounts.ts'
+import { saturate } from '../src/domain/amounts.ts'
 import type { View } from '../src/ports/views.ts'
 import { findAll } from './find-all.ts'
 
@@ -18,7 +18,7 @@ export type AskedUsage = {
 
 const summed = (views: readonly UsageView[]) => {
   const sum = (of: (view: UsageView) => number) =>
-    views.reduce((all, view) => saturated(all + of(view)), 0)
+    views.reduce((all, view) => saturate(all + of(view)), 0)
   return {
     runs: sum(({ runs }) => runs),
     completed: sum(({ completed }) => completed),

@@ -1,4 +1,4 @@
-import { largestAmount, saturated } from '../domain/amounts.ts'
+import { largestAmount, saturate } from '../domain/amounts.ts'
 import type { Price, Usage } from '../ports/model.ts'
 import type { AgentEvent, Charge } from './agent-event.ts'
 import type { RecordedUse } from './journal.ts'
@@ -11,8 +11,8 @@ type Call = { step: string; model: string; price: Price; promptTokens: number; c
 const charactersPerToken = 4
 
 export const plus = (left: Usage, right: Usage): Usage => ({
-  promptTokens: saturated(left.promptTokens + right.promptTokens),
-  completionTokens: saturated(left.completionTokens + right.completionTokens),
+  promptTokens: saturate(left.promptTokens + right.promptTokens),
+  completionTokens: saturate(left.completionTokens + right.completionTokens),
 })
 
 export const noUsage: Usage = { promptTokens: 0, completionTokens: 0 }

@@ -2,5 +2,5 @@
 export const largestAmount = Number.MAX_SAFE_INTEGER
 
 /** A sum of amounts, at most the largest. */
-export const saturated = (sum: number): number =>
+export const saturate = (sum: number): number =>
   Math.max(-largestAmount, Math.min(largestAmount, sum))

@@ -5,7 +5,7 @@ import { type Call, metadataOf } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { NewEvent } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
-import { EventMisfit, fittedEvents } from './fitted-events.ts'
+import { checkEvents, EventMisfit } from './check-events.ts'
 import type { AnyStream, CachedStream, PendingDecision } from './stream-cache.ts'
 
 const namespace = '6f1d3c1e-55a1-4c0b-9a55-3d2f7f0c1b7e'
@@ -35,9 +35,9 @@ export const decisionsMade = ({ id }: Pick<Clock, 'id'>) => {
         const { call } = one
         try {
           const made = one.decide(state)
-          const fitted = fittedEvents(aggregate.events, made, metadataOf(call, 1, at))
-          const { metadata } = fitted
-          one.events = fitted.events
+          const checked = checkEvents(aggregate.events, made, metadataOf(call, 1, at))
+          const { metadata } = checked
+          one.events = checked.events
           state = evolved(aggregate, state, one.events as readonly EventOf<EventTable>[])
           one.state = state
           for (const { type, data } of one.events) {

@@ -1,5 +1,5 @@
 import type { TurnDone } from '../agents/agent-event.ts'
-import { saturated } from '../domain/amounts.ts'
+import { saturate } from '../domain/amounts.ts'
 import { limitCode } from '../domain/run-limits.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
 import type { Ended } from './given.ts'
@@ -26,7 +26,7 @@ export const costOf = (request: TurnRequest, { usage, charges, agent }: TurnDone
   promptTokens: usage.promptTokens,
   completionTokens: usage.completionTokens,
   charge: Math.min(
-    charges.reduce((sum, { charge }) => saturated(sum + charge), 0),
+    charges.reduce((sum, { charge }) => saturate(sum + charge), 0),
     limitsOf(request).charge ?? Number.POSITIVE_INFINITY,
   ),
   agentId: agentOf(request, agent),

@@ -1,6 +1,6 @@
 import type { SendMessage, SendMessageCommand, Sent } from '../../commands/send-message.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { isUnstorable } from '../event-sourcing/fitted-events.ts'
+import { isUnstorable } from '../event-sourcing/check-events.ts'
 import type { Log } from '../ports/log.ts'
 import type { Models } from '../ports/model.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'

@@ -1,5 +1,5 @@
 import { Refusal, refusal } from '../domain/refusal.ts'
-import { EventMisfit } from '../event-sourcing/fitted-events.ts'
+import { EventMisfit } from '../event-sourcing/check-events.ts'
 import type { Log } from '../ports/log.ts'
 import { type Deferred, deferred } from '../support/deferred.ts'
 import type { Driving } from './drive.ts'

@@ -7,7 +7,6 @@ import {
   type ToolCall,
   type Usage,
 } from '../../ports/model.ts'
-import { believedUsage } from './believed-usage.ts'
 import type { Hearer } from './event-stream.ts'
 import {
   type CallDelta,
@@ -16,6 +15,7 @@ import {
   type HeardChunk,
   usualChunk,
 } from './openai-chunk.ts'
+import { plausibleUsage } from './plausible-usage.ts'
 import { brokenOff } from './provider-failure.ts'
 import { sameButText } from './same-but-text.ts'
 
@@ -149,7 +149,7 @@ export const openAiAnswer = (
       subscriber.next({ type: 'done', finishReason, usage: used })
       subscriber.complete()
     }
-    const used = believedUsage(usage, () => count(text, complete))
+    const used = plausibleUsage(usage, () => count(text, complete))
     if (used instanceof Promise) used.then(done, (error) => subscriber.error(error))
     else done(used)
   }

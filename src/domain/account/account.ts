@@ -1,5 +1,5 @@
 import { type Aggregate, platformStreamOf } from '../aggregate.ts'
-import { largestAmount, saturated } from '../amounts.ts'
+import { largestAmount, saturate } from '../amounts.ts'
 import { refusal } from '../refusal.ts'
 import { type AccountEvent, accountEvents } from './events.ts'
 import { heldFor, noReservations, type Reservations, released, reserved } from './reservations.ts'
@@ -44,7 +44,7 @@ const closed = (
   runId: string,
   charge: number,
 ): Account => ({
-  balance: saturated(balance - charge),
+  balance: saturate(balance - charge),
   reservations: released(reservations, runId),
   ended: withLast(ended, runId),
   grants,
@@ -63,7 +63,7 @@ export const account: Aggregate<Account, typeof accountEvents> = {
   evolve: {
     CreditsGranted: (state, { grantId, amount }) => ({
       ...state,
-      balance: saturated(state.balance + amount),
+      balance: saturate(state.balance + amount),
       grants: withLast(state.grants, grantId),
     }),
     CreditsReserved: ({ balance, reservations, ended, grants }, { runId, amount }) => ({

@@ -1,4 +1,4 @@
-import { largestAmount, saturated } from '../amounts.ts'
+import { largestAmount, saturate } from '../amounts.ts'
 
 /** Up to so many open runs are in one list. */
 const few = 64
@@ -60,7 +60,7 @@ const without = (part: Part | undefined, runId: string): Part => {
 }
 
 const sumOf = (amounts: readonly number[]): number =>
-  amounts.reduce((sum, amount) => saturated(sum + amount), 0)
+  amounts.reduce((sum, amount) => saturate(sum + amount), 0)
 
 /** What is held once an amount is released; a sum that was cut is counted anew. */
 const heldAfter = (held: number, amount: number, rest: () => readonly number[]): number =>
@@ -99,7 +99,7 @@ const inParts = (all: readonly Held[]): Record<number, Part> => {
 export const reserved = (from: Reservations, runId: string, amount: number): Reservations => {
   const open = released(from, runId)
   const before = isNone(open) ? noReservations : open
-  const held = saturated(before.held + amount)
+  const held = saturate(before.held + amount)
   if ('few' in before) {
     const all: Held[] = [...before.few, [runId, amount]]
     return all.length > few ? { held, parts: inParts(all) } : { held, few: all }

@@ -34,7 +34,7 @@ const storedFormOf = (type: string, part: string, value: unknown, look: Look): u
 }
 
 /** What will be read: the value after JSON, by its schema. @throws EventMisfit */
-const fitted = <Schema extends z.ZodType>(
+const parse = <Schema extends z.ZodType>(
   type: string,
   part: string,
   schema: Schema,
@@ -62,7 +62,7 @@ const appendBytes = (events: readonly Event[], metadata: Metadata): number => {
  * The events of one decision and their metadata, as they will be read.
  * @throws EventMisfit where one could not be read; AppendTooLarge where no append takes them
  */
-export const fittedEvents = (
+export const checkEvents = (
   table: EventTable,
   decided: readonly Event[],
   metadata: Metadata,
@@ -70,13 +70,13 @@ export const fittedEvents = (
   const [first] = decided
   if (!first) return { events: decided, metadata }
   const look: Look = { bytes: 0, changes: false }
-  const shared = fitted(first.type, 'metadata', metadataSchema, metadata, look)
+  const shared = parse(first.type, 'metadata', metadataSchema, metadata, look)
   const repeated = (look.bytes + idBytes) * decided.length
   const events = decided.map(({ type, data }) => {
     const schema = Object.hasOwn(table, type) ? table[type] : undefined
     if (!schema) throw new EventMisfit(type, ['type'])
     look.bytes += 2 * type.length
-    return { type, data: fitted(type, 'data', schema, data, look) }
+    return { type, data: parse(type, 'data', schema, data, look) }
   })
   // The first count is of the most that they may take.
   const most = look.bytes + repeated

@@ -1,26 +1,26 @@
 import type { Usage } from '../../ports/model.ts'
 
 /** A provider may report so many tokens, whatever was counted here. */
-const alwaysBelieved = 10_000
+const alwaysPlausible = 10_000
 
 const isSmall = ({ promptTokens, completionTokens }: Usage): boolean =>
-  promptTokens <= alwaysBelieved && completionTokens <= alwaysBelieved
+  promptTokens <= alwaysPlausible && completionTokens <= alwaysPlausible
 
-const believed = (reported: number, counted: number): number =>
-  reported <= 2 * counted + alwaysBelieved ? reported : counted
+const plausible = (reported: number, counted: number): number =>
+  reported <= 2 * counted + alwaysPlausible ? reported : counted
 
 /**
  * What is charged for a call: what the provider reports, unless it is above twice our own count and 10,000 tokens
  * more. Our count is worked out only where the report is large, or is none.
  */
-export const believedUsage = (
+export const plausibleUsage = (
   reported: Usage | undefined,
   count: () => Promise<Usage>,
 ): Usage | Promise<Usage> => {
   if (!reported) return count()
   if (isSmall(reported)) return reported
   return count().then((counted) => ({
-    promptTokens: believed(reported.promptTokens, counted.promptTokens),
-    completionTokens: believed(reported.completionTokens, counted.completionTokens),
+    promptTokens: plausible(reported.promptTokens, counted.promptTokens),
+    completionTokens: plausible(reported.completionTokens, counted.completionTokens),
   }))
 }
