@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { v7 as uuid } from 'uuid'
+import { systemClock } from '../../src/app/system-clock.ts'
 import { user } from '../support/client.ts'
 import { startChat } from '../support/server.ts'
 
@@ -85,7 +86,7 @@ t.test(
 const spoiledIds = () => {
   let spoiled = false
   return {
-    clock: { now: () => new Date(), id: () => (spoiled ? 'half \ud800' : uuid()) },
+    clock: { ...systemClock, id: () => (spoiled ? 'half \ud800' : uuid()) },
     async while<T>(work: () => Promise<T>): Promise<T> {
       spoiled = true
       try {
