@@ -8,7 +8,7 @@ export const turnBudget: Readonly<Record<TurnCount, number>> = {
   bytes: 235_000,
   events: 10,
   logCommits: 2.3,
-  logPuts: 11,
+  logPuts: 12,
   logGets: 1.8,
   viewsCommits: 0.5,
   viewsPuts: 16,

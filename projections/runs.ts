@@ -42,7 +42,7 @@ const runView = z.object({
   waits: z.enum(['awaiting_approval', 'in_doubt']).optional(),
   /** Something that it waits, or waited, for was decided and it has not gone on since. */
   decided: flag,
-  /** Only where a stock SDK may repeat the request. */
+  /** Only in documents of earlier versions. */
   fingerprint: text.optional(),
   started_at: timestamp,
   /** When it went on after it had waited for somebody; absent: it never did. */
@@ -137,7 +137,6 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
     open: { equals: ['open'], orderBy: 'started_at', totals: false },
     waiting: { equals: ['waits'] },
     by_session: { equals: ['organization_id', 'session_id'], totals: false },
-    by_fingerprint: { equals: ['fingerprint'], orderBy: 'started_at', totals: false },
   },
   id: ({ data }) => ('runId' in data ? data.runId : []),
   creates: {
@@ -155,7 +154,6 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
       revision,
       status: 'running',
       open: true,
-      ...(data.fingerprint === undefined ? {} : { fingerprint: data.fingerprint }),
       started_at: metadata.at,
       ended_at: null,
       error_code: null,

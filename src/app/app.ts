@@ -64,8 +64,6 @@ type Options = {
   laterApart?: boolean
 }
 
-/** How long a repeated request waits for the views, until it is told to come again. */
-const lookMs = 2_000
 /** How long the first start waits until the demo's document can be found. */
 const indexedWithinMs = 10_000
 
@@ -92,7 +90,7 @@ export const app = (config: Config, options: Options) =>
     warnOfClock(times.aheadMs(), log)
     const watched = watchedKeys(bare.keys)
     const stores = { ...bare, events: times.noting(bare.events), keys: watched.keys }
-    const { events, answers, leases } = stores
+    const { events, answers, undelivered, leases } = stores
     const { head } = events
     const { master, rotation } = opened.use(await openMasterKey({ config, masterKey, stores, log }))
     opened.use(await openNodeLease({ leases, node, log }))
@@ -219,7 +217,8 @@ export const app = (config: Config, options: Options) =>
         linksOf: content.linksOf,
         eraseContents: content.eraseContents,
         waitForPosition,
-        areCaughtUp: async () => projecting.waitForPosition(await head(), lookMs),
+        undelivered,
+        hashRequest: secrets.hashRequest,
         head,
         read: events.read,
         askedBy: setOffBy,
@@ -339,6 +338,7 @@ export const app = (config: Config, options: Options) =>
       forkSessions,
       warmAgents,
       answers,
+      undelivered,
       content,
       knowledge,
       leases,

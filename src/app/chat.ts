@@ -3,7 +3,6 @@ import { findAgents as findAgentsOf } from '../../queries/find-agents.ts'
 import { findAnswer } from '../../queries/find-answer.ts'
 import { findApproval } from '../../queries/find-approval.ts'
 import { findPendingApprovals } from '../../queries/find-pending-approvals.ts'
-import { findRepeatedRun } from '../../queries/find-repeated-run.ts'
 import { findSession } from '../../queries/find-session.ts'
 import { getAgent } from '../../queries/get-agent.ts'
 import { getMessage } from '../../queries/get-message.ts'
@@ -48,6 +47,7 @@ import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { Models } from '../ports/model.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
+import type { UndeliveredRuns } from '../ports/undelivered-runs.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { Projector } from '../projector/projector.ts'
 import { nodeLease } from '../reactors/close-orphans.ts'
@@ -55,6 +55,7 @@ import type { RefusalMeter } from '../reactors/meter-refusals.ts'
 import type { Delegate } from '../security/delegate.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Vault } from '../security/vault.ts'
+import { abandonRun as abandonRunOf } from '../turns/abandon-run.ts'
 import { askedBefore } from '../turns/asked-before.ts'
 import { beginTurn as beginTurnOf } from '../turns/begin-turn.ts'
 import { cancelTurn } from '../turns/cancel-turn.ts'
@@ -68,10 +69,10 @@ import { forkSessions as forkSessionsOf } from '../turns/fork-sessions.ts'
 import { goOn } from '../turns/go-on.ts'
 import { type PastTurn, pastTurn as pastTurnOf } from '../turns/past-turn.ts'
 import type { ReceiveParts } from '../turns/receive-parts.ts'
-import { repeatedRequests } from '../turns/repeated-requests.ts'
 import { replayRun } from '../turns/replay-run.ts'
 import type { RequireSubscription } from '../turns/require-subscription.ts'
 import { resumeOrClose } from '../turns/resume-or-close.ts'
+import { retries as retriesOf } from '../turns/retries.ts'
 import { runNames } from '../turns/run-names.ts'
 import { runSpans } from '../turns/run-spans.ts'
 import { takeOver } from '../turns/take-over.ts'
@@ -119,8 +120,9 @@ type Uses = {
   work: Pick<WorkMetrics, 'refused' | 'watchRun'>
   telemetry: Telemetry | undefined
   leases: Pick<Leases, 'holder'>
-  /** Whether the views show all that is in the log by now; waits for that a moment. */
-  areCaughtUp(): Promise<boolean>
+  undelivered: UndeliveredRuns
+  /** An HMAC of a request. */
+  hashRequest(text: string, body?: Uint8Array): string
   /** The last position of the log. */
   head(): Promise<Position>
   /** Streams, event by event, and as they are decided on. */
@@ -149,6 +151,7 @@ export const chatPart = (uses: Uses) => {
     head,
     work,
     telemetry,
+    undelivered,
     clock,
     node,
     version,
@@ -168,6 +171,7 @@ export const chatPart = (uses: Uses) => {
   const pastTurn: PastTurn = (runId, had) => orTakenOver(runId, had)
   const warmAgents = warmAgentsOf({ findAgents, toolsOf, models, clock })
   const namesOf = runNames(uses.askedBy)
+  const abandonRun = abandonRunOf({ undelivered, log })
   const turns = turnsOf({
     cancelPausedRun: commands.cancelPausedRun,
     ready,
@@ -189,6 +193,7 @@ export const chatPart = (uses: Uses) => {
     pastTurn,
     takeRun: takeRun({
       resumeRun: commands.resumeRun,
+      abandonRun,
       readStream: uses.read,
       findAgents,
       vault,
@@ -202,7 +207,14 @@ export const chatPart = (uses: Uses) => {
   })
   const { resume } = turns
   const sessionClock = { now: clock.now, elapsedHere: turns.elapsed }
-  const resumed = resumeOrClose({ resume, endRun: commands.endRun, namesOf, clock, log })
+  const resumed = resumeOrClose({
+    resume,
+    endRun: commands.endRun,
+    abandonRun,
+    namesOf,
+    clock,
+    log,
+  })
   const orTakenOver = takeOver({
     pastTurn: storedTurn,
     findRun: runs.get,
@@ -223,12 +235,15 @@ export const chatPart = (uses: Uses) => {
       log.error({ err, ...names }, 'a run could not go on')
     }
   }
-  const repeats = repeatedRequests({
+  const retries = retriesOf({
+    undelivered,
     turns,
-    findRun: runs.get,
-    findRepeatedRun: findRepeatedRun(runs),
-    areCaughtUp: uses.areCaughtUp,
+    pastTurn,
+    load: uses.load,
+    hash: uses.hashRequest,
     clock,
+    node,
+    log,
   })
   const currentSession = findCurrentSession({
     waitUntilShown: turns.waitUntilShown,
@@ -246,7 +261,7 @@ export const chatPart = (uses: Uses) => {
     findAgents,
     delegate,
     requireSubscription,
-    repeats,
+    retries,
     warmAgents,
     toolsOf,
     models,

@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 import { StoreUnavailable } from '../ports/event-store.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
+import type { UndeliveredRuns } from '../ports/undelivered-runs.ts'
 import type { Projector } from '../projector/projector.ts'
 import { closeOrphans } from '../reactors/close-orphans.ts'
 import { finishForks } from '../reactors/finish-forks.ts'
@@ -32,6 +33,7 @@ type Uses = {
   forkSessions: ForkSessions
   warmAgents: Pick<WarmAgents, 'release'>
   answers: Pick<Answers, 'sweep'>
+  undelivered: Pick<UndeliveredRuns, 'sweep'>
   content: { sweep(): Promise<void> }
   knowledge: { sweep(): Promise<void>; recover(): Promise<void> }
   leases: Leases
@@ -108,6 +110,7 @@ export const housekeeping = (uses: Uses) => {
     await uses.refreshMasterKeys()
     await uses.rebuildOld()
     await answers.sweep(clock.now())
+    await uses.undelivered.sweep(clock.now())
     warmAgents.release()
     await content.sweep()
     await knowledge.sweep()

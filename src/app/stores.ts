@@ -9,6 +9,7 @@ import { embeddedKeyStore } from '../adapters/embedded/key-store.ts'
 import { embeddedLeases } from '../adapters/embedded/leases.ts'
 import { openLog } from '../adapters/embedded/log.ts'
 import { partedViews } from '../adapters/embedded/parted-views.ts'
+import { embeddedUndeliveredRuns } from '../adapters/embedded/undelivered-runs.ts'
 import type { Config } from '../config.ts'
 import type { Answers } from '../ports/answers.ts'
 import type { Blobs } from '../ports/blobs.ts'
@@ -18,6 +19,7 @@ import type { KeyRecords, KeyStore } from '../ports/keys.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
+import type { UndeliveredRuns } from '../ports/undelivered-runs.ts'
 import type { Views } from '../ports/views.ts'
 import { opening } from '../support/disposal.ts'
 import { type LeaseClock, processClock } from '../support/lease-time.ts'
@@ -30,6 +32,7 @@ export type Stores = {
   events: EventStore
   keys: KeyStore & KeyRecords
   answers: Answers
+  undelivered: UndeliveredRuns
   blobs: Blobs
   views: Views
   snapshots: Snapshots
@@ -68,6 +71,7 @@ const embeddedLog = async (path: string, gap: number) => {
     events: embeddedEventStore(log, { gap }),
     keys: embeddedKeyStore(log),
     answers: embeddedAnswers(log),
+    undelivered: embeddedUndeliveredRuns(log),
     damage: log.damage,
     close: () => log.close(),
   }
@@ -160,6 +164,7 @@ export const openStores = (config: Where, log: Log, options: Options = {}): Prom
       events,
       keys: own.keys,
       answers: own.answers,
+      undelivered: own.undelivered,
       blobs: mongo?.blobs ?? (await embeddedBlobs(join(DATA_DIR, 'blobs'))),
       views: reads.views,
       snapshots: reads.snapshots,

@@ -63,13 +63,16 @@ export const secretsOf = (secret: Uint8Array) => {
   const derived = (purpose: string): KeyObject => createSecretKey(bytesOf(purpose))
   const hasher = (purpose: string) => {
     const key = derived(purpose)
-    return (text: string): string => createHmac('sha256', key).update(text).digest('hex')
+    return (text: string, body: string | Uint8Array = ''): string =>
+      createHmac('sha256', key).update(text).update(body).digest('hex')
   }
   return {
     /** Signs links. */
     links: derived('links'),
     hashApiKey: hasher('api-key'),
     hashLinkToken: hasher('connect-link'),
+    /** Of a request and its body, to recognize its retries. */
+    hashRequest: hasher('request'),
     /** Of a connect link's token: authenticates the form on its page. */
     signForm: hasher('connect-form'),
     /** Of a normalized address. */

@@ -3,7 +3,6 @@ import type { FindAgents } from '../../queries/find-agents.ts'
 import type { RuntimePorts } from '../agents/agent-kind.ts'
 import { requireActive, requireCallable } from '../domain/agent/runnable.ts'
 import { refusal } from '../domain/refusal.ts'
-import { limitCode } from '../domain/run-limits.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AnswerFormat, ChatMessage, ModelSettings, Models } from '../ports/model.ts'
 import type { Asker, Delegate, Delegated } from '../security/delegate.ts'
@@ -12,8 +11,8 @@ import { findCalledSession, requireFreeNames } from './client-tools.ts'
 import type { Kept } from './live-turns.ts'
 import type { PastTurn } from './past-turn.ts'
 import { type ArrivedPart, type ReceiveParts, withFiles } from './receive-parts.ts'
-import type { RepeatedRequests, Repetition } from './repeated-requests.ts'
 import type { RequireSubscription } from './require-subscription.ts'
+import { type Attempt, hasFailed, type RequestContent, type Retries } from './retries.ts'
 import type { SaidBefore, SentPart } from './sent-parts.ts'
 import { requireTaken } from './taken-parts.ts'
 import { requireShortTexts } from './text-bounds.ts'
@@ -27,7 +26,7 @@ export type BeginTurnUses = {
   findAgents: FindAgents
   delegate: Delegate
   requireSubscription: RequireSubscription
-  repeats: RepeatedRequests
+  retries: Retries
   warmAgents: WarmAgents
   toolsOf: RuntimePorts['toolsOf']
   models: Models
@@ -47,6 +46,9 @@ export type TurnPlace = {
   follows?: string
 }
 
+/** `sessionId` is where an earlier attempt of the request has placed it. */
+export type PlacedMessage = { messageId: string; sessionId: string | undefined }
+
 /** A message to the orchestrator or to one agent, over HTTP or a socket. */
 export type TurnAsked = {
   message: string
@@ -61,7 +63,7 @@ export type TurnAsked = {
   clientTools?: TurnRequest['clientTools'] | undefined
   sessionId: string | undefined
   /** Finds or makes the session once all else is checked. */
-  place?: ((delegated: Delegated) => Promise<TurnPlace>) | undefined
+  place?: ((delegated: Delegated, message: PlacedMessage) => Promise<TurnPlace>) | undefined
   hidden: boolean | undefined
   onBehalfOf: string | undefined
   /** The orchestrator hands the turn straight to this agent. */
@@ -79,6 +81,19 @@ export type TurnAsked = {
   whole?: boolean
 }
 
+/** How a request may repeat an earlier one. */
+export type Repetition = {
+  /** The run that answered the first request with its idempotency key. */
+  run?: string | undefined
+  /**
+   * Set where the first request with its idempotency key was cut off: called, before the turn is answered, when that
+   * request had begun it.
+   */
+  onRepeated?: () => void
+  /** Without an idempotency key. */
+  unkeyed?: { attempt: Attempt; content: RequestContent }
+}
+
 const none: readonly never[] = []
 
 /** What a client has sent with its message, and with what it says came before. */
@@ -90,36 +105,37 @@ const filesIn = (parts: readonly SentPart[], before: readonly SaidBefore[]) =>
  * request is answered by the turn that the first one began. @throws Refusal
  */
 export const beginTurn = (uses: BeginTurnUses) => {
-  const { turns, pastTurn, findAgents, delegate, requireSubscription, repeats, warmAgents, clock } =
+  const { turns, pastTurn, findAgents, delegate, requireSubscription, retries, warmAgents, clock } =
     uses
 
   const requireFree = requireFreeNames(uses.toolsOf)
   const calledSession = findCalledSession(uses.findRun)
 
-  const earlier = async ({ run, fingerprint, retried }: Repetition) => {
-    const runId = run ?? (retried && fingerprint ? await repeats.runFor(fingerprint) : undefined)
-    if (!runId) return undefined
+  const streamed = async (runId: string) => {
     const turn = turns.find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 }))
     if (!turn) throw refusal('service_unavailable')
-    const ended = await Promise.race([turn.outcome, undefined])
-    const begunAnew = ended?.status === 'failed' && ended.refusal.code !== limitCode
-    return begunAnew ? undefined : turn
+    return (await hasFailed(turn)) ? undefined : turn
   }
 
-  return async (asker: Asker, asked: TurnAsked, repeated: Repetition = {}): Promise<LiveTurn> => {
+  return async (asker: Asker, asked: TurnAsked, repetition: Repetition = {}): Promise<LiveTurn> => {
     const { access } = asker
-    const { message, system = none, before = none, hidden, keep } = asked
+    const { message, system = none, before: said = none, hidden, keep } = asked
     const { results, after = none, clientTools, parts = none } = asked
-    requireShortTexts({ message, system, before, after, results })
-    const { fingerprint, counts } = repeated
+    requireShortTexts({ message, system, before: said, after, results })
+    const { run, onRepeated, unkeyed } = repetition
     const delegated = delegate(asker, asked.onBehalfOf)
     const { call, viewer } = delegated instanceof Promise ? await delegated : delegated
     const payerId = await requireSubscription(access)
-    const begun = repeated.run || repeated.retried ? await earlier(repeated) : undefined
-    if (begun) {
-      repeated.onRepeated?.()
-      return begun
+    const { organizationId } = access
+    const { userId } = viewer
+    const retry = unkeyed && (await retries({ ...unkeyed, organizationId, userId }))
+    const before = retry?.turn ?? (run ? await streamed(run) : undefined)
+    if (before) {
+      onRepeated?.()
+      return before
     }
+    const failed = retry?.failed
+    const messageId = failed?.messageId ?? idFor(clock, call, 'message')
     const found = findAgents(access.organizationId)
     const { orchestrator, agents } = found instanceof Promise ? await found : found
     const { agentId, targetAgentId, model } = asked
@@ -133,16 +149,16 @@ export const beginTurn = (uses: BeginTurnUses) => {
         : undefined
     if (clientTools) await requireFree({ tools: clientTools, agent: target ?? agent, agents, call })
     if (!results) requireTaken({ parts, agent: target ?? agent, agents, models: uses.models })
-    const place = asked.place && (await asked.place({ call, viewer }))
+    const placed = { messageId, sessionId: failed?.sessionId }
+    const place = asked.place && (await asked.place({ call, viewer }, placed))
     const follows = place?.follows
-    const { organizationId } = access
     const called = results && !place && !asked.sessionId
     const sessionId = called
       ? await calledSession(organizationId, results, after)
       : (place?.sessionId ?? asked.sessionId)
     const continues = results && sessionId !== undefined
     // A turn that goes on has the files of its message.
-    const sent = continues ? [] : filesIn(parts, before)
+    const sent = continues ? [] : filesIn(parts, said)
     const arrived = sent.length > 0 ? await uses.receiveParts(sent) : undefined
     const files = arrived?.parts ?? none
     const own = place?.files ?? files.slice(0, parts.length)
@@ -150,34 +166,35 @@ export const beginTurn = (uses: BeginTurnUses) => {
       call,
       viewer,
       payerId,
-      sessionId: sessionId ?? idFor(clock, call, 'session'),
+      sessionId: sessionId ?? failed?.sessionId ?? idFor(clock, call, 'session'),
       // With a scope, the same call may have made the session before.
-      isNewSession: sessionId === undefined && call.scope === undefined,
+      isNewSession: sessionId === undefined && call.scope === undefined && !failed,
       hidden,
-      messageId: idFor(clock, call, 'message'),
+      messageId,
       agent,
       agents,
       message: place?.message ?? message,
       system,
-      before: before.length > 0 ? withFiles(before, files.slice(parts.length)) : none,
+      before: said.length > 0 ? withFiles(said, files.slice(parts.length)) : none,
     }
     if (arrived || own.length > 0) request.files = { ...arrived, parts: own }
     if (continues) request.results = results
     else if (results) request.after = after
     if (clientTools) request.clientTools = clientTools
     if (target) request.target = target
-    if (fingerprint && counts) request.fingerprint = fingerprint
     if (follows !== undefined) request.follows = follows
     if (asked.settings) request.settings = asked.settings
     if (asked.format) request.format = asked.format
     if (asked.whole) request.whole = true
     warmAgents.used(organizationId, viewer.userId, agent.agentId)
     if (target) warmAgents.used(organizationId, viewer.userId, target.agentId)
-    const turn = turns.send(request, { keep: keep || counts === true })
-    if (fingerprint) repeats.note(fingerprint, turn)
-    if (!repeated.onRepeated) return turn
+    // Another attempt may go on with a failed run once this one is closed.
+    if (failed && unkeyed?.attempt.isClosed()) throw refusal('service_unavailable')
+    const turn = turns.send(request, { keep })
+    retry?.begun(turn.runId, { sessionId: turn.sessionId, messageId })
+    if (!onRepeated) return turn
     const started = await turn.started
-    if (started !== turn) repeated.onRepeated()
+    if (started !== turn) onRepeated()
     return started
   }
 }

@@ -50,6 +50,8 @@ export type ForkAsked = {
   at: CutAt
   /** The fork's id; undefined: a new one. */
   forkSessionId: string | undefined
+  /** The same when the same request is made again; absent: that of the call. */
+  forkId?: string
 }
 
 export type Forked = {
@@ -221,12 +223,12 @@ export const forkSessions = (uses: Uses) => {
      * service_unavailable
      */
     async fork(
-      { viewer, sessionId: source, at, forkSessionId }: ForkAsked,
+      { viewer, sessionId: source, at, forkSessionId, ...asked }: ForkAsked,
       call: Call,
     ): Promise<Forked> {
       const { organizationId, keyId } = call
       const sessionId = forkSessionId ?? idFor(clock, call, 'session')
-      const forkId = idFor(clock, call, 'fork')
+      const forkId = asked.forkId ?? idFor(clock, call, 'fork')
       const isNew = forkSessionId === undefined && call.scope === undefined
       const from = await stateOf(call, source)
       requireSource(viewer, from)

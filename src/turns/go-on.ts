@@ -1,6 +1,6 @@
 import { refusal } from '../domain/refusal.ts'
 import type { Delegated } from '../security/delegate.ts'
-import type { TurnPlace } from './begin-turn.ts'
+import type { PlacedMessage, TurnPlace } from './begin-turn.ts'
 import type { FindTurn } from './find-turn.ts'
 import type { ForkSessions } from './fork-sessions.ts'
 
@@ -14,14 +14,15 @@ type Uses = { findTurn: Pick<FindTurn, 'placeOf'>; forkSessions: Pick<ForkSessio
 export const goOn =
   ({ findTurn, forkSessions }: Uses) =>
   (runId: string, hasResults: boolean) =>
-  async ({ call, viewer }: Delegated): Promise<TurnPlace> => {
+  async ({ call, viewer }: Delegated, placed: PlacedMessage): Promise<TurnPlace> => {
     const { organizationId } = call
     const { sessionId, isLatest, lastMessageId } = await findTurn.placeOf({
       organizationId,
       viewer,
       runId,
     })
-    if (isLatest) return { sessionId, follows: runId }
+    if (isLatest || placed.sessionId === sessionId) return { sessionId, follows: runId }
+    if (placed.sessionId !== undefined) return { sessionId: placed.sessionId }
     if (hasResults || lastMessageId === undefined) throw refusal('response_continued')
     const forked = await forkSessions.fork(
       { viewer, sessionId, at: { after: lastMessageId }, forkSessionId: undefined },

@@ -4,6 +4,7 @@ import { uncharged } from '../domain/session/running.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
+import type { AbandonRun } from './abandon-run.ts'
 import type { RunNames } from './run-names.ts'
 import { NotResumable } from './take-run.ts'
 import type { Turns } from './turns.ts'
@@ -11,6 +12,7 @@ import type { Turns } from './turns.ts'
 type Uses = {
   resume: Turns['resume']
   endRun: EndRunCommand
+  abandonRun: AbandonRun
   namesOf: RunNames
   clock: Clock
   log: Log
@@ -21,7 +23,7 @@ type Uses = {
  * it goes on. @throws StoreUnavailable
  */
 export const resumeOrClose =
-  ({ resume, endRun, namesOf, clock, log }: Uses) =>
+  ({ resume, endRun, abandonRun, namesOf, clock, log }: Uses) =>
   async (run: RunView): Promise<void> => {
     const { run_id: runId, session_id: sessionId, payer_id: payerId, organization_id } = run
     try {
@@ -34,6 +36,7 @@ export const resumeOrClose =
       const call = systemCall(runId, clock.now(), organization_id)
       const { ended } = await endRun({ sessionId, payerId, steps: [], end }, call)
       if (!ended) return
+      await abandonRun(run)
       const { cause } = data
       log.warn({ ...(await namesOf(run)), end: end.type, cause }, 'a run was ended')
     }

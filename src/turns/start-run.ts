@@ -45,7 +45,7 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
 
   const send = (request: TurnRequest, runId: string, kept: KeptOf): Promise<Sent> => {
     const { call, viewer, sessionId, hidden, agent, messageId, payerId } = request
-    const { fingerprint, follows, isNewSession = false } = request
+    const { follows, isNewSession = false } = request
     const message: SendMessage = {
       sessionId,
       isNew: isNewSession,
@@ -63,7 +63,6 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
       keep: kept,
     }
     const limits = limitsOf(request)
-    if (fingerprint !== undefined) message.fingerprint = fingerprint
     if (follows !== undefined) message.follows = follows
     if (Object.keys(limits).length > 0) message.limits = limits
     return sendMessage(message, call)

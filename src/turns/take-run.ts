@@ -13,12 +13,14 @@ import type { Clock } from '../ports/clock.ts'
 import type { EventStore } from '../ports/event-store.ts'
 import { KeyDestroyed } from '../ports/keys.ts'
 import { type Keyed, SealBroken, sessionKey, type Vault } from '../security/vault.ts'
+import type { AbandonRun } from './abandon-run.ts'
 import { openedBefore, openedRequest } from './kept-request.ts'
 import { type RecordedEvent, type RecordedRun, recordedRun } from './recorded-run.ts'
 import type { TurnRequest } from './turn.ts'
 
 type Uses = {
   resumeRun: ResumeRunCommand
+  abandonRun: AbandonRun
   readStream: EventStore['read']
   findAgents: FindAgents
   vault: Pick<Vault, 'keyed'>
@@ -82,7 +84,9 @@ const resultsIn = (runId: string, events: readonly SessionEvent[], { open }: Key
  * nothing can be added behind its back. Undefined where it is another's or has ended.
  * @throws NotResumable, StoreUnavailable
  */
-export const takeRun = ({ resumeRun, readStream, findAgents, vault, clock, node }: Uses) => {
+export const takeRun = (uses: Uses) => {
+  const { resumeRun, abandonRun, readStream, findAgents, vault, clock, node } = uses
+
   const eventsOf = async (run: RunView, openCalls: number): Promise<RecordedEvent[]> => {
     const stream = sessionStream(run.organization_id, run.session_id)
     const from = Math.max(0, (run.revision ?? 0) - openCalls)
@@ -109,6 +113,7 @@ export const takeRun = ({ resumeRun, readStream, findAgents, vault, clock, node 
     const { attempt, exhausted, session, position } = claim
     if (exhausted) throw new NotResumable('it was tried as often as a run is')
     if (attempt === undefined) return undefined
+    await abandonRun(run)
 
     const events = await eventsOf(run, session.waiting?.calls.length ?? 0)
     const isStart = (one: RecordedEvent): one is RecordedEvent & Started =>

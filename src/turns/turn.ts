@@ -52,8 +52,6 @@ export type TurnRequest = {
   messageId: string
   /** Nobody follows the text of its answer as it comes. */
   whole?: boolean
-  /** Set when a stock SDK may repeat the request. */
-  fingerprint?: string
   /** The key's backing user, who is charged. */
   payerId: string
 }

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap'
+import { deferred } from '../../src/support/deferred.ts'
 import { type Client, contents, textOf, user } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Organization } from '../support/platform.ts'
@@ -97,15 +98,26 @@ t.test('a run ends at each limit of its agent, and says which', async (t) => {
   t.equal((await client.chat({ messages, session_id: 'credits', ...credits })).status, 200)
   const end = await settled(t, here)
   t.equal(Math.round((start - end) * 1_000), 1_250, 'no more is charged than the agent allows')
-  provider.next({ ...looking, usage: { prompt_tokens: 100, completion_tokens: 1_500 } })
+  const gone = deferred<void>()
+  provider.next({
+    ...looking,
+    usage: { prompt_tokens: 100, completion_tokens: 1_500 },
+    hold: { after: 0, until: gone.promise },
+  })
   const spent = { messages, session_id: 'credits', ...credits }
   const sdk = (attempt: string) => ({
     headers: { 'x-stainless-lang': 'js', 'x-stainless-retry-count': attempt },
   })
-  t.match(await client.chat(spent, sdk('0')), error(/1\.6 of 1\.25 credits/))
   const count = provider.requests.length
+  const leaving = new AbortController()
+  const left = client.chat(spent, { ...sdk('0'), signal: leaving.signal }).catch(() => undefined)
+  await provider.received(count + 1)
+  leaving.abort()
+  await left
+  await client.sessions()
+  gone.resolve()
   t.match(await client.chat(spent, sdk('1')), error(/1\.6 of 1\.25 credits/))
-  t.equal(provider.requests.length, count, 'nor does the repetition of an SDK spend more')
+  t.equal(provider.requests.length, count + 1, 'nor does the retry of an SDK spend more')
   t.equal(tools.timesOf('/look'), 2, 'nothing is called once the credits are used up')
 
   provider.next({ text: 'word', hold: { after: 2, until: never } })

@@ -20,7 +20,7 @@ t.test('runs', async (t) => {
     node: 'node-1',
     status: 'running',
     open: true,
-    fingerprint: 'bqk2c4Yw',
+    fingerprint: undefined,
     started_at: at,
     ended_at: null,
     charge: 0,

@@ -32,6 +32,7 @@ const withRun = async (t: Test) => {
   const stopped: string[] = []
   const resumable = new Set<string>()
   const resumed: string[] = []
+  const abandoned: string[] = []
   const resume = async ({ run_id }: { run_id: string }) => {
     if (!resumable.has(run_id)) throw new NotResumable('the agent is gone')
     resumed.push(run_id)
@@ -48,7 +49,16 @@ const withRun = async (t: Test) => {
     },
     elapsedHere: (runId) => elapsed.get(runId),
     stop: (runId) => stopped.push(runId),
-    resumeOrClose: resumeOrClose({ resume, endRun: scene.endRun, namesOf, clock, log: silent }),
+    resumeOrClose: resumeOrClose({
+      resume,
+      endRun: scene.endRun,
+      abandonRun: async ({ run_id }) => {
+        abandoned.push(run_id)
+      },
+      namesOf,
+      clock,
+      log: silent,
+    }),
     namesOf,
     log: silent,
   })
@@ -86,6 +96,7 @@ const withRun = async (t: Test) => {
     stopped,
     resumable,
     resumed,
+    abandoned,
     advance: (ms: number) => {
       ahead += ms
     },
@@ -110,12 +121,13 @@ t.test('a run of a process that lives is left alone', async (t) => {
 })
 
 t.test('a run whose process has died is interrupted, and its credits are given back', async (t) => {
-  const { begin, tick, statusOf, held, leases } = await withRun(t)
+  const { begin, tick, statusOf, held, leases, abandoned } = await withRun(t)
   await begin('run-1', 'theirs')
   await leases.release(nodeLease('theirs'), 'theirs')
   await tick()
   t.equal(await statusOf('run-1'), 'interrupted')
   t.strictSame(await held(), [])
+  t.strictSame(abandoned, ['run-1'], 'a retry may claim it')
 })
 
 t.test('a run that can be gone on with keeps its credits, and is not closed', async (t) => {

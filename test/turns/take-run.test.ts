@@ -6,6 +6,7 @@ import type { AgentTurn } from '../../src/agents/turn.ts'
 import { sessionStream } from '../../src/domain/session/session.ts'
 import { silent } from '../../src/ports/log.ts'
 import { deferred } from '../../src/support/deferred.ts'
+import type { AbandonRun } from '../../src/turns/abandon-run.ts'
 import { pastTurn } from '../../src/turns/past-turn.ts'
 import { takeOver } from '../../src/turns/take-over.ts'
 import { takeRun } from '../../src/turns/take-run.ts'
@@ -59,6 +60,7 @@ const nodeOn = (
   scene: Commanded,
   node: string,
   runAgent: (turn: AgentTurn) => Observable<AgentEvent>,
+  abandonRun: AbandonRun = async () => undefined,
 ) => {
   const { read, vault, clock, store } = scene
   const findAgents = () => ({ orchestrator: agent, agents: new Map() })
@@ -70,7 +72,7 @@ const nodeOn = (
     clock,
     waitForPosition: scene.seen,
     pastTurn: pastTurn(findAnswer({ ...read, open: vault.open })),
-    takeRun: takeRun({ ...scene, readStream: store.read, findAgents, node }),
+    takeRun: takeRun({ ...scene, abandonRun, readStream: store.read, findAgents, node }),
     ready: async () => undefined,
     log: silent,
   })
@@ -152,8 +154,9 @@ t.test('a process that was paused and lost its run stores nothing more of it', a
   t.match(await read.accounts.get('user-1'), { balance: -12, holding: undefined })
 })
 
-t.test('one takes it over, of two that try', async (t) => {
+t.test('one takes it over, of two that try, and makes it claimable once', async (t) => {
   const { run, read, stored, wake, turn, ...scene } = await begun(t)
+  const abandoned: string[] = []
   const ends = (name: string) =>
     nodeOn(
       { ...scene, read },
@@ -163,6 +166,11 @@ t.test('one takes it over, of two that try', async (t) => {
           subscriber.next(done(name))
           subscriber.complete()
         }),
+      async ({ run_id, node }) => {
+        const types = (await stored()).map(({ type }) => type)
+        t.equal(types.at(-1), 'RunResumed', 'once the other process cannot end it, before it ends')
+        abandoned.push(`${run_id} of ${node}`)
+      },
     )
   const nodes = [ends('node-2'), ends('node-3')]
   await Promise.all(nodes.map((node) => node.resume(run)))
@@ -171,6 +179,7 @@ t.test('one takes it over, of two that try', async (t) => {
   const types = (await stored()).map(({ type }) => type)
   t.equal(types.filter((type) => type === 'RunResumed').length, 1)
   t.equal(types.filter((type) => type === 'RunCompleted').length, 1)
+  t.strictSame(abandoned, [`${run.run_id} of node-1`])
   wake()
   t.match(await turn.outcome, { status: 'failed' })
 })

@@ -29,6 +29,8 @@ export type LogEnvironment = {
   /** The record that names the accepted master keys, under `keys`. */
   installation: Guarded<Buffer, string>
   answers: Guarded<string | undefined, string>
+  /** By the run's id. */
+  undelivered: Guarded<string | undefined, string>
   guard: PageGuard
 }
 
@@ -52,6 +54,7 @@ const openDatabases = ({ path, file, lost, readOnly = false }: Opening, before?:
   const keys = root.openDB<Buffer, string>({ name: 'keys', ...binary })
   const installation = root.openDB<Buffer, string>({ name: 'installation', ...binary })
   const answers = root.openDB<string | undefined, string>({ name: 'answers', ...text })
+  const undelivered = root.openDB<string | undefined, string>({ name: 'undelivered', ...text })
   const guard = before ?? pageGuard(file, lost)
   guard.forget()
   return {
@@ -62,6 +65,7 @@ const openDatabases = ({ path, file, lost, readOnly = false }: Opening, before?:
     keys: guarded(keys, 'keys', guard),
     installation: guarded(installation, 'installation', guard),
     answers: guarded(answers, 'answers', guard),
+    undelivered: guarded(undelivered, 'undelivered', guard),
   }
 }
 

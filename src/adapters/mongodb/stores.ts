@@ -5,6 +5,7 @@ import { connectMongo } from './connect.ts'
 import { mongoKeyStore } from './key-store.ts'
 import { mongoLeases } from './leases.ts'
 import { mongoSnapshots } from './snapshots.ts'
+import { mongoUndeliveredRuns } from './undelivered-runs.ts'
 import { mongoViews } from './views.ts'
 
 /** Everything that MongoDB keeps, over one connection pool. @throws TypeError, StoreUnavailable */
@@ -19,6 +20,7 @@ export const mongoStores = async (url: string, clock = processClock) => {
     answers: mongoAnswers(mongo, {
       isAlive: async (holder) => (await leases.holder(`node:${holder}`)) !== undefined,
     }),
+    undelivered: mongoUndeliveredRuns(mongo),
     views: mongoViews(mongo),
     snapshots: mongoSnapshots(mongo),
     close: mongo.close,

@@ -83,7 +83,7 @@ export const sessionEvents = {
   }),
   /**
    * `agentId` is the agent the turn was given to, `node` the process life that runs it, `payerId`
-   * the user charged. `fingerprint` is set where a stock SDK may repeat the request. `continues` is the
+   * the user charged. `fingerprint` is in events of earlier versions only. `continues` is the
    * run whose calls the client has answered. `request` is what another process needs to go on and the
    * stream does not have; `before` is what the client says came before, where the session has no
    * history. `kept: false`: they were too large, and the run cannot be resumed. `limits` hold for the whole

@@ -25,7 +25,6 @@ export type Send = {
   agent: string
   node: string
   payerId: string
-  fingerprint?: string
   /** The run that the latest turn has to be. */
   follows?: string
   /** What a resume needs of the request, if anything. */
@@ -51,7 +50,7 @@ const messageOf = (
 
 const startOf = (send: Send): SessionEvent<'RunStarted'> => {
   const { runId, messageId, agentId, agent, node, payerId } = send
-  const { fingerprint, limits, request, kept } = send
+  const { limits, request, kept } = send
   const data: SessionEvent<'RunStarted'>['data'] = {
     runId,
     messageId,
@@ -61,7 +60,6 @@ const startOf = (send: Send): SessionEvent<'RunStarted'> => {
     payerId,
     attempt: 1,
   }
-  if (fingerprint !== undefined) data.fingerprint = fingerprint
   if (limits) data.limits = limits
   if (request) data.request = request
   if (kept === false) data.kept = kept

@@ -45,7 +45,7 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The unparsed body, for fingerprints; undefined when there was none. */
+    /** The unparsed body, for digests; undefined when there was none. */
     rawBody: Buffer | undefined
   }
 }

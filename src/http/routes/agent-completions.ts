@@ -5,8 +5,8 @@ import { refusal } from '../../domain/refusal.ts'
 import type { Ending } from '../../support/ending.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
+import { repetitionOf } from '../checks/attempt.ts'
 import { requireFor } from '../checks/authenticate.ts'
-import { repetitionOf } from '../checks/repetition.ts'
 import { refusals } from '../errors/responses.ts'
 import { agentTurnRefusals } from '../errors/turn-refusals.ts'
 import { type AgentStream, agentFormat } from '../streams/agent-format.ts'
@@ -107,7 +107,8 @@ export const agentCompletionRoutes =
           keep: stream === true,
           whole: stream !== true,
         }
-        const turn = await beginTurn(request, asked, repetitionOf(request))
+        const repetition = repetitionOf(request, reply, { early: stream === true })
+        const turn = await beginTurn(request, asked, repetition)
         request.answersFor = turn.sessionId
         request.forgetBody()
         const { agents } = await findAgents(request.access.organizationId)

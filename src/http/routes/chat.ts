@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { orchestratorModel } from '../../../queries/list-models.ts'
 import type { JsonSchemas } from '../../ports/json-schemas.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
-import { repetitionOf } from '../checks/repetition.ts'
+import { repetitionOf } from '../checks/attempt.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
 import { turnRefusals } from '../errors/turn-refusals.ts'
@@ -45,7 +45,9 @@ export const chatRoutes =
         const asked = turnAsked(body, stream === true)
         if (asked.format)
           await requireUsable(asked.format, request.access.organizationId, schemaFault)
-        const turn = await beginTurn(request, asked, repetitionOf(request))
+        const cancels = options?.on_disconnect === 'cancel'
+        const repetition = repetitionOf(request, reply, { early: stream === true, cancels })
+        const turn = await beginTurn(request, asked, repetition)
         request.answersFor = turn.sessionId
         request.forgetBody()
         return answerChat(request, reply, { turn, model, stream: stream === true, options })

@@ -7,7 +7,7 @@ import type { FindTurn } from '../../turns/find-turn.ts'
 import type { GoOn } from '../../turns/go-on.ts'
 import type { RequireSubscription } from '../../turns/require-subscription.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
-import { repetitionOf } from '../checks/repetition.ts'
+import { repetitionOf } from '../checks/attempt.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
 import { turnRefusals } from '../errors/turn-refusals.ts'
@@ -88,7 +88,8 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
           const previous = previousOf(body)
           const place =
             previous === undefined ? undefined : goOn(previous, asked.results !== undefined)
-          return beginTurn(request, { ...asked, place }, repetitionOf(request))
+          const early = body.stream === true || background === true
+          return beginTurn(request, { ...asked, place }, repetitionOf(request, reply, { early }))
         }
 
         const answered = async () => {

@@ -7,7 +7,7 @@ import type { Delegate } from '../../security/delegate.ts'
 import type { AskedBefore, FindAskedBefore } from '../../turns/asked-before.ts'
 import type { BeginTurn, TurnAsked } from '../../turns/begin-turn.ts'
 import type { ForkSessions } from '../../turns/fork-sessions.ts'
-import { repetitionOf } from '../checks/repetition.ts'
+import { repetitionOf } from '../checks/attempt.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
 import { turnRefusals } from '../errors/turn-refusals.ts'
@@ -145,15 +145,20 @@ export const sessionForkRoutes =
         const before = await askedBefore(organizationId, event_id)
         const named = body.target_agent_id !== undefined || body.model !== undefined
         const at = { beforeTurnOf: event_id }
+        const cancels = options?.on_disconnect === 'cancel'
+        const answering = { early: stream === true, cancels }
         const turn = await beginTurn(
           request,
           {
             ...askedAgain(asked, before, body.tools !== undefined),
             ...(named ? {} : givenTo(before)),
-            place: ({ call, viewer }) =>
-              forkSessions.fork({ viewer, sessionId, at, forkSessionId: body.session_id }, call),
+            place: ({ call, viewer }, placed) => {
+              const forkSessionId = placed.sessionId ?? body.session_id
+              const forkId = placed.messageId
+              return forkSessions.fork({ viewer, sessionId, at, forkSessionId, forkId }, call)
+            },
           },
-          repetitionOf(request),
+          repetitionOf(request, reply, answering),
         )
         request.answersFor = turn.sessionId
         return answerChat(request, reply, { turn, model, stream: stream === true, options })

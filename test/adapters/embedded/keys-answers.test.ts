@@ -4,8 +4,10 @@ import { embeddedAnswers } from '../../../src/adapters/embedded/answers.ts'
 import { embeddedKeyStore } from '../../../src/adapters/embedded/key-store.ts'
 import { embeddedLeases } from '../../../src/adapters/embedded/leases.ts'
 import { type EventLog, openLog } from '../../../src/adapters/embedded/log.ts'
+import { embeddedUndeliveredRuns } from '../../../src/adapters/embedded/undelivered-runs.ts'
 import { answersContract } from '../../contracts/answers.ts'
 import { keyStoreContract } from '../../contracts/key-store.ts'
+import { undeliveredRunsContract } from '../../contracts/undelivered-runs.ts'
 
 /** A store over a log of its own, which can be opened again. */
 const opening = async <Store>(t: Test, over: (log: EventLog) => Store) => {
@@ -51,6 +53,38 @@ t.test('the embedded answers', async (t) => {
     t.equal(await store.sweep(day(3)), 600)
     t.equal(await store.sweep(day(3)), 0)
     t.equal(await store.sweep(day(4)), 300)
+  })
+})
+
+t.test('the embedded undelivered runs', async (t) => {
+  undeliveredRunsContract(t, async (t) => {
+    const { store, reopen } = await opening(t, embeddedUndeliveredRuns)
+    return { runs: store, reopen }
+  })
+
+  t.test('runs that were delivered are removed from disk with a later write', async (t) => {
+    let onDisk = (): number => 0
+    const { store, reopen } = await opening(t, (log) => {
+      onDisk = () => log.look(() => [...log.undelivered.getKeys({})].length)
+      return embeddedUndeliveredRuns(log)
+    })
+    const holder = { node: 'node-1', request: 1 }
+    const at = Date.parse('2026-01-01T12:00:00.000Z')
+    const run = { sessionId: 's', messageId: 'm', fingerprint: 'f', at, early: false }
+    await store.add({ ...run, runId: 'run-1', early: true }, holder)
+    t.equal(onDisk(), 0, 'what is answered early is not stored')
+    await store.add({ ...run, runId: 'run-2' }, holder)
+    await store.remove('run-2', holder)
+    t.equal(onDisk(), 1)
+    await store.add({ ...run, runId: 'run-3' }, holder)
+    t.equal(onDisk(), 1)
+    await store.remove('run-3', holder)
+    await store.sweep(new Date(at))
+    t.equal(onDisk(), 0)
+    await store.add({ ...run, runId: 'run-4' }, holder)
+    const next = await reopen()
+    await next.sweep(new Date(at + 600_000))
+    t.equal(onDisk(), 0, 'those of an earlier process once they are over')
   })
 })
 

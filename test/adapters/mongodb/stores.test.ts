@@ -6,12 +6,14 @@ import { mongoKeyStore } from '../../../src/adapters/mongodb/key-store.ts'
 import { mongoLeases } from '../../../src/adapters/mongodb/leases.ts'
 import { mongoSnapshots } from '../../../src/adapters/mongodb/snapshots.ts'
 import { mongoStores } from '../../../src/adapters/mongodb/stores.ts'
+import { mongoUndeliveredRuns } from '../../../src/adapters/mongodb/undelivered-runs.ts'
 import { StoreUnavailable } from '../../../src/ports/event-store.ts'
 import { answersContract } from '../../contracts/answers.ts'
 import { blobsContract } from '../../contracts/blobs.ts'
 import { keyStoreContract } from '../../contracts/key-store.ts'
 import { leasesContract } from '../../contracts/leases.ts'
 import { snapshotsContract } from '../../contracts/snapshots.ts'
+import { undeliveredRunsContract } from '../../contracts/undelivered-runs.ts'
 import { needsMongo, needsRealMongo, ownDatabase, ownMongo } from '../../support/mongo.ts'
 
 const nobody = { isAlive: async () => false }
@@ -35,6 +37,14 @@ t.test('MongoDB answers', needsMongo, async (t) => {
       reopen: async () => mongoAnswers(mongo, nobody),
     }
   })
+})
+
+t.test('MongoDB undelivered runs', needsMongo, async (t) => {
+  undeliveredRunsContract(
+    t,
+    async (t) => ({ runs: mongoUndeliveredRuns(await ownMongo(t)) }),
+    needsRealMongo('does not compare and write a document in one step'),
+  )
 })
 
 t.test('MongoDB blobs', needsMongo, async (t) => {

@@ -6,6 +6,7 @@ import { largeSteps } from './large-steps.ts'
 import { longHeadings } from './long-headings.ts'
 import { longPrompts } from './long-prompts.ts'
 import { nestedLoops } from './nested-loops.ts'
+import { retriesOfOthers } from './retries-of-others.ts'
 import { schemas } from './schemas.ts'
 import { searches } from './searches.ts'
 import { slowDocuments } from './slow-documents.ts'
@@ -30,4 +31,5 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'output that is not read': stalledOutput,
   'feeds that are not read': unreadFeeds,
   'large frames without a key': strangersFrames,
+  'retries of what others of the key have said': retriesOfOthers,
 }

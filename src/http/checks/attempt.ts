@@ -1,0 +1,49 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Repetition } from '../../turns/begin-turn.ts'
+import type { Attempt, RequestContent } from '../../turns/retries.ts'
+
+const header = 'x-stainless-retry-count'
+
+type Answering = {
+  /** Streamed, or in the background. */
+  early: boolean
+  /** The client wants the turn cancelled when it disconnects. */
+  cancels?: boolean
+}
+
+const attemptOf = (
+  { headers }: FastifyRequest,
+  { raw }: FastifyReply,
+  { early, cancels = false }: Answering,
+): Attempt => ({
+  isRetry: Number(headers[header]) >= 1,
+  early,
+  isClosed: () => raw.closed,
+  onClosed(closed) {
+    // Nobody is to have a turn that was cancelled since its client left.
+    const tell = () => closed(raw.headersSent ? raw.statusCode < 500 : cancels)
+    if (raw.closed) tell()
+    else raw.once('close', tell)
+  },
+})
+
+/** Apart from the attempt, which lasts as long as the answer: the body is let go before. */
+const contentOf = ({ access, url, rawBody }: FastifyRequest): RequestContent => ({
+  key: access.keyId ?? access.kind,
+  url,
+  body: rawBody,
+})
+
+/** How a request may repeat another: by its idempotency key, else as one attempt of several. */
+export const repetitionOf = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answering: Answering,
+): Repetition => {
+  const { claimed, streamedRun: run, onRepeated } = request
+  if (!claimed && !run) {
+    const attempt = attemptOf(request, reply, answering)
+    return { unkeyed: { attempt, content: contentOf(request) } }
+  }
+  return onRepeated ? { run, onRepeated } : { run }
+}
