@@ -22,10 +22,7 @@ export const mongoUndeliveredRuns = ({ db }: Pick<Mongo, 'db'>): UndeliveredRuns
 
   /** @throws StoreUnavailable */
   const ready = async (): Promise<void> => {
-    indexed ??= runs.createIndexes([
-      { key: { fingerprint: 1, at: 1 }, name: 'by_fingerprint' },
-      { key: { at: 1 }, name: 'by_time' },
-    ])
+    indexed ??= runs.createIndex({ fingerprint: 1, at: 1 }, { name: 'by_fingerprint' })
     try {
       await indexed
     } catch (error) {
