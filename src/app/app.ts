@@ -20,6 +20,7 @@ import { checkKeys, isEmptyStore } from './check-keys.ts'
 import { warnOfClock } from './clock-check.ts'
 import { contentPart, type GenerationLimits } from './content.ts'
 import { seedDemo } from './demo.ts'
+import { connectionLimit } from './handle-limit.ts'
 import { housekeeping } from './housekeeping.ts'
 import { openHttp, version } from './http.ts'
 import { knowledgePart } from './knowledge.ts'
@@ -165,8 +166,9 @@ export const app = (config: Config, options: Options) =>
       }),
     )
     const knowledge = opened.use(
-      knowledgePart({
+      await knowledgePart({
         config,
+        space: stores.space,
         commands,
         views,
         delegate,
@@ -197,7 +199,7 @@ export const app = (config: Config, options: Options) =>
       }),
     )
     const { receiveParts } = opened.use(
-      await openParts({ config, privateHosts: options.privateHosts ?? [] }),
+      await openParts({ config, space: stores.space, privateHosts: options.privateHosts ?? [] }),
     )
     const chat = opened.use(
       chatPart({
@@ -275,6 +277,7 @@ export const app = (config: Config, options: Options) =>
         failingSince: writing.failingSince,
         damage: () => [...stores.damage(), ...reading.later.damage()],
         aheadMs: times.aheadMs,
+        disk: stores.space.state,
       }),
     )
     opened.use(
@@ -299,6 +302,7 @@ export const app = (config: Config, options: Options) =>
         refused: refusals.refused,
         idempotency: { answers, vault, clock, node },
         keepAliveMs,
+        mostConnections: connectionLimit(),
         turns,
         waitingRuns: chat.waitingRuns,
         beginTurn,

@@ -10,6 +10,7 @@ import { healthRoutes, type Readiness } from '../http/routes/health.ts'
 import { homeRoutes } from '../http/routes/home.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
 import { wsChatRoutes } from '../http/routes/ws-chat.ts'
+import { limitConnections } from '../http/server/connection-limit.ts'
 import { processMetrics } from '../http/server/metrics.ts'
 import { server } from '../http/server/server.ts'
 import type { WorkMetrics } from '../http/server/work-metrics.ts'
@@ -42,7 +43,7 @@ type Routes = Readonly<Record<string, readonly FastifyPluginAsync[]>>
 
 type Uses = {
   config: Pick<Config, 'CORS_ORIGINS' | 'TRUST_PROXY' | 'REQUIRE_HTTPS' | 'TLS_CERT' | 'TLS_KEY'>
-  stores: Pick<Stores, 'events' | 'foreignEvents'>
+  stores: Pick<Stores, 'events' | 'foreignEvents' | 'space'>
   lag: Projector['lag']
   laterLag: Projector['lag']
   readiness(): Promise<Readiness>
@@ -53,6 +54,7 @@ type Uses = {
   refused: RefusalMeter['refused']
   idempotency: IdempotencyUses
   keepAliveMs: number
+  mostConnections: number | undefined
   turns: Pick<Turns, 'drain' | 'running'>
   waitingRuns: CountWaitingRuns
   beginTurn: BeginTurn
@@ -75,6 +77,7 @@ export const openHttp = async (uses: Uses) => {
   const { config, stores, readiness, findAccess, watchAccess, admit, counted, refused, turns } =
     uses
   const { clock, log } = uses
+  let connections: ReturnType<typeof limitConnections> | undefined
   const metrics = processMetrics({
     registry: uses.work.registry,
     head: stores.events.head,
@@ -83,6 +86,8 @@ export const openHttp = async (uses: Uses) => {
     running: () => turns.running,
     waitingRuns: uses.waitingRuns,
     foreignEvents: stores.foreignEvents,
+    disk: stores.space.state,
+    connectionsRefused: () => connections?.refused() ?? 0,
     logLinesDropped: uses.logLinesDropped,
   })
   const http = await server({
@@ -124,6 +129,7 @@ export const openHttp = async (uses: Uses) => {
     },
     routes: uses.routes,
   })
+  connections = limitConnections(http, { most: uses.mostConnections, log })
   return {
     http,
     /**

@@ -19,7 +19,7 @@ import type { Stores } from './stores.ts'
 type Uses = {
   stores: Pick<
     Stores,
-    'events' | 'views' | 'snapshots' | 'leases' | 'sharedViews' | 'renewed' | 'laterApart'
+    'events' | 'views' | 'snapshots' | 'leases' | 'sharedViews' | 'space' | 'renewed' | 'laterApart'
   >
   dataDir: string
   master: Pick<MasterKeys, 'secret' | 'rings'>
@@ -55,7 +55,14 @@ export const openReadSide = (uses: Uses) =>
       ...(sharedViews ? { lease } : {}),
     })
     const later = stores.laterApart
-      ? laterApart({ dataDir, master, events: store, timePassed, log })
+      ? laterApart({
+          dataDir,
+          reserve: stores.space.reserve,
+          master,
+          events: store,
+          timePassed,
+          log,
+        })
       : await laterHere({ stores, logKeySeed, open, timePassed, node, clock, log })
     const laterNames = projectionsAt('later').map(({ name }) => name)
     const isLater = (name: string) => laterNames.includes(name)

@@ -1,3 +1,4 @@
+import type { DiskState } from '../adapters/embedded/disk-space.ts'
 import type { Position } from '../domain/event.ts'
 import type { Check, Readiness } from '../http/routes/health.ts'
 import type { Damage } from '../ports/damage.ts'
@@ -23,6 +24,8 @@ type Uses = {
   damage?(): readonly Damage[]
   /** How far the latest event is ahead of the clock. */
   aheadMs?(): number
+  /** How much space there is for what is written here. */
+  disk?(): DiskState
   /** A monotonic clock, in milliseconds. */
   now?: () => number
   /** How long a store may take to answer. */
@@ -88,13 +91,22 @@ const progressOf = ({ events, now, stillMs, folding }: Watched) => {
   }
 }
 
+const megabytes = (bytes: number) => Math.floor(bytes / 1_048_576)
+
+/** Files alone may be refused: then everything else is served. */
+const diskCheck = ({ free, reserve, refused }: DiskState): Check => {
+  if (refused.length === 0) return { ok: true }
+  const detail = `${megabytes(free)} MiB free, reserve ${megabytes(reserve)} MiB: refused are writes of ${refused.join(', ')}`
+  return { ok: refused.every((use) => use === 'files' || use === 'rebuilds'), detail }
+}
+
 /**
- * Whether this process can serve: its stores answer, the last append was stored, no projection has
- * stopped, and the views make progress while there are events to fold. Views that are folded later,
+ * Whether this process can serve: its stores answer, the last append was stored, the disk has space,
+ * no projection has stopped, and the views make progress while there are events to fold. Views that are folded later,
  * damage and a clock behind the log are named and do not count: the rest is served.
  */
 export const openReadiness = (uses: Uses) => {
-  const { events, views, failingSince, damage = () => [], aheadMs = () => 0 } = uses
+  const { events, views, failingSince, damage = () => [], aheadMs = () => 0, disk } = uses
   const { now = () => performance.now() } = uses
   const { patienceMs = 2_000, stillMs = 5_000, lookMs = 1_000 } = uses
   const prompt = progressOf({ events, now, stillMs, folding: uses.prompt })
@@ -126,6 +138,7 @@ export const openReadiness = (uses: Uses) => {
         event_store: store.check,
         read_models,
         projections: prompt.check(store.answer),
+        ...(disk && { disk: diskCheck(disk()) }),
       }
       const ready = Object.values(checks).every(({ ok }) => ok)
       const later_projections = later.check(store.answer)

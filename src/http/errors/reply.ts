@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { Refusal, refusal } from '../../domain/refusal.ts'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
 import { AppendTooLarge, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
+import { WorkFailed } from '../../support/worker-handle.ts'
 import { InvalidRequest } from '../checks/validate.ts'
 import { jsonLine } from '../wire/json-line.ts'
 import { alwaysError, bodyOf, type Group } from './bodies.ts'
@@ -77,12 +78,17 @@ const damagedRefusal = ({ position }: StoreDamaged): Refusal =>
     ? refusal('store_damaged')
     : refusal('store_damaged', { message: `The stored event at position ${position} is damaged` })
 
+/** Nothing could be started that would have worked on it: the system has no file handles or memory. */
+const isNotStarted = (error: unknown): boolean =>
+  error instanceof WorkFailed && error.fault === 'start'
+
 /** Any error as the refusal to answer with; undefined for unexpected errors. */
 export const refusalOf = (error: unknown, group: Group): Refusal | undefined => {
   if (error instanceof Refusal) return error
   if (error instanceof InvalidRequest)
     return error.part === 'body' ? bodyRefusal(error.issues, group) : queryRefusal(error.issues)
-  if (error instanceof StoreUnavailable) return refusal('service_unavailable')
+  if (error instanceof StoreUnavailable || isNotStarted(error))
+    return refusal('service_unavailable')
   if (error instanceof StoreDamaged) return damagedRefusal(error)
   if (error instanceof AppendTooLarge)
     return refusal('payload_too_large', { message: 'What is to be kept is larger than 1 MiB' })

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { GetUpload } from '../../../queries/get-upload.ts'
 import type { ListUploads } from '../../../queries/list-uploads.ts'
 import type { UploadAndIndex } from '../../reactors/upload-and-index.ts'
+import type { Spool } from '../../security/spool.ts'
 import { refusals } from '../errors/responses.ts'
 import { decodedFiles } from '../wire/base64-files.ts'
 import { integer, orAbsent, pathId } from '../wire/fields.ts'
@@ -15,7 +16,7 @@ type Uses = {
   listUploads: ListUploads
   getUpload: GetUpload
   /** Where the files of forms are stored until the request is answered. */
-  spoolDir: string
+  spool: Spool
 }
 
 /** One 10 MB file in base64 fits. */
@@ -54,7 +55,7 @@ export const ragUploadRoutes =
     const group = 'rag'
     const reads = { group, scopes: ['rag:read'] } as const
     const tags = ['knowledge']
-    await multipartFiles(http, uses.spoolDir)
+    await multipartFiles(http, uses.spool)
 
     http.post(
       '/rag/upload',

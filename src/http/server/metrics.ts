@@ -17,6 +17,10 @@ type Sources = {
   waitingRuns: CountWaitingRuns
   /** Events found in our namespace that are not ours. */
   foreignEvents(): number
+  /** Connections beyond the limit, or that the system could not accept. */
+  connectionsRefused(): number
+  /** Free bytes of the disk, and how many of them stay free. */
+  disk(): { free: number; reserve: number }
   /** Log lines that standard output did not take. */
   logLinesDropped(): number
 }
@@ -114,6 +118,32 @@ export const processMetrics = ({
     },
   })
 
+  new Gauge({
+    name: 'reprise_disk_free_bytes',
+    help: 'Free space of the disk that DATA_DIR is on',
+    registers,
+    collect() {
+      this.set(counts.disk().free)
+    },
+  })
+  new Gauge({
+    name: 'reprise_disk_reserve_bytes',
+    help: 'Free space below which writes are refused; files below twice as much',
+    registers,
+    collect() {
+      this.set(counts.disk().reserve)
+    },
+  })
+
+  new Counter({
+    name: 'reprise_connections_refused_total',
+    help: 'Connections of clients that were closed at once: there are too many',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(counts.connectionsRefused())
+    },
+  })
   new Counter({
     name: 'reprise_foreign_events_total',
     help: 'Events in our namespace of the event store that are not ours and were skipped',

@@ -3,7 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ArrivedFile } from '../../../commands/upload-files.ts'
 import { baseName, type FileType } from '../../domain/file/types.ts'
 import { Refusal, refusal } from '../../domain/refusal.ts'
-import { openSpool, type Spooled } from '../../security/spool.ts'
+import { StoreUnavailable } from '../../ports/event-store.ts'
+import type { Spool, Spooled } from '../../security/spool.ts'
 import {
   largestFile,
   requireFileSize,
@@ -44,11 +45,10 @@ type Form = { fields: Record<string, unknown>; files: (ArrivedFile & { sentAs: s
 /**
  * Reads `multipart/form-data` with a field `datastore_id` and files into the same body as JSON.
  * Files are encrypted to disk as they arrive, and removed once the request is answered. A file of a
- * wrong type is refused only after all are read: a client that still sends does not read the
+ * wrong type, or one that the disk does not take, is refused only after all are read: a client that still sends does not read the
  * answer.
  */
-export const multipartFiles = async (http: FastifyInstance, directory: string) => {
-  const spool = await openSpool(directory)
+export const multipartFiles = async (http: FastifyInstance, spool: Spool) => {
   await http.register(multipart, { limits })
   http.decorateRequest('spooled', undefined)
 
@@ -78,7 +78,14 @@ export const multipartFiles = async (http: FastifyInstance, directory: string) =
       const filename = baseName(sentAs)
       const declared = part.mimetype === unsaid ? undefined : part.mimetype
       const fileType = typeOf(filename, declared)
-      const file = await spool.keep(part.file)
+      const file = await spool
+        .keep(part.file.iterator({ destroyOnReturn: false }))
+        .catch((error) => {
+          if (!(error instanceof StoreUnavailable)) throw error
+          refused.push(error)
+          part.file.resume()
+        })
+      if (!file) continue
       kept.set(request, [...(kept.get(request) ?? []), file])
       const { bytes, size, hash } = file
       requireFileSize(filename, size)
@@ -90,8 +97,8 @@ export const multipartFiles = async (http: FastifyInstance, directory: string) =
     return form
   }
 
-  const wordsFor = (error: unknown): Refusal => {
-    if (error instanceof Refusal) return error
+  const wordsFor = (error: unknown): Refusal | StoreUnavailable => {
+    if (error instanceof Refusal || error instanceof StoreUnavailable) return error
     const { code = '' } = error as { code?: string }
     if (code === 'FST_FILES_LIMIT') return refusal('invalid_input', { issues: [tooMany] })
     return /_(?:LIMIT|TOO_LARGE)$/.test(code)
