@@ -12,6 +12,7 @@ export const findCredential =
   ({ credentials, open }: Uses) =>
   async (organizationId: string, userId: string, name: string): Promise<string | undefined> => {
     const found = await credentials.get(credentialDocumentId(organizationId, userId, name))
-    return found && open(found.value)
+    // What cannot be read may have deleted it.
+    return found && !found.incomplete ? open(found.value) : undefined
   }
 export type FindCredential = ReturnType<typeof findCredential>

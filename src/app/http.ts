@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as after } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyPluginAsync } from 'fastify'
 import type { CountWaitingRuns } from '../../queries/count-waiting-runs.ts'
+import type { ListUnreadable } from '../../queries/list-unreadable.ts'
 import type { Config } from '../config.ts'
 import type { Admit } from '../http/checks/admission.ts'
 import { requireHttps } from '../http/checks/https.ts'
@@ -46,6 +47,7 @@ type Uses = {
   stores: Pick<Stores, 'events' | 'foreignEvents' | 'space'>
   lag: Projector['lag']
   laterLag: Projector['lag']
+  unreadable: ListUnreadable
   readiness(): Promise<Readiness>
   findAccess: FindAccess
   watchAccess: WatchAccess
@@ -83,6 +85,7 @@ export const openHttp = async (uses: Uses) => {
     head: stores.events.head,
     lag: uses.lag,
     laterLag: uses.laterLag,
+    unreadable: uses.unreadable,
     running: () => turns.running,
     waitingRuns: uses.waitingRuns,
     foreignEvents: stores.foreignEvents,

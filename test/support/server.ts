@@ -15,7 +15,8 @@ import { providerDouble, type Reply } from './provider-double.ts'
 
 type Env = Record<string, string>
 
-const newFolder = async (t: Test) => {
+/** Gone after whatever a test opens in it. */
+export const newFolder = async (t: Test) => {
   const path = await mkdtemp(join(tmpdir(), 'reprise-'))
   t.teardown(() => rm(path, { recursive: true, force: true }))
   return path
@@ -163,6 +164,7 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
       await life.close()
       config = configFrom({ ...all, ...other })
       life = await open()
+      closed = false
     },
   }
 }

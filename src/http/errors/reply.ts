@@ -2,7 +2,12 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { Refusal, refusal } from '../../domain/refusal.ts'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
-import { AppendTooLarge, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
+import {
+  AppendTooLarge,
+  StoreDamaged,
+  StoreUnavailable,
+  UnreadableEvent,
+} from '../../ports/event-store.ts'
 import { WorkFailed } from '../../support/worker-handle.ts'
 import { InvalidRequest } from '../checks/validate.ts'
 import { jsonLine } from '../wire/json-line.ts'
@@ -82,6 +87,11 @@ const damagedRefusal = ({ position }: StoreDamaged): Refusal =>
 const isNotStarted = (error: unknown): boolean =>
   error instanceof WorkFailed && error.fault === 'start'
 
+const unreadableRefusal = ({ place }: UnreadableEvent): Refusal =>
+  refusal('stream_unreadable', {
+    message: `The stored event at position ${place.position} cannot be read`,
+  })
+
 /** Any error as the refusal to answer with; undefined for unexpected errors. */
 export const refusalOf = (error: unknown, group: Group): Refusal | undefined => {
   if (error instanceof Refusal) return error
@@ -90,6 +100,7 @@ export const refusalOf = (error: unknown, group: Group): Refusal | undefined => 
   if (error instanceof StoreUnavailable || isNotStarted(error))
     return refusal('service_unavailable')
   if (error instanceof StoreDamaged) return damagedRefusal(error)
+  if (error instanceof UnreadableEvent) return unreadableRefusal(error)
   if (error instanceof AppendTooLarge)
     return refusal('payload_too_large', { message: 'What is to be kept is larger than 1 MiB' })
   const { code, statusCode } = error as FastifyError
@@ -110,6 +121,7 @@ const lasting: ReadonlySet<RefusalCode> = new Set([
   'model_misconfigured',
   'invalid_model_output',
   'store_damaged',
+  'stream_unreadable',
 ])
 
 /** Refusals that are sent before the whole body was read. */

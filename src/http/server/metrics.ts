@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { CountWaitingRuns } from '../../../queries/count-waiting-runs.ts'
+import type { ListUnreadable } from '../../../queries/list-unreadable.ts'
 import type { Distance } from '../../ports/event-store.ts'
 import { histogram, type Observed } from './counted.ts'
 
@@ -12,6 +13,8 @@ type Sources = {
   lag(): Promise<Distance>
   /** The same for the views that are folded later. */
   laterLag(): Promise<Distance>
+  /** Stored events that were set aside. */
+  unreadable: ListUnreadable
   running(): number
   /** Runs of all nodes that wait for somebody. */
   waitingRuns: CountWaitingRuns
@@ -24,6 +27,9 @@ type Sources = {
   /** Log lines that standard output did not take. */
   logLinesDropped(): number
 }
+
+/** How many unreadable events have a line each. */
+const mostNamed = 100
 
 /** When a store does not answer, its metric has no value and the others stay. */
 const unknown = () => Number.NaN
@@ -55,6 +61,7 @@ export const processMetrics = ({
   head,
   lag,
   laterLag,
+  unreadable,
   running,
   waitingRuns,
   ...counts
@@ -99,6 +106,26 @@ export const processMetrics = ({
     'How far the views that only auditors and analysts read are behind it',
     laterLag,
   )
+  new Gauge({
+    name: 'reprise_unreadable_events',
+    help: 'Stored events that cannot be read and were set aside; each node tells the same',
+    registers,
+    async collect() {
+      this.set((await unreadable(0).catch(() => ({ total: Number.NaN }))).total)
+    },
+  })
+  new Gauge({
+    name: 'reprise_unreadable_event',
+    help: `The first ${mostNamed} of them, each with the value 1`,
+    labelNames: ['position', 'stream', 'type', 'reason'],
+    registers,
+    async collect() {
+      this.reset()
+      const { events } = await unreadable(mostNamed).catch(() => ({ events: [] }))
+      for (const { position, stream, type, reason } of events)
+        this.set({ position: String(position), stream, type, reason }, 1)
+    },
+  })
   new Gauge({
     name: 'reprise_runs_in_flight',
     help: 'Runs under way in this process',
