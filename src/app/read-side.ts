@@ -14,7 +14,7 @@ import { opening } from '../support/disposal.ts'
 import type { LeaseClock } from '../support/lease-time.ts'
 import { laterApart } from './later-apart.ts'
 import { laterHere } from './later-here.ts'
-import { mendedReadModels } from './mended-read-models.ts'
+import { readModelRepair } from './read-model-repair.ts'
 import { projectorLease, viewsOf } from './read-models.ts'
 import type { Stores } from './stores.ts'
 
@@ -90,7 +90,7 @@ export const openReadSide = (uses: Uses) =>
         return jobs.list()
       },
     }
-    const mended = mendedReadModels({
+    const repair = readModelRepair({
       store,
       projections,
       unreadableEvents: views.unreadableEvents,
@@ -104,10 +104,10 @@ export const openReadSide = (uses: Uses) =>
     opened.add(rebuilding.ended)
     opened.add(later.projecting.stop)
     opened.add(prompt.stop)
-    opened.add(mended.close)
-    await mended.look()
+    opened.add(repair.close)
+    await repair.look()
     await prompt.start()
-    mended.begin()
+    repair.begin()
 
     const waitForPosition: WaitForPosition = (position) =>
       projecting.waitForPosition(position, shownWithinMs).then((shown) => {

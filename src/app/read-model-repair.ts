@@ -50,7 +50,7 @@ const foldsIn =
  * that it repairs: an installation with unreadable events is well after the upgrade. Work of the node
  * that projects; it goes on until it is done, or the server stops.
  */
-export const mendedReadModels = (uses: Uses) => {
+export const readModelRepair = (uses: Uses) => {
   const { store, projections, unreadableEvents, checkpoint, snapshots, projecting, log } = uses
   const { isLater, everyMs = usualMs } = uses
   const closing = new AbortController()
@@ -110,7 +110,7 @@ export const mendedReadModels = (uses: Uses) => {
   }
 
   /** Whether nothing is left to do. */
-  const mend = async (): Promise<boolean> => {
+  const repair = async (): Promise<boolean> => {
     if (folded) await lookAt(folded, isLater)
     const end = latest(START, ...(folded?.values() ?? []))
     if (!(await projecting.waitForPosition(end, everyMs, [aside]))) return false
@@ -126,12 +126,12 @@ export const mendedReadModels = (uses: Uses) => {
     return true
   }
 
-  const mending = async (): Promise<void> => {
+  const repairing = async (): Promise<void> => {
     for (; !closing.signal.aborted; await pause(everyMs, undefined, { ref: false }))
       try {
-        if (await mend()) return
+        if (await repair()) return
       } catch (err) {
-        if (!closing.signal.aborted) log.warn({ err }, 'read models could not be mended yet')
+        if (!closing.signal.aborted) log.warn({ err }, 'read models could not be repaired yet')
       }
   }
 
@@ -146,7 +146,7 @@ export const mendedReadModels = (uses: Uses) => {
     },
     /** Once the projectors are running. */
     begin(): void {
-      done = mending()
+      done = repairing()
     },
     async close(): Promise<void> {
       closing.abort()

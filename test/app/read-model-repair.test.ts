@@ -1,7 +1,7 @@
 import t from 'tap'
 import { projections } from '../../projections/all.ts'
 import type { UnreadableEventView } from '../../projections/unreadable-events.ts'
-import { mendedReadModels } from '../../src/app/mended-read-models.ts'
+import { readModelRepair } from '../../src/app/read-model-repair.ts'
 import { readingVersion } from '../../src/domain/versions.ts'
 import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
 import { silent } from '../../src/ports/log.ts'
@@ -24,7 +24,7 @@ const scene = (listed: Listed, data: unknown, { stands = 9, version = '' } = {})
   if (version) kept.set(name, { revision: 0, version: 1, state: version })
   const rebuilt: string[] = []
   let leads = true
-  const mended = mendedReadModels({
+  const repair = readModelRepair({
     store: {
       head: async () => at(9),
       async *at(positions) {
@@ -52,7 +52,7 @@ const scene = (listed: Listed, data: unknown, { stands = 9, version = '' } = {})
     log: silent,
     everyMs: 1,
   })
-  t.teardown(mended.close)
+  t.teardown(repair.close)
   return {
     rebuilt,
     isMarked: () => kept.get(name)?.state === readingVersion(),
@@ -60,10 +60,10 @@ const scene = (listed: Listed, data: unknown, { stands = 9, version = '' } = {})
       leads = now
     },
     async start() {
-      await mended.look()
-      mended.begin()
+      await repair.look()
+      repair.begin()
     },
-    close: mended.close,
+    close: repair.close,
   }
 }
 
