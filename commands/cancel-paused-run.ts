@@ -1,11 +1,14 @@
 import { latest } from '../src/domain/event.ts'
-import { endPaused } from '../src/domain/session/approvals.ts'
+import { endWaiting } from '../src/domain/session/approvals.ts'
 import { type Session, sessionStream } from '../src/domain/session/session.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { settleClosed } from './settle-closed.ts'
 
-/** Cancels a session's run that waits for somebody (only `runId`, where it is given), and settles its credits; else nothing. */
+/**
+ * Cancels a session's run that is queued or waits for somebody (only `runId`, where it is given), and
+ * settles its credits; else nothing.
+ */
 export const cancelPausedRun =
   (transact: Transact) =>
   async ({ sessionId, runId }: { sessionId: string; runId?: string }, call: Call) => {
@@ -13,7 +16,7 @@ export const cancelPausedRun =
     const decide = (state: Session) => {
       if (runId !== undefined && state.running?.runId !== runId) return []
       payerId = state.running?.payerId
-      return endPaused(state, 'cancelled')
+      return endWaiting(state, 'cancelled')
     }
     const stream = sessionStream(call.organizationId, sessionId)
     const { events, position } = await transact(stream, decide, call)

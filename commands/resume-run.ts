@@ -14,7 +14,7 @@ export type ResumeRun = {
 }
 
 /**
- * Takes a run over from a process that is gone. `attempt` is absent where it was not taken: it has ended,
+ * Takes a run over from a process that is gone, or from the queue. `attempt` is absent where it was not taken: it has ended,
  * it is another's by now, or (`exhausted`) this was its last attempt.
  */
 export const resumeRun =
@@ -23,8 +23,9 @@ export const resumeRun =
     const stream = sessionStream(call.organizationId, sessionId)
     const { events, state, position } = await transact(stream, decideResume(resume), call)
     const [resumed] = events
+    const attempt = resumed?.type === 'RunDequeued' ? 1 : resumed?.data.attempt
     return {
-      attempt: resumed?.data.attempt,
+      attempt,
       exhausted: !resumed && isExhausted(resume, state),
       session: state,
       position,

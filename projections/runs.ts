@@ -28,6 +28,7 @@ const runView = z.object({
   /** Of its beginning, in the session's stream; not in documents from before it was kept. */
   revision: count.optional(),
   status: z.enum([
+    'queued',
     'running',
     'awaiting_approval',
     'in_doubt',
@@ -36,7 +37,7 @@ const runView = z.object({
     'cancelled',
     'timed_out',
   ]),
-  /** Only while running; not while it waits for somebody. */
+  /** Only while queued or running; not while it waits for somebody. */
   open: flag,
   /** What it waits for; absent: it does not wait. */
   waits: z.enum(['awaiting_approval', 'in_doubt']).optional(),
@@ -45,7 +46,7 @@ const runView = z.object({
   /** Only in documents of earlier versions. */
   fingerprint: text.optional(),
   started_at: timestamp,
-  /** When it went on after it had waited for somebody; absent: it never did. */
+  /** When it went on after it had waited for somebody or was queued; absent: it never did. */
   waited_until: timestamp.optional(),
   ended_at: timestamp.nullable(),
   error_code: text.nullable(),
@@ -158,7 +159,7 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
       agent: data.agent,
       node: data.node,
       revision,
-      status: 'running',
+      status: data.queued ? 'queued' : 'running',
       open: true,
       started_at: metadata.at,
       ended_at: null,
@@ -172,6 +173,12 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
     }),
   },
   changes: {
+    RunDequeued: (view, { data: { node }, metadata }) => ({
+      ...view,
+      node,
+      waited_until: metadata.at,
+      status: 'running',
+    }),
     RunResumed: ({ decided: _, waits: __, ...view }, { data: { node, attempt }, metadata }) => ({
       ...view,
       node,

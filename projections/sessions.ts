@@ -17,7 +17,7 @@ export const callInDoubt = z.object({
 
 export const sessionRun = z.object({
   run_id: text,
-  state: z.enum(['processing', 'awaiting_approval', 'in_doubt', 'ended', 'timed_out']),
+  state: z.enum(['queued', 'processing', 'awaiting_approval', 'in_doubt', 'ended', 'timed_out']),
   started_at: timestamp,
   current_agent: text,
   /** Absent: none. */
@@ -156,7 +156,7 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
       ...view,
       run: {
         run_id: data.runId,
-        state: 'processing',
+        state: data.queued ? 'queued' : 'processing',
         started_at: metadata.at,
         current_agent: data.agent,
       },
@@ -164,6 +164,8 @@ export const sessions: Projection<SessionView, typeof sessionEvents> = {
     AgentStarted: (view, { data }) => inRun(view, data.runId, { current_agent: data.agent }),
     AssistantMessageRecorded: said,
     ClientToolAnswered: said,
+    RunDequeued: (view, { data, metadata }) =>
+      inRun(view, data.runId, { state: 'processing', started_at: metadata.at }),
     RunResumed: (view, { data, metadata }) =>
       view.run?.run_id === data.runId && view.run.state !== 'processing'
         ? { ...view, run: { ...view.run, state: 'processing', started_at: metadata.at } }

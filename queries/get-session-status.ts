@@ -16,6 +16,15 @@ export const getSessionStatus =
       const shown = in_doubt ? { in_doubt } : {}
       return { session_id, is_processing: false, state, started_at, current_agent, ...shown }
     }
+    if (state === 'queued')
+      return {
+        session_id,
+        is_processing: true,
+        state,
+        started_at,
+        current_agent,
+        elapsed_seconds: 0,
+      }
     const elapsedMs = elapsedOf(run, clock)
     if (state === 'timed_out' || elapsedMs >= timeOutMs)
       return { session_id, is_processing: false, timed_out: true, message: timedOut }

@@ -20,7 +20,8 @@ export const elapsedOf = ({ run_id, started_at }: SessionRun, clock: SessionCloc
 export const stateOf = (
   run: SessionRun | null,
   clock: SessionClock,
-): { state?: 'running' | 'awaiting_approval' | 'in_doubt' } => {
+): { state?: 'queued' | 'running' | 'awaiting_approval' | 'in_doubt' } => {
+  if (run?.state === 'queued') return { state: run.state }
   if (run?.state === 'awaiting_approval' || run?.state === 'in_doubt') return { state: run.state }
   if (run?.state === 'processing' && elapsedOf(run, clock) < timeOutMs) return { state: 'running' }
   return {}

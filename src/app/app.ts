@@ -235,6 +235,7 @@ export const app = (config: Config, options: Options) =>
         log,
       }),
     )
+    work.queue('runs', chat.turns.queued)
     const { turns, beginTurn, warmAgents, forkSessions, eraseSessions } = chat
     const provisioning = provisioningPart({
       config,

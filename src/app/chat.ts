@@ -1,3 +1,4 @@
+import { sessionDocumentId } from '../../projections/sessions.ts'
 import { countWaitingRuns } from '../../queries/count-waiting-runs.ts'
 import { findAgents as findAgentsOf } from '../../queries/find-agents.ts'
 import { findAnswer } from '../../queries/find-answer.ts'
@@ -20,6 +21,7 @@ import type { RuntimePorts } from '../agents/agent-kind.ts'
 import { agentRuntime } from '../agents/agent-runtime.ts'
 import type { Config } from '../config.ts'
 import type { Position } from '../domain/event.ts'
+import { runsAtOnceOf } from '../domain/plan.ts'
 import type { AskedBy } from '../event-sourcing/asked-by.ts'
 import type { Load } from '../event-sourcing/transactor.ts'
 import { noteRefused } from '../http/errors/noted.ts'
@@ -59,6 +61,7 @@ import { abandonRun as abandonRunOf } from '../turns/abandon-run.ts'
 import { askedBefore } from '../turns/asked-before.ts'
 import { beginTurn as beginTurnOf } from '../turns/begin-turn.ts'
 import { cancelTurn } from '../turns/cancel-turn.ts'
+import { closeRun } from '../turns/close-run.ts'
 import type { EraseContents } from '../turns/erase-contents.ts'
 import { eraseFiles } from '../turns/erase-files.ts'
 import { eraseSessions as eraseSessionsOf } from '../turns/erase-sessions.ts'
@@ -101,7 +104,7 @@ type Uses = {
   >
   views: Pick<
     AllViews,
-    'agents' | 'approvals' | 'forks' | 'messages' | 'organizations' | 'runs' | 'sessions'
+    'agents' | 'approvals' | 'forks' | 'messages' | 'organizations' | 'runs' | 'sessions' | 'users'
   >
   changes: Projector['changes']
   sharedViews: boolean
@@ -172,6 +175,7 @@ export const chatPart = (uses: Uses) => {
   const warmAgents = warmAgentsOf({ findAgents, toolsOf, models, clock })
   const namesOf = runNames(uses.askedBy)
   const abandonRun = abandonRunOf({ undelivered, log })
+  const closed = closeRun({ endRun: commands.endRun, abandonRun, namesOf, clock, log })
   const turns = turnsOf({
     cancelPausedRun: commands.cancelPausedRun,
     ready,
@@ -191,6 +195,14 @@ export const chatPart = (uses: Uses) => {
     blobs: uses.blobs,
     watchRun: telemetry ? watchAll([work.watchRun, runSpans(telemetry)]) : work.watchRun,
     pastTurn,
+    findRun: runs.get,
+    closeRun: closed,
+    sessionOwner: async ({ organizationId, sessionId }) => {
+      const view = await sessions.get(sessionDocumentId(organizationId, sessionId))
+      return view && { ownerId: view.user_id, keyId: view.key_id }
+    },
+    runsAtOnce: async (payerId) =>
+      runsAtOnceOf((await uses.views.users.get(payerId))?.plan ?? null),
     takeRun: takeRun({
       resumeRun: commands.resumeRun,
       abandonRun,
@@ -207,14 +219,7 @@ export const chatPart = (uses: Uses) => {
   })
   const { resume } = turns
   const sessionClock = { now: clock.now, elapsedHere: turns.elapsed }
-  const resumed = resumeOrClose({
-    resume,
-    endRun: commands.endRun,
-    abandonRun,
-    namesOf,
-    clock,
-    log,
-  })
+  const resumed = resumeOrClose({ resume, closeRun: closed, namesOf, log })
   const orTakenOver = takeOver({
     pastTurn: storedTurn,
     findRun: runs.get,
@@ -386,6 +391,7 @@ export const chatPart = (uses: Uses) => {
           askedBefore: askedBefore({ messages, runs, read: uses.read, vault }),
           schemaFault: uses.schemas.faultOf,
           delegate,
+          requireSubscription,
           waitForPosition,
         }),
         approvalRoutes({

@@ -2,7 +2,7 @@
 export type PlanTerms = {
   /** Requests per minute, of each key that they back. */
   requestsPerMinute: number
-  /** Requests at the same time. */
+  /** Requests at the same time, and runs at the same time. */
   requestsAtOnce: number
   /** Turns, and whatever else is paid with credits. */
   includesApi: boolean
@@ -30,3 +30,7 @@ export const termsOf = (id: string): PlanTerms | undefined => (isPlan(id) ? plan
 export const requestsAtOnceWithoutPlan = Math.min(
   ...Object.values(plans).map(({ requestsAtOnce }) => requestsAtOnce),
 )
+
+/** How many runs a user with this plan may have at the same time, in each organization. */
+export const runsAtOnceOf = (plan: string | null): number =>
+  (plan === null ? undefined : termsOf(plan)?.requestsAtOnce) ?? requestsAtOnceWithoutPlan

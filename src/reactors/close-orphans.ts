@@ -47,7 +47,7 @@ type Uses = {
 }
 
 /**
- * Goes on with runs whose process has died, ends those that cannot go on (`interrupted`) and runs that took longer than 30 minutes, and
+ * Goes on with runs whose process has died, queues again those it had queued, ends those that cannot go on (`interrupted`) and runs that took longer than 30 minutes, and
  * releases credits reserved for runs that have ended or never began.
  */
 export const closeOrphans = (uses: Uses) => {
@@ -79,7 +79,8 @@ export const closeOrphans = (uses: Uses) => {
       if (elapsed !== undefined) {
         if (elapsed >= timeOutMs) await timedOut(run)
       } else if (await isOrphan(run, certain)) {
-        const late = sinceStored(clock, run.waited_until ?? run.started_at) >= timeOutMs
+        const since = run.waited_until ?? run.started_at
+        const late = run.status !== 'queued' && sinceStored(clock, since) >= timeOutMs
         await (late ? timedOut(run) : resumeOrClose(run))
       }
     }

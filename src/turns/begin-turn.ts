@@ -2,6 +2,7 @@ import type { RunView } from '../../projections/runs.ts'
 import type { FindAgents } from '../../queries/find-agents.ts'
 import type { RuntimePorts } from '../agents/agent-kind.ts'
 import { requireActive, requireCallable } from '../domain/agent/runnable.ts'
+import { runsAtOnceOf } from '../domain/plan.ts'
 import { refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AnswerFormat, ChatMessage, ModelSettings, Models } from '../ports/model.ts'
@@ -79,6 +80,8 @@ export type TurnAsked = {
   keep: Kept
   /** The client is given the answer whole, not as it comes. */
   whole?: boolean
+  /** The client waits for no answer: the run may be queued. */
+  background?: boolean
 }
 
 /** How a request may repeat an earlier one. */
@@ -190,7 +193,11 @@ export const beginTurn = (uses: BeginTurnUses) => {
     if (target) warmAgents.used(organizationId, viewer.userId, target.agentId)
     // Another attempt may go on with a failed run once this one is closed.
     if (failed && unkeyed?.attempt.isClosed()) throw refusal('service_unavailable')
-    const turn = turns.send(request, { keep })
+    const turn = turns.send(request, {
+      keep,
+      runsAtOnce: runsAtOnceOf(access.plan),
+      background: asked.background === true,
+    })
     retry?.begun(turn.runId, { sessionId: turn.sessionId, messageId })
     if (!onRepeated) return turn
     const started = await turn.started

@@ -22,8 +22,9 @@ export type FoundTurn = {
   sessionId: string
   /** Unix seconds. */
   created: number
-  /** Absent while it runs in another process. */
+  /** Absent while it runs in another process, or is queued there. */
   turn?: LiveTurn
+  isQueued?: boolean
   /** It is told from what is stored. */
   isPast: boolean
 }
@@ -93,10 +94,11 @@ export const findTurn = ({ turns, pastTurn, findRun, findSession }: FindTurnUses
         const { sessionId, created } = live
         return { runId, sessionId, created, turn: live, isPast: false }
       }
-      const { session_id: sessionId, started_at } = await stored(one, runId)
+      const { session_id: sessionId, started_at, status } = await stored(one, runId)
       const turn = await pastTurn(runId, { items: 0, characters: 0 })
       const created = Math.floor(Date.parse(started_at) / 1000)
-      return { runId, sessionId, created, isPast: true, ...(turn ? { turn } : {}) }
+      const found = { runId, sessionId, created, isPast: true, isQueued: status === 'queued' }
+      return turn ? { ...found, turn } : found
     },
   }
 }

@@ -29,13 +29,13 @@ export type Had = { items: number; characters: number }
 /**
  * A turn that is no longer in memory, from what is stored of it: the rest of the answer in one
  * piece, then its end. What agents did on the way is in the event log and not sent again.
- * Undefined while it runs in another process, and for an unknown run.
+ * Undefined while it is queued or runs in another process, and for an unknown run.
  */
 export const pastTurn =
   (findAnswer: FindAnswer, findPendingApprovals: FindPendingApprovals = noneWait) =>
   async (runId: string, had: Had): Promise<LiveTurn | undefined> => {
     const found = await findAnswer(runId)
-    if (!found || found.run.status === 'running') return undefined
+    if (!found || found.run.status === 'running' || found.run.status === 'queued') return undefined
     const { run, text, calls } = found
     const { agent, organization_id, session_id, started_at, status, error_code } = run
     const tool_calls = calls ?? run.tool_calls.map((call) => ({ ...call, arguments: '{}' }))

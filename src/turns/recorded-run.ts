@@ -39,7 +39,7 @@ const runningTime = () => {
   const present = () => (began === undefined ? 0 : Math.max(0, last - began))
   return {
     see(type: SessionEvent['type'], at: number): void {
-      if (type === 'RunStarted' || type === 'RunResumed') {
+      if (type === 'RunStarted' || type === 'RunDequeued' || type === 'RunResumed') {
         earlier += present()
         began = at
         last = at

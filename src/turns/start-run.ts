@@ -1,6 +1,7 @@
 import type { SendMessage, SendMessageCommand, Sent } from '../../commands/send-message.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { isUnstorable } from '../event-sourcing/check-events.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { Models } from '../ports/model.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
@@ -9,6 +10,7 @@ import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import { isLarge } from './given.ts'
 import type { ArrivedPart } from './receive-parts.ts'
 import { reserveFor } from './reserve-for.ts'
+import { tooManyRuns } from './run-places.ts'
 import { type SealedRequest, unlessErased } from './sealed-request.ts'
 import { storedFiles } from './store-files.ts'
 import type { TurnRequest } from './turn.ts'
@@ -23,6 +25,7 @@ export type StartRunUses = {
   models: Models
   /** This process's life: another process ends the runs of a life that is over. */
   node: string
+  clock: Pick<Clock, 'now'>
   log: Pick<Log, 'error'>
 }
 
@@ -63,6 +66,7 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
       keep: kept,
     }
     const limits = limitsOf(request)
+    if (request.queued) message.queued = true
     if (follows !== undefined) message.follows = follows
     if (Object.keys(limits).length > 0) message.limits = limits
     return sendMessage(message, call)
@@ -80,10 +84,20 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
     return sent
   }
 
+  /** What the log has to have before the request is forgotten. @throws rate_limit_exceeded */
+  const keptInQueue = async (request: TurnRequest, runsAtOnce: number) => {
+    const kept = await sealed.keptOf(request)
+    if (kept.kept === false) throw tooManyRuns(runsAtOnce, uses.clock.now())
+    return kept
+  }
+
+  const keptOf: (request: TurnRequest) => ReturnType<KeptOf> = (request) =>
+    request.queued ? keptInQueue(request, request.queued.runsAtOnce) : sealed.keptOf(request)
+
   const begun = (
     request: TurnRequest,
     runId: string,
-    kept: KeptOf = () => sealed.keptOf(request),
+    kept: KeptOf = () => keptOf(request),
   ): Promise<Sent> => {
     const pause = pauseFor(request)
     return pause || request.results
@@ -97,7 +111,7 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
     const files = storedFiles(parts, blobs.under(sessionKey(call.organizationId, sessionId)))
     const kept = async () => {
       await files.put().catch(unlessErased)
-      return sealed.keptOf(request)
+      return keptOf(request)
     }
     try {
       return await begun(request, runId, kept)

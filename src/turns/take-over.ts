@@ -22,7 +22,7 @@ export const takeOver = (uses: Uses): PastTurn => {
   const { pastTurn, findRun, turns, isAlive, resumeOrClose, node } = uses
 
   const isLeft = async ({ run_id, status, node: owner }: RunView): Promise<boolean> => {
-    if (status !== 'running') return false
+    if (status !== 'running' && status !== 'queued') return false
     return owner === node ? !turns.isRunning(run_id) : !(await isAlive(owner))
   }
 

@@ -29,7 +29,7 @@ type Uses = {
   node: string
 }
 
-/** A run that this process goes on with. */
+/** A run that this process goes on with, or begins out of the queue. */
 export type TakenRun = {
   request: TurnRequest
   sent: Pick<Sent, 'session' | 'position'>

@@ -5,6 +5,7 @@ import { type Deferred, deferred } from '../support/deferred.ts'
 import type { Driving } from './drive.ts'
 import { failureCode } from './failure-code.ts'
 import type { Kept, LiveTurns } from './live-turns.ts'
+import type { RunPlace } from './run-places.ts'
 import type { LiveTurn, Outcome } from './turn.ts'
 import { type TurnLog, turnLog } from './turn-log.ts'
 
@@ -26,6 +27,8 @@ export type Control = {
   cancelled: boolean
   /** Set while its agents run. */
   driving: Pick<Driving, 'cancel' | 'handOver'> | undefined
+  /** Set while it waits or runs. */
+  place: Pick<RunPlace, 'abandon'> | undefined
   /** It has ended: nothing stops it any more. */
   over: boolean
 }
@@ -61,9 +64,13 @@ const turnOf = (
     if (control.over) return
     control.cancelled = true
     control.driving?.cancel()
+    control.place?.abandon()
   },
   isCancelled: () => control.cancelled,
-  handOver: () => control.driving?.handOver(),
+  handOver() {
+    control.driving?.handOver()
+    control.place?.abandon()
+  },
 })
 
 /**
@@ -86,7 +93,14 @@ export const trackedTurn = ({ live, ready, log: logger }: Uses) => {
     const { about, session, keep } = tracked
     const log = turnLog()
     const started = deferred<LiveTurn>()
-    const control: Control = { log, started, cancelled: false, driving: undefined, over: false }
+    const control: Control = {
+      log,
+      started,
+      cancelled: false,
+      driving: undefined,
+      place: undefined,
+      over: false,
+    }
 
     const end = async (): Promise<Outcome> => {
       let ended: Outcome
@@ -104,6 +118,7 @@ export const trackedTurn = ({ live, ready, log: logger }: Uses) => {
       log.close()
       control.over = true
       control.driving = undefined
+      control.place = undefined
       const isOver = ended.status !== 'paused' && !('stored' in ended)
       live.retire(session, turn, isOver && keep)
       if (ended.status === 'paused' && ended.goesOn) void ready(turn.runId)

@@ -48,6 +48,8 @@ export type TurnRequest = {
   limits?: AgentLimits
   /** The run that the session's latest turn has to be. */
   follows?: string
+  /** Its run is stored as queued, since its payer has so many already. */
+  queued?: { runsAtOnce: number }
   /** A repeated request has the same (idempotency key). */
   messageId: string
   /** Nobody follows the text of its answer as it comes. */
@@ -83,6 +85,8 @@ export type LiveTurn = {
    * many milliseconds it has taken since it began or last went on after it had waited.
    */
   begun?: { ownerId: string; keyId: string | null; position: Position; elapsed(): number }
+  /** Its message is stored, and it waits for a place among the runs of its payer. */
+  queued?: boolean
   /**
    * Settles when the message is stored and its run begins: with this turn, or with the earlier turn
    * when the same message was sent before. Rejects with the refusal.

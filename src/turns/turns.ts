@@ -1,14 +1,19 @@
 import type { CancelPausedRunCommand } from '../../commands/cancel-paused-run.ts'
 import type { RunView } from '../../projections/runs.ts'
+import type { TurnDone } from '../agents/agent-event.ts'
+import type { Position } from '../domain/event.ts'
 import { refusal } from '../domain/refusal.ts'
 import { isOwn } from '../domain/session/viewer.ts'
-import type { Call } from '../ports/call.ts'
+import { type Call, systemCall } from '../ports/call.ts'
+import { START } from '../ports/event-store.ts'
 import { deferred } from '../support/deferred.ts'
 import { sinceStored, stopwatch } from '../support/stopwatch.ts'
+import type { CloseRun } from './close-run.ts'
 import { type Kept, liveTurns, type Place, sessionName } from './live-turns.ts'
 import type { PastTurn } from './past-turn.ts'
+import { type RunPlace, runPlaces } from './run-places.ts'
 import { type RunTurnUses, runTurn } from './run-turn.ts'
-import type { TakeRun } from './take-run.ts'
+import { NotResumable, type TakeRun } from './take-run.ts'
 import { type Control, trackedTurn } from './tracked-turn.ts'
 import type { LiveTurn, Outcome, TurnRequest } from './turn.ts'
 import type { TurnLog } from './turn-log.ts'
@@ -16,15 +21,49 @@ import { turnQueue } from './turn-queue.ts'
 
 type Uses = Omit<RunTurnUses, 'isStopping'> & {
   pastTurn: PastTurn
+  findRun(runId: string): Promise<RunView | undefined>
+  closeRun: CloseRun
+  /** Whose a session is; undefined: it is gone. */
+  sessionOwner(place: Place): Promise<{ ownerId: string; keyId: string | null } | undefined>
+  /** How many runs of a user may run at once in an organization. */
+  runsAtOnce(payerId: string): Promise<number>
   takeRun: TakeRun
   cancelPausedRun: CancelPausedRunCommand
   /** A turn stopped to wait for something that is there by now: it is to go on. */
   ready(runId: string): Promise<void>
 }
 
+export type Sending = {
+  keep: Kept
+  /** How many runs of the payer may run at once in the organization. */
+  runsAtOnce: number
+  /** Nobody waits for the answer: the run is queued where it cannot begin now. */
+  background?: boolean
+}
+
+/** A turn that goes on with a run, or begins a queued one. */
+type Resuming = {
+  turn: () => LiveTurn
+  control: Control
+  place: RunPlace
+  onTaken?: (request: TurnRequest) => void
+}
+
+const nothing = () => undefined
+const notBegun = () => 0
+
+const nothingSaid = (agent: string): TurnDone => ({
+  event: 'done',
+  text: '',
+  agent,
+  finish_reason: 'stop',
+  usage: { promptTokens: 0, completionTokens: 0 },
+  charges: [],
+})
+
 /**
- * Turns of sessions: one at a time per session, each run once however many follow it. Its flow:
- * queue → reserve credits and store the message → agents → log, recorder, meter → store the end and
+ * Turns of sessions: one at a time per session, so many at once of a payer, each run once however many
+ * follow it. Its flow: place among the payer's runs → queue → reserve credits and store the message → agents → log, recorder, meter → store the end and
  * settle → the views have it → tell the client.
  */
 export const turns = (uses: Uses) => {
@@ -34,7 +73,8 @@ export const turns = (uses: Uses) => {
   const queue = turnQueue()
   const live = liveTurns(clock)
   const tracked = trackedTurn({ live, ready: uses.ready, log: uses.log })
-  /** Runs that are being taken over, each by its attempt so far. */
+  const places = runPlaces(clock)
+  /** Runs that are taken over, or wait for it, each by its attempt so far. */
   const resuming = new Map<string, Promise<void>>()
 
   /** The turn that the same message began before: it runs, or its answer is stored. */
@@ -51,15 +91,78 @@ export const turns = (uses: Uses) => {
     return before.outcome
   }
 
+  /** How long a run that another process had has taken, in milliseconds. */
+  const elapsedOf = ({ status, waited_until, started_at }: RunView): number =>
+    status === 'running' ? sinceStored(clock, waited_until ?? started_at) : 0
+
+  /** A queued run whose client cancels it ends at once; else another process has it. */
+  const leftQueue = async (
+    { cancelled }: Control,
+    { run_id: runId, session_id: sessionId, organization_id, agent }: RunView,
+  ): Promise<Outcome> => {
+    if (!cancelled)
+      return { status: 'failed', refusal: refusal('service_unavailable'), stored: false }
+    const call = systemCall(runId, clock.now(), organization_id)
+    const { position } = await uses.cancelPausedRun({ sessionId, runId }, call)
+    await uses.waitForPosition(position)
+    return { status: 'cancelled', done: nothingSaid(agent) }
+  }
+
+  /** Takes a run over, or out of the queue, and runs it to its end. @throws NotResumable */
+  const runOn = async (
+    run: RunView,
+    { turn, control, onTaken = nothing }: Resuming,
+  ): Promise<Outcome> => {
+    const taken = await takeRun(run)
+    if (!taken) return { status: 'failed', refusal: refusal('service_unavailable'), stored: false }
+    const { request, attempt, sent, ...rest } = taken
+    const { ownerId, keyId } = sent.session
+    if (attempt > 1) control.log.push({ event: 'run_resumed', attempt })
+    const elapsed = stopwatch(clock, elapsedOf(run))
+    const begun = { ownerId, keyId, position: sent.position, elapsed }
+    Object.assign(turn(), { attempt, begun, queued: false })
+    control.started.resolve(turn())
+    onTaken(request)
+    return finish(request, run.run_id, { ...rest, sent, control, attempt, elapsed })
+  }
+
+  /** The same once there is a place for the run; one that cannot go on is closed. */
+  const runOnLater = async (run: RunView, resuming: Resuming): Promise<Outcome> => {
+    const { control, place } = resuming
+    const entered = !control.cancelled && (await place.enter())
+    const isQueued = run.status === 'queued'
+    if (!entered && (isQueued || !control.cancelled)) return leftQueue(control, run)
+    try {
+      return await runOn(run, resuming)
+    } catch (error) {
+      if (!(error instanceof NotResumable)) throw error
+      await uses.closeRun(run, error)
+      return { status: 'failed', refusal: refusal('orchestrator_error') }
+    }
+  }
+
+  /** A queued run as the views show it. */
+  const shownRun = async (runId: string, position: Position): Promise<RunView> => {
+    await uses.waitForPosition(position)
+    const run = await uses.findRun(runId)
+    if (!run) throw refusal('service_unavailable')
+    return run
+  }
+
   /**
    * Begins a turn. `keep`: it can be read again after its end. A refusal rejects `started`;
    * `outcome` never rejects.
    */
-  const send = (request: TurnRequest, { keep }: { keep: Kept }): LiveTurn => {
-    const { sessionId, viewer, call, agent } = request
-    const { organizationId } = call
+  const send = (
+    asked: TurnRequest,
+    { keep, runsAtOnce, background = false }: Sending,
+  ): LiveTurn => {
+    const { sessionId, viewer, call, agent, payerId, files } = asked
+    const { organizationId, requestId } = call
     const session = sessionName({ organizationId, sessionId })
     const runId = clock.id()
+    /** A queued turn leaves its request to the log. */
+    const held: { request?: TurnRequest } = { request: asked }
     const about = {
       runId,
       organizationId,
@@ -68,28 +171,66 @@ export const turns = (uses: Uses) => {
       created: Math.floor(clock.now().getTime() / 1000),
       askedBy: { ownerId: viewer.userId, keyId: call.keyId },
     }
+
+    const queued = async (request: TurnRequest, turn: () => LiveTurn, control: Control) => {
+      const sent = await start({ ...request, queued: { runsAtOnce } }, runId)
+      if (!sent.begun) return sent
+      const { ownerId, keyId } = sent.session
+      const begun = { ownerId, keyId, position: sent.position, elapsed: notBegun }
+      Object.assign(turn(), { begun, queued: true })
+      control.started.resolve(turn())
+      await request.files?.discard?.()
+      delete held.request
+      return sent
+    }
+
+    /** Its outcome, or the run that answers the same message already. */
+    const inSession = async (
+      turn: () => LiveTurn,
+      control: Control,
+      place: RunPlace,
+    ): Promise<Outcome | { repeated: string | undefined }> => {
+      const { request } = held
+      if (stopping || !request) throw refusal('service_unavailable')
+      if (!place.tryEnter() && !control.cancelled) {
+        if (place.isQueued()) {
+          const sent = await queued(request, turn, control)
+          if (!sent.begun) return { repeated: sent.runId }
+          return runOnLater(await shownRun(runId, sent.position), { turn, control, place })
+        }
+        if (!(await place.enter()) && !control.cancelled) throw refusal('service_unavailable')
+      }
+      const sent = await start(request, runId)
+      if (!sent.begun) return { repeated: sent.runId }
+      const { ownerId, keyId } = sent.session
+      const elapsed = stopwatch(clock)
+      turn().begun = { ownerId, keyId, position: sent.position, elapsed }
+      control.started.resolve(turn())
+      const sealing = keyOf(request)
+      const key = sealing instanceof Promise ? await sealing : sealing
+      return finish(request, runId, { sent, key, control, attempt: 1, elapsed })
+    }
+
     const answered = async (turn: () => LiveTurn, control: Control): Promise<Outcome> => {
       const { log, started } = control
       const owner = live.runningIn(session)?.begun
       if (owner && !isOwn(viewer, owner)) throw refusal('session_not_found')
-      const place = queue.enter(session)
-      if (place) await place
+      const payer = { organizationId, payerId, limit: runsAtOnce }
+      const place = background ? places.enqueue(payer) : places.admit(payer)
+      control.place = place
       let repeated: string | undefined
       try {
-        if (stopping) throw refusal('service_unavailable')
-        const sent = await start(request, runId)
-        if (sent.begun) {
-          const { ownerId, keyId } = sent.session
-          const elapsed = stopwatch(clock)
-          turn().begun = { ownerId, keyId, position: sent.position, elapsed }
-          started.resolve(turn())
-          const sealing = keyOf(request)
-          const key = sealing instanceof Promise ? await sealing : sealing
-          return await finish(request, runId, { sent, key, control, attempt: 1, elapsed })
+        const line = queue.enter(session)
+        if (line) await line
+        try {
+          const ended = await inSession(turn, control, place)
+          if ('status' in ended) return ended
+          repeated = ended.repeated
+        } finally {
+          queue.leave(session)
         }
-        repeated = sent.runId
       } finally {
-        queue.leave(session)
+        place.leave()
       }
       // Not in its place in the line, which a run that goes on takes.
       const before = await earlier(repeated)
@@ -100,14 +241,14 @@ export const turns = (uses: Uses) => {
       try {
         return await answered(turn, control)
       } finally {
-        await request.files?.discard?.()
+        await files?.discard?.()
       }
     }
-    const tracking = { about, session, requestId: () => call.requestId, keep }
-    return tracked(tracking, request.files ? withFiles : answered)
+    const tracking = { about, session, requestId: () => requestId, keep }
+    return tracked(tracking, files ? withFiles : answered)
   }
 
-  const goOn = (run: RunView): Promise<void> => {
+  const goOn = (run: RunView, onEnd: () => void): Promise<void> => {
     const { run_id: runId, session_id: sessionId, organization_id: organizationId } = run
     const about = {
       runId,
@@ -120,32 +261,48 @@ export const turns = (uses: Uses) => {
     let requestId = runId
     const session = sessionName(about)
     const tracking = { about, session, requestId: () => requestId, keep: true }
-    tracked(tracking, async (turn, control) => {
-      const place = queue.enter(session)
-      if (place) await place
-      try {
-        const taken = await takeRun(run).catch((error: unknown) => {
-          // Whoever wants it to go on is told, and says so in the log.
+
+    const onTaken = ({ call }: TurnRequest) => {
+      requestId = call.requestId
+      taking.resolve()
+    }
+
+    const inSession = async (resuming: Resuming): Promise<Outcome> => {
+      const { turn, place } = resuming
+      // Whoever wants it to go on is told why it cannot, and says so in the log.
+      if (place.tryEnter())
+        return runOn(run, resuming).catch((error: unknown) => {
           taking.reject(error)
           throw refusal('service_unavailable')
         })
-        if (!taken)
-          return { status: 'failed', refusal: refusal('service_unavailable'), stored: false }
-        const { request, attempt, sent, ...rest } = taken
-        const { ownerId, keyId } = sent.session
-        requestId = request.call.requestId
-        control.log.push({ event: 'run_resumed', attempt })
-        const before = run.status === 'running' ? sinceStored(clock, run.started_at) : 0
-        const elapsed = stopwatch(clock, before)
-        const begun = { ownerId, keyId, position: sent.position, elapsed }
-        Object.assign(turn(), { attempt, begun })
-        control.started.resolve(turn())
-        taking.resolve()
-        return await finish(request, runId, { ...rest, sent, control, attempt, elapsed })
+      const owner = await uses.sessionOwner(about)
+      if (owner) turn().begun = { ...owner, position: START, elapsed: stopwatch(clock, elapsedOf(run)) }
+      turn().queued = place.isQueued()
+      resuming.control.started.resolve(turn())
+      taking.resolve()
+      return runOnLater(run, resuming)
+    }
+
+    const { outcome } = tracked(tracking, async (turn, control) => {
+      const limit = await uses.runsAtOnce(run.payer_id)
+      const payer = { organizationId, payerId: run.payer_id, limit }
+      const place = places.resume(payer, run.status === 'queued')
+      control.place = place
+      try {
+        const line = queue.enter(session)
+        if (line) await line
+        try {
+          return await inSession({ turn, control, place, onTaken })
+        } finally {
+          queue.leave(session)
+        }
       } finally {
-        taking.resolve()
-        queue.leave(session)
+        place.leave()
       }
+    })
+    void outcome.finally(() => {
+      taking.resolve()
+      onEnd()
     })
     return taking.promise
   }
@@ -157,9 +314,10 @@ export const turns = (uses: Uses) => {
    */
   const resume = async (run: RunView): Promise<void> => {
     const { run_id: runId, attempt = 1 } = run
-    if ((live.find(runId)?.attempt ?? 0) > attempt) return undefined
+    const known = live.find(runId)
+    if ((known?.attempt ?? 0) > attempt || known?.queued) return undefined
     const name = `${runId}/${attempt}`
-    const taking = resuming.get(name) ?? goOn(run).finally(() => resuming.delete(name))
+    const taking = resuming.get(name) ?? goOn(run, () => resuming.delete(name))
     resuming.set(name, taking)
     return taking
   }
@@ -199,6 +357,7 @@ export const turns = (uses: Uses) => {
      * wait in line are refused. Resolves when all is stored.
      */
     async drain(withinMs: number): Promise<void> {
+      places.abandonQueued()
       const running = live.all()
       const timer = setTimeout(() => {
         stopping = true
@@ -210,6 +369,8 @@ export const turns = (uses: Uses) => {
     get running(): number {
       return live.running
     },
+    /** How many background runs are queued. */
+    queued: places.queued,
   }
 }
 

@@ -31,6 +31,16 @@ t.test('runs', async (t) => {
     status: 'running',
     started_at: at,
   })
+  const queued = [...begunSession.slice(0, -1), sessionEvent('RunStarted', at, { queued: true })]
+  seen(...queued).shows({ status: 'queued', open: true, started_at: at })
+  seen(...queued, sessionEvent('RunDequeued', later)).shows({
+    node: 'node-2',
+    attempt: undefined,
+    status: 'running',
+    open: true,
+    started_at: at,
+    waited_until: later,
+  })
   const answer = sessionEvent('AssistantMessageRecorded', later)
   seen(...begunSession, answer, sessionEvent('RunCompleted', later)).shows({
     status: 'completed',

@@ -40,6 +40,11 @@ t.test('sessions', async (t) => {
     last_update_time: latest,
   })
   const waits = { run_id: 'run-1', started_at: at, current_agent: 'Orchestrator' }
+  const queued = [...begunSession.slice(0, -1), sessionEvent('RunStarted', at, { queued: true })]
+  seen(...queued).shows({ run: { ...waits, state: 'queued' } })
+  seen(...queued, sessionEvent('RunDequeued', later)).shows({
+    run: { ...waits, state: 'processing', started_at: later },
+  })
   const resumed = sessionEvent('RunResumed', latest)
   seen(...begunSession, resumed).shows({ run: { ...waits, state: 'processing' } })
   seen(...begunSession, sessionEvent('RunPaused', later), resumed).shows({

@@ -37,6 +37,7 @@ const rare = [
   'OrganizationColored',
   'OutageEnded',
   'RunCancelled',
+  'RunDequeued',
   'RunFailed',
   'RunHandedOver',
   'RunLimitReached',

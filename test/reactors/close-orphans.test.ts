@@ -9,6 +9,7 @@ import { askedBy } from '../../src/event-sourcing/asked-by.ts'
 import { silent } from '../../src/ports/log.ts'
 import { closeOrphans, nodeLease } from '../../src/reactors/close-orphans.ts'
 import { mostLookedAt } from '../../src/reactors/release-reservations.ts'
+import { closeRun } from '../../src/turns/close-run.ts'
 import { resumeOrClose } from '../../src/turns/resume-or-close.ts'
 import { runNames } from '../../src/turns/run-names.ts'
 import { NotResumable } from '../../src/turns/take-run.ts'
@@ -51,12 +52,16 @@ const withRun = async (t: Test) => {
     stop: (runId) => stopped.push(runId),
     resumeOrClose: resumeOrClose({
       resume,
-      endRun: scene.endRun,
-      abandonRun: async ({ run_id }) => {
-        abandoned.push(run_id)
-      },
+      closeRun: closeRun({
+        endRun: scene.endRun,
+        abandonRun: async ({ run_id }) => {
+          abandoned.push(run_id)
+        },
+        namesOf,
+        clock,
+        log: silent,
+      }),
       namesOf,
-      clock,
       log: silent,
     }),
     namesOf,

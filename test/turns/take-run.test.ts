@@ -15,6 +15,7 @@ import { turns as turnsOf } from '../../src/turns/turns.ts'
 import { agentNamed, scripted } from '../support/agents.ts'
 import { type Commanded, commanded } from '../support/commanded.ts'
 import { gathered } from '../support/noted.ts'
+import { queueUses } from '../support/queue-uses.ts'
 import { call } from '../support/recorded.ts'
 
 const agent = agentNamed('A')
@@ -74,6 +75,7 @@ const nodeOn = (
     pastTurn: pastTurn(findAnswer({ ...read, open: vault.open })),
     takeRun: takeRun({ ...scene, abandonRun, readStream: store.read, findAgents, node }),
     ready: async () => undefined,
+    ...queueUses(scene),
     log: silent,
   })
 }
@@ -101,7 +103,7 @@ const begun = async (t: Test, { keep = false } = {}) => {
           )
       }),
   )
-  const turn = first.send(request, { keep })
+  const turn = first.send(request, { keep, runsAtOnce: 20 })
   await turn.started
   const stored = () => gathered(scene.store.read(sessionStream('org-1', 'session-1').name))
   while (!(await stored()).some(({ type }) => type === 'ModelAnswered'))
@@ -232,7 +234,7 @@ for (const over of [true, false])
       t.equal(first.find(run.run_id), undefined, 'who repeats the request does not get its failure')
       go.resolve()
       await elsewhere
-      const repeated = first.send(request, { keep: true })
+      const repeated = first.send(request, { keep: true, runsAtOnce: 20 })
       t.match(await repeated.outcome, { status: 'completed', done: { text: 'node-2' } })
     },
   )

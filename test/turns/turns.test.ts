@@ -15,6 +15,7 @@ import { agentNamed, scripted } from '../support/agents.ts'
 import { type Commanded, commanded } from '../support/commanded.ts'
 import { doneWith as done, token } from '../support/live-turn.ts'
 import { gathered } from '../support/noted.ts'
+import { queueUses } from '../support/queue-uses.ts'
 import { call } from '../support/recorded.ts'
 
 const place = { organizationId: call.organizationId, sessionId: 'session-1' }
@@ -52,6 +53,7 @@ const takenIn = (scene: Commanded, ...scripts: Observable<AgentEvent>[]) => {
     pastTurn: past,
     takeRun: async () => undefined,
     ready: async () => undefined,
+    ...queueUses(scene),
     log: { error: ({ err }: { err?: unknown }) => errors.push(err) },
   })
   return { ...scene, turns, past, errors }
@@ -68,7 +70,7 @@ t.test('a turn that goes on for 30 minutes is recorded as timed out', async (t) 
     t,
     throwError(() => new TurnTimeout('over')),
   )
-  const turn = turns.send(requestOf(), { keep: false })
+  const turn = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
   t.match(await turn.outcome, { status: 'failed', refusal: { code: 'llm_service_timeout' } })
   t.match(await read.runs.get(turn.runId), { status: 'timed_out', charge: 0, answer_id: null })
   t.match(await read.sessions.get('org-1/session-1'), { run: { state: 'timed_out' } })
@@ -78,10 +80,10 @@ t.test('a turn that goes on for 30 minutes is recorded as timed out', async (t) 
 t.test('a message that comes again while its turn runs is told that turn', async (t) => {
   const script = new ReplaySubject<AgentEvent>()
   const { turns } = await taken(t, script)
-  const first = turns.send(requestOf(), { keep: true })
+  const first = turns.send(requestOf(), { keep: true, runsAtOnce: 20 })
   await first.started
   script.next(token('one '))
-  const second = turns.send(requestOf(), { keep: true })
+  const second = turns.send(requestOf(), { keep: true, runsAtOnce: 20 })
   script.next(token('two'))
   script.next(done('one two'))
   script.complete()
@@ -93,9 +95,9 @@ t.test('a message that comes again while its turn runs is told that turn', async
 
 t.test('a message that comes again after its answer is told that answer', async (t) => {
   const { turns, read } = await taken(t, of(token('one '), token('two'), done('one two')))
-  const first = turns.send(requestOf(), { keep: false })
+  const first = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
   await first.outcome
-  const second = turns.send(requestOf(), { keep: false })
+  const second = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
   t.strictSame(await told(second), ['one two', 'done'], 'from the log')
   t.equal((await second.started).runId, first.runId)
   t.equal((await read.accounts.get('user-1'))?.holding, undefined)
@@ -103,7 +105,7 @@ t.test('a message that comes again after its answer is told that answer', async 
 
 t.test('agents that fall silent are stopped by cancelling', async (t) => {
   const { turns, read } = await taken(t, NEVER)
-  const turn = turns.send(requestOf(), { keep: false })
+  const turn = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
   await turn.started
   t.equal(turns.current(place)?.runId, turn.runId)
   t.equal(await turns.cancel(place, call), true)
@@ -117,7 +119,7 @@ t.test('agents that fall silent are stopped by cancelling', async (t) => {
 t.test('a turn that is told again from the log, from any character on', async (t) => {
   const text = 'one two'
   const { turns, past } = await taken(t, of(token('one '), token('two'), done(text)))
-  const { runId, outcome } = turns.send(requestOf(), { keep: false })
+  const { runId, outcome } = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
   await outcome
   for (let characters = 0; characters <= text.length; characters++) {
     const turn = await past(runId, { items: 5, characters })
@@ -132,9 +134,9 @@ t.test('a turn that is told again from the log, from any character on', async (t
 
 t.test('draining: what does not end in time is handed over', async (t) => {
   const { turns, read, store } = await taken(t, NEVER)
-  const turn = turns.send(requestOf(), { keep: false })
+  const turn = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
   await turn.started
-  const inLine = turns.send(requestOf({ messageId: 'message-2' }), { keep: false })
+  const inLine = turns.send(requestOf({ messageId: 'message-2' }), { keep: false, runsAtOnce: 20 })
   await turns.drain(10)
   const unavailable = { status: 'failed', refusal: { code: 'service_unavailable' } }
   t.match(await turn.outcome, unavailable)
@@ -154,7 +156,7 @@ t.test('a session that is erased while its turn begins is not found', async (t) 
       return sent
     },
   })
-  const { outcome } = turns.send(requestOf(), { keep: false })
+  const { outcome } = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
   t.match(await outcome, { status: 'failed', refusal: { code: 'session_not_found' } })
 })
 
@@ -172,7 +174,7 @@ const called = (n: number, bytes: number): AgentEvent => ({
 t.test('steps that are too much for one append are stored in several, in order', async (t) => {
   const steps = Array.from({ length: 8 }, (_, n) => called(n, 200_000))
   const { turns, read, events, errors } = await taken(t, of(...steps, token('one'), done('one')))
-  const turn = turns.send(requestOf(), { keep: false })
+  const turn = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
   t.match(await turn.outcome, { status: 'completed', done: { text: 'one' } })
   t.match(await read.runs.get(turn.runId), { status: 'completed' })
   t.match(await read.sessions.get('org-1/session-1'), { run: { state: 'ended' } })
@@ -193,13 +195,13 @@ for (const [what, script] of [
 ] as const)
   t.test(`${what} that cannot be stored at all: the run has failed, uncharged`, async (t) => {
     const { turns, read, errors } = await taken(t, script)
-    const turn = turns.send(requestOf(), { keep: false })
+    const turn = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
     t.match(await turn.outcome, { status: 'failed', refusal: { code: 'orchestrator_error' } })
     t.match(await read.runs.get(turn.runId), { status: 'failed', charge: 0, answer_id: null })
     t.match(await read.sessions.get('org-1/session-1'), { run: { state: 'ended' } })
     t.equal((await read.accounts.get('user-1'))?.holding, undefined)
     t.match(errors, [{ name: 'AppendTooLarge' }])
-    const next = turns.send(requestOf({ messageId: 'message-2' }), { keep: false })
+    const next = turns.send(requestOf({ messageId: 'message-2' }), { keep: false, runsAtOnce: 20 })
     t.match(await next.outcome, { status: 'completed' }, 'the session goes on')
   })
 
@@ -207,7 +209,7 @@ t.test('a step that cannot be stored ends the run while it goes on', async (t) =
   const script = new ReplaySubject<AgentEvent>()
   script.next(called(1, 1_500_000))
   const { turns, read } = await taken(t, script)
-  const turn = turns.send(requestOf(), { keep: false })
+  const turn = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
   t.match(await turn.outcome, { status: 'failed', refusal: { code: 'orchestrator_error' } })
   t.notOk(script.observed, 'its agents are stopped')
   t.match(await read.runs.get(turn.runId), { status: 'failed', charge: 0 })
@@ -260,7 +262,7 @@ for (const [what, code, script] of [
 ] as const)
   t.test(`${what} that nobody could read: the run has failed, and holds nothing`, async (t) => {
     const { turns, read, errors, events } = await taken(t, script())
-    const turn = turns.send(requestOf(), { keep: false })
+    const turn = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
     t.match(await turn.outcome, { status: 'failed', refusal: { code } })
     t.match(await read.runs.get(turn.runId), {
       status: 'failed',
@@ -277,20 +279,20 @@ for (const [what, code, script] of [
       stored.filter((type) => type === 'ToolStarted').length,
       stored.indexOf('ToolStarted') < 0 ? 0 : 1,
     )
-    const next = turns.send(requestOf({ messageId: 'message-2' }), { keep: false })
+    const next = turns.send(requestOf({ messageId: 'message-2' }), { keep: false, runsAtOnce: 20 })
     t.match(await next.outcome, { status: 'completed' }, 'the session goes on')
   })
 
 t.test('a message whose events nobody could read: nothing is stored or held', async (t) => {
   const { turns, read, events } = await taken(t)
-  const turn = turns.send(requestOf({ agent: agentNamed('half \ud800') }), { keep: false })
+  const turn = turns.send(requestOf({ agent: agentNamed('half \ud800') }), { keep: false, runsAtOnce: 20 })
   await t.rejects(turn.started, { name: 'EventMisfit', path: 'data.agent' })
   t.match(await turn.outcome, { status: 'failed', refusal: { code: 'internal_error' } })
   const stored = (await gathered(events.history(START))).map(({ type }) => type)
   t.strictSame(stored.slice(-2), ['CreditsReserved', 'ReservationReleased'])
   t.equal((await read.accounts.get('user-1'))?.holding, undefined)
   t.equal(turns.running, 0)
-  const next = turns.send(requestOf(), { keep: false })
+  const next = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
   t.match(await next.outcome, { status: 'completed' }, 'its place in the line is free')
 })
 
@@ -311,7 +313,7 @@ t.test('turns with large texts begin in turns of the event loop of their own', a
   const sent = Array.from({ length: count }, (_, n) =>
     turns.send(
       requestOf({ system, sessionId: `s-${n}`, messageId: `m-${n}`, payerId: `user-${n}` }),
-      { keep: false },
+      { keep: false, runsAtOnce: 20 },
     ),
   )
   for (const { outcome } of sent) t.match(await outcome, { status: 'completed' })

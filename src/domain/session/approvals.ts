@@ -2,7 +2,7 @@ import { type Refusal, refusal } from '../refusal.ts'
 import type { Sealed } from '../sealed.ts'
 import { type Doubt, evolveDoubts, hasNews } from './doubts.ts'
 import type { SessionEvent } from './events.ts'
-import { isRunBy, type Running, type RunOwner } from './running.ts'
+import { isRunBy, type Running, type RunOwner, uncharged } from './running.ts'
 
 type Requested = SessionEvent<'ApprovalRequested'>['data']
 type Paused = SessionEvent<'RunPaused'>['data']
@@ -176,6 +176,18 @@ export const withdrawn = (
       ? [{ type: 'ApprovalWithdrawn', data: { approvalId: one.approvalId, runId, cause } }]
       : [],
   )
+
+/**
+ * A run that no process runs ends as one that is cancelled: one that is queued, or paused.
+ * Nothing where there is none.
+ */
+export const endWaiting = (
+  state: Waits & { running: Running | null },
+  cause: Cause,
+): SessionEvent[] =>
+  state.running?.queued
+    ? [{ type: 'RunCancelled', data: { runId: state.running.runId, ...uncharged } }]
+    : endPaused(state, cause)
 
 /**
  * A paused run ends as one that is cancelled: what it said is kept, in a message that has the run's id,

@@ -87,7 +87,7 @@ export const sessionEvents = {
    * run whose calls the client has answered. `request` is what another process needs to go on and the
    * stream does not have; `before` is what the client says came before, where the session has no
    * history. `kept: false`: they were too large, and the run cannot be resumed. `limits` hold for the whole
-   * run, whatever becomes of its agent's settings.
+   * run, whatever becomes of its agent's settings. `queued`: no process runs it before `RunDequeued`.
    * Without `attempt` its steps are not recorded in full, and it cannot be resumed either.
    */
   RunStarted: z.object({
@@ -104,7 +104,10 @@ export const sessionEvents = {
     before: sealed.optional(),
     kept: z.literal(false).optional(),
     limits: agentLimits.optional(),
+    queued: z.literal(true).optional(),
   }),
+  /** A queued run begins, in this process: its first attempt. */
+  RunDequeued: z.object({ runId: id, node: z.string() }),
   /** Another process goes on with a run, from what is recorded of it. */
   RunResumed: z.object({ runId: id, node: z.string(), attempt }),
   /** A process that stops in order leaves a run to another. It counts as no failed attempt. */

@@ -30,13 +30,14 @@ export const mostAttempts = 3
 /**
  * A process takes over a run that `from` had; nothing when the run has ended, when it is no longer
  * that process's, and after the last attempt. One that waits for somebody goes on when there is something to
- * go on with.
+ * go on with; a queued one begins.
  */
 export const decideResume =
   ({ runId, from, node }: { runId: string; from: RunOwner; node: string }) =>
-  (state: Session): SessionEvent<'RunResumed'>[] => {
+  (state: Session): SessionEvent<'RunResumed' | 'RunDequeued'>[] => {
     const { running } = state
     if (running?.runId !== runId || !isRunBy(running, from)) return []
+    if (running.queued) return [{ type: 'RunDequeued', data: { runId, node } }]
     const { attempt, base } = running
     const may = state.paused ? canGoOn(state) : attempt - base < mostAttempts
     return may ? [{ type: 'RunResumed', data: { runId, node, attempt: attempt + 1 } }] : []

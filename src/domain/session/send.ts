@@ -35,6 +35,8 @@ export type Send = {
   kept?: false
   /** Of the run, if it has any. */
   limits?: AgentLimits
+  /** No process runs it before it is resumed. */
+  queued?: true
 }
 
 const messageOf = (
@@ -50,7 +52,7 @@ const messageOf = (
 
 const startOf = (send: Send): SessionEvent<'RunStarted'> => {
   const { runId, messageId, agentId, agent, node, payerId } = send
-  const { limits, request, kept } = send
+  const { limits, request, kept, queued } = send
   const data: SessionEvent<'RunStarted'>['data'] = {
     runId,
     messageId,
@@ -63,6 +65,7 @@ const startOf = (send: Send): SessionEvent<'RunStarted'> => {
   if (limits) data.limits = limits
   if (request) data.request = request
   if (kept === false) data.kept = kept
+  if (queued) data.queued = queued
   return { type: 'RunStarted', data }
 }
 
@@ -78,7 +81,8 @@ export const decideSend =
     const { viewer, keyId, hidden, messageId, runId, content, follows, before: imported } = send
     if (state.status === 'erased' || state.status === 'forking') throw refusal('session_not_found')
     if (state.running?.runId === runId) return []
-    const left = !state.paused && state.running?.node === send.node ? state.running : null
+    const waits = state.paused !== null || state.running?.queued === true
+    const left = !waits && state.running?.node === send.node ? state.running : null
     if (state.status === 'open' && !isOwn(viewer, state)) throw refusal('session_not_found')
     const before = state.turns.find((turn) => turn.messageId === messageId)
     const earlier = state.recent.length - (before || !('box' in content) ? 1 : 0)

@@ -112,7 +112,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
         parts ? { role: 'user', content, parts } : { role: 'user', content },
       ),
     }),
-    RunStarted: (state, { runId, messageId, node, payerId, continues }) => ({
+    RunStarted: (state, { runId, messageId, node, payerId, continues, queued }) => ({
       ...state,
       waiting:
         state.waiting && continues !== undefined
@@ -121,12 +121,17 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
       approvals: noApprovals.approvals,
       doubts: noApprovals.doubts,
       paused: noApprovals.paused,
-      running: { runId, node, attempt: 1, base: 0, payerId },
+      running: { runId, node, attempt: 1, base: 0, payerId, ...(queued ? { queued } : {}) },
       turns: [
         ...state.turns.filter((turn) => turn.messageId !== messageId).slice(1 - recognised),
         { messageId, runId, outcome: 'running' },
       ],
     }),
+    RunDequeued: (state, { runId, node }) => {
+      if (state.running?.runId !== runId) return state
+      const { queued: _, ...running } = state.running
+      return { ...state, running: { ...running, node } }
+    },
     RunResumed: (state, { runId, node, attempt }) =>
       state.running?.runId === runId
         ? {

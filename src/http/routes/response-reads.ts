@@ -56,10 +56,11 @@ const deleted = z.object({
 
 const refused = ['response_not_found', 'user_not_found', 'delegation_not_allowed'] as const
 
-/** A response as it is now; one that runs in another process is told as in progress. */
+/** A response as it is now; one of another process is queued or in progress. */
 const shown = async (found: FoundTurn) => {
-  const { turn } = found
-  const progress = turn ? await progressOf(turn) : { status: 'in_progress' as const }
+  const { turn, isQueued } = found
+  const status = isQueued ? ('queued' as const) : ('in_progress' as const)
+  const progress = turn ? await progressOf(turn) : { status }
   return responseOf(found, progress, noEcho)
 }
 

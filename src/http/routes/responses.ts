@@ -89,7 +89,8 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
           const place =
             previous === undefined ? undefined : goOn(previous, asked.results !== undefined)
           const early = body.stream === true || background === true
-          return beginTurn(request, { ...asked, place }, repetitionOf(request, reply, { early }))
+          const turn = { ...asked, place, background: background === true }
+          return beginTurn(request, turn, repetitionOf(request, reply, { early }))
         }
 
         const answered = async () => {

@@ -7,6 +7,7 @@ import type { Delegate } from '../../security/delegate.ts'
 import type { AskedBefore, FindAskedBefore } from '../../turns/asked-before.ts'
 import type { BeginTurn, TurnAsked } from '../../turns/begin-turn.ts'
 import type { ForkSessions } from '../../turns/fork-sessions.ts'
+import type { RequireSubscription } from '../../turns/require-subscription.ts'
 import { repetitionOf } from '../checks/attempt.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
@@ -23,6 +24,7 @@ type Uses = {
   askedBefore: FindAskedBefore
   schemaFault: JsonSchemas['faultOf']
   delegate: Delegate
+  requireSubscription: RequireSubscription
   waitForPosition: WaitForPosition
 }
 
@@ -65,7 +67,8 @@ const givenTo = ({
 export const sessionForkRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { forkSessions, beginTurn, askedBefore, schemaFault, delegate, waitForPosition } = uses
+    const { forkSessions, beginTurn, askedBefore, schemaFault } = uses
+    const { delegate, requireSubscription, waitForPosition } = uses
     const tags = ['sessions']
 
     http.post(
@@ -90,6 +93,9 @@ export const sessionForkRoutes =
               'session_exists',
               'user_not_found',
               'delegation_not_allowed',
+              'no_subscription',
+              'invalid_plan',
+              'insufficient_credits',
               'idempotency_key_reused',
             ),
           },
@@ -98,6 +104,7 @@ export const sessionForkRoutes =
       async (request, reply) => {
         const { after, session_id, on_behalf_of } = request.body ?? {}
         const { call, viewer } = await delegate(request, on_behalf_of)
+        await requireSubscription(request.access)
         const forked = await forkSessions.fork(
           {
             viewer,

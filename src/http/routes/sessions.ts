@@ -53,7 +53,7 @@ const sessionItem = sessionView
   })
   .extend({
     state: z
-      .enum(['running', 'awaiting_approval', 'in_doubt'])
+      .enum(['queued', 'running', 'awaiting_approval', 'in_doubt'])
       .optional()
       .describe('Of the turn that is under way or waits for somebody; absent where there is none'),
   })
@@ -106,7 +106,7 @@ const sessionState = z.object({
   session_id: sessionView.shape.session_id,
   is_processing: z.boolean(),
   ...sessionRun.pick({ started_at: true, current_agent: true }).partial().shape,
-  state: z.enum(['awaiting_approval', 'in_doubt']).optional(),
+  state: z.enum(['queued', 'awaiting_approval', 'in_doubt']).optional(),
   in_doubt: z
     .array(callInDoubt.omit({ at: true }))
     .optional()

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { evolved } from '../../../src/domain/aggregate.ts'
 import { Refusal } from '../../../src/domain/refusal.ts'
+import { endWaiting } from '../../../src/domain/session/approvals.ts'
 import { decideErase } from '../../../src/domain/session/erase.ts'
 import type { SessionEvent } from '../../../src/domain/session/events.ts'
 import type { RunOwner } from '../../../src/domain/session/running.ts'
@@ -77,6 +78,42 @@ const timedOut = (n: number): SessionEvent => ({
 })
 
 const turn = (n: number): SessionEvent[] => [sent(n), started(n), answered(n), completed(n)]
+
+t.test('a queued run begins once, in whichever process takes it first', async (t) => {
+  const given = deciding(t, session)
+  const { type, data } = started(1) as SessionEvent<'RunStarted'>
+  const queued: SessionEvent = { type, data: { ...data, queued: true } }
+  const run = [created, sent(1), queued]
+  const take = (from: string, node: string) =>
+    decideResume({ runId: 'run-1', from: { node: from, attempt: 1 }, node })
+  const dequeued: SessionEvent = { type: 'RunDequeued', data: { runId: 'run-1', node: 'node-2' } }
+  given()
+    .when(decideSend(sendOf(1, { queued: true })))
+    .emits(created, sent(1), queued)
+  given(...run)
+    .when(take('node-1', 'node-2'))
+    .emits(dequeued)
+  given(...run, dequeued)
+    .when(take('node-1', 'node-3'))
+    .emits()
+  given(...run, dequeued)
+    .when(take('node-2', 'node-3'))
+    .emits({ type: 'RunResumed', data: { runId: 'run-1', node: 'node-3', attempt: 2 } })
+  given(...run)
+    .when((state: Session) => endWaiting(state, 'cancelled'))
+    .emits({ type: 'RunCancelled', data: { runId: 'run-1', ...free } })
+  given(...run, dequeued)
+    .when((state: Session) => endWaiting(state, 'cancelled'))
+    .emits()
+})
+
+t.test('a message waits for a queued run, also of its own process', async (t) => {
+  const given = deciding(t, session)
+  const { type, data } = started(1) as SessionEvent<'RunStarted'>
+  given(created, sent(1), { type, data: { ...data, queued: true } })
+    .when(decideSend(sendOf(2)))
+    .refuses('session_busy')
+})
 
 t.test('a first message creates the session and begins a run', async (t) => {
   const given = deciding(t, session)

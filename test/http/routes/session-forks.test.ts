@@ -28,6 +28,17 @@ const spoken = async (key: Client, session_id: string) => {
   return messagesOf(key, session_id)
 }
 
+t.test('a fork needs a plan and credits', async (t) => {
+  const { key, organization, server } = await startChat(t, { text: 'Answer.' })
+  const { ownerId } = organization
+  const { platform } = server
+  await spoken(key, 'source')
+  await platform.ask('POST', `/users/${ownerId}/credits`, { amount: -1_000, reason: 'debt' })
+  t.match(await fork(key, 'source'), { status: 402, code: 'insufficient_credits' })
+  await platform.ask('PUT', `/users/${ownerId}/subscription`, { plan: null })
+  t.match(await fork(key, 'source'), { status: 403, code: 'no_subscription' })
+})
+
 t.test('POST /api/external/sessions/{session_id}/fork', async (t) => {
   const { key, provider, organization } = await startChat(t, { text: 'Answer.' })
   const said = await spoken(key, 'source')
@@ -113,6 +124,7 @@ t.test('what is refused', async (t) => {
 
   const member = await organization.member()
   await server.platform.ask('PUT', `/users/${member}/subscription`, { plan: 'pro_monthly' })
+  await server.platform.ask('POST', `/users/${member}/credits`, { amount: 10, reason: 'test' })
   const stranger = await server.platform.organization()
   const others: Record<string, Client> = {
     'another organization': await stranger.key(),
@@ -392,6 +404,5 @@ t.test('regenerate is refused before a fork is made', async (t) => {
   })
   await server.platform.ask('PUT', `/users/${organization.ownerId}/subscription`, { plan: null })
   t.match(await regenerate(key, 'source', id), { status: 403, code: 'no_subscription' })
-  t.equal((await fork(key, 'source')).status, 201, 'a fork takes no subscription')
-  t.equal((await key.sessions()).body.total, 2)
+  t.equal((await key.sessions()).body.total, 1)
 })

@@ -1,0 +1,32 @@
+import type { EndRunCommand } from '../../commands/end-run.ts'
+import type { RunView } from '../../projections/runs.ts'
+import { uncharged } from '../domain/session/running.ts'
+import { systemCall } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
+import type { AbandonRun } from './abandon-run.ts'
+import type { RunNames } from './run-names.ts'
+import type { NotResumable } from './take-run.ts'
+
+type Uses = {
+  endRun: EndRunCommand
+  abandonRun: AbandonRun
+  namesOf: RunNames
+  clock: Clock
+  log: Log
+}
+
+/** Ends a run that cannot go on, as interrupted. */
+export const closeRun =
+  ({ endRun, abandonRun, namesOf, clock, log }: Uses) =>
+  async (run: RunView, { message: cause }: NotResumable): Promise<void> => {
+    const { run_id: runId, session_id: sessionId, payer_id: payerId, organization_id } = run
+    const data = { runId, code: 'interrupted', cause, ...uncharged }
+    const end = { type: 'RunFailed', data } as const
+    const call = systemCall(runId, clock.now(), organization_id)
+    const { ended } = await endRun({ sessionId, payerId, steps: [], end }, call)
+    if (!ended) return
+    await abandonRun(run)
+    log.warn({ ...(await namesOf(run)), end: end.type, cause }, 'a run was ended')
+  }
+export type CloseRun = ReturnType<typeof closeRun>

@@ -1,0 +1,29 @@
+import { sessionDocumentId } from '../../projections/sessions.ts'
+import { askedBy } from '../../src/event-sourcing/asked-by.ts'
+import { silent } from '../../src/ports/log.ts'
+import { closeRun } from '../../src/turns/close-run.ts'
+import { runNames } from '../../src/turns/run-names.ts'
+import type { turns } from '../../src/turns/turns.ts'
+import type { Commanded } from './commanded.ts'
+
+type Uses = Parameters<typeof turns>[0]
+
+/** What turns use for runs that are queued or go on: over these stores, so many at once of a payer. */
+export const queueUses = (
+  { read, endRun, clock, store }: Commanded,
+  most = 20,
+): Pick<Uses, 'findRun' | 'closeRun' | 'sessionOwner' | 'runsAtOnce'> => ({
+  findRun: read.runs.get,
+  closeRun: closeRun({
+    endRun,
+    abandonRun: async () => undefined,
+    namesOf: runNames(askedBy(store.read)),
+    clock,
+    log: silent,
+  }),
+  async sessionOwner({ organizationId, sessionId }) {
+    const view = await read.sessions.get(sessionDocumentId(organizationId, sessionId))
+    return view && { ownerId: view.user_id, keyId: view.key_id }
+  },
+  runsAtOnce: async () => most,
+})
