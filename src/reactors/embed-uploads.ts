@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { FollowUploadCommands } from '../../commands/follow-upload.ts'
 import type { UploadView } from '../../projections/uploads.ts'
+import { findPages } from '../../queries/find-pages.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Embedder } from '../ports/embedder.ts'
@@ -20,7 +21,6 @@ import { workers } from './workers.ts'
 const batchSize = 64
 /** Documents at once. */
 const most = 2
-const page = 1_000
 /** How long an unreachable provider is not asked, and a refused document is not tried again. */
 const restMs = 15_000
 const refusedMs = 60 * 60_000
@@ -93,7 +93,12 @@ export const embedUploads = (uses: Uses) => {
       await stored.remove(view.vectors_blob)
     const { wanted, position } = await followUpload.embed(
       { uploadId, datastoreId, filename },
-      { model: embedder.name, dimensions: vectors[0]?.length ?? 0, vectorsBlob },
+      {
+        model: embedder.name,
+        dimensions: vectors[0]?.length ?? 0,
+        vectorsBlob,
+        vectorsBytes: blob.length,
+      },
       systemCall(uploadId, clock.now(), view.organization_id),
     )
     if (!wanted) return
@@ -133,8 +138,8 @@ export const embedUploads = (uses: Uses) => {
     add,
     /** Queues all uploads that have none; called periodically. */
     async sweep(): Promise<void> {
-      const { items } = await uploads.find({ index: 'unembedded', equals: [true], limit: page })
-      for (const { organization_id, upload_id } of items) pool.add(organization_id, upload_id)
+      for await (const items of findPages(uploads, { index: 'unembedded', equals: [true] }))
+        for (const { organization_id, upload_id } of items) pool.add(organization_id, upload_id)
     },
     async stop(): Promise<void> {
       stopped = true

@@ -7,8 +7,9 @@ type Options = {
   log: Log
   /** The request that an id is of, for the log. */
   requestOf?(id: string): Promise<string | undefined>
-  /** How many ids are worked on at once. */
+  /** How many ids are worked on at once: in all, and of one organization. */
   most: number
+  mostOfOne?: number
   /** What the work is, for the log. */
   what: string
 }
@@ -20,8 +21,8 @@ const within = (ms: number, done: Promise<unknown>): Promise<unknown> =>
  * Works through ids, a few at once, none twice at the same time. Organizations take turns, and the
  * ids of one come in the order they were added.
  */
-export const workers = ({ work, log, requestOf, most, what }: Options) => {
-  const queue = fairQueue<string>(most)
+export const workers = ({ work, log, requestOf, most, mostOfOne, what }: Options) => {
+  const queue = fairQueue<string>(most, mostOfOne)
   const busy = new Map<string, Promise<void>>()
   /** Added while they were worked on. */
   const again = new Map<string, string>()

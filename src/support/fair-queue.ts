@@ -3,14 +3,13 @@ export type Entered<Item> = { item: Item; leave(): void }
 
 /**
  * Who begins next, for a number of places: owners take turns, and the items of one owner begin in
- * the order they were added. Where there is more than one place, one owner never holds all of them,
- * so that another's item waits for nobody's slow work.
+ * the order they were added. Where there is more than one place, one owner never holds all of them
+ * (at most `mostOfOne`), so that another's item waits for nobody's slow work.
  */
-export const fairQueue = <Item>(places: number) => {
+export const fairQueue = <Item>(places: number, mostOfOne = Math.max(1, places - 1)) => {
   /** In the order of turns. */
   const waiting = new Map<string, Set<Item>>()
   const held = new Map<string, number>()
-  const most = Math.max(1, places - 1)
   let taken = 0
 
   const enter = (owner: string): void => {
@@ -35,7 +34,7 @@ export const fairQueue = <Item>(places: number) => {
     next(): Entered<Item> | undefined {
       if (taken >= places) return undefined
       for (const [owner, items] of waiting) {
-        if ((held.get(owner) ?? 0) >= most) continue
+        if ((held.get(owner) ?? 0) >= mostOfOne) continue
         const [item] = items
         waiting.delete(owner)
         if (item === undefined) continue

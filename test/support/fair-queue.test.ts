@@ -29,6 +29,14 @@ t.test('one owner never holds all places', async (t) => {
   t.equal(queue.clear().length, 8)
 })
 
+t.test('one owner holds at most as many places as are said', async (t) => {
+  const queue = fairQueue<string>(6, 2)
+  for (const owner of ['a', 'b', 'c', 'd'])
+    for (let n = 0; n < 3; n++) queue.add(owner, `${owner}${n}`)
+  const begun = Array.from({ length: 7 }, () => queue.next()?.item)
+  t.strictSame(begun, ['a0', 'b0', 'c0', 'd0', 'a1', 'b1', undefined])
+})
+
 t.test(
   'every item begins once, in its owner’s order, however many another owner has added',
   async (t) => {
