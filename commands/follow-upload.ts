@@ -18,9 +18,9 @@ import { fileKey } from '../src/support/ids.ts'
 /** Which upload, and the file that it is one of. */
 export type FollowedUpload = { uploadId: string; datastoreId: string; filename: string }
 
-type Embedded = Pick<FileEvent<'UploadEmbedded'>['data'], 'model' | 'dimensions' | 'vectorsBlob'>
+type Embedded = Omit<FileEvent<'UploadEmbedded'>['data'], 'uploadId' | 'datastoreId'>
 
-type Made = Pick<FileEvent<'UploadIndexingStarted'>['data'], 'chunks' | 'chunksBlob'>
+type Made = Omit<FileEvent<'UploadIndexingStarted'>['data'], 'uploadId' | 'datastoreId'>
 
 /** What becomes of an upload once it is received, step by step. */
 export const followUpload = (transact: Transact) => {

@@ -17,6 +17,7 @@ import { platformTransparency } from './platform-transparency.ts'
 import type { AnyProjection, Pace, ReadModel } from './projection.ts'
 import { runs } from './runs.ts'
 import { sessions } from './sessions.ts'
+import { storage } from './storage.ts'
 import { transparency } from './transparency.ts'
 import { unreadableEvents } from './unreadable-events.ts'
 import { uploads } from './uploads.ts'
@@ -43,6 +44,7 @@ export const projections: readonly AnyProjection[] = [
   platformTransparency,
   runs,
   sessions,
+  storage,
   transparency,
   unreadableEvents,
   uploads,

@@ -34,6 +34,18 @@ type Schema<View> = {
   schema: z.ZodType<View>
 }
 
+/**
+ * Documents that add up others of their read model. `id` of the read model names them beside the documents that
+ * an event is about, and no event is folded into them.
+ */
+export type Totals<View> = {
+  isTotal(id: string): boolean
+  /** The total that a document counts in. */
+  idOf(view: View): string
+  /** The total after one of its documents has changed; undefined: there is nothing to add up. */
+  moved(total: View | undefined, from: View | undefined, to: View | undefined): View | undefined
+}
+
 /** One read model: which event creates a view, which change it, which remove it. */
 export type Projection<View extends Document, Table extends EventTable> = ViewSpec &
   Paced &
@@ -55,6 +67,7 @@ export type Projection<View extends Document, Table extends EventTable> = ViewSp
     /** For a document that is there. */
     changes: { [T in keyof Table]?: Handler<[view: View, event: Seen<Table, T>, id: string], View> }
     removes?: readonly (keyof Table & string)[]
+    totals?: Totals<View>
     /** Events that remove every document with these values in an index. */
     clears?: {
       [T in keyof Table]?: Handler<

@@ -16,6 +16,8 @@ export const uploadView = z.object({
   uploaded_at: timestamp,
   indexed_at: timestamp.nullable(),
   error_message: text.nullable(),
+  /** Whose plan it counts towards; not in documents from before it was kept. */
+  uploaded_by: text.nullable().optional(),
   /** The document's bytes, and the chunks made of it, in the blob store. */
   blob: text,
   chunks_blob: text.nullable(),
@@ -36,6 +38,7 @@ export type UploadView = z.infer<typeof uploadView>
 
 /** What nobody outside has a use for. */
 const inner = {
+  uploaded_by: true,
   chunks_blob: true,
   vectors_blob: true,
   vectors_model: true,
@@ -67,6 +70,7 @@ const received = (
   uploaded_at: metadata.at,
   indexed_at: null,
   error_message: null,
+  uploaded_by: metadata.actor.user_id,
   blob: data.blob,
   chunks_blob: null,
   shown: true,

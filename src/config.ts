@@ -75,6 +75,8 @@ const prices = z.record(
 /** What models take beside text, by `provider/model` or `provider/*`. */
 const modalities = z.record(z.string(), z.array(z.enum(['image', 'audio', 'file'])))
 
+const gigabyte = 1024 ** 3
+
 /** Also where another variable has errors of its own. */
 const always = () => true
 
@@ -134,6 +136,17 @@ const environment = z
     /** Of all agents of a run together; over them it ends with what was said. */
     RUN_MAX_MODEL_CALLS: z.coerce.number().int().min(1).max(10_000).default(100),
     RUN_MAX_STEPS: z.coerce.number().int().min(1).max(10_000).default(200),
+    /** Bytes that an organization may store, by plan. */
+    STORAGE_QUOTA_BASIC: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .default(5 * gigabyte),
+    STORAGE_QUOTA_PRO: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .default(50 * gigabyte),
     /** A receiver of OpenTelemetry. The packages themselves read the other standard variables. */
     OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
     OTEL_EXPORTER_OTLP_PROTOCOL: z.enum(['http/protobuf', 'http/json']).default('http/protobuf'),

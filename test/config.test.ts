@@ -27,6 +27,8 @@ t.test('what is unset or empty has its default', async (t) => {
     LOG_LEVEL: 'info',
     RUN_MAX_MODEL_CALLS: 100,
     RUN_MAX_STEPS: 200,
+    STORAGE_QUOTA_BASIC: 5_368_709_120,
+    STORAGE_QUOTA_PRO: 53_687_091_200,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
     OTEL_TRACES_EXPORTER: 'otlp',
     OTEL_METRICS_EXPORTER: 'otlp',
@@ -54,9 +56,19 @@ t.test('every variable is read', async (t) => {
     TLS_KEY: '/key.pem',
     LOG_LEVEL: 'debug',
   }
-  const runs = { RUN_MAX_MODEL_CALLS: '7', RUN_MAX_STEPS: '9' }
+  const runs = {
+    RUN_MAX_MODEL_CALLS: '7',
+    RUN_MAX_STEPS: '9',
+    STORAGE_QUOTA_BASIC: '1000',
+    STORAGE_QUOTA_PRO: '2000',
+  }
   const read = configFrom({ ...text, ...runs, PORT: '8080', MASTER_KEY: bytes, DEMO: 'off' })
-  const limits = { RUN_MAX_MODEL_CALLS: 7, RUN_MAX_STEPS: 9 }
+  const limits = {
+    RUN_MAX_MODEL_CALLS: 7,
+    RUN_MAX_STEPS: 9,
+    STORAGE_QUOTA_BASIC: 1_000,
+    STORAGE_QUOTA_PRO: 2_000,
+  }
   t.match(read, { ...text, ...limits, PORT: 8080, DEMO: false })
   t.strictSame(Buffer.from(read.MASTER_KEY ?? []), Buffer.alloc(32, 7))
 })

@@ -1,6 +1,7 @@
 import { findAccess } from '../../queries/find-access.ts'
 import { findBalance } from '../../queries/find-balance.ts'
 import { findMember } from '../../queries/find-member.ts'
+import { findStorage } from '../../queries/find-storage.ts'
 import type { Config } from '../config.ts'
 import { admission } from '../http/checks/admission.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -9,11 +10,12 @@ import { delegate } from '../security/delegate.ts'
 import type { Secrets } from '../security/secrets.ts'
 import { watchAccess } from '../security/watch-access.ts'
 import { requireSubscription } from '../turns/require-subscription.ts'
+import { storageQuotas } from '../turns/storage-quotas.ts'
 import type { AllViews } from './read-models.ts'
 
 type Uses = {
-  config: Pick<Config, 'SUPER_ADMIN_KEY'>
-  views: Pick<AllViews, 'accounts' | 'apiKeys' | 'members' | 'users'>
+  config: Pick<Config, 'SUPER_ADMIN_KEY' | 'STORAGE_QUOTA_BASIC' | 'STORAGE_QUOTA_PRO'>
+  views: Pick<AllViews, 'accounts' | 'apiKeys' | 'members' | 'storage' | 'users'>
   changes: Projector['changes']
   sharedViews: boolean
   hashApiKey: Secrets['hashApiKey']
@@ -42,6 +44,14 @@ export const accessPart = (uses: Uses) => {
     admit: admission(clock),
     delegate: delegate(findMember(members)),
     requireSubscription: requireSubscription(findBalance(accounts)),
+    storage: storageQuotas({
+      findStorage: findStorage(views.storage),
+      findPlan: async (userId) => (await users.get(userId))?.plan ?? null,
+      quotas: {
+        basic_monthly: config.STORAGE_QUOTA_BASIC,
+        pro_monthly: config.STORAGE_QUOTA_PRO,
+      },
+    }),
     close: access.close,
   }
 }

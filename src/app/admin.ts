@@ -27,6 +27,7 @@ import type { WaitForPosition } from '../ports/views.ts'
 import type { RebuildJobs } from '../projector/rebuild-jobs.ts'
 import type { MasterKeyRotation } from '../security/master-key-rotation.ts'
 import type { Vault } from '../security/vault.ts'
+import type { StorageQuotas } from '../turns/storage-quotas.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 
@@ -58,6 +59,7 @@ type Uses = {
   waitForPosition: WaitForPosition
   rebuilding: RebuildJobs & { unreadable: ListUnreadable }
   rotation: MasterKeyRotation
+  storage: StorageQuotas
   schemaFault: JsonSchemas['faultOf']
   addressFault: FindAddressFault
   mcp: McpServers
@@ -122,7 +124,10 @@ export const adminPart = (uses: Uses) => {
       }),
     ],
     /** Under /api/external. */
-    accountRoutes: accountRoutes({ findBalance: findBalance(accounts) }),
+    accountRoutes: accountRoutes({
+      findBalance: findBalance(accounts),
+      storage: uses.storage,
+    }),
     /** Under /api/me. */
     ownRoutes: [
       meMembershipRoutes({

@@ -139,7 +139,7 @@ export const app = (config: Config, options: Options) =>
         rightsLookMs,
       }),
     )
-    const { findAccess, watchAccess, admit, delegate, requireSubscription } = access
+    const { findAccess, watchAccess, admit, delegate, requireSubscription, storage } = access
     const keyUsage = opened.use(keyUsageMeter({ record: commands.recordKeyUsage, clock, log }))
     const refusals = opened.use(refusalMeter({ record: commands.recordRefusal, clock, log }))
 
@@ -152,6 +152,7 @@ export const app = (config: Config, options: Options) =>
         changes,
         delegate,
         requireSubscription,
+        storage,
         waitForPosition,
         head,
         blobs,
@@ -172,6 +173,7 @@ export const app = (config: Config, options: Options) =>
         commands,
         views,
         delegate,
+        storage,
         blobs,
         waitForPosition,
         head,
@@ -210,6 +212,7 @@ export const app = (config: Config, options: Options) =>
         sharedViews: stores.sharedViews,
         delegate,
         requireSubscription,
+        storage,
         models,
         toolsOf,
         schemas,
@@ -254,6 +257,7 @@ export const app = (config: Config, options: Options) =>
       waitForPosition,
       rebuilding,
       rotation,
+      storage,
       schemaFault: schemas.faultOf,
       addressFault,
       mcp,

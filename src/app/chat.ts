@@ -78,6 +78,7 @@ import { resumeOrClose } from '../turns/resume-or-close.ts'
 import { retries as retriesOf } from '../turns/retries.ts'
 import { runNames } from '../turns/run-names.ts'
 import { runSpans } from '../turns/run-spans.ts'
+import type { StorageQuotas } from '../turns/storage-quotas.ts'
 import { takeOver } from '../turns/take-over.ts'
 import { takeRun } from '../turns/take-run.ts'
 import { turns as turnsOf } from '../turns/turns.ts'
@@ -110,6 +111,7 @@ type Uses = {
   sharedViews: boolean
   delegate: Delegate
   requireSubscription: RequireSubscription
+  storage: StorageQuotas
   models: Models
   toolsOf: RuntimePorts['toolsOf']
   schemas: Pick<JsonSchemas, 'faultOf' | 'textMisfitOf'>
@@ -266,6 +268,7 @@ export const chatPart = (uses: Uses) => {
     findAgents,
     delegate,
     requireSubscription,
+    storage: uses.storage,
     retries,
     warmAgents,
     toolsOf,
@@ -392,6 +395,7 @@ export const chatPart = (uses: Uses) => {
           schemaFault: uses.schemas.faultOf,
           delegate,
           requireSubscription,
+          storage: uses.storage,
           waitForPosition,
         }),
         approvalRoutes({

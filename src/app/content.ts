@@ -27,6 +27,7 @@ import type { Vault } from '../security/vault.ts'
 import { contentGeneration } from '../tools/request-content.ts'
 import { eraseContents } from '../turns/erase-contents.ts'
 import type { RequireSubscription } from '../turns/require-subscription.ts'
+import type { StorageQuotas } from '../turns/storage-quotas.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 
@@ -40,6 +41,7 @@ type Uses = {
   changes: Projector['changes']
   delegate: Delegate
   requireSubscription: RequireSubscription
+  storage: StorageQuotas
   waitForPosition: WaitForPosition
   /** The last position of the log. */
   head(): Promise<Position>
@@ -90,6 +92,7 @@ export const contentPart = (uses: Uses) => {
     changes: uses.changes,
     provider,
     blobs,
+    storage: uses.storage,
     vault,
     startContent: commands.startContent,
     finishContent: commands.finishContent,
@@ -133,6 +136,7 @@ export const contentPart = (uses: Uses) => {
         retryContent: commands.retryContent,
         delegate: uses.delegate,
         requireSubscription: uses.requireSubscription,
+        storage: uses.storage,
         waitForPosition: uses.waitForPosition,
         linksOf,
       }),

@@ -30,6 +30,7 @@ import type { Delegate } from '../security/delegate.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { openSpool } from '../security/spool.ts'
 import { fileKey } from '../support/ids.ts'
+import type { StorageQuotas } from '../turns/storage-quotas.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 
@@ -47,6 +48,7 @@ type Uses = {
   >
   views: Pick<AllViews, 'datastores' | 'uploads'>
   delegate: Delegate
+  storage: StorageQuotas
   blobs: SealedBlobs
   waitForPosition: WaitForPosition
   head(): Promise<Position>
@@ -102,6 +104,7 @@ export const knowledgePart = async (uses: Uses) => {
     findUploads: files,
     blobs,
     reader: documentReader(),
+    storage: uses.storage,
     threads,
     followUpload,
     clearDatastore: commands.clearDatastore,
@@ -138,7 +141,12 @@ export const knowledgePart = async (uses: Uses) => {
     search,
     uploadAndIndex: upload,
     /** For files that come over sockets. */
-    socketUpload: socketUpload({ uploadAndIndex: upload, getUpload: oneUpload, delegate }),
+    socketUpload: socketUpload({
+      uploadAndIndex: upload,
+      getUpload: oneUpload,
+      storage: uses.storage,
+      delegate,
+    }),
     /** Under /api/external. */
     routes: [
       ragDatastoreRoutes({
@@ -159,6 +167,7 @@ export const knowledgePart = async (uses: Uses) => {
       ragSearchRoutes({ getDatastore: oneDatastore, knowledge: search }),
       ragUploadRoutes({
         uploadAndIndex: upload,
+        storage: uses.storage,
         listUploads: listUploads({ uploads, datastores }),
         getUpload: oneUpload,
         spool,

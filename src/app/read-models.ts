@@ -19,6 +19,7 @@ import { organizations } from '../../projections/organizations.ts'
 import { platformTransparency } from '../../projections/platform-transparency.ts'
 import { runs } from '../../projections/runs.ts'
 import { sessions } from '../../projections/sessions.ts'
+import { storage } from '../../projections/storage.ts'
 import { transparency } from '../../projections/transparency.ts'
 import { unreadableEvents } from '../../projections/unreadable-events.ts'
 import { uploads } from '../../projections/uploads.ts'
@@ -89,6 +90,7 @@ export const viewsOf = async (views: Views) => {
     organizations: await of(organizations),
     runs: await of(runs),
     sessions: await of(sessions),
+    storage: await of(storage),
     unreadableEvents: await of(unreadableEvents),
     uploads: await of(uploads),
     users: await of(users),

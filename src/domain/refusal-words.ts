@@ -21,6 +21,8 @@ export const refusalWords = {
   invalid_content: 'A file of the message cannot be read',
   reserved_name: 'A property of the JSON has a reserved name',
   payload_too_large: 'The request body is larger than 10 MB',
+  storage_quota_exceeded:
+    'The organization has used up its storage: erase something, or change the plan',
   unsupported_media_type: 'The body must be JSON: send Content-Type: application/json',
   not_acceptable: 'None of the media types in Accept can be answered with',
   delegation_not_allowed: 'The API key may not act on behalf of this user',

@@ -33,6 +33,9 @@ export type Facts = {
   creditBalance?: number
   effectiveBalance?: number
   canUseApi?: boolean
+  /** What is stored for the organization, and how much may be. */
+  storedBytes?: number
+  quotaBytes?: number
   existingDatastoreId?: string
   /** The agents that prevent it. */
   agents?: readonly { agentId: string; name: string }[]

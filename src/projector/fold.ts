@@ -3,6 +3,7 @@ import {
   type EventProjection,
   type LogProjection,
   projected,
+  type Totals,
 } from '../../projections/projection.ts'
 import type { RecordedEvent } from '../ports/event-store.ts'
 import type { Document, DocumentChange, Scalar } from '../ports/views.ts'
@@ -58,6 +59,20 @@ const marked = (document: Document | undefined): Document | undefined =>
  */
 type Folding = { before: Document | undefined; now: Document | undefined; cleared: boolean }
 
+/** Brings the totals to what the other documents come to. */
+const addUp = (
+  { isTotal, idOf, moved }: Totals<Document>,
+  views: ReadonlyMap<string, Folding>,
+  totalOf: (id: string) => Folding,
+): void => {
+  for (const [id, { before, now }] of [...views]) {
+    const view = now ?? before
+    if (!view || now === before || isTotal(id)) continue
+    const total = totalOf(idOf(view))
+    total.now = moved(total.now, before, now)
+  }
+}
+
 /** When a handler throws, this is the outcome of the `done` steps before that event. */
 const foldedOneByOne = (
   projection: EventProjection,
@@ -76,6 +91,7 @@ const foldedOneByOne = (
   }
   const fold = ({ event, incomplete, marks }: RoutedEvent, id: string) => {
     const view = viewOf(id)
+    if (projection.totals?.isTotal(id)) return
     if (!marks) view.now = projected(projection, view.now, event, id)
     if (incomplete) view.now = marked(view.now)
   }
@@ -108,6 +124,7 @@ const foldedOneByOne = (
     }
     done++
   }
+  if (projection.totals) addUp(projection.totals, views, viewOf)
   const changes: DocumentChange[] = []
   // forEach allocates nothing.
   views.forEach(({ before, now, cleared }, id) => {

@@ -2,9 +2,10 @@ import type { Observable } from 'rxjs'
 import type { FinishContentCommand } from '../../commands/finish-content.ts'
 import type { StartContentCommand, Taken } from '../../commands/start-content.ts'
 import type { ContentView } from '../../projections/contents.ts'
+import { findPages } from '../../queries/find-pages.ts'
 import type { ContentEvent } from '../domain/content/events.ts'
 import { reservationOf } from '../domain/content/reservation.ts'
-import { Refusal } from '../domain/refusal.ts'
+import { Refusal, refusal } from '../domain/refusal.ts'
 import { BlobTooLarge } from '../ports/blobs.ts'
 import { type Call, systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -22,18 +23,23 @@ import type { DocumentChange, View } from '../ports/views.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Vault } from '../security/vault.ts'
 import { sinceStored, stopwatch } from '../support/stopwatch.ts'
+import type { StorageQuotas } from '../turns/storage-quotas.ts'
 import { withLease } from './with-lease.ts'
 import { workers } from './workers.ts'
 
 /** Files larger than this are not stored. */
 const mostBytes = 256 * 1024 * 1024
 const failureAfterMs = 10 * 60_000
+/** How many items are generated at once: most of the time they wait for the provider. */
+const mostGenerated = 32
+const mostOfOrganization = 8
 
 type Uses = {
   contents: View<ContentView>
   changes: Observable<readonly { view: string; changes: readonly DocumentChange[] }[]>
   provider: ContentProvider
   blobs: SealedBlobs
+  storage: Pick<StorageQuotas, 'isFull'>
   vault: Vault
   startContent: StartContentCommand
   finishContent: FinishContentCommand
@@ -140,6 +146,8 @@ export const generateContent = (uses: Uses) => {
     if (input === undefined) throw new ProviderFault(erased)
     const asked = { contentType: view.requested, input: JSON.parse(input) }
     const prediction = await over(view, taken, asked, elapsed)
+    if (await uses.storage.isFull(view.organization_id, taken.payerId))
+      throw refusal('storage_quota_exceeded')
     const { hash, size, mediaType } = await patiently(view.id, elapsed, async () => {
       const { bytes, mediaType } = await provider.output(prediction, asked)
       return { ...(await filesOf(view).put(bytes, maxBytes)), mediaType }
@@ -200,7 +208,8 @@ export const generateContent = (uses: Uses) => {
     work: generate,
     log,
     requestOf: uses.requestOf,
-    most: 8,
+    most: mostGenerated,
+    mostOfOne: mostOfOrganization,
     what: 'content generation',
   })
   const watching = uses.changes.subscribe((batch) => {
@@ -222,8 +231,8 @@ export const generateContent = (uses: Uses) => {
      * periodically.
      */
     async sweep(): Promise<void> {
-      const { items } = await contents.find({ index: 'open', equals: [true], limit: 1_000 })
-      for (const { organization_id, id } of items) pool.add(organization_id, id)
+      for await (const items of findPages(contents, { index: 'open', equals: [true] }))
+        for (const { organization_id, id } of items) pool.add(organization_id, id)
     },
     async stop(): Promise<void> {
       watching.unsubscribe()

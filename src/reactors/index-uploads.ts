@@ -2,8 +2,10 @@ import type { ClearDatastoreCommands } from '../../commands/clear-datastore.ts'
 import type { FollowUploadCommands } from '../../commands/follow-upload.ts'
 import type { DataStoreView } from '../../projections/datastores.ts'
 import type { UploadView } from '../../projections/uploads.ts'
+import { findPages } from '../../queries/find-pages.ts'
 import type { FindUploads } from '../../queries/find-uploads.ts'
 import { latest, type Position } from '../domain/event.ts'
+import { refusalWords } from '../domain/refusal-words.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
@@ -13,6 +15,7 @@ import { type DocumentReader, ReaderClosed } from '../rag/document-reader.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { datastoreKey, SealBroken } from '../security/vault.ts'
 import { sinceStored } from '../support/stopwatch.ts'
+import type { StorageQuotas } from '../turns/storage-quotas.ts'
 import { withLease } from './with-lease.ts'
 import { workers } from './workers.ts'
 
@@ -26,6 +29,7 @@ type Uses = {
   findUploads: FindUploads
   blobs: SealedBlobs
   reader: DocumentReader
+  storage: Pick<StorageQuotas, 'isFull'>
   /** How many documents are read at once. */
   threads: number
   followUpload: FollowUploadCommands
@@ -103,7 +107,16 @@ export const indexUploads = (uses: Uses) => {
       await followUpload.fail(one, read.failed, call)
       return
     }
-    const made = { chunks: read.count, chunksBlob: await blobsOf(view).nameOf(read.hash) }
+    const { uploaded_by: userId } = view
+    if (userId !== undefined && (await uses.storage.isFull(view.organization_id, userId))) {
+      await followUpload.fail(one, refusalWords.storage_quota_exceeded, call)
+      return
+    }
+    const made = {
+      chunks: read.count,
+      chunksBlob: await blobsOf(view).nameOf(read.hash),
+      chunksBytes: read.lines.reduce((sum, { length }) => sum + length, 0),
+    }
     const { events } = await followUpload.index(one, made, call)
     if (events.length === 0) return
     await blobsOf(view).put(each(read.lines))
@@ -172,8 +185,8 @@ export const indexUploads = (uses: Uses) => {
   }
 
   const sweep = async (): Promise<void> => {
-    const { items } = await uploads.find({ index: 'open', equals: [true], limit: most })
-    for (const { organization_id, upload_id } of items) pool.add(organization_id, upload_id)
+    for await (const items of findPages(uploads, { index: 'open', equals: [true] }))
+      for (const { organization_id, upload_id } of items) pool.add(organization_id, upload_id)
     const deleted = await datastores.find({ index: 'deleting', equals: [true], limit: most })
     for (const { organization_id, datastore_id } of deleted.items)
       await clear(organization_id, datastore_id)
@@ -193,8 +206,8 @@ export const indexUploads = (uses: Uses) => {
     sweep,
     /** The same at the start, when all work in progress is that of a process that has died. */
     async recover(): Promise<void> {
-      const { items } = await uploads.find({ index: 'open', equals: [true], limit: most })
-      for (const { upload_id } of items) interrupted.add(upload_id)
+      for await (const items of findPages(uploads, { index: 'open', equals: [true] }))
+        for (const { upload_id } of items) interrupted.add(upload_id)
       await sweep()
     },
     async stop(): Promise<void> {

@@ -15,6 +15,7 @@ import { type ArrivedPart, type ReceiveParts, withFiles } from './receive-parts.
 import type { RequireSubscription } from './require-subscription.ts'
 import { type Attempt, hasFailed, type RequestContent, type Retries } from './retries.ts'
 import type { SaidBefore, SentPart } from './sent-parts.ts'
+import type { StorageQuotas } from './storage-quotas.ts'
 import { requireTaken } from './taken-parts.ts'
 import { requireShortTexts } from './text-bounds.ts'
 import type { LiveTurn, ToolAnswer, TurnRequest } from './turn.ts'
@@ -27,6 +28,7 @@ export type BeginTurnUses = {
   findAgents: FindAgents
   delegate: Delegate
   requireSubscription: RequireSubscription
+  storage: Pick<StorageQuotas, 'require'>
   retries: Retries
   warmAgents: WarmAgents
   toolsOf: RuntimePorts['toolsOf']
@@ -137,6 +139,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
       onRepeated?.()
       return before
     }
+    await uses.storage.require(access)
     const failed = retry?.failed
     const messageId = failed?.messageId ?? idFor(clock, call, 'message')
     const found = findAgents(access.organizationId)

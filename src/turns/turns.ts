@@ -276,7 +276,8 @@ export const turns = (uses: Uses) => {
           throw refusal('service_unavailable')
         })
       const owner = await uses.sessionOwner(about)
-      if (owner) turn().begun = { ...owner, position: START, elapsed: stopwatch(clock, elapsedOf(run)) }
+      if (owner)
+        turn().begun = { ...owner, position: START, elapsed: stopwatch(clock, elapsedOf(run)) }
       turn().queued = place.isQueued()
       resuming.control.started.resolve(turn())
       taking.resolve()

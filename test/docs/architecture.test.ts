@@ -108,11 +108,11 @@ t.test('the example of CONTRIBUTING.md is traced from its route to its tests', a
   t.strictSame(found, {
     route: 'src/http/routes/contents.ts',
     commands: ['commands/retry-content.ts'],
-    queries: [],
-    work: [],
+    queries: ['queries/find-storage.ts'],
+    work: ['src/turns/storage-quotas.ts'],
     deciders: ['src/domain/account/account.ts', 'src/domain/content/content.ts'],
     events: ['src/domain/account/events.ts', 'src/domain/content/events.ts'],
-    views: ['projections/accounts.ts', 'projections/contents.ts'],
+    views: ['projections/accounts.ts', 'projections/contents.ts', 'projections/storage.ts'],
     reactors: [
       'src/reactors/close-orphans.ts',
       'src/reactors/generate-content.ts',

@@ -30,6 +30,7 @@ t.test(
       'event_index',
       'forks',
       'platform_transparency',
+      'storage',
       'transparency',
       'unreadable_events',
       'users',

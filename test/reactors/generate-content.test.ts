@@ -267,3 +267,14 @@ t.test('a life that is over leaves the work to the next one', async (t) => {
   t.match(await after.over(id), { status: 'completed' })
   t.equal(provider.count('file'), 1)
 })
+
+t.test('an organization whose generations hang keeps nobody else from theirs', async (t) => {
+  const { provider, draw, when, server } = await studio(t)
+  provider.next(...Array.from({ length: 8 }, () => ({ held: true })))
+  const hanging: string[] = []
+  for (let n = 0; n < 10; n++) hanging.push(await draw(`Draw a picture of fox ${n}`))
+  for (const id of hanging.slice(0, 8)) await when(id, 'processing')
+  const other = await hired(await server.platform.organization())
+  t.match(await other.over(await other.draw()), { status: 'completed' })
+  t.equal(provider.made.length, 9, 'eight of the one, and one of the other')
+})

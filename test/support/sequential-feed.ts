@@ -40,9 +40,18 @@ const ofEvents = (projection: EventProjection, log: readonly RecordedEvent[]) =>
         if (paths.every((path, n) => at(document, path) === clear.equals[n])) documents.delete(id)
       }
     for (const id of [projection.id(event)].flat()) {
-      const document = projected(projection, documents.get(id), event, id)
+      const { totals } = projection
+      if (totals?.isTotal(id)) continue
+      const before = documents.get(id)
+      const document = projected(projection, before, event, id)
       if (document) documents.set(id, document)
       else documents.delete(id)
+      const view = document ?? before
+      if (!totals || !view || document === before) continue
+      const total = totals.idOf(view)
+      const moved = totals.moved(documents.get(total), before, document)
+      if (moved) documents.set(total, moved)
+      else documents.delete(total)
     }
   }
   return documents

@@ -43,6 +43,7 @@ t.test('what is asked for in a session that is erased is not made', async (t) =>
     ...all,
     contents,
     provider,
+    storage: { isFull: async () => false },
     requestOf,
     node: 'node-1',
     log: silent,

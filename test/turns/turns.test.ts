@@ -285,7 +285,10 @@ for (const [what, code, script] of [
 
 t.test('a message whose events nobody could read: nothing is stored or held', async (t) => {
   const { turns, read, events } = await taken(t)
-  const turn = turns.send(requestOf({ agent: agentNamed('half \ud800') }), { keep: false, runsAtOnce: 20 })
+  const turn = turns.send(requestOf({ agent: agentNamed('half \ud800') }), {
+    keep: false,
+    runsAtOnce: 20,
+  })
   await t.rejects(turn.started, { name: 'EventMisfit', path: 'data.agent' })
   t.match(await turn.outcome, { status: 'failed', refusal: { code: 'internal_error' } })
   const stored = (await gathered(events.history(START))).map(({ type }) => type)

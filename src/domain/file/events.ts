@@ -19,11 +19,20 @@ export const fileEvents = {
   UploadRequeued: identity,
   UploadProcessingStarted: identity,
   /** The document is read. `chunksBlob` is the blob that will hold its chunks, for searching. */
-  UploadIndexingStarted: identity.extend({ chunks: count, chunksBlob: text }),
+  UploadIndexingStarted: identity.extend({
+    chunks: count,
+    chunksBlob: text,
+    chunksBytes: count.optional(),
+  }),
   /** The chunks are stored and can be searched. */
   UploadCompleted: identity,
   /** Embeddings of its chunks, made by `model`; `vectorsBlob` is the blob that will hold them. */
-  UploadEmbedded: identity.extend({ model: text, dimensions: count, vectorsBlob: text }),
+  UploadEmbedded: identity.extend({
+    model: text,
+    dimensions: count,
+    vectorsBlob: text,
+    vectorsBytes: count.optional(),
+  }),
   UploadFailed: identity.extend({ reason: text }),
   /** No longer visible; its blobs are removed next. `completed`: it could be searched. */
   UploadRemoved: identity.extend({

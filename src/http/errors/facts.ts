@@ -45,6 +45,8 @@ const written: Record<Said, (facts: Facts) => Body> = {
   creditBalance: ({ creditBalance }) => ({ credit_balance: creditBalance }),
   effectiveBalance: ({ effectiveBalance }) => ({ effective_balance: effectiveBalance }),
   canUseApi: ({ canUseApi }) => ({ can_use_api: canUseApi }),
+  storedBytes: ({ storedBytes }) => ({ stored_bytes: storedBytes }),
+  quotaBytes: ({ quotaBytes }) => ({ quota_bytes: quotaBytes }),
   existingDatastoreId: ({ existingDatastoreId }) => ({
     existing_datastore_id: existingDatastoreId,
   }),

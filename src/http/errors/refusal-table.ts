@@ -37,6 +37,7 @@ export const refusalTable = {
   invalid_content: { status: 400, shape: 'route', type: invalid },
   reserved_name: { status: 400, shape: 'route', type: invalid },
   payload_too_large: { status: 413, shape: 'route', type: invalid },
+  storage_quota_exceeded: { status: 413, shape: 'route', type: invalid },
   unsupported_media_type: { status: 415, shape: 'route', type: invalid },
   not_acceptable: { status: 406, shape: 'route', type: invalid },
   delegation_not_allowed: { status: 403, shape: 'error', type: 'permission_error' },

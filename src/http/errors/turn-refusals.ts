@@ -7,6 +7,7 @@ export const agentTurnRefusals = [
   'unsupported_content',
   'invalid_content',
   'payload_too_large',
+  'storage_quota_exceeded',
   'unsupported_media_type',
   'user_not_found',
   'delegation_not_allowed',

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { creditUnit } from '../../domain/account/account.ts'
 import type { FindBalance } from '../../turns/require-subscription.ts'
+import type { StorageQuotas } from '../../turns/storage-quotas.ts'
 import { ceilingOf } from '../checks/admission.ts'
 import { refusals } from '../errors/responses.ts'
 import { id } from '../wire/fields.ts'
@@ -16,11 +17,16 @@ const account = z.object({
   }),
   credit_balance: z.number(),
   effective_balance: z.number().describe('Less what open runs hold back'),
+  storage: z
+    .object({ used_bytes: z.int(), quota_bytes: z.int() })
+    .describe('Files and texts of the organization'),
 })
+
+type Uses = { findBalance: FindBalance; storage: Pick<StorageQuotas, 'of'> }
 
 /** GET /api/external/account (docs/contract/requests.md#the-account). */
 export const accountRoutes =
-  ({ findBalance }: { findBalance: FindBalance }): FastifyPluginAsyncZod =>
+  ({ findBalance, storage }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     http.get(
       '/account',
@@ -35,6 +41,7 @@ export const accountRoutes =
       async ({ access }) => {
         const { userId, plan, limits } = access
         const found = userId === null ? undefined : await findBalance(userId)
+        const { used, quota } = await storage.of(access)
         const { requestsPerMinute = 0, requestsAtOnce = 0 } = ceilingOf(access) ?? {}
         return {
           user_id: userId,
@@ -46,6 +53,7 @@ export const accountRoutes =
           },
           credit_balance: (found?.balance ?? 0) / creditUnit,
           effective_balance: (found?.effective ?? 0) / creditUnit,
+          storage: { used_bytes: used, quota_bytes: quota },
         }
       },
     )

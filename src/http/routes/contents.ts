@@ -7,6 +7,7 @@ import type { ListContents } from '../../../queries/list-contents.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import type { RequireSubscription } from '../../turns/require-subscription.ts'
+import type { StorageQuotas } from '../../turns/storage-quotas.ts'
 import { refusals } from '../errors/responses.ts'
 import { integer, page, pathId } from '../wire/fields.ts'
 import type { FileLinks } from '../wire/file-links.ts'
@@ -17,6 +18,7 @@ type Uses = {
   retryContent: RetryContentCommand
   delegate: Delegate
   requireSubscription: RequireSubscription
+  storage: Pick<StorageQuotas, 'require'>
   waitForPosition: WaitForPosition
   linksOf: FileLinks
 }
@@ -152,6 +154,7 @@ export const contentRoutes =
               'no_subscription',
               'invalid_plan',
               'insufficient_credits',
+              'storage_quota_exceeded',
               'user_not_found',
               'delegation_not_allowed',
               'idempotency_key_reused',
@@ -162,6 +165,7 @@ export const contentRoutes =
       async (request) => {
         const { call, viewer } = await delegate(request, request.query.on_behalf_of)
         const payerId = await requireSubscription(request.access)
+        await uses.storage.require(request.access)
         const contentId = request.params.content_id
         const queued = await retryContent({ contentId, viewer, payerId }, call)
         await waitForPosition(queued.position)

@@ -1,9 +1,11 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import type { ArrivedFile } from '../../../commands/upload-files.ts'
 import type { GetUpload } from '../../../queries/get-upload.ts'
 import type { ListUploads } from '../../../queries/list-uploads.ts'
 import type { UploadAndIndex } from '../../reactors/upload-and-index.ts'
 import type { Spool } from '../../security/spool.ts'
+import type { StorageQuotas } from '../../turns/storage-quotas.ts'
 import { refusals } from '../errors/responses.ts'
 import { decodedFiles } from '../wire/base64-files.ts'
 import { integer, orAbsent, pathId } from '../wire/fields.ts'
@@ -13,6 +15,7 @@ import { multipartFiles } from '../wire/multipart-files.ts'
 type Uses = {
   /** Resolves when the views show the uploads, which are indexed afterwards. */
   uploadAndIndex: UploadAndIndex
+  storage: Pick<StorageQuotas, 'require'>
   listUploads: ListUploads
   getUpload: GetUpload
   /** Where the files of forms are stored until the request is answered. */
@@ -21,6 +24,8 @@ type Uses = {
 
 /** One 10 MB file in base64 fits. */
 const bodyLimit = 14 * 1024 * 1024
+
+const sizeOf = (files: readonly ArrivedFile[]) => files.reduce((sum, { size }) => sum + size, 0)
 
 const upload = z.object({
   datastore_id: datastoreId,
@@ -75,18 +80,20 @@ export const ragUploadRoutes =
               'file_too_large',
               'invalid_base64',
               'datastore_not_found',
+              'storage_quota_exceeded',
               'idempotency_key_reused',
             ),
           },
         },
       },
-      async ({ body, call, spooled }) => {
+      async ({ access, body, call, spooled }) => {
         const { datastore_id } = body
         const sent = body.files.map(({ content_type, ...file }) => ({
           ...file,
           contentType: content_type,
         }))
         const files = spooled ?? decodedFiles(sent)
+        await uses.storage.require(access, sizeOf(files))
         const taken = await uploadAndIndex({ datastoreId: datastore_id, files }, call)
         const { length } = taken.uploads
         return {

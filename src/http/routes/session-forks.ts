@@ -8,6 +8,7 @@ import type { AskedBefore, FindAskedBefore } from '../../turns/asked-before.ts'
 import type { BeginTurn, TurnAsked } from '../../turns/begin-turn.ts'
 import type { ForkSessions } from '../../turns/fork-sessions.ts'
 import type { RequireSubscription } from '../../turns/require-subscription.ts'
+import type { StorageQuotas } from '../../turns/storage-quotas.ts'
 import { repetitionOf } from '../checks/attempt.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
@@ -25,6 +26,7 @@ type Uses = {
   schemaFault: JsonSchemas['faultOf']
   delegate: Delegate
   requireSubscription: RequireSubscription
+  storage: Pick<StorageQuotas, 'require'>
   waitForPosition: WaitForPosition
 }
 
@@ -96,6 +98,7 @@ export const sessionForkRoutes =
               'no_subscription',
               'invalid_plan',
               'insufficient_credits',
+              'storage_quota_exceeded',
               'idempotency_key_reused',
             ),
           },
@@ -105,6 +108,7 @@ export const sessionForkRoutes =
         const { after, session_id, on_behalf_of } = request.body ?? {}
         const { call, viewer } = await delegate(request, on_behalf_of)
         await requireSubscription(request.access)
+        await uses.storage.require(request.access)
         const forked = await forkSessions.fork(
           {
             viewer,

@@ -3,6 +3,7 @@ import type { GetUpload } from '../../../queries/get-upload.ts'
 import { Refusal, refusal } from '../../domain/refusal.ts'
 import type { UploadAndIndex } from '../../reactors/upload-and-index.ts'
 import type { Delegate } from '../../security/delegate.ts'
+import type { StorageQuotas } from '../../turns/storage-quotas.ts'
 import { decodedFiles } from '../wire/base64-files.ts'
 import { filename } from '../wire/knowledge.ts'
 import type { Upload } from './answers.ts'
@@ -11,6 +12,7 @@ type Uses = {
   /** Resolves when the views show the upload, which is indexed afterwards. */
   uploadAndIndex: UploadAndIndex
   getUpload: GetUpload
+  storage: Pick<StorageQuotas, 'require'>
   delegate: Delegate
 }
 
@@ -20,7 +22,7 @@ const mostLooks = 3_000
 
 /** Uploads a file that was sent over a socket, by the rules of POST /rag/upload. */
 export const socketUpload =
-  ({ uploadAndIndex, getUpload, delegate }: Uses): Upload =>
+  ({ uploadAndIndex, getUpload, storage, delegate }: Uses): Upload =>
   async (asker, { datastoreId, onBehalfOf, ...sent }) => {
     const name = filename.safeParse(sent.filename)
     if (!name.success)
@@ -30,6 +32,7 @@ export const socketUpload =
       })
     const files = decodedFiles([{ ...sent, filename: name.data }])
     const { call } = await delegate(asker, onBehalfOf)
+    await storage.require(asker.access, files[0]?.size)
     const { uploads } = await uploadAndIndex({ datastoreId, files }, call)
     const [upload] = uploads
 

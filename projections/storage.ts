@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import type { EventTable } from '../src/domain/aggregate.ts'
+import { contentEvents } from '../src/domain/content/events.ts'
+import { credentialEvents } from '../src/domain/credential/events.ts'
+import type { Seen } from '../src/domain/event.ts'
+import { fileEvents } from '../src/domain/file/events.ts'
+import { memoryEvents } from '../src/domain/memory/events.ts'
+import { type SealedPlaces, sealedPlaces } from '../src/domain/sealed-places.ts'
+import { sessionEvents } from '../src/domain/session/events.ts'
+import { count, text } from './fields.ts'
+import { idIn, type Projection } from './projection.ts'
+
+/**
+ * Bytes that are stored for a session, a generated item, an upload, a memory or a credential; or, as
+ * the total of an organization, for all of them. Sealed texts count as they are stored, in base64.
+ */
+const storageView = z.object({
+  organization_id: text,
+  bytes: count,
+  /** Of `bytes`, those of the present chunks and vectors of an upload, which replace earlier ones. */
+  chunks: count.optional(),
+  vectors: count.optional(),
+})
+export type StorageView = z.infer<typeof storageView>
+
+const events = {
+  ...sessionEvents,
+  ...contentEvents,
+  ...fileEvents,
+  ...memoryEvents,
+  ...credentialEvents,
+}
+type Event = Seen<typeof events>
+
+const prefix = 'total/'
+
+/** The document with the total of an organization. */
+export const storageTotalId = (organizationId: string): string => `${prefix}${organizationId}`
+
+/** What an event's data belong to, and go with. */
+const partOf = ({ type, stream, metadata, data }: Event): string => {
+  const category = stream.slice(0, stream.indexOf('-'))
+  if ('uploadId' in data) return `${category}/${data.uploadId}`
+  if ('memoryId' in data) return `${category}/${data.memoryId}`
+  const part = `${category}/${metadata.organization_id}/${idIn(stream)}`
+  return type.startsWith('Credential') && 'name' in data ? `${part}/${data.name}` : part
+}
+
+const placesByType = new Map<string, SealedPlaces>()
+for (const [type, schema] of Object.entries<z.ZodType>(events)) {
+  const places = sealedPlaces(schema)
+  if (places) placesByType.set(type, places)
+}
+
+const sealedBytes = (value: unknown, places: SealedPlaces): number => {
+  if (typeof value !== 'object' || value === null) return 0
+  if (places === 'here')
+    return 'box' in value && typeof value.box === 'string' ? value.box.length : 0
+  if ('items' in places)
+    return Array.isArray(value)
+      ? value.reduce((sum: number, item) => sum + sealedBytes(item, places.items), 0)
+      : 0
+  let sum = 0
+  for (const [name, inner] of places.fields) sum += sealedBytes(Reflect.get(value, name), inner)
+  return sum
+}
+
+/** Files that an event tells of. */
+const fileBytes = ({ type, data }: Event): number => {
+  switch (type) {
+    case 'UserMessageSent':
+    case 'MessageForked':
+      return (data.parts ?? []).reduce((sum, { bytes }) => sum + bytes, 0)
+    case 'ContentCompleted':
+      return data.size
+    case 'UploadReceived':
+      return data.fileSize
+    default:
+      return 0
+  }
+}
+
+const bytesIn = (event: Event): number => {
+  const places = placesByType.get(event.type)
+  return fileBytes(event) + (places ? sealedBytes(event.data, places) : 0)
+}
+
+const first = (event: Event): StorageView => ({
+  organization_id: event.metadata.organization_id,
+  bytes: bytesIn(event),
+})
+
+const more = (view: StorageView, event: Event): StorageView => {
+  const bytes = bytesIn(event)
+  return bytes === 0 ? view : { ...view, bytes: view.bytes + bytes }
+}
+
+const replaced = (
+  view: StorageView,
+  field: 'chunks' | 'vectors',
+  bytes: number | undefined,
+): StorageView =>
+  bytes === undefined
+    ? view
+    : { ...view, bytes: view.bytes - (view[field] ?? 0) + bytes, [field]: bytes }
+
+const removes = [
+  'SessionErased',
+  'ContentErased',
+  'UploadErased',
+  'MemoryForgotten',
+  'CredentialDeleted',
+] as const satisfies readonly (keyof typeof events)[]
+
+/** Types of events that store something. */
+const storing = Object.keys(events).filter(
+  (type) => placesByType.has(type) || ['ContentCompleted', 'UploadReceived'].includes(type),
+)
+
+/** How much is stored for each organization. */
+export const storage: Projection<StorageView, EventTable> = {
+  name: 'storage',
+  schema: storageView,
+  categories: ['session', 'content', 'file', 'memory', 'credentials'],
+  events,
+  indexes: {},
+  totals: {
+    isTotal: (id) => id.startsWith(prefix),
+    idOf: ({ organization_id }) => storageTotalId(organization_id),
+    moved(total, from, to) {
+      const organization_id = (to ?? from)?.organization_id
+      const bytes = (total?.bytes ?? 0) - (from?.bytes ?? 0) + (to?.bytes ?? 0)
+      return organization_id === undefined || bytes === 0 ? undefined : { organization_id, bytes }
+    },
+  },
+  id: (event) => [partOf(event as Event), storageTotalId(event.metadata.organization_id)],
+  creates: Object.fromEntries(storing.map((type) => [type, first])),
+  changes: {
+    ...Object.fromEntries(storing.map((type) => [type, more])),
+    UploadIndexingStarted: (view, event) =>
+      replaced(view, 'chunks', fileEvents.UploadIndexingStarted.parse(event.data).chunksBytes),
+    UploadEmbedded: (view, event) =>
+      replaced(view, 'vectors', fileEvents.UploadEmbedded.parse(event.data).vectorsBytes),
+  },
+  removes,
+}

@@ -1,0 +1,108 @@
+import t from 'tap'
+import { storage, storageTotalId } from '../../projections/storage.ts'
+import type { EventTable } from '../../src/domain/aggregate.ts'
+import { eventsByCategory } from '../../src/domain/categories.ts'
+import { START } from '../../src/ports/event-store.ts'
+import { folded } from '../../src/projector/fold.ts'
+import { batchRouter } from '../../src/projector/router.ts'
+import { sample } from '../support/events.ts'
+import { batchOf, handlesAll, projecting } from '../support/given.ts'
+import { sessionEvent, sessionStream } from '../support/session-events.ts'
+
+const total = storageTotalId('org-1')
+const session = 'session/org-1/session-1'
+const text = (length: number) => ({ $sealed: 'session:org-1/session-1', box: 'x'.repeat(length) })
+const file = 'file-org-1_f-1'
+const identity = { uploadId: 'u-1', datastoreId: 'd-1' }
+const at = '2026-01-01T00:00:00.000Z'
+
+t.test('texts and files of a session', async (t) => {
+  const seen = projecting(t, storage, sessionStream)
+  const kind = 'image' as const
+  const part = { id: 'p', kind, mediaType: 'image/png', bytes: 500, blob: 'b', at: 0 }
+  const message = { content: text(100), parts: [part, { ...part, name: text(7) }] }
+  const sent = sessionEvent('UserMessageSent', at, message)
+  const calls = [{ id: 'c', name: 'pay', arguments: text(3) }]
+  const answer = sessionEvent('ModelAnswered', at, { text: text(20), calls })
+  const stored = seen(sessionEvent('SessionCreated'), sent, answer)
+  stored.shows({ organization_id: 'org-1', bytes: 1_130 }, session)
+  stored.shows({ bytes: 1_130 }, total)
+  const erased = seen(sent, answer, sessionEvent('SessionErased'))
+  erased.showsNothing(session)
+  erased.showsNothing(total)
+})
+
+t.test('a fork counts in full', async (t) => {
+  const copied = sessionEvent('MessageForked', at, { content: text(100), toolCalls: [] })
+  projecting(t, storage, sessionStream)(copied, copied).shows({ bytes: 200 }, total)
+})
+
+t.test('an upload, its chunks and its vectors, until its blobs are removed', async (t) => {
+  const seen = projecting(t, storage, file)
+  const received = {
+    type: 'UploadReceived',
+    data: { ...identity, filename: 'a.md', fileSize: 50, fileType: 'text/markdown', blob: 'b' },
+  } as const
+  const chunks = (chunksBytes?: number) => ({
+    type: 'UploadIndexingStarted',
+    data: { ...identity, chunks: 2, chunksBlob: 'c', ...(chunksBytes ? { chunksBytes } : {}) },
+  })
+  const vectors = (vectorsBytes: number) => ({
+    type: 'UploadEmbedded',
+    data: { ...identity, model: 'm', dimensions: 3, vectorsBlob: 'v', vectorsBytes },
+  })
+  seen(received, chunks()).shows({ bytes: 50 }, total)
+  seen(received, chunks(30), chunks(30)).shows({ bytes: 80 }, total)
+  seen(received, chunks(30), vectors(9), vectors(4)).shows({ bytes: 84 }, total)
+  const removed = {
+    type: 'UploadRemoved',
+    data: { ...identity, reason: 'deleted', completed: true },
+  }
+  seen(received, removed).shows({ bytes: 50 }, total)
+  seen(received, removed, { type: 'UploadErased', data: identity }).showsNothing(total)
+})
+
+t.test('the total of several batches is that of one', async (t) => {
+  const events = [
+    sessionEvent('UserMessageSent', at, { content: text(100) }),
+    {
+      ...sessionEvent('UserMessageSent', at, { content: text(40) }),
+      stream: 'session-org-1_other',
+    },
+    sessionEvent('AssistantMessageRecorded', at, { content: text(5) }),
+    sessionEvent('SessionErased'),
+  ]
+  const documents = new Map()
+  for (const [n, event] of events.entries()) {
+    const batch = batchOf(sessionStream, [{ ...event, position: n }])
+    const [todo] = batchRouter([storage])(batch, [{ projection: storage, position: START }])
+    for (const { id, document } of folded(storage, todo ?? { steps: [] }, documents).changes)
+      if (document) documents.set(id, document)
+      else documents.delete(id)
+  }
+  t.strictSame(Object.fromEntries(documents), {
+    [total]: { organization_id: 'org-1', bytes: 40 },
+    'session/org-1/other': { organization_id: 'org-1', bytes: 40 },
+  })
+})
+
+t.test('every event that has a sealed text of an organization is counted', async (t) => {
+  const counted = Object.keys({ ...storage.creates, ...storage.changes })
+  for (const category of storage.categories)
+    for (const [type, data] of Object.entries(
+      (eventsByCategory as Record<string, EventTable>)[category] ?? {},
+    ))
+      if (JSON.stringify(sample(type).data).includes('"$sealed"'))
+        t.ok(data && counted.includes(type), type)
+})
+
+t.test('every event it handles was given', async (t) => {
+  for (const category of storage.categories) {
+    const seen = projecting(t, storage, `${category}-org-1_1`)
+    for (const type of Object.keys(
+      (eventsByCategory as Record<string, EventTable>)[category] ?? {},
+    ))
+      seen({ type, data: sample(type).data })
+  }
+  handlesAll(t, storage)
+})
