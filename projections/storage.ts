@@ -8,7 +8,7 @@ import { memoryEvents } from '../src/domain/memory/events.ts'
 import { type SealedPlaces, sealedPlaces } from '../src/domain/sealed-places.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
 import { count, text } from './fields.ts'
-import { idIn, type Projection } from './projection.ts'
+import type { Projection } from './projection.ts'
 
 /**
  * Bytes that are stored for a session, a generated item, an upload, a memory or a credential; or, as
@@ -38,12 +38,10 @@ const prefix = 'total/'
 export const storageTotalId = (organizationId: string): string => `${prefix}${organizationId}`
 
 /** What an event's data belong to, and go with. */
-const partOf = ({ type, stream, metadata, data }: Event): string => {
-  const category = stream.slice(0, stream.indexOf('-'))
-  if ('uploadId' in data) return `${category}/${data.uploadId}`
-  if ('memoryId' in data) return `${category}/${data.memoryId}`
-  const part = `${category}/${metadata.organization_id}/${idIn(stream)}`
-  return type.startsWith('Credential') && 'name' in data ? `${part}/${data.name}` : part
+const partOf = ({ type, stream, data }: Event): string => {
+  if ('uploadId' in data) return `${stream}/${data.uploadId}`
+  if ('memoryId' in data) return `${stream}/${data.memoryId}`
+  return type.startsWith('Credential') && 'name' in data ? `${stream}/${data.name}` : stream
 }
 
 const placesByType = new Map<string, SealedPlaces>()

@@ -65,12 +65,12 @@ const addUp = (
   views: ReadonlyMap<string, Folding>,
   totalOf: (id: string) => Folding,
 ): void => {
-  for (const [id, { before, now }] of [...views]) {
+  views.forEach(({ before, now }, id) => {
     const view = now ?? before
-    if (!view || now === before || isTotal(id)) continue
+    if (!view || now === before || isTotal(id)) return
     const total = totalOf(idOf(view))
     total.now = moved(total.now, before, now)
-  }
+  })
 }
 
 /** When a handler throws, this is the outcome of the `done` steps before that event. */

@@ -10,7 +10,6 @@ import { batchOf, handlesAll, projecting } from '../support/given.ts'
 import { sessionEvent, sessionStream } from '../support/session-events.ts'
 
 const total = storageTotalId('org-1')
-const session = 'session/org-1/session-1'
 const text = (length: number) => ({ $sealed: 'session:org-1/session-1', box: 'x'.repeat(length) })
 const file = 'file-org-1_f-1'
 const identity = { uploadId: 'u-1', datastoreId: 'd-1' }
@@ -25,10 +24,10 @@ t.test('texts and files of a session', async (t) => {
   const calls = [{ id: 'c', name: 'pay', arguments: text(3) }]
   const answer = sessionEvent('ModelAnswered', at, { text: text(20), calls })
   const stored = seen(sessionEvent('SessionCreated'), sent, answer)
-  stored.shows({ organization_id: 'org-1', bytes: 1_130 }, session)
+  stored.shows({ organization_id: 'org-1', bytes: 1_130 }, sessionStream)
   stored.shows({ bytes: 1_130 }, total)
   const erased = seen(sent, answer, sessionEvent('SessionErased'))
-  erased.showsNothing(session)
+  erased.showsNothing(sessionStream)
   erased.showsNothing(total)
 })
 
@@ -82,7 +81,7 @@ t.test('the total of several batches is that of one', async (t) => {
   }
   t.strictSame(Object.fromEntries(documents), {
     [total]: { organization_id: 'org-1', bytes: 40 },
-    'session/org-1/other': { organization_id: 'org-1', bytes: 40 },
+    'session-org-1_other': { organization_id: 'org-1', bytes: 40 },
   })
 })
 
