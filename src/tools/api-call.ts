@@ -8,7 +8,7 @@ import { type Outbound, OutboundRefused } from '../ports/outbound.ts'
 import type { CredentialHeaders, FilledHeaders } from './credential-headers.ts'
 import { textOf } from './response-text.ts'
 import { failed, functionName, said, shown, ToolFault } from './results.ts'
-import { policyOf } from './tool-policy.ts'
+import { definitionOf, policyOf } from './tool-policy.ts'
 import { urlFrom, withQuery } from './url-template.ts'
 import { paymentIn } from './x402.ts'
 
@@ -150,8 +150,14 @@ export const apiCalls = (uses: Uses) => {
       policy: policyOf(config, {
         effect: reads.has(config.method.toUpperCase()) ? 'read' : 'write',
         keyed: config.idempotencyHeader !== undefined,
-        definition: [config.method, config.url, Object.entries(config.headers), config.parameters],
       }),
+      definition: definitionOf([
+        config.method,
+        config.url,
+        Object.entries(config.headers),
+        config.parameters,
+        ...(config.idempotencyHeader ? [config.idempotencyHeader] : []),
+      ]),
       async *run(args, context) {
         yield* await called(config, args, context)
       },

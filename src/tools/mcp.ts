@@ -14,7 +14,7 @@ import { type McpList, mcpLists } from './mcp-lists.ts'
 import { mcpStandings } from './mcp-standings.ts'
 import { resultText } from './mcp-text.ts'
 import { failed, functionName, said, shown, ToolFault } from './results.ts'
-import { policyOf } from './tool-policy.ts'
+import { definitionOf, policyOf } from './tool-policy.ts'
 
 type Uses = {
   outbound: Outbound
@@ -92,8 +92,8 @@ export const mcpTools = (uses: Uses) => {
         spec: { name: shownAs, description, parameters },
         policy: policyOf(careOf(server, name), {
           effect: repeatable ? 'read' : 'write',
-          definition: [server.url, Object.entries(server.headers), name],
         }),
+        definition: definitionOf([server.url, Object.entries(server.headers), name]),
         run: (args, context) => called(server, name, args, context),
       }),
     )

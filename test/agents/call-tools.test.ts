@@ -1,7 +1,8 @@
 import { lastValueFrom, of, toArray } from 'rxjs'
 import t from 'tap'
 import { agentRuntime } from '../../src/agents/agent-runtime.ts'
-import { errorPrefix } from '../../src/agents/tool.ts'
+import { type Journal, noJournal, type RecordedApproval } from '../../src/agents/journal.ts'
+import { errorPrefix, type Tool } from '../../src/agents/tool.ts'
 import { agentNamed, hostOf, scripted, toolNamed, turnOf } from '../support/agents.ts'
 import { calls, endOf, says, staged, tokensOf } from '../support/scene.ts'
 
@@ -104,4 +105,42 @@ t.test('tools', async (t) => {
     const events = await lastValueFrom(run(turnOf(agentNamed('Solo'), 'Hi')).pipe(toArray()))
     t.equal(endOf(events).text, '1')
   })
+})
+
+t.test('a call that was approved and begun is made again as it was approved only', async (t) => {
+  const made: string[] = []
+  const look: Tool = {
+    ...toolNamed('look', async () => {
+      made.push('look')
+      return { ok: true, content: 'seen' }
+    }),
+    definition: () => 'now',
+  }
+  const approved = (definition: string): RecordedApproval => ({
+    approvalId: 'approval-1',
+    status: 'approved',
+    definition,
+    approver: 'user',
+    expiresAt: '2026-01-02T00:00:00.000Z',
+    told: false,
+  })
+  const toldAfter = async (definition: string) => {
+    const models = scripted(({ messages }) =>
+      messages.at(-1)?.role === 'tool'
+        ? says(messages.at(-1)?.content ?? '')
+        : calls(['look', '{}']),
+    )
+    const journal: Journal = {
+      ...noJournal,
+      toolAt: () => ({ effect: 'read' }),
+      approvalAt: () => approved(definition),
+    }
+    const run = agentRuntime({ ...hostOf({ models }), toolsOf: () => [look] })
+    const turn = { ...turnOf(agentNamed('Solo'), 'Hi'), journal }
+    return endOf(await lastValueFrom(run(turn).pipe(toArray()))).text
+  }
+  t.match(await toldAfter('then'), /it is not known whether this was done/)
+  t.strictSame(made, [])
+  t.equal(await toldAfter('now'), 'seen')
+  t.strictSame(made, ['look'])
 })

@@ -91,23 +91,26 @@ t.test('what is not said of a call follows from its method', async (t) => {
     effect: 'write',
     keyed: false,
     onUnknown: 'ask',
-    approval: { approver: 'admin', ttlSeconds: 60, definition: String },
+    approval: { approver: 'admin', ttlSeconds: 60 },
   })
   t.match(tool({ requiresApproval: true, idempotencyHeader: 'x-key' }).policy, {
     ...usual,
     effect: 'read',
     keyed: true,
-    approval: { approver: 'user', ttlSeconds: 86_400, definition: String },
+    approval: { approver: 'user', ttlSeconds: 86_400 },
   })
   t.notOk(tool({ requiresApproval: false, approver: 'admin' }).policy?.approval)
   const definition = (more: Partial<ApiCallConfig>) =>
-    tool({ requiresApproval: true, ...more }).policy?.approval?.definition
+    tool({ requiresApproval: true, ...more }).definition?.()
+  t.match(definition({}), /^[\da-f]{64}$/)
   t.equal(definition({ description: 'a' }), definition({ description: 'b', approvalTtl: 9 }))
+  t.equal(definition({}), definition({ requiresApproval: false }))
   for (const more of [
     { method: 'POST' },
     { url: 'https://other.example/' },
     { headers: { a: 'b' } },
     { parameters: { type: 'object' } },
+    { idempotencyHeader: 'x-key' },
   ])
     t.not(definition(more), definition({}), JSON.stringify(more))
 })

@@ -90,7 +90,7 @@ t.test('what a server says of its tools, what is said of it, and what of one too
     whoami: { ...usual, effect: 'read' },
     breaks: { ...usual, effect: 'write' },
   })
-  const approval = { approver: 'admin', ttlSeconds: 86_400, definition: String }
+  const approval = { approver: 'admin', ttlSeconds: 86_400 }
   const own = { add: { requiresApproval: false }, breaks: { onUnknown: 'ask', approvalTtl: 60 } }
   t.match(await policies({ requiresApproval: true, approver: 'admin', tools: own }), {
     add: { ...usual, effect: 'read', approval: undefined },
