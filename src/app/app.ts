@@ -3,6 +3,7 @@ import type { ModelsConfig } from '../adapters/models/registry.ts'
 import type { Config } from '../config.ts'
 import { appendTimes } from '../event-sourcing/append-times.ts'
 import { askedBy } from '../event-sourcing/asked-by.ts'
+import { consentedHosts } from '../event-sourcing/consented-hosts.ts'
 import { workMetrics } from '../http/server/work-metrics.ts'
 import { keepAliveMs as silenceMs } from '../http/streams/sse.ts'
 import type { SocketTimes } from '../http/ws/connection.ts'
@@ -183,6 +184,7 @@ export const app = (config: Config, options: Options) =>
     )
     work.queue('uploads', knowledge.queued)
     work.queue('contents', content.queued)
+    const hostsOf = consentedHosts(events.read)
     const schemas = opened.use(jsonSchemas())
     const { toolsOf, mcp, addressFault } = opened.use(
       await openTools({
@@ -190,6 +192,7 @@ export const app = (config: Config, options: Options) =>
         remember: commands.remember,
         views,
         open,
+        hostsOf,
         misfitOf: schemas.misfitOf,
         clock,
         knowledge: knowledge.search,
@@ -240,6 +243,7 @@ export const app = (config: Config, options: Options) =>
       views,
       secrets,
       open,
+      hostsOf,
       eraseSessions,
       waitForPosition,
       clock,

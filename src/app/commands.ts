@@ -81,7 +81,7 @@ export const commandsOf = (uses: Uses) => {
   const accept = acceptInvitation(transact)
   const subscribe = setSubscription(transact)
   const grant = grantCredits({ load, transact, clock })
-  const store = storeCredential({ transact, seal: vault.seal })
+  const store = storeCredential({ load, transact, seal: vault.seal })
   const provisioned = requireProvisionedUser(load)
   return {
     acceptInvitation: accept,

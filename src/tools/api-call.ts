@@ -30,13 +30,12 @@ const maxRedirects = 3
 const longestExcerpt = 1_000
 
 const requestOf = (
-  { method, url: template }: ApiCallConfig,
+  method: string,
+  { url, rest }: ReturnType<typeof urlFrom>,
   { headers }: FilledHeaders,
-  args: Readonly<Record<string, unknown>>,
 ): Request => {
   const verb = method.toUpperCase()
   if (!methods.has(verb)) throw new ToolFault(`the method ${method} is not supported`)
-  const { url, rest } = urlFrom(template, args)
   const common = { 'user-agent': 'reprise', accept: 'application/json, text/*;q=0.9, */*;q=0.5' }
   const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
   const own = { ...common, ...Object.fromEntries(lower) }
@@ -123,10 +122,11 @@ export const apiCalls = (uses: Uses) => {
       const misfit = await misfitOf(turn.call.organizationId, config.parameters, args)
       if (misfit) throw new ToolFault(misfit.misfit)
       const key = config.idempotencyHeader && { [config.idempotencyHeader]: idempotencyKey }
-      const filled = await credentialHeaders({ ...config.headers, ...key }, turn.call)
-      const request = requestOf(config, filled, args)
+      const target = urlFrom(config.url, args)
+      const { host } = target.url
+      const filled = await credentialHeaders({ ...config.headers, ...key }, host, turn.call)
+      const request = requestOf(config.method, target, filled)
       const credentials = Object.values(config.headers).flatMap(credentialNamesIn)
-      const { host } = request.url
       reached = { host, ...(credentials.length > 0 ? { credentials } : {}) }
       const response = await answered(request, AbortSignal.any([signal, late]))
       reached = { ...reached, httpStatus: response.status }

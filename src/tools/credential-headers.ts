@@ -36,20 +36,24 @@ const formsOf = (value: string): string[] => [
 
 /**
  * Fills `{{credential:NAME}}` in header values with the acting user's own credentials, and with no
- * others.
- * @throws ToolFault that names a missing credential, never a value
+ * others. They are for one host, that of the request.
+ * @throws ToolFault that names a credential which is missing, or may not be sent to the host
  */
 export const credentialHeaders =
   (findCredential: FindCredential) =>
-  async (templates: HeaderValues, call: Call): Promise<FilledHeaders> => {
+  async (templates: HeaderValues, host: string, call: Call): Promise<FilledHeaders> => {
     const userId = actingUser(call)
     const values = new Map<string, string>()
     for (const name of credentialsIn(templates)) {
-      const value =
+      const found =
         userId === null ? undefined : await findCredential(call.organizationId, userId, name)
-      if (value === undefined)
+      if (!found)
         throw new ToolFault(`the credential ${name} is missing: the user has not stored it`)
-      values.set(name, value)
+      if (!found.hosts.includes(host))
+        throw new ToolFault(
+          `the credential ${name} may not be sent to ${host}: the user has not agreed to it, and has to connect it again`,
+        )
+      values.set(name, found.value)
     }
     const entries = Object.entries(templates).map(([header, template]): [string, string] => {
       const value = template.replace(placeholder, (_, name) => values.get(name) ?? '')

@@ -5,7 +5,7 @@ import type {
 } from '@modelcontextprotocol/client'
 import type { AgentConfig } from '../agents/agent.ts'
 import type { Call } from '../ports/call.ts'
-import type { Outbound } from '../ports/outbound.ts'
+import { type Outbound, OutboundRefused } from '../ports/outbound.ts'
 import type { HeaderValues } from './credential-headers.ts'
 
 export type McpServer = AgentConfig['mcpServers'][number]
@@ -52,12 +52,14 @@ const bounded = (response: Response): Response => {
 }
 
 /**
- * Sends the configured headers. The stream for messages that the server sends by itself is not
+ * Sends the configured headers, to the server's own host and no other. The stream for messages that the server sends by itself is not
  * opened, as nothing reads it; the stream of an answer that was cut off is opened again.
  */
 const fetchWith =
-  (outbound: Outbound, own: HeaderValues): Outbound['fetch'] =>
+  (outbound: Outbound, { server, headers: own }: McpPlace): Outbound['fetch'] =>
   async (url, init) => {
+    if (new URL(url).host !== new URL(server.url).host)
+      throw new OutboundRefused('it leads to another host, which is not followed')
     const headers = new Headers(init?.headers)
     if (init?.method === 'GET' && !headers.has('last-event-id'))
       return new Response(null, { status: 405 })
@@ -77,13 +79,11 @@ const unchecked: jsonSchemaValidator = {
 }
 
 /** Connects at once, without being asked. */
-export const connection = (
-  { server, headers }: McpPlace,
-  { outbound, connectMs }: Uses,
-): Connection => {
+export const connection = (place: McpPlace, { outbound, connectMs }: Uses): Connection => {
   const opened = sdk().then(async ({ Client, StreamableHTTPClientTransport }) => {
-    const fetch = fetchWith(outbound, headers)
-    const transport = new StreamableHTTPClientTransport(new URL(server.url), { fetch })
+    const fetch = fetchWith(outbound, place)
+    const url = new URL(place.server.url)
+    const transport = new StreamableHTTPClientTransport(url, { fetch })
     const client = new Client(
       { name: 'reprise', version: '1' },
       { capabilities: {}, jsonSchemaValidator: unchecked, versionNegotiation: { mode: 'auto' } },

@@ -57,7 +57,8 @@ export const mcpLists = (uses: Uses) => {
   const fetched = async (server: McpServer, call: Call, before?: McpList): Promise<McpList> => {
     let clean = (text: string): string => text
     try {
-      const { headers, redacted } = await credentialHeaders(server.headers, call)
+      const { host } = new URL(server.url)
+      const { headers, redacted } = await credentialHeaders(server.headers, host, call)
       clean = redacted
       const { tools } = await connections.use({ server, headers, call }, (client) =>
         client.listTools(undefined, { timeout: answerMs, cacheMode: 'refresh' }),

@@ -66,10 +66,10 @@ export const mcpTools = (uses: Uses) => {
     let reached: Reached | undefined
     const noted = (result: ToolResult): ToolResult => (reached ? { ...result, reached } : result)
     try {
-      const { headers, redacted } = await credentialHeaders(server.headers, call)
+      const { host } = new URL(server.url)
+      const { headers, redacted } = await credentialHeaders(server.headers, host, call)
       clean = redacted
       const credentials = Object.values(server.headers).flatMap(credentialNamesIn)
-      const { host } = new URL(server.url)
       reached = { host, ...(credentials.length > 0 ? { credentials } : {}) }
       const asked = { name, arguments: { ...args } }
       const limits = { signal, timeout: callMs, maxTotalTimeout: callMs }

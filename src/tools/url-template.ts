@@ -1,10 +1,9 @@
+import { hasFixedHost } from '../domain/agent/credential-hosts.ts'
 import { ToolFault } from './results.ts'
 
 type Args = Readonly<Record<string, unknown>>
 
 const placeholder = /\{([A-Za-z_][\w-]*)\}/g
-/** Scheme and host without placeholders: arguments cannot choose the server. */
-const fixedHost = /^https?:\/\/[^/?#\\{}\s]+(?:[/?#]|$)/i
 
 const marks = /zz(\d+)zz/g
 const markOf = (n: number): string => `zz${n}zz`
@@ -22,7 +21,7 @@ const encoded = (name: string, value: unknown): string => {
  */
 export const urlFrom = (template: string, args: Args): { url: URL; rest: Args } => {
   const unusable = new ToolFault('the address of this tool is not usable')
-  if (!fixedHost.test(template)) throw unusable
+  if (!hasFixedHost(template)) throw unusable
   const names: string[] = []
   const marked = template.replace(placeholder, (_, name) => markOf(names.push(name) - 1))
   if (!URL.canParse(marked)) throw unusable

@@ -21,7 +21,7 @@ const calling = async (t: Test, answer: Answer, limits: { totalMs?: number } = {
   const schemas = jsonSchemas()
   t.teardown(schemas.close)
   const find = async (...asked: string[]) =>
-    asked.join('/') === 'org-1/user-1/TOKEN' ? secret : undefined
+    asked.join('/') === 'org-1/user-1/TOKEN' ? { value: secret, hosts: [site.host] } : undefined
   const apiCall = apiCalls({
     outbound,
     credentialHeaders: credentialHeaders(find),

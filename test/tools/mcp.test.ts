@@ -20,7 +20,11 @@ const asking = async (t: Test, limits: Limits = {}) => {
     ['org-1/user-2/TOKEN', `${secret}-of-another`],
   ])
   const outbound = guardedOutbound({ allowHosts: ['127.0.0.1'] })
-  const find = async (...asked: string[]) => values.get(asked.join('/'))
+  const hosts: string[] = []
+  const find = async (...asked: string[]) => {
+    const value = values.get(asked.join('/'))
+    return value === undefined ? undefined : { value, hosts }
+  }
   let now = 0
   const mcp = mcpTools({
     outbound,
@@ -33,6 +37,7 @@ const asking = async (t: Test, limits: Limits = {}) => {
     await outbound.close()
   })
   const toolsAt = async (url: string, headers: Record<string, string> = {}, by: Call = call) => {
+    if (URL.canParse(url)) hosts.push(new URL(url).host)
     const [found] = await mcp.toolsOf([{ name: 'Double', url, headers }], by)
     return found?.tools ?? []
   }

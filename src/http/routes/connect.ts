@@ -5,7 +5,7 @@ import type { ConnectCredentialsCommand } from '../../../commands/connect-creden
 import type { RequireProvisionedUser } from '../../../commands/require-provisioned-user.ts'
 import type { ConnectLinkView } from '../../../projections/connect-links.ts'
 import type { FindConnectLink } from '../../../queries/find-connect-link.ts'
-import type { GetConnectForm } from '../../../queries/get-connect-form.ts'
+import type { ConnectFormItem, GetConnectForm } from '../../../queries/get-connect-form.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import { isCredentialValue } from '../../domain/credential/credential.ts'
 import { type Call, rootCall } from '../../ports/call.ts'
@@ -88,6 +88,10 @@ export const connectRoutes =
       return { link, call }
     }
 
+    /** Holds for a page that showed these hosts: what the user agreed to is what is stored. */
+    const csrfOf = (token: string, items: readonly ConnectFormItem[]): string =>
+      signForm(JSON.stringify([token, items.map(({ name, hosts }) => [name, hosts])]))
+
     const itemsOf = ({ organization_id, user_id, agent_id }: ConnectLinkView) =>
       getConnectForm(organization_id, user_id, agent_id)
 
@@ -98,12 +102,13 @@ export const connectRoutes =
       refused?: readonly string[],
     ) => {
       const { name, color } = await getOrganization(link.organization_id)
+      const items = await itemsOf(link)
       const shown = connectPage({
         organization: name,
         color,
         returnUrl: link.return_url,
-        items: await itemsOf(link),
-        csrf: signForm(token),
+        items,
+        csrf: csrfOf(token, items),
         refused,
       })
       return send(reply, refused ? 400 : 200, shown)
@@ -122,10 +127,11 @@ export const connectRoutes =
         const { token } = request.params
         const { link, call } = await linkOf(request, token)
         const { csrf = '', ...given } = request.body
-        if (!sameSecret(csrf, signForm(token))) return send(reply, 403, refusedFormPage())
-        const values = (await itemsOf(link)).flatMap(({ name }) => {
+        const items = await itemsOf(link)
+        if (!sameSecret(csrf, csrfOf(token, items))) return send(reply, 403, refusedFormPage())
+        const values = items.flatMap(({ name, hosts }) => {
           const value = Object.hasOwn(given, name) ? given[name]?.trim() : undefined
-          return value ? [{ name, value }] : []
+          return value ? [{ name, value, hosts }] : []
         })
         const { user_id: userId, link_id: linkId } = link
         const usable = values.filter(({ value }) => isCredentialValue(value))
