@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ModelsConfig } from '../adapters/models/registry.ts'
+import { configuredModels } from '../adapters/models/registry.ts'
 import type { Config } from '../config.ts'
 import { appendTimes } from '../event-sourcing/append-times.ts'
 import { askedBy } from '../event-sourcing/asked-by.ts'
@@ -25,7 +26,7 @@ import { housekeeping } from './housekeeping.ts'
 import { openHttp, version } from './http.ts'
 import { knowledgePart } from './knowledge.ts'
 import { masterKeyOf } from './master-key.ts'
-import { openModels } from './models.ts'
+import { modelsConfigOf, openModels } from './models.ts'
 import { openNodeLease } from './node-lease.ts'
 import { openMasterKey } from './open-master-key.ts'
 import { openOutageWatch } from './outage-watch.ts'
@@ -78,7 +79,7 @@ export const app = (config: Config, options: Options) =>
   opening(async (opened) => {
     const { log, clock = systemClock, keepAliveMs = silenceMs, generation = {} } = options
     const node = clock.id()
-    const work = workMetrics()
+    const work = workMetrics(configuredModels(modelsConfigOf(config)))
     const { telemetry } = opened.use(await openTelemetry({ config, metricsNow: work.now, version }))
 
     const masterKey = await masterKeyOf(config)

@@ -13,6 +13,8 @@ export type McpServer = AgentConfig['mcpServers'][number]
 /** A connection, the number of its users, and whether the last of them closes it. */
 export type Connection = {
   client: Promise<Client>
+  /** A request begins: its answer's stream may be cut off as often as any other's. */
+  began(): void
   close(): Promise<void>
   users: number
   retired: boolean
@@ -25,11 +27,16 @@ type Uses = {
   outbound: Outbound
   /** For the handshake. */
   connectMs: number
+  /** A stream that was cut off is opened again after this long, or longer where the server says so. */
+  reconnectMs: number
 }
 
 /** How much a server may answer to one request, in bytes. */
 const maxBytes = 4_194_304
 const goodbyeMs = 1_000
+/** How often a stream is opened again for one request, and the longest wait that a server may ask for. */
+const mostReconnects = 5
+const longestReconnectMs = 30_000
 
 export const nothing = () => undefined
 
@@ -79,11 +86,22 @@ const unchecked: jsonSchemaValidator = {
 }
 
 /** Connects at once, without being asked. */
-export const connection = (place: McpPlace, { outbound, connectMs }: Uses): Connection => {
+export const connection = (
+  place: McpPlace,
+  { outbound, connectMs, reconnectMs }: Uses,
+): Connection => {
+  let reconnects = 0
+  /** Whatever a server says (`retry: 0`), and however often it opens a stream only to cut it off. */
+  const reconnectionScheduler = (reconnect: () => void, asked: number) => {
+    if (++reconnects > mostReconnects) throw new Error('the answer was cut off too often')
+    const ms = Math.min(Math.max(asked, reconnectMs), longestReconnectMs)
+    const timer = setTimeout(reconnect, ms).unref()
+    return () => clearTimeout(timer)
+  }
   const opened = sdk().then(async ({ Client, StreamableHTTPClientTransport }) => {
     const fetch = fetchWith(outbound, place)
     const url = new URL(place.server.url)
-    const transport = new StreamableHTTPClientTransport(url, { fetch })
+    const transport = new StreamableHTTPClientTransport(url, { fetch, reconnectionScheduler })
     const client = new Client(
       { name: 'reprise', version: '1' },
       { capabilities: {}, jsonSchemaValidator: unchecked, versionNegotiation: { mode: 'auto' } },
@@ -101,6 +119,9 @@ export const connection = (place: McpPlace, { outbound, connectMs }: Uses): Conn
   client.catch(nothing)
   return {
     client,
+    began() {
+      reconnects = 0
+    },
     async close() {
       const { client, transport } = await opened
       const late = new Promise((resolve) => setTimeout(resolve, goodbyeMs).unref())

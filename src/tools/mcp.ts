@@ -23,6 +23,8 @@ type Uses = {
   /** To connect or to list tools, and for one call. */
   connectMs?: number
   callMs?: number
+  /** At least so long until a stream that was cut off is opened again. */
+  reconnectMs?: number
   /** How long a list of tools is used, and when a failed server is asked again. */
   listMs?: number
   retryMs?: number
@@ -49,8 +51,8 @@ const isOfServer = (error: unknown): boolean =>
  */
 export const mcpTools = (uses: Uses) => {
   const { outbound, credentialHeaders, clock, connectMs = 5_000, callMs = 30_000 } = uses
-  const { listMs = 300_000, retryMs = 15_000, idleMs = 300_000 } = uses
-  const connections = mcpConnections({ outbound, connectMs, idleMs })
+  const { listMs = 300_000, retryMs = 15_000, idleMs = 300_000, reconnectMs = 1_000 } = uses
+  const connections = mcpConnections({ outbound, connectMs, reconnectMs, idleMs })
   const standings = mcpStandings(() => clock.now().getTime())
   const times = { now: clock.monotonic, answerMs: connectMs, listMs, retryMs }
   const listOf = mcpLists({ connections, credentialHeaders, standings, ...times })

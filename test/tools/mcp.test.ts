@@ -7,7 +7,7 @@ import { mcpTools } from '../../src/tools/mcp.ts'
 import { mcpServer } from '../support/mcp-server.ts'
 import { call } from '../support/recorded.ts'
 import { resultOf } from '../support/tools.ts'
-import { web } from '../support/web.ts'
+import { json, web } from '../support/web.ts'
 
 type Limits = Partial<Omit<Parameters<typeof mcpTools>[0], 'outbound' | 'credentialHeaders'>>
 
@@ -270,3 +270,34 @@ t.test('what a call reached is told, with the names of credentials', async (t) =
   })
   t.match(await resultOf(named(open, 'add'), { a: 'x' }), { ok: false, reached: { host } })
 })
+
+t.test(
+  'a stream that is cut off is opened again five times for a call, whatever the server says',
+  async (t) => {
+    const cut = { 'content-type': 'text/event-stream' }
+    const site = await web(t, ({ method, body }, response) => {
+      const { id, method: asked } = body === '' ? { id: 0, method: '' } : JSON.parse(body)
+      const answer = (result: object) => json(response, { jsonrpc: '2.0', id, result })
+      if (method === 'DELETE') response.writeHead(200).end()
+      else if (asked === 'initialize')
+        answer({
+          protocolVersion: '2025-11-25',
+          capabilities: { tools: {} },
+          serverInfo: { name: 'cuts', version: '1' },
+        })
+      else if (asked === 'tools/list')
+        answer({ tools: [{ name: 'cuts', inputSchema: { type: 'object' } }] })
+      else if (asked === 'tools/call' || method === 'GET')
+        response.writeHead(200, cut).end('retry: 0\nid: 1\ndata: \n\n')
+      else if (id === undefined) response.writeHead(202).end()
+      else json(response, { jsonrpc: '2.0', id, error: { code: -32601, message: 'unknown' } }, 404)
+    })
+    const { toolsAt } = await asking(t, { reconnectMs: 1 })
+    const cuts = named(await toolsAt(site.url), 'cuts')
+    const reconnects = () => site.asked.filter(({ method }) => method === 'GET').length
+    t.match(await resultOf(cuts, {}), { ok: false })
+    t.equal(reconnects(), 5)
+    t.match(await resultOf(cuts, {}), { ok: false })
+    t.equal(reconnects(), 10, 'as many for the next call')
+  },
+)

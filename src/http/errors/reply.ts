@@ -89,6 +89,8 @@ export const refusalOf = (error: unknown, group: Group): Refusal | undefined => 
   const { code, statusCode } = error as FastifyError
   const known = fastifyCodes[code]
   if (known) return refusal(known)
+  // A file that may not be read is one that is not there.
+  if (statusCode === 403 || statusCode === 404) return refusal('not_found')
   return statusCode === 400 ? refusal('malformed_request') : undefined
 }
 

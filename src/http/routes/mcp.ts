@@ -3,6 +3,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { FindAgents } from '../../../queries/find-agents.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { requireScopes } from '../../security/scopes.ts'
 import { signalOf } from '../../support/ending.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import { toolsPage } from '../mcp/agent-tools.ts'
@@ -93,6 +94,7 @@ export const mcpRoutes =
         // A stream without an end, for changes that are not told.
         if (method === 'subscriptions/listen')
           return reply.code(404).send(fault(id, -32601, 'Method not found'))
+        if (method === 'tools/list') requireScopes(request.access, ['agents:list'])
         cancellations.see(request)
         loading ??= load()
         const handler = await loading
