@@ -1,8 +1,9 @@
 import type { RecordRefusalCommand } from '../../commands/record-refusal.ts'
 import type { RefusalEvent } from '../domain/access-refusals/events.ts'
-import type { Call } from '../ports/call.ts'
+import { type Call, systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type Log, silent } from '../ports/log.ts'
+import { minuteMeter } from './minute-meter.ts'
 
 type Options = {
   record: RecordRefusalCommand
@@ -10,6 +11,7 @@ type Options = {
   log?: Log
   sweepMs?: number
   /** How many kinds are counted apart, and how many writes may be in progress. */
+  organizationKinds?: number
   maxKinds?: number
   maxWriting?: number
 }
@@ -25,87 +27,43 @@ export type Refused = {
   askedFor: string | undefined
 }
 
-/** Refusals of one kind in one minute, without the first, which has its own event. */
-type Kind = { minute: number; refused: Refused; more: number; from: string; to: string }
-
-const minuteMs = 60_000
-
 const told = ({ code, status, method, route }: Refused) => ({ code, status, method, route })
 
 /**
  * Records refused access as events: per key, kind (code and route) and minute, the first refusal as
- * an event and the rest as one count. A flood costs two events per minute, kind and key; refusals
- * beyond the bounds of memory are counted and logged. No request waits for this, and a crash loses
- * the counts of the last minute.
+ * an event and the rest as one count (`minuteMeter`). A flood costs two events per minute, kind and
+ * key, and an organization with more than 200 kinds one summary of the others.
  */
 export const refusalMeter = (options: Options) => {
-  const { record, clock, log = silent, sweepMs = 5_000 } = options
-  const { maxKinds = 10_000, maxWriting = 500 } = options
-  const kinds = new Map<string, Kind>()
-  const writing = new Set<Promise<void>>()
-  let unnoted = 0
+  const { record, clock, log = silent, sweepMs, organizationKinds, maxKinds, maxWriting } = options
 
-  const write = (event: RefusalEvent, call: Call): void => {
-    const written = record(event, call)
-      .catch((err) => {
-        const fields = { err, reqId: call.requestId, ...event.data }
-        log.error(fields, 'a refusal could not be recorded')
-      })
-      .finally(() => writing.delete(written))
-    writing.add(written)
-  }
+  const write = (event: RefusalEvent, call: Call): Promise<void> =>
+    record(event, call).catch((err) => {
+      const fields = { err, reqId: call.requestId, ...event.data }
+      log.error(fields, 'a refusal could not be recorded')
+    })
 
-  /** Ends a kind's minute. */
-  const settle = (name: string, { refused, more, from, to }: Kind): void => {
-    kinds.delete(name)
-    if (more === 0) return
-    const data = { ...told(refused), count: more, from, to }
-    write({ type: 'AccessRefusedAgain', data }, refused.call)
-  }
-
-  const settleBefore = (minute: number): void => {
-    for (const [name, kind] of kinds) if (kind.minute < minute) settle(name, kind)
-    if (unnoted > 0)
-      log.warn({ refusals: unnoted }, 'more kinds of refusals than are counted apart')
-    unnoted = 0
-  }
-
-  const minuteNow = () => Math.floor(clock.monotonic() / minuteMs)
-
-  const timer = setInterval(() => settleBefore(minuteNow()), sweepMs).unref()
-
-  return {
-    refused(refused: Refused): void {
-      const { code, call, method, route, askedFor } = refused
-      const name = `${call.organizationId} ${call.keyId} ${code} ${method} ${route}`
-      const minute = minuteNow()
-      const known = kinds.get(name)
-      if (known?.minute === minute) {
-        if (known.more === 0) known.from = call.at
-        if (known.more === 0 || call.at > known.to) known.to = call.at
-        known.more++
-        known.refused = refused
-        return
-      }
-      if (known) settle(name, known)
-      if (kinds.size >= maxKinds) {
-        unnoted++
-        return
-      }
-      const busy = writing.size >= maxWriting
-      kinds.set(name, { minute, refused, more: busy ? 1 : 0, from: call.at, to: call.at })
-      if (busy) return
+  const meter = minuteMeter<Refused>({
+    kindOf: ({ call: { keyId }, code, method, route }) => `${keyId} ${code} ${method} ${route}`,
+    groupOf: ({ code }) => code,
+    recordFirst(refused) {
+      const { askedFor, call } = refused
       const data = { ...told(refused), ...(askedFor === undefined ? {} : { askedFor }) }
-      write({ type: 'AccessRefused', data }, call)
+      return write({ type: 'AccessRefused', data }, call)
     },
-
-    /** Writes the counts so far and stops; resolves when all is stored. */
-    async close(): Promise<void> {
-      clearInterval(timer)
-      settleBefore(Number.POSITIVE_INFINITY)
-      await Promise.all(writing)
+    recordMore: (last, count) =>
+      write({ type: 'AccessRefusedAgain', data: { ...told(last), ...count } }, last.call),
+    recordSummary({ organizationId }, count, codes) {
+      const call = systemCall(clock.id(), clock.now(), organizationId)
+      return write({ type: 'AccessRefusalsSummarized', data: { ...count, codes } }, call)
     },
-  }
+    clock,
+    sweepMs,
+    organizationKinds,
+    maxKinds,
+    maxWriting,
+  })
+  return { refused: meter.add, close: meter.close }
 }
 
 export type RefusalMeter = ReturnType<typeof refusalMeter>

@@ -14,3 +14,11 @@ t.test('a refusal of access, by key', async (t) => {
     { stream: 'refusals-org-1_platform' },
   ])
 })
+
+t.test('a summary of refusals, by organization', async (t) => {
+  const data = { count: 2, from: call.at, to: call.at, codes: { role_required: 2 } }
+  const summary = { type: 'AccessRefusalsSummarized', data } as const
+  t.strictSame(await appended(() => recordRefusal(summary, { ...call, keyId: null })), [
+    { ...summary, stream: 'refusals-org-1_summary' },
+  ])
+})

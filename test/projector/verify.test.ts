@@ -23,6 +23,7 @@ import { workload } from '../support/workload.ts'
 
 /** What a short, healthy life has no occasion for, or tells the platform alone. */
 const rare = [
+  'AccessRefusalsSummarized',
   'AccessRefusedAgain',
   'AgentRouted',
   'ApprovalExpired',

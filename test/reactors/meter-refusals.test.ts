@@ -46,7 +46,7 @@ t.test('the first of a kind is told, then how many more there were', async (t) =
   for (const at of [0, 10, 20, 59]) refuse(at)
   refuse(30, 'no_subscription')
   t.strictSame(
-    recorded.map(({ type, data }) => [type, data.code]),
+    recorded.map(({ type, data }) => [type, 'code' in data && data.code]),
     [
       ['AccessRefused', 'insufficient_scopes'],
       ['AccessRefused', 'no_subscription'],
@@ -77,11 +77,56 @@ t.test('the first of a kind is told, then how many more there were', async (t) =
 })
 
 t.test('a flood costs neither memory nor events without bound', async (t) => {
-  const { refuse, recorded, close } = metering({ maxKinds: 5 })
+  const { refuse, recorded, close } = metering({ organizationKinds: 5 })
   for (let n = 0; n < 10_000; n++) refuse(0, 'rate_limit_exceeded', { keyId: `key-${n % 50}` })
   t.equal(recorded.length, 5)
   await close()
-  t.equal(recorded.length, 10)
+  t.equal(recorded.length, 11)
+})
+
+t.test('counts an organization with too many kinds in one summary a minute', async (t) => {
+  const { refuse, recorded, close } = metering({ organizationKinds: 2 })
+  for (let n = 0; n < 10; n++) refuse(n, 'rate_limit_exceeded', { keyId: `key-${n}` })
+  refuse(20, 'no_subscription', { keyId: 'key-20' })
+  refuse(70, 'rate_limit_exceeded', { keyId: 'key-30' })
+  await close()
+  const summaries = recorded.filter(({ type }) => type === 'AccessRefusalsSummarized')
+  t.match(summaries, [
+    {
+      data: {
+        count: 9,
+        from: '2026-01-01T00:00:02.000Z',
+        to: '2026-01-01T00:00:20.000Z',
+        codes: { rate_limit_exceeded: 8, no_subscription: 1 },
+      },
+      call: { organizationId: 'org-1', keyId: null, userId: null },
+    },
+    { data: { count: 1, codes: { rate_limit_exceeded: 1 } } },
+  ])
+  t.equal(summaries.length, 2)
+})
+
+t.test("tells another organization's refusals during a flood", async (t) => {
+  const { refuse, recorded, close } = metering()
+  for (let n = 0; n < 30_000; n++) refuse(0, 'rate_limit_exceeded', { keyId: `key-${n}` })
+  refuse(1, 'insufficient_scopes', { organizationId: 'org-2', keyId: 'key-a' })
+  t.match(recorded.at(-1), { type: 'AccessRefused', call: { organizationId: 'org-2' } })
+  await close()
+})
+
+t.test('summarizes the refusals of an organization beyond the kinds of all', async (t) => {
+  const { refuse, recorded, close } = metering({ maxKinds: 3 })
+  for (let n = 0; n < 3; n++) refuse(0, 'no_subscription', { organizationId: `org-${n}` })
+  refuse(0, 'no_subscription', { organizationId: 'org-9' })
+  await close()
+  t.match(recorded.slice(3), [
+    {
+      type: 'AccessRefusalsSummarized',
+      data: { count: 1, codes: { no_subscription: 1 } },
+      call: { organizationId: 'org-9' },
+    },
+  ])
+  t.equal(recorded.length, 4)
 })
 
 t.test('where storing is slow, refusals are counted', async (t) => {

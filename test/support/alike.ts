@@ -43,7 +43,12 @@ const others = new Set([
 ])
 
 /** Written every few seconds by meters, so that their number is a matter of time. */
-const metered: readonly unknown[] = ['ApiKeyUsed', 'AccessRefused', 'AccessRefusedAgain']
+const metered: readonly unknown[] = [
+  'ApiKeyUsed',
+  'AccessRefused',
+  'AccessRefusedAgain',
+  'AccessRefusalsSummarized',
+]
 
 const isSettled = (item: unknown): boolean => !metered.includes(Object(item).type)
 

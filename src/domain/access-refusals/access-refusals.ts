@@ -10,9 +10,13 @@ const refusals: Aggregate<Refusals, typeof refusalEvents> = {
   category: 'refusals',
   events: refusalEvents,
   initial: {},
-  evolve: { AccessRefused: same, AccessRefusedAgain: same },
+  evolve: { AccessRefused: same, AccessRefusedAgain: same, AccessRefusalsSummarized: same },
 }
 
 /** The platform's key has no id. */
 export const refusalsStream = (organizationId: string, keyId: string | null) =>
   streamOf(refusals, organizationId, keyId ?? 'platform')
+
+/** What an organization's keys were refused, where there are too many kinds to tell them apart. */
+export const refusalsSummaryStream = (organizationId: string) =>
+  streamOf(refusals, organizationId, 'summary')
