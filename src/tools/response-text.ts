@@ -35,7 +35,7 @@ export const textOf = async (response: Response, most: number): Promise<Body> =>
   if (type !== '' && !textual.test(type)) {
     const [plain] = type.split(';')
     const text = `[${cut ? 'more than ' : ''}${bytes.length} bytes of ${plain}, which is no text]`
-    return { text: '', shown: () => text }
+    return { text: '', shown: (redacted, longest) => redacted(text, longest) }
   }
   const text = decoded(bytes, type)
   const note = cut ? `\n[cut: the answer is larger than ${most} bytes]` : ''

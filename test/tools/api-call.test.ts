@@ -417,3 +417,32 @@ t.test('a request that would become too long is not built', async (t) => {
   )
   t.equal(asked.length, 0)
 })
+
+t.test(
+  'a credential does not come back in encodings, errors, headers or types of files',
+  async (t) => {
+    const headers = { 'x-key': '{{credential:TOKEN}}' }
+    const hex = (text: string) => Buffer.from(text).toString('hex')
+    const { tool, url } = await calling(t, ({ url = '', headers }, response) => {
+      const sent = String(headers['x-key'])
+      const html = [...sent].map((one) => `&#x${hex(one)};`).join('')
+      if (url === '/html') json(response, { html })
+      else if (url === '/fails')
+        json(response, { failed: Buffer.from(`u:${sent}`).toString('base64') }, 500)
+      else if (url === '/type') {
+        response.writeHead(200, { 'content-type': `image/${hex(sent)}` }).end(Buffer.alloc(8, 1))
+      } else {
+        const requirements = { accepts: [{ network: 'n', amount: hex(sent) }], error: html }
+        const paid = Buffer.from(JSON.stringify(requirements)).toString('base64')
+        response.writeHead(402, { 'payment-required': paid }).end(encodeURIComponent(sent))
+      }
+    })
+    for (const path of ['html', 'fails', 'type', 'paid']) {
+      const outputs = await outputsOf(tool({ url: `${url}/${path}`, headers }), {})
+      const text = JSON.stringify(outputs)
+      t.match(text, '[TOKEN]', path)
+      for (const form of [hex(secret), Buffer.from(secret).toString('base64').slice(0, 8), '&#x74'])
+        t.notMatch(text, form, path)
+    }
+  },
+)

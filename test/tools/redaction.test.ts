@@ -79,3 +79,85 @@ t.test('finds what a search for each form at each place finds', async (t) => {
     t.equal(clean.replace(/(?:\[S\])+/g, '*'), expected.replace(/\*+/g, '*'))
   }
 })
+
+/** Each character as an escape. */
+const each = (text: string, encode: (code: number) => string) =>
+  [...text].map((one) => encode(one.charCodeAt(0))).join('')
+const hex = (code: number, digits: number) => code.toString(16).padStart(digits, '0')
+const base64 = (before: string, value: string) =>
+  Buffer.from(`${before}${value}`).toString('base64')
+const encodings: Readonly<Record<string, (value: string) => string>> = {
+  'signs of HTML by name': (value) =>
+    value
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('"', '&quot;')
+      .replaceAll('/', '&sol;'),
+  'HTML by number': (value) => each(value, (code) => `&#${code};`),
+  'HTML by number with zeros': (value) => each(value, (code) => `&#00${code};`),
+  'HTML in hex, without its end': (value) => each(value, (code) => `&#X${hex(code, 2)}`),
+  '\\u escapes': (value) => each(value, (code) => `\\u${hex(code, 4)}`),
+  '\\u{} escapes': (value) => each(value, (code) => `\\u{${hex(code, 2)}}`),
+  '\\x escapes': (value) => each(value, (code) => `\\x${hex(code, 2)}`),
+  'slashes escaped': (value) => value.replaceAll('/', '\\/'),
+  'a form': (value) => new URLSearchParams([['', value]]).toString().slice(1),
+  'percent encoding of each character': (value) => each(value, (code) => `%${hex(code, 2)}`),
+  'percent encoding in capitals': (value) =>
+    each(value, (code) => `%${hex(code, 2).toUpperCase()}`),
+  'percent encoding twice': (value) => encodeURIComponent(encodeURIComponent(value)),
+  'JSON in JSON': (value) => JSON.stringify(JSON.stringify(`"${value}"`)),
+  'JSON in HTML': (value) =>
+    JSON.stringify(value).replaceAll('&', '&amp;').replaceAll('"', '&quot;'),
+  'base64, from the first byte': (value) => base64('', value),
+  'base64, from the second byte': (value) => base64('a', value),
+  'base64, from the third byte': (value) => base64('a:', value),
+  'base64 of addresses': (value) => Buffer.from(`??>${value}`).toString('base64url'),
+  'base64 in an address': (value) => encodeURIComponent(base64('u', value)),
+  'base64 in JSON': (value) => base64('u', value).replaceAll('/', '\\/'),
+  'base64 in lines': (value) => base64('u', value).replace(/.{8}/g, '$&\r\n'),
+  'base64 in escaped lines': (value) => JSON.stringify(base64('', value).replace(/.{8}/g, '$&\n')),
+  hex: (value) => Buffer.from(value).toString('hex'),
+  'hex in capitals': (value) => Buffer.from(value).toString('hex').toUpperCase(),
+  capitals: (value) => value.toUpperCase(),
+  'two bytes for each character': (value) =>
+    each(value, (code) => `${String.fromCharCode(code)}\0`),
+}
+
+t.test('replaces a secret in whatever way it is encoded', async (t) => {
+  const values = [
+    'tok_5e/cr"et+va lue&<x>',
+    'sk-0123456789abcdef',
+    'a%41b\\u0041%2Fc&amp;d',
+    '~'.repeat(9),
+  ]
+  for (const value of values)
+    for (const [name, encode] of Object.entries(encodings)) {
+      const text = encode(value)
+      const clean = redaction([{ name: 'TOKEN', value }])(`before ${text} after`)
+      t.match(clean, /^before.{0,9}\[TOKEN\].{0,9}after$/s, `${value} as ${name}: ${text}`)
+    }
+})
+
+t.test('withholds a text that has a short secret in an encoding', async (t) => {
+  const redacted = redaction([{ name: 'PIN', value: '12/34' }])
+  for (const text of [
+    '12\\/34',
+    '12%2f34',
+    '12&#47;34',
+    base64('', '12/34'),
+    base64('u:', '12/34'),
+  ])
+    t.match(redacted(`it is ${text}.`), /^\[withheld: /, text)
+})
+
+t.test('shows nothing of an encoded secret that the cut divides', async (t) => {
+  const value = 'abcdefghijklmnopqrstuvwxyz'
+  const redacted = redaction([{ name: 'TOKEN', value }])
+  const text = `${'.'.repeat(20)}${each(value, (code) => `&#x0000${hex(code, 2)};`)}`
+  t.equal(redacted(text, 40).slice(0, 27), `${'.'.repeat(20)}[TOKEN]`)
+})
+
+t.test('keeps a text that has no secret as it is', async (t) => {
+  const text = '{"a\\u0020b":"%41%zz &amp; &nothing; \\n+-_","c":"ZGVmZ2hpamtsbQ=="}'
+  t.equal(redaction([{ name: 'TOKEN', value: token }])(text), text)
+})
