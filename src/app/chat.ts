@@ -69,6 +69,7 @@ import { forkSessions as forkSessionsOf } from '../turns/fork-sessions.ts'
 import { goOn } from '../turns/go-on.ts'
 import { type PastTurn, pastTurn as pastTurnOf } from '../turns/past-turn.ts'
 import type { ReceiveParts } from '../turns/receive-parts.ts'
+import { recordedCost } from '../turns/recorded-cost.ts'
 import { replayRun } from '../turns/replay-run.ts'
 import type { RequireSubscription } from '../turns/require-subscription.ts'
 import { resumeOrClose } from '../turns/resume-or-close.ts'
@@ -210,6 +211,7 @@ export const chatPart = (uses: Uses) => {
   const resumed = resumeOrClose({
     resume,
     endRun: commands.endRun,
+    costOf: recordedCost(uses.read),
     abandonRun,
     namesOf,
     clock,

@@ -22,7 +22,13 @@ const outcomes = {
 } as const
 
 /** How runs end that cost something. */
-const charged: ReadonlySet<string> = new Set(['done', 'cancelled', 'limited'])
+const charged: ReadonlySet<string> = new Set([
+  'done',
+  'cancelled',
+  'limited',
+  'failed',
+  'timed_out',
+])
 
 /** What is counted by model. */
 const modelCounts = (name: string, { calls, firstTokens }: Histograms) => {
