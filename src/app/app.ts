@@ -10,6 +10,7 @@ import { keepAliveMs as silenceMs } from '../http/streams/sse.ts'
 import type { SocketTimes } from '../http/ws/connection.ts'
 import type { Clock } from '../ports/clock.ts'
 import { keyUsageMeter } from '../reactors/meter-key-usage.ts'
+import { readMeter } from '../reactors/meter-reads.ts'
 import { refusalMeter } from '../reactors/meter-refusals.ts'
 import { watchedKeys } from '../security/watched-keys.ts'
 import { opening } from '../support/disposal.ts'
@@ -142,6 +143,7 @@ export const app = (config: Config, options: Options) =>
     )
     const { findAccess, watchAccess, admit, delegate, requireSubscription } = access
     const keyUsage = opened.use(keyUsageMeter({ record: commands.recordKeyUsage, clock, log }))
+    const reads = opened.use(readMeter({ record: commands.recordMessageRead, clock, log }))
     const refusals = opened.use(refusalMeter({ record: commands.recordRefusal, clock, log }))
 
     const setOffBy = askedBy(events.read)
@@ -228,6 +230,7 @@ export const app = (config: Config, options: Options) =>
         askedBy: setOffBy,
         load,
         refused: refusals.refused,
+        messagesRead: reads.messagesRead,
         work,
         telemetry,
         leases,

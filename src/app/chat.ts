@@ -51,6 +51,7 @@ import type { UndeliveredRuns } from '../ports/undelivered-runs.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { Projector } from '../projector/projector.ts'
 import { nodeLease } from '../reactors/close-orphans.ts'
+import type { ReadMeter } from '../reactors/meter-reads.ts'
 import type { RefusalMeter } from '../reactors/meter-refusals.ts'
 import type { Delegate } from '../security/delegate.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
@@ -118,6 +119,7 @@ type Uses = {
   eraseContents: EraseContents
   waitForPosition: WaitForPosition
   refused: RefusalMeter['refused']
+  messagesRead: ReadMeter['messagesRead']
   work: Pick<WorkMetrics, 'refused' | 'watchRun'>
   telemetry: Telemetry | undefined
   leases: Pick<Leases, 'holder'>
@@ -329,6 +331,7 @@ export const chatPart = (uses: Uses) => {
           eraseTurn: eraseTurn({ findTurn, eraseSessions, runs }),
           listInputItems: listInputItems({ runs, messages, open }),
           delegate,
+          messagesRead: uses.messagesRead,
           linksOf: uses.linksOf,
         }),
         modelRoutes({
@@ -381,6 +384,7 @@ export const chatPart = (uses: Uses) => {
           }),
           linksOf: uses.linksOf,
           delegate,
+          messagesRead: uses.messagesRead,
         }),
         sessionForkRoutes({
           forkSessions,
@@ -412,6 +416,7 @@ export const chatPart = (uses: Uses) => {
           findAgents,
           defaultModel,
           delegate,
+          messagesRead: uses.messagesRead,
           clock,
         }),
       ],

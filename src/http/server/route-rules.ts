@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Call } from '../../ports/call.ts'
 import type { Access } from '../../security/access.ts'
 
@@ -44,3 +45,6 @@ declare module 'fastify' {
     needed: readonly string[]
   }
 }
+
+/** The path of the route that a request is for, without what is in it. */
+export const routeOf = ({ routeOptions }: FastifyRequest): string => routeOptions.url ?? 'unknown'
