@@ -51,8 +51,19 @@ type Uses = {
  * releases credits reserved for runs that have ended or never began.
  */
 export const closeOrphans = (uses: Uses) => {
-  const { runs, leases, clock, node, isLive, elapsedHere, stop, endRun, costOf, resumeOrClose, log } =
-    uses
+  const {
+    runs,
+    leases,
+    clock,
+    node,
+    isLive,
+    elapsedHere,
+    stop,
+    endRun,
+    costOf,
+    resumeOrClose,
+    log,
+  } = uses
   const reservedCredits = releaseReservations(uses)
 
   const isOrphan = async ({ run_id, node: owner }: RunView, certain: boolean): Promise<boolean> =>
