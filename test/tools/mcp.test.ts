@@ -292,7 +292,7 @@ t.test(
       else if (id === undefined) response.writeHead(202).end()
       else json(response, { jsonrpc: '2.0', id, error: { code: -32601, message: 'unknown' } }, 404)
     })
-    const { toolsAt } = await asking(t, { reconnectMs: 1 })
+    const { toolsAt } = await asking(t, { reconnectMs: 1, callMs: 2_000 })
     const cuts = named(await toolsAt(site.url), 'cuts')
     const reconnects = () => site.asked.filter(({ method }) => method === 'GET').length
     t.match(await resultOf(cuts, {}), { ok: false })
