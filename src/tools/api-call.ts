@@ -7,7 +7,7 @@ import type { JsonSchemas } from '../ports/json-schemas.ts'
 import { type Outbound, OutboundRefused } from '../ports/outbound.ts'
 import type { CredentialHeaders, FilledHeaders } from './credential-headers.ts'
 import { textOf } from './response-text.ts'
-import { failed, functionName, said, shown, ToolFault } from './results.ts'
+import { failed, functionName, said, ToolFault } from './results.ts'
 import { policyOf } from './tool-policy.ts'
 import { urlFrom, withQuery } from './url-template.ts'
 import { paymentIn } from './x402.ts'
@@ -102,7 +102,7 @@ export const apiCalls = (uses: Uses) => {
     const { status, ok } = response
     const body = await textOf(response, maxBytes)
     if (ok) return [said(body.shown(redacted) || `HTTP ${status} without content`)]
-    const excerpt = shown(body.shown(redacted).trim(), longestExcerpt)
+    const excerpt = body.shown(redacted, longestExcerpt).trim()
     const result = failed(excerpt === '' ? `HTTP ${status}` : `HTTP ${status}: ${excerpt}`)
     const payment = status === 402 && paymentIn(response.headers, body.text, clock.id, redacted)
     if (!payment) return [result]

@@ -13,7 +13,8 @@ import { mcpFault } from './mcp-fault.ts'
 import { type McpList, mcpLists } from './mcp-lists.ts'
 import { mcpStandings } from './mcp-standings.ts'
 import { resultText } from './mcp-text.ts'
-import { failed, functionName, said, shown, ToolFault } from './results.ts'
+import { redaction } from './redaction.ts'
+import { failed, functionName, said, ToolFault } from './results.ts'
 import { policyOf } from './tool-policy.ts'
 
 type Uses = {
@@ -62,7 +63,7 @@ export const mcpTools = (uses: Uses) => {
     args: Readonly<Record<string, unknown>>,
     { turn: { call }, signal }: ToolContext,
   ): Promise<ToolResult> => {
-    let clean = (text: string): string => text
+    let clean = redaction([])
     let reached: Reached | undefined
     const noted = (result: ToolResult): ToolResult => (reached ? { ...result, reached } : result)
     try {
@@ -77,7 +78,7 @@ export const mcpTools = (uses: Uses) => {
         client.callTool(asked, limits),
       )
       standings.note(call.organizationId, server)
-      const text = shown(clean(resultText(result)))
+      const text = clean(resultText(result))
       return noted(result.isError ? failed(text || `${name} failed`) : said(text || 'Done.'))
     } catch (error) {
       const fault = mcpFault(error, clean)

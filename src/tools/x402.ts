@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { PaymentNotice } from '../agents/tool.ts'
+import type { Redact } from './redaction.ts'
 
 const text = z.string().max(2_000)
 const amount = z.union([text, z.number().transform(String)])
@@ -53,7 +54,7 @@ export const paymentIn = (
   headers: Headers,
   body: string,
   newNonce: () => string,
-  clean: (text: string) => string,
+  clean: Redact,
 ): PaymentNotice | undefined => {
   const required = parsed(body) ?? inHeaders(headers)
   for (const one of required?.accepts ?? []) {

@@ -393,3 +393,24 @@ t.test('x402', async (t) => {
   ])
   t.match(await outputs('/broken'), [{ ok: false, content: /^HTTP 402/ }])
 })
+
+t.test('a request that would become too long is not built', async (t) => {
+  const { asked, tool, url } = await calling(t, echo)
+  const token = '{{credential:TOKEN}}'
+  const refused = async (config: Partial<ApiCallConfig>, args: object = {}) =>
+    (await resultOf(tool(config), { ...args })).content
+  const long = { a: 'x'.repeat(40_000) }
+  const tooLong = 'the address would be longer than 65536 characters'
+  t.equal(await refused({ url: `${url}/{a}/{a}` }, long), tooLong)
+  t.equal(await refused({}, { ...long, b: long.a }), tooLong)
+  t.equal(
+    await refused({ headers: { a: token.repeat(1_500), b: token.repeat(1_500) } }),
+    'the headers are longer than 32768 characters',
+  )
+  const names = Array.from({ length: 21 }, (_, n) => `{{credential:T${n}}}`)
+  t.equal(
+    await refused({ headers: { a: names.join() } }),
+    'the headers name more than 20 credentials',
+  )
+  t.equal(asked.length, 0)
+})
