@@ -2,11 +2,14 @@ import type {
   Client,
   JsonSchemaValidatorResult,
   jsonSchemaValidator,
+  Transport,
 } from '@modelcontextprotocol/client'
 import type { AgentConfig } from '../agents/agent.ts'
 import type { Call } from '../ports/call.ts'
 import type { Outbound } from '../ports/outbound.ts'
+import { jsonCounter } from '../support/json-text.ts'
 import type { HeaderValues } from './credential-headers.ts'
+import { narrowed } from './mcp-answers.ts'
 
 export type McpServer = AgentConfig['mcpServers'][number]
 
@@ -27,8 +30,9 @@ type Uses = {
   connectMs: number
 }
 
-/** How much a server may answer to one request, in bytes. */
+/** How much a server may answer to one request, in bytes and in values of JSON. */
 const maxBytes = 4_194_304
+const maxJson = { depth: 64, nodes: 50_000 }
 const goodbyeMs = 1_000
 
 export const nothing = () => undefined
@@ -40,10 +44,11 @@ export const sdk = () => import('@modelcontextprotocol/client')
 const bounded = (response: Response): Response => {
   if (!response.body) return response
   let size = 0
+  const exceeds = jsonCounter(maxJson)
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform(part, controller) {
       size += part.length
-      if (size > maxBytes) controller.error(new Error('the answer is too large'))
+      if (size > maxBytes || exceeds(part)) controller.error(new Error('the answer is too large'))
       else controller.enqueue(part)
     },
   })
@@ -65,6 +70,29 @@ const fetchWith =
     return bounded(await outbound.fetch(url, { ...init, headers: Object.fromEntries(headers) }))
   }
 
+type Listener = Transport['onmessage']
+
+/** Narrows every message before the protocol's package looks at it, which chains and restores listeners. */
+const narrow = (transport: Transport): void => {
+  const ours = new WeakSet<NonNullable<Listener>>()
+  const narrowing = (listener: NonNullable<Listener>): NonNullable<Listener> => {
+    if (ours.has(listener)) return listener
+    const narrower: NonNullable<Listener> = (message, extra) => {
+      const told = narrowed(message)
+      if (told) listener(told, extra)
+    }
+    ours.add(narrower)
+    return narrower
+  }
+  let current: Listener
+  Object.defineProperty(transport, 'onmessage', {
+    get: () => current,
+    set(listener: Listener) {
+      current = listener && narrowing(listener)
+    },
+  })
+}
+
 /** The server's schemas are not compiled: results are text for the model. */
 const unchecked: jsonSchemaValidator = {
   getValidator:
@@ -84,6 +112,7 @@ export const connection = (
   const opened = sdk().then(async ({ Client, StreamableHTTPClientTransport }) => {
     const fetch = fetchWith(outbound, headers)
     const transport = new StreamableHTTPClientTransport(new URL(server.url), { fetch })
+    narrow(transport)
     const client = new Client(
       { name: 'reprise', version: '1' },
       { capabilities: {}, jsonSchemaValidator: unchecked, versionNegotiation: { mode: 'auto' } },

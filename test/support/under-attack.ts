@@ -37,8 +37,8 @@ export const attackedServer = async (t: Test, env: Record<string, string> = {}) 
   }))
   return startServer(t, {
     LLM_PROVIDERS: JSON.stringify(providers),
-    // Where the attacks' tools call, and find that they cannot.
-    API_CALL_ALLOW_HOSTS: '127.0.0.1:1',
+    // Where the attacks' tools and servers are.
+    API_CALL_ALLOW_HOSTS: '127.0.0.1',
     ...env,
   })
 }

@@ -80,7 +80,7 @@ export const parseJson = (http: FastifyInstance): void => {
       if (coding !== 'identity') return done(compressed())
       if (!isUtf8(body)) return done(refusal('invalid_json'))
       const text = body.toString()
-      const fault = complexity(text)
+      const fault = complexity(text, request.routeOptions.config.mostValues)
       if (fault) return done(fault)
       if (isHarmless(text)) {
         const value = parsed(text)

@@ -14,6 +14,7 @@ import { stalledOutput } from './stalled-output.ts'
 import { strangersFrames } from './strangers-frames.ts'
 import { unreadAnswers } from './unread-answers.ts'
 import { unreadFeeds } from './unread-feeds.ts'
+import { wideJson } from './wide-json.ts'
 
 /** What one tenant, or a client without a key, may try on a server, by what it is. */
 export const attacks: Readonly<Record<string, Attack>> = {
@@ -32,4 +33,5 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'feeds that are not read': unreadFeeds,
   'large frames without a key': strangersFrames,
   'retries of what others of the key have said': retriesOfOthers,
+  'values that are each an error': wideJson,
 }
