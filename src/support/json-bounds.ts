@@ -4,6 +4,9 @@ export type JsonBounds = { bytes: number; depth: number; nodes: number }
 /** JSON whose form clients choose (docs/decisions/0014-bounds.md). */
 export const freeJson: JsonBounds = { bytes: 65_536, depth: 32, nodes: 2_000 }
 
+/** Arguments of a tool call, as a model writes them. */
+export const callArguments = { depth: 32, nodes: 20_000 }
+
 const wordsOf = ({ bytes, depth, nodes }: JsonBounds) => ({
   bytes: `more than ${bytes} bytes of JSON`,
   depth: `more than ${depth} levels deep`,

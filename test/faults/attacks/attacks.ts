@@ -1,6 +1,7 @@
 import type { Attack } from '../../support/under-attack.ts'
 import { compressedTexts } from './compressed-texts.ts'
 import { deepJson } from './deep-json.ts'
+import { generatedTexts } from './generated-texts.ts'
 import { largeFiles } from './large-files.ts'
 import { largeSteps } from './large-steps.ts'
 import { longHeadings } from './long-headings.ts'
@@ -34,4 +35,5 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'large frames without a key': strangersFrames,
   'retries of what others of the key have said': retriesOfOthers,
   'values that are each an error': wideJson,
+  'small inputs that multiply': generatedTexts,
 }
