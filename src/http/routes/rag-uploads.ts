@@ -55,12 +55,12 @@ export const ragUploadRoutes =
     const group = 'rag'
     const reads = { group, scopes: ['rag:read'] } as const
     const tags = ['knowledge']
-    await multipartFiles(http, uses.spool)
+    const keep = await multipartFiles(http, uses.spool)
 
     http.post(
       '/rag/upload',
       {
-        config: { group, scopes: ['rag:upload'] },
+        config: { group, scopes: ['rag:upload'], largeBody: true },
         bodyLimit,
         schema: {
           tags,
@@ -80,13 +80,15 @@ export const ragUploadRoutes =
           },
         },
       },
-      async ({ body, call, spooled }) => {
+      async (request) => {
+        const { body, call, spooled } = request
         const { datastore_id } = body
         const sent = body.files.map(({ content_type, ...file }) => ({
           ...file,
           contentType: content_type,
         }))
-        const files = spooled ?? decodedFiles(sent)
+        const files = spooled ?? (await decodedFiles(sent, (bytes) => keep(request, bytes)))
+        request.forgetBody()
         const taken = await uploadAndIndex({ datastoreId: datastore_id, files }, call)
         const { length } = taken.uploads
         return {

@@ -12,7 +12,7 @@ const decoded = (text: string): string => {
   }
 }
 
-/** Parses the part of a URL after `?`, and no more parameters than a query may have. */
+/** Parses the part of a URL after `?`, or a form, and no more parameters than a query may have. */
 export const parseQuery = (text: string) =>
   parse(text, '&', '=', { maxKeys: mostParameters, decodeURIComponent: decoded })
 

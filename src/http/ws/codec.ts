@@ -34,7 +34,7 @@ export const fieldsOf = <Schema extends z.ZodType>(
   frame: unknown,
 ): z.infer<Schema> => {
   const found = schema.safeParse(frame)
-  if (!found.success) throw new InvalidRequest('body', issuesOf(schema, frame, found.error))
+  if (!found.success) throw new InvalidRequest('body', issuesOf(schema, frame, found))
   return found.data
 }
 
