@@ -10,7 +10,7 @@ const ZodList: z.core.$constructor<z.ZodArray> = z.core.$constructor('ZodList', 
   const { parse } = inst._zod
   inst._zod.parse = (payload, context) => {
     const { value, issues } = payload
-    const { maximum: most = Number.POSITIVE_INFINITY } = inst._zod.bag as { maximum?: number }
+    const [[most] = [Number.POSITIVE_INFINITY]] = z.core.util.sizeCaps(inst._zod.def.checks)
     if (!Array.isArray(value) || value.length > most) return parse(payload, context)
     const all: unknown[] = []
     for (const [n, input] of value.entries()) {
@@ -31,6 +31,37 @@ export const list = <Element extends z.ZodType>(
   words: { error?: z.core.$ZodErrorMap } = {},
 ): z.ZodArray<Element> =>
   new ZodList({ type: 'array', element, ...words } as z.core.$ZodArrayDef) as z.ZodArray<Element>
+
+/** `z.record`, but the check of many properties ends after the first errors. */
+const ZodEntries: z.core.$constructor<z.ZodRecord> = z.core.$constructor(
+  'ZodEntries',
+  (inst, def) => {
+    z.ZodRecord.init(inst, def)
+    const { parse } = inst._zod
+    inst._zod.parse = (payload, context) => {
+      const { value, issues } = payload
+      if (typeof value !== 'object' || value === null || Array.isArray(value))
+        return parse(payload, context)
+      const all: Record<string, unknown> = {}
+      for (const entry of Object.entries(value)) {
+        const result = parse({ value: Object.fromEntries([entry]), issues: [] }, context)
+        if (result instanceof Promise) throw new z.core.$ZodAsyncError()
+        issues.push(...result.issues)
+        if (issues.length >= mostErrors) break
+        Object.assign(all, result.value)
+      }
+      payload.value = all
+      return payload
+    }
+  },
+)
+
+/** An object of which a client chooses the names of the properties. */
+export const entries = <Key extends z.core.$ZodRecordKey, Value extends z.ZodType>(
+  keyType: Key,
+  valueType: Value,
+): z.ZodRecord<Key, Value> =>
+  new ZodEntries({ type: 'record', keyType, valueType }) as z.ZodRecord<Key, Value>
 
 /** Counts a value before its schema is applied. Beyond the bounds it is refused as `too_complex`. */
 export const within = <Schema extends z.ZodType>(bounds: Partial<JsonBounds>, schema: Schema) =>

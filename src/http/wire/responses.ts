@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Refusal, refusal } from '../../domain/refusal.ts'
-import { list, within } from '../../support/bounded-schema.ts'
+import { entries, list, within } from '../../support/bounded-schema.ts'
 import { schemaFields } from './answer-format.ts'
 import { functionFields, functionName, toolsOf } from './client-tools.ts'
 import { modelName, orAbsent, sessionId } from './fields.ts'
@@ -68,12 +68,10 @@ const included = z.string().superRefine((kind, { addIssue }) => {
 const mostPairs = 16
 const metadata = within(
   { nodes: 100 },
-  z
-    .record(z.string().max(64), z.string().max(512))
-    .refine(
-      (pairs) => Object.keys(pairs).length <= mostPairs,
-      `At most ${mostPairs} pairs are kept`,
-    ),
+  entries(z.string().max(64), z.string().max(512)).refine(
+    (pairs) => Object.keys(pairs).length <= mostPairs,
+    `At most ${mostPairs} pairs are kept`,
+  ),
 )
 
 const runId = /^resp_([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/
