@@ -36,7 +36,7 @@ const dataDir = config.DATA_DIR
 const timePassed = async () => undefined
 const start = performance.now()
 const later = stores.laterApart
-  ? laterApart({ dataDir, master, events, timePassed, log })
+  ? laterApart({ reserve: stores.space.reserve, dataDir, master, events, timePassed, log })
   : undefined
 await prompt.start()
 const done = await Promise.all([

@@ -1,3 +1,4 @@
+import { despiteUnreadable } from '../src/domain/aggregate.ts'
 import { dataStoresStream, decideCleared } from '../src/domain/datastore/datastore.ts'
 import { decideRemoveAll, fileStream } from '../src/domain/file/file.ts'
 import type { Streams } from '../src/event-sourcing/transactor.ts'
@@ -16,12 +17,12 @@ type Uses = Streams & { destroy: Vault['destroy'] }
 export const clearDatastore = ({ load, transact, destroy }: Uses) => ({
   removeFile: ({ datastoreId, filename }: Place, call: Call) =>
     transact(
-      fileStream(call.organizationId, fileKey(datastoreId, filename)),
+      despiteUnreadable(fileStream(call.organizationId, fileKey(datastoreId, filename))),
       decideRemoveAll('datastore_deleted'),
       call,
     ),
   async cleared({ datastoreId }: Pick<Place, 'datastoreId'>, call: Call) {
-    const stream = dataStoresStream(call.organizationId)
+    const stream = despiteUnreadable(dataStoresStream(call.organizationId))
     const decide = decideCleared(datastoreId)
     const isDeleted = decide((await load(stream)).state).length > 0
     if (isDeleted) await destroy(datastoreKey(call.organizationId, datastoreId))

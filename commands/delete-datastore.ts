@@ -1,5 +1,6 @@
 import { agentsWith, decideDetach } from '../src/domain/agent/detach.ts'
 import { organizationAgentsStream } from '../src/domain/agent/organization-agents.ts'
+import { despiteUnreadable } from '../src/domain/aggregate.ts'
 import {
   dataStoresStream,
   decideDelete,
@@ -26,8 +27,8 @@ export const deleteDatastore =
   ({ load, transact }: Streams) =>
   async ({ datastoreId, force }: DeleteDatastore, call: Call) => {
     const { organizationId } = call
-    const own = dataStoresStream(organizationId)
-    const agents = organizationAgentsStream(organizationId)
+    const own = despiteUnreadable(dataStoresStream(organizationId))
+    const agents = despiteUnreadable(organizationAgentsStream(organizationId))
     const { state } = await load(own)
     const { unfinished } = requireDataStore(datastoreId)(state)
     const decide = decideDelete({
@@ -53,7 +54,8 @@ const overIn = async (
 ): Promise<string[]> => {
   const over: string[] = []
   for (const [uploadId, filename] of Object.entries(unfinished)) {
-    const { state } = await load(fileStream(organizationId, fileKey(datastoreId, filename)))
+    const stream = despiteUnreadable(fileStream(organizationId, fileKey(datastoreId, filename)))
+    const { state } = await load(stream)
     if (!isUnderWay(state, uploadId)) over.push(uploadId)
   }
   return over

@@ -1,3 +1,4 @@
+import { despiteUnreadable } from '../src/domain/aggregate.ts'
 import {
   dataStoresStream,
   decideFinishUploads,
@@ -15,9 +16,9 @@ export const deleteFile =
   ({ load, transact }: Streams) =>
   async ({ datastoreId, filename }: DeleteFile, call: Call) => {
     const { organizationId } = call
-    const datastores = dataStoresStream(organizationId)
+    const datastores = despiteUnreadable(dataStoresStream(organizationId))
     requireDataStore(datastoreId)((await load(datastores)).state)
-    const stream = fileStream(organizationId, fileKey(datastoreId, filename))
+    const stream = despiteUnreadable(fileStream(organizationId, fileKey(datastoreId, filename)))
     const { events, position } = await transact(stream, decideDelete, call)
     const uploadIds = events.map(({ data }) => data.uploadId)
     await transact(datastores, decideFinishUploads({ datastoreId, uploadIds }), call)

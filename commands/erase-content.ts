@@ -1,3 +1,4 @@
+import { despiteUnreadable } from '../src/domain/aggregate.ts'
 import { contentStream, decideErase } from '../src/domain/content/content.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
@@ -8,7 +9,7 @@ export type EraseContent = { contentId: string; sessionId: string }
 export const eraseContent =
   (transact: Transact) =>
   async ({ contentId, sessionId }: EraseContent, call: Call) => {
-    const stream = contentStream(call.organizationId, contentId)
+    const stream = despiteUnreadable(contentStream(call.organizationId, contentId))
     const { state, position } = await transact(stream, decideErase(sessionId), call)
     return { hash: state.hash, position }
   }

@@ -1,3 +1,4 @@
+import { despiteUnreadable } from '../src/domain/aggregate.ts'
 import { decideErase } from '../src/domain/session/erase.ts'
 import { sessionStream } from '../src/domain/session/session.ts'
 import type { Streams } from '../src/event-sourcing/transactor.ts'
@@ -14,7 +15,7 @@ export type EraseSession = { sessionId: string; userId: string }
 export const eraseSession =
   ({ load, transact, destroy }: Streams & { destroy: Vault['destroy'] }) =>
   async ({ sessionId, userId }: EraseSession, call: Call, alsoErase?: () => Promise<void>) => {
-    const stream = sessionStream(call.organizationId, sessionId)
+    const stream = despiteUnreadable(sessionStream(call.organizationId, sessionId))
     const decide = decideErase({ sessionOwner: userId, deletedBy: call.userId })
     decide((await load(stream)).state)
     await destroy(sessionKey(call.organizationId, sessionId))

@@ -71,6 +71,8 @@ const told = 'MemberAccountChanged'
 const inMembership = (type: string): boolean => type === told || Object.hasOwn(memberships, type)
 
 const stored: StoredFold<MembershipsView> = {
+  events: { ...accountEvents, ...memberEvents, ...userEvents },
+
   id({ type, stream }) {
     if (inMembership(type)) return idIn(stream)
     return Object.hasOwn(changes, type) ? platformIdIn(stream) : undefined

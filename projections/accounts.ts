@@ -8,7 +8,7 @@ import {
   reserved as reservedIn,
 } from '../src/domain/account/reservations.ts'
 import { saturate } from '../src/domain/amounts.ts'
-import { flag, id, micro, text, timestamp } from './fields.ts'
+import { flag, id, incomplete, micro, text, timestamp } from './fields.ts'
 import { type Projection, platformIdIn } from './projection.ts'
 
 /** Amounts in micro-credits. What may be spent is `balance` less all that is `held`. */
@@ -27,6 +27,7 @@ const accountView = z.object({
   /** Only while something is held back. */
   holding: flag,
   updated_at: timestamp,
+  incomplete,
 })
 export type AccountView = z.infer<typeof accountView>
 

@@ -6,7 +6,7 @@ import {
   type CredentialWords,
 } from '../src/domain/agent/events.ts'
 import { agentServers, agentTools, shownServers, shownTools } from './agent-tools.ts'
-import { count, id, text, timestamp } from './fields.ts'
+import { count, id, incomplete, text, timestamp } from './fields.ts'
 import type { Projection } from './projection.ts'
 
 const credentialWords = z.object({
@@ -94,6 +94,7 @@ export const agentView = z.object({
   limits: shownLimits.nullable().optional(),
   created_at: timestamp,
   updated_at: timestamp,
+  incomplete,
 })
 export type AgentView = z.infer<typeof agentView>
 
@@ -146,6 +147,10 @@ export const agents: Projection<AgentView, typeof agentEvents> = {
     },
   },
   id: ({ data }) => data.agentId,
+  ofStream: ({ metadata }) => ({
+    index: 'by_organization',
+    equals: [metadata.organization_id],
+  }),
   creates: {
     AgentCreated: ({ data, metadata }, id) => ({
       agent_id: id,

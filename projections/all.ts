@@ -18,6 +18,7 @@ import type { AnyProjection, Pace, ReadModel } from './projection.ts'
 import { runs } from './runs.ts'
 import { sessions } from './sessions.ts'
 import { transparency } from './transparency.ts'
+import { unreadableEvents } from './unreadable-events.ts'
 import { uploads } from './uploads.ts'
 import { usage } from './usage.ts'
 import { users } from './users.ts'
@@ -43,6 +44,7 @@ export const projections: readonly AnyProjection[] = [
   runs,
   sessions,
   transparency,
+  unreadableEvents,
   uploads,
   usage,
   users,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { saturate } from '../src/domain/amounts.ts'
 import { apiKeyEvents } from '../src/domain/api-key/events.ts'
-import { count, id, text, timestamp } from './fields.ts'
+import { count, id, incomplete, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
 /** A live or expired key; one that is revoked is not here. */
@@ -22,6 +22,7 @@ export const apiKeyView = z.object({
   created_at: timestamp,
   last_used_at: timestamp.nullable(),
   request_count: count,
+  incomplete,
 })
 export type ApiKeyView = z.infer<typeof apiKeyView>
 

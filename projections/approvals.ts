@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import type { Recorded } from '../src/domain/event.ts'
 import { sealed } from '../src/domain/sealed.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
-import { opened, place, text, timestamp } from './fields.ts'
+import { incomplete, opened, place, text, timestamp } from './fields.ts'
 import { idIn, type Projection, without } from './projection.ts'
 
 export const approvalStatuses = ['pending', 'approved', 'denied', 'expired', 'withdrawn'] as const
@@ -32,6 +33,7 @@ export const approvalView = z.object({
   at: text,
   /** Of its request. */
   position: place,
+  incomplete,
 })
 export type ApprovalView = z.infer<typeof approvalView>
 
@@ -43,6 +45,11 @@ const decided = (
   at: string,
   change: Pick<ApprovalView, 'status'> & Partial<ApprovalView>,
 ): ApprovalView => ({ ...view, decided_at: at, ...change })
+
+const ofStream = ({ stream, metadata }: Recorded) => ({
+  index: 'by_session',
+  equals: [metadata.organization_id, idIn(stream)],
+})
 
 export const approvals: Projection<ApprovalView, typeof sessionEvents> = {
   name: 'approvals',
@@ -106,10 +113,6 @@ export const approvals: Projection<ApprovalView, typeof sessionEvents> = {
     ApprovalExpired: (view, { metadata }) => decided(view, metadata.at, { status: 'expired' }),
     ApprovalWithdrawn: (view, { metadata }) => decided(view, metadata.at, { status: 'withdrawn' }),
   },
-  clears: {
-    SessionErased: ({ stream, metadata }) => ({
-      index: 'by_session',
-      equals: [metadata.organization_id, idIn(stream)],
-    }),
-  },
+  ofStream,
+  clears: { SessionErased: ofStream },
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { connectEvents } from '../src/domain/connect/events.ts'
-import { id, text, timestamp } from './fields.ts'
+import type { Recorded } from '../src/domain/event.ts'
+import { id, incomplete, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
 /** A link by the hash of its token; the token itself is nowhere but in the link. */
@@ -12,8 +13,14 @@ export const connectLinkView = z.object({
   return_url: text,
   created_at: timestamp,
   expires_at: timestamp,
+  incomplete,
 })
 export type ConnectLinkView = z.infer<typeof connectLinkView>
+
+const ofUser = ({ stream, metadata }: Recorded) => ({
+  index: 'by_user',
+  equals: [metadata.organization_id, idIn(stream)],
+})
 
 export const connectLinks: Projection<ConnectLinkView, typeof connectEvents> = {
   name: 'connect_links',
@@ -35,10 +42,6 @@ export const connectLinks: Projection<ConnectLinkView, typeof connectEvents> = {
     }),
   },
   changes: {},
-  clears: {
-    ConnectLinksRevoked: ({ stream, metadata }) => ({
-      index: 'by_user',
-      equals: [metadata.organization_id, idIn(stream)],
-    }),
-  },
+  ofStream: ofUser,
+  clears: { ConnectLinksRevoked: ofUser },
 }

@@ -2,7 +2,18 @@ import { z } from 'zod'
 import { saturate } from '../src/domain/amounts.ts'
 import { contentEvents } from '../src/domain/content/events.ts'
 import { type Sealed, sealed } from '../src/domain/sealed.ts'
-import { count, credits, flag, inCredits, micro, opened, place, text, timestamp } from './fields.ts'
+import {
+  count,
+  credits,
+  flag,
+  inCredits,
+  incomplete,
+  micro,
+  opened,
+  place,
+  text,
+  timestamp,
+} from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
 /** A generated content item; prompt and input stay sealed, amounts are micro-credits. */
@@ -38,6 +49,7 @@ export const contentView = z.object({
   completed_at: timestamp.nullable(),
   /** Of its request. */
   position: place,
+  incomplete,
 })
 export type ContentView = z.infer<typeof contentView>
 

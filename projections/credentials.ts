@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { credentialEvents } from '../src/domain/credential/events.ts'
 import { sealed } from '../src/domain/sealed.ts'
-import { id, text, timestamp } from './fields.ts'
+import { id, incomplete, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
 /** `value` is for the user's tools alone: no answer holds it, sealed or not. */
@@ -14,6 +14,7 @@ export const credentialView = z.object({
   hosts: z.array(text).optional(),
   created_at: timestamp,
   updated_at: timestamp,
+  incomplete,
 })
 export type CredentialView = z.infer<typeof credentialView>
 
@@ -34,6 +35,10 @@ export const credentials: Projection<CredentialView, typeof credentialEvents> = 
   indexes: { by_user: { equals: ['organization_id', 'user_id'], orderBy: 'name' } },
   id: ({ stream, metadata, data }) =>
     credentialDocumentId(metadata.organization_id, idIn(stream), data.name),
+  ofStream: ({ stream, metadata }) => ({
+    index: 'by_user',
+    equals: [metadata.organization_id, idIn(stream)],
+  }),
   creates: {
     CredentialStored: ({ stream, metadata, data }) => ({
       name: data.name,

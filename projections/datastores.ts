@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { dataStoreEvents } from '../src/domain/datastore/events.ts'
 import { fileEvents } from '../src/domain/file/events.ts'
-import { count, flag, text, timestamp } from './fields.ts'
+import { count, flag, incomplete, text, timestamp } from './fields.ts'
 import type { Projection } from './projection.ts'
 
 export const datastoreView = z.object({
@@ -18,6 +18,7 @@ export const datastoreView = z.object({
   shown: flag,
   /** Only while it is deleted and its files are not removed. */
   deleting: flag,
+  incomplete,
 })
 export type DataStoreView = z.infer<typeof datastoreView>
 

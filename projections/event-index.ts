@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { position } from '../src/domain/event.ts'
+import { ownerOf, position, timeOf } from '../src/domain/event.ts'
 import type { RecordedEvent } from '../src/ports/event-store.ts'
 import type { DocumentChange } from '../src/ports/views.ts'
 import { count, text } from './fields.ts'
@@ -30,27 +30,12 @@ export type EventIndexView = z.infer<typeof eventIndexView>
 export const stretchId = (organizationId: string, eventsBefore: number): string =>
   `${organizationId}/${eventsBefore / stretchLength}`
 
-/** Remembers the last time: events of one append have the same. */
-const timeOf = (() => {
-  let last = ''
-  let time = 0
-  return (at: string): number => {
-    if (at !== last) {
-      time = Date.parse(at)
-      last = at
-    }
-    return time
-  }
-})()
-
-const begun = (
-  { position, metadata }: RecordedEvent,
-  eventsBefore: number,
-  until = 0,
-): EventIndexView => {
-  const at = timeOf(metadata.at)
+const begun = (event: RecordedEvent, eventsBefore: number, until = 0): EventIndexView => {
+  const { position } = event
+  // One whose time cannot be read is as old as what came before it.
+  const at = timeOf(event) ?? until
   return {
-    organization_id: metadata.organization_id,
+    organization_id: ownerOf(event),
     events_before: eventsBefore,
     first: position,
     positions: [position],
@@ -60,7 +45,7 @@ const begun = (
 }
 
 const stored: StoredFold<EventIndexView> = {
-  id: ({ metadata }) => metadata.organization_id,
+  id: ownerOf,
 
   fold(view, events, id) {
     const others: DocumentChange[] = []
@@ -69,8 +54,8 @@ const stored: StoredFold<EventIndexView> = {
     for (const event of events) {
       if (open && positions.length < stretchLength) {
         positions.push(event.position)
-        const at = timeOf(event.metadata.at)
         const { since, until } = open
+        const at = timeOf(event) ?? until
         if (at < since || at > until)
           open = { ...open, since: Math.min(since, at), until: Math.max(until, at) }
         continue

@@ -17,5 +17,8 @@ export const place = z.int()
 /** True in some documents and absent in all others, so that an index holds only those. */
 export const flag = z.literal(true).optional()
 
+/** Of a document that lacks an unreadable event of its stream; absent in all others. */
+export const incomplete = flag.describe('An event of it cannot be read: it may lack what that says')
+
 /** A sealed text as it is shown: opened, unless its key is destroyed. */
 export const opened = z.union([text, z.object({ erased: z.literal(true) })])

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { sessionEvents } from '../src/domain/session/events.ts'
-import { count, text, timestamp } from './fields.ts'
+import { count, incomplete, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 import { sessionDocumentId } from './sessions.ts'
 
@@ -18,6 +18,7 @@ const forkView = z.object({
   /** The process life that copies. */
   node: text,
   begun_at: timestamp,
+  incomplete,
 })
 export type ForkView = z.infer<typeof forkView>
 

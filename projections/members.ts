@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { memberEvents } from '../src/domain/member/events.ts'
 import { sealed } from '../src/domain/sealed.ts'
-import { flag, id, timestamp } from './fields.ts'
+import { flag, id, incomplete, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
 export const memberView = z.object({
@@ -17,6 +17,7 @@ export const memberView = z.object({
   email: sealed.optional(),
   name: sealed.optional(),
   created_at: timestamp,
+  incomplete,
 })
 export type MemberView = z.infer<typeof memberView>
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { memoryEvents } from '../src/domain/memory/events.ts'
 import { sealed } from '../src/domain/sealed.ts'
-import { id, opened, place, text, timestamp } from './fields.ts'
+import { id, incomplete, opened, place, text, timestamp } from './fields.ts'
 import { idIn, type Projection, without } from './projection.ts'
 
 const memoryView = z.object({
@@ -11,6 +11,7 @@ const memoryView = z.object({
   text: sealed,
   created_at: timestamp,
   position: place,
+  incomplete,
 })
 export type MemoryView = z.infer<typeof memoryView>
 
@@ -29,6 +30,10 @@ export const memories: Projection<MemoryView, typeof memoryEvents> = {
   events: memoryEvents,
   indexes: { by_user: { equals: ['organization_id', 'user_id'], orderBy: 'position' } },
   id: ({ data }) => data.memoryId,
+  ofStream: ({ stream, metadata }) => ({
+    index: 'by_user',
+    equals: [metadata.organization_id, idIn(stream)],
+  }),
   creates: {
     MemoryRemembered: ({ stream, metadata, data, position }) => ({
       memory_id: data.memoryId,

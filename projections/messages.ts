@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Seen } from '../src/domain/event.ts'
+import type { Recorded, Seen } from '../src/domain/event.ts'
 import { sealed } from '../src/domain/sealed.ts'
 import { type MessagePart, messagePart, sessionEvents } from '../src/domain/session/events.ts'
-import { count, opened, text, timestamp } from './fields.ts'
+import { count, incomplete, opened, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
 /** A file of a message; its blob is sealed under the key that seals the message's text. */
@@ -40,6 +40,7 @@ export const messageView = z.object({
   parts: z.array(messagePartView).optional(),
   /** Place in the global order: the order of a session's messages. */
   position: count,
+  incomplete,
 })
 export type MessageView = z.infer<typeof messageView>
 
@@ -67,6 +68,11 @@ const message = (
 })
 
 const partOf = ({ mediaType, ...rest }: MessagePart) => ({ ...rest, media_type: mediaType })
+
+const ofStream = ({ stream, metadata }: Recorded) => ({
+  index: 'by_session',
+  equals: [metadata.organization_id, idIn(stream)],
+})
 
 export const messages: Projection<MessageView, typeof sessionEvents> = {
   name: 'messages',
@@ -133,10 +139,6 @@ export const messages: Projection<MessageView, typeof sessionEvents> = {
     }),
   },
   changes: {},
-  clears: {
-    SessionErased: ({ stream, metadata }) => ({
-      index: 'by_session',
-      equals: [metadata.organization_id, idIn(stream)],
-    }),
-  },
+  ofStream,
+  clears: { SessionErased: ofStream },
 }

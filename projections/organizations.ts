@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { organizationEvents } from '../src/domain/organization/events.ts'
-import { id, text, timestamp } from './fields.ts'
+import { id, incomplete, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
 
 export const organizationView = z.object({
@@ -13,6 +13,7 @@ export const organizationView = z.object({
   orchestrator_agent_id: id,
   created_at: timestamp,
   updated_at: timestamp,
+  incomplete,
 })
 export type OrganizationView = z.infer<typeof organizationView>
 

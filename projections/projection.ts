@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { EventTable } from '../src/domain/aggregate.ts'
-import type { Seen } from '../src/domain/event.ts'
+import type { Recorded, Seen } from '../src/domain/event.ts'
 import type { RecordedEvent } from '../src/ports/event-store.ts'
 import type { Document, DocumentChange, Scalar, ViewSpec } from '../src/ports/views.ts'
 
@@ -45,6 +45,11 @@ export type Projection<View extends Document, Table extends EventTable> = ViewSp
     events: Table
     /** The document (or documents) that an event is about; an empty list: none. */
     id(event: Seen<Table>): string | readonly string[]
+    /**
+     * All documents of the event's stream, where they have ids of their own: those that are marked when an
+     * event of the stream is unreadable. Absent: `id` finds the document by the stream.
+     */
+    ofStream?(event: Recorded): { index: string; equals: readonly Scalar[] }
     /** For a document that is not there yet. */
     creates: { [T in keyof Table]?: Handler<[event: Seen<Table, T>, id: string], View> }
     /** For a document that is there. */
@@ -61,6 +66,8 @@ export type Projection<View extends Document, Table extends EventTable> = ViewSp
 
 /** Those events of a batch that go into one document are folded together. */
 export type StoredFold<View> = {
+  /** Events of these types are given parsed, and not at all where they are unreadable. */
+  events?: EventTable
   /** The document that an event goes into, if any. */
   id(event: RecordedEvent): string | undefined
   /**

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Seen } from '../src/domain/event.ts'
+import type { Recorded, Seen } from '../src/domain/event.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
-import { count, credits, flag, inCredits, micro, text, timestamp } from './fields.ts'
+import { count, credits, flag, inCredits, incomplete, micro, text, timestamp } from './fields.ts'
 import { idIn, type Projection, without } from './projection.ts'
 
 const { runId: _, setBy: set_by, ...limit } = sessionEvents.RunLimitReached.shape
@@ -58,6 +58,7 @@ const runView = z.object({
   prompt_tokens: count,
   completion_tokens: count,
   charge: micro,
+  incomplete,
 })
 export type RunView = z.infer<typeof runView>
 
@@ -125,6 +126,11 @@ const ended = (
     charge: data.charge,
     ...change,
   })
+
+const ofStream = ({ stream, metadata }: Recorded) => ({
+  index: 'by_session',
+  equals: [metadata.organization_id, idIn(stream)],
+})
 
 export const runs: Projection<RunView, typeof sessionEvents> = {
   name: 'runs',
@@ -206,10 +212,6 @@ export const runs: Projection<RunView, typeof sessionEvents> = {
     RunCancelled: (view, event) => ended(view, event, { status: 'cancelled' }),
     RunTimedOut: (view, event) => ended(view, event, { status: 'timed_out' }),
   },
-  clears: {
-    SessionErased: ({ stream, metadata }) => ({
-      index: 'by_session',
-      equals: [metadata.organization_id, idIn(stream)],
-    }),
-  },
+  ofStream,
+  clears: { SessionErased: ofStream },
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
 import { type SessionEvent, sessionEvents } from '../src/domain/session/events.ts'
-import { count, place, text, timestamp } from './fields.ts'
+import { count, incomplete, place, text, timestamp } from './fields.ts'
 import { idIn, type Projection, without } from './projection.ts'
 
 /** A call of which it is not known whether it was made (docs/contract/approvals.md#calls-in-doubt). */
@@ -46,6 +46,7 @@ export const sessionView = z.object({
   position: place,
   /** Of the beginning of a fork. */
   fork_position: place.optional(),
+  incomplete,
 })
 export type SessionView = z.infer<typeof sessionView>
 

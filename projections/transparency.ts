@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { platformId } from '../src/domain/event.ts'
+import { ownerOf, platformId } from '../src/domain/event.ts'
 import type { DocumentChange } from '../src/ports/views.ts'
 import { leafOf } from '../src/transparency/leaf.ts'
 import {
@@ -43,7 +43,10 @@ const emptyTree = (organization_id: string): TreeView => ({
 
 /** The trees of those whose events belong in them. */
 const treesOf = (isOwner: (organizationId: string) => boolean): StoredFold<TreeView> => ({
-  id: ({ metadata }) => (isOwner(metadata.organization_id) ? metadata.organization_id : undefined),
+  id(event) {
+    const owner = ownerOf(event)
+    return isOwner(owner) ? owner : undefined
+  },
 
   fold(tree, events, organization_id) {
     const { size, edge } = tree ?? emptyTree(organization_id)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Seen } from '../src/domain/event.ts'
 import { type FileEvent, fileEvents } from '../src/domain/file/events.ts'
-import { count, flag, place, text, timestamp } from './fields.ts'
+import { count, flag, incomplete, place, text, timestamp } from './fields.ts'
 import { type Projection, without } from './projection.ts'
 
 /** An upload; one that is removed is kept, unseen, until its blobs are removed too. */
@@ -30,6 +30,7 @@ export const uploadView = z.object({
   open: flag,
   /** Of its arrival. */
   position: place,
+  incomplete,
 })
 export type UploadView = z.infer<typeof uploadView>
 

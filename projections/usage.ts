@@ -3,7 +3,7 @@ import { saturate } from '../src/domain/amounts.ts'
 import type { Seen } from '../src/domain/event.ts'
 import { sessionEvents } from '../src/domain/session/events.ts'
 import { type Durations, durations, quantile, withDuration } from './durations.ts'
-import { count, credits, inCredits, micro, text } from './fields.ts'
+import { count, credits, inCredits, incomplete, micro, text } from './fields.ts'
 import type { Projection } from './projection.ts'
 
 /** What one agent did for one user through one key on one day; null: not known. */
@@ -25,6 +25,7 @@ export const usageView = z.object({
   completion_tokens: count,
   charge: micro,
   durations,
+  incomplete,
 })
 export type UsageView = z.infer<typeof usageView>
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { sealed } from '../src/domain/sealed.ts'
 import { userEvents } from '../src/domain/user/events.ts'
-import { id, text, timestamp } from './fields.ts'
+import { id, incomplete, text, timestamp } from './fields.ts'
 import { type Projection, platformIdIn } from './projection.ts'
 
 /** Email and name stay sealed; queries open them. */
@@ -18,6 +18,7 @@ const userView = z.object({
   current_organization_id: id.nullable(),
   plan: text.nullable(),
   created_at: timestamp,
+  incomplete,
 })
 export type UserView = z.infer<typeof userView>
 

@@ -80,10 +80,11 @@ export const findAccess = (uses: Uses) => {
   /** By its id where it was found before: a search is of more than documents in memory. */
   const findKey = async (hash: string, keyId: string | undefined): Promise<ApiKeyView> => {
     const before = keyId === undefined ? undefined : await apiKeys.get(keyId)
-    if (before && sameSecret(before.hash, hash)) return before
+    if (before && !before.incomplete && sameSecret(before.hash, hash)) return before
     const { items } = await apiKeys.find({ index: 'by_hash', equals: [hash], limit: 1 })
     const [key] = items
-    if (!key || !sameSecret(key.hash, hash)) throw refusal('invalid_api_key')
+    // An unreadable event of it may have revoked it.
+    if (!key || key.incomplete || !sameSecret(key.hash, hash)) throw refusal('invalid_api_key')
     return key
   }
 
@@ -96,11 +97,11 @@ export const findAccess = (uses: Uses) => {
     const key = await findKey(hash, keyId)
     const until = key.expires_at ? Date.parse(key.expires_at) : Number.POSITIVE_INFINITY
     const user = await users.get(key.user_id)
-    if (until <= clock.now().getTime() || !user) throw refusal('invalid_api_key')
+    if (until <= clock.now().getTime() || !user || user.incomplete) throw refusal('invalid_api_key')
     const organizationId = organizationOf(key, user, asked)
     const memberId = memberDocumentId(organizationId, user.user_id)
     const member = await members.get(memberId)
-    if (member?.status !== 'active')
+    if (member?.status !== 'active' || member.incomplete)
       throw key.type === 'user' ? denied(key) : refusal('invalid_api_key')
     const access: Access = {
       kind: key.type,

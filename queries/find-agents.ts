@@ -49,7 +49,8 @@ const configOf = (view: AgentView): AgentConfig => ({
 
 /**
  * The agents of an organization, kept until an agent or organization changes. A turn keeps those
- * that it started with. @throws agent_not_found where there is no orchestrator
+ * that it started with. @throws agent_not_found where there is no orchestrator,
+ * stream_unreadable
  */
 export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses) => {
   const ttlMs = sharedViews ? sharedTtlMs : ownTtlMs
@@ -76,6 +77,8 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
       equals: [organizationId],
       limit: most,
     })
+    // What cannot be read may have taken a right from an agent.
+    if (items.some(({ incomplete }) => incomplete)) throw refusal('stream_unreadable')
     const all = new Map(items.map((view) => [view.agent_id, configOf(view)]))
     const orchestrator = all.get(organization?.orchestrator_agent_id ?? '')
     if (!orchestrator) throw refusal('agent_not_found')

@@ -17,7 +17,8 @@ export const findConnectLink =
   ({ connectLinks, hashLinkToken, now }: Uses) =>
   async (token: string): Promise<ConnectLinkView> => {
     const found = await connectLinks.get(hashLinkToken(token))
-    if (!found || found.expires_at <= now().toISOString()) throw refusal('connect_link_not_found')
+    if (!found || found.incomplete || found.expires_at <= now().toISOString())
+      throw refusal('connect_link_not_found')
     return found
   }
 export type FindConnectLink = ReturnType<typeof findConnectLink>

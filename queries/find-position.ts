@@ -1,5 +1,5 @@
 import type { EventIndexView } from '../projections/event-index.ts'
-import type { Position } from '../src/domain/event.ts'
+import { type Position, timeOf } from '../src/domain/event.ts'
 import { type EventStore, type RecordedEvent, START } from '../src/ports/event-store.ts'
 import type { View } from '../src/ports/views.ts'
 import type { ReadHistory } from './read-history.ts'
@@ -19,8 +19,8 @@ type Uses = {
 
 const isLater =
   (time: number) =>
-  ({ metadata }: RecordedEvent): boolean =>
-    Date.parse(metadata.at) > time
+  (event: RecordedEvent): boolean =>
+    (timeOf(event) ?? time) > time
 
 /**
  * The position of an organization's last event before the first that is later than a time

@@ -6,7 +6,7 @@ import type { Document } from '../src/ports/views.ts'
 import { firstPart } from '../src/support/in-parts.ts'
 import { inTurns, sortedInTurns } from '../src/support/in-turns.ts'
 import { findReadModel } from './find-read-model.ts'
-import { type Moment, type StateUses, storedState } from './get-state.ts'
+import { type Moment, namedUnreadable, type StateUses, storedState } from './get-state.ts'
 import { opener, pageBytes, weighed } from './opened.ts'
 
 type Change = {
@@ -74,6 +74,7 @@ export const getChanges = ({ open, ...uses }: StateUses) => {
       total: ids.length,
       changes,
       next_after: last !== undefined && last !== ids.at(-1) ? last : null,
+      ...namedUnreadable(later),
     }
   }
 }

@@ -12,7 +12,27 @@ import { opener, pageBytes, partBytes, partItems, weighed } from './opened.ts'
 /** A place in the log, or a time in milliseconds since 1970; neither: now. */
 export type Moment = { position?: Position | undefined; time?: number | undefined }
 
-type State = { documents: ReadonlyMap<string, Document>; position: Position }
+type State = {
+  documents: ReadonlyMap<string, Document>
+  position: Position
+  /** The organization's events that cannot be read. */
+  setAside?: readonly SetAsideEvent[]
+}
+
+type SetAsideEvent = {
+  position: Position
+  stream: string
+  revision: number
+  type: string
+  reason: string
+}
+
+/** How many unreadable events an answer names. */
+const mostNamed = 100
+
+/** The unreadable events that a state lacks, where there are any. */
+export const namedUnreadable = ({ setAside = [] }: Pick<State, 'setAside'>) =>
+  setAside.length > 0 ? { unreadable_events: setAside.slice(0, mostNamed) } : {}
 
 type Shown = { id: string; document: Document }
 
@@ -36,7 +56,7 @@ export const storedState =
     for await (const some of inTurns(state.documents))
       for (const [id, document] of some)
         if (document.organization_id === organizationId) documents.set(id, document)
-    return { documents, position: state.position }
+    return { ...state, documents }
   }
 
 /**
@@ -71,6 +91,7 @@ export const getState = ({ open, ...uses }: StateUses) => {
 
     return {
       position: state.position,
+      named: namedUnreadable(state),
       total: ids.length,
       after,
       async page(from: string | undefined, limit: number) {

@@ -1,4 +1,4 @@
-import { latest } from '../src/domain/event.ts'
+import { latest, metadataFault, ownerOf, timeOf } from '../src/domain/event.ts'
 import { sessionStream } from '../src/domain/session/session.ts'
 import { type EventStore, type RecordedEvent, START } from '../src/ports/event-store.ts'
 import type { Vault } from '../src/security/vault.ts'
@@ -35,16 +35,19 @@ const isForeign = (stream: string, organizationId: string): boolean =>
   (owner.exec(stream)?.groups?.organization ?? organizationId) !== organizationId
 
 const isBy = ({ metadata }: RecordedEvent, actor: string): boolean =>
-  metadata.actor.key_id === actor ||
-  metadata.actor.user_id === actor ||
-  metadata.on_behalf_of === actor
+  metadataFault(metadata) === undefined &&
+  (metadata.actor.key_id === actor ||
+    metadata.actor.user_id === actor ||
+    metadata.on_behalf_of === actor)
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 /** A field of an event's data as it is stored, of whatever type the event is. */
 const fieldOf = ({ data }: RecordedEvent, name: string): unknown =>
-  typeof data === 'object' && data !== null ? Reflect.get(data, name) : undefined
+  isObject(data) ? Reflect.get(data, name) : undefined
 
 const isOfSession = (event: RecordedEvent, sessionId: string): boolean =>
-  event.stream === sessionStream(event.metadata.organization_id, sessionId).name ||
+  event.stream === sessionStream(ownerOf(event), sessionId).name ||
   fieldOf(event, 'sessionId') === sessionId
 
 type Wanted = (event: RecordedEvent) => boolean
@@ -55,7 +58,7 @@ const wantedBy = (asked: AskedEvents): Wanted => {
   const filters: Wanted[] = []
   if (type !== undefined) filters.push((event) => event.type === type)
   if (actor !== undefined) filters.push((event) => isBy(event, actor))
-  if (requestId !== undefined) filters.push(({ metadata }) => metadata.request_id === requestId)
+  if (requestId !== undefined) filters.push(({ metadata }) => metadata?.request_id === requestId)
   if (sessionId !== undefined) filters.push((event) => isOfSession(event, sessionId))
   if (model !== undefined) filters.push((event) => fieldOf(event, 'model') === model)
   if (agentId !== undefined) filters.push((event) => fieldOf(event, 'agentId') === agentId)
@@ -72,7 +75,8 @@ export const listEvents = ({ readHistory, read, open }: Uses) => {
 
   const shown = (event: RecordedEvent) =>
     weighed(async (charge) => {
-      const { position, id, stream, revision, type, metadata } = event
+      const { position, id, stream, revision, type } = event
+      const metadata = isObject(event.metadata) ? event.metadata : null
       const data = await opened.event(event, charge)
       return { position, id, stream, revision, type, data, metadata }
     })
@@ -84,10 +88,10 @@ export const listEvents = ({ readHistory, read, open }: Uses) => {
     let position = after
     for await (const batch of read(name)) {
       const own = batch.filter(
-        ({ position, metadata }) => position > after && metadata.organization_id === organizationId,
+        (event) => event.position > after && ownerOf(event) === organizationId,
       )
-      const events = own.filter(({ metadata }) => {
-        const at = Date.parse(metadata.at)
+      const events = own.filter((event) => {
+        const at = timeOf(event) ?? from
         return at >= from && at < to
       })
       position = latest(position, own.at(-1)?.position ?? START)

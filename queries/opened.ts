@@ -2,6 +2,7 @@ import { readModels } from '../projections/all.ts'
 import { type ReadModel, shownDocument } from '../projections/projection.ts'
 import type { EventTable } from '../src/domain/aggregate.ts'
 import { eventsByCategory } from '../src/domain/categories.ts'
+import { ownerOf } from '../src/domain/event.ts'
 import { type Sealed, sealed } from '../src/domain/sealed.ts'
 import { type SealedPlaces, sealedPlaces } from '../src/domain/sealed-places.ts'
 import { type RecordedEvent, StoreUnavailable } from '../src/ports/event-store.ts'
@@ -78,9 +79,9 @@ export const opener = (open: Vault['open']) => {
   return {
     /** The data of an event. */
     event(event: RecordedEvent, charge: Charge = free): Promise<unknown> {
-      const { stream, type, data, metadata } = event
-      const isOwn = (key: string) =>
-        isKeyOf(metadata.organization_id, key) || key === keyOfStream(stream)
+      const { stream, type, data } = event
+      const owner = ownerOf(event)
+      const isOwn = (key: string) => isKeyOf(owner, key) || key === keyOfStream(stream)
       return shown(data, placesByType.get(type), isOwn, charge)
     },
     /** A document of a read model, in the form in which that is shown. */

@@ -1,5 +1,5 @@
 import type { EventIndexView } from '../projections/event-index.ts'
-import { earliest, latest, type Position } from '../src/domain/event.ts'
+import { earliest, latest, ownerOf, type Position, timeOf } from '../src/domain/event.ts'
 import type { EventStore, RecordedEvent } from '../src/ports/event-store.ts'
 import type { View } from '../src/ports/views.ts'
 
@@ -51,10 +51,10 @@ async function* stretches(
 
 const inTime =
   ({ from, to }: AskedHistory) =>
-  ({ metadata }: RecordedEvent): boolean => {
+  (event: RecordedEvent): boolean => {
     if (from === undefined && to === undefined) return true
-    const at = Date.parse(metadata.at)
-    return at >= (from ?? at) && (to === undefined || at < to)
+    const at = timeOf(event)
+    return at !== undefined && at >= (from ?? at) && (to === undefined || at < to)
   }
 
 const outOfTime = ({ from, to }: AskedHistory, { since, until }: EventIndexView): boolean =>
@@ -90,8 +90,7 @@ export const readHistory = ({ store, eventIndex, indexed }: Uses) =>
     if (reach < head)
       for await (const batch of store.history(reach, head)) {
         const own = batch.filter(
-          ({ metadata, position }) =>
-            metadata.organization_id === organizationId && position > after,
+          (event) => ownerOf(event) === organizationId && event.position > after,
         )
         reached = latest(reached, batch.at(-1)?.position ?? reached)
         yield { events: own.filter(wanted), position: reached, looked: batch.length }

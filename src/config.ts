@@ -83,6 +83,8 @@ const environment = z
     HOST: z.string().min(1).default('127.0.0.1'),
     PORT: z.coerce.number().int().min(0).max(65_535).default(3000),
     DATA_DIR: z.string().min(1).default('./data'),
+    /** That stay free on the disk of DATA_DIR; unset: an eighth of it, between 8 and 256. */
+    DISK_RESERVE_MB: z.coerce.number().int().min(1).max(1_048_576).optional(),
     EVENTSTORE_URL: z
       .string()
       .superRefine((url, context) => {

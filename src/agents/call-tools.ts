@@ -18,6 +18,8 @@ import {
 import { z } from 'zod'
 import type { Clock } from '../ports/clock.ts'
 import type { ToolCall } from '../ports/model.ts'
+import { callArguments } from '../support/json-bounds.ts'
+import { isTooComplex } from '../support/json-text.ts'
 import { stopwatch } from '../support/stopwatch.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentEvent, ApprovalRequired, ToolCompleted } from './agent-event.ts'
@@ -71,10 +73,13 @@ const unknownOutcome =
 /** What the model is told of a call that somebody says was made, without its result. */
 const doneOutcome = 'This was done. Its answer was lost: the server stopped before it had it.'
 
+const tooComplex = `the arguments have more than ${callArguments.depth} levels or ${callArguments.nodes} values`
+
 /** The tool that a call means and its arguments, or why there is none. */
 const meant = (call: ToolCall, tools: readonly Tool[]) => {
   const tool = tools.find(({ spec }) => spec.name === call.name)
   if (!tool) return { misfit: `there is no tool ${call.name}` }
+  if (isTooComplex(call.arguments, callArguments)) return { misfit: tooComplex }
   const args = argumentsOf(call)
   return args ? { tool, args } : { misfit: 'the arguments are not a JSON object' }
 }

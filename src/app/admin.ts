@@ -8,6 +8,7 @@ import { listApiKeys } from '../../queries/list-api-keys.ts'
 import { listMembers } from '../../queries/list-members.ts'
 import { listMemberships } from '../../queries/list-memberships.ts'
 import { listOrganizations } from '../../queries/list-organizations.ts'
+import type { ListUnreadable } from '../../queries/list-unreadable.ts'
 import { listUserKeys } from '../../queries/list-user-keys.ts'
 import { listWholeAgents } from '../../queries/list-whole-agents.ts'
 import type { FindAddressFault } from '../http/checks/agent-tools.ts'
@@ -55,7 +56,7 @@ type Uses = {
   views: Pick<AllViews, 'accounts' | 'agents' | 'apiKeys' | 'members' | 'organizations' | 'users'>
   open: Vault['open']
   waitForPosition: WaitForPosition
-  rebuilding: RebuildJobs
+  rebuilding: RebuildJobs & { unreadable: ListUnreadable }
   rotation: MasterKeyRotation
   schemaFault: JsonSchemas['faultOf']
   addressFault: FindAddressFault

@@ -23,6 +23,7 @@ import { checkKeys, isEmptyStore } from './check-keys.ts'
 import { warnOfClock } from './clock-check.ts'
 import { contentPart, type GenerationLimits } from './content.ts'
 import { seedDemo } from './demo.ts'
+import { connectionLimit } from './handle-limit.ts'
 import { housekeeping } from './housekeeping.ts'
 import { openHttp, version } from './http.ts'
 import { knowledgePart } from './knowledge.ts'
@@ -169,8 +170,9 @@ export const app = (config: Config, options: Options) =>
       }),
     )
     const knowledge = opened.use(
-      knowledgePart({
+      await knowledgePart({
         config,
+        space: stores.space,
         commands,
         views,
         delegate,
@@ -203,7 +205,7 @@ export const app = (config: Config, options: Options) =>
       }),
     )
     const { receiveParts } = opened.use(
-      await openParts({ config, privateHosts: options.privateHosts ?? [] }),
+      await openParts({ config, space: stores.space, privateHosts: options.privateHosts ?? [] }),
     )
     const chat = opened.use(
       chatPart({
@@ -281,8 +283,10 @@ export const app = (config: Config, options: Options) =>
         prompt: reading.prompt,
         later: reading.later.projecting,
         failingSince: writing.failingSince,
+        unreadable: reading.unreadable,
         damage: () => [...stores.damage(), ...reading.later.damage()],
         aheadMs: times.aheadMs,
+        disk: stores.space.state,
       }),
     )
     opened.use(
@@ -299,6 +303,7 @@ export const app = (config: Config, options: Options) =>
         stores,
         lag: reading.prompt.lag,
         laterLag: reading.later.projecting.lag,
+        unreadable: reading.unreadable,
         readiness,
         findAccess,
         watchAccess,
@@ -307,6 +312,7 @@ export const app = (config: Config, options: Options) =>
         refused: refusals.refused,
         idempotency: { answers, vault, clock, node },
         keepAliveMs,
+        mostConnections: connectionLimit(),
         turns,
         waitingRuns: chat.waitingRuns,
         beginTurn,

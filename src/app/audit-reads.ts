@@ -124,8 +124,8 @@ export const auditReads = (uses: Uses) => {
       },
       async state({ organizationId, view, moment, after, limit }: Of<AskedState>) {
         await indexFolded()
-        const { position, total, page } = await stating(organizationId, view, moment)
-        return { position, total, ...(await page(after, limit)) }
+        const { position, total, page, named } = await stating(organizationId, view, moment)
+        return { position, total, ...(await page(after, limit)), ...named }
       },
       async changes(asked: AskedChanges) {
         await indexFolded()

@@ -26,7 +26,7 @@ type Uses = {
     'endRun' | 'expireApproval' | 'recordAccountChange' | 'settleReservation'
   >
   views: Pick<AllViews, 'accountChanges' | 'accounts' | 'approvals' | 'contents' | 'forks' | 'runs'>
-  stores: Pick<Stores, 'events' | 'sharedEvents' | 'damage'>
+  stores: Pick<Stores, 'events' | 'sharedEvents' | 'damage' | 'space'>
   projecting: Pick<Projector, 'waitForPosition'>
   turns: Pick<Turns, 'elapsed' | 'find' | 'isRunning'>
   resumeOrClose: ResumeOrClose
@@ -125,12 +125,21 @@ export const housekeeping = (uses: Uses) => {
     await sweep({ certain: !stores.sharedEvents })
   }
 
+  /** A start on a full disk serves reads; what it could not write it writes once there is space. */
+  let isRecoveryDue = false
+
+  const isFull = () => stores.space.state().refused.length > 0
+
   return {
     /**
      * Ends runs whose process has died, deletes expired answers, takes up work that waits, and tells
      * organizations what the platform did to their members.
      */
-    tick: (): Promise<void> => sweep({ certain: false }),
+    async tick(): Promise<void> {
+      if (!isRecoveryDue) return sweep({ certain: false })
+      await recoverOnce()
+      isRecoveryDue = false
+    },
     /** Once, before the server listens: ends or takes up the work of a process that has died. */
     async recover(): Promise<void> {
       for (const end = performance.now() + caughtUpWithinMs; ; await pause(refoldLookMs))
@@ -138,6 +147,11 @@ export const housekeeping = (uses: Uses) => {
           return await recoverOnce()
         } catch (error) {
           // Views that turn out to be damaged are folded again meanwhile.
+          if (error instanceof StoreUnavailable && isFull()) {
+            isRecoveryDue = true
+            log.warn({}, 'work of an earlier process waits until the disk has space')
+            return
+          }
           const refolding = stores.damage().some(({ store }) => store === 'read_models')
           if (!(error instanceof StoreUnavailable) || !refolding || performance.now() > end)
             throw error

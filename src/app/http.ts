@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as after } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyPluginAsync } from 'fastify'
 import type { CountWaitingRuns } from '../../queries/count-waiting-runs.ts'
+import type { ListUnreadable } from '../../queries/list-unreadable.ts'
 import type { Config } from '../config.ts'
 import type { Admit } from '../http/checks/admission.ts'
 import { requireHttps } from '../http/checks/https.ts'
@@ -10,6 +11,7 @@ import { healthRoutes, type Readiness } from '../http/routes/health.ts'
 import { homeRoutes } from '../http/routes/home.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
 import { wsChatRoutes } from '../http/routes/ws-chat.ts'
+import { limitConnections } from '../http/server/connection-limit.ts'
 import { processMetrics } from '../http/server/metrics.ts'
 import { server } from '../http/server/server.ts'
 import type { WorkMetrics } from '../http/server/work-metrics.ts'
@@ -42,9 +44,10 @@ type Routes = Readonly<Record<string, readonly FastifyPluginAsync[]>>
 
 type Uses = {
   config: Pick<Config, 'CORS_ORIGINS' | 'TRUST_PROXY' | 'REQUIRE_HTTPS' | 'TLS_CERT' | 'TLS_KEY'>
-  stores: Pick<Stores, 'events' | 'foreignEvents'>
+  stores: Pick<Stores, 'events' | 'foreignEvents' | 'space'>
   lag: Projector['lag']
   laterLag: Projector['lag']
+  unreadable: ListUnreadable
   readiness(): Promise<Readiness>
   findAccess: FindAccess
   watchAccess: WatchAccess
@@ -53,6 +56,7 @@ type Uses = {
   refused: RefusalMeter['refused']
   idempotency: IdempotencyUses
   keepAliveMs: number
+  mostConnections: number | undefined
   turns: Pick<Turns, 'drain' | 'running'>
   waitingRuns: CountWaitingRuns
   beginTurn: BeginTurn
@@ -75,14 +79,18 @@ export const openHttp = async (uses: Uses) => {
   const { config, stores, readiness, findAccess, watchAccess, admit, counted, refused, turns } =
     uses
   const { clock, log } = uses
+  let connections: ReturnType<typeof limitConnections> | undefined
   const metrics = processMetrics({
     registry: uses.work.registry,
     head: stores.events.head,
     lag: uses.lag,
     laterLag: uses.laterLag,
+    unreadable: uses.unreadable,
     running: () => turns.running,
     waitingRuns: uses.waitingRuns,
     foreignEvents: stores.foreignEvents,
+    disk: stores.space.state,
+    connectionsRefused: () => connections?.refused() ?? 0,
     logLinesDropped: uses.logLinesDropped,
   })
   const http = await server({
@@ -124,6 +132,7 @@ export const openHttp = async (uses: Uses) => {
     },
     routes: uses.routes,
   })
+  connections = limitConnections(http, { most: uses.mostConnections, log })
   return {
     http,
     /**

@@ -6,6 +6,7 @@ import { getUpload } from '../../queries/get-upload.ts'
 import { listDatastores } from '../../queries/list-datastores.ts'
 import { listFiles } from '../../queries/list-files.ts'
 import { listUploads } from '../../queries/list-uploads.ts'
+import type { OpenDiskSpace } from '../adapters/embedded/disk-space.ts'
 import type { Config } from '../config.ts'
 import type { Position } from '../domain/event.ts'
 import { fileStream } from '../domain/file/file.ts'
@@ -27,12 +28,14 @@ import { indexUploads } from '../reactors/index-uploads.ts'
 import { uploadAndIndex } from '../reactors/upload-and-index.ts'
 import type { Delegate } from '../security/delegate.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
+import { openSpool } from '../security/spool.ts'
 import { fileKey } from '../support/ids.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 
 type Uses = {
   config: Pick<Config, 'DATA_DIR'>
+  space: Pick<OpenDiskSpace, 'room'>
   commands: Pick<
     Commands,
     | 'clearDatastore'
@@ -60,11 +63,13 @@ type Uses = {
 const threads = Math.min(4, Math.max(2, availableParallelism() - 1))
 
 /** Knowledge: uploading documents, indexing them, and searching them. */
-export const knowledgePart = (uses: Uses) => {
-  const { config, commands, views, delegate, blobs, waitForPosition, head, askedBy } = uses
+export const knowledgePart = async (uses: Uses) => {
+  const { config, space, commands, views, delegate, blobs, waitForPosition, head, askedBy } = uses
   const { embedder, leases, clock, node, log } = uses
   const { datastores, uploads } = views
   const files = findUploads(uploads)
+  const spoolDir = join(config.DATA_DIR, 'incoming')
+  const spool = await openSpool(spoolDir, space.room('files', spoolDir))
   const { followUpload } = commands
 
   const requestOf = async (id: string) => {
@@ -156,7 +161,7 @@ export const knowledgePart = (uses: Uses) => {
         uploadAndIndex: upload,
         listUploads: listUploads({ uploads, datastores }),
         getUpload: oneUpload,
-        spoolDir: join(config.DATA_DIR, 'incoming'),
+        spool,
       }),
     ],
     /** Takes up work that waits. */

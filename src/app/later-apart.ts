@@ -1,4 +1,4 @@
-import { type ChildProcess, fork, type Serializable } from 'node:child_process'
+import type { ChildProcess, ForkOptions, Serializable } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { projectionsAt } from '../../projections/all.ts'
@@ -11,8 +11,8 @@ import type { Projecting, ProjectionState } from '../projector/projector.ts'
 import type { Progress } from '../projector/rebuild.ts'
 import type { MasterKeys } from '../security/master-keys.ts'
 import { type Deferred, deferred } from '../support/deferred.ts'
-import { givesWay } from '../support/gives-way.ts'
 import { type Calls, callsOver, type Parts } from '../support/port-calls.ts'
+import { startProcess } from '../support/start-process.ts'
 import type { AuditReads } from './audit-reads.ts'
 import type { Later } from './later.ts'
 import type { LaterBegin, LaterTold, PlainRing } from './later-process.ts'
@@ -20,6 +20,8 @@ import { type PackedError, unpackedError } from './packed-errors.ts'
 
 type Uses = {
   dataDir: string
+  /** Bytes that stay free on its disk. */
+  reserve: number
   master: Pick<MasterKeys, 'secret' | 'rings'>
   events: Pick<EventStore, 'head' | 'distance'>
   timePassed(time: number): Promise<void>
@@ -34,6 +36,8 @@ const heapMb = 1_024
 const semiSpaceMb = 32
 /** How long its end is waited for. */
 const endMs = 8_000
+/** When a process is tried again that could not be started. */
+const notStartedMs = 1_000
 /** A process that has lived for so long did not fail at its start. */
 const soundMs = 60_000
 
@@ -56,7 +60,7 @@ type Running = { child: ChildProcess; calls: Calls; up: Deferred<void>; isUp: bo
  * is something to fold or to read. One that dies is started again; what was asked of it fails.
  */
 export const laterApart = (uses: Uses): Later => {
-  const { dataDir, master, events, timePassed, log } = uses
+  const { dataDir, reserve, master, events, timePassed, log } = uses
   let states: ProjectionState[] = names.map((name) => ({
     name,
     position: START,
@@ -66,8 +70,12 @@ export const laterApart = (uses: Uses): Later => {
   let running: Running | undefined
   let failures = 0
   let restart: NodeJS.Timeout | undefined
-  let waitingForIt = deferred<Running>()
-  waitingForIt.promise.catch(() => undefined)
+  let waitingForIt: Deferred<Running>
+  const renewWaiting = () => {
+    waitingForIt = deferred()
+    waitingForIt.promise.catch(() => undefined)
+  }
+  renewWaiting()
   let closing = false
   let announced = START
 
@@ -103,16 +111,30 @@ export const laterApart = (uses: Uses): Later => {
     if (closing) return
     failures = performance.now() - began > soundMs ? 0 : failures + 1
     log.error({ why, failures }, 'the process for audits has ended and is started again')
+    beginAgain(error, backOff(failures))
+  }
+
+  const beginAgain = (error: Error, afterMs: number) => {
     states = states.map(({ name }) => ({ name, position: START, state: 'stopped', error }))
     restart = setTimeout(async () => {
       const head = await events.head().catch(() => START)
       restart = undefined
       if (!closing) begin(head)
-    }, backOff(failures))
+    }, afterMs)
+  }
+
+  /** Whoever waits is refused: it may take long until there are file handles or memory again. */
+  const notStarted = (err: Error) => {
+    if (closing) return
+    log.error({ err }, 'the process for audits could not be started and is tried again')
+    const error = new StoreUnavailable('the process for audits cannot be started', { cause: err })
+    waitingForIt.reject(error)
+    renewWaiting()
+    beginAgain(error, notStartedMs)
   }
 
   const begin = (head: Position) => {
-    const child = fork(script, [], {
+    const options: ForkOptions = {
       execArgv: [
         `--max-old-space-size=${heapMb}`,
         `--max-semi-space-size=${semiSpaceMb}`,
@@ -123,8 +145,9 @@ export const laterApart = (uses: Uses): Later => {
       env: {},
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    })
-    givesWay(child)
+    }
+    const child = startProcess(script, options, notStarted)
+    if (!child) return
     const port = {
       postMessage: (message: unknown) => void child.send(message as Serializable, () => {}),
     }
@@ -136,16 +159,16 @@ export const laterApart = (uses: Uses): Later => {
       .on('message', (message) => {
         if (!calls.take(message)) taken(message as LaterTold, one)
       })
-      .once('error', (error) => gone(one, began, String(error)))
+      .on('error', (error) => gone(one, began, String(error)))
       .once('exit', (code, signal) => gone(one, began, `${signal ?? `exit code ${code}`}`))
     running = one
     const fresh = failures === failuresOfViews
-    const first: LaterBegin = { dataDir, secret: master.secret, ring: ring(), head, fresh }
+    const { secret } = master
+    const first: LaterBegin = { dataDir, reserve, secret, ring: ring(), head, fresh }
     announced = head
     port.postMessage(first)
     waitingForIt.resolve(one)
-    waitingForIt = deferred()
-    waitingForIt.promise.catch(() => undefined)
+    renewWaiting()
   }
 
   /** The process, once it knows of everything that is in the log by now. @throws StoreUnavailable */

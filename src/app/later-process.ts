@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { getHeapStatistics } from 'node:v8'
 import { projectionsAt } from '../../projections/all.ts'
+import { openDiskSpace } from '../adapters/embedded/disk-space.ts'
 import { holdAlone } from '../adapters/embedded/lock.ts'
 import { logFollower } from '../adapters/embedded/log-follower.ts'
 import { latest, type Position } from '../domain/event.ts'
 import type { Damage } from '../ports/damage.ts'
 import { START, StoreUnavailable } from '../ports/event-store.ts'
-import type { Log } from '../ports/log.ts'
+import { type Log, silent } from '../ports/log.ts'
 import { projector } from '../projector/projector.ts'
 import type { Progress } from '../projector/rebuild.ts'
 import { secretsOf } from '../security/secrets.ts'
@@ -29,6 +30,8 @@ export type PlainRing = { wrap: Uint8Array; other?: Uint8Array | undefined }
 /** What the process is begun with. */
 export type LaterBegin = {
   dataDir: string
+  /** Bytes that stay free on its disk. */
+  reserve: number
   /** The installation's secret. */
   secret: Uint8Array
   ring: PlainRing
@@ -145,7 +148,7 @@ async function* progressOf(
   await done
 }
 
-const open = ({ dataDir, secret, ring: first, head, fresh }: LaterBegin) =>
+const open = ({ dataDir, reserve, secret, ring: first, head, fresh }: LaterBegin) =>
   opening(async (opened) => {
     const folder = join(dataDir, laterFolder)
     const path = join(dataDir, logFolder)
@@ -157,7 +160,9 @@ const open = ({ dataDir, secret, ring: first, head, fresh }: LaterBegin) =>
     await mkdir(folder, { recursive: true, mode: 0o700 })
     opened.add(await heldAlone(folder))
     if (fresh) for (const file of viewsFiles) await rm(join(folder, file), { force: true })
-    const kept = opened.use(await embeddedReads(folder, log))
+    // The serving process logs how its disk is.
+    const space = openDiskSpace({ folder, reserve, log: silent })
+    const kept = opened.use(await embeddedReads(folder, log, { space }))
     const { views, snapshots, renewed: viewsRenewed } = kept
     const secrets = secretsOf(secret)
     let ring = ringOf(first)

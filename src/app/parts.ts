@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { OpenDiskSpace } from '../adapters/embedded/disk-space.ts'
 import { guardedOutbound } from '../adapters/outbound/guarded.ts'
 import type { Config } from '../config.ts'
 import { openSpool } from '../security/spool.ts'
@@ -7,14 +8,16 @@ import { receiveParts } from '../turns/receive-parts.ts'
 
 type Uses = {
   config: Pick<Config, 'DATA_DIR'>
+  space: Pick<OpenDiskSpace, 'room'>
   /** Hosts that files may be fetched from although they are private, for tests. */
   privateHosts: readonly string[]
 }
 
 /** How files of messages come in. */
-export const openParts = ({ config, privateHosts }: Uses) =>
+export const openParts = ({ config, space, privateHosts }: Uses) =>
   opening(async (opened) => {
     const outbound = opened.use(guardedOutbound({ allowHosts: privateHosts }))
-    const spool = await openSpool(join(config.DATA_DIR, 'arriving'))
+    const folder = join(config.DATA_DIR, 'arriving')
+    const spool = await openSpool(folder, space.room('files', folder))
     return { receiveParts: receiveParts({ spool, outbound }) }
   })

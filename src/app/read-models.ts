@@ -20,9 +20,11 @@ import { platformTransparency } from '../../projections/platform-transparency.ts
 import { runs } from '../../projections/runs.ts'
 import { sessions } from '../../projections/sessions.ts'
 import { transparency } from '../../projections/transparency.ts'
+import { unreadableEvents } from '../../projections/unreadable-events.ts'
 import { uploads } from '../../projections/uploads.ts'
 import { usage } from '../../projections/usage.ts'
 import { users } from '../../projections/users.ts'
+import { readingVersion } from '../domain/versions.ts'
 import type { View, ViewSpec, Views } from '../ports/views.ts'
 
 /** The right to fold events into views that several processes read. */
@@ -32,7 +34,8 @@ export const projectorLease = 'projector'
 export const laterProjectorLease = 'projector of later views'
 
 /**
- * The version of the projections' code, which changes with any of its files: snapshots that other
+ * The version of the projections' code, which changes with any of its files and with how stored events
+ * are read: snapshots that other
  * code has folded are not used.
  */
 export const projectionsVersion = (): number => {
@@ -40,6 +43,7 @@ export const projectionsVersion = (): number => {
   const hash = createHash('sha256')
   for (const name of readdirSync(folder).toSorted())
     if (/\.[jt]s$/.test(name)) hash.update(readFileSync(new URL(name, folder)))
+  hash.update(readingVersion())
   return hash.digest().readUIntBE(0, 6)
 }
 
@@ -85,6 +89,7 @@ export const viewsOf = async (views: Views) => {
     organizations: await of(organizations),
     runs: await of(runs),
     sessions: await of(sessions),
+    unreadableEvents: await of(unreadableEvents),
     uploads: await of(uploads),
     users: await of(users),
   }

@@ -1,4 +1,5 @@
 import { projections, projectionsAt } from '../../projections/all.ts'
+import { listUnreadable } from '../../queries/list-unreadable.ts'
 import type { Log } from '../ports/log.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
 import type { Views, WaitForPosition } from '../ports/views.ts'
@@ -13,13 +14,14 @@ import { opening } from '../support/disposal.ts'
 import type { LeaseClock } from '../support/lease-time.ts'
 import { laterApart } from './later-apart.ts'
 import { laterHere } from './later-here.ts'
+import { readModelRepair } from './read-model-repair.ts'
 import { projectorLease, viewsOf } from './read-models.ts'
 import type { Stores } from './stores.ts'
 
 type Uses = {
   stores: Pick<
     Stores,
-    'events' | 'views' | 'snapshots' | 'leases' | 'sharedViews' | 'renewed' | 'laterApart'
+    'events' | 'views' | 'snapshots' | 'leases' | 'sharedViews' | 'space' | 'renewed' | 'laterApart'
   >
   dataDir: string
   master: Pick<MasterKeys, 'secret' | 'rings'>
@@ -35,6 +37,8 @@ type Uses = {
 
 /** How long a command's answer waits for the views to show it (read your own writes). */
 const shownWithinMs = 2_000
+/** How many unreadable events are known to the fold that goes on behind them. */
+const mostKnown = 100_000
 /** How long a list of the read models waits for those that are folded later. */
 const listedWithinMs = 1_000
 
@@ -45,17 +49,27 @@ export const openReadSide = (uses: Uses) =>
       uses
     const { events: store, leases, sharedViews } = stores
     const lease = { leases, name: projectorLease, holder: node, clock }
+    const views = await viewsOf(stores.views)
+    const unreadable = listUnreadable(views.unreadableEvents)
     const prompt = projector({
       store,
       views: stores.views,
       projections: projectionsAt('prompt'),
+      known: async () => (await unreadable(mostKnown)).events,
       renewed: stores.renewed,
       log,
       telemetry,
       ...(sharedViews ? { lease } : {}),
     })
     const later = stores.laterApart
-      ? laterApart({ dataDir, master, events: store, timePassed, log })
+      ? laterApart({
+          dataDir,
+          reserve: stores.space.reserve,
+          master,
+          events: store,
+          timePassed,
+          log,
+        })
       : await laterHere({ stores, logKeySeed, open, timePassed, node, clock, log })
     const laterNames = projectionsAt('later').map(({ name }) => name)
     const isLater = (name: string) => laterNames.includes(name)
@@ -69,18 +83,31 @@ export const openReadSide = (uses: Uses) =>
     const jobs = rebuildJobs({ store, views: documents, projections, projecting, log })
     const rebuilding = {
       ...jobs,
+      unreadable,
       /** Those that are folded later get a moment to come to the end of the log. */
       async list() {
         await projecting.waitForPosition(await store.head(), listedWithinMs, laterNames)
         return jobs.list()
       },
     }
-    const views = await viewsOf(stores.views)
+    const repair = readModelRepair({
+      store,
+      projections,
+      unreadableEvents: views.unreadableEvents,
+      checkpoint: documents.checkpoint,
+      isLater,
+      snapshots: stores.snapshots,
+      projecting,
+      log,
+    })
     // Stopping the projectors interrupts rebuilds, which are then waited for.
     opened.add(rebuilding.ended)
     opened.add(later.projecting.stop)
     opened.add(prompt.stop)
+    opened.add(repair.close)
+    await repair.look()
     await prompt.start()
+    repair.begin()
 
     const waitForPosition: WaitForPosition = (position) =>
       projecting.waitForPosition(position, shownWithinMs).then((shown) => {
@@ -102,6 +129,7 @@ export const openReadSide = (uses: Uses) =>
       changes,
       rebuilding,
       rebuildOld,
+      unreadable,
       waitForPosition,
     }
   })

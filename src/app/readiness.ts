@@ -1,4 +1,6 @@
-import type { Position } from '../domain/event.ts'
+import type { ListUnreadable } from '../../queries/list-unreadable.ts'
+import type { DiskState } from '../adapters/embedded/disk-space.ts'
+import { earliest, type Position } from '../domain/event.ts'
 import type { Check, Readiness } from '../http/routes/health.ts'
 import type { Damage } from '../ports/damage.ts'
 import type { EventStore } from '../ports/event-store.ts'
@@ -8,7 +10,10 @@ import { deferred } from '../support/deferred.ts'
 import { clockCheck } from './clock-check.ts'
 import { damageCheck } from './damage-check.ts'
 
-type Folding = Pick<Projecting, 'state' | 'checkpoint'>
+/** How many unreadable events are named. */
+const mostNamed = 20
+
+type Folding = Pick<Projecting, 'state' | 'checkpoint' | 'at'>
 
 type Uses = {
   events: Pick<EventStore, 'head' | 'distance'>
@@ -19,10 +24,14 @@ type Uses = {
   later: Folding
   /** Since when appends have failed. */
   failingSince(): Date | undefined
+  /** What was set aside as it cannot be read: the rest can be served. */
+  unreadable?: ListUnreadable
   /** What was found damaged: the rest can be served. */
   damage?(): readonly Damage[]
   /** How far the latest event is ahead of the clock. */
   aheadMs?(): number
+  /** How much space there is for what is written here. */
+  disk?(): DiskState
   /** A monotonic clock, in milliseconds. */
   now?: () => number
   /** How long a store may take to answer. */
@@ -58,7 +67,27 @@ const answered = async <Answer>(
 
 type Watched = Required<Pick<Uses, 'events' | 'now' | 'stillMs'>> & { folding: Folding }
 
-/** Whether the views of a projector make progress while there are events to fold. */
+/** What was set aside, by position, stream and reason: nothing of what was stored there. */
+const unreadableCheck = (aside: Awaited<ReturnType<ListUnreadable>> | undefined): Check => {
+  if (!aside || aside.total === 0) return { ok: true }
+  const places = aside.events.map(
+    ({ position, stream, type, reason }) =>
+      `${type} at position ${position} of ${stream} (${reason})`,
+  )
+  const more = aside.total - places.length
+  return {
+    ok: false,
+    detail: `set aside: ${places.join('; ')}${more > 0 ? ` and ${more} more` : ''}`,
+  }
+}
+
+const stoppedIn = (folding: Folding): Check | undefined => {
+  const stopped = folding.state().filter(({ state }) => state === 'stopped')
+  if (stopped.length === 0) return undefined
+  return { ok: false, detail: `stopped: ${stopped.map(({ name }) => name).join(', ')}` }
+}
+
+/** Whether the views of a projector as a whole make progress while there are events to fold. */
 const progressOf = ({ events, now, stillMs, folding }: Watched) => {
   /**
    * The views' position when they last made progress or had nothing to fold, and the time of that.
@@ -75,9 +104,8 @@ const progressOf = ({ events, now, stillMs, folding }: Watched) => {
   return {
     standsStill,
     check(head: Position | undefined): Check {
-      const stopped = folding.state().filter(({ state }) => state === 'stopped')
-      if (stopped.length > 0)
-        return { ok: false, detail: `stopped: ${stopped.map(({ name }) => name).join(', ')}` }
+      const stopped = stoppedIn(folding)
+      if (stopped) return stopped
       if (head === undefined) return { ok: true, detail: 'lag unknown' }
       const still = standsStill(head)
       const { amount, unit } = events.distance(folding.checkpoint(), head)
@@ -88,17 +116,62 @@ const progressOf = ({ events, now, stillMs, folding }: Watched) => {
   }
 }
 
+const megabytes = (bytes: number) => Math.floor(bytes / 1_048_576)
+
+/** Files alone may be refused: then everything else is served. */
+const diskCheck = ({ free, reserve, refused }: DiskState): Check => {
+  if (refused.length === 0) return { ok: true }
+  const detail = `${megabytes(free)} MiB free, reserve ${megabytes(reserve)} MiB: refused are writes of ${refused.join(', ')}`
+  return { ok: refused.every((use) => use === 'files' || use === 'rebuilds'), detail }
+}
+
+/** Whether each view of a projector makes progress while there are events to fold. */
+const eachProgressOf = ({ events, now, stillMs, folding }: Watched) => {
+  const moved = new Map<string, { position: Position; at: number }>()
+
+  /** For how long each has made no progress although there are events to fold. */
+  const standsStill = (head: Position): ReadonlyMap<string, number> => {
+    const still = folding.state().map(({ name }): [string, number] => {
+      const position = folding.at(name)
+      const known = moved.get(name)
+      if (known && position < head && position === known.position) return [name, now() - known.at]
+      moved.set(name, { position, at: now() })
+      return [name, 0]
+    })
+    return new Map(still)
+  }
+
+  return {
+    standsStill,
+    check(head: Position | undefined): Check {
+      const stopped = stoppedIn(folding)
+      if (stopped) return stopped
+      if (head === undefined) return { ok: true, detail: 'lag unknown' }
+      const still = [...standsStill(head)].filter(([, ms]) => ms > stillMs)
+      const names = folding.state().map(({ name }) => name)
+      const { amount, unit } = events.distance(earliest(head, ...names.map(folding.at)), head)
+      const detail = `lag ${amount} ${unit}`
+      if (still.length === 0) return { ok: true, detail }
+      const said = still.map(
+        ([name, ms]) => `${name} has not moved for ${Math.floor(ms / 1_000)} s`,
+      )
+      return { ok: false, detail: `${said.join(', ')}, ${detail}` }
+    },
+  }
+}
+
 /**
- * Whether this process can serve: its stores answer, the last append was stored, no projection has
- * stopped, and the views make progress while there are events to fold. Views that are folded later,
- * damage and a clock behind the log are named and do not count: the rest is served.
+ * Whether this process can serve: its stores answer, the last append was stored, the disk has space,
+ * no projection has stopped, and the views make progress while there are events to fold. Views that
+ * are folded later, unreadable events, damage and a clock behind the log are named and do not count:
+ * the rest is served.
  */
 export const openReadiness = (uses: Uses) => {
-  const { events, views, failingSince, damage = () => [], aheadMs = () => 0 } = uses
+  const { events, views, failingSince, damage = () => [], aheadMs = () => 0, disk } = uses
   const { now = () => performance.now() } = uses
   const { patienceMs = 2_000, stillMs = 5_000, lookMs = 1_000 } = uses
   const prompt = progressOf({ events, now, stillMs, folding: uses.prompt })
-  const later = progressOf({ events, now, stillMs, folding: uses.later })
+  const later = eachProgressOf({ events, now, stillMs, folding: uses.later })
   const look = (head: Position) => {
     for (const { standsStill } of [prompt, later]) standsStill(head)
   }
@@ -118,18 +191,24 @@ export const openReadiness = (uses: Uses) => {
   return {
     async readiness(): Promise<Readiness> {
       const [{ name: any } = { name: '' }] = uses.prompt.state()
-      const [store, { check: read_models }] = await Promise.all([
+      const [store, { check: read_models }, { answer: aside }] = await Promise.all([
         eventStore(),
         answered(() => views.checkpoint(any), patienceMs),
+        answered(async () => uses.unreadable?.(mostNamed), patienceMs),
       ])
       const checks = {
         event_store: store.check,
         read_models,
         projections: prompt.check(store.answer),
+        ...(disk && { disk: diskCheck(disk()) }),
       }
       const ready = Object.values(checks).every(({ ok }) => ok)
       const later_projections = later.check(store.answer)
-      const further = { damage: damageCheck(damage()), clock: clockCheck(aheadMs()) }
+      const further = {
+        unreadable_events: unreadableCheck(aside),
+        damage: damageCheck(damage()),
+        clock: clockCheck(aheadMs()),
+      }
       return { ready, checks: { ...checks, later_projections, ...further } }
     },
     close(): void {

@@ -4,6 +4,7 @@ import { merge, NEVER, type Observable } from 'rxjs'
 import { projectionsAt } from '../../projections/all.ts'
 import { embeddedAnswers } from '../adapters/embedded/answers.ts'
 import { embeddedBlobs } from '../adapters/embedded/blobs.ts'
+import { type OpenDiskSpace, openDiskSpace } from '../adapters/embedded/disk-space.ts'
 import { embeddedEventStore } from '../adapters/embedded/event-store.ts'
 import { embeddedKeyStore } from '../adapters/embedded/key-store.ts'
 import { embeddedLeases } from '../adapters/embedded/leases.ts'
@@ -47,13 +48,15 @@ export type Stores = {
   foreignEvents(): number
   /** What was found damaged since the start. */
   damage(): readonly Damage[]
+  /** Asked before anything is written to DATA_DIR. */
+  space: OpenDiskSpace
   /** Emits when the views were damaged: they are empty, and folded from the start. */
   renewed: Observable<void>
   close(): Promise<void>
 }
 
 type Where = Pick<Config, 'DATA_DIR' | 'EVENTSTORE_URL' | 'MONGODB_URL'> &
-  Partial<Pick<Config, 'EVENTSTORE_NAMESPACE'>>
+  Partial<Pick<Config, 'EVENTSTORE_NAMESPACE' | 'DISK_RESERVE_MB'>>
 
 type Options = StoreWait & {
   /** Positions that the embedded log leaves out before each append, for tests. */
@@ -65,8 +68,8 @@ type Options = StoreWait & {
 }
 
 /** Events, keys and first answers in DATA_DIR. @throws StoreInUse, StoreFormat, StoreDamaged */
-const embeddedLog = async (path: string, gap: number) => {
-  const log = await openLog({ path })
+const embeddedLog = async (path: string, space: OpenDiskSpace, gap: number) => {
+  const log = await openLog({ path, room: space.room('events', path) })
   return {
     events: embeddedEventStore(log, { gap }),
     keys: embeddedKeyStore(log),
@@ -86,16 +89,16 @@ const laterNames = projectionsAt('later').map(({ name }) => name)
 const embeddedViews = (
   dataDir: string,
   log: Log,
-  options: { besideLog: boolean; laterApart: boolean; clock: LeaseClock },
+  options: { besideLog: boolean; laterApart: boolean; clock: LeaseClock; space: OpenDiskSpace },
 ) =>
   opening(async (opened) => {
-    const { besideLog, laterApart, clock } = options
+    const { besideLog, laterApart, clock, space } = options
     const dropped = besideLog ? laterNames : []
-    const own = opened.use(await embeddedReads(join(dataDir, 'views'), log, { dropped }))
+    const own = opened.use(await embeddedReads(join(dataDir, 'views'), log, { dropped, space }))
     const { views, snapshots, renewed, damage } = own
     const leases = embeddedLeases(clock)
     if (!besideLog || laterApart) return { views, snapshots, leases, renewed, damage }
-    const later = opened.use(await embeddedReads(join(dataDir, laterFolder), log))
+    const later = opened.use(await embeddedReads(join(dataDir, laterFolder), log, { space }))
     const isOther = (view: string) => laterNames.includes(view)
     return {
       views: partedViews({ views, others: later.views, isOther }),
@@ -141,22 +144,26 @@ const eventStoreDb = (url: string, namespace: string, log: Log, wait: StoreWait)
  */
 export const openStores = (config: Where, log: Log, options: Options = {}): Promise<Stores> =>
   opening(async (opened) => {
-    const { DATA_DIR, EVENTSTORE_URL, EVENTSTORE_NAMESPACE = 'reprise', MONGODB_URL } = config
+    const { DATA_DIR, EVENTSTORE_URL, EVENTSTORE_NAMESPACE = 'reprise' } = config
+    const { MONGODB_URL, DISK_RESERVE_MB } = config
     const { positionGap = 0, laterApart = false, clock = processClock, ...wait } = options
     await mkdir(DATA_DIR, { recursive: true, mode: 0o700 })
+    const reserve = DISK_RESERVE_MB && DISK_RESERVE_MB * 1_048_576
+    const space = openDiskSpace({ folder: DATA_DIR, reserve, log })
     const mongo = MONGODB_URL ? opened.use(await mongoDb(MONGODB_URL, log, wait, clock)) : undefined
     const local =
       EVENTSTORE_URL && mongo
         ? undefined
-        : opened.use(await embeddedLog(join(DATA_DIR, logFolder), positionGap))
+        : opened.use(await embeddedLog(join(DATA_DIR, logFolder), space, positionGap))
     const remote = EVENTSTORE_URL
       ? opened.use(await eventStoreDb(EVENTSTORE_URL, EVENTSTORE_NAMESPACE, log, wait))
       : undefined
     const besideLog = !mongo && !remote
     const embedded = mongo
       ? undefined
-      : opened.use(await embeddedViews(DATA_DIR, log, { besideLog, laterApart, clock }))
+      : opened.use(await embeddedViews(DATA_DIR, log, { besideLog, laterApart, clock, space }))
     const reads = mongo ?? embedded
+    const blobsPath = join(DATA_DIR, 'blobs')
     const own = mongo ?? local
     const events = remote?.events ?? local?.events
     if (!own || !events || !reads) throw new TypeError('no event store is configured')
@@ -165,7 +172,7 @@ export const openStores = (config: Where, log: Log, options: Options = {}): Prom
       keys: own.keys,
       answers: own.answers,
       undelivered: own.undelivered,
-      blobs: mongo?.blobs ?? (await embeddedBlobs(join(DATA_DIR, 'blobs'))),
+      blobs: mongo?.blobs ?? (await embeddedBlobs(blobsPath, space.room('files', blobsPath))),
       views: reads.views,
       snapshots: reads.snapshots,
       leases: reads.leases,
@@ -174,6 +181,7 @@ export const openStores = (config: Where, log: Log, options: Options = {}): Prom
       laterApart: besideLog && laterApart,
       foreignEvents: remote?.foreignEvents ?? (() => 0),
       damage: () => [...(local?.damage() ?? []), ...(embedded?.damage() ?? [])],
+      space,
       renewed: embedded?.renewed ?? NEVER,
     }
   })

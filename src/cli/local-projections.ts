@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { projections } from '../../projections/all.ts'
+import { type UnreadableEventView, unreadableEvents } from '../../projections/unreadable-events.ts'
+import { listUnreadable } from '../../queries/list-unreadable.ts'
 import { laterProjectorLease, projectorLease } from '../app/read-models.ts'
 import type { Stores } from '../app/stores.ts'
 import { configFrom, type Environment } from '../config.ts'
@@ -10,6 +12,8 @@ import { CommandFailed } from './command-failed.ts'
 import { localStores } from './local-stores.ts'
 import type { Projections } from './projections.ts'
 
+/** How many unreadable events are listed. */
+const mostNamed = 100
 const leaseMs = 8_000
 const renewMs = 3_000
 
@@ -53,6 +57,7 @@ export const localProjections = async (env: Environment): Promise<Projections> =
   const stores = await localStores(configFrom(env), askTheServer)
   const { events: store, views } = stores
   for (const projection of projections) await views.view(projection)
+  const unreadable = listUnreadable(await views.view<UnreadableEventView>(unreadableEvents))
   const named = (name: string) => {
     const projection = projections.find((one) => one.name === name)
     if (!projection) throw new CommandFailed(`There is no projection called ${name}`, 2)
@@ -64,6 +69,7 @@ export const localProjections = async (env: Environment): Promise<Projections> =
       const standings = await standingsOf({ store, views, projections })
       return standings.map((standing) => ({ ...standing, state: 'idle' }))
     },
+    unreadable: async () => (await unreadable(mostNamed)).events,
     async rebuild(names, progress) {
       const chosen = names.map(named)
       await projectingAlone(stores, (signal) =>

@@ -13,9 +13,13 @@ type Line = {
   error?: string | undefined
 }
 
+type Unreadable = { position: number; stream: string; type: string; reason: string }
+
 /** The read models of an installation, through a server or directly from the stores. */
 export type Projections = {
   list(): Promise<readonly Line[]>
+  /** The events that were set aside as they cannot be read. */
+  unreadable(): Promise<readonly Unreadable[]>
   /** Whether several are rebuilt in one pass over the log: where no server is asked. */
   together: boolean
   /** Resolves when the rebuilt read models are the live ones. */
@@ -52,15 +56,23 @@ export const verifyAll = async (
     throw new CommandFailed(`${wrong} documents differ: rebuild with reprise projections rebuild`)
 }
 
-/** As a table: name, position, lag, state. */
-export const listed = async ({ list }: Projections): Promise<string> => {
+/** As a table: name, position, lag, state. Below it the events that were set aside, if any. */
+export const listed = async ({ list, unreadable }: Projections): Promise<string> => {
   const lines = (await list()).map(({ name, position, lag, lag_unit, state, error }) => [
     name,
     String(position),
     `${lag} ${lag_unit}`,
     error ? `${state}: ${error}` : state,
   ])
-  return table([['NAME', 'POSITION', 'LAG', 'STATE'], ...lines])
+  const whole = table([['NAME', 'POSITION', 'LAG', 'STATE'], ...lines])
+  const aside = (await unreadable()).map(({ position, type, stream, reason }) => [
+    String(position),
+    type,
+    stream,
+    reason,
+  ])
+  if (aside.length === 0) return whole
+  return `${whole}\n\n${table([['UNREADABLE AT', 'TYPE', 'STREAM', 'REASON'], ...aside])}`
 }
 
 /**

@@ -16,11 +16,19 @@ const status = z.object({
   progress: z.object({ events: z.number(), percent: z.number() }).optional(),
   error: z.string().optional(),
 })
-const answer = z.object({ projections: z.array(status) })
+const answer = z.object({
+  projections: z.array(status),
+  unreadable_events: z
+    .array(
+      z.object({ position: z.number(), stream: z.string(), type: z.string(), reason: z.string() }),
+    )
+    .default([]),
+})
 
 /** The read models of a running server. */
 export const remoteProjections = (ask: Remote): Projections => {
-  const list = async () => answer.parse(await ask('GET', '/api/admin/projections')).projections
+  const listing = async () => answer.parse(await ask('GET', '/api/admin/projections'))
+  const list = async () => (await listing()).projections
   const rebuild = async (name: string, progress: (progress: Progress) => void): Promise<void> => {
     await ask('POST', `/api/admin/projections/${encodeURIComponent(name)}/rebuild`)
     for (;;) {
@@ -34,6 +42,7 @@ export const remoteProjections = (ask: Remote): Projections => {
   return {
     together: false,
     list,
+    unreadable: async () => (await listing()).unreadable_events,
     async rebuild(names, progress) {
       for (const name of names) await rebuild(name, progress)
     },

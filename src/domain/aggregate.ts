@@ -30,7 +30,14 @@ export type Stream<State, Table extends EventTable> = {
   name: string
   /** Its id was made just now: it is taken to be empty, and read only if the store says otherwise. */
   isNew?: boolean
+  /** It is also decided on without its unreadable events, as for an erasure. */
+  despiteUnreadable?: boolean
 }
+
+/** The same stream for decisions that must not be refused because an event of it is unreadable. */
+export const despiteUnreadable = <State, Table extends EventTable>(
+  stream: Stream<State, Table>,
+): Stream<State, Table> => ({ ...stream, despiteUnreadable: true })
 
 /** A stream inside one organization: `<category>-<organization id>_<id>`. */
 export const streamOf = <State, Table extends EventTable>(

@@ -23,6 +23,46 @@ export const metadata = z.object({
 })
 export type Metadata = z.infer<typeof metadata>
 
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isTextOrNull = (value: unknown): boolean => value === null || isText(value)
+const isVersion = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 1
+
+const metadataFields: Readonly<Record<string, (value: unknown) => boolean>> = {
+  organization_id: isText,
+  actor: (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    isTextOrNull(Reflect.get(value, 'key_id')) &&
+    isTextOrNull(Reflect.get(value, 'user_id')),
+  on_behalf_of: isTextOrNull,
+  request_id: isText,
+  at: (value) => isText(value) && !Number.isNaN(Date.parse(`${value}`)),
+  schema_version: isVersion,
+}
+const metadataChecks = Object.entries(metadataFields)
+
+/** Events of one append share their metadata, which is then checked once. */
+let lastChecked: unknown
+let lastFault: string | undefined
+
+/** What makes stored metadata unreadable, without its content; undefined: nothing. */
+export const metadataFault = (metadata: unknown): string | undefined => {
+  if (typeof metadata !== 'object' || metadata === null) return 'no metadata'
+  if (metadata === lastChecked) return lastFault
+  const [field] = metadataChecks.find(([name, fits]) => !fits(Reflect.get(metadata, name))) ?? []
+  lastChecked = metadata
+  lastFault = field === undefined ? undefined : `invalid metadata.${field}`
+  return lastFault
+}
+
+/** Whose history a stored event belongs to: the platform's where its metadata cannot be read. */
+export const ownerOf = ({ metadata }: { metadata: Metadata }): string =>
+  metadataFault(metadata) === undefined ? metadata.organization_id : platformId
+
+/** When a stored event was appended, in milliseconds since 1970; undefined: that cannot be read. */
+export const timeOf = ({ metadata }: { metadata: Metadata }): number | undefined =>
+  metadataFault(metadata) === undefined ? Date.parse(metadata.at) : undefined
+
 /**
  * A place in the store's global order: of an event, or START. Opaque: positions are compared and
  * handed back to the store that gave them, never computed. They increase strictly, may have gaps

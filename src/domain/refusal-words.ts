@@ -97,6 +97,7 @@ export const refusalWords = {
   llm_service_timeout: 'The model provider did not answer in time',
   service_unavailable: 'The service cannot take this request right now',
   store_damaged: 'What is stored of this is damaged; the operator can see where',
+  stream_unreadable: 'A stored event of this cannot be read; the operator can see which',
   organization_not_found: 'Organization not found',
   member_not_found: 'Member not found',
   member_exists: 'This person is a member already',

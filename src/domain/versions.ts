@@ -12,9 +12,47 @@ const withoutDefaultModel: Upcaster = (data) => {
   return model === 'offline/extractive' ? { ...(data as Named), model: null } : data
 }
 
-/** `from[n]` lifts version n to n + 1; every version below `current` has one. */
+type Fields = Readonly<Record<string, unknown>>
+
+const mostExact = Number.MAX_SAFE_INTEGER
+
+const notNegative = (value: number): number => Math.max(0, value)
+const exact = (value: number): number => Math.min(mostExact, Math.max(-mostExact, value))
+const amount = (value: number): number => notNegative(exact(value))
+
+/**
+ * Repairs what earlier releases have stored outside of version 1: durations below 0 where the clock was
+ * set back, amounts beyond exact numbers. Data that needs no repair is answered as it is.
+ */
+const repaired =
+  (repairs: Readonly<Record<string, (value: number) => number>>): Upcaster =>
+  (data) => {
+    if (typeof data !== 'object' || data === null) return data
+    const fields = data as Fields
+    let lifted: Record<string, unknown> | undefined
+    for (const name in repairs) {
+      const value = fields[name]
+      if (typeof value !== 'number') continue
+      const fitting = repairs[name]?.(value)
+      if (fitting === value) continue
+      lifted ??= { ...fields }
+      lifted[name] = fitting
+    }
+    return lifted ?? data
+  }
+
+const cost = { promptTokens: amount, completionTokens: amount, charge: amount }
+const tokens = { promptTokens: amount, completionTokens: amount }
+
+const repair = (repairs: Parameters<typeof repaired>[0]) =>
+  ({ current: 2, from: { 1: repaired(repairs) }, repairs: true }) as const
+
+/**
+ * `from[n]` lifts version n to n + 1; every version below `current` has one. `repairs`: it changes only
+ * what violates its own version, so a read model that was folded without it may be wrong.
+ */
 export type Versions = Readonly<
-  Record<string, { current: number; from: Readonly<Record<number, Upcaster>> }>
+  Record<string, { current: number; from: Readonly<Record<number, Upcaster>>; repairs?: true }>
 >
 
 /**
@@ -24,7 +62,27 @@ export type Versions = Readonly<
 export const versions: Versions = {
   AgentCreated: { current: 2, from: { 1: withoutDefaultModel } },
   AgentChanged: { current: 2, from: { 1: withoutDefaultModel } },
+  AgentCompleted: repair({ durationMs: notNegative, ...tokens }),
+  ContentCompleted: repair({ charge: amount }),
+  CreditsGranted: repair({ amount: exact }),
+  CreditsReserved: repair({ amount }),
+  CreditsSettled: repair({ amount }),
+  ModelAnswered: repair(tokens),
+  RunCancelled: repair(cost),
+  RunCompleted: repair({ durationMs: notNegative, ...cost }),
+  RunFailed: repair(cost),
+  RunLimitReached: repair({ used: notNegative }),
+  RunPaused: repair(cost),
+  RunTimedOut: repair(cost),
+  ToolCompleted: repair({ durationMs: notNegative }),
 }
+
+/** Stays the same as long as the same stored events can be read, and are read as the same. */
+export const readingVersion = (table = versions): string =>
+  Object.entries(table)
+    .map(([type, { current }]) => `${type} ${current}`)
+    .toSorted()
+    .join(', ')
 
 /** The version that an event of this type is written with. */
 export const schemaVersionOf = (type: string, table = versions): number => table[type]?.current ?? 1
@@ -36,3 +94,14 @@ export const upcast = (type: string, version: number, data: unknown, table = ver
     lifted = table[type]?.from[n]?.(lifted)
   return lifted
 }
+
+/** Whether data violates the version that it was stored with, and is read as something that fits. */
+export const isRepaired = (
+  type: string,
+  version: number,
+  data: unknown,
+  table = versions,
+): boolean =>
+  table[type]?.repairs === true &&
+  version < schemaVersionOf(type, table) &&
+  upcast(type, version, data, table) !== data

@@ -1,3 +1,4 @@
+import { timeOf } from '../domain/event.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type EventStore, type RecordedEvent, START } from '../ports/event-store.ts'
 import { isoTime } from '../support/iso-time.ts'
@@ -17,7 +18,7 @@ export const appendTimes = ({ now }: Pick<Clock, 'now'>) => {
 
   const seen = (events: readonly RecordedEvent[]): void => {
     // What was decided here was stamped here.
-    for (const { metadata, decided } of events) if (!decided) raise(Date.parse(metadata.at))
+    for (const event of events) if (!event.decided) raise(timeOf(event) ?? latest)
   }
 
   return {

@@ -1,27 +1,20 @@
 import { z } from 'zod'
 import type { EventTable } from '../domain/aggregate.ts'
-import type { Seen } from '../domain/event.ts'
-import { schemaVersionOf, upcast, type Versions, versions as written } from '../domain/versions.ts'
-import type { RecordedEvent } from '../ports/event-store.ts'
+import { metadataFault, type Seen } from '../domain/event.ts'
+import {
+  isRepaired,
+  schemaVersionOf,
+  upcast,
+  type Versions,
+  versions as written,
+} from '../domain/versions.ts'
+import { placeText, type RecordedEvent, UnreadableEvent } from '../ports/event-store.ts'
 
-type Place = Pick<RecordedEvent, 'stream' | 'revision' | 'position' | 'type'>
-
-const placed = ({ stream, revision, position, type }: Place) =>
-  `${type} (${stream} at revision ${revision}, position ${position})`
-
-/** A stored event whose type is not in the table it is read by. */
+/** A stored event whose type, or the version of its schema, this release does not know. */
 export class UnknownEvent extends Error {
   override readonly name = 'UnknownEvent'
-  constructor(event: Place) {
-    super(`unknown event ${placed(event)}`)
-  }
-}
-
-/** A stored event that does not fit its schema. The message says where and why, without the data. */
-export class UnreadableEvent extends Error {
-  override readonly name = 'UnreadableEvent'
-  constructor(event: Place, why: string) {
-    super(`unreadable event ${placed(event)}: ${why}`)
+  constructor(event: RecordedEvent, why = '') {
+    super(`unknown event ${placeText(event)}${why}`)
   }
 }
 
@@ -31,9 +24,10 @@ const refusal = (error: unknown): string =>
     : 'its older form could not be lifted'
 
 /**
- * Reads stored events by a table: upcasts data of older schema versions, then parses it. What this process decided
- * itself was parsed by its schema before it was stored, and is not parsed again until it is read from the disk.
- * @throws UnknownEvent, UnreadableEvent
+ * Reads stored events by a table: upcasts data of older schema versions, then parses it. What this
+ * process decided itself was parsed by its schema before it was stored, and is parsed again only once it
+ * is read from the disk.
+ * @throws UnknownEvent: a later release may read it. UnreadableEvent: it violates its schema.
  */
 export const decoder =
   <Table extends EventTable>(table: Table, versions: Versions = written) =>
@@ -42,10 +36,12 @@ export const decoder =
     const schema = Object.hasOwn(table, type) ? table[type] : undefined
     if (!schema) throw new UnknownEvent(recorded)
     if (recorded.decided) return recorded as Seen<Table>
-    const version = metadata?.schema_version
+    const fault = metadataFault(metadata)
+    if (fault !== undefined) throw new UnreadableEvent(recorded, fault)
+    const { schema_version: version } = metadata
     const current = schemaVersionOf(type, versions)
-    if (!(Number.isInteger(version) && version >= 1 && version <= current))
-      throw new UnreadableEvent(recorded, `schema version ${version}, known up to ${current}`)
+    if (version > current)
+      throw new UnknownEvent(recorded, `: schema version ${version}, known up to ${current}`)
     try {
       const lifted = version === current ? data : upcast(type, version, data, versions)
       return { ...recorded, data: schema.parse(lifted) } as Seen<Table>
@@ -53,3 +49,33 @@ export const decoder =
       throw new UnreadableEvent(recorded, refusal(error))
     }
   }
+
+/** Why an event cannot be read by the table of its category; undefined: it can, or it is unknown. */
+export const faultOf = (table: EventTable, recorded: RecordedEvent): string | undefined => {
+  try {
+    decoder(table)(recorded)
+  } catch (error) {
+    if (error instanceof UnreadableEvent) return error.reason
+  }
+  return undefined
+}
+
+/** Whether an event that can be read violates the schema version it was stored with. */
+export const isRepairedEvent = ({ type, data, metadata }: RecordedEvent): boolean =>
+  isRepaired(type, metadata.schema_version, data)
+
+/**
+ * Calls a reader of an event. What makes the event unreadable is answered, not thrown.
+ * @throws every other error
+ */
+export const readableOr = <Event, Other>(
+  read: () => Event,
+  other: (unreadable: UnreadableEvent) => Other,
+): Event | Other => {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof UnreadableEvent) return other(error)
+    throw error
+  }
+}

@@ -1,7 +1,12 @@
 import { type EventOf, type EventTable, evolved, type Stream } from '../domain/aggregate.ts'
 import type { Position } from '../domain/event.ts'
 import type { Call } from '../ports/call.ts'
-import { type EventStore, START } from '../ports/event-store.ts'
+import {
+  type EventStore,
+  type RecordedEvent,
+  START,
+  UnreadableEvent,
+} from '../ports/event-store.ts'
 import type { Snapshots } from '../ports/snapshots.ts'
 import { decoder } from './codec.ts'
 
@@ -46,6 +51,8 @@ export type PendingLoad = { loaded(stream: Loaded<unknown>): void; refused(error
 export type CachedStream = Loaded<unknown> & {
   /** False: not read yet, or what was read may be outdated. */
   known: boolean
+  /** The first event that was left out of the state, as it is unreadable. */
+  unreadable: UnreadableEvent | undefined
   waiting: PendingDecision[]
   /** So many of those that wait are appended one by one: together they were too large. */
   apart: number
@@ -99,6 +106,31 @@ export const takenLoads = (cached: CachedStream): readonly PendingLoad[] => {
   return loads
 }
 
+/** Folds stored events; those that are unreadable are told of and left out. @throws UnknownEvent */
+const foldingPast = (
+  aggregate: AnyStream['aggregate'],
+  onUnreadable: (error: UnreadableEvent) => void,
+) => {
+  const decode = decoder(aggregate.events)
+  let whole = true
+  const leftOut = (error: unknown): void => {
+    if (!(error instanceof UnreadableEvent)) throw error
+    whole = false
+    onUnreadable(error)
+  }
+  return (before: unknown, events: readonly RecordedEvent[]): unknown => {
+    let state = before
+    for (const event of events)
+      try {
+        state = evolved(aggregate, state, [decode(event) as EventOf<EventTable>])
+      } catch (error) {
+        // What rests on an event that was left out may not fold.
+        if (whole || error instanceof UnreadableEvent) leftOut(error)
+      }
+    return state
+  }
+}
+
 /**
  * Streams' states by revision: those being decided on, and as many others as there is room for. The
  * cost of one more decision does not grow with the length of its stream.
@@ -126,6 +158,7 @@ export const streamCache = ({ store, snapshots, keep }: Options) => {
     revision: -1,
     position: START,
     known: false,
+    unreadable: undefined,
   })
 
   const catchUp = async ({ aggregate, name }: AnyStream, cached: CachedStream): Promise<void> => {
@@ -136,17 +169,23 @@ export const streamCache = ({ store, snapshots, keep }: Options) => {
       if (snapshot?.version === version) ({ state, revision } = snapshot)
     }
     const start = revision
-    const decode = decoder(aggregate.events)
+    let { unreadable } = cached
+    const fold = foldingPast(aggregate, (error) => {
+      unreadable ??= error
+    })
     // A snapshot has no position: its last event is read again for it.
     const from = revision >= 0 && position === START ? revision : revision + 1
     for await (const batch of store.read(name, from)) {
-      const later = batch.filter((event) => event.revision > start)
-      state = evolved(aggregate, state, later.map(decode) as readonly EventOf<EventTable>[])
+      state = fold(
+        state,
+        batch.filter((event) => event.revision > start),
+      )
       const last = batch.at(-1)
       if (last) ({ revision, position } = last)
     }
-    Object.assign(cached, { state, revision, position, known: true })
-    if (revision - start > snapshotAfter) await snapshots.put(name, { revision, version, state })
+    Object.assign(cached, { state, revision, position, known: true, unreadable })
+    if (revision - start > snapshotAfter && !unreadable)
+      await snapshots.put(name, { revision, version, state })
   }
 
   return {
@@ -158,6 +197,7 @@ export const streamCache = ({ store, snapshots, keep }: Options) => {
         revision: -1,
         position: START,
         known: isNew,
+        unreadable: undefined,
         waiting: [],
         apart: 0,
         loads: [],

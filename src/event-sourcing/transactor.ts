@@ -45,6 +45,14 @@ type Options = {
 const ignored = (): void => undefined
 const notMade: Decided = []
 
+/** @throws UnreadableEvent where one was left out of the state that is decided on */
+const onWhole =
+  (cached: CachedStream, decide: PendingDecision['decide']): PendingDecision['decide'] =>
+  (state) => {
+    if (cached.unreadable) throw cached.unreadable
+    return decide(state)
+  }
+
 const pending = <State>(decide: (state: State) => Decided, call: Call): PendingDecision => ({
   decide: decide as (state: unknown) => Decided,
   call,
@@ -81,6 +89,7 @@ export const transactor = (options: Options) => {
   ): void => {
     const any = stream as unknown as AnyStream
     const cached = cache.of(any)
+    if (!stream.despiteUnreadable) one.decide = onWhole(cached, one.decide)
     if (cached.waiting.length > 0) cached.waiting.push(one)
     else cached.waiting = [one]
     served(any, cached)
@@ -113,7 +122,8 @@ export const transactor = (options: Options) => {
 
   /**
    * Decides on a stream and stores what comes of it.
-   * @throws what `decide` throws; EventMisfit; AppendTooLarge; StoreUnavailable; RevisionConflict when outrun too often.
+   * @throws what `decide` throws; EventMisfit; AppendTooLarge; StoreUnavailable; UnreadableEvent;
+   * RevisionConflict when outrun too often.
    */
   const transact = <State, Table extends EventTable, Events extends readonly EventOf<Table>[]>(
     stream: Stream<State, Table>,
@@ -129,7 +139,8 @@ export const transactor = (options: Options) => {
 
   /**
    * The stream to its end, with what was decided on it before this call. Where other processes
-   * write too, what they had stored by the time of the call is in it. @throws StoreUnavailable
+   * write too, what they had stored by the time of the call is in it.
+   * @throws StoreUnavailable, UnreadableEvent
    */
   const load = <State, Table extends EventTable>(
     stream: Stream<State, Table>,
@@ -138,7 +149,10 @@ export const transactor = (options: Options) => {
     const any = stream as unknown as AnyStream
     const cached = cache.of(any)
     cached.loads.push({
-      loaded: (found) => loading.resolve(found as Loaded<State>),
+      loaded(found) {
+        if (cached.unreadable && !stream.despiteUnreadable) loading.reject(cached.unreadable)
+        else loading.resolve(found as Loaded<State>)
+      },
       refused: loading.reject,
     })
     served(any, cached)

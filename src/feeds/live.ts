@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EventProjection } from '../../projections/projection.ts'
-import type { Position } from '../domain/event.ts'
+import { ownerOf, type Position } from '../domain/event.ts'
 import { type EventStore, type RecordedEvent, START } from '../ports/event-store.ts'
 import { type Log, silent } from '../ports/log.ts'
 import type { Views } from '../ports/views.ts'
@@ -60,7 +60,7 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
 
   const tell = async (hub: Hub, events: readonly RecordedEvent[], position: Position) => {
     const { organizationId, view, shown, changed, subscribers } = hub
-    const own = events.filter(({ metadata }) => metadata.organization_id === organizationId)
+    const own = events.filter((event) => ownerOf(event) === organizationId)
     try {
       const ids = await changed(own)
       if (ids.size === 0) return

@@ -63,6 +63,27 @@ export class StoreDamaged extends Error {
   }
 }
 
+/** Where an event is stored. */
+type EventPlace = Pick<RecordedEvent, 'stream' | 'revision' | 'position' | 'type'>
+
+export const placeText = ({ stream, revision, position, type }: EventPlace): string =>
+  `${type} (${stream} at revision ${revision}, position ${position})`
+
+/**
+ * A stored event violates a schema version that this release knows, or has unreadable metadata. The
+ * message and the reason say where and why, without the data.
+ */
+export class UnreadableEvent extends Error {
+  override readonly name = 'UnreadableEvent'
+  readonly place: EventPlace
+  readonly reason: string
+  constructor({ stream, revision, position, type }: EventPlace, reason: string) {
+    super(`unreadable event ${placeText({ stream, revision, position, type })}: ${reason}`)
+    this.place = { stream, revision, position, type }
+    this.reason = reason
+  }
+}
+
 /** A folder is in a format of another release. Nothing in it was touched. */
 export class StoreFormat extends Error {
   override readonly name = 'StoreFormat'

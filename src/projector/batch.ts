@@ -1,9 +1,10 @@
 import type { AnyProjection } from '../../projections/projection.ts'
-import { latest } from '../domain/event.ts'
+import { latest, metadataFault } from '../domain/event.ts'
 import { type LogBatch, StoreUnavailable } from '../ports/event-store.ts'
 import type { Commit, Document, DocumentChange, Views } from '../ports/views.ts'
 import { folded } from './fold.ts'
 import { batchRouter, type Cursor, type RoutedBatch, type RoutedEvent } from './router.ts'
+import type { SetAside } from './set-aside.ts'
 
 /** Where a projection's documents are read and written: one generation of the views, or memory. */
 export type ProjectionStore = {
@@ -29,7 +30,8 @@ const idsIn = ({ steps, groups }: RoutedBatch): string[] => {
   const ids: string[] = groups ? [...groups.keys()] : []
   // By index: an iterator makes an object for each step.
   for (let n = 0; n < steps.length; n++) {
-    const { ids: own } = steps[n] as RoutedEvent
+    const { ids: own, marks } = steps[n] as RoutedEvent
+    for (const id of marks?.stream?.stored ?? []) ids.push(id)
     // The events of one append follow each other, and are mostly about the same document.
     if (typeof own === 'string') {
       if (own !== ids.at(-1)) ids.push(own)
@@ -45,8 +47,9 @@ const fetched = async (
 ): Promise<ReadonlyMap<string, Document>> => {
   const { steps } = routed
   for (let n = 0; n < steps.length; n++) {
-    const { clear } = steps[n] as RoutedEvent
-    if (clear) clear.stored = await projectionStore.idsOf(name, clear.index, clear.equals)
+    const { clear, marks } = steps[n] as RoutedEvent
+    for (const found of [clear, marks?.stream])
+      if (found) found.stored = await projectionStore.idsOf(name, found.index, found.equals)
   }
   const ids = idsIn(routed)
   return ids.length > 0 ? projectionStore.load(name, ids) : noDocuments
@@ -69,7 +72,8 @@ const outcome = async (
     const failed = steps[done]?.event.position ?? routed.failed
     const before = batch.events.findLast((event) => event.position < failed)?.position ?? position
     const at = batch.events.find((event) => event.position === failed)
-    const requestId = at?.metadata.request_id
+    const requestId =
+      at && metadataFault(at.metadata) === undefined ? at.metadata.request_id : undefined
     return { cursor, view, changes, position: latest(position, before), error, requestId }
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error
@@ -83,8 +87,8 @@ const outcome = async (
  * whose documents cannot be loaded (damaged, an impossible id) stops alone.
  * @throws StoreUnavailable
  */
-export const batchFolder = (projections: readonly AnyProjection[]) => {
-  const route = batchRouter(projections)
+export const batchFolder = (projections: readonly AnyProjection[], aside?: SetAside) => {
+  const route = batchRouter(projections, aside)
   return async (
     projectionStore: ProjectionStore,
     cursors: readonly Cursor[],

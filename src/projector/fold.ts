@@ -49,6 +49,10 @@ const foldedWhole = (
   }
 }
 
+/** A document that an unreadable event belongs in. */
+const marked = (document: Document | undefined): Document | undefined =>
+  !document || document.incomplete ? document : { ...document, incomplete: true }
+
 /**
  * A document as it was before the steps and as they have left it. `cleared`: it was there, but not read.
  */
@@ -70,12 +74,21 @@ const foldedOneByOne = (
     views.set(id, view)
     return view
   }
-  const fold = (event: RoutedEvent['event'], id: string) => {
+  const fold = ({ event, incomplete, marks }: RoutedEvent, id: string) => {
     const view = viewOf(id)
-    view.now = projected(projection, view.now, event, id)
+    if (!marks) view.now = projected(projection, view.now, event, id)
+    if (incomplete) view.now = marked(view.now)
   }
-  for (const { event, clear, ids } of steps) {
+  const markStream = ({ index, equals, stored: ids }: NonNullable<RoutedEvent['clear']>) => {
+    const paths = projection.indexes[index]?.equals ?? []
+    for (const id of ids) viewOf(id)
+    for (const view of views.values())
+      if (view.now && matchesIndex(view.now, paths, equals)) view.now = marked(view.now)
+  }
+  for (const step of steps) {
+    const { clear, ids, marks } = step
     try {
+      if (marks?.stream) markStream(marks.stream)
       if (clear) {
         const paths = projection.indexes[clear.index]?.equals ?? []
         for (const view of views.values())
@@ -83,9 +96,14 @@ const foldedOneByOne = (
         for (const id of clear.stored)
           if (!views.has(id)) views.set(id, { before: undefined, now: undefined, cleared: true })
       }
-      if (typeof ids === 'string') fold(event, ids)
-      else for (const id of ids) fold(event, id)
+      if (typeof ids === 'string') fold(step, ids)
+      else for (const id of ids) fold(step, id)
     } catch (error) {
+      // What rests on an event that was set aside stops nobody either.
+      if (step.incomplete) {
+        done++
+        continue
+      }
       return { ...foldedOneByOne(projection, steps.slice(0, done), stored), error }
     }
     done++

@@ -1,9 +1,12 @@
 import {
   catchError,
+  concatMap,
   defer,
   EMPTY,
   exhaustMap,
   filter,
+  merge,
+  NEVER,
   type Observable,
   of,
   repeat,
@@ -25,6 +28,8 @@ export type Lease = {
   ttlMs?: number
   renewMs?: number
   retryMs?: number
+  /** How long this process does not ask for the lease after it gave it up. */
+  restMs?: number
   clock?: LeaseClock
 }
 
@@ -35,14 +40,17 @@ const counted = 0.75
  * Runs some work whenever, and only as long as, this process holds a lease. `held` turns false
  * before anyone else can have the lease, also when the lease store is out of reach: ask it before
  * every write. Never completes; unsubscribing ends the work but leaves the lease to its owner,
- * who releases it once the last write is done.
+ * who releases it once the last write is done. When `givesUp` emits, another node gets a chance: the lease
+ * is released, and asked for again only after a rest.
  */
 export const whileLeading = <T>(
   lease: Lease,
-  { log }: { log: Log },
+  { log, givesUp = NEVER }: { log: Log; givesUp?: Observable<unknown> },
   work: (leading: () => boolean) => Observable<T>,
 ): Observable<T> => {
   const { leases, name, holder, ttlMs = 8_000, renewMs = 3_000, retryMs = 1_000 } = lease
+  const { restMs = 3 * retryMs } = lease
+  let delayMs = retryMs
   const { moment, since } = leaseTime(lease.clock ?? processClock)
   /** When the lease was asked for that is held. */
   let held: Moment | undefined
@@ -64,12 +72,21 @@ export const whileLeading = <T>(
     filter((ours) => !ours),
     tap(() => log.warn({ lease: name, holder }, 'lost a lease')),
   )
+  const givenUp = givesUp.pipe(
+    concatMap(async () => {
+      held = undefined
+      delayMs = restMs
+      log.warn({ lease: name, holder }, 'gave a lease up: a later release may go on')
+      await leases.release(name, holder).catch(() => undefined)
+    }),
+  )
   const ledWork = defer(() => {
     log.info({ lease: name, holder }, 'took a lease')
-    return work(leading).pipe(takeUntil(lost))
+    delayMs = retryMs
+    return work(leading).pipe(takeUntil(merge(lost, givenUp)))
   })
   return acquired.pipe(
     switchMap((ours) => (ours ? ledWork : EMPTY)),
-    repeat({ delay: retryMs }),
+    repeat({ delay: () => timer(delayMs) }),
   )
 }

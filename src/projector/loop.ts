@@ -41,6 +41,8 @@ type LoopOptions = Leadership & {
   cursors: readonly Cursor[]
   fold: ReturnType<typeof batchFolder>
   serially: SerialQueue
+  /** Takes note of what was set aside before. */
+  learn: () => Promise<void>
   /** Called with the position of every cursor when the loop begins, and after every commit. */
   done: (outcomes: readonly FoldedBatch[]) => void
   /** Emits when the stored checkpoints went back. */
@@ -67,6 +69,7 @@ export const projectorLoop = (options: LoopOptions): Observable<unknown> => {
   }
 
   const begin = async () => {
+    await options.learn()
     const end = await store.end()
     const outcomes = cursors.map(async (cursor): Promise<FoldedBatch> => {
       const { name } = cursor.projection

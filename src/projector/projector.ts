@@ -10,6 +10,7 @@ import {
 } from 'rxjs'
 import type { AnyProjection } from '../../projections/projection.ts'
 import type { Position } from '../domain/event.ts'
+import { UnknownEvent } from '../event-sourcing/codec.ts'
 import { type EventReads, START } from '../ports/event-store.ts'
 import { type Log, silent } from '../ports/log.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
@@ -20,6 +21,7 @@ import { type Lease, whileLeading } from './leadership.ts'
 import { projectorLoop } from './loop.ts'
 import { type Progress, rebuild } from './rebuild.ts'
 import type { Cursor } from './router.ts'
+import { type SetAsideEvent, setAside } from './set-aside.ts'
 import { watermarks } from './watermarks.ts'
 
 /**
@@ -42,6 +44,8 @@ type Options = {
   projections: readonly AnyProjection[]
   /** Where several nodes share the views, only the holder projects. */
   lease?: Lease
+  /** What was set aside before, as it is stored: asked for when this process begins to project. */
+  known?: () => Promise<readonly SetAsideEvent[]>
   /** Emits when the stored checkpoints went back: what was folded is gone. */
   renewed?: Observable<unknown>
   /** The log's end moves from time to time only: what is new by then is folded together. */
@@ -61,7 +65,8 @@ const idlePolls = 50
  * Feed → batch → fold → views and checkpoint, one batch at a time, all views of a batch in one
  * commit: each event is folded once into each view, also across crashes. What comes in while a
  * batch is under way makes up the next one. A projection that cannot go on stops alone, its
- * checkpoint before the event that stopped it, and is tried again by the next start.
+ * checkpoint before the event that stopped it, and is tried again by the next start. Where it met an event
+ * of a later release, this process gives the lease up: another node may be of that release.
  */
 export const projector = (options: Options) => {
   const { store, views, projections, lease, renewed, log = silent } = options
@@ -71,11 +76,17 @@ export const projector = (options: Options) => {
     projections.map(({ name }) => name),
     now,
   )
-  const fold = batchFolder(projections)
+  const aside = setAside([], (event) =>
+    log.error(event, 'a stored event cannot be read and was set aside'),
+  )
+  const fold = batchFolder(projections, aside)
   const serially = serialQueue()
   const changes = new Subject<readonly ViewChanges[]>()
   const stopping = new AbortController()
   const rebuilding = new Set<string>()
+  /** Read models that this release cannot take on: for each, the lease is given up once. */
+  const beyond = new Set<string>()
+  const givesUp = new Subject<void>()
   let running: Subscription | undefined
   let leading = () => false
 
@@ -87,6 +98,9 @@ export const projector = (options: Options) => {
       const reqId = requestId === undefined ? {} : { reqId: requestId }
       log.error({ err: error, ...reqId, projection: name, position }, 'a projection has stopped')
       marks.stopped(name)
+      if (!(error instanceof UnknownEvent) || beyond.has(name)) continue
+      beyond.add(name)
+      setImmediate(() => givesUp.next())
     }
     changes.next(outcomes)
   }
@@ -96,6 +110,7 @@ export const projector = (options: Options) => {
     const { signal } = stopping
     const { telemetry, gathered } = options
     const doing = {
+      learn: async () => aside.learn((await options.known?.()) ?? []),
       telemetry,
       gathered,
       store,
@@ -129,7 +144,9 @@ export const projector = (options: Options) => {
     /** Declares the read models and begins; resolves before anything is folded. */
     async start() {
       for (const projection of projections) await views.view(projection)
-      running = (lease ? whileLeading(lease, { log }, project) : project(() => true)).subscribe()
+      running = (
+        lease ? whileLeading(lease, { log, givesUp }, project) : project(() => true)
+      ).subscribe()
       if (lease) running.add(looks.subscribe())
     },
 

@@ -2,8 +2,9 @@ import type { AnyProjection, EventProjection, LogProjection } from '../../projec
 import type { EventTable } from '../domain/aggregate.ts'
 import type { Position, Seen } from '../domain/event.ts'
 import { decoder } from '../event-sourcing/codec.ts'
-import { type RecordedEvent, START } from '../ports/event-store.ts'
+import { type RecordedEvent, START, UnreadableEvent } from '../ports/event-store.ts'
 import type { Document, Scalar } from '../ports/views.ts'
+import { legibleIn, type SetAside, setAside } from './set-aside.ts'
 
 /** Every document whose index has these values; `stored` are those of them in the store. */
 type Clear = { index: string; equals: readonly Scalar[]; stored: readonly string[] }
@@ -14,6 +15,10 @@ export type RoutedEvent = {
   clear: Clear | undefined
   /** The documents that it is about. */
   ids: string | readonly string[]
+  /** An event of its stream, at or before it, is unreadable: its documents are marked incomplete. */
+  incomplete?: true
+  /** It is itself unreadable: marks its documents, and those under `stream`, and changes nothing else. */
+  marks?: { stream: Clear | undefined }
 }
 
 /** A batch as one projection sees it. With an error, its steps end before the event at `failed`. */
@@ -29,9 +34,13 @@ export type RoutedBatch = {
 /** How far one projection is folded: events up to `position` are skipped. An error stops it. */
 export type Cursor = { projection: AnyProjection; position: Position; error?: unknown }
 
+type Route = { cursor: number; projection: EventProjection; folds: boolean }
+
 type Reader = {
   decode(recorded: RecordedEvent): Seen<EventTable>
-  routes: { cursor: number; projection: EventProjection; folds: boolean }[]
+  routes: Route[]
+  /** Of projections that have no handler for the type, and only take note of an unreadable event. */
+  idle: Route[]
 }
 
 /** The readers of an event type, one for each schema, so that an event is parsed once for each. */
@@ -43,10 +52,11 @@ const readersOf = (projections: readonly AnyProjection[], category: string, type
     if (!categories.includes(category)) continue
     const known = Object.hasOwn(events, type)
     const folds = type in creates || type in changes || removes.includes(type)
-    if (known && !folds && !(type in clears)) continue
     const schema = known ? events[type] : undefined
-    const reader: Reader = readers.get(schema) ?? { decode: decoder(events), routes: [] }
-    reader.routes.push({ cursor, projection, folds })
+    const reader: Reader = readers.get(schema) ?? { decode: decoder(events), routes: [], idle: [] }
+    const { routes, idle } = reader
+    const isIdle = known && !folds && !(type in clears)
+    ;(isIdle ? idle : routes).push({ cursor, projection, folds })
     readers.set(schema, reader)
   }
   return [...readers.values()]
@@ -68,27 +78,41 @@ const routedEvent = (
   return { event, clear: cleared && { ...cleared, stored: [] }, ids }
 }
 
+/** What an event that cannot be read asks: its documents are marked. */
+const markingEvent = (projection: EventProjection, recorded: RecordedEvent): RoutedEvent => {
+  const { event, ids, stream } = legibleIn(projection, recorded)
+  const marks = { stream: stream && { ...stream, stored: [] } }
+  return { event, clear: undefined, ids, incomplete: true, marks }
+}
+
 /** Undefined: none of the events goes into a document. */
 const grouped = (
-  { id: idOf }: LogProjection<Document>['stored'],
+  { id: idOf, events: table }: LogProjection<Document>['stored'],
   events: readonly RecordedEvent[],
+  aside: SetAside,
 ): RoutedBatch | undefined => {
+  const decode = table && decoder(table)
   const groups = new Map<string, RecordedEvent[]>()
   let failed: Position = START
   // The events of one append follow each other, and mostly go into the same document.
   let last: string | undefined
   let group: RecordedEvent[] | undefined
-  for (const event of events) {
-    const id = idOf(event)
+  for (const recorded of events) {
+    const id = idOf(recorded)
     if (id === undefined) continue
+    if (groups.size === 0) failed = recorded.position
+    let event = recorded
+    try {
+      if (table && Object.hasOwn(table, recorded.type)) event = decode?.(recorded) ?? recorded
+    } catch (error) {
+      if (!(error instanceof UnreadableEvent)) return { steps: [], error, failed }
+      aside.add(error)
+      continue
+    }
     if (id !== last || !group) {
       last = id
-      group = groups.get(id)
-      if (!group) {
-        if (groups.size === 0) failed = event.position
-        group = []
-        groups.set(id, group)
-      }
+      group = groups.get(id) ?? []
+      groups.set(id, group)
     }
     group.push(event)
   }
@@ -96,11 +120,14 @@ const grouped = (
 }
 
 /**
- * Routes batches to projections. The route of a category and type is worked out once; an event
- * without a route is not parsed. An event that a projection cannot read or place ends the steps of
- * that projection alone.
+ * Routes batches to projections. The route of a category and type is worked out once; an event in a
+ * category that none reads is not parsed. An unreadable event is set aside: it marks documents, and the
+ * projections go on. An event that a projection does not know or cannot place ends its steps alone.
  */
-export const batchRouter = (projections: readonly AnyProjection[]) => {
+export const batchRouter = (
+  projections: readonly AnyProjection[],
+  aside: SetAside = setAside(),
+) => {
   const categories = new Map<string, Map<string, Reader[]>>()
   const ofLog: { cursor: number; stored: LogProjection<Document>['stored'] }[] = []
   for (const [cursor, projection] of projections.entries()) {
@@ -146,23 +173,45 @@ export const batchRouter = (projections: readonly AnyProjection[]) => {
       routedBatches[n] = grouped(
         stored,
         batch.filter(({ position }) => takes(n, position)),
+        aside,
       )
-    for (const recorded of batch) {
-      for (const reader of readers(recorded)) {
-        let event: Seen<EventTable> | undefined
-        for (const { cursor: n, projection, folds } of reader.routes) {
-          if (!takes(n, recorded.position)) continue
-          try {
-            event ??= reader.decode(recorded)
-            const step = routedEvent(projection, event, folds)
-            if (step) add(n, step)
-          } catch (error) {
-            const { steps = [] } = routedBatches[n] ?? {}
-            routedBatches[n] = { steps, error, failed: recorded.position }
-          }
+    const fail = (n: number, error: unknown, { position }: RecordedEvent) => {
+      const { steps = [] } = routedBatches[n] ?? {}
+      routedBatches[n] = { steps, error, failed: position }
+    }
+
+    const mark = ({ routes, idle }: Reader, recorded: RecordedEvent, why: UnreadableEvent) => {
+      aside.add(why)
+      for (const list of [routes, idle])
+        for (const { cursor: n, projection } of list)
+          if (takes(n, recorded.position)) add(n, markingEvent(projection, recorded))
+    }
+
+    const follow = (reader: Reader, recorded: RecordedEvent) => {
+      let event: Seen<EventTable> | undefined
+      for (const { cursor: n, projection, folds } of reader.routes) {
+        if (!takes(n, recorded.position)) continue
+        try {
+          event ??= reader.decode(recorded)
+          const step = routedEvent(projection, event, folds)
+          if (!step) continue
+          if (aside.isIncomplete(recorded) && projection.pace !== 'later') step.incomplete = true
+          add(n, step)
+        } catch (error) {
+          if (error instanceof UnreadableEvent) return mark(reader, recorded, error)
+          fail(n, error, recorded)
         }
       }
+      if (event || !reader.idle.some(({ cursor }) => takes(cursor, recorded.position))) return
+      try {
+        reader.decode(recorded)
+      } catch (error) {
+        if (error instanceof UnreadableEvent) mark(reader, recorded, error)
+        else for (const { cursor } of reader.idle) fail(cursor, error, recorded)
+      }
     }
+
+    for (const recorded of batch) for (const reader of readers(recorded)) follow(reader, recorded)
     return routedBatches
   }
 }

@@ -8,6 +8,7 @@ import { serialQueue } from '../support/serial-queue.ts'
 import { batchFolder } from './batch.ts'
 import { memoryProjectionStore } from './memory-store.ts'
 import type { Cursor } from './router.ts'
+import { type SetAsideEvent, setAside } from './set-aside.ts'
 
 /** An organization's events after one position and up to another, in batches. */
 type ReadHistory = (asked: {
@@ -19,7 +20,13 @@ type ReadHistory = (asked: {
 type Changes = readonly (readonly [id: string, document: Document | null])[]
 
 /** What the history after a position has done to a read model. */
-type Delta = { after: Position; upTo: Position; changes: Changes }
+type Delta = {
+  after: Position
+  upTo: Position
+  changes: Changes
+  /** All that was set aside up to there. */
+  setAside?: readonly SetAsideEvent[]
+}
 
 type Options = {
   readHistory: ReadHistory
@@ -35,7 +42,12 @@ type Options = {
 }
 
 /** `position` is that of the last event in it, START where there was none. */
-export type PastState = { documents: ReadonlyMap<string, Document>; position: Position }
+export type PastState = {
+  documents: ReadonlyMap<string, Document>
+  position: Position
+  /** The organization's unreadable events up to there, in the streams that the read model is folded from. */
+  setAside: readonly SetAsideEvent[]
+}
 
 /** Events folded at once. */
 const batch = 2_000
@@ -56,7 +68,8 @@ export const temporalQuery = (options: Options) => {
     const { name } = projection
     const projectionStore = memoryProjectionStore(projection)
     const cursor: Cursor = { projection, position: START }
-    const fold = batchFolder([projection])
+    const aside = setAside()
+    const fold = batchFolder([projection], aside)
     const snapshotName = (n: number) => `state of ${name} in ${organizationId}, ${n}`
     let position = START
     let kept = 0
@@ -73,8 +86,9 @@ export const temporalQuery = (options: Options) => {
     for (; ; kept++) {
       const snapshot = await snapshots.get(snapshotName(kept))
       if (snapshot?.version !== version || snapshot.revision > upTo) break
-      const { after, changes, upTo: reached } = snapshot.state as Delta
+      const { after, changes, upTo: reached, setAside: known = [] } = snapshot.state as Delta
       if (after !== position) break
+      aside.learn(known)
       position = reached
       await commit(changes)
     }
@@ -92,7 +106,12 @@ export const temporalQuery = (options: Options) => {
       cursor.position = position
       folded += events.length
       if (folded < every) return
-      const state: Delta = { after: from, upTo: position, changes: [...delta] }
+      const state: Delta = {
+        after: from,
+        upTo: position,
+        changes: [...delta],
+        setAside: aside.events(),
+      }
       const snapshot = { revision: position, version, state }
       // One that cannot be kept is folded again.
       await snapshots.put(snapshotName(kept++), snapshot).catch(() => undefined)
@@ -107,7 +126,7 @@ export const temporalQuery = (options: Options) => {
       while (leading.length >= size) await step(leading.splice(0, size))
     }
     if (leading.length > 0) await step(leading)
-    return { documents: projectionStore.documents, position }
+    return { documents: projectionStore.documents, position, setAside: aside.events() }
   }
 
   return (organizationId: string, projection: AnyProjection, upTo: Position): Promise<PastState> =>

@@ -37,14 +37,14 @@ export const documentReader = (limits: Partial<Limits> = {}) => {
     ...bounds,
     script: new URL('./document-process.js', import.meta.url),
   })
-  const words: Record<Exclude<WorkFault, 'closed'>, string> = {
+  const words: Record<Exclude<WorkFault, 'closed' | 'start'>, string> = {
     time: `The document cannot be read in ${bounds.timeoutMs / 1_000} seconds`,
     memory: 'The document needs too much memory to be read',
     crash: 'The document is damaged',
   }
 
   return {
-    /** @throws ReaderClosed, what `bytes` throws */
+    /** @throws ReaderClosed, WorkFailed when no process can be started, what `bytes` throws */
     async read({ bytes, ...task }: Document): Promise<ReadDocument> {
       let lines: readonly Uint8Array[] = []
       const output = (parts: readonly Uint8Array[]) => {
@@ -56,6 +56,7 @@ export const documentReader = (limits: Partial<Limits> = {}) => {
       } catch (error) {
         if (!(error instanceof WorkFailed)) throw error
         if (error.fault === 'closed') throw new ReaderClosed()
+        if (error.fault === 'start') throw error
         return { failed: words[error.fault] }
       }
     },

@@ -14,6 +14,7 @@ import { sinceStored } from '../support/stopwatch.ts'
 import type { RecordedCost } from '../turns/recorded-cost.ts'
 import type { ResumeOrClose } from '../turns/resume-or-close.ts'
 import type { RunNames } from '../turns/run-names.ts'
+import { passingOver } from './passing-over.ts'
 import { releaseReservations } from './release-reservations.ts'
 
 /**
@@ -86,7 +87,7 @@ export const closeOrphans = (uses: Uses) => {
 
   /** Each process times its own runs. One that no process has is timed by its events. */
   const openRuns = async (certain: boolean) => {
-    for (const run of await findAll(runs, { index: 'open', equals: [true] })) {
+    const look = async (run: RunView): Promise<void> => {
       const elapsed = elapsedHere(run.run_id)
       if (elapsed !== undefined) {
         if (elapsed >= timeOutMs) await timedOut(run)
@@ -95,6 +96,8 @@ export const closeOrphans = (uses: Uses) => {
         await (late ? timedOut(run) : resumeOrClose(run))
       }
     }
+    for (const run of await findAll(runs, { index: 'open', equals: [true] }))
+      await passingOver(log, { run_id: run.run_id }, () => look(run))
   }
 
   /** `certain`: no other process is running, as at the start of a single server. */

@@ -5,6 +5,7 @@ import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
 import type { ForkSessions } from '../turns/fork-sessions.ts'
 import { nodeLease } from './close-orphans.ts'
+import { passingOver } from './passing-over.ts'
 
 type Uses = {
   forks: View<ForkView>
@@ -28,8 +29,11 @@ export const finishForks = ({ forks, forkSessions, leases, node, log }: Uses) =>
   return async ({ certain }: { certain: boolean }): Promise<void> => {
     for (const fork of await findAll(forks, { index: 'by_begin', equals: [] })) {
       if (!(await isLeft(fork, certain))) continue
-      await forkSessions.finish(fork)
-      log.warn({ fork_id: fork.fork_id }, 'a fork was finished')
+      const { fork_id } = fork
+      await passingOver(log, { fork_id }, async () => {
+        await forkSessions.finish(fork)
+        log.warn({ fork_id }, 'a fork was finished')
+      })
     }
   }
 }

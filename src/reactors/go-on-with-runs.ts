@@ -10,6 +10,7 @@ import type { Log } from '../ports/log.ts'
 import type { View, WaitForPosition } from '../ports/views.ts'
 import type { ResumeOrClose } from '../turns/resume-or-close.ts'
 import type { RunNames } from '../turns/run-names.ts'
+import { passingOver } from './passing-over.ts'
 
 type Uses = {
   approvals: View<ApprovalView>
@@ -49,7 +50,10 @@ export const goOnWithRuns = (uses: Uses) => {
     } of items) {
       if (one.expires_at > now.toISOString()) break
       const call = systemCall(approvalId, now, organization_id)
-      position = latest(position, (await expireApproval({ sessionId, approvalId }, call)).position)
+      await passingOver(log, { approval_id: approvalId }, async () => {
+        const expired = await expireApproval({ sessionId, approvalId }, call)
+        position = latest(position, expired.position)
+      })
     }
     return position
   }

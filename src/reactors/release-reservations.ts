@@ -6,7 +6,9 @@ import { openRuns } from '../domain/account/reservations.ts'
 import { reservationOf, reservedContentOf } from '../domain/content/reservation.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
+import { passingOver } from './passing-over.ts'
 
 /** How many reservations are looked at in one pass: runs that wait keep theirs for weeks. */
 export const mostLookedAt = 500
@@ -20,6 +22,7 @@ type Uses = {
   isLive(runId: string): boolean
   settleReservation: SettleReservationCommand
   clock: Clock
+  log: Pick<Log, 'warn'>
 }
 
 /** The organization, where the run or the item is known. */
@@ -34,7 +37,7 @@ const start = { accounts: 0, reservations: 0 }
  * a run that is just beginning reserves before its view shows it.
  */
 export const releaseReservations = (uses: Uses) => {
-  const { runs, contents, accounts, isLive, settleReservation, clock } = uses
+  const { runs, contents, accounts, isLive, settleReservation, clock, log } = uses
   let place = start
   /** What the last round found, and this one so far. */
   let suspects = new Set<string>()
@@ -86,7 +89,8 @@ export const releaseReservations = (uses: Uses) => {
       for (const account of items) {
         const rest = openRuns(reservationsIn(account)).slice(place.reservations)
         const next = rest.slice(0, left)
-        for (const runId of next) await look(account.user_id, runId, certain)
+        for (const runId of next)
+          await passingOver(log, { run_id: runId }, () => look(account.user_id, runId, certain))
         left -= next.length
         if (next.length < rest.length) {
           place = { ...place, reservations: place.reservations + next.length }

@@ -8,7 +8,7 @@ import { requireScopes } from './scopes.ts'
 export type FindMembership = (
   organizationId: string,
   userId: string,
-) => Promise<{ status: string } | undefined>
+) => Promise<{ status: string; incomplete?: true | undefined } | undefined>
 
 /** The caller: a request, or a message on a socket. */
 export type Asker = { access: Access; call: Call }
@@ -36,8 +36,8 @@ const forUser = async (
   const possible = target.length <= longestId
   const member = possible && (await findMembership(access.organizationId, target))
   if (!member) throw refusal('user_not_found')
-  if (member.status !== 'active' && member.status !== 'pending')
-    throw refusal('delegation_not_allowed')
+  const isMember = member.status === 'active' || member.status === 'pending'
+  if (!isMember || member.incomplete) throw refusal('delegation_not_allowed')
   const delegated = { ...call, onBehalfOf: target }
   return { call: delegated, viewer: viewerOf({ access, call: delegated }) }
 }

@@ -2,8 +2,11 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID }
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { onDisk, type Room, unlimited } from '../ports/room.ts'
 
 const cipherName = 'aes-256-ctr'
+
+const writing = <T>(work: () => Promise<T>) => onDisk('files that arrive cannot be stored', work)
 
 /** A file that waits on disk: `hash` is the SHA-256 of its bytes. */
 export type Spooled = {
@@ -19,15 +22,15 @@ export type Spooled = {
  * Files that wait on disk until they are stored: each is encrypted under a key that only this process
  * has. What an earlier process left in the folder is removed.
  */
-export const openSpool = async (directory: string) => {
+export const openSpool = async (directory: string, room: Room = unlimited) => {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   for (const left of await readdir(directory)) await rm(join(directory, left))
 
   return {
-    /** Rejects with what the bytes throw; nothing is left then. */
+    /** Rejects with what the bytes throw; nothing is left then. @throws StoreUnavailable */
     async keep(bytes: AsyncIterable<Uint8Array>): Promise<Spooled> {
       const path = join(directory, randomUUID())
-      const file = await open(path, 'wx', 0o600)
+      const file = await writing(() => open(path, 'wx', 0o600))
       const remove = () => rm(path, { force: true })
       const secret = { key: randomBytes(32), iv: randomBytes(16) }
       const cipher = createCipheriv(cipherName, secret.key, secret.iv)
@@ -36,8 +39,9 @@ export const openSpool = async (directory: string) => {
       try {
         for await (const piece of bytes) {
           size += piece.length
+          room(piece.length)
           hash.update(piece)
-          await file.writeFile(cipher.update(piece))
+          await writing(() => file.writeFile(cipher.update(piece)))
         }
       } catch (error) {
         await remove()

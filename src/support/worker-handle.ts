@@ -1,13 +1,15 @@
-import { fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Worker } from 'node:worker_threads'
-import { givesWay } from './gives-way.ts'
 import type { FromWorker } from './serve-tasks.ts'
+import { startProcess } from './start-process.ts'
 
-/** Why a task has no answer: its time or memory was over, what worked on it died, or its pool closed. */
-export type WorkFault = 'time' | 'memory' | 'crash' | 'closed'
+/**
+ * Why a task has no answer: its time or memory was over, what worked on it died, its pool closed, or
+ * the system had no file handles or memory to start anything (`start`: try again later).
+ */
+export type WorkFault = 'time' | 'memory' | 'crash' | 'closed' | 'start'
 
 export class WorkFailed extends Error {
   override readonly name = 'WorkFailed'
@@ -52,6 +54,11 @@ type Options = {
   data?: unknown
 }
 
+const threadFaults: Readonly<Record<string, WorkFault>> = {
+  ERR_WORKER_OUT_OF_MEMORY: 'memory',
+  ERR_WORKER_INIT_FAILED: 'start',
+}
+
 /**
  * A thread. It starts quickly and is ended when its heap is full. V8 gives it 16 MB more to end in: a
  * larger single allocation then ends this whole process. So it is for work that cannot get there.
@@ -70,11 +77,7 @@ export const threadWorker = <Asked, Answer>(
   worker
     .on('message', (message: FromWorker<Answer>) => told(message, []))
     .once('error', (error: NodeJS.ErrnoException) =>
-      gone(
-        error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-          ? new WorkFailed('memory')
-          : new WorkFailed('crash', String(error)),
-      ),
+      gone(new WorkFailed(threadFaults[error.code ?? ''] ?? 'crash', String(error))),
     )
     .once('exit', () => gone(new WorkFailed('crash')))
   return {
@@ -134,6 +137,13 @@ const gathered = (stdout: Readable) => {
   }
 }
 
+const notStarted: WorkerHandle<unknown> = {
+  post: async () => undefined,
+  resident: () => undefined,
+  holds: () => undefined,
+  end: async () => undefined,
+}
+
 /**
  * A process: whatever its work does to it, no other is touched. It shares no memory. Large input and output go
  * through pipes, a part at a time: a message is copied whole, here and there.
@@ -142,13 +152,18 @@ export const processWorker = <Asked, Answer>(
   { script, heapMb, lifeMs }: Options,
   { told, gone }: Told<Answer>,
 ): WorkerHandle<Asked> => {
-  const child = fork(script, [String(lifeMs)], {
-    execArgv: [`--max-old-space-size=${heapMb}`, '--max-semi-space-size=16'],
-    env: {},
-    serialization: 'advanced',
-    stdio: ['pipe', 'pipe', 'ignore', 'ipc'],
-  })
-  givesWay(child)
+  const child = startProcess(
+    script,
+    {
+      args: [String(lifeMs)],
+      execArgv: [`--max-old-space-size=${heapMb}`, '--max-semi-space-size=16'],
+      env: {},
+      serialization: 'advanced',
+      stdio: ['pipe', 'pipe', 'ignore', 'ipc'],
+    },
+    (error) => gone(new WorkFailed('start', String(error))),
+  )
+  if (!child) return notStarted
   const { stdin, stdout } = child
   if (!stdin || !stdout) throw new Error('a process was started without pipes')
   // What ends it is told by its exit.
@@ -161,7 +176,7 @@ export const processWorker = <Asked, Answer>(
       if (written === undefined) told(message, [])
       else void output.whole(written).then((parts) => told(message, parts))
     })
-    .once('error', (error) => gone(new WorkFailed('crash', String(error))))
+    .on('error', (error) => gone(new WorkFailed('crash', String(error))))
     .once('exit', (code, signal) =>
       // V8 aborts when the heap is full; the system kills when all memory is.
       gone(new WorkFailed(signal === null && code !== 134 ? 'crash' : 'memory')),
@@ -175,7 +190,7 @@ export const processWorker = <Asked, Answer>(
     holds: (alive) => (alive ? child.ref() : child.unref()),
     end: () => {
       child.kill('SIGKILL')
-      return child.pid === undefined ? Promise.resolve() : exited
+      return exited
     },
   }
 }

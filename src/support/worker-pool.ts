@@ -38,6 +38,8 @@ type Task = {
 }
 
 type Job<Asked, Answer> = Task & {
+  /** How often nothing could be started for it. */
+  tries: number
   asked: Asked
   timeoutMs: number
   transfer: readonly ArrayBuffer[]
@@ -46,6 +48,9 @@ type Job<Asked, Answer> = Task & {
 }
 
 const lookMs = 50
+/** How often a start is tried, and how long after the one before at most. */
+const mostTries = 12
+const longestPauseMs = 1_000
 /** For a thread to load its script, on a machine that is busy. */
 const startMs = 30_000
 
@@ -66,6 +71,8 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
   }
   const queue = fairQueue<Own>(threads)
   const running = new Set<PoolWorker>()
+  /** Those for which nothing could be started yet. */
+  const later = new Map<Entered<Own>, NodeJS.Timeout>()
   const idle: { worker: PoolWorker; timer: NodeJS.Timeout | undefined }[] = []
   let closed = false
 
@@ -114,8 +121,20 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
     return { worker: resting.worker, isNew: false }
   }
 
-  const begin = ({ item: job, leave }: Entered<Own>): void => {
+  /** Begins again when file handles or memory may be free. */
+  const beginLater = (entered: Entered<Own>): void => {
+    const pause = Math.min(longestPauseMs, lookMs * 2 ** entered.item.tries++)
+    const timer = setTimeout(() => {
+      later.delete(entered)
+      begin(entered)
+    }, pause)
+    later.set(entered, timer)
+  }
+
+  const begin = (entered: Entered<Own>): void => {
+    const { item: job, leave } = entered
     const { worker, isNew } = awake()
+    let isUp = !isNew
     running.add(worker)
     const late = () => worker.gone(new WorkFailed('time'))
     let timer = setTimeout(late, isNew && !once ? startMs : job.timeoutMs)
@@ -123,6 +142,17 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
       if ((worker.handle.resident() ?? 0) > (processMb ?? 0)) worker.gone(new WorkFailed('memory'))
     }
     const looking = once ? setInterval(look, lookMs) : undefined
+
+    const post = (): void => {
+      worker.handle.post(job.asked, job.transfer, job.input).catch((error: unknown) => {
+        if (!running.has(worker)) return
+        over()
+        leave()
+        void worker.handle.end()
+        job.failed(error)
+        pump()
+      })
+    }
 
     const over = (): void => {
       clearTimeout(timer)
@@ -133,6 +163,8 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
     }
     worker.told = (message, output) => {
       if ('up' in message) {
+        isUp = true
+        if (isNew) post()
         if (once) return
         clearTimeout(timer)
         timer = setTimeout(late, job.timeoutMs)
@@ -147,26 +179,24 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
       else job.failed(new WorkFailed('crash', message.threw))
       pump()
     }
-    worker.gone = (error) => {
+    worker.gone = (cause) => {
+      // The task was not there yet.
+      const error =
+        cause.fault === 'crash' && !isUp ? new WorkFailed('start', cause.message) : cause
       over()
       const again = error.fault === 'memory' && worker.served > 0 && job.transfer.length === 0
       const ended = () => {
         // What earlier tasks left may have filled it: this one gets a new thread.
-        if (again && !closed) return begin({ item: job, leave })
+        if (again && !closed) return begin(entered)
+        if (error.fault === 'start' && job.tries < mostTries && !closed) return beginLater(entered)
         leave()
         job.failed(error)
         pump()
       }
       worker.handle.end().then(ended, ended)
     }
-    worker.handle.post(job.asked, job.transfer, job.input).catch((error: unknown) => {
-      if (!running.has(worker)) return
-      over()
-      leave()
-      void worker.handle.end()
-      job.failed(error)
-      pump()
-    })
+    // What is sent before it is up would be lost if it does not start.
+    if (!isNew) post()
   }
 
   const pump = (): void => {
@@ -176,7 +206,7 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
   return {
     /**
      * Has a task done when it is its owner's turn. What is in `transfer` may be empty here
-     * afterwards. @throws WorkFailed, what `input` throws
+     * afterwards. Where nothing can be started that is tried for ten seconds. @throws WorkFailed, what `input` throws
      */
     run(owner: string, asked: Asked, task: Task = {}): Promise<Answer> {
       return new Promise((answered, failed) => {
@@ -184,7 +214,7 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
           failed(new WorkFailed('closed'))
           return
         }
-        queue.add(owner, { timeoutMs, transfer: [], ...task, asked, answered, failed })
+        queue.add(owner, { timeoutMs, transfer: [], ...task, tries: 0, asked, answered, failed })
         pump()
       })
     },
@@ -192,6 +222,11 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
     async close(): Promise<void> {
       closed = true
       for (const job of queue.clear()) job.failed(new WorkFailed('closed'))
+      for (const [{ item }, timer] of later) {
+        clearTimeout(timer)
+        item.failed(new WorkFailed('closed'))
+      }
+      later.clear()
       const resting = idle.splice(0)
       for (const { timer } of resting) clearTimeout(timer)
       const ending = resting.map(({ worker }) => worker.handle.end())

@@ -25,6 +25,14 @@ const words = {
   crash: 'it cannot be read',
 } as const
 
+/** What a schema or value did to the thread. @throws the error, where it says nothing of them */
+const faultOf = (error: unknown): keyof typeof words => {
+  if (!(error instanceof WorkFailed)) throw error
+  const { fault } = error
+  if (fault === 'closed' || fault === 'start') throw error
+  return fault
+}
+
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64')
 
 type Schema = Readonly<Record<string, unknown>>
@@ -67,8 +75,8 @@ export const jsonSchemas = (
       const { fault } = await pool.run(owner, { schema, strict })
       return fault === undefined ? undefined : { words: fault, overLimit: false }
     } catch (error) {
-      if (!(error instanceof WorkFailed) || error.fault === 'closed') throw error
-      return { words: words[error.fault], overLimit: error.fault !== 'crash' }
+      const fault = faultOf(error)
+      return { words: words[fault], overLimit: fault !== 'crash' }
     }
   }
 
@@ -92,7 +100,7 @@ export const jsonSchemas = (
       const { misfit } = await pool.run(owner, task)
       return misfit === undefined ? undefined : { misfit: `${what}${misfit}` }
     } catch (error) {
-      if (!(error instanceof WorkFailed) || error.fault === 'closed') throw error
+      faultOf(error)
       return { misfit: `the ${what} could not be checked in time` }
     }
   }

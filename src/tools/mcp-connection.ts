@@ -2,11 +2,14 @@ import type {
   Client,
   JsonSchemaValidatorResult,
   jsonSchemaValidator,
+  Transport,
 } from '@modelcontextprotocol/client'
 import type { AgentConfig } from '../agents/agent.ts'
 import type { Call } from '../ports/call.ts'
 import { type Outbound, OutboundRefused } from '../ports/outbound.ts'
+import { jsonCounter } from '../support/json-text.ts'
 import type { HeaderValues } from './credential-headers.ts'
+import { narrowed } from './mcp-answers.ts'
 
 export type McpServer = AgentConfig['mcpServers'][number]
 
@@ -31,8 +34,9 @@ type Uses = {
   reconnectMs: number
 }
 
-/** How much a server may answer to one request, in bytes. */
+/** How much a server may answer to one request, in bytes and in values of JSON. */
 const maxBytes = 4_194_304
+const maxJson = { depth: 64, nodes: 50_000 }
 const goodbyeMs = 1_000
 /** How often a stream is opened again for one request, and the longest wait that a server may ask for. */
 const mostReconnects = 5
@@ -47,10 +51,11 @@ export const sdk = () => import('@modelcontextprotocol/client')
 const bounded = (response: Response): Response => {
   if (!response.body) return response
   let size = 0
+  const exceeds = jsonCounter(maxJson)
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform(part, controller) {
       size += part.length
-      if (size > maxBytes) controller.error(new Error('the answer is too large'))
+      if (size > maxBytes || exceeds(part)) controller.error(new Error('the answer is too large'))
       else controller.enqueue(part)
     },
   })
@@ -73,6 +78,29 @@ const fetchWith =
     for (const [name, value] of Object.entries(own)) headers.set(name, value)
     return bounded(await outbound.fetch(url, { ...init, headers: Object.fromEntries(headers) }))
   }
+
+type Listener = Transport['onmessage']
+
+/** Narrows every message before the protocol's package looks at it, which chains and restores listeners. */
+const narrow = (transport: Transport): void => {
+  const ours = new WeakSet<NonNullable<Listener>>()
+  const narrowing = (listener: NonNullable<Listener>): NonNullable<Listener> => {
+    if (ours.has(listener)) return listener
+    const narrower: NonNullable<Listener> = (message, extra) => {
+      const told = narrowed(message)
+      if (told) listener(told, extra)
+    }
+    ours.add(narrower)
+    return narrower
+  }
+  let current: Listener
+  Object.defineProperty(transport, 'onmessage', {
+    get: () => current,
+    set(listener: Listener) {
+      current = listener && narrowing(listener)
+    },
+  })
+}
 
 /** The server's schemas are not compiled: results are text for the model. */
 const unchecked: jsonSchemaValidator = {
@@ -102,6 +130,7 @@ export const connection = (
     const fetch = fetchWith(outbound, place)
     const url = new URL(place.server.url)
     const transport = new StreamableHTTPClientTransport(url, { fetch, reconnectionScheduler })
+    narrow(transport)
     const client = new Client(
       { name: 'reprise', version: '1' },
       { capabilities: {}, jsonSchemaValidator: unchecked, versionNegotiation: { mode: 'auto' } },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { PaymentNotice } from '../agents/tool.ts'
+import { isTooComplex } from '../support/json-text.ts'
 import type { Redact } from './redaction.ts'
 
 const text = z.string().max(2_000)
@@ -24,9 +25,12 @@ const requirements = z.object({
   error: text.optional().catch(undefined),
 })
 
+/** Of a whole answer. */
+const mostJson = { depth: 32, nodes: 2_000 }
+
 const parsed = (json: string) => {
   try {
-    return requirements.safeParse(JSON.parse(json)).data
+    return isTooComplex(json, mostJson) ? undefined : requirements.safeParse(JSON.parse(json)).data
   } catch {
     return undefined
   }

@@ -3,6 +3,7 @@ import type { ListSessionIds } from '../../queries/list-session-ids.ts'
 import type { Position } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { Call } from '../ports/call.ts'
+import { UnreadableEvent } from '../ports/event-store.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { EraseContents } from './erase-contents.ts'
 import type { Turns } from './turns.ts'
@@ -17,6 +18,11 @@ type Uses = {
   head(): Promise<Position>
 }
 
+/** Of a session with an unreadable event the run ends with the erasure. */
+const leftToErasure = (error: unknown): void => {
+  if (!(error instanceof UnreadableEvent)) throw error
+}
+
 type OneSession = { userId: string; sessionId: string }
 
 /**
@@ -29,7 +35,7 @@ export const eraseSessions = (uses: Uses) => {
 
   const erase = async (session: OneSession, call: Call) => {
     const place = { organizationId: call.organizationId, sessionId: session.sessionId }
-    await turns.cancel(place, call)
+    await turns.cancel(place, call).catch(leftToErasure)
     const erased = await eraseSession(session, call, () => eraseContents(session.sessionId, call))
     turns.forget(place)
     return erased

@@ -2,8 +2,8 @@ import { refusal } from '../domain/refusal.ts'
 import { type SessionEvent, sessionEvents } from '../domain/session/events.ts'
 import { type Cut, type ForkedMessage, mostForked } from '../domain/session/fork.ts'
 import { sessionStream } from '../domain/session/session.ts'
-import { decoder } from '../event-sourcing/codec.ts'
-import type { EventStore, RecordedEvent } from '../ports/event-store.ts'
+import { decoder, readableOr } from '../event-sourcing/codec.ts'
+import type { EventStore, RecordedEvent, UnreadableEvent } from '../ports/event-store.ts'
 
 /** A message as it is stored in its own session. */
 export type StoredMessage = Omit<ForkedMessage, 'from'>
@@ -14,6 +14,10 @@ type Place = { organizationId: string; sessionId: string }
 const decode = decoder(sessionEvents)
 
 const types = ['UserMessageSent', 'AssistantMessageRecorded', 'ClientToolAnswered', 'MessageForked']
+
+const rethrow = (error: UnreadableEvent): never => {
+  throw error
+}
 
 const messageIn = (recorded: RecordedEvent): StoredMessage | undefined => {
   if (!types.includes(recorded.type)) return undefined
@@ -37,13 +41,19 @@ const messageIn = (recorded: RecordedEvent): StoredMessage | undefined => {
   return { messageId, fromRun: runId, saidBy: 'tool', at, content, toolId }
 }
 
-/** The messages of a session in their order, in batches, from its events: no view is behind. */
+/**
+ * The messages of a session in their order, in batches, from its events: no view is behind.
+ * `onUnreadable` is called for an event that is left out, and may throw.
+ */
 export async function* recordedMessages(
   read: Read,
   { organizationId, sessionId }: Place,
+  onUnreadable: (error: UnreadableEvent) => undefined = rethrow,
 ): AsyncGenerator<StoredMessage[]> {
   for await (const batch of read(sessionStream(organizationId, sessionId).name)) {
-    const messages = batch.flatMap((event) => messageIn(event) ?? [])
+    const messages = batch.flatMap(
+      (event) => readableOr(() => messageIn(event), onUnreadable) ?? [],
+    )
     if (messages.length > 0) yield messages
   }
 }

@@ -144,3 +144,38 @@ t.test('a call that was approved and begun is made again as it was approved only
   t.equal(await toldAfter('now'), 'seen')
   t.strictSame(made, ['look'])
 })
+
+t.test('a call whose arguments are too deep or too wide is not made', async (t) => {
+  const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+  const made: unknown[] = []
+  const keep = toolNamed('keep', async (args) => {
+    made.push(args)
+    return { ok: true, content: 'kept' }
+  })
+  const careful = {
+    ...keep,
+    spec: { ...keep.spec, name: 'careful' },
+    policy: {
+      effect: 'write',
+      keyed: false,
+      onUnknown: 'tell',
+      approval: { approver: 'user', ttlSeconds: 60, definition: 'd' },
+    } as const,
+  }
+  const wide = `{"a":[${'0,'.repeat(20_000)}0]}`
+  const { all, requests } = staged({
+    agents: [agentNamed('Solo', { toolNames: ['keep', 'careful'] })],
+    tools: [keep, careful],
+    script: ({ messages }) =>
+      messages.at(-1)?.role === 'tool'
+        ? says('Well.')
+        : calls(['keep', deep(20_000)], ['careful', deep(33)], ['keep', wide], ['keep', deep(32)]),
+  })
+  t.match(endOf(await all()), { text: 'Well.' })
+  const refused = `${errorPrefix}the arguments have more than 32 levels or 20000 values`
+  t.strictSame(
+    requests[1]?.messages.slice(3).map(({ content }) => content),
+    [refused, refused, refused, 'kept'],
+  )
+  t.equal(made.length, 1)
+})

@@ -1,7 +1,19 @@
-import t from 'tap'
+import { randomUUID } from 'node:crypto'
+import t, { type Test } from 'tap'
 import { z } from 'zod'
-import { type Aggregate, streamOf } from '../../src/domain/aggregate.ts'
+import { embeddedEventStore } from '../../src/adapters/embedded/event-store.ts'
+import { openLog } from '../../src/adapters/embedded/log.ts'
+import {
+  type Aggregate,
+  despiteUnreadable,
+  platformStreamOf,
+  streamOf,
+} from '../../src/domain/aggregate.ts'
 import { type AnyStream, streamCache } from '../../src/event-sourcing/stream-cache.ts'
+import { transactor } from '../../src/event-sourcing/transactor.ts'
+import type { Snapshot } from '../../src/ports/snapshots.ts'
+import { call, metadata } from '../support/recorded.ts'
+import { clockFrom } from '../support/ticking.ts'
 
 const text: Aggregate<string, { Written: z.ZodString }> = {
   category: 'text',
@@ -62,4 +74,87 @@ t.test('a stream that grows takes more room', async (t) => {
   large.state += 'x'.repeat(5_000)
   cache.release(named('large'), large)
   t.notOk(isKept('first'))
+})
+
+const events = { Counted: z.object({ by: z.number() }) }
+
+const counter: Aggregate<number, typeof events> = {
+  category: 'counter',
+  events,
+  initial: 0,
+  evolve: { Counted: (state, { by }) => state + by },
+}
+
+const count = (by: number) => () => [{ type: 'Counted' as const, data: { by } }]
+
+const opened = async (t: Test) => {
+  const store = embeddedEventStore(await openLog({ path: t.testdir() }))
+  t.teardown(() => store.close())
+  const kept = new Map<string, Snapshot>()
+  const snapshots = {
+    get: async (name: string) => kept.get(name),
+    put: async (name: string, snapshot: Snapshot) => void kept.set(name, snapshot),
+  }
+  const started = () =>
+    transactor({ store, snapshots, clock: clockFrom('2026-01-01T00:00:00.000Z') })
+  const say = (stream: string, ...all: unknown[]) =>
+    store.append(
+      stream,
+      'any',
+      all.map((data) => ({ id: randomUUID(), type: 'Counted', data, metadata })),
+    )
+  return { store, started, say, kept }
+}
+
+t.test('a stream with an unreadable event refuses commands, and no other stream', async (t) => {
+  const { started, say } = await opened(t)
+  await say('counter-one', { by: 1 }, { by: 'secret' }, { by: 2 })
+  const { load, transact, begin } = started()
+  const one = platformStreamOf(counter, 'one')
+  const unreadable = { name: 'UnreadableEvent', place: { position: 1, stream: 'counter-one' } }
+  await t.rejects(transact(one, count(1), call), unreadable)
+  await t.rejects(transact(one, count(1), call), unreadable, 'also once it is in memory')
+  await t.rejects(load(one), unreadable)
+  await t.rejects(begin(one, count(1), call).stored, unreadable)
+  t.match(await transact(platformStreamOf(counter, 'two'), count(1), call), { state: 1 })
+})
+
+t.test('what is decided despite that rests on the readable events', async (t) => {
+  const { started, say } = await opened(t)
+  await say('counter-one', { by: 1 }, null, { by: 2 })
+  const { load, transact } = started()
+  const one = platformStreamOf(counter, 'one')
+  t.match(await load(despiteUnreadable(one)), { state: 3, revision: 2 })
+  t.match(await transact(despiteUnreadable(one), count(4), call), { state: 7, revision: 3 })
+  await t.rejects(transact(one, count(1), call), { name: 'UnreadableEvent' }, 'and nothing else')
+})
+
+t.test('a stream with an unreadable event leaves no snapshot that would hide it', async (t) => {
+  const { started, say, kept } = await opened(t)
+  await say('counter-one', null, ...Array.from({ length: 600 }, () => ({ by: 1 })))
+  await say('counter-two', ...Array.from({ length: 600 }, () => ({ by: 1 })))
+  const { load } = started()
+  const one = despiteUnreadable(platformStreamOf(counter, 'one'))
+  t.match(await load(one), { state: 600 })
+  t.match(await load(platformStreamOf(counter, 'two')), { state: 600 })
+  t.strictSame([...kept.keys()], ['counter-two'])
+})
+
+t.test('metadata that cannot be read makes a stream unreadable too', async (t) => {
+  const { started, store } = await opened(t)
+  const one = platformStreamOf(counter, 'one')
+  for (const [field, value] of [
+    ['at', 'never'],
+    ['actor', null],
+    ['organization_id', 7],
+    ['schema_version', 0],
+  ] as const) {
+    const name = `counter-${field}`
+    const broken = { ...metadata, [field]: value } as typeof metadata
+    const event = { id: randomUUID(), type: 'Counted', data: { by: 1 }, metadata: broken }
+    await store.append(name, 'any', [event])
+    await t.rejects(started().load({ ...one, name }), {
+      message: new RegExp(`invalid metadata.${field}`),
+    })
+  }
 })

@@ -31,6 +31,7 @@ t.test(
       'forks',
       'platform_transparency',
       'transparency',
+      'unreadable_events',
       'users',
     ])
   },

@@ -9,10 +9,11 @@ import { whileLeading } from '../../src/projector/leadership.ts'
 import { projector } from '../../src/projector/projector.ts'
 import { deferred } from '../../src/support/deferred.ts'
 import { put, say } from '../support/box-history.ts'
+import { eventually } from '../support/eventually.ts'
 import { opened } from '../support/opened.ts'
 import { at } from '../support/positions.ts'
 import { asStraight } from '../support/sequential-feed.ts'
-import { toys } from '../support/toys.ts'
+import { boxEvents, boxes, things, toys } from '../support/toys.ts'
 
 const patience = 10_000
 const quick = { name: 'projector', ttlMs: 240, renewMs: 60, retryMs: 20 }
@@ -175,4 +176,54 @@ t.test('a holder whose clock is set back has its lease no longer for it', async 
   t.equal(leading(), true)
   at.monotonic = 6_000
   t.equal(leading(), false)
+})
+
+t.test(
+  'a node that meets an event of a later release gives the lease up to one that knows it',
+  async (t) => {
+    const { store, views } = await opened(t)
+    const leases = embeddedLeases()
+    const { BoxPainted: _, ...fewer } = boxEvents
+    const older = projector({
+      store,
+      views,
+      projections: [{ ...boxes, events: fewer as typeof boxEvents }, things],
+      lease: { ...quick, restMs: 100, leases, holder: 'older' },
+    })
+    const newer = projector({
+      store,
+      views,
+      projections: [boxes, things],
+      lease: { ...quick, leases, holder: 'newer' },
+    })
+    await older.start()
+    await say(store, [put('b-1', 'cup')])
+    t.ok(await older.waitForPosition(at(0), patience))
+    await newer.start()
+    await say(store, [{ stream: 'b-1', type: 'BoxPainted', data: { colour: 'red' } }])
+    t.ok(await newer.waitForPosition(at(1), patience, ['boxes']))
+    t.ok(newer.holds())
+    t.notOk(older.holds())
+    await older.stop()
+    await newer.stop()
+  },
+)
+
+t.test('a node that is alone takes the lease again, and projects the others', async (t) => {
+  const { store, views } = await opened(t)
+  const leases = embeddedLeases()
+  const { BoxPainted: _, ...fewer } = boxEvents
+  const alone = projector({
+    store,
+    views,
+    projections: [{ ...boxes, events: fewer as typeof boxEvents }, things],
+    lease: { ...quick, restMs: 40, leases, holder: 'alone' },
+  })
+  await alone.start()
+  await say(store, [{ stream: 'b-1', type: 'BoxPainted', data: { colour: 'red' } }])
+  await eventually(async () => alone.state().some(({ state }) => state === 'stopped'))
+  await say(store, [put('b-1', 'cup')])
+  t.ok(await alone.waitForPosition(at(1), patience, ['things']))
+  t.ok(alone.holds())
+  await alone.stop()
 })

@@ -55,7 +55,7 @@ const categoryOf = (stream: string) =>
   stream.slice(0, stream.indexOf('-')) as keyof typeof eventsByCategory
 
 /** What is only there while work is cut off. */
-const passing = ['forks']
+const passing = ['forks', 'unreadable_events']
 
 /** What is recorded some time after the requests that it counts. */
 const late = ['AccessRefused', 'ApiKeyUsed']

@@ -15,7 +15,8 @@ import { providerDouble, type Reply } from './provider-double.ts'
 
 type Env = Record<string, string>
 
-const newFolder = async (t: Test) => {
+/** Gone after whatever a test opens in it. */
+export const newFolder = async (t: Test) => {
   const path = await mkdtemp(join(tmpdir(), 'reprise-'))
   t.teardown(() => rm(path, { recursive: true, force: true }))
   return path
@@ -34,9 +35,10 @@ const settings = (path: string, env: Env): Env => ({
 const main = new URL('../../src/main.js', import.meta.url).pathname
 const ready = /"url":"(?<url>http:[^"]+)","msg":"ready"/
 
-/** One life of the server in a process of its own. */
-const oneLife = async (env: Env) => {
-  const child = spawn(process.execPath, [main], {
+/** One life of the server in a process of its own, which a command such as `nsenter` may start. */
+const oneLife = async (env: Env, by: readonly string[]) => {
+  const [command = '', ...rest] = [...by, process.execPath, main]
+  const child = spawn(command, rest, {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -74,10 +76,10 @@ const oneLife = async (env: Env) => {
 /** A process for audits would cost each test a second; tests of it ask for it. */
 const inTests = { positionGap: 7, rightsLookMs: 100, laterApart: false }
 
-/** The real process on a data folder of its own; gone when the test ends. */
-export const startServer = async (t: Test, env: Env = {}) => {
+/** The real process on a data folder of its own; gone when the test ends. `by`: a command that starts it. */
+export const startServer = async (t: Test, env: Env = {}, by: readonly string[] = []) => {
   const all = settings(await newFolder(t), env)
-  let life = await oneLife(all)
+  let life = await oneLife(all, by)
   t.teardown(() => life.end('SIGKILL'))
   return {
     get url() {
@@ -100,7 +102,7 @@ export const startServer = async (t: Test, env: Env = {}) => {
     /** Another life on the same data, in an environment that is changed from here on. */
     async restart(env: Env = {}) {
       Object.assign(all, env)
-      life = await oneLife(all)
+      life = await oneLife(all, by)
     },
   }
 }
@@ -162,6 +164,7 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
       await life.close()
       config = configFrom({ ...all, ...other })
       life = await open()
+      closed = false
     },
   }
 }

@@ -1,7 +1,9 @@
 import { getPriority } from 'node:os'
+import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { type PoolOptions, workerPool } from '../../src/support/worker-pool.ts'
 import { eventually } from './eventually.ts'
+import { noHandleLimits, takeHandles } from './few-handles.ts'
 import type { ToyTask } from './toy-thread.ts'
 
 const poolOf = (options: Partial<PoolOptions> = {}) =>
@@ -76,3 +78,19 @@ t.test('a thread without work ends', async (t) => {
   t.equal(await pool.run('a', { keep: 1 }), 1)
   t.ok(await eventually(async () => (await pool.run('a', { keep: 1 })) === 1))
 })
+
+for (const processMb of [undefined, 1_024])
+  t.test(
+    `a task for which no ${processMb ? 'process' : 'thread'} can be started is done when one can`,
+    { skip: noHandleLimits() },
+    async (t) => {
+      const pool = poolOf(processMb ? { processMb } : {})
+      t.teardown(pool.close)
+      const { free } = takeHandles(t)
+      const answer = pool.run('a', { echo: 1 })
+      // Its first start fails in the meantime.
+      for (let turns = 0; turns < 50; turns++) await setImmediate()
+      free()
+      t.equal(await answer, 1)
+    },
+  )

@@ -7,7 +7,9 @@ import { mcpTools } from '../../src/tools/mcp.ts'
 import { mcpServer } from '../support/mcp-server.ts'
 import { call } from '../support/recorded.ts'
 import { resultOf } from '../support/tools.ts'
+import { errorsCounted } from '../support/validation-errors.ts'
 import { json, web } from '../support/web.ts'
+import { wideMcpServer } from '../support/wide-mcp-server.ts'
 
 type Limits = Partial<Omit<Parameters<typeof mcpTools>[0], 'outbound' | 'credentialHeaders'>>
 
@@ -301,3 +303,51 @@ t.test(
     t.equal(reconnects(), 10, 'as many for the next call')
   },
 )
+
+const zeros = (count: number): number[] => Array(count).fill(0)
+
+t.test('an answer with thousands of errors costs a validator a few of them', async (t) => {
+  const audience = { type: 'text', text: 'x', annotations: { audience: zeros(9_000) } }
+  const server = await wideMcpServer(t, {
+    zeros: { content: zeros(40_000) },
+    audience: { content: [audience] },
+    rest: { content: [{ type: 'text', text: 'x' }], _meta: { all: zeros(3_000) } },
+    more: { content: [], structuredContent: { all: zeros(60_000) } },
+    structure: { content: [], structuredContent: { all: zeros(10_000) } },
+    many: { content: zeros(300).map((_, n) => ({ type: 'text', text: `${n}` })) },
+  })
+  const { toolsAt } = await asking(t)
+  const tools = await toolsAt(server.url)
+  const answer = async (name: string) => (await resultOf(named(tools, name), {})).content
+  const { errors } = await errorsCounted(async () => {
+    t.match(await answer('zeros'), /^Double: /)
+    t.equal(await answer('audience'), 'x')
+    t.equal(await answer('rest'), 'Double: the answer has more than 2000 values')
+    t.match(await answer('more'), /^Double: /)
+    t.match(await answer('structure'), /^\{"all":\[0,0,/)
+    t.match(await answer('many'), /\n199\n\[cut: the first 200 of 300 parts\]$/)
+  })
+  t.ok(errors <= 2_000, `${errors} errors`)
+})
+
+t.test('a tool whose schema is too wide, or none, is left out of the list', async (t) => {
+  const schema = { type: 'object', properties: {}, required: [] }
+  const properties = Object.fromEntries(zeros(6_000).map((_, n) => [`p${n}`, {}]))
+  const tools = [
+    { name: 'good', inputSchema: schema, icons: zeros(2_000) },
+    { name: 'wide', inputSchema: { ...schema, properties } },
+    { name: 'zeros', inputSchema: { ...schema, properties: { a: 0 } } },
+    { name: 'required', inputSchema: { ...schema, required: [0] } },
+    { name: 'none' },
+    0,
+  ]
+  const server = await wideMcpServer(t, {}, { 'tools/list': { tools } })
+  const { toolsAt, advance } = await asking(t, { listMs: 1, retryMs: 1 })
+  t.strictSame(namesOf(await toolsAt(server.url)), ['good'])
+  const wide = await wideMcpServer(t, {}, { 'tools/list': { tools: zeros(1_001) } })
+  advance(10)
+  const { errors } = await errorsCounted(async () => {
+    t.strictSame(namesOf(await toolsAt(wide.url)), ['Double'])
+  })
+  t.ok(errors < 20, `${errors} errors`)
+})

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Blobs, BlobTooLarge } from '../../ports/blobs.ts'
-import { StoreUnavailable } from '../../ports/event-store.ts'
+import { onDisk, type Room, unlimited } from '../../ports/room.ts'
 import { isInFormat, noteFormat } from './folder-format.ts'
 
 /** Folders of releases up to 0.1.0 do not name theirs, which is this one. */
@@ -17,17 +17,7 @@ const absent = (error: unknown): undefined => {
   throw error
 }
 
-const unwritable = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE'])
-
-/** @throws StoreUnavailable when the disk refuses a write */
-const writing = async <T>(work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work()
-  } catch (error) {
-    if (!unwritable.has(codeOf(error) ?? '')) throw error
-    throw new StoreUnavailable('the blobs cannot be written', { cause: error })
-  }
-}
+const writing = <T>(work: () => Promise<T>) => onDisk('the blobs cannot be written', work)
 
 /** Syncs a directory, and with it the names in it. */
 const syncDirectory = async (path: string): Promise<void> => {
@@ -35,13 +25,19 @@ const syncDirectory = async (path: string): Promise<void> => {
   await directory.sync().finally(() => directory.close())
 }
 
-/** Writes a stream to its end, then to disk. @throws BlobTooLarge */
-const fill = async (file: FileHandle, bytes: AsyncIterable<Uint8Array>, maxBytes: number) => {
+/** What a blob's file, name and folders take besides its bytes. */
+const spareBytes = 16_384
+
+type Filling = { file: FileHandle; room: Room; maxBytes: number }
+
+/** Writes a stream to its end, then to disk. @throws BlobTooLarge, StoreUnavailable */
+const fill = async (bytes: AsyncIterable<Uint8Array>, { file, room, maxBytes }: Filling) => {
   const hash = createHash('sha256')
   let size = 0
   for await (const part of bytes) {
     size += part.length
     if (size > maxBytes) throw new BlobTooLarge(`more than ${maxBytes} bytes`)
+    room(part.length)
     hash.update(part)
     await writing(() => file.writeFile(part))
   }
@@ -54,7 +50,7 @@ const fill = async (file: FileHandle, bytes: AsyncIterable<Uint8Array>, maxBytes
  * written beside them and gets its name once it is whole and on disk. One that a crash cut off is
  * never seen, and is removed by the next start. @throws StoreFormat, StoreDamaged
  */
-export const embeddedBlobs = async (path: string): Promise<Blobs> => {
+export const embeddedBlobs = async (path: string, room: Room = unlimited): Promise<Blobs> => {
   const incoming = join(path, 'incoming')
   const noted = isInFormat(path, format)
   await mkdir(incoming, { recursive: true, mode: 0o700 })
@@ -81,10 +77,13 @@ export const embeddedBlobs = async (path: string): Promise<Blobs> => {
 
   return {
     async put(bytes, maxBytes = Number.POSITIVE_INFINITY, nameOf = (hash) => hash) {
+      room(spareBytes)
       const name = join(incoming, randomUUID())
       const file = await writing(() => open(name, 'wx', 0o600))
       try {
-        const { hash, size } = await fill(file, bytes, maxBytes).finally(() => file.close())
+        const { hash, size } = await fill(bytes, { file, room, maxBytes }).finally(() =>
+          file.close(),
+        )
         const blob = { hash: nameOf(hash), size }
         await writing(() => settle(name, blob.hash))
         return blob
@@ -97,7 +96,8 @@ export const embeddedBlobs = async (path: string): Promise<Blobs> => {
     size,
 
     async get(hash, range) {
-      const file = await open(placeOf(hash), 'r').catch(absent)
+      const reading = () => open(placeOf(hash), 'r').catch(absent)
+      const file = await onDisk('the blobs cannot be read', reading)
       return file?.createReadStream(range)
     },
 

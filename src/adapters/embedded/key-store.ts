@@ -53,6 +53,7 @@ export const embeddedKeyStore = (log: EventLog): KeyStore & KeyRecords => {
       const known = current(name)
       if (known?.length === 0) throw new KeyDestroyed(name)
       if (known) return known
+      log.requireRoom()
       const key = Buffer.from(wrapped)
       void store(name, key, true)
       return key

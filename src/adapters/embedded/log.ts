@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import type { Position } from '../../domain/event.ts'
 import type { Damage } from '../../ports/damage.ts'
 import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
+import { type Room, unlimited } from '../../ports/room.ts'
 import { type CommitPace, commitPace } from './commit-pace.ts'
 import { commitQueue, type QueuedWrite } from './commit-queue.ts'
 import { markClosed, roomIn } from './data-file.ts'
@@ -12,6 +13,8 @@ import type { LostKeys } from './page-path.ts'
 const maxNameBytes = 1_000
 /** Room for the pages that a batch touches besides its own bytes. */
 const spareBytes = 16 * 1024 * 1024
+/** What a small batch takes on disk. */
+const pagesBytes = 65_536
 /** LMDB's codes for a file that is not as it was written. */
 const damage = new Set([-30_797, -30_796, -30_794, -30_793])
 
@@ -19,6 +22,7 @@ type Options = {
   path: string
   /** Which commits the event loop waits for. */
   pace?: CommitPace
+  room?: Room
 }
 
 /** Called after every commit of the log, and at its end. */
@@ -27,6 +31,8 @@ type Watcher = { committed(): void; failed(): void; closed(): void }
 export type EventLog = Omit<LogEnvironment, 'root' | 'guard'> & {
   /** Resolves once the change is on disk. @throws StoreUnavailable, what `prepare` throws */
   write<T>(change: QueuedWrite<T>): Promise<T>
+  /** @throws StoreUnavailable while the disk has no space for another change */
+  requireRoom(): void
   /** Runs a read; all reads go through here. @throws StoreUnavailable when closed, StoreDamaged */
   look<T>(reading: () => T): T
   watch(watcher: Watcher): void
@@ -105,12 +111,13 @@ const causeOf = async (error: unknown): Promise<never> => {
  * LMDB environment. A commit is on disk before its callers are answered.
  * @throws StoreInUse, StoreFormat, StoreDamaged, StoreUnavailable
  */
-export const openLog = async ({ path, pace = commitPace() }: Options): Promise<EventLog> => {
+export const openLog = async (options: Options): Promise<EventLog> => {
+  const { path, pace = commitPace(), room = unlimited } = options
   mkdirSync(path, { recursive: true })
   const release = await holdAlone(path)
   try {
     const found = damageFound()
-    return logOver(await openEnvironment(path, found.addPage), release, found, pace)
+    return logOver(await openEnvironment(path, found.addPage), { release, found, pace, room })
   } catch (error) {
     release()
     throw explained(error, path)
@@ -119,13 +126,19 @@ export const openLog = async ({ path, pace = commitPace() }: Options): Promise<E
 
 const logOver = (
   { root, guard, ...environment }: LogEnvironment,
-  release: () => void,
-  found: ReturnType<typeof damageFound>,
-  pace: CommitPace,
+  {
+    release,
+    found,
+    pace,
+    room,
+  }: Required<Omit<Options, 'path'>> & {
+    release(): void
+    found: ReturnType<typeof damageFound>
+  },
 ): EventLog => {
   const { file } = environment
   const watchers: Watcher[] = []
-  const room = roomIn(file, () => {
+  const length = roomIn(file, () => {
     const { lastPageNumber, pageSize } = root.getStats() as Record<string, number>
     return ((lastPageNumber ?? 0) + 1) * (pageSize ?? 0)
   })
@@ -144,8 +157,9 @@ const logOver = (
         if (waits) guard.committing()
         written = performance.now()
       }
+      room(2 * bytes + pagesBytes)
       guard.checkFree()
-      room.reserve(2 * bytes + spareBytes)
+      length.reserve(2 * bytes + spareBytes)
       if (!waits) {
         guard.hold()
         return root
@@ -173,7 +187,7 @@ const logOver = (
   const end = async () => {
     await queue.drain()
     for (const { closed } of watchers) closed()
-    room.close()
+    length.close()
     await root.close()
     guard.close()
     markClosed(file)
@@ -189,6 +203,7 @@ const logOver = (
       found.add({ store: 'events', what, from: position, to: position })
       return new StoreDamaged(what, { position })
     },
+    requireRoom: () => room(pagesBytes),
     write(change) {
       assertOpen()
       return queue.add(change)

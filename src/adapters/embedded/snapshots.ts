@@ -23,6 +23,15 @@ export const embeddedSnapshots = (env: ViewsEnv): Snapshots => {
     if (opened.root !== env.root) opened = openedIn(env.root)
     return opened
   }
+  /** A snapshot only saves reading: where there is no space it is left out. */
+  const hasRoom = (bytes: number): boolean => {
+    try {
+      env.rooms.rebuilds(bytes)
+      return true
+    } catch {
+      return false
+    }
+  }
   return {
     async get(stream) {
       if (env.renewing) return undefined
@@ -33,6 +42,7 @@ export const embeddedSnapshots = (env: ViewsEnv): Snapshots => {
       if (env.renewing) return
       const { db, looked } = current()
       const text = JSON.stringify(snapshot)
+      if (!hasRoom(text.length)) return
       looked.check(stream)
       db.putSync(stream, text)
       env.guard.committed()

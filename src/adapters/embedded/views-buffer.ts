@@ -1,4 +1,5 @@
 import { StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
+import { type Room, unlimited } from '../../ports/room.ts'
 import type { Commit, Document } from '../../ports/views.ts'
 import { absent, shownAs } from './views-cache.ts'
 import type { ViewsDatabase } from './views-database.ts'
@@ -34,6 +35,10 @@ const restMs = 8
 /** So many changes of small tables share a transaction. */
 const together = 1_024
 
+/** What a commit takes on disk, for each byte of its documents and besides. */
+const ofPages = 2
+const spareBytes = 65_536
+
 /** As many changes are written at once where somebody waits for them. */
 const soon = 128
 
@@ -42,10 +47,14 @@ type Open = {
   /** Roughly the bytes of the changes of each of its tables. */
   bytes: readonly number[]
   transaction: ReturnType<ViewsDatabase['begin']>
+  /** All of it is written, and waits for space to be committed. Reads see it. */
+  held: boolean
 }
 
 type Uses = {
   db: ViewsDatabase
+  /** Asked before a commit. */
+  room?: Room
   /** Told of damage that a write meets while nobody waits for it. */
   onDamage(error: StoreDamaged): void
   /** In milliseconds. */
@@ -57,7 +66,8 @@ type Uses = {
  * transaction; small ones share it. The transaction stays open over turns of the event loop: much that is
  * written at once shares pages, and a turn is held no longer by it.
  */
-export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Uses) => {
+export const viewsBuffer = (uses: Uses) => {
+  const { db, room = unlimited, onDamage, now = () => performance.now() } = uses
   const { stored, found, begin } = viewsWriting(db)
   /** Tables with changes or a checkpoint to write, and roughly the bytes of the changes. */
   const dirty = new Map<Table, number>()
@@ -80,7 +90,7 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
       dirty.delete(table)
       late.delete(table)
     }
-    open = { writing: begin(tables, isBulk), bytes, transaction }
+    open = { writing: begin(tables, isBulk), bytes, transaction, held: false }
     return open
   }
 
@@ -94,14 +104,15 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
   }
 
   /** Whether all steps were taken before a time. */
-  const finished = ({ writing: { steps } }: Open, until: number): boolean => {
+  const finished = ({ writing: { steps }, held }: Open, until: number): boolean => {
+    if (held) return true
     while (!steps.next().done) if (now() >= until) return false
     return true
   }
 
   /**
    * Goes on with the write under way, or begins one of these tables. Answers whether it was ended in time.
-   * @throws StoreUnavailable, StoreDamaged; the changes then stay in memory
+   * @throws StoreUnavailable, StoreDamaged; the changes then stay in memory, or in the open transaction
    */
   const advance = (
     tables: readonly Table[],
@@ -109,7 +120,7 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
   ): boolean => {
     try {
       const one = open ?? start(tables, isBulk)
-      if (!finished(one, until)) return false
+      if (!finished(one, until) || !hasRoom(one)) return false
       one.transaction.commit()
       one.writing.committed()
     } catch (error) {
@@ -127,6 +138,21 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
     return true
   }
 
+  /** Whether it may be committed. Else it is held, and tried again after a while. */
+  const hasRoom = (one: Open): boolean => {
+    try {
+      room(one.bytes.reduce((sum, bytes) => sum + ofPages * bytes, spareBytes))
+      return true
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error
+      one.held = true
+      refused = true
+      for (const { resolve } of waiting.splice(0)) resolve()
+      writeSoon(usual.afterMs)
+      return false
+    }
+  }
+
   const stopTimers = () => {
     clearTimeout(timer)
     clearImmediate(slice)
@@ -139,7 +165,8 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
   const write = (isBulk = false) => {
     stopTimers()
     if (open) advance([])
-    if (dirty.size > 0) advance([...dirty.keys()], { isBulk })
+    if (!open && dirty.size > 0) advance([...dirty.keys()], { isBulk })
+    if (open) throw new StoreUnavailable('the views cannot be written: the disk is nearly full')
   }
 
   /** The first of the tables that are due, and others with it that are small. */
@@ -186,7 +213,7 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
       if (error instanceof StoreDamaged) onDamage(error)
       return
     }
-    if (!open && late.size === 0) return
+    if (open ? open.held : late.size === 0) return
     if (isUrgent()) slice = setImmediate(writeSlice)
     else rest = setTimeout(writeSlice, restMs).unref()
   }
@@ -207,7 +234,7 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
     timer = setTimeout(() => {
       timer = undefined
       for (const table of dirty.keys()) late.add(table)
-      if (late.size > 0) writeInSlices()
+      if (open || late.size > 0) writeInSlices()
     }, afterMs).unref()
   }
 
@@ -216,7 +243,11 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
    * resolves. @throws StoreUnavailable, StoreDamaged
    */
   const written = (table: Table): Promise<void> | undefined => {
-    if (table.changed.size === 0 && table.writing.size === 0) return undefined
+    if (table.changed.size === 0 && (table.writing.size === 0 || open?.held)) return undefined
+    if (open?.held) {
+      giveUp(open)
+      start([...dirty.keys()], false)
+    }
     if (!open && table.changed.size <= soon) {
       advance([table])
       return undefined
@@ -263,7 +294,10 @@ export const viewsBuffer = ({ db, onDamage, now = () => performance.now() }: Use
     },
 
     /** A document as it is in the database, by an id that an index has. */
-    found,
+    found(table: Table, id: string): Document | undefined {
+      const held = table.writing.get(id)
+      return held ? shownAs(held) : found(table, id)
+    },
 
     /** A document as of the last commit. */
     current(table: Table, id: string): Document | undefined {

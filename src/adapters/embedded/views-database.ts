@@ -118,9 +118,12 @@ export const viewsDatabase = ({ root, guard }: ViewsEnv) => {
     begin() {
       guard.checkFree()
       const { commit, abort } = openTransaction()
+      // After a commit that has failed there is nothing to abort: lmdb would end the process.
+      let ended = false
       return {
         commit(): void {
           guard.committing()
+          ended = true
           try {
             commit()
           } finally {
@@ -128,6 +131,8 @@ export const viewsDatabase = ({ root, guard }: ViewsEnv) => {
           }
         },
         abort(): void {
+          if (ended) return
+          ended = true
           try {
             abort()
           } finally {

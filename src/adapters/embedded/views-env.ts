@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { open, type RootDatabase } from 'lmdb'
 import { z } from 'zod'
 import type { StoreDamaged } from '../../ports/event-store.ts'
+import { type Room, unlimited } from '../../ports/room.ts'
 import { bootId } from './boot-id.ts'
 import { type ClosedFile, closedAs, closedFile } from './data-file.ts'
 import { type PageGuard, pageGuard } from './page-guard.ts'
@@ -21,12 +22,16 @@ const mark = z.union([
 ])
 type Mark = z.infer<typeof mark>
 
+/** Asked before views that are read are written, and before those that are rebuilt beside them. */
+export type ViewsRooms = { views: Room; rebuilds: Room }
+
 /**
  * The environment of the views and snapshots, apart from the event log. Its commits are not
  * fsynced: killing the process loses whole commits or nothing, but after a power cut the file may
  * hold anything. Such a file is not opened; the views start empty and are folded again.
  */
 export type ViewsEnv = {
+  readonly rooms: ViewsRooms
   /** Another one after each `renew`. */
   readonly root: RootDatabase
   readonly guard: PageGuard
@@ -77,9 +82,11 @@ const damageOf = (data: string, left: Mark | undefined, boot: string | undefined
 export const openViewsEnv = async ({
   path,
   boot = bootId(),
+  rooms = { views: unlimited, rebuilds: unlimited },
 }: {
   path: string
   boot?: string | undefined
+  rooms?: ViewsRooms
 }): Promise<ViewsEnv> => {
   const data = join(path, 'data.mdb')
   const markFile = join(path, 'mark.json')
@@ -126,6 +133,7 @@ export const openViewsEnv = async ({
   let renewing = false
 
   return {
+    rooms,
     get root() {
       return root
     },

@@ -22,7 +22,7 @@ type Model = {
 
 const openedOn = (env: ViewsEnv, onDamage: (cause: StoreDamaged) => void) => {
   const db = viewsDatabase(env)
-  const buffer = viewsBuffer({ db, onDamage })
+  const buffer = viewsBuffer({ db, onDamage, room: env.rooms.views })
   return { catalog: viewsCatalog(db), buffer, reader: viewsReader(db, buffer) }
 }
 
@@ -227,6 +227,8 @@ export const embeddedViews = (
           accepted.push({ table, commit, bytes: requireStorable(view, changes) })
         }
         on.buffer.requireWritten()
+        if (generation === 'rebuild')
+          env.rooms.rebuilds(accepted.reduce((sum, { bytes }) => sum + bytes, 0))
         for (const { table, commit, bytes } of accepted) on.buffer.take(table, commit, bytes)
         on.buffer.taken({ more: more === true })
       }),
@@ -264,7 +266,13 @@ export const embeddedViews = (
     async close() {
       if (closed) return
       await renewing?.catch(() => undefined)
-      on.buffer.write()
+      try {
+        on.buffer.write()
+      } catch (error) {
+        // What is not written is folded again from the log.
+        if (!(error instanceof StoreUnavailable)) throw error
+        on.buffer.discard()
+      }
       closed = true
       await cleaning
       await env.close()

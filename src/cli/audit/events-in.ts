@@ -5,8 +5,7 @@ import { headerOf, tileOf } from './export-file.ts'
 import { linesIn } from './lines.ts'
 
 const isEvent = z.custom<RecordedEvent>(
-  (value) =>
-    z.looseObject({ stream: z.string(), metadata: z.looseObject({}) }).safeParse(value).success,
+  (value) => z.looseObject({ stream: z.string() }).safeParse(value).success,
 )
 
 /** The events of an export, many at a time, sealed as they are stored. @throws CommandFailed */

@@ -1,5 +1,5 @@
 import { projections } from '../../../projections/all.ts'
-import { type Position, position } from '../../domain/event.ts'
+import { type Position, position, timeOf } from '../../domain/event.ts'
 import { type RecordedEvent, START } from '../../ports/event-store.ts'
 import type { Document } from '../../ports/views.ts'
 import { memoryProjectionStore } from '../../projector/memory-store.ts'
@@ -14,9 +14,9 @@ const replayed = projections.filter((projection) => !('stored' in projection))
 const positionAt = async (path: string, time: number): Promise<Position> => {
   let last = START
   for await (const events of eventsIn(path))
-    for (const { metadata, position } of events) {
-      if (Date.parse(metadata.at) > time) return last
-      last = position
+    for (const event of events) {
+      if ((timeOf(event) ?? time) > time) return last
+      last = event.position
     }
   return last
 }

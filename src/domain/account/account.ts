@@ -59,7 +59,7 @@ export const account: Aggregate<Account, typeof accountEvents> = {
   category: 'account',
   events: accountEvents,
   initial: { balance: 0, reservations: noReservations, ended: none, grants: none },
-  stateVersion: 5,
+  stateVersion: 6,
   evolve: {
     CreditsGranted: (state, { grantId, amount }) => ({
       ...state,

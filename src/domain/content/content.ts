@@ -60,7 +60,7 @@ export const content: Aggregate<Content, typeof contentEvents> = {
     }),
     ContentErased: (state) => ({ ...state, status: 'erased' }),
   },
-  stateVersion: 3,
+  stateVersion: 4,
 }
 
 export const contentStream = (organizationId: string, contentId: string) =>

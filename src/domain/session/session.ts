@@ -88,7 +88,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     fork: null,
     ...noApprovals,
   },
-  stateVersion: 6,
+  stateVersion: 7,
   weigh: ({ recent, turns, waiting, approvals, doubts, paused }) =>
     recent.reduce(
       (sum, { content, parts = [] }) => sum + content.box.length + 200 + parts.length * 600,

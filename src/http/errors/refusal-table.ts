@@ -109,6 +109,7 @@ export const refusalTable = {
   llm_service_timeout: { status: 504, shape: 'error', type: 'server_error' },
   service_unavailable: { status: 503, shape: 'route', type: 'server_error' },
   store_damaged: { status: 503, shape: 'route', type: 'server_error' },
+  stream_unreadable: { status: 503, shape: 'route', type: 'server_error' },
   organization_not_found: { status: 404, shape: 'error', type: invalid },
   member_not_found: { status: 404, shape: 'error', type: invalid },
   member_exists: { status: 409, shape: 'error', type: 'conflict_error' },

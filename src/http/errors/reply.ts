@@ -2,7 +2,14 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { Refusal, refusal } from '../../domain/refusal.ts'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
-import { AppendTooLarge, StoreDamaged, StoreUnavailable } from '../../ports/event-store.ts'
+import {
+  AppendTooLarge,
+  StoreDamaged,
+  StoreUnavailable,
+  UnreadableEvent,
+} from '../../ports/event-store.ts'
+import { mostErrors } from '../../support/bounded-schema.ts'
+import { WorkFailed } from '../../support/worker-handle.ts'
 import { InvalidRequest } from '../checks/validate.ts'
 import { jsonLine } from '../wire/json-line.ts'
 import { alwaysError, bodyOf, type Group } from './bodies.ts'
@@ -10,26 +17,34 @@ import { refusalTable } from './refusal-table.ts'
 
 const fieldRequired = 'Field required'
 
+/** Of what a client wrote, a refusal repeats 200 characters of a name and 1,000 of a message. */
+const nameOf = (text: PropertyKey): string => String(text).slice(0, 200)
+const wordsOf = (message: string): string => message.slice(0, 1_000)
+
 /** A field without a value is missing, whatever the schema would take. */
 const issueOf = (part: string, issue: z.core.$ZodIssue) => {
   const { path, message, code } = issue
   const missing = 'input' in issue && issue.input === undefined
   return {
-    path: [part, ...path.map((step) => (typeof step === 'number' ? step : String(step)))],
-    message: missing ? fieldRequired : message,
+    path: [part, ...path.map((step) => (typeof step === 'number' ? step : nameOf(step)))],
+    message: missing ? fieldRequired : wordsOf(message),
     kind: missing ? 'missing' : code,
   }
 }
 
-/** Every unknown field of a closed object as an issue of its own. */
-const oneByOne = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] =>
-  issue.code === 'unrecognized_keys'
-    ? issue.keys.map((key) => ({
-        ...issue,
-        path: [...issue.path, key],
-        message: `Unknown: ${issue.keys.join(', ')}`,
-      }))
-    : [issue]
+/** The first unknown fields of a closed object, each as an issue of its own. */
+const oneByOne = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] => {
+  if (issue.code !== 'unrecognized_keys') return [issue]
+  const { path, keys } = issue
+  const names = keys.slice(0, mostErrors).map(nameOf)
+  const more = keys.length > names.length ? ` and ${keys.length - names.length} more` : ''
+  const message = `Unknown: ${names.join(', ')}${more}`
+  return names.map((name) => ({ ...issue, path: [...path, name], message }))
+}
+
+/** The first errors of a value. */
+const firstOf = (found: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] =>
+  found.slice(0, mostErrors).flatMap(oneByOne).slice(0, mostErrors)
 
 /** Codes that a schema gives to what it refuses. */
 const ownCodes = ['too_complex', 'unsupported_parameter', 'unsupported_content'] as const
@@ -41,10 +56,10 @@ const bodyRefusal = (found: readonly z.core.$ZodIssue[], group: Group): Refusal 
   const told = found.find((issue) => ownCodeOf(issue) === 'too_complex') ?? found[0]
   const code = told && ownCodeOf(told)
   if (code) {
-    const field = told.path.join('.')
-    return refusal(code, { field, message: `${field}: ${told.message}` })
+    const field = told.path.map(nameOf).join('.')
+    return refusal(code, { field, message: wordsOf(`${field}: ${told.message}`) })
   }
-  const issues = found.flatMap(oneByOne).map((issue) => issueOf('body', issue))
+  const issues = firstOf(found).map((issue) => issueOf('body', issue))
   if (!alwaysError(group)) return refusal('invalid_input', { issues })
   const [first] = issues
   const param = first?.path.slice(1).join('.') || 'body'
@@ -55,13 +70,13 @@ const bodyRefusal = (found: readonly z.core.$ZodIssue[], group: Group): Refusal 
 
 const queryRefusal = (found: readonly z.core.$ZodIssue[]): Refusal => {
   const fields = new Map<string, string[]>()
-  for (const { code, path, message, ...issue } of found.flatMap(oneByOne)) {
-    const field = String(path[0] ?? 'query')
+  for (const { code, path, message, ...issue } of firstOf(found)) {
+    const field = nameOf(path[0] ?? 'query')
     if (code === 'invalid_value' && 'values' in issue) {
       const allowed = (issue.values as unknown[]).join(', ')
       return refusal('invalid_filter', { message: `Invalid ${field}. Allowed values: ${allowed}` })
     }
-    fields.set(field, [...new Set([...(fields.get(field) ?? []), message])])
+    fields.set(field, [...new Set([...(fields.get(field) ?? []), wordsOf(message)])])
   }
   return refusal('invalid_query', { fields: Object.fromEntries(fields) })
 }
@@ -77,13 +92,24 @@ const damagedRefusal = ({ position }: StoreDamaged): Refusal =>
     ? refusal('store_damaged')
     : refusal('store_damaged', { message: `The stored event at position ${position} is damaged` })
 
+/** Nothing could be started that would have worked on it: the system has no file handles or memory. */
+const isNotStarted = (error: unknown): boolean =>
+  error instanceof WorkFailed && error.fault === 'start'
+
+const unreadableRefusal = ({ place }: UnreadableEvent): Refusal =>
+  refusal('stream_unreadable', {
+    message: `The stored event at position ${place.position} cannot be read`,
+  })
+
 /** Any error as the refusal to answer with; undefined for unexpected errors. */
 export const refusalOf = (error: unknown, group: Group): Refusal | undefined => {
   if (error instanceof Refusal) return error
   if (error instanceof InvalidRequest)
     return error.part === 'body' ? bodyRefusal(error.issues, group) : queryRefusal(error.issues)
-  if (error instanceof StoreUnavailable) return refusal('service_unavailable')
+  if (error instanceof StoreUnavailable || isNotStarted(error))
+    return refusal('service_unavailable')
   if (error instanceof StoreDamaged) return damagedRefusal(error)
+  if (error instanceof UnreadableEvent) return unreadableRefusal(error)
   if (error instanceof AppendTooLarge)
     return refusal('payload_too_large', { message: 'What is to be kept is larger than 1 MiB' })
   const { code, statusCode } = error as FastifyError
@@ -106,6 +132,7 @@ const lasting: ReadonlySet<RefusalCode> = new Set([
   'model_misconfigured',
   'invalid_model_output',
   'store_damaged',
+  'stream_unreadable',
 ])
 
 /** Refusals that are sent before the whole body was read. */

@@ -37,7 +37,7 @@ const event = z.object({
   revision: z.int(),
   type: z.string(),
   data: z.unknown(),
-  metadata: z.looseObject({}),
+  metadata: z.looseObject({}).nullable().describe('Null where what is stored is no object'),
 })
 
 /** The events of a history (docs/contract/history.md#events). */

@@ -11,6 +11,7 @@ import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
 import { type Lines, sendLines, wantsLines } from '../streams/ndjson.ts'
 import { integer, logPosition, moment, pageSizeOf, pathId } from '../wire/fields.ts'
+import { unreadableEvent } from '../wire/unreadable-events.ts'
 
 type AskedState = {
   organizationId: string
@@ -48,12 +49,15 @@ const askedChanges = paged.extend({
   to: when.optional().describe('Default: now'),
 })
 
+const unreadable_events = z.array(unreadableEvent).optional()
+
 const state = z.object({
   view: z.string(),
   position: z.int(),
   total: z.int(),
   documents: z.array(z.object({ id: z.string(), document: z.looseObject({}) })),
   next_after: z.string().nullable(),
+  unreadable_events,
 })
 
 const seen = z.looseObject({}).nullable()
@@ -72,6 +76,7 @@ const changes = z.object({
     }),
   ),
   next_after: z.string().nullable(),
+  unreadable_events,
 })
 
 const figures = usageView

@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import type { ListUnreadable } from '../../../queries/list-unreadable.ts'
 import type { RebuildJobs } from '../../projector/rebuild-jobs.ts'
 import { refusals } from '../errors/responses.ts'
 import { pathName } from '../wire/fields.ts'
+import { unreadableEvent } from '../wire/unreadable-events.ts'
 
 const projection = z.object({
   name: z.string(),
@@ -14,9 +16,13 @@ const projection = z.object({
   error: z.string().optional(),
 })
 
+type Uses = RebuildJobs & { unreadable: ListUnreadable }
+
+const mostNamed = 100
+
 /** The read models of this installation, for operators. */
 export const adminProjectionRoutes =
-  ({ list, begin }: RebuildJobs): FastifyPluginAsyncZod =>
+  ({ list, begin, unreadable }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const config = { platform: true } as const
     const tags = ['admin: projections']
@@ -29,12 +35,20 @@ export const adminProjectionRoutes =
           tags,
           summary: 'List the read models with their positions',
           response: {
-            200: z.object({ projections: z.array(projection) }),
+            200: z.object({
+              projections: z.array(projection),
+              unreadable_events: z
+                .array(unreadableEvent)
+                .describe('Events that were set aside, the first 100'),
+            }),
             ...refusals('admin', 'platform_only'),
           },
         },
       },
-      async () => ({ projections: await list() }),
+      async () => ({
+        projections: await list(),
+        unreadable_events: (await unreadable(mostNamed)).events,
+      }),
     )
 
     http.post(

@@ -15,6 +15,7 @@ import { type Secrets, sameSecret } from '../../security/secrets.ts'
 import { refusalTable } from '../errors/refusal-table.ts'
 import { refusalOf } from '../errors/reply.ts'
 import { connectPage, type Page, refusedFormPage, unknownLinkPage } from '../pages/connect-page.ts'
+import { parseQuery } from '../server/query-string.ts'
 
 type Uses = {
   connectCredentials: ConnectCredentialsCommand
@@ -70,7 +71,7 @@ export const connectRoutes =
     http.addContentTypeParser(
       'application/x-www-form-urlencoded',
       { parseAs: 'string', bodyLimit: formLimit },
-      (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
+      (_request, body, done) => done(null, parseQuery(String(body))),
     )
     http.setErrorHandler((error, request, reply) => {
       const code = refusalOf(error, 'management')?.code ?? 'internal_error'
@@ -79,6 +80,8 @@ export const connectRoutes =
       if (status === 404 || code === 'not_provisioned') return send(reply, 404, unknownLinkPage())
       return send(reply, status, refusedFormPage())
     })
+
+    const opened = new WeakMap<FastifyRequest, Awaited<ReturnType<typeof linkOf>>>()
 
     /** A valid link whose user still belongs to the organization. */
     const linkOf = async (request: FastifyRequest, token: string) => {
@@ -122,10 +125,16 @@ export const connectRoutes =
 
     http.post(
       '/connect/:token',
-      { schema: { params, body: form, hide: true } },
+      {
+        schema: { params, body: form, hide: true },
+        // Whoever has no link sends a form that nobody reads.
+        preParsing: async (request) => {
+          opened.set(request, await linkOf(request, request.params.token))
+        },
+      },
       async (request, reply) => {
         const { token } = request.params
-        const { link, call } = await linkOf(request, token)
+        const { link, call } = opened.get(request) ?? (await linkOf(request, token))
         const { csrf = '', ...given } = request.body
         const items = await itemsOf(link)
         if (!sameSecret(csrf, csrfOf(token, items))) return send(reply, 403, refusedFormPage())

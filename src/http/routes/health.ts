@@ -7,6 +7,12 @@ export type Check = z.infer<typeof check>
 /** Whether the process can serve, and the result of each check. */
 export type Readiness = { ready: boolean; checks: Record<string, Check> }
 
+/** Of a process that can serve. */
+const statusOf = (checks: Readiness['checks']): string => {
+  if (checks.damage?.ok === false) return 'damaged'
+  return checks.unreadable_events?.ok === false ? 'degraded' : 'ok'
+}
+
 type Uses = { version: string; clock: Clock; readiness(): Promise<Readiness> }
 
 /**
@@ -39,8 +45,7 @@ export const healthRoutes =
         const { ready, checks } = await readiness()
         if (!ready) reply.code(503).header('x-error-code', 'service_unavailable')
         const timestamp = clock.now().toISOString()
-        const whole = checks.damage?.ok ?? true
-        const status = ready ? (whole ? 'ok' : 'damaged') : 'unavailable'
+        const status = ready ? statusOf(checks) : 'unavailable'
         return { status, version, timestamp, checks }
       },
     )

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { GetUpload } from '../../../queries/get-upload.ts'
 import type { ListUploads } from '../../../queries/list-uploads.ts'
 import type { UploadAndIndex } from '../../reactors/upload-and-index.ts'
+import type { Spool } from '../../security/spool.ts'
 import { refusals } from '../errors/responses.ts'
 import { decodedFiles } from '../wire/base64-files.ts'
 import { integer, orAbsent, pathId } from '../wire/fields.ts'
@@ -15,7 +16,7 @@ type Uses = {
   listUploads: ListUploads
   getUpload: GetUpload
   /** Where the files of forms are stored until the request is answered. */
-  spoolDir: string
+  spool: Spool
 }
 
 /** One 10 MB file in base64 fits. */
@@ -54,12 +55,12 @@ export const ragUploadRoutes =
     const group = 'rag'
     const reads = { group, scopes: ['rag:read'] } as const
     const tags = ['knowledge']
-    await multipartFiles(http, uses.spoolDir)
+    const keep = await multipartFiles(http, uses.spool)
 
     http.post(
       '/rag/upload',
       {
-        config: { group, scopes: ['rag:upload'] },
+        config: { group, scopes: ['rag:upload'], largeBody: true },
         bodyLimit,
         schema: {
           tags,
@@ -79,13 +80,15 @@ export const ragUploadRoutes =
           },
         },
       },
-      async ({ body, call, spooled }) => {
+      async (request) => {
+        const { body, call, spooled } = request
         const { datastore_id } = body
         const sent = body.files.map(({ content_type, ...file }) => ({
           ...file,
           contentType: content_type,
         }))
-        const files = spooled ?? decodedFiles(sent)
+        const files = spooled ?? (await decodedFiles(sent, (bytes) => keep(request, bytes)))
+        request.forgetBody()
         const taken = await uploadAndIndex({ datastoreId: datastore_id, files }, call)
         const { length } = taken.uploads
         return {

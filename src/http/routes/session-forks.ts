@@ -8,6 +8,7 @@ import type { AskedBefore, FindAskedBefore } from '../../turns/asked-before.ts'
 import type { BeginTurn, TurnAsked } from '../../turns/begin-turn.ts'
 import type { ForkSessions } from '../../turns/fork-sessions.ts'
 import { repetitionOf } from '../checks/attempt.ts'
+import { conversationValues } from '../checks/json-text.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
 import { turnRefusals } from '../errors/turn-refusals.ts'
@@ -117,7 +118,7 @@ export const sessionForkRoutes =
     http.post(
       '/sessions/:session_id/messages/:event_id/regenerate',
       {
-        config: { group: 'chat', scopes, streams: 'asked' },
+        config: { group: 'chat', scopes, streams: 'asked', mostValues: conversationValues },
         preValidation: requireTurnScopes,
         schema: {
           tags,

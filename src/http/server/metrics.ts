@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { CountWaitingRuns } from '../../../queries/count-waiting-runs.ts'
+import type { ListUnreadable } from '../../../queries/list-unreadable.ts'
 import type { Distance } from '../../ports/event-store.ts'
 import { histogram, type Observed } from './counted.ts'
 
@@ -12,14 +13,23 @@ type Sources = {
   lag(): Promise<Distance>
   /** The same for the views that are folded later. */
   laterLag(): Promise<Distance>
+  /** Stored events that were set aside. */
+  unreadable: ListUnreadable
   running(): number
   /** Runs of all nodes that wait for somebody. */
   waitingRuns: CountWaitingRuns
   /** Events found in our namespace that are not ours. */
   foreignEvents(): number
+  /** Connections beyond the limit, or that the system could not accept. */
+  connectionsRefused(): number
+  /** Free bytes of the disk, and how many of them stay free. */
+  disk(): { free: number; reserve: number }
   /** Log lines that standard output did not take. */
   logLinesDropped(): number
 }
+
+/** How many unreadable events have a line each. */
+const mostNamed = 100
 
 /** When a store does not answer, its metric has no value and the others stay. */
 const unknown = () => Number.NaN
@@ -51,6 +61,7 @@ export const processMetrics = ({
   head,
   lag,
   laterLag,
+  unreadable,
   running,
   waitingRuns,
   ...counts
@@ -96,6 +107,26 @@ export const processMetrics = ({
     laterLag,
   )
   new Gauge({
+    name: 'reprise_unreadable_events',
+    help: 'Stored events that cannot be read and were set aside; each node tells the same',
+    registers,
+    async collect() {
+      this.set((await unreadable(0).catch(() => ({ total: Number.NaN }))).total)
+    },
+  })
+  new Gauge({
+    name: 'reprise_unreadable_event',
+    help: `The first ${mostNamed} of them, each with the value 1`,
+    labelNames: ['position', 'stream', 'type', 'reason'],
+    registers,
+    async collect() {
+      this.reset()
+      const { events } = await unreadable(mostNamed).catch(() => ({ events: [] }))
+      for (const { position, stream, type, reason } of events)
+        this.set({ position: String(position), stream, type, reason }, 1)
+    },
+  })
+  new Gauge({
     name: 'reprise_runs_in_flight',
     help: 'Runs under way in this process',
     registers,
@@ -114,6 +145,32 @@ export const processMetrics = ({
     },
   })
 
+  new Gauge({
+    name: 'reprise_disk_free_bytes',
+    help: 'Free space of the disk that DATA_DIR is on',
+    registers,
+    collect() {
+      this.set(counts.disk().free)
+    },
+  })
+  new Gauge({
+    name: 'reprise_disk_reserve_bytes',
+    help: 'Free space below which writes are refused; files below twice as much',
+    registers,
+    collect() {
+      this.set(counts.disk().reserve)
+    },
+  })
+
+  new Counter({
+    name: 'reprise_connections_refused_total',
+    help: 'Connections of clients that were closed at once: there are too many',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(counts.connectionsRefused())
+    },
+  })
   new Counter({
     name: 'reprise_foreign_events_total',
     help: 'Events in our namespace of the event store that are not ours and were skipped',

@@ -7,7 +7,7 @@ import { viewsCatalog } from '../../../src/adapters/embedded/views-catalog.ts'
 import { viewsDatabase } from '../../../src/adapters/embedded/views-database.ts'
 import { openViewsEnv } from '../../../src/adapters/embedded/views-env.ts'
 import { viewsReader } from '../../../src/adapters/embedded/views-reader.ts'
-import { tableOf } from '../../../src/adapters/embedded/views-writing.ts'
+import { type Table, tableOf } from '../../../src/adapters/embedded/views-writing.ts'
 import { START, StoreDamaged, StoreUnavailable } from '../../../src/ports/event-store.ts'
 import { foldingSpec } from '../../support/folding.ts'
 import { at } from '../../support/positions.ts'
@@ -29,7 +29,12 @@ const opened = async (t: Test) => {
   let time = 0
   let fault: { at: number; error: Error } | undefined
   const damage: StoreDamaged[] = []
+  const disk = { isFull: false, commits: 0 }
   const buffer = viewsBuffer({
+    room() {
+      if (disk.isFull) throw new StoreUnavailable('full')
+      disk.commits++
+    },
     db: {
       ...db,
       putSync(...given) {
@@ -44,6 +49,8 @@ const opened = async (t: Test) => {
   const reader = viewsReader(db, buffer)
   return {
     buffer,
+    reader,
+    disk,
     tallies,
     others,
     damage,
@@ -231,4 +238,73 @@ t.test('what is given up in the middle is not written', async (t) => {
   t.equal(stored(tallies), START)
   t.equal(buffer.current(tallies, 'slot 1'), undefined)
   await close()
+})
+
+/** Whatever waits of a table is written, as far as the disk allows. */
+const settled = async ({ buffer }: Awaited<ReturnType<typeof opened>>, table: Table) => {
+  for (let written = buffer.written(table); written; written = buffer.written(table)) await written
+}
+
+for (const count of [10, many])
+  t.test(
+    `on a full disk, reads by index show ${count} changes that cannot be committed`,
+    async (t) => {
+      const scene = await opened(t)
+      const { buffer, reader, disk, tallies, others, take, total, close } = scene
+      const last = () =>
+        reader.find(tallies, { index: 'by_group', equals: ['all'], limit: many }).items.at(-1)
+      take(tallies, 1, 5)
+      await settled(scene, tallies)
+      disk.isFull = true
+      disk.commits = 0
+      take(tallies, 2, count)
+      await settled(scene, tallies)
+      t.equal(total(tallies), count)
+      t.strictSame(last(), { group: 'all', n: 2 })
+      t.strictSame(buffer.current(tallies, 'slot 1'), { group: 'all', n: 2 })
+      take(others, 3, count)
+      await settled(scene, others)
+      t.strictSame([total(tallies), total(others)], [count, count], 'of all tables')
+      t.throws(() => buffer.requireWritten(), StoreUnavailable, 'nothing more is accepted')
+      t.equal(total(tallies), count, 'and they still show')
+      t.equal(disk.commits, 0)
+      disk.isFull = false
+      buffer.requireWritten()
+      t.ok(disk.commits > 0, 'they are committed once there is space')
+      t.strictSame([total(tallies), total(others)], [count, count])
+      await close()
+    },
+  )
+
+t.test(
+  'what a full disk holds up is committed after a while, without another commit',
+  async (t) => {
+    const scene = await opened(t)
+    const { disk, tallies, take, total, close } = scene
+    mock.timers.enable({ apis: ['setTimeout'] })
+    disk.isFull = true
+    take(tallies, 1, 10)
+    await settled(scene, tallies)
+    mock.timers.tick(1_000)
+    for (let turns = 0; turns < 5; turns++) await setImmediate()
+    t.equal(disk.commits, 0)
+    disk.isFull = false
+    mock.timers.tick(1_000)
+    for (let turns = 0; turns < 5; turns++) await setImmediate()
+    t.equal(disk.commits, 1)
+    t.equal(total(tallies), 10)
+    mock.timers.reset()
+    await close()
+  },
+)
+
+t.test('a commit that fails is given up, which ends nothing', async (t) => {
+  const env = await openViewsEnv({ path: join(t.testdir(), 'views') })
+  const db = viewsDatabase(env)
+  const { commit, abort } = db.begin()
+  db.putSync(['key'], 'value')
+  commit()
+  abort()
+  t.equal(db.get(['key']), 'value')
+  await env.close()
 })

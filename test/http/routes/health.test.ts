@@ -21,6 +21,7 @@ const distance: Uses['events']['distance'] = (from, to) => ({
 const folding: Uses['prompt'] = {
   state: () => [{ name: 'sessions', position: at(7), state: 'running' }],
   checkpoint: () => at(7),
+  at: () => at(7),
 }
 
 const fine: Uses = {

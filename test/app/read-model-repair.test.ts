@@ -1,0 +1,122 @@
+import t from 'tap'
+import { projections } from '../../projections/all.ts'
+import type { UnreadableEventView } from '../../projections/unreadable-events.ts'
+import { readModelRepair } from '../../src/app/read-model-repair.ts'
+import { readingVersion } from '../../src/domain/versions.ts'
+import { type RecordedEvent, START } from '../../src/ports/event-store.ts'
+import { silent } from '../../src/ports/log.ts'
+import type { Snapshot } from '../../src/ports/snapshots.ts'
+import { sample } from '../support/events.ts'
+import { eventually } from '../support/eventually.ts'
+import { at } from '../support/positions.ts'
+import { recorded } from '../support/recorded.ts'
+
+type Listed = Pick<UnreadableEventView, 'unreadable' | 'repaired'>
+
+/** One event of a session at position 5, listed so, in read models that stand at a position. */
+const scene = (listed: Listed, data: unknown, { stands = 9, version = '' } = {}) => {
+  const type = 'RunCompleted'
+  const stream = 'session-org-1_s'
+  const [event] = recorded([{ stream, type, data, position: 5 }]) as [RecordedEvent]
+  const view = { position: at(5), stream, revision: 0, type, reason: 'so', ...listed }
+  const kept = new Map<string, Snapshot>()
+  const name = 'how stored events are read'
+  if (version) kept.set(name, { revision: 0, version: 1, state: version })
+  const rebuilt: string[] = []
+  let leads = true
+  const repair = readModelRepair({
+    store: {
+      head: async () => at(9),
+      async *at(positions) {
+        for await (const some of positions) if (some.length > 0) yield [event]
+      },
+    },
+    projections,
+    unreadableEvents: {
+      async find({ index }) {
+        const items = Reflect.get(view, index) ? [view] : []
+        return { items, total: items.length }
+      },
+    },
+    checkpoint: async () => at(stands),
+    isLater: (one) => one === 'usage',
+    snapshots: {
+      get: async (one) => kept.get(one),
+      put: async (one, snapshot) => void kept.set(one, snapshot),
+    },
+    projecting: {
+      holds: () => leads,
+      waitForPosition: async () => true,
+      rebuild: async (one) => void rebuilt.push(one),
+    },
+    log: silent,
+    everyMs: 1,
+  })
+  t.teardown(repair.close)
+  return {
+    rebuilt,
+    isMarked: () => kept.get(name)?.state === readingVersion(),
+    lead: (now: boolean) => {
+      leads = now
+    },
+    async start() {
+      await repair.look()
+      repair.begin()
+    },
+    close: repair.close,
+  }
+}
+
+const { data } = sample('RunCompleted')
+
+t.test('what can be read by now is folded into the read models of its category', async (t) => {
+  const one = scene({ unreadable: true }, data, { version: readingVersion() })
+  await one.start()
+  await eventually(async () => one.rebuilt.at(-1) === 'unreadable_events')
+  for (const name of ['sessions', 'runs', 'messages', 'usage']) t.ok(one.rebuilt.includes(name))
+  for (const name of ['members', 'event_index', 'transparency'])
+    t.notOk(one.rebuilt.includes(name), `${name} has nothing of it`)
+})
+
+t.test('what still cannot be read has nothing rebuilt', async (t) => {
+  const one = scene({ unreadable: true }, null)
+  await one.start()
+  await eventually(async () => one.isMarked())
+  t.strictSame(one.rebuilt, [])
+})
+
+t.test(
+  'a read model that another release folded has repaired events folded again, once',
+  async (t) => {
+    const one = scene({ repaired: true }, { ...Object(data), durationMs: -1 })
+    await one.start()
+    await eventually(async () => one.isMarked())
+    t.ok(one.rebuilt.includes('runs'))
+    t.notOk(one.rebuilt.includes('unreadable_events'))
+    const same = scene({ repaired: true }, data, { version: readingVersion() })
+    await same.start()
+    await same.close()
+    t.strictSame(same.rebuilt, [])
+  },
+)
+
+t.test('a read model that stopped before a repaired event is not rebuilt', async (t) => {
+  const one = scene({ repaired: true }, data, { stands: 4 })
+  await one.start()
+  await eventually(async () => one.isMarked())
+  t.strictSame(one.rebuilt, [])
+  const fresh = scene({ repaired: true }, data, { stands: START })
+  await fresh.start()
+  await eventually(async () => fresh.isMarked())
+  t.strictSame(fresh.rebuilt, [])
+})
+
+t.test('the node that projects does it, also where it leads later on', async (t) => {
+  const one = scene({ unreadable: true }, data)
+  one.lead(false)
+  await one.start()
+  t.strictSame(one.rebuilt, [])
+  one.lead(true)
+  await eventually(async () => one.isMarked())
+  t.ok(one.rebuilt.includes('runs'))
+})

@@ -1,0 +1,53 @@
+import t from 'tap'
+import { unreadableEvents } from '../../projections/unreadable-events.ts'
+import type { RecordedEvent } from '../../src/ports/event-store.ts'
+import { sample } from '../support/events.ts'
+import { metadata, recorded } from '../support/recorded.ts'
+
+const { id, fold } = unreadableEvents.stored
+
+const stored = (type: string, change: object | null = {}, own = metadata): RecordedEvent => {
+  const { category, data } = sample(type)
+  const whole = change && { ...Object(data), ...change }
+  const stream = `${category}-org-1_1`
+  const [event] = recorded([{ stream, type, data: whole, metadata: own, position: 7 }])
+  if (!event) throw new Error('nothing recorded')
+  return event
+}
+
+const viewOf = (event: RecordedEvent) => {
+  const name = id(event)
+  return name === undefined ? undefined : fold(undefined, [event], name).view
+}
+
+t.test(
+  'an event that violates its schema is listed with position, stream and reason',
+  async (t) => {
+    const event = stored('ApiKeyRevoked', null)
+    t.equal(id(event), '7')
+    t.strictSame(viewOf(event), {
+      position: 7,
+      stream: 'apikey-org-1_1',
+      revision: 0,
+      type: 'ApiKeyRevoked',
+      reason: 'invalid_type at data.',
+      unreadable: true,
+    })
+    const broken = { ...metadata, at: 'never' }
+    t.match(viewOf(stored('ApiKeyRevoked', {}, broken)), { reason: 'invalid metadata.at' })
+  },
+)
+
+t.test('an event that is repaired is listed as such', async (t) => {
+  const view = viewOf(stored('RunCompleted', { durationMs: -5 }))
+  t.match(view, { position: 7, repaired: true, reason: 'repaired' })
+  t.notMatch(view, { unreadable: true })
+})
+
+t.test('what is readable, unknown, or of a later version is not listed', async (t) => {
+  t.equal(viewOf(stored('RunCompleted')), undefined)
+  t.equal(viewOf({ ...stored('RunCompleted'), type: 'RunMelted' }), undefined)
+  t.equal(viewOf({ ...stored('RunCompleted'), stream: 'oven-1' }), undefined)
+  const later = { ...metadata, schema_version: 9 }
+  t.equal(viewOf(stored('RunCompleted', { durationMs: -5 }, later)), undefined)
+})
