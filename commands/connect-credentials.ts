@@ -13,7 +13,8 @@ type Uses = {
 export type ConnectCredentials = {
   userId: string
   linkId: string
-  values: readonly { name: string; value: string }[]
+  /** Each with the hosts that the page showed. */
+  values: readonly { name: string; value: string; hosts: readonly string[] }[]
 }
 
 /**

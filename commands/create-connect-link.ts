@@ -5,7 +5,6 @@ import {
   requireAgent,
 } from '../src/domain/agent/organization-agents.ts'
 import { connectStream, decideCreateLink, linkMs } from '../src/domain/connect/connect.ts'
-import { credentialsStream } from '../src/domain/credential/credential.ts'
 import { memberStream, requireProvisioned } from '../src/domain/member/member.ts'
 import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
@@ -18,7 +17,6 @@ export type CreateConnectLink = { userId: string; agentId: string; returnUrl: st
 
 /**
  * A link that holds for 30 minutes; its token is in the answer and nowhere else.
- * Answers what the user is to connect over it.
  * @throws user_not_found, not_provisioned, agent_not_found, nothing_to_connect
  */
 export const createConnectLink =
@@ -28,22 +26,13 @@ export const createConnectLink =
     requireProvisioned((await load(memberStream(organizationId, userId))).state)
     const { agents } = (await load(organizationAgentsStream(organizationId))).state
     requireAgent(agents, agentId)
-    const { items, skipped } = connectItems(agentId, (id) => agentIn(agents, id))
-    requireItems({ items, skipped })
-    const { names } = (await load(credentialsStream(organizationId, userId))).state
+    requireItems(connectItems(agentId, (id) => agentIn(agents, id)))
     const linkId = clock.id()
     const token = newLinkToken()
     const expiresAt = new Date(Date.parse(call.at) + linkMs).toISOString()
     const tokenHash = hashLinkToken(token)
     const decide = decideCreateLink({ linkId, tokenHash, agentId, returnUrl, expiresAt })
     const { position } = await transact(connectStream(organizationId, userId), decide, call)
-    return {
-      linkId,
-      token,
-      expiresAt,
-      items: items.map((one) => ({ ...one, connected: names.includes(one.name) })),
-      skipped,
-      position,
-    }
+    return { linkId, token, expiresAt, position }
   }
 export type CreateConnectLinkCommand = ReturnType<typeof createConnectLink>

@@ -10,6 +10,8 @@ export const credentialView = z.object({
   organization_id: id,
   user_id: id,
   value: sealed,
+  /** The hosts that it may be sent to; absent where it was stored before they were. */
+  hosts: z.array(text).optional(),
   created_at: timestamp,
   updated_at: timestamp,
   incomplete,
@@ -43,14 +45,16 @@ export const credentials: Projection<CredentialView, typeof credentialEvents> = 
       organization_id: metadata.organization_id,
       user_id: idIn(stream),
       value: data.value,
+      ...(data.hosts ? { hosts: data.hosts } : {}),
       created_at: metadata.at,
       updated_at: metadata.at,
     }),
   },
   changes: {
-    CredentialRotated: (view, { data, metadata }) => ({
+    CredentialRotated: ({ hosts: _, ...view }, { data, metadata }) => ({
       ...view,
       value: data.value,
+      ...(data.hosts ? { hosts: data.hosts } : {}),
       updated_at: metadata.at,
     }),
   },

@@ -2,17 +2,33 @@ import { type CredentialView, credentialDocumentId } from '../projections/creden
 import type { View } from '../src/ports/views.ts'
 import type { Vault } from '../src/security/vault.ts'
 
-type Uses = { credentials: View<CredentialView>; open: Vault['open'] }
+/** The hosts that a credential may be sent to. */
+export type HostsOf = (stored: CredentialView) => Promise<readonly string[]>
+
+type Uses = {
+  credentials: View<CredentialView>
+  hostsOf: HostsOf
+  open: Vault['open']
+}
+
+/** A credential's value, and the hosts that it may be sent to. */
+export type FoundCredential = { value: string; hosts: readonly string[] }
 
 /**
  * The value of a user's own credential, for a request that a tool makes in the user's name and
  * nothing else; undefined where none is stored, or no longer.
  */
 export const findCredential =
-  ({ credentials, open }: Uses) =>
-  async (organizationId: string, userId: string, name: string): Promise<string | undefined> => {
+  ({ credentials, hostsOf, open }: Uses) =>
+  async (
+    organizationId: string,
+    userId: string,
+    name: string,
+  ): Promise<FoundCredential | undefined> => {
     const found = await credentials.get(credentialDocumentId(organizationId, userId, name))
-    // What cannot be read may have deleted it.
-    return found && !found.incomplete ? open(found.value) : undefined
+    // An event that cannot be read may have deleted it.
+    if (!found || found.incomplete) return undefined
+    const value = await open(found.value)
+    return value === undefined ? undefined : { value, hosts: await hostsOf(found) }
   }
 export type FindCredential = ReturnType<typeof findCredential>

@@ -1,33 +1,41 @@
 import type { AgentView } from '../projections/agents.ts'
 import type { CredentialView } from '../projections/credentials.ts'
 import { connectWords } from '../src/domain/agent/connect-words.ts'
+import { credentialHosts } from '../src/domain/agent/credential-hosts.ts'
 import type { View } from '../src/ports/views.ts'
-import { connectingAgents, listConnectItems } from './list-connect-items.ts'
-import { listCredentials } from './list-credentials.ts'
+import type { HostsOf } from './find-credential.ts'
+import { connectingAgents, consentsOf, listConnectItems } from './list-connect-items.ts'
 
-type Uses = { agents: View<AgentView>; credentials: View<CredentialView> }
+type Uses = {
+  agents: View<AgentView>
+  credentials: View<CredentialView>
+  hostsOf: HostsOf
+}
 
 /**
  * What the connect page tells a user: each credential in the words of the agents' configuration, the
- * hosts that are sent its value, and since when it is connected.
+ * hosts that are sent its value, and since when it is connected. The hosts are those of the agent and
+ * all below it, and those that the user agreed to before and other agents still name.
  * @throws agent_not_found
  */
-export const getConnectForm = ({ agents, credentials }: Uses) => {
-  const listItems = listConnectItems({ agents, credentials })
-  const stored = listCredentials(credentials)
+export const getConnectForm = (uses: Uses) => {
+  const { agents } = uses
+  const listItems = listConnectItems(uses)
+  const consents = consentsOf(uses)
   const agentsOf = connectingAgents(agents)
   return async (organizationId: string, userId: string, agentId: string) => {
     const { items } = await listItems(organizationId, userId, agentId)
     const found = await agentsOf(organizationId)
     const words = connectWords(agentId, (id) => found.get(id))
-    const since = new Map(
-      (await stored(organizationId, userId)).credentials.map((one) => [one.name, one.updated_at]),
-    )
-    return items.map(({ name }) => ({
-      name,
-      ...(words.get(name) ?? { hosts: [] }),
-      connectedAt: since.get(name),
-    }))
+    const named = credentialHosts(found.values())
+    const known = await consents(organizationId, userId)
+    return items.map(({ name, connected }) => {
+      const said = words.get(name) ?? { hosts: [] }
+      const { since, hosts: earlier = [] } = known.get(name) ?? {}
+      const kept = earlier.filter((host) => named.get(name)?.includes(host))
+      const hosts = [...new Set([...said.hosts, ...kept])].toSorted()
+      return { name, ...said, hosts, connectedAt: connected ? since : undefined }
+    })
   }
 }
 export type GetConnectForm = ReturnType<typeof getConnectForm>

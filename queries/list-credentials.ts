@@ -3,7 +3,7 @@ import type { View } from '../src/ports/views.ts'
 import { shownCredential } from './get-credential.ts'
 
 /** No user has more. */
-const most = 1_000
+export const mostCredentials = 1_000
 
 /** The names of a user's credentials in an organization, never a value. */
 export const listCredentials =
@@ -11,7 +11,7 @@ export const listCredentials =
     const { items, total } = await credentials.find({
       index: 'by_user',
       equals: [organizationId, userId],
-      limit: most,
+      limit: mostCredentials,
     })
     return {
       credentials: items.map(shownCredential),

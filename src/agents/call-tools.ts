@@ -18,6 +18,8 @@ import {
 import { z } from 'zod'
 import type { Clock } from '../ports/clock.ts'
 import type { ToolCall } from '../ports/model.ts'
+import { callArguments } from '../support/json-bounds.ts'
+import { isTooComplex } from '../support/json-text.ts'
 import { stopwatch } from '../support/stopwatch.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentEvent, ApprovalRequired, ToolCompleted } from './agent-event.ts'
@@ -71,10 +73,13 @@ const unknownOutcome =
 /** What the model is told of a call that somebody says was made, without its result. */
 const doneOutcome = 'This was done. Its answer was lost: the server stopped before it had it.'
 
+const tooComplex = `the arguments have more than ${callArguments.depth} levels or ${callArguments.nodes} values`
+
 /** The tool that a call means and its arguments, or why there is none. */
 const meant = (call: ToolCall, tools: readonly Tool[]) => {
   const tool = tools.find(({ spec }) => spec.name === call.name)
   if (!tool) return { misfit: `there is no tool ${call.name}` }
+  if (isTooComplex(call.arguments, callArguments)) return { misfit: tooComplex }
   const args = argumentsOf(call)
   return args ? { tool, args } : { misfit: 'the arguments are not a JSON object' }
 }
@@ -84,13 +89,13 @@ type Names = Pick<ApprovalRequired, 'at' | 'tool_name' | 'tool_id' | 'agent_name
 /** What the model is told of a call that nobody agreed to; undefined for one that is agreed to. */
 const denial = (
   { status, reason, definition }: RecordedApproval,
-  approval: ToolApproval | undefined,
+  tool: Tool | undefined,
 ): string | undefined => {
   if (status === 'changed') return 'the arguments are not those that were approved'
   if (status === 'expired') return 'nobody approved this call in time, so it was not made'
   if (status !== 'approved')
     return `this call was denied, and not made${reason ? `. The reason given: ${reason}` : ''}`
-  return approval && approval.definition !== definition
+  return tool && tool.definition?.() !== definition
     ? 'the tool has changed since this call was approved, so it was not made'
     : undefined
 }
@@ -99,11 +104,11 @@ const denial = (
 const askFor = (
   names: Names,
   call: ToolCall,
-  approval: ToolApproval | undefined,
+  tool: Tool | undefined,
   earlier: RecordedApproval | undefined,
   clock: Clock,
 ): ApprovalRequired => {
-  const { approver = 'user', ttlSeconds = 0, definition = '' } = approval ?? {}
+  const { approver = 'user', ttlSeconds = 0 }: Partial<ToolApproval> = tool?.policy?.approval ?? {}
   const late = new Date(clock.now().getTime() + ttlSeconds * 1000).toISOString()
   const asked = { event: 'approval_required', ...names, arguments: call.arguments } as const
   return earlier
@@ -115,7 +120,13 @@ const askFor = (
         expires_at: earlier.expiresAt,
         replayed: true,
       }
-    : { ...asked, approval_id: clock.id(), definition, approver, expires_at: late }
+    : {
+        ...asked,
+        approval_id: clock.id(),
+        definition: tool?.definition?.() ?? '',
+        approver,
+        expires_at: late,
+      }
 }
 
 const runOne = (
@@ -138,11 +149,11 @@ const runOne = (
     const context = { agent, turn, toolId: call.id, idempotencyKey, signal: abort.signal }
     const names = { at, tool_name: call.name, tool_id: call.id, agent_name: agent.name }
     const { tool, args, misfit } = meant(call, tools)
-    const approval = tool?.policy?.approval
-    const decided = recorded ? undefined : journal.approvalAt(at, call.arguments)
-    if (decided?.status === 'pending' || (approval && !decided && !recorded)) {
+    const approved = recorded?.result ? undefined : journal.approvalAt(at, call.arguments)
+    const decided = recorded ? undefined : approved
+    if (decided?.status === 'pending' || (tool?.policy?.approval && !decided && !recorded)) {
       waits()
-      return of(askFor(names, call, approval, decided, clock))
+      return of(askFor(names, call, tool, decided, clock))
     }
     const { effect, keyed = false } = { effect: 'read', ...tool?.policy, ...recorded } as const
     const elapsed = stopwatch(clock)
@@ -174,13 +185,14 @@ const runOne = (
     const completed = (result: ToolResult): ToolCompleted =>
       told(result.ok ? result : { ...result, content: errorPrefix + result.content })
 
-    const denied = decided && denial(decided, approval)
+    const denied = decided && denial(decided, tool)
     if (denied !== undefined) {
       const replay = decided?.told ? { replayed: true as const } : {}
       return of({ ...completed(failed(denied)), ...replay })
     }
     if (recorded?.result && !tool?.local) return of(started, told(recorded.result))
-    const again = effect === 'read' || keyed || tool?.local === true
+    const repeatable = effect === 'read' || keyed || tool?.local === true
+    const again = repeatable && !(approved && denial(approved, tool))
     if (recorded?.told?.outcome === 'done') {
       const { content = doneOutcome } = recorded.told
       return of(started, told({ ok: true, content }))

@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../ports/model.ts'
+import { type ChatMessage, ContextTooLong } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentOutput } from './agent-event.ts'
 import type { AgentStep } from './agent-kind.ts'
@@ -7,19 +7,51 @@ import { paragraphs } from './paragraphs.ts'
 
 const placeholder = /\{([A-Za-z_]\w*)\}/g
 
-/** The instruction with every `{key}` that has an output filled in; others stay as they are. */
-const filled = (instruction: string, outputs: readonly AgentOutput[]): string =>
-  instruction.replace(
-    placeholder,
-    (braced, key) => outputs.findLast((output) => output.key === key)?.text ?? braced,
-  )
+/** The longest system message, in characters: as much as the text of one message. */
+const longestSystem = 1_048_576
 
-/** The last words of every agent before this one, but for those the instruction quotes by key. */
+const requireLength = (length: number): void => {
+  if (length > longestSystem)
+    throw new ContextTooLong(
+      `the instruction and what other agents said exceed ${longestSystem} characters`,
+    )
+}
+
+/** The last output of each key. */
+const textsByKey = (outputs: readonly AgentOutput[]): Map<string, string> => {
+  const texts = new Map<string, string>()
+  for (const { key, text } of outputs) if (key !== null) texts.set(key, text)
+  return texts
+}
+
+/**
+ * The instruction with every `{key}` that has an output filled in; others stay as they are. Its length
+ * is counted before it is built. @throws ContextTooLong
+ */
+const filled = (instruction: string, outputs: readonly AgentOutput[]): string => {
+  const texts = textsByKey(outputs)
+  let { length } = instruction
+  for (const [braced, key = ''] of instruction.matchAll(placeholder)) {
+    length += (texts.get(key) ?? braced).length - braced.length
+    requireLength(length)
+  }
+  return instruction.replace(placeholder, (braced, key) => texts.get(key) ?? braced)
+}
+
+/**
+ * The last words of every agent before this one, but for those the instruction quotes by key.
+ * @throws ContextTooLong
+ */
 const heard = (instruction: string, outputs: readonly AgentOutput[]): string => {
   const last = new Map<string, string>()
   for (const { agent, key, text } of outputs)
     if (key === null || !instruction.includes(`{${key}}`)) last.set(agent, text)
   if (last.size === 0) return ''
+  let { length } = instruction
+  for (const text of last.values()) {
+    length += text.length
+    requireLength(length)
+  }
   const said = [...last].map(([agent, text]) => `${agent}:\n${text}`)
   return ['Other agents have said in this turn:', ...said].join('\n\n')
 }

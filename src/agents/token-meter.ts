@@ -66,11 +66,16 @@ export const tokenMeter = (before: RecordedUse['answers'] = []) => {
     }
   }
 
-  const total = (): { usage: Usage; charges: Charge[] } => {
-    const charges = open.map(underWay).reduce<readonly Used[]>(added, answered).map(charged)
+  const sumOf = (used: readonly Used[]): { usage: Usage; charges: Charge[] } => {
+    const charges = used.map(charged)
     return { usage: charges.map(({ usage }) => usage).reduce(plus, noUsage), charges }
   }
 
-  return { see, total }
+  return {
+    see,
+    total: () => sumOf(open.map(underWay).reduce<readonly Used[]>(added, answered)),
+    /** Without calls under way: of a run that fails, the call that failed is among those, and free. */
+    answered: () => sumOf(answered),
+  }
 }
 export type TokenMeter = ReturnType<typeof tokenMeter>

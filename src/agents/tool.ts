@@ -31,8 +31,6 @@ export type ToolContext = {
 export type ToolApproval = {
   approver: 'user' | 'admin'
   ttlSeconds: number
-  /** A digest of how the tool is configured: an approval is for this and no other. */
-  definition: string
 }
 
 /** What a tool's calls do elsewhere, and what is done about it. */
@@ -54,6 +52,11 @@ export type Tool = {
   spec: ToolSpec
   /** Absent: its calls do nothing elsewhere. */
   policy?: ToolPolicy
+  /**
+   * A digest of all that decides what a call with some arguments does: a call is made under the
+   * definition that was approved, and no other. Absent: no call of it reaches anything.
+   */
+  definition?(): string
   /** It changes nothing but the run it is called in: it is called anew when the run is told again. */
   local?: true
   run(args: Readonly<Record<string, unknown>>, context: ToolContext): ObservableInput<ToolOutput>

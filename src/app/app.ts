@@ -1,13 +1,16 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ModelsConfig } from '../adapters/models/registry.ts'
+import { configuredModels } from '../adapters/models/registry.ts'
 import type { Config } from '../config.ts'
 import { appendTimes } from '../event-sourcing/append-times.ts'
 import { askedBy } from '../event-sourcing/asked-by.ts'
+import { consentedHosts } from '../event-sourcing/consented-hosts.ts'
 import { workMetrics } from '../http/server/work-metrics.ts'
 import { keepAliveMs as silenceMs } from '../http/streams/sse.ts'
 import type { SocketTimes } from '../http/ws/connection.ts'
 import type { Clock } from '../ports/clock.ts'
 import { keyUsageMeter } from '../reactors/meter-key-usage.ts'
+import { readMeter } from '../reactors/meter-reads.ts'
 import { refusalMeter } from '../reactors/meter-refusals.ts'
 import { watchedKeys } from '../security/watched-keys.ts'
 import { opening } from '../support/disposal.ts'
@@ -25,7 +28,7 @@ import { housekeeping } from './housekeeping.ts'
 import { openHttp, version } from './http.ts'
 import { knowledgePart } from './knowledge.ts'
 import { masterKeyOf } from './master-key.ts'
-import { openModels } from './models.ts'
+import { modelsConfigOf, openModels } from './models.ts'
 import { openNodeLease } from './node-lease.ts'
 import { openMasterKey } from './open-master-key.ts'
 import { openOutageWatch } from './outage-watch.ts'
@@ -78,7 +81,7 @@ export const app = (config: Config, options: Options) =>
   opening(async (opened) => {
     const { log, clock = systemClock, keepAliveMs = silenceMs, generation = {} } = options
     const node = clock.id()
-    const work = workMetrics()
+    const work = workMetrics(configuredModels(modelsConfigOf(config)))
     const { telemetry } = opened.use(await openTelemetry({ config, metricsNow: work.now, version }))
 
     const masterKey = await masterKeyOf(config)
@@ -141,6 +144,7 @@ export const app = (config: Config, options: Options) =>
     )
     const { findAccess, watchAccess, admit, delegate, requireSubscription, storage } = access
     const keyUsage = opened.use(keyUsageMeter({ record: commands.recordKeyUsage, clock, log }))
+    const reads = opened.use(readMeter({ record: commands.recordMessageRead, clock, log }))
     const refusals = opened.use(refusalMeter({ record: commands.recordRefusal, clock, log }))
 
     const setOffBy = askedBy(events.read)
@@ -187,6 +191,7 @@ export const app = (config: Config, options: Options) =>
     )
     work.queue('uploads', knowledge.queued)
     work.queue('contents', content.queued)
+    const hostsOf = consentedHosts(events.read)
     const schemas = opened.use(jsonSchemas())
     const { toolsOf, mcp, addressFault } = opened.use(
       await openTools({
@@ -194,6 +199,7 @@ export const app = (config: Config, options: Options) =>
         remember: commands.remember,
         views,
         open,
+        hostsOf,
         misfitOf: schemas.misfitOf,
         clock,
         knowledge: knowledge.search,
@@ -229,6 +235,7 @@ export const app = (config: Config, options: Options) =>
         askedBy: setOffBy,
         load,
         refused: refusals.refused,
+        messagesRead: reads.messagesRead,
         work,
         telemetry,
         leases,
@@ -246,6 +253,7 @@ export const app = (config: Config, options: Options) =>
       views,
       secrets,
       open,
+      hostsOf,
       eraseSessions,
       waitForPosition,
       clock,

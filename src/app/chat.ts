@@ -53,6 +53,7 @@ import type { UndeliveredRuns } from '../ports/undelivered-runs.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { Projector } from '../projector/projector.ts'
 import { nodeLease } from '../reactors/close-orphans.ts'
+import type { ReadMeter } from '../reactors/meter-reads.ts'
 import type { RefusalMeter } from '../reactors/meter-refusals.ts'
 import type { Delegate } from '../security/delegate.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
@@ -72,6 +73,7 @@ import { forkSessions as forkSessionsOf } from '../turns/fork-sessions.ts'
 import { goOn } from '../turns/go-on.ts'
 import { type PastTurn, pastTurn as pastTurnOf } from '../turns/past-turn.ts'
 import type { ReceiveParts } from '../turns/receive-parts.ts'
+import { recordedCost } from '../turns/recorded-cost.ts'
 import { replayRun } from '../turns/replay-run.ts'
 import type { RequireSubscription } from '../turns/require-subscription.ts'
 import { resumeOrClose } from '../turns/resume-or-close.ts'
@@ -122,6 +124,7 @@ type Uses = {
   eraseContents: EraseContents
   waitForPosition: WaitForPosition
   refused: RefusalMeter['refused']
+  messagesRead: ReadMeter['messagesRead']
   work: Pick<WorkMetrics, 'refused' | 'watchRun'>
   telemetry: Telemetry | undefined
   leases: Pick<Leases, 'holder'>
@@ -177,7 +180,14 @@ export const chatPart = (uses: Uses) => {
   const warmAgents = warmAgentsOf({ findAgents, toolsOf, models, clock })
   const namesOf = runNames(uses.askedBy)
   const abandonRun = abandonRunOf({ undelivered, log })
-  const closed = closeRun({ endRun: commands.endRun, abandonRun, namesOf, clock, log })
+  const closed = closeRun({
+    endRun: commands.endRun,
+    costOf: recordedCost(uses.read),
+    abandonRun,
+    namesOf,
+    clock,
+    log,
+  })
   const turns = turnsOf({
     cancelPausedRun: commands.cancelPausedRun,
     ready,
@@ -335,6 +345,7 @@ export const chatPart = (uses: Uses) => {
           eraseTurn: eraseTurn({ findTurn, eraseSessions, runs }),
           listInputItems: listInputItems({ runs, messages, open }),
           delegate,
+          messagesRead: uses.messagesRead,
           linksOf: uses.linksOf,
         }),
         modelRoutes({
@@ -387,6 +398,7 @@ export const chatPart = (uses: Uses) => {
           }),
           linksOf: uses.linksOf,
           delegate,
+          messagesRead: uses.messagesRead,
         }),
         sessionForkRoutes({
           forkSessions,
@@ -420,6 +432,7 @@ export const chatPart = (uses: Uses) => {
           findAgents,
           defaultModel,
           delegate,
+          messagesRead: uses.messagesRead,
           clock,
         }),
       ],

@@ -32,6 +32,7 @@ import { provisionUser } from '../../commands/provision-user.ts'
 import { recordAccountChange } from '../../commands/record-account-change.ts'
 import { recordKeyUsage } from '../../commands/record-key-usage.ts'
 import { recordLogin } from '../../commands/record-login.ts'
+import { recordMessageRead } from '../../commands/record-message-read.ts'
 import { recordOutage } from '../../commands/record-outage.ts'
 import { recordRefusal } from '../../commands/record-refusal.ts'
 import { recordSteps } from '../../commands/record-steps.ts'
@@ -81,7 +82,7 @@ export const commandsOf = (uses: Uses) => {
   const accept = acceptInvitation(transact)
   const subscribe = setSubscription(transact)
   const grant = grantCredits({ load, transact, clock })
-  const store = storeCredential({ transact, seal: vault.seal })
+  const store = storeCredential({ load, transact, seal: vault.seal })
   const provisioned = requireProvisionedUser(load)
   return {
     acceptInvitation: accept,
@@ -135,6 +136,7 @@ export const commandsOf = (uses: Uses) => {
       hashSubject,
     }),
     recordOutage: recordOutage(transact),
+    recordMessageRead: recordMessageRead(transact),
     recordRefusal: recordRefusal(transact),
     recordSteps: recordSteps(transact),
     registerKeys: registerKeys({ load, transact, seal: vault.seal }),

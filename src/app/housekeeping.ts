@@ -11,6 +11,7 @@ import { finishForks } from '../reactors/finish-forks.ts'
 import { goOnWithRuns } from '../reactors/go-on-with-runs.ts'
 import { tellOrganizations } from '../reactors/tell-organizations.ts'
 import type { ForkSessions } from '../turns/fork-sessions.ts'
+import { recordedCost } from '../turns/recorded-cost.ts'
 import type { ResumeOrClose } from '../turns/resume-or-close.ts'
 import type { RunNames } from '../turns/run-names.ts'
 import type { Turns } from '../turns/turns.ts'
@@ -63,6 +64,7 @@ export const housekeeping = (uses: Uses) => {
     contents: views.contents,
     accounts: views.accounts,
     endRun: commands.endRun,
+    costOf: recordedCost(stores.events.read),
     settleReservation: commands.settleReservation,
     isLive: turns.isRunning,
     elapsedHere: turns.elapsed,

@@ -1,4 +1,5 @@
 import { findConnectLink } from '../../queries/find-connect-link.ts'
+import type { HostsOf } from '../../queries/find-credential.ts'
 import { getConnectForm } from '../../queries/get-connect-form.ts'
 import { getCredential } from '../../queries/get-credential.ts'
 import { getOrganization } from '../../queries/get-organization.ts'
@@ -39,6 +40,7 @@ type Uses = {
   >
   secrets: Pick<Secrets, 'hashEmail' | 'hashLinkToken' | 'signForm'>
   open: Vault['open']
+  hostsOf: HostsOf
   eraseSessions: EraseSessions
   waitForPosition: WaitForPosition
   clock: Clock
@@ -49,7 +51,7 @@ export const provisioningPart = (uses: Uses) => {
   const { config, commands, views, secrets, open, waitForPosition, clock } = uses
   const { agents, connectLinks, credentials, members, organizations, users } = views
   const { requireProvisionedUser } = commands
-  const connectItems = listConnectItems({ agents, credentials })
+  const connecting = { agents, credentials, hostsOf: uses.hostsOf }
   const credentialUses = {
     storeCredential: commands.storeCredential,
     deleteCredential: commands.deleteCredential,
@@ -68,7 +70,7 @@ export const provisioningPart = (uses: Uses) => {
           now: clock.now,
         }),
         requireProvisionedUser,
-        getConnectForm: getConnectForm({ agents, credentials }),
+        getConnectForm: getConnectForm(connecting),
         getOrganization: getOrganization(organizations),
         signForm: secrets.signForm,
         requireHttps: requireHttps(config.REQUIRE_HTTPS),
@@ -94,7 +96,7 @@ export const provisioningPart = (uses: Uses) => {
         createConnectLink: commands.createConnectLink,
         revokeConnectLinks: commands.revokeConnectLinks,
         requireProvisionedUser,
-        listConnectItems: connectItems,
+        listConnectItems: listConnectItems(connecting),
         publicUrl: config.PUBLIC_URL,
         waitForPosition,
       }),

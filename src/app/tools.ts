@@ -1,4 +1,4 @@
-import { findCredential } from '../../queries/find-credential.ts'
+import { findCredential, type HostsOf } from '../../queries/find-credential.ts'
 import { recallMemories } from '../../queries/recall-memories.ts'
 import { addressRules } from '../adapters/outbound/address-rules.ts'
 import { guardedOutbound } from '../adapters/outbound/guarded.ts'
@@ -18,6 +18,7 @@ type Uses = {
   remember: Commands['remember']
   views: Pick<AllViews, 'credentials' | 'memories'>
   open: Vault['open']
+  hostsOf: HostsOf
   misfitOf: JsonSchemas['misfitOf']
   clock: Clock
   knowledge: Knowledge
@@ -27,14 +28,24 @@ type Uses = {
 /** The tools that agents can call, and the guarded connections to the outside. */
 export const openTools = (uses: Uses) =>
   opening(async (opened) => {
-    const { config, remember, views, open, misfitOf, clock, knowledge, contentGeneration } = uses
+    const {
+      config,
+      remember,
+      views,
+      open,
+      hostsOf,
+      misfitOf,
+      clock,
+      knowledge,
+      contentGeneration,
+    } = uses
     const { credentials, memories } = views
     const allowHosts = config.API_CALL_ALLOW_HOSTS
     const outbound = opened.use(guardedOutbound({ allowHosts }))
     const { toolsOf, mcp } = opened.use(
       toolbox({
         outbound,
-        findCredential: findCredential({ credentials, open }),
+        findCredential: findCredential({ credentials, hostsOf, open }),
         remember,
         recallMemories: recallMemories({ memories, open }),
         misfitOf,

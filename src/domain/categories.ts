@@ -13,6 +13,7 @@ import { installationEvents } from './installation/events.ts'
 import { keyringEvents } from './keyring/events.ts'
 import { memberEvents } from './member/events.ts'
 import { memoryEvents } from './memory/events.ts'
+import { messageReadEvents } from './message-reads/events.ts'
 import { organizationEvents } from './organization/events.ts'
 import { sessionEvents } from './session/events.ts'
 import { userEvents } from './user/events.ts'
@@ -36,6 +37,7 @@ export const eventsByCategory = {
   member: memberEvents,
   memory: memoryEvents,
   organization: organizationEvents,
+  reads: messageReadEvents,
   refusals: refusalEvents,
   session: sessionEvents,
   squad: agentEvents,

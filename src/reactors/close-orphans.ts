@@ -5,13 +5,13 @@ import type { ContentView } from '../../projections/contents.ts'
 import type { RunView } from '../../projections/runs.ts'
 import { findAll } from '../../queries/find-all.ts'
 import type { SessionEvent } from '../domain/session/events.ts'
-import { uncharged } from '../domain/session/running.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
 import { sinceStored } from '../support/stopwatch.ts'
+import type { RecordedCost } from '../turns/recorded-cost.ts'
 import type { ResumeOrClose } from '../turns/resume-or-close.ts'
 import type { RunNames } from '../turns/run-names.ts'
 import { passingOver } from './passing-over.ts'
@@ -41,6 +41,7 @@ type Uses = {
   /** Goes on with a run whose process is gone, or closes it. */
   resumeOrClose: ResumeOrClose
   endRun: EndRunCommand
+  costOf: RecordedCost
   settleReservation: SettleReservationCommand
   namesOf: RunNames
   log: Log
@@ -51,7 +52,19 @@ type Uses = {
  * releases credits reserved for runs that have ended or never began.
  */
 export const closeOrphans = (uses: Uses) => {
-  const { runs, leases, clock, node, isLive, elapsedHere, stop, endRun, resumeOrClose, log } = uses
+  const {
+    runs,
+    leases,
+    clock,
+    node,
+    isLive,
+    elapsedHere,
+    stop,
+    endRun,
+    costOf,
+    resumeOrClose,
+    log,
+  } = uses
   const reservedCredits = releaseReservations(uses)
 
   const isOrphan = async ({ run_id, node: owner }: RunView, certain: boolean): Promise<boolean> =>
@@ -68,7 +81,7 @@ export const closeOrphans = (uses: Uses) => {
 
   const timedOut = async (run: RunView) => {
     const { run_id: runId } = run
-    await close(run, { type: 'RunTimedOut', data: { runId, ...uncharged } })
+    await close(run, { type: 'RunTimedOut', data: { runId, ...(await costOf(run)) } })
     stop(runId)
   }
 

@@ -34,6 +34,32 @@ export const isTooComplex = (text: string, most: { depth: number; nodes: number 
   return false
 }
 
+/**
+ * The same for bytes that come in parts, also for the JSON in an event stream: tells whether there is
+ * more than allowed so far. No string of JSON holds a line break, so each line begins outside of one.
+ */
+export const jsonCounter = (most: { depth: number; nodes: number }) => {
+  let depth = 0
+  let nodes = 1
+  let inside = false
+  let escaped = false
+  return (bytes: Uint8Array): boolean => {
+    for (const code of bytes) {
+      if (escaped) escaped = false
+      else if (code === 0x0a || code === 0x0d) inside = false
+      else if (code === quote) inside = !inside
+      else if (inside) escaped = code === backslash
+      else if (code === 0x2c) nodes++
+      else if (code === 0x5b || code === 0x7b) {
+        nodes++
+        depth++
+      } else if (code === 0x5d || code === 0x7d) depth = Math.max(0, depth - 1)
+      if (depth > most.depth || nodes > most.nodes) return true
+    }
+    return false
+  }
+}
+
 /** An escape of a surrogate. Well-formed UTF-8 can hold one in no other way. */
 const escapedSurrogate = /\\u[dD][89a-fA-F]/
 /** An escape of a printable character of ASCII. */

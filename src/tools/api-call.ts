@@ -7,8 +7,8 @@ import type { JsonSchemas } from '../ports/json-schemas.ts'
 import { type Outbound, OutboundRefused } from '../ports/outbound.ts'
 import type { CredentialHeaders, FilledHeaders } from './credential-headers.ts'
 import { textOf } from './response-text.ts'
-import { failed, functionName, said, shown, ToolFault } from './results.ts'
-import { policyOf } from './tool-policy.ts'
+import { failed, functionName, said, ToolFault } from './results.ts'
+import { definitionOf, policyOf } from './tool-policy.ts'
 import { urlFrom, withQuery } from './url-template.ts'
 import { paymentIn } from './x402.ts'
 
@@ -30,13 +30,12 @@ const maxRedirects = 3
 const longestExcerpt = 1_000
 
 const requestOf = (
-  { method, url: template }: ApiCallConfig,
+  method: string,
+  { url, rest }: ReturnType<typeof urlFrom>,
   { headers }: FilledHeaders,
-  args: Readonly<Record<string, unknown>>,
 ): Request => {
   const verb = method.toUpperCase()
   if (!methods.has(verb)) throw new ToolFault(`the method ${method} is not supported`)
-  const { url, rest } = urlFrom(template, args)
   const common = { 'user-agent': 'reprise', accept: 'application/json, text/*;q=0.9, */*;q=0.5' }
   const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
   const own = { ...common, ...Object.fromEntries(lower) }
@@ -102,7 +101,7 @@ export const apiCalls = (uses: Uses) => {
     const { status, ok } = response
     const body = await textOf(response, maxBytes)
     if (ok) return [said(body.shown(redacted) || `HTTP ${status} without content`)]
-    const excerpt = shown(body.shown(redacted).trim(), longestExcerpt)
+    const excerpt = body.shown(redacted, longestExcerpt).trim()
     const result = failed(excerpt === '' ? `HTTP ${status}` : `HTTP ${status}: ${excerpt}`)
     const payment = status === 402 && paymentIn(response.headers, body.text, clock.id, redacted)
     if (!payment) return [result]
@@ -123,10 +122,11 @@ export const apiCalls = (uses: Uses) => {
       const misfit = await misfitOf(turn.call.organizationId, config.parameters, args)
       if (misfit) throw new ToolFault(misfit.misfit)
       const key = config.idempotencyHeader && { [config.idempotencyHeader]: idempotencyKey }
-      const filled = await credentialHeaders({ ...config.headers, ...key }, turn.call)
-      const request = requestOf(config, filled, args)
+      const target = urlFrom(config.url, args)
+      const { host } = target.url
+      const filled = await credentialHeaders({ ...config.headers, ...key }, host, turn.call)
+      const request = requestOf(config.method, target, filled)
       const credentials = Object.values(config.headers).flatMap(credentialNamesIn)
-      const { host } = request.url
       reached = { host, ...(credentials.length > 0 ? { credentials } : {}) }
       const response = await answered(request, AbortSignal.any([signal, late]))
       reached = { ...reached, httpStatus: response.status }
@@ -150,8 +150,14 @@ export const apiCalls = (uses: Uses) => {
       policy: policyOf(config, {
         effect: reads.has(config.method.toUpperCase()) ? 'read' : 'write',
         keyed: config.idempotencyHeader !== undefined,
-        definition: [config.method, config.url, Object.entries(config.headers), config.parameters],
       }),
+      definition: definitionOf([
+        config.method,
+        config.url,
+        Object.entries(config.headers),
+        config.parameters,
+        ...(config.idempotencyHeader ? [config.idempotencyHeader] : []),
+      ]),
       async *run(args, context) {
         yield* await called(config, args, context)
       },

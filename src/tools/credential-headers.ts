@@ -1,5 +1,6 @@
 import type { FindCredential } from '../../queries/find-credential.ts'
 import { actingUser, type Call } from '../ports/call.ts'
+import { type Redact, redaction } from './redaction.ts'
 import { ToolFault } from './results.ts'
 
 export type HeaderValues = Readonly<Record<string, string>>
@@ -7,8 +8,7 @@ export type HeaderValues = Readonly<Record<string, string>>
 /** Headers to send, and a function that removes their secret values from other texts. */
 export type FilledHeaders = {
   headers: HeaderValues
-  /** The text, with each filled-in value replaced by its name. */
-  redacted(text: string): string
+  redacted: Redact
 }
 
 const placeholder = /\{\{\s*credential:([A-Z][A-Z0-9_]{0,63})\s*\}\}/g
@@ -17,6 +17,10 @@ const reserved =
   /^(?:host|connection|content-length|transfer-encoding|upgrade|expect|te|trailer|keep-alive|proxy-.*)$/i
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const headerValue = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** The most credentials and characters that the headers of one request hold. */
+const mostCredentials = 20
+const mostCharacters = 32_768
 
 /** The names that header templates ask for. */
 export const credentialsIn = (templates: HeaderValues): string[] => [
@@ -27,43 +31,50 @@ export const credentialsIn = (templates: HeaderValues): string[] => [
   ),
 ]
 
-/** The forms in which an answer may repeat a value. */
-const formsOf = (value: string): string[] => [
-  value,
-  encodeURIComponent(value),
-  JSON.stringify(value).slice(1, -1),
-]
+/** How long the headers become, without filling them. */
+const filledLength = (templates: HeaderValues, values: ReadonlyMap<string, string>): number => {
+  let length = 0
+  for (const [header, template] of Object.entries(templates)) {
+    length += header.length + template.length
+    for (const [mark, name = ''] of template.matchAll(placeholder))
+      length += (values.get(name)?.length ?? 0) - mark.length
+  }
+  return length
+}
 
 /**
  * Fills `{{credential:NAME}}` in header values with the acting user's own credentials, and with no
- * others.
- * @throws ToolFault that names a missing credential, never a value
+ * others. They are for one host, that of the request.
+ * @throws ToolFault that names a credential which is missing, or may not be sent to the host
  */
 export const credentialHeaders =
   (findCredential: FindCredential) =>
-  async (templates: HeaderValues, call: Call): Promise<FilledHeaders> => {
+  async (templates: HeaderValues, host: string, call: Call): Promise<FilledHeaders> => {
     const userId = actingUser(call)
     const values = new Map<string, string>()
-    for (const name of credentialsIn(templates)) {
-      const value =
+    const names = credentialsIn(templates)
+    if (names.length > mostCredentials)
+      throw new ToolFault(`the headers name more than ${mostCredentials} credentials`)
+    for (const name of names) {
+      const found =
         userId === null ? undefined : await findCredential(call.organizationId, userId, name)
-      if (value === undefined)
+      if (!found)
         throw new ToolFault(`the credential ${name} is missing: the user has not stored it`)
-      values.set(name, value)
+      if (!found.hosts.includes(host))
+        throw new ToolFault(
+          `the credential ${name} may not be sent to ${host}: the user has not agreed to it, and has to connect it again`,
+        )
+      values.set(name, found.value)
     }
+    if (filledLength(templates, values) > mostCharacters)
+      throw new ToolFault(`the headers are longer than ${mostCharacters} characters`)
     const entries = Object.entries(templates).map(([header, template]): [string, string] => {
       const value = template.replace(placeholder, (_, name) => values.get(name) ?? '')
       if (!headerName.test(header) || reserved.test(header) || !headerValue.test(value))
         throw new ToolFault(`the header ${header} cannot be sent`)
       return [header, value]
     })
-    const forms = [...values]
-      .flatMap(([name, value]) => formsOf(value).map((form) => ({ name, form })))
-      .sort((left, right) => right.form.length - left.form.length)
-    return {
-      headers: Object.fromEntries(entries),
-      redacted: (text) =>
-        forms.reduce((clean, { name, form }) => clean.replaceAll(form, `[${name}]`), text),
-    }
+    const secrets = [...values].map(([name, value]) => ({ name, value }))
+    return { headers: Object.fromEntries(entries), redacted: redaction(secrets) }
   }
 export type CredentialHeaders = ReturnType<typeof credentialHeaders>

@@ -9,6 +9,7 @@ type Uses = {
   outbound: Outbound
   /** For the handshake. */
   connectMs: number
+  reconnectMs: number
   /** An unused connection is closed after this long. */
   idleMs: number
 }
@@ -52,6 +53,7 @@ export const mcpConnections = (uses: Uses) => {
   /** A refusal by the server does not harm the connection. */
   const used = async <T>(key: string, one: Connection, work: (client: Client) => Promise<T>) => {
     one.users++
+    one.began()
     try {
       return await work(await one.client)
     } catch (error) {

@@ -1,10 +1,15 @@
+import type { Tool } from '@modelcontextprotocol/client'
 import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
 import { actingUser, type Call } from '../ports/call.ts'
+import { type JsonBounds, jsonFault } from '../support/json-bounds.ts'
+import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import { type CredentialHeaders, credentialsIn } from './credential-headers.ts'
 import type { McpServer } from './mcp-connection.ts'
 import type { McpConnections } from './mcp-connections.ts'
 import { mcpFault } from './mcp-fault.ts'
 import type { McpStandings } from './mcp-standings.ts'
+import { type Redact, redaction } from './redaction.ts'
 import { functionName, ToolFault } from './results.ts'
 
 type Listed = {
@@ -35,9 +40,46 @@ type Uses = {
 
 const mostTools = 100
 const longestDescription = 1_024
+/** What a tool of a server may be (docs/decisions/0014-bounds.md). */
+const toolBounds: JsonBounds = { bytes: 65_536, depth: 32, nodes: 5_000 }
 const keptCharacters = 64_000_000
 
+const shownTool = z.object({
+  name: z.string(),
+  description: z.string(),
+  parameters: z.record(z.string(), z.unknown()),
+})
+
+const parsed = (json: string) => {
+  try {
+    return shownTool.safeParse(JSON.parse(json)).data
+  } catch {
+    return undefined
+  }
+}
+
 const sizeOf = ({ tools }: McpList): number => JSON.stringify(tools).length + 100
+
+/**
+ * A tool as models are shown it; none where it exceeds `toolBounds`, or is not JSON without the
+ * secrets in it.
+ */
+const toolOf = (tool: Tool, redacted: Redact): Listed[] => {
+  const { name, description = name, inputSchema, annotations } = tool
+  const own = { name, description, parameters: { properties: {}, ...inputSchema } }
+  if (jsonFault(own, toolBounds)) return []
+  const shown = parsed(redacted(JSON.stringify(own), toolBounds.bytes))
+  if (!shown) return []
+  return [
+    {
+      name,
+      shownAs: functionName(shown.name),
+      description: shown.description.slice(0, longestDescription),
+      parameters: shown.parameters,
+      repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
+    },
+  ]
+}
 
 /** The tools of MCP servers, as last listed. */
 export const mcpLists = (uses: Uses) => {
@@ -55,24 +97,21 @@ export const mcpLists = (uses: Uses) => {
   }
 
   const fetched = async (server: McpServer, call: Call, before?: McpList): Promise<McpList> => {
-    let clean = (text: string): string => text
+    let clean = redaction([])
     try {
-      const { headers, redacted } = await credentialHeaders(server.headers, call)
+      const { host } = new URL(server.url)
+      const { headers, redacted } = await credentialHeaders(server.headers, host, call)
       clean = redacted
-      const { tools } = await connections.use({ server, headers, call }, (client) =>
+      const listed = await connections.use({ server, headers, call }, (client) =>
         client.listTools(undefined, { timeout: answerMs, cacheMode: 'refresh' }),
       )
       standings.note(call.organizationId, server)
-      return {
-        at: now(),
-        tools: tools.slice(0, mostTools).map(({ name, description, inputSchema, annotations }) => ({
-          name,
-          shownAs: functionName(clean(name)),
-          description: clean(description ?? name).slice(0, longestDescription),
-          parameters: JSON.parse(clean(JSON.stringify({ properties: {}, ...inputSchema }))),
-          repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
-        })),
+      const tools: Listed[] = []
+      for (const tool of listed.tools.slice(0, mostTools)) {
+        tools.push(...toolOf(tool, clean))
+        await yieldToEventLoop()
       }
+      return { at: now(), tools }
     } catch (error) {
       const tools = before?.tools ?? []
       const fault = mcpFault(error, clean)

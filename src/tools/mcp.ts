@@ -13,8 +13,9 @@ import { mcpFault } from './mcp-fault.ts'
 import { type McpList, mcpLists } from './mcp-lists.ts'
 import { mcpStandings } from './mcp-standings.ts'
 import { resultText } from './mcp-text.ts'
-import { failed, functionName, said, shown, ToolFault } from './results.ts'
-import { policyOf } from './tool-policy.ts'
+import { redaction } from './redaction.ts'
+import { failed, functionName, said, ToolFault } from './results.ts'
+import { definitionOf, policyOf } from './tool-policy.ts'
 
 type Uses = {
   outbound: Outbound
@@ -23,6 +24,8 @@ type Uses = {
   /** To connect or to list tools, and for one call. */
   connectMs?: number
   callMs?: number
+  /** At least so long until a stream that was cut off is opened again. */
+  reconnectMs?: number
   /** How long a list of tools is used, and when a failed server is asked again. */
   listMs?: number
   retryMs?: number
@@ -49,8 +52,8 @@ const isOfServer = (error: unknown): boolean =>
  */
 export const mcpTools = (uses: Uses) => {
   const { outbound, credentialHeaders, clock, connectMs = 5_000, callMs = 30_000 } = uses
-  const { listMs = 300_000, retryMs = 15_000, idleMs = 300_000 } = uses
-  const connections = mcpConnections({ outbound, connectMs, idleMs })
+  const { listMs = 300_000, retryMs = 15_000, idleMs = 300_000, reconnectMs = 1_000 } = uses
+  const connections = mcpConnections({ outbound, connectMs, reconnectMs, idleMs })
   const standings = mcpStandings(() => clock.now().getTime())
   const times = { now: clock.monotonic, answerMs: connectMs, listMs, retryMs }
   const listOf = mcpLists({ connections, credentialHeaders, standings, ...times })
@@ -62,14 +65,14 @@ export const mcpTools = (uses: Uses) => {
     args: Readonly<Record<string, unknown>>,
     { turn: { call }, signal }: ToolContext,
   ): Promise<ToolResult> => {
-    let clean = (text: string): string => text
+    let clean = redaction([])
     let reached: Reached | undefined
     const noted = (result: ToolResult): ToolResult => (reached ? { ...result, reached } : result)
     try {
-      const { headers, redacted } = await credentialHeaders(server.headers, call)
+      const { host } = new URL(server.url)
+      const { headers, redacted } = await credentialHeaders(server.headers, host, call)
       clean = redacted
       const credentials = Object.values(server.headers).flatMap(credentialNamesIn)
-      const { host } = new URL(server.url)
       reached = { host, ...(credentials.length > 0 ? { credentials } : {}) }
       const asked = { name, arguments: { ...args } }
       const limits = { signal, timeout: callMs, maxTotalTimeout: callMs }
@@ -77,7 +80,7 @@ export const mcpTools = (uses: Uses) => {
         client.callTool(asked, limits),
       )
       standings.note(call.organizationId, server)
-      const text = shown(clean(resultText(result)))
+      const text = clean(resultText(result))
       return noted(result.isError ? failed(text || `${name} failed`) : said(text || 'Done.'))
     } catch (error) {
       const fault = mcpFault(error, clean)
@@ -92,8 +95,8 @@ export const mcpTools = (uses: Uses) => {
         spec: { name: shownAs, description, parameters },
         policy: policyOf(careOf(server, name), {
           effect: repeatable ? 'read' : 'write',
-          definition: [server.url, Object.entries(server.headers), name],
         }),
+        definition: definitionOf([server.url, Object.entries(server.headers), name]),
         run: (args, context) => called(server, name, args, context),
       }),
     )

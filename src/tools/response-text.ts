@@ -1,4 +1,4 @@
-import { shown } from './results.ts'
+import type { Redact } from './redaction.ts'
 
 /** The first bytes of a body, and whether there are more; those are not fetched. */
 const firstOf = async (response: Response, most: number) => {
@@ -26,7 +26,7 @@ const decoded = (bytes: Uint8Array, type: string): string => {
 }
 
 /** The part of the answer that was read. */
-export type Body = { text: string; shown(clean: (text: string) => string): string }
+export type Body = { text: string; shown(redacted: Redact, longest?: number): string }
 
 /** Reads at most so many bytes of an answer. If it is not text, the result is its type and size. */
 export const textOf = async (response: Response, most: number): Promise<Body> => {
@@ -35,9 +35,9 @@ export const textOf = async (response: Response, most: number): Promise<Body> =>
   if (type !== '' && !textual.test(type)) {
     const [plain] = type.split(';')
     const text = `[${cut ? 'more than ' : ''}${bytes.length} bytes of ${plain}, which is no text]`
-    return { text: '', shown: () => text }
+    return { text: '', shown: (redacted, longest) => redacted(text, longest) }
   }
   const text = decoded(bytes, type)
   const note = cut ? `\n[cut: the answer is larger than ${most} bytes]` : ''
-  return { text, shown: (clean) => shown(clean(text)) + note }
+  return { text, shown: (redacted, longest) => redacted(text, longest) + note }
 }

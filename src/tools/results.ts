@@ -1,7 +1,7 @@
 import type { ToolResult } from '../agents/tool.ts'
 
 /** The longest result for a model, in characters. */
-const longestAnswer = 16_000
+export const longestAnswer = 16_000
 
 /** A failure; the message is the result for the model. */
 export class ToolFault extends Error {
@@ -12,10 +12,10 @@ export const said = (content: string): ToolResult => ({ ok: true, content })
 
 export const failed = (content: string): ToolResult => ({ ok: false, content })
 
-/** The text of a result; a text that was cut says so. */
-export const shown = (text: string, longest = longestAnswer): string =>
-  text.length > longest
-    ? `${text.slice(0, longest)}\n[cut: the first ${longest} of ${text.length} characters]`
+/** The text of a result. A text that was cut, here or before from `total` characters, says so. */
+export const shown = (text: string, longest = longestAnswer, total = text.length): string =>
+  text.length > longest || total > longest
+    ? `${text.slice(0, longest)}\n[cut: the first ${longest} of ${Math.max(total, text.length)} characters]`
     : text
 
 /** A function name that every model provider accepts. */

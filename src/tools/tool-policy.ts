@@ -5,14 +5,13 @@ import type { ToolCare } from '../domain/agent/events.ts'
 /** How long a call waits for a decision where nothing is said: a day. */
 const usualTtl = 86_400
 
-const digest = (definition: unknown): string =>
+/** The digest of a tool's definition, made when it is asked for. */
+export const definitionOf = (definition: unknown) => (): string =>
   createHash('sha256').update(JSON.stringify(definition)).digest('hex')
 
 type Itself = {
   effect: ToolPolicy['effect']
   keyed?: boolean
-  /** All that decides what a call with some arguments does. */
-  definition: unknown
 }
 
 /** How a tool is used: as its agent says, else as it is by itself. */
@@ -23,13 +22,5 @@ export const policyOf = (
   effect: effect ?? itself.effect,
   keyed: itself.keyed ?? false,
   onUnknown,
-  ...(requiresApproval
-    ? {
-        approval: {
-          approver,
-          ttlSeconds: approvalTtl ?? usualTtl,
-          definition: digest(itself.definition),
-        },
-      }
-    : {}),
+  ...(requiresApproval ? { approval: { approver, ttlSeconds: approvalTtl ?? usualTtl } } : {}),
 })

@@ -81,7 +81,7 @@ export const toolbox = (uses: Uses) => {
     if (!tool) return []
     if (typeof configured === 'string') return [tool]
     const { effect = 'write', keyed = false } = tool.policy ?? {}
-    return [{ ...tool, policy: policyOf(configured, { effect, keyed, definition: tool.spec }) }]
+    return [{ ...tool, policy: policyOf(configured, { effect, keyed }) }]
   }
 
   /** An agent with DataStores may search them, even when its tools do not list the search. */

@@ -2,7 +2,7 @@ import { of } from 'rxjs'
 import { z } from 'zod'
 import type { Tool, ToolContext, ToolResult } from '../agents/tool.ts'
 import { failed } from './results.ts'
-import { policyOf } from './tool-policy.ts'
+import { definitionOf, policyOf } from './tool-policy.ts'
 
 type Typed<Args> = {
   name: string
@@ -25,9 +25,11 @@ export const typedTool = <Args>({
   run,
 }: Typed<Args>): Tool => {
   const { $schema: _, ...parameters } = z.toJSONSchema(args)
+  const spec = { name, description, parameters }
   return {
-    spec: { name, description, parameters },
-    policy: policyOf({}, { effect, keyed, definition: name }),
+    spec,
+    policy: policyOf({}, { effect, keyed }),
+    definition: definitionOf(spec),
     run(given, context) {
       const parsed = args.safeParse(given)
       if (parsed.success) return run(parsed.data, context)

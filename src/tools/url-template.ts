@@ -1,10 +1,12 @@
+import { hasFixedHost } from '../domain/agent/credential-hosts.ts'
 import { ToolFault } from './results.ts'
 
 type Args = Readonly<Record<string, unknown>>
 
 const placeholder = /\{([A-Za-z_][\w-]*)\}/g
-/** Scheme and host without placeholders: arguments cannot choose the server. */
-const fixedHost = /^https?:\/\/[^/?#\\{}\s]+(?:[/?#]|$)/i
+
+/** The longest address that is sent, in characters. */
+const longestAddress = 65_536
 
 const marks = /zz(\d+)zz/g
 const markOf = (n: number): string => `zz${n}zz`
@@ -15,6 +17,8 @@ const encoded = (name: string, value: unknown): string => {
   return encodeURIComponent(String(value)).replaceAll("'", '%27')
 }
 
+const tooLong = () => new ToolFault(`the address would be longer than ${longestAddress} characters`)
+
 /**
  * The address with every `{name}` filled in, and the remaining arguments. A value stays within its
  * path segment: one that would change the path (`..`) is refused.
@@ -22,7 +26,7 @@ const encoded = (name: string, value: unknown): string => {
  */
 export const urlFrom = (template: string, args: Args): { url: URL; rest: Args } => {
   const unusable = new ToolFault('the address of this tool is not usable')
-  if (!fixedHost.test(template)) throw unusable
+  if (!hasFixedHost(template)) throw unusable
   const names: string[] = []
   const marked = template.replace(placeholder, (_, name) => markOf(names.push(name) - 1))
   if (!URL.canParse(marked)) throw unusable
@@ -33,6 +37,8 @@ export const urlFrom = (template: string, args: Args): { url: URL; rest: Args } 
       throw new ToolFault(`the parameter ${name} must not be empty`)
     return value
   })
+  if (values.reduce((sum, { length }) => sum + length, base.href.length) > longestAddress)
+    throw tooLong()
   const filled = base.href.replace(marks, (mark, n) => values[n] ?? mark)
   const url = new URL(filled)
   if (url.href !== filled || url.host !== base.host)
@@ -41,10 +47,18 @@ export const urlFrom = (template: string, args: Args): { url: URL; rest: Args } 
   return { url, rest: Object.fromEntries(rest) }
 }
 
-/** Adds arguments to the query; values other than scalars as JSON. */
+/** Adds arguments to the query; values other than scalars as JSON. @throws ToolFault */
 export const withQuery = (url: URL, args: Args): URL => {
   const whole = new URL(url)
-  for (const [name, value] of Object.entries(args))
-    whole.searchParams.append(name, typeof value === 'string' ? value : JSON.stringify(value))
+  if (Object.keys(args).length === 0) return whole
+  const query = new URLSearchParams(url.search)
+  let length = url.href.length
+  for (const [name, value] of Object.entries(args)) {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    length += name.length + text.length
+    if (length > longestAddress) throw tooLong()
+    query.append(name, text)
+  }
+  whole.search = query.toString()
   return whole
 }

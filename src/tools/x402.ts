@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { PaymentNotice } from '../agents/tool.ts'
+import { isTooComplex } from '../support/json-text.ts'
+import type { Redact } from './redaction.ts'
 
 const text = z.string().max(2_000)
 const amount = z.union([text, z.number().transform(String)])
@@ -23,9 +25,12 @@ const requirements = z.object({
   error: text.optional().catch(undefined),
 })
 
+/** Of a whole answer. */
+const mostJson = { depth: 32, nodes: 2_000 }
+
 const parsed = (json: string) => {
   try {
-    return requirements.safeParse(JSON.parse(json)).data
+    return isTooComplex(json, mostJson) ? undefined : requirements.safeParse(JSON.parse(json)).data
   } catch {
     return undefined
   }
@@ -53,7 +58,7 @@ export const paymentIn = (
   headers: Headers,
   body: string,
   newNonce: () => string,
-  clean: (text: string) => string,
+  clean: Redact,
 ): PaymentNotice | undefined => {
   const required = parsed(body) ?? inHeaders(headers)
   for (const one of required?.accepts ?? []) {

@@ -1,27 +1,28 @@
 import type { EndRunCommand } from '../../commands/end-run.ts'
 import type { RunView } from '../../projections/runs.ts'
-import { uncharged } from '../domain/session/running.ts'
 import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { AbandonRun } from './abandon-run.ts'
+import type { RecordedCost } from './recorded-cost.ts'
 import type { RunNames } from './run-names.ts'
 import type { NotResumable } from './take-run.ts'
 
 type Uses = {
   endRun: EndRunCommand
+  costOf: RecordedCost
   abandonRun: AbandonRun
   namesOf: RunNames
   clock: Clock
   log: Log
 }
 
-/** Ends a run that cannot go on, as interrupted. */
+/** Ends a run that cannot go on, as interrupted: its recorded answers are charged. */
 export const closeRun =
-  ({ endRun, abandonRun, namesOf, clock, log }: Uses) =>
+  ({ endRun, costOf, abandonRun, namesOf, clock, log }: Uses) =>
   async (run: RunView, { message: cause }: NotResumable): Promise<void> => {
     const { run_id: runId, session_id: sessionId, payer_id: payerId, organization_id } = run
-    const data = { runId, code: 'interrupted', cause, ...uncharged }
+    const data = { runId, code: 'interrupted', cause, ...(await costOf(run)) }
     const end = { type: 'RunFailed', data } as const
     const call = systemCall(runId, clock.now(), organization_id)
     const { ended } = await endRun({ sessionId, payerId, steps: [], end }, call)

@@ -36,7 +36,7 @@ type Uses = {
   /** Stores steps while the turn runs; the last ones are in `ended`. */
   writer: Pick<StepWriter, 'note' | 'rest' | 'keepUp'>
   /** Sees the events before they come here. */
-  meter: Pick<TokenMeter, 'total'>
+  meter: Pick<TokenMeter, 'total' | 'answered'>
   /** The name that stands in `done` when no agent answered. */
   agent: string
   onFault(error: unknown): void
@@ -87,6 +87,8 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
     ...meter.total(),
   })
 
+  const answered = (): TurnDone => ({ ...soFar(), ...meter.answered() })
+
   const stop = (driven: Driven): void => {
     running?.unsubscribe()
     settle(driven)
@@ -122,7 +124,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
       onFault(error)
       settle({
         ended: error instanceof TurnTimeout ? 'timed_out' : 'failed',
-        done: soFar(),
+        done: answered(),
         refusal: refusal(failureCode(error)),
         cause: causeOf(error),
       })
@@ -131,7 +133,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
       settle(
         finished
           ? { ended: 'done', done: finished }
-          : { ended: 'failed', done: soFar(), refusal: refusal('orchestrator_error') },
+          : { ended: 'failed', done: answered(), refusal: refusal('orchestrator_error') },
       ),
   })
 
@@ -161,7 +163,7 @@ export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
       if (error instanceof RunLost)
         stopAnyway({ ended: 'lost', done: soFar(), refusal: refusal('service_unavailable') })
       if (isUnstorable(error))
-        stopAnyway({ ended: 'failed', done: soFar(), refusal: refusal(failureCode(error)) })
+        stopAnyway({ ended: 'failed', done: answered(), refusal: refusal(failureCode(error)) })
     },
   }
 }

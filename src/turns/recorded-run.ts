@@ -13,7 +13,8 @@ export type RecordedRun = Omit<Journal, 'saved'> & {
 
 type Answer = SessionEvent<'ModelAnswered'>['data']
 
-const spentOn = ({ model, price, promptTokens, completionTokens }: Answer) => ({
+/** What an answer used, and of which model. */
+export const spentOn = ({ model, price, promptTokens, completionTokens }: Answer) => ({
   model,
   price,
   usage: { promptTokens, completionTokens },

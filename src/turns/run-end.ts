@@ -35,8 +35,8 @@ export const costOf = (request: TurnRequest, { usage, charges, agent }: TurnDone
 type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
 
 /**
- * The event that ends a run. A failed run costs nothing; what one that was cancelled, or used up what its
- * agent allows, has answered so far is kept and charged.
+ * The event that ends a run. Each answer of a model is charged, however the run ends; of one that fails the
+ * call that failed is free. What was cancelled, or used up what its agent allows, keeps what was said.
  */
 export const endOf = (
   request: TurnRequest,
@@ -46,11 +46,11 @@ export const endOf = (
 ): End => {
   const { ended, done } = driven
   const cost = costOf(request, done)
-  if (ended === 'timed_out') return { type: 'RunTimedOut', data: { runId, ...cost, charge: 0 } }
+  if (ended === 'timed_out') return { type: 'RunTimedOut', data: { runId, ...cost } }
   if (ended === 'failed') {
     const { refusal: refused, cause } = driven
     const said = { code: refused.code, ...(cause === undefined ? {} : { cause }) }
-    return { type: 'RunFailed', data: { runId, ...said, ...cost, charge: 0 } }
+    return { type: 'RunFailed', data: { runId, ...said, ...cost } }
   }
   if (ended === 'limited') return { type: 'RunFailed', data: { runId, code: limitCode, ...cost } }
   if (ended === 'cancelled') return { type: 'RunCancelled', data: { runId, ...cost } }

@@ -1,7 +1,8 @@
 import { lastValueFrom, of, toArray } from 'rxjs'
 import t from 'tap'
 import { agentRuntime } from '../../src/agents/agent-runtime.ts'
-import { errorPrefix } from '../../src/agents/tool.ts'
+import { type Journal, noJournal, type RecordedApproval } from '../../src/agents/journal.ts'
+import { errorPrefix, type Tool } from '../../src/agents/tool.ts'
 import { agentNamed, hostOf, scripted, toolNamed, turnOf } from '../support/agents.ts'
 import { calls, endOf, says, staged, tokensOf } from '../support/scene.ts'
 
@@ -104,4 +105,77 @@ t.test('tools', async (t) => {
     const events = await lastValueFrom(run(turnOf(agentNamed('Solo'), 'Hi')).pipe(toArray()))
     t.equal(endOf(events).text, '1')
   })
+})
+
+t.test('a call that was approved and begun is made again as it was approved only', async (t) => {
+  const made: string[] = []
+  const look: Tool = {
+    ...toolNamed('look', async () => {
+      made.push('look')
+      return { ok: true, content: 'seen' }
+    }),
+    definition: () => 'now',
+  }
+  const approved = (definition: string): RecordedApproval => ({
+    approvalId: 'approval-1',
+    status: 'approved',
+    definition,
+    approver: 'user',
+    expiresAt: '2026-01-02T00:00:00.000Z',
+    told: false,
+  })
+  const toldAfter = async (definition: string) => {
+    const models = scripted(({ messages }) =>
+      messages.at(-1)?.role === 'tool'
+        ? says(messages.at(-1)?.content ?? '')
+        : calls(['look', '{}']),
+    )
+    const journal: Journal = {
+      ...noJournal,
+      toolAt: () => ({ effect: 'read' }),
+      approvalAt: () => approved(definition),
+    }
+    const run = agentRuntime({ ...hostOf({ models }), toolsOf: () => [look] })
+    const turn = { ...turnOf(agentNamed('Solo'), 'Hi'), journal }
+    return endOf(await lastValueFrom(run(turn).pipe(toArray()))).text
+  }
+  t.match(await toldAfter('then'), /it is not known whether this was done/)
+  t.strictSame(made, [])
+  t.equal(await toldAfter('now'), 'seen')
+  t.strictSame(made, ['look'])
+})
+
+t.test('a call whose arguments are too deep or too wide is not made', async (t) => {
+  const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
+  const made: unknown[] = []
+  const keep = toolNamed('keep', async (args) => {
+    made.push(args)
+    return { ok: true, content: 'kept' }
+  })
+  const careful = {
+    ...keep,
+    spec: { ...keep.spec, name: 'careful' },
+    policy: {
+      effect: 'write',
+      keyed: false,
+      onUnknown: 'tell',
+      approval: { approver: 'user', ttlSeconds: 60, definition: 'd' },
+    } as const,
+  }
+  const wide = `{"a":[${'0,'.repeat(20_000)}0]}`
+  const { all, requests } = staged({
+    agents: [agentNamed('Solo', { toolNames: ['keep', 'careful'] })],
+    tools: [keep, careful],
+    script: ({ messages }) =>
+      messages.at(-1)?.role === 'tool'
+        ? says('Well.')
+        : calls(['keep', deep(20_000)], ['careful', deep(33)], ['keep', wide], ['keep', deep(32)]),
+  })
+  t.match(endOf(await all()), { text: 'Well.' })
+  const refused = `${errorPrefix}the arguments have more than 32 levels or 20000 values`
+  t.strictSame(
+    requests[1]?.messages.slice(3).map(({ content }) => content),
+    [refused, refused, refused, 'kept'],
+  )
+  t.equal(made.length, 1)
 })

@@ -121,3 +121,37 @@ t.test('loop', async (t) => {
     t.equal(requests.length, 6)
   })
 })
+
+t.test('a system message that would become too long is not built', async (t) => {
+  const text = 'x'.repeat(16_000)
+  const line = (instruction: string, more: object = {}) =>
+    staged({
+      agents: [
+        agentNamed('Line', { agentType: 'SEQUENTIAL_AGENT', subAgents: ['one', 'two'] }),
+        agentNamed('One', { outputKey: 'a', ...more }),
+        agentNamed('Two', { instruction: `You are Two. ${instruction}` }),
+      ],
+      script: (request) => says(speaker(request) === 'One' ? text : 'Well.'),
+    })
+  const tooLong = { name: 'ContextTooLong' }
+  const filled = line('{a}'.repeat(16_000))
+  await t.rejects(filled.all(), tooLong)
+  t.equal(filled.requests.length, 1)
+  const within = line('{a}'.repeat(60))
+  t.match(endOf(await within.all()), { text: `${text}\n\nWell.` })
+  t.equal(within.requests[1]?.messages[0]?.content.length, 60 * 16_000 + 'You are Two. '.length)
+
+  const speakers = Array.from({ length: 20 }, (_, n) => `S${n}`)
+  const heard = staged({
+    agents: [
+      agentNamed('Line', {
+        agentType: 'SEQUENTIAL_AGENT',
+        subAgents: [...speakers.map((name) => name.toLowerCase()), 'last'],
+      }),
+      ...speakers.map((name) => agentNamed(name)),
+      agentNamed('Last'),
+    ],
+    script: () => says('x'.repeat(60_000)),
+  })
+  await t.rejects(heard.all(), tooLong)
+})

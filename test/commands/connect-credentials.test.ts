@@ -5,8 +5,8 @@ import { shopCall } from '../support/shop-call.ts'
 const { connectCredentials, createAgent, createConnectLink, removeMember, appended, organization } =
   await commanding(t)
 const values = [
-  { name: 'TOKEN', value: 'secret' },
-  { name: 'OTHER', value: 'more' },
+  { name: 'TOKEN', value: 'secret', hosts: ['shop.example'] },
+  { name: 'OTHER', value: 'more', hosts: [] },
 ]
 
 const linked = async () => {
@@ -22,7 +22,9 @@ const linked = async () => {
 t.test('every value is stored, or put in the place of the earlier one', async (t) => {
   const { by, userId, linkId } = await linked()
   const connect = () => connectCredentials({ userId, linkId, values }, by)
-  t.strictSame(typesOf(await appended(connect)), ['CredentialStored', 'CredentialStored'])
+  const stored = await appended(connect)
+  t.strictSame(typesOf(stored), ['CredentialStored', 'CredentialStored'])
+  t.match(stored, [{ data: { hosts: ['shop.example'] } }, { data: { hosts: [] } }])
   t.strictSame(typesOf(await appended(connect)), ['CredentialRotated', 'CredentialRotated'])
   const none = { userId, linkId, values: [] }
   t.strictSame(await appended(() => connectCredentials(none, by)), [])
@@ -38,7 +40,7 @@ t.test('refusals', async (t) => {
     await t.rejects(connectCredentials({ userId, linkId, values }, later), {
       code: 'connect_link_not_found',
     })
-    const bad = { userId, linkId, values: [{ name: 'TOKEN', value: 'a\nb' }] }
+    const bad = { userId, linkId, values: [{ name: 'TOKEN', value: 'a\nb', hosts: [] }] }
     await t.rejects(connectCredentials(bad, by), { code: 'invalid_input' })
   })
   t.strictSame(events, [])

@@ -2,8 +2,7 @@ import t from 'tap'
 import { commanding } from '../support/commanding.ts'
 import { shopCall } from '../support/shop-call.ts'
 
-const { createAgent, createConnectLink, storeCredential, appended, organization, secrets } =
-  await commanding(t)
+const { createAgent, createConnectLink, appended, organization, secrets } = await commanding(t)
 const returnUrl = 'https://example.com'
 
 /** A provisioned user, and an agent that needs two credentials of its users. */
@@ -34,17 +33,6 @@ t.test('a link holds for half an hour, and its token is not stored', async (t) =
     },
   ])
   t.notMatch(JSON.stringify(events), token)
-})
-
-t.test('what is to be connected, and what is not', async (t) => {
-  const { by, userId, agentId } = await scene()
-  await storeCredential({ userId, name: 'TOKEN', value: 'secret' }, by)
-  const { items, skipped } = await createConnectLink({ userId, agentId, returnUrl }, by)
-  t.strictSame(items, [
-    { name: 'OTHER', kind: 'api_call', connected: false },
-    { name: 'TOKEN', kind: 'api_call', connected: true },
-  ])
-  t.strictSame(skipped, [{ name: 'remember', reason: 'provided_by_system' }])
 })
 
 t.test('refusals', async (t) => {

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { findCredential } from '../../queries/find-credential.ts'
 import { listCredentials } from '../../queries/list-credentials.ts'
+import { consentedHosts } from '../../src/event-sourcing/consented-hosts.ts'
 import { START } from '../../src/ports/event-store.ts'
 import { credentialsKey } from '../../src/security/vault.ts'
 import { commanded } from '../support/commanded.ts'
@@ -30,7 +31,9 @@ t.test('a value is stored, another put in its place', async (t) => {
 t.test('credentials are stored sealed, listed by name and opened for tools', async (t) => {
   const host = await commanded(t)
   const { storeCredential, deleteCredential, seen, vault } = host
-  const find = findCredential({ ...host.read, open: vault.open })
+  const hostsOf = consentedHosts(host.store.read)
+  const found = findCredential({ ...host.read, hostsOf, open: vault.open })
+  const find = async (...asked: Parameters<typeof found>) => (await found(...asked))?.value
   const list = listCredentials(host.read.credentials)
   const store = (name: string, value: string, by = call) =>
     storeCredential({ userId: 'user-1', name, value }, by)

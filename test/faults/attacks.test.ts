@@ -3,6 +3,10 @@ import { hasProc, resident } from '../support/process-state.ts'
 import { attackedServer, holds } from '../support/under-attack.ts'
 import { attacks } from './attacks/attacks.ts'
 
+/** ATTACK=words tries only those whose name has these words. */
+const { ATTACK = '' } = process.env
+const chosen = Object.entries(attacks).filter(([name]) => name.includes(ATTACK))
+
 // Some seconds each.
 t.setTimeout(300_000)
 
@@ -10,7 +14,7 @@ t.test('attacks on one server', { skip: !hasProc && 'needs /proc' }, async (t) =
   const server = await attackedServer(t)
   const { url, pid } = server
   // Each is measured against what the ones before have left in memory.
-  for (const [name, attack] of Object.entries(attacks))
+  for (const [name, attack] of chosen)
     await t.test(name, (t) =>
       holds(t, { url, pid, idle: resident(pid) }, async () => (await attack(server))()),
     )

@@ -19,6 +19,7 @@ import { installation } from '../../src/domain/installation/installation.ts'
 import { keyring } from '../../src/domain/keyring/keyring.ts'
 import { member } from '../../src/domain/member/member.ts'
 import { memory } from '../../src/domain/memory/memory.ts'
+import { messageReadsStream } from '../../src/domain/message-reads/message-reads.ts'
 import { organization } from '../../src/domain/organization/organization.ts'
 import { sessionEvents } from '../../src/domain/session/events.ts'
 import { session } from '../../src/domain/session/session.ts'
@@ -37,6 +38,7 @@ import { message } from '../support/run-events.ts'
 // Each round is stored, read, folded and exported.
 t.setTimeout(400_000)
 
+const reads = messageReadsStream('org-1', null).aggregate
 const refusals = refusalsStream('org-1', null).aggregate
 
 const aggregates = {
@@ -53,6 +55,7 @@ const aggregates = {
   member,
   memory,
   organization,
+  reads,
   refusals,
   session,
   squad: organizationAgents,

@@ -26,6 +26,10 @@ t.test('credentials', async (t) => {
     },
     id,
   )
+  const agreed = { ...stored, data: { ...stored.data, hosts: ['shop.example'] } }
+  seen(agreed).shows({ hosts: ['shop.example'] }, id)
+  seen(stored, { ...rotated, data: { ...rotated.data, hosts: [] } }).shows({ hosts: [] }, id)
+  seen(agreed, rotated).shows({ value, hosts: undefined }, id)
   seen(stored, { type: 'CredentialDeleted', data: { name: 'TOKEN' } }).showsNothing(id)
 })
 

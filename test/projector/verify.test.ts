@@ -25,6 +25,9 @@ import { workload } from '../support/workload.ts'
 const rare = [
   'AccessRefusalsSummarized',
   'AccessRefusedAgain',
+  'MessageReadsSummarized',
+  'MessagesRead',
+  'MessagesReadAgain',
   'AgentRouted',
   'ApprovalExpired',
   'ApprovalWithdrawn',

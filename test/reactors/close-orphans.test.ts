@@ -6,10 +6,12 @@ import type { SessionEvent } from '../../src/domain/session/events.ts'
 import { decideRecord } from '../../src/domain/session/runs.ts'
 import { sessionStream } from '../../src/domain/session/session.ts'
 import { askedBy } from '../../src/event-sourcing/asked-by.ts'
+import { START } from '../../src/ports/event-store.ts'
 import { silent } from '../../src/ports/log.ts'
 import { closeOrphans, nodeLease } from '../../src/reactors/close-orphans.ts'
 import { mostLookedAt } from '../../src/reactors/release-reservations.ts'
 import { closeRun } from '../../src/turns/close-run.ts'
+import { recordedCost } from '../../src/turns/recorded-cost.ts'
 import { resumeOrClose } from '../../src/turns/resume-or-close.ts'
 import { runNames } from '../../src/turns/run-names.ts'
 import { NotResumable } from '../../src/turns/take-run.ts'
@@ -39,6 +41,7 @@ const withRun = async (t: Test) => {
     resumed.push(run_id)
   }
   const namesOf = runNames(askedBy(scene.store.read))
+  const costOf = recordedCost(scene.store.read)
   const orphans = closeOrphans({
     ...scene,
     ...read,
@@ -50,10 +53,12 @@ const withRun = async (t: Test) => {
     },
     elapsedHere: (runId) => elapsed.get(runId),
     stop: (runId) => stopped.push(runId),
+    costOf,
     resumeOrClose: resumeOrClose({
       resume,
       closeRun: closeRun({
         endRun: scene.endRun,
+        costOf,
         abandonRun: async ({ run_id }) => {
           abandoned.push(run_id)
         },
@@ -95,6 +100,29 @@ const withRun = async (t: Test) => {
     ...scene,
     begin,
     tick,
+    /** A model's answer is recorded: 15 tokens, at 2 micro-credits. */
+    answered: (runId: string, at: string) => {
+      const data: SessionEvent<'ModelAnswered'>['data'] = {
+        runId,
+        at,
+        agent: 'Orchestrator',
+        model: 'test/model',
+        price: { prompt: 2, completion: 2 },
+        promptTokens: 10,
+        completionTokens: 5,
+        finishReason: 'stop',
+        text: { $sealed: 'session:org-1/session-1', box: '' },
+      }
+      const steps = [{ type: 'ModelAnswered' as const, data }]
+      return scene.recordSteps({ sessionId, runId, steps }, call)
+    },
+    /** What has been charged, in micro-credits. */
+    spent: async () => {
+      const events = await gathered(scene.store.history(START))
+      return events
+        .filter(({ type }) => type === 'CreditsSettled')
+        .reduce((sum, { data }) => sum + Number((data as { amount: number }).amount), 0)
+    },
     live,
     elapsed,
     looked,
@@ -134,6 +162,19 @@ t.test('a run whose process has died is interrupted, and its credits are given b
   t.strictSame(await held(), [])
   t.strictSame(abandoned, ['run-1'], 'a retry may claim it')
 })
+
+t.test(
+  'a run that is closed for its process is charged for the answers that are recorded',
+  async (t) => {
+    const { begin, tick, spent, answered, leases } = await withRun(t)
+    await begin('run-1', 'theirs')
+    await answered('run-1', '0/0')
+    await answered('run-1', '0/1')
+    await leases.release(nodeLease('theirs'), 'theirs')
+    await tick()
+    t.equal(await spent(), 60)
+  },
+)
 
 t.test('a run that can be gone on with keeps its credits, and is not closed', async (t) => {
   const { begin, tick, statusOf, held, resumable, resumed } = await withRun(t)

@@ -48,6 +48,9 @@ const metered: readonly unknown[] = [
   'AccessRefused',
   'AccessRefusedAgain',
   'AccessRefusalsSummarized',
+  'MessagesRead',
+  'MessagesReadAgain',
+  'MessageReadsSummarized',
 ]
 
 const isSettled = (item: unknown): boolean => !metered.includes(Object(item).type)

@@ -8,6 +8,7 @@ import { apiKeyEvents } from '../../src/domain/api-key/events.ts'
 import { contentEvents } from '../../src/domain/content/events.ts'
 import { mimeTypes } from '../../src/domain/file/types.ts'
 import { memberEvents } from '../../src/domain/member/events.ts'
+import { messageReadEvents } from '../../src/domain/message-reads/events.ts'
 import { sealed } from '../../src/domain/sealed.ts'
 import { messagePart, sessionEvents } from '../../src/domain/session/events.ts'
 import { userEvents } from '../../src/domain/user/events.ts'
@@ -278,6 +279,7 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
     args: z.object({ from: z.number() }),
     run: ({ recordOutage }, { from }, call) => recordOutage({ from: new Date(from) }, call),
   },
+  recordMessageRead: plain('recordMessageRead', eventIn(messageReadEvents)),
   recordRefusal: plain('recordRefusal', eventIn(refusalEvents)),
   recordSteps: plain('recordSteps', z.object({ sessionId, runId, steps, owner: owner.optional() })),
   registerKeys: {

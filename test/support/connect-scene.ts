@@ -7,16 +7,17 @@ const users = '/api/external/management/users'
 
 /**
  * A listening server, a partner's application with a key and a user in an organization of it, and a
- * shop that agents call.
+ * shop that agents call. `others` are hosts that agents may call too.
  */
-export const connectScene = async (t: Test) => {
+export const connectScene = async (t: Test, ...others: readonly string[]) => {
   const clock = movableClock()
   const shop = await web(t, (_asked, response) => json(response, { stock: 3 }))
   const application = await web(t, (_asked, response) => {
     response.writeHead(200, { 'content-type': 'text/html' })
     response.end('<!doctype html><html lang="en"><title>App</title><h1>Welcome back</h1></html>')
   })
-  const server = await startApp(t, { API_CALL_ALLOW_HOSTS: shop.host }, { clock })
+  const allowed = [shop.host, ...others].join(',')
+  const server = await startApp(t, { API_CALL_ALLOW_HOSTS: allowed }, { clock })
   const organization = await server.platform.organization()
   const { organizationId: organization_id } = organization
   const key = await organization.key({

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { setTimeout as after } from 'node:timers/promises'
 
-type Call = { name: string; arguments: Record<string, unknown> }
+type Call = { name: string; arguments: Record<string, unknown> | string }
 
 /** What the provider does with one request. */
 export type Reply = {
@@ -50,7 +50,7 @@ const toolCall = ({ name, arguments: args }: Call, index: number) => ({
   index,
   id: `call_${index}_${name}`,
   type: 'function',
-  function: { name, arguments: JSON.stringify(args) },
+  function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
 })
 
 /** Tool calls as OpenAI streams them: a head with the name, then the arguments in two pieces. */

@@ -2,6 +2,7 @@ import { sessionDocumentId } from '../../projections/sessions.ts'
 import { askedBy } from '../../src/event-sourcing/asked-by.ts'
 import { silent } from '../../src/ports/log.ts'
 import { closeRun } from '../../src/turns/close-run.ts'
+import { recordedCost } from '../../src/turns/recorded-cost.ts'
 import { runNames } from '../../src/turns/run-names.ts'
 import type { turns } from '../../src/turns/turns.ts'
 import type { Commanded } from './commanded.ts'
@@ -16,6 +17,7 @@ export const queueUses = (
   findRun: read.runs.get,
   closeRun: closeRun({
     endRun,
+    costOf: recordedCost(store.read),
     abandonRun: async () => undefined,
     namesOf: runNames(askedBy(store.read)),
     clock,

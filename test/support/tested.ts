@@ -118,6 +118,7 @@ export const together: Readonly<Record<string, readonly string[]>> = {
   'test/http/checks/order.test.ts': ['src/http/server/server.ts'],
   'test/http/streams/branch-order.test.ts': ['src/http/streams/turn-frames.ts'],
   'test/http/fuzz.test.ts': ['src/http/server/server.ts', 'src/http/server/open-api.ts'],
+  'test/http/costliest.test.ts': ['src/support/bounded-schema.ts', 'src/http/errors/reply.ts'],
   'test/tools/api-call.test.ts': ['src/tools/tool-policy.ts'],
   'test/tools/leaks.test.ts': ['src/tools/toolbox.ts'],
   'test/transparency/formats.test.ts': [

@@ -22,23 +22,30 @@ const calls = Array.from({ length: 8 }, (_, n) => ({
   arguments: { text: randomBytes(48_000).toString('base64'), n },
 }))
 
+const deepArguments = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
+
 /**
  * A server as it is attacked: its agents' model is the offline one, but for those of `silent/any`, which
- * reports no usage, and of `calling/any`, which calls the tool `note` for ever, with much text.
+ * reports no usage, of `calling/any`, which calls the tool `note` for ever, with much text, of `deep/any`,
+ * whose calls have 20,000 levels, and of `telling/any`, which says 16,000 characters.
  */
 export const attackedServer = async (t: Test, env: Record<string, string> = {}) => {
   const silent = await providerDouble({ text: 'Well.', usage: null })
   const calling = await providerDouble({ calls })
+  const deep = await providerDouble({ calls: [{ name: 'note', arguments: deepArguments }] })
+  const telling = await providerDouble({ text: 'x'.repeat(16_000) })
   t.teardown(silent.close)
+  t.teardown(deep.close)
+  t.teardown(telling.close)
   t.teardown(calling.close)
-  const providers = Object.entries({ silent, calling }).map(([name, { url }]) => ({
+  const providers = Object.entries({ silent, calling, deep, telling }).map(([name, { url }]) => ({
     name,
     base_url: url,
   }))
   return startServer(t, {
     LLM_PROVIDERS: JSON.stringify(providers),
-    // Where the attacks' tools call, and find that they cannot.
-    API_CALL_ALLOW_HOSTS: '127.0.0.1:1',
+    // Where the attacks' tools and servers are.
+    API_CALL_ALLOW_HOSTS: '127.0.0.1',
     ...env,
   })
 }

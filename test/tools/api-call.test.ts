@@ -21,7 +21,7 @@ const calling = async (t: Test, answer: Answer, limits: { totalMs?: number } = {
   const schemas = jsonSchemas()
   t.teardown(schemas.close)
   const find = async (...asked: string[]) =>
-    asked.join('/') === 'org-1/user-1/TOKEN' ? secret : undefined
+    asked.join('/') === 'org-1/user-1/TOKEN' ? { value: secret, hosts: [site.host] } : undefined
   const apiCall = apiCalls({
     outbound,
     credentialHeaders: credentialHeaders(find),
@@ -91,23 +91,26 @@ t.test('what is not said of a call follows from its method', async (t) => {
     effect: 'write',
     keyed: false,
     onUnknown: 'ask',
-    approval: { approver: 'admin', ttlSeconds: 60, definition: String },
+    approval: { approver: 'admin', ttlSeconds: 60 },
   })
   t.match(tool({ requiresApproval: true, idempotencyHeader: 'x-key' }).policy, {
     ...usual,
     effect: 'read',
     keyed: true,
-    approval: { approver: 'user', ttlSeconds: 86_400, definition: String },
+    approval: { approver: 'user', ttlSeconds: 86_400 },
   })
   t.notOk(tool({ requiresApproval: false, approver: 'admin' }).policy?.approval)
   const definition = (more: Partial<ApiCallConfig>) =>
-    tool({ requiresApproval: true, ...more }).policy?.approval?.definition
+    tool({ requiresApproval: true, ...more }).definition?.()
+  t.match(definition({}), /^[\da-f]{64}$/)
   t.equal(definition({ description: 'a' }), definition({ description: 'b', approvalTtl: 9 }))
+  t.equal(definition({}), definition({ requiresApproval: false }))
   for (const more of [
     { method: 'POST' },
     { url: 'https://other.example/' },
     { headers: { a: 'b' } },
     { parameters: { type: 'object' } },
+    { idempotencyHeader: 'x-key' },
   ])
     t.not(definition(more), definition({}), JSON.stringify(more))
 })
@@ -393,3 +396,53 @@ t.test('x402', async (t) => {
   ])
   t.match(await outputs('/broken'), [{ ok: false, content: /^HTTP 402/ }])
 })
+
+t.test('a request that would become too long is not built', async (t) => {
+  const { asked, tool, url } = await calling(t, echo)
+  const token = '{{credential:TOKEN}}'
+  const refused = async (config: Partial<ApiCallConfig>, args: object = {}) =>
+    (await resultOf(tool(config), { ...args })).content
+  const long = { a: 'x'.repeat(40_000) }
+  const tooLong = 'the address would be longer than 65536 characters'
+  t.equal(await refused({ url: `${url}/{a}/{a}` }, long), tooLong)
+  t.equal(await refused({}, { ...long, b: long.a }), tooLong)
+  t.equal(
+    await refused({ headers: { a: token.repeat(1_500), b: token.repeat(1_500) } }),
+    'the headers are longer than 32768 characters',
+  )
+  const names = Array.from({ length: 21 }, (_, n) => `{{credential:T${n}}}`)
+  t.equal(
+    await refused({ headers: { a: names.join() } }),
+    'the headers name more than 20 credentials',
+  )
+  t.equal(asked.length, 0)
+})
+
+t.test(
+  'a credential does not come back in encodings, errors, headers or types of files',
+  async (t) => {
+    const headers = { 'x-key': '{{credential:TOKEN}}' }
+    const hex = (text: string) => Buffer.from(text).toString('hex')
+    const { tool, url } = await calling(t, ({ url = '', headers }, response) => {
+      const sent = String(headers['x-key'])
+      const html = [...sent].map((one) => `&#x${hex(one)};`).join('')
+      if (url === '/html') json(response, { html })
+      else if (url === '/fails')
+        json(response, { failed: Buffer.from(`u:${sent}`).toString('base64') }, 500)
+      else if (url === '/type') {
+        response.writeHead(200, { 'content-type': `image/${hex(sent)}` }).end(Buffer.alloc(8, 1))
+      } else {
+        const requirements = { accepts: [{ network: 'n', amount: hex(sent) }], error: html }
+        const paid = Buffer.from(JSON.stringify(requirements)).toString('base64')
+        response.writeHead(402, { 'payment-required': paid }).end(encodeURIComponent(sent))
+      }
+    })
+    for (const path of ['html', 'fails', 'type', 'paid']) {
+      const outputs = await outputsOf(tool({ url: `${url}/${path}`, headers }), {})
+      const text = JSON.stringify(outputs)
+      t.match(text, '[TOKEN]', path)
+      for (const form of [hex(secret), Buffer.from(secret).toString('base64').slice(0, 8), '&#x74'])
+        t.notMatch(text, form, path)
+    }
+  },
+)

@@ -7,7 +7,9 @@ import { mcpTools } from '../../src/tools/mcp.ts'
 import { mcpServer } from '../support/mcp-server.ts'
 import { call } from '../support/recorded.ts'
 import { resultOf } from '../support/tools.ts'
-import { web } from '../support/web.ts'
+import { errorsCounted } from '../support/validation-errors.ts'
+import { json, web } from '../support/web.ts'
+import { wideMcpServer } from '../support/wide-mcp-server.ts'
 
 type Limits = Partial<Omit<Parameters<typeof mcpTools>[0], 'outbound' | 'credentialHeaders'>>
 
@@ -20,7 +22,11 @@ const asking = async (t: Test, limits: Limits = {}) => {
     ['org-1/user-2/TOKEN', `${secret}-of-another`],
   ])
   const outbound = guardedOutbound({ allowHosts: ['127.0.0.1'] })
-  const find = async (...asked: string[]) => values.get(asked.join('/'))
+  const hosts: string[] = []
+  const find = async (...asked: string[]) => {
+    const value = values.get(asked.join('/'))
+    return value === undefined ? undefined : { value, hosts }
+  }
   let now = 0
   const mcp = mcpTools({
     outbound,
@@ -33,6 +39,7 @@ const asking = async (t: Test, limits: Limits = {}) => {
     await outbound.close()
   })
   const toolsAt = async (url: string, headers: Record<string, string> = {}, by: Call = call) => {
+    if (URL.canParse(url)) hosts.push(new URL(url).host)
     const [found] = await mcp.toolsOf([{ name: 'Double', url, headers }], by)
     return found?.tools ?? []
   }
@@ -90,7 +97,7 @@ t.test('what a server says of its tools, what is said of it, and what of one too
     whoami: { ...usual, effect: 'read' },
     breaks: { ...usual, effect: 'write' },
   })
-  const approval = { approver: 'admin', ttlSeconds: 86_400, definition: String }
+  const approval = { approver: 'admin', ttlSeconds: 86_400 }
   const own = { add: { requiresApproval: false }, breaks: { onUnknown: 'ask', approvalTtl: 60 } }
   t.match(await policies({ requiresApproval: true, approver: 'admin', tools: own }), {
     add: { ...usual, effect: 'read', approval: undefined },
@@ -264,4 +271,83 @@ t.test('what a call reached is told, with the names of credentials', async (t) =
     reached: { host, credentials: undefined },
   })
   t.match(await resultOf(named(open, 'add'), { a: 'x' }), { ok: false, reached: { host } })
+})
+
+t.test(
+  'a stream that is cut off is opened again five times for a call, whatever the server says',
+  async (t) => {
+    const cut = { 'content-type': 'text/event-stream' }
+    const site = await web(t, ({ method, body }, response) => {
+      const { id, method: asked } = body === '' ? { id: 0, method: '' } : JSON.parse(body)
+      const answer = (result: object) => json(response, { jsonrpc: '2.0', id, result })
+      if (method === 'DELETE') response.writeHead(200).end()
+      else if (asked === 'initialize')
+        answer({
+          protocolVersion: '2025-11-25',
+          capabilities: { tools: {} },
+          serverInfo: { name: 'cuts', version: '1' },
+        })
+      else if (asked === 'tools/list')
+        answer({ tools: [{ name: 'cuts', inputSchema: { type: 'object' } }] })
+      else if (asked === 'tools/call' || method === 'GET')
+        response.writeHead(200, cut).end('retry: 0\nid: 1\ndata: \n\n')
+      else if (id === undefined) response.writeHead(202).end()
+      else json(response, { jsonrpc: '2.0', id, error: { code: -32601, message: 'unknown' } }, 404)
+    })
+    const { toolsAt } = await asking(t, { reconnectMs: 1, callMs: 2_000 })
+    const cuts = named(await toolsAt(site.url), 'cuts')
+    const reconnects = () => site.asked.filter(({ method }) => method === 'GET').length
+    t.match(await resultOf(cuts, {}), { ok: false })
+    t.equal(reconnects(), 5)
+    t.match(await resultOf(cuts, {}), { ok: false })
+    t.equal(reconnects(), 10, 'as many for the next call')
+  },
+)
+
+const zeros = (count: number): number[] => Array(count).fill(0)
+
+t.test('an answer with thousands of errors costs a validator a few of them', async (t) => {
+  const audience = { type: 'text', text: 'x', annotations: { audience: zeros(9_000) } }
+  const server = await wideMcpServer(t, {
+    zeros: { content: zeros(40_000) },
+    audience: { content: [audience] },
+    rest: { content: [{ type: 'text', text: 'x' }], _meta: { all: zeros(3_000) } },
+    more: { content: [], structuredContent: { all: zeros(60_000) } },
+    structure: { content: [], structuredContent: { all: zeros(10_000) } },
+    many: { content: zeros(300).map((_, n) => ({ type: 'text', text: `${n}` })) },
+  })
+  const { toolsAt } = await asking(t)
+  const tools = await toolsAt(server.url)
+  const answer = async (name: string) => (await resultOf(named(tools, name), {})).content
+  const { errors } = await errorsCounted(async () => {
+    t.match(await answer('zeros'), /^Double: /)
+    t.equal(await answer('audience'), 'x')
+    t.equal(await answer('rest'), 'Double: the answer has more than 2000 values')
+    t.match(await answer('more'), /^Double: /)
+    t.match(await answer('structure'), /^\{"all":\[0,0,/)
+    t.match(await answer('many'), /\n199\n\[cut: the first 200 of 300 parts\]$/)
+  })
+  t.ok(errors <= 2_000, `${errors} errors`)
+})
+
+t.test('a tool whose schema is too wide, or none, is left out of the list', async (t) => {
+  const schema = { type: 'object', properties: {}, required: [] }
+  const properties = Object.fromEntries(zeros(6_000).map((_, n) => [`p${n}`, {}]))
+  const tools = [
+    { name: 'good', inputSchema: schema, icons: zeros(2_000) },
+    { name: 'wide', inputSchema: { ...schema, properties } },
+    { name: 'zeros', inputSchema: { ...schema, properties: { a: 0 } } },
+    { name: 'required', inputSchema: { ...schema, required: [0] } },
+    { name: 'none' },
+    0,
+  ]
+  const server = await wideMcpServer(t, {}, { 'tools/list': { tools } })
+  const { toolsAt, advance } = await asking(t, { listMs: 1, retryMs: 1 })
+  t.strictSame(namesOf(await toolsAt(server.url)), ['good'])
+  const wide = await wideMcpServer(t, {}, { 'tools/list': { tools: zeros(1_001) } })
+  advance(10)
+  const { errors } = await errorsCounted(async () => {
+    t.strictSame(namesOf(await toolsAt(wide.url)), ['Double'])
+  })
+  t.ok(errors < 20, `${errors} errors`)
 })

@@ -5,6 +5,7 @@ import { guardedOutbound } from '../../src/adapters/outbound/guarded.ts'
 import type { AgentConfig } from '../../src/agents/agent.ts'
 import type { Tool } from '../../src/agents/tool.ts'
 import { refusal } from '../../src/domain/refusal.ts'
+import { consentedHosts } from '../../src/event-sourcing/consented-hosts.ts'
 import type { Call } from '../../src/ports/call.ts'
 import type { ContentGeneration } from '../../src/ports/content-generation.ts'
 import type { Knowledge } from '../../src/ports/knowledge.ts'
@@ -27,7 +28,11 @@ const boxed = async (t: Test, ports: Ports = {}) => {
   const box = toolbox({
     misfitOf: schemas.misfitOf,
     outbound,
-    findCredential: findCredential({ ...host.read, open }),
+    findCredential: findCredential({
+      ...host.read,
+      hostsOf: consentedHosts(host.store.read),
+      open,
+    }),
     remember: host.remember,
     recallMemories: recallMemories({ ...host.read, open }),
     clock: host.clock,
@@ -95,8 +100,10 @@ t.test('a built-in tool may wait for approval, and keeps what it does', async (t
     effect: 'write',
     keyed: true,
     onUnknown: 'tell',
-    approval: { approver: 'user', ttlSeconds: 60, definition: /^[\da-f]{64}$/ },
+    approval: { approver: 'user', ttlSeconds: 60 },
   })
+  t.match(asked?.definition?.(), /^[\da-f]{64}$/)
+  t.equal(asked?.definition?.(), plain?.definition?.(), 'also once it needs no approval')
 })
 
 t.test('memories are those of whom the turn is for', async (t) => {

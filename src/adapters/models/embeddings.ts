@@ -3,6 +3,7 @@ import { type Dispatcher, Pool } from 'undici'
 import { z } from 'zod'
 import type { Embedder } from '../../ports/embedder.ts'
 import { ModelFault, ModelTimeout } from '../../ports/model.ts'
+import { list } from '../../support/bounded-schema.ts'
 import { circuit } from './circuit.ts'
 import type { OpenAiOptions } from './openai.ts'
 import { refusedAnswer, retryAfterOf, unreached } from './provider-failure.ts'
@@ -15,9 +16,7 @@ type Options = OpenAiOptions & {
 }
 
 const answer = z.object({
-  data: z.array(
-    z.object({ index: z.int().min(0), embedding: z.array(z.number()).min(1).max(16_384) }),
-  ),
+  data: list(z.object({ index: z.int().min(0), embedding: list(z.number()).min(1).max(16_384) })),
 })
 
 const mostBytes = 64 * 1024 * 1024

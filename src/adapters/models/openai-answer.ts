@@ -7,6 +7,7 @@ import {
   type ToolCall,
   type Usage,
 } from '../../ports/model.ts'
+import { isTooComplex } from '../../support/json-text.ts'
 import type { Hearer } from './event-stream.ts'
 import {
   type CallDelta,
@@ -18,6 +19,9 @@ import {
 import { plausibleUsage } from './plausible-usage.ts'
 import { brokenOff } from './provider-failure.ts'
 import { sameButText } from './same-but-text.ts'
+
+/** Of a chunk that does not have the usual form. */
+const mostJson = { depth: 32, nodes: 2_000 }
 
 const notInProtocol = 'the model provider sent a chunk that is not in its protocol'
 
@@ -31,7 +35,7 @@ const parsed = (data: string): unknown => {
 
 const chunkOf = (data: string): HeardChunk => {
   const value = parsed(data)
-  const chunk = usualChunk(value) ?? chunkIn(value)
+  const chunk = usualChunk(value) ?? (isTooComplex(data, mostJson) ? undefined : chunkIn(value))
   if (!chunk) throw new ModelFault(notInProtocol)
   if (chunk.isError) throw brokenOff(data)
   return chunk

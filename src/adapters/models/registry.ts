@@ -66,6 +66,16 @@ const providersOf = ({ baseUrl, apiKey, model, providers: named = [] }: ModelsCo
   }
 }
 
+/** The names of models that the configuration has, in full: those that prices or kinds are listed for too. */
+export const configuredModels = (config: ModelsConfig): ReadonlySet<string> => {
+  const { provider, id, remotes } = providersOf(config)
+  const { fallbacks = [], prices = {}, modalities = {} } = config
+  const byDefault = id && remotes.length > 0 ? [id] : []
+  const named = [...byDefault, ...fallbacks, ...Object.keys(prices), ...Object.keys(modalities)]
+  const full = named.map((name) => split(name, provider)).map((one) => `${one.provider}/${one.id}`)
+  return new Set([offlineName, ...full.filter((name) => !name.endsWith('/*'))])
+}
+
 /**
  * The embedding model of that name (EMBEDDING_MODEL) at one of the configured providers; a name
  * without a slash belongs to the default provider.

@@ -83,7 +83,7 @@ export const smallestValue = (root: unknown, given: Schema = {}, words = ''): un
     return (known ?? said).padEnd(taken(numberIn(schema, 'minLength') ?? 0), 'a')
   }
 
-  const referred = (reference: string): unknown => {
+  const lookedUp = (reference: string): unknown => {
     let at: unknown = root
     for (const part of reference.replace(/^#\/?/, '').split('/')) {
       if (part === '') continue
@@ -93,13 +93,34 @@ export const smallestValue = (root: unknown, given: Schema = {}, words = ''): un
     return at
   }
 
+  /** Each reference is looked up once, however often the schema has it. */
+  const known = new Map<string, unknown>()
+  const referred = (reference: string): unknown => {
+    if (!known.has(reference)) known.set(reference, lookedUp(reference))
+    return known.get(reference)
+  }
+
+  /** A value that the schema gives, if as many characters are left as it has. */
+  const whole = (given: unknown): unknown => {
+    const { length } = JSON.stringify(given) ?? ''
+    return taken(length) === length ? given : null
+  }
+
   const object = (schema: Schema, own: Schema, depth: number): unknown => {
     const properties = isObject(schema.properties) ? schema.properties : {}
-    const entries = listIn(schema, 'required').flatMap((key) =>
-      typeof key === 'string' && !Object.hasOwn(own, key)
-        ? [[key, value(Object.hasOwn(properties, key) ? properties[key] : {}, {}, depth)] as const]
-        : [],
-    )
+    const names = listIn(schema, 'required')
+    const entries = names
+      .slice(0, taken(names.length))
+      .flatMap((key) =>
+        typeof key === 'string' && !Object.hasOwn(own, key) && taken(key.length) === key.length
+          ? [
+              [
+                key,
+                value(Object.hasOwn(properties, key) ? properties[key] : {}, {}, depth),
+              ] as const,
+            ]
+          : [],
+      )
     return { ...own, ...Object.fromEntries(entries) }
   }
 
@@ -111,13 +132,17 @@ export const smallestValue = (root: unknown, given: Schema = {}, words = ''): un
 
   const value = (schema: unknown, own: Schema, above: number): unknown => {
     const depth = above + 1
-    if (depth > deepest || left-- <= 0 || !isObject(schema)) return null
+    if (depth > deepest || !isObject(schema)) return null
+    left -= 1 + Object.keys(schema).length
+    if (left < 0) return null
     if (typeof schema.$ref === 'string') return value(referred(schema.$ref), own, depth)
-    if (schema.const !== undefined) return schema.const
-    if (Array.isArray(schema.enum)) return schema.enum[0]
-    if (schema.default !== undefined) return schema.default
+    if (schema.const !== undefined) return whole(schema.const)
+    if (Array.isArray(schema.enum)) return whole(schema.enum[0])
+    if (schema.default !== undefined) return whole(schema.default)
     const choices = [...listIn(schema, 'anyOf'), ...listIn(schema, 'oneOf')]
     const all = listIn(schema, 'allOf').filter(isObject)
+    // What is copied below is counted.
+    left -= choices.length + all.reduce((sum, one) => sum + Object.keys(one).length, 0)
     const { anyOf: _, oneOf: __, allOf: ___, ...rest } = schema
     if (choices.length > 0) {
       const choice = choices.find((one) => isObject(one) && one.type === 'null') ?? choices[0]

@@ -42,7 +42,7 @@ export const credentialsStream = (organizationId: string, userId: string) =>
 
 /** Stores a value, or puts it in the place of an earlier one. @throws invalid_input */
 export const decideStore =
-  (data: { name: string; value: Sealed }) =>
+  (data: { name: string; value: Sealed; hosts?: string[] }) =>
   ({ names }: UserCredentials): CredentialEvent<'CredentialStored' | 'CredentialRotated'>[] => {
     if (!credentialName.test(data.name))
       throw refusal('invalid_input', {

@@ -4,11 +4,14 @@ import { sealed } from '../sealed.ts'
 
 const name = z.string()
 
+/** The hosts that its owner agreed to send it to. */
+const hosts = z.array(z.string()).optional()
+
 // Stored for good: add an optional field or a new event; never rename, never narrow.
 export const credentialEvents = {
-  CredentialStored: z.object({ name, value: sealed }),
+  CredentialStored: z.object({ name, value: sealed, hosts }),
   /** Another value under a name that has one. */
-  CredentialRotated: z.object({ name, value: sealed }),
+  CredentialRotated: z.object({ name, value: sealed, hosts }),
   CredentialDeleted: z.object({ name }),
 }
 

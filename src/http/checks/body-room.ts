@@ -44,7 +44,9 @@ export const bodyRoom = ({ places = 4, arriveMs = 120_000 }: Bounds = {}) => {
   }
 
   const enter: preParsingHookHandler = (request, reply, payload, done) => {
-    if (sizeOf(request) <= large) return done(null, payload)
+    // The files of a form go to disk as they arrive.
+    const form = request.headers['content-type']?.startsWith('multipart/') === true
+    if (form || sizeOf(request) <= large) return done(null, payload)
     waiting.add(request.access.organizationId, (leave) => {
       const late = setTimeout(() => request.raw.destroy(), arriveMs)
       request.raw.once('end', () => clearTimeout(late))

@@ -1,14 +1,16 @@
 import { type Refusal, refusal } from '../../domain/refusal.ts'
 import { hasLoneSurrogate, hasName, isTooComplex } from '../../support/json-text.ts'
 
-/** Of a whole body or frame; JSON whose form clients choose is bounded more closely. */
-const most = { depth: 64, nodes: 200_000 }
+const depth = 64
+/** The values of a body of one agent, or of a request with a conversation. */
+export const agentValues = 20_000
+export const conversationValues = 50_000
 
 /** Why a text is not parsed: it holds more JSON than is built of one request. */
-export const complexity = (text: string): Refusal | undefined =>
-  isTooComplex(text, most)
+export const complexity = (text: string, nodes = 2_000): Refusal | undefined =>
+  isTooComplex(text, { depth, nodes })
     ? refusal('too_complex', {
-        message: `JSON has at most ${most.depth} levels and ${most.nodes} values`,
+        message: `JSON has at most ${depth} levels and ${nodes} values here`,
       })
     : undefined
 

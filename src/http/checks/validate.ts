@@ -24,8 +24,12 @@ const withoutNulls = (value: unknown): unknown =>
     : value
 
 /** What is wrong with a value that a schema refuses, each with its `input`. A required field that is null is missing. */
-export const issuesOf = (schema: z.ZodType, value: unknown, { issues }: z.ZodError) =>
-  schema.safeParse(withoutNulls(value), { reportInput: true }).error?.issues ?? issues
+export const issuesOf = (
+  schema: z.ZodType,
+  value: unknown,
+  refused: z.ZodSafeParseError<unknown>,
+): readonly z.core.$ZodIssue[] =>
+  schema.safeParse(withoutNulls(value), { reportInput: true }).error?.issues ?? refused.error.issues
 
 /**
  * zod parses every part of a request once, and handlers get the parsed value. A missing body lacks
@@ -39,7 +43,7 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({
   return (value: unknown) => {
     const parsed = schemaFor(value).safeParse(value)
     if (parsed.success) return { value: parsed.data }
-    return { error: new InvalidRequest(httpPart, issuesOf(schema, value ?? {}, parsed.error)) }
+    return { error: new InvalidRequest(httpPart, issuesOf(schema, value ?? {}, parsed)) }
   }
 }
 
@@ -80,7 +84,7 @@ export const parseJson = (http: FastifyInstance): void => {
       if (coding !== 'identity') return done(compressed())
       if (!isUtf8(body)) return done(refusal('invalid_json'))
       const text = body.toString()
-      const fault = complexity(text)
+      const fault = complexity(text, request.routeOptions.config.mostValues)
       if (fault) return done(fault)
       if (isHarmless(text)) {
         const value = parsed(text)

@@ -8,6 +8,7 @@ import {
   StoreUnavailable,
   UnreadableEvent,
 } from '../../ports/event-store.ts'
+import { mostErrors } from '../../support/bounded-schema.ts'
 import { WorkFailed } from '../../support/worker-handle.ts'
 import { InvalidRequest } from '../checks/validate.ts'
 import { jsonLine } from '../wire/json-line.ts'
@@ -16,26 +17,34 @@ import { refusalTable } from './refusal-table.ts'
 
 const fieldRequired = 'Field required'
 
+/** Of what a client wrote, a refusal repeats 200 characters of a name and 1,000 of a message. */
+const nameOf = (text: PropertyKey): string => String(text).slice(0, 200)
+const wordsOf = (message: string): string => message.slice(0, 1_000)
+
 /** A field without a value is missing, whatever the schema would take. */
 const issueOf = (part: string, issue: z.core.$ZodIssue) => {
   const { path, message, code } = issue
   const missing = 'input' in issue && issue.input === undefined
   return {
-    path: [part, ...path.map((step) => (typeof step === 'number' ? step : String(step)))],
-    message: missing ? fieldRequired : message,
+    path: [part, ...path.map((step) => (typeof step === 'number' ? step : nameOf(step)))],
+    message: missing ? fieldRequired : wordsOf(message),
     kind: missing ? 'missing' : code,
   }
 }
 
-/** Every unknown field of a closed object as an issue of its own. */
-const oneByOne = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] =>
-  issue.code === 'unrecognized_keys'
-    ? issue.keys.map((key) => ({
-        ...issue,
-        path: [...issue.path, key],
-        message: `Unknown: ${issue.keys.join(', ')}`,
-      }))
-    : [issue]
+/** The first unknown fields of a closed object, each as an issue of its own. */
+const oneByOne = (issue: z.core.$ZodIssue): z.core.$ZodIssue[] => {
+  if (issue.code !== 'unrecognized_keys') return [issue]
+  const { path, keys } = issue
+  const names = keys.slice(0, mostErrors).map(nameOf)
+  const more = keys.length > names.length ? ` and ${keys.length - names.length} more` : ''
+  const message = `Unknown: ${names.join(', ')}${more}`
+  return names.map((name) => ({ ...issue, path: [...path, name], message }))
+}
+
+/** The first errors of a value. */
+const firstOf = (found: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] =>
+  found.slice(0, mostErrors).flatMap(oneByOne).slice(0, mostErrors)
 
 /** Codes that a schema gives to what it refuses. */
 const ownCodes = ['too_complex', 'unsupported_parameter', 'unsupported_content'] as const
@@ -47,10 +56,10 @@ const bodyRefusal = (found: readonly z.core.$ZodIssue[], group: Group): Refusal 
   const told = found.find((issue) => ownCodeOf(issue) === 'too_complex') ?? found[0]
   const code = told && ownCodeOf(told)
   if (code) {
-    const field = told.path.join('.')
-    return refusal(code, { field, message: `${field}: ${told.message}` })
+    const field = told.path.map(nameOf).join('.')
+    return refusal(code, { field, message: wordsOf(`${field}: ${told.message}`) })
   }
-  const issues = found.flatMap(oneByOne).map((issue) => issueOf('body', issue))
+  const issues = firstOf(found).map((issue) => issueOf('body', issue))
   if (!alwaysError(group)) return refusal('invalid_input', { issues })
   const [first] = issues
   const param = first?.path.slice(1).join('.') || 'body'
@@ -61,13 +70,13 @@ const bodyRefusal = (found: readonly z.core.$ZodIssue[], group: Group): Refusal 
 
 const queryRefusal = (found: readonly z.core.$ZodIssue[]): Refusal => {
   const fields = new Map<string, string[]>()
-  for (const { code, path, message, ...issue } of found.flatMap(oneByOne)) {
-    const field = String(path[0] ?? 'query')
+  for (const { code, path, message, ...issue } of firstOf(found)) {
+    const field = nameOf(path[0] ?? 'query')
     if (code === 'invalid_value' && 'values' in issue) {
       const allowed = (issue.values as unknown[]).join(', ')
       return refusal('invalid_filter', { message: `Invalid ${field}. Allowed values: ${allowed}` })
     }
-    fields.set(field, [...new Set([...(fields.get(field) ?? []), message])])
+    fields.set(field, [...new Set([...(fields.get(field) ?? []), wordsOf(message)])])
   }
   return refusal('invalid_query', { fields: Object.fromEntries(fields) })
 }
@@ -106,6 +115,8 @@ export const refusalOf = (error: unknown, group: Group): Refusal | undefined => 
   const { code, statusCode } = error as FastifyError
   const known = fastifyCodes[code]
   if (known) return refusal(known)
+  // A file that may not be read is one that is not there.
+  if (statusCode === 403 || statusCode === 404) return refusal('not_found')
   return statusCode === 400 ? refusal('malformed_request') : undefined
 }
 

@@ -59,6 +59,7 @@ const everywhere: readonly RefusalCode[] = [
 
 /** Refusals that any route without a key may answer. */
 const inTheOpen: readonly RefusalCode[] = [
+  'too_complex',
   'invalid_query',
   'internal_error',
   'service_unavailable',

@@ -18,6 +18,7 @@ import {
   requireTools,
 } from '../checks/agent-tools.ts'
 import { inOrganization } from '../checks/in-organization.ts'
+import { agentValues } from '../checks/json-text.ts'
 import { refusals } from '../errors/responses.ts'
 import { agentChange, configurationOf, newAgent, wholeAgent } from '../wire/agents.ts'
 import { pageQuery, pagingFields, pathId } from '../wire/fields.ts'
@@ -122,7 +123,7 @@ export const adminAgentRoutes =
     http.post(
       '/organizations/:organization_id/agents',
       {
-        config: writes,
+        config: { ...writes, mostValues: agentValues },
         schema: {
           tags,
           summary: 'Create an agent',
@@ -175,7 +176,7 @@ export const adminAgentRoutes =
     http.patch(
       '/organizations/:organization_id/agents/:agent_id',
       {
-        config: writes,
+        config: { ...writes, mostValues: agentValues },
         schema: {
           tags,
           summary: 'Change an agent’s configuration; running turns keep the one they began with',

@@ -7,6 +7,7 @@ import type { BeginTurn } from '../../turns/begin-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { repetitionOf } from '../checks/attempt.ts'
 import { requireFor } from '../checks/authenticate.ts'
+import { conversationValues } from '../checks/json-text.ts'
 import { refusals } from '../errors/responses.ts'
 import { agentTurnRefusals } from '../errors/turn-refusals.ts'
 import { type AgentStream, agentFormat } from '../streams/agent-format.ts'
@@ -80,6 +81,7 @@ export const agentCompletionRoutes =
           scopes: ['agents:invoke'],
           streams: 'asked',
           largeBody: true,
+          mostValues: conversationValues,
         },
         preValidation: async (request) => requireFor(request, delegates(request.body)),
         schema: {

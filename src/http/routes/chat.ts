@@ -3,6 +3,7 @@ import { orchestratorModel } from '../../../queries/list-models.ts'
 import type { JsonSchemas } from '../../ports/json-schemas.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import { repetitionOf } from '../checks/attempt.ts'
+import { conversationValues } from '../checks/json-text.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
 import { turnRefusals } from '../errors/turn-refusals.ts'
@@ -27,6 +28,7 @@ export const chatRoutes =
           scopes: ['orchestrator:invoke'],
           streams: 'asked',
           largeBody: true,
+          mostValues: conversationValues,
         },
         preValidation: requireTurnScopes,
         schema: {

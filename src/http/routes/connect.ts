@@ -5,7 +5,7 @@ import type { ConnectCredentialsCommand } from '../../../commands/connect-creden
 import type { RequireProvisionedUser } from '../../../commands/require-provisioned-user.ts'
 import type { ConnectLinkView } from '../../../projections/connect-links.ts'
 import type { FindConnectLink } from '../../../queries/find-connect-link.ts'
-import type { GetConnectForm } from '../../../queries/get-connect-form.ts'
+import type { ConnectFormItem, GetConnectForm } from '../../../queries/get-connect-form.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
 import { isCredentialValue } from '../../domain/credential/credential.ts'
 import { type Call, rootCall } from '../../ports/call.ts'
@@ -15,6 +15,7 @@ import { type Secrets, sameSecret } from '../../security/secrets.ts'
 import { refusalTable } from '../errors/refusal-table.ts'
 import { refusalOf } from '../errors/reply.ts'
 import { connectPage, type Page, refusedFormPage, unknownLinkPage } from '../pages/connect-page.ts'
+import { parseQuery } from '../server/query-string.ts'
 
 type Uses = {
   connectCredentials: ConnectCredentialsCommand
@@ -70,7 +71,7 @@ export const connectRoutes =
     http.addContentTypeParser(
       'application/x-www-form-urlencoded',
       { parseAs: 'string', bodyLimit: formLimit },
-      (_request, body, done) => done(null, Object.fromEntries(new URLSearchParams(String(body)))),
+      (_request, body, done) => done(null, parseQuery(String(body))),
     )
     http.setErrorHandler((error, request, reply) => {
       const code = refusalOf(error, 'management')?.code ?? 'internal_error'
@@ -80,6 +81,8 @@ export const connectRoutes =
       return send(reply, status, refusedFormPage())
     })
 
+    const opened = new WeakMap<FastifyRequest, Awaited<ReturnType<typeof linkOf>>>()
+
     /** A valid link whose user still belongs to the organization. */
     const linkOf = async (request: FastifyRequest, token: string) => {
       const link = await findConnectLink(token)
@@ -87,6 +90,10 @@ export const connectRoutes =
       await requireProvisionedUser(link.user_id, call)
       return { link, call }
     }
+
+    /** Holds for a page that showed these hosts: what the user agreed to is what is stored. */
+    const csrfOf = (token: string, items: readonly ConnectFormItem[]): string =>
+      signForm(JSON.stringify([token, items.map(({ name, hosts }) => [name, hosts])]))
 
     const itemsOf = ({ organization_id, user_id, agent_id }: ConnectLinkView) =>
       getConnectForm(organization_id, user_id, agent_id)
@@ -98,12 +105,13 @@ export const connectRoutes =
       refused?: readonly string[],
     ) => {
       const { name, color } = await getOrganization(link.organization_id)
+      const items = await itemsOf(link)
       const shown = connectPage({
         organization: name,
         color,
         returnUrl: link.return_url,
-        items: await itemsOf(link),
-        csrf: signForm(token),
+        items,
+        csrf: csrfOf(token, items),
         refused,
       })
       return send(reply, refused ? 400 : 200, shown)
@@ -117,15 +125,22 @@ export const connectRoutes =
 
     http.post(
       '/connect/:token',
-      { schema: { params, body: form, hide: true } },
+      {
+        schema: { params, body: form, hide: true },
+        // Whoever has no link sends a form that nobody reads.
+        preParsing: async (request) => {
+          opened.set(request, await linkOf(request, request.params.token))
+        },
+      },
       async (request, reply) => {
         const { token } = request.params
-        const { link, call } = await linkOf(request, token)
+        const { link, call } = opened.get(request) ?? (await linkOf(request, token))
         const { csrf = '', ...given } = request.body
-        if (!sameSecret(csrf, signForm(token))) return send(reply, 403, refusedFormPage())
-        const values = (await itemsOf(link)).flatMap(({ name }) => {
+        const items = await itemsOf(link)
+        if (!sameSecret(csrf, csrfOf(token, items))) return send(reply, 403, refusedFormPage())
+        const values = items.flatMap(({ name, hosts }) => {
           const value = Object.hasOwn(given, name) ? given[name]?.trim() : undefined
-          return value ? [{ name, value }] : []
+          return value ? [{ name, value, hosts }] : []
         })
         const { user_id: userId, link_id: linkId } = link
         const usable = values.filter(({ value }) => isCredentialValue(value))

@@ -1,5 +1,5 @@
 import type { DeleteCredentialCommand } from '../../../commands/delete-credential.ts'
-import type { StoreCredentialCommand } from '../../../commands/store-credential.ts'
+import type { StoreCredential, StoreCredentialCommand } from '../../../commands/store-credential.ts'
 import type { GetCredential } from '../../../queries/get-credential.ts'
 import type { ListCredentials } from '../../../queries/list-credentials.ts'
 import type { Call } from '../../ports/call.ts'
@@ -19,7 +19,7 @@ export const credentialAnswers = (uses: CredentialUses) => {
     uses
   return {
     list: (userId: string, { organizationId }: Call) => listCredentials(organizationId, userId),
-    async store(credential: { userId: string; name: string; value: string }, call: Call) {
+    async store(credential: StoreCredential, call: Call) {
       const { created, position } = await storeCredential(credential, call)
       await waitForPosition(position)
       const { userId, name } = credential

@@ -101,11 +101,9 @@ export const managementConnectRoutes =
         const { params, body, call } = request
         const userId = params.user_id
         const asked = { userId, agentId: body.agent_id, returnUrl: body.return_url }
-        const { linkId, token, expiresAt, position, ...found } = await createConnectLink(
-          asked,
-          call,
-        )
+        const { linkId, token, expiresAt, position } = await createConnectLink(asked, call)
         await waitForPosition(position)
+        const found = await listConnectItems(call.organizationId, userId, body.agent_id)
         return reply.code(201).send({
           link_id: linkId,
           url: `${baseOf(request)}/connect/${token}`,

@@ -53,7 +53,7 @@ export const managementCredentialRoutes =
       },
       async ({ params: { user_id, name }, body, call }) => {
         await requireProvisionedUser(user_id, call)
-        return store({ userId: user_id, name, value: body.value }, call)
+        return store({ userId: user_id, name, ...body }, call)
       },
     )
 

@@ -1,9 +1,11 @@
 import type { McpHttpHandler } from '@modelcontextprotocol/server'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import type { FindAgents } from '../../../queries/find-agents.ts'
-import type { Refusal } from '../../domain/refusal.ts'
+import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { requireScopes } from '../../security/scopes.ts'
 import { signalOf } from '../../support/ending.ts'
+import { jsonFault } from '../../support/json-bounds.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import { toolsPage } from '../mcp/agent-tools.ts'
 import { callAgent } from '../mcp/call-agent.ts'
@@ -36,6 +38,18 @@ const fault = (id: unknown, code: number, message: string) => ({
 
 const isObject = (body: unknown): body is Readonly<Record<string, unknown>> =>
   typeof body === 'object' && body !== null
+
+/** Of a message, and of what it is besides the arguments of a call. */
+const mostValues = 10_000
+const besideArguments = { nodes: 2_000, depth: 32 }
+
+/** The protocol's package reports every error of a message: one is counted first. @throws too_complex */
+const requireBounds = (body: Readonly<Record<string, unknown>>): void => {
+  const { params } = body
+  const beside = isObject(params) ? { ...body, params: { ...params, arguments: null } } : body
+  const message = jsonFault(beside, besideArguments)
+  if (message) throw refusal('too_complex', { message: `The message has ${message}` })
+}
 
 /**
  * POST /api/external/mcp: the organization's agents as tools of an MCP server, over Streamable
@@ -80,7 +94,7 @@ export const mcpRoutes =
       '/mcp',
       {
         // The protocol's package refuses what it cannot answer with.
-        config: { group: 'agents', scopes: ['agents:invoke'], answers: 'any' },
+        config: { group: 'agents', scopes: ['agents:invoke'], answers: 'any', mostValues },
         bodyLimit,
         onRequest: requireOrigin(uses.origins),
         schema: { hide: true },
@@ -89,10 +103,12 @@ export const mcpRoutes =
         const { body } = request
         if (Array.isArray(body))
           return reply.code(400).send(fault(null, -32600, 'Batches are not supported'))
+        if (isObject(body)) requireBounds(body)
         const { method, id } = isObject(body) ? body : {}
         // A stream without an end, for changes that are not told.
         if (method === 'subscriptions/listen')
           return reply.code(404).send(fault(id, -32601, 'Method not found'))
+        if (method === 'tools/list') requireScopes(request.access, ['agents:list'])
         cancellations.see(request)
         loading ??= load()
         const handler = await loading

@@ -48,7 +48,7 @@ export const meCredentialRoutes =
       },
       (request) => {
         const { name } = request.params
-        return store({ userId: userOf(request), name, value: request.body.value }, request.call)
+        return store({ userId: userOf(request), name, ...request.body }, request.call)
       },
     )
 

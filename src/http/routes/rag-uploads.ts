@@ -60,12 +60,12 @@ export const ragUploadRoutes =
     const group = 'rag'
     const reads = { group, scopes: ['rag:read'] } as const
     const tags = ['knowledge']
-    await multipartFiles(http, uses.spool)
+    const keep = await multipartFiles(http, uses.spool)
 
     http.post(
       '/rag/upload',
       {
-        config: { group, scopes: ['rag:upload'] },
+        config: { group, scopes: ['rag:upload'], largeBody: true },
         bodyLimit,
         schema: {
           tags,
@@ -86,13 +86,15 @@ export const ragUploadRoutes =
           },
         },
       },
-      async ({ access, body, call, spooled }) => {
+      async (request) => {
+        const { access, body, call, spooled } = request
         const { datastore_id } = body
         const sent = body.files.map(({ content_type, ...file }) => ({
           ...file,
           contentType: content_type,
         }))
-        const files = spooled ?? decodedFiles(sent)
+        const files = spooled ?? (await decodedFiles(sent, (bytes) => keep(request, bytes)))
+        request.forgetBody()
         await uses.storage.require(access, sizeOf(files))
         const taken = await uploadAndIndex({ datastoreId: datastore_id, files }, call)
         const { length } = taken.uploads

@@ -2,11 +2,13 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ListInputItems } from '../../../queries/list-input-items.ts'
 import { refusal } from '../../domain/refusal.ts'
+import type { ReadMeter } from '../../reactors/meter-reads.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import type { CancelTurn } from '../../turns/cancel-turn.ts'
 import type { EraseTurn } from '../../turns/erase-turn.ts'
 import type { FindTurn, FoundTurn } from '../../turns/find-turn.ts'
 import { refusals } from '../errors/responses.ts'
+import { routeOf } from '../server/route-rules.ts'
 import { mayHaveSeen, responseFrames } from '../streams/response-frames.ts'
 import { endingOf, sendStream } from '../streams/sse.ts'
 import { boolean, integer, pathId } from '../wire/fields.ts'
@@ -21,6 +23,7 @@ type Uses = {
   eraseTurn: EraseTurn
   listInputItems: ListInputItems
   delegate: Delegate
+  messagesRead: ReadMeter['messagesRead']
   linksOf: FileLinks
 }
 
@@ -72,6 +75,7 @@ export const responseReadRoutes =
     eraseTurn,
     listInputItems,
     delegate,
+    messagesRead,
     linksOf,
   }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
@@ -95,10 +99,11 @@ export const responseReadRoutes =
       },
       async (request, reply) => {
         const { on_behalf_of, stream, starting_after: after } = request.query
-        const { viewer } = await delegate(request, on_behalf_of)
+        const { call, viewer } = await delegate(request, on_behalf_of)
         const { organizationId } = request.access
         const runId = runOfResponse(request.params.response_id)
         const found = await findTurn.find({ organizationId, viewer, runId })
+        messagesRead(call, { route: routeOf(request), runId })
         if (!stream) return shown(found)
         const { turn, isPast } = found
         if (!turn) throw refusal('stream_not_found')
@@ -170,11 +175,12 @@ export const responseReadRoutes =
       },
       async (request) => {
         const { on_behalf_of, limit, order, after } = request.query
-        const { viewer } = await delegate(request, on_behalf_of)
+        const { call, viewer } = await delegate(request, on_behalf_of)
         const { organizationId } = request.access
         const runId = runOfResponse(request.params.response_id)
         const { runId: run } = await findTurn.find({ organizationId, viewer, runId })
         const all = (await listInputItems(run, linksOf(request))).map(inputItemOf)
+        messagesRead(call, { route: routeOf(request), runId })
         if (order === 'desc') all.reverse()
         const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1
         if (after !== undefined && from === 0)

@@ -8,6 +8,7 @@ import type { GoOn } from '../../turns/go-on.ts'
 import type { RequireSubscription } from '../../turns/require-subscription.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import { repetitionOf } from '../checks/attempt.ts'
+import { conversationValues } from '../checks/json-text.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
 import { turnRefusals } from '../errors/turn-refusals.ts'
@@ -55,6 +56,7 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
           scopes: ['orchestrator:invoke'],
           streams: 'asked',
           largeBody: true,
+          mostValues: conversationValues,
         },
         preValidation: requireTurnScopes,
         schema: {

@@ -10,6 +10,7 @@ import type { ForkSessions } from '../../turns/fork-sessions.ts'
 import type { RequireSubscription } from '../../turns/require-subscription.ts'
 import type { StorageQuotas } from '../../turns/storage-quotas.ts'
 import { repetitionOf } from '../checks/attempt.ts'
+import { conversationValues } from '../checks/json-text.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
 import { turnRefusals } from '../errors/turn-refusals.ts'
@@ -128,7 +129,7 @@ export const sessionForkRoutes =
     http.post(
       '/sessions/:session_id/messages/:event_id/regenerate',
       {
-        config: { group: 'chat', scopes, streams: 'asked' },
+        config: { group: 'chat', scopes, streams: 'asked', mostValues: conversationValues },
         preValidation: requireTurnScopes,
         schema: {
           tags,

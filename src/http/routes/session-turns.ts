@@ -4,11 +4,13 @@ import type { FindAgents } from '../../../queries/find-agents.ts'
 import type { FindSession } from '../../../queries/find-session.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { ReadMeter } from '../../reactors/meter-reads.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import type { PastTurn } from '../../turns/past-turn.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import type { Turns } from '../../turns/turns.ts'
 import { refusals } from '../errors/responses.ts'
+import { routeOf } from '../server/route-rules.ts'
 import { agentFormat } from '../streams/agent-format.ts'
 import { shownAgents } from '../streams/answer-turn.ts'
 import { type ChatStream, chatFormat } from '../streams/chat-format.ts'
@@ -25,6 +27,7 @@ type Uses = {
   /** The model of agents that name none. */
   defaultModel: string
   delegate: Delegate
+  messagesRead: ReadMeter['messagesRead']
   clock: Clock
 }
 
@@ -43,6 +46,7 @@ export const sessionTurnRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { turns, pastTurn, findSession, findAgents, defaultModel, delegate, clock } = uses
+    const { messagesRead } = uses
     const findFollowed = findFollowedTurn({ turns, pastTurn, clock })
     const tags = ['sessions']
 
@@ -85,13 +89,14 @@ export const sessionTurnRoutes =
         const { on_behalf_of, agent_events, include_usage, model } = request.query
         const { organizationId } = request.access
         const sessionId = request.params.session_id
-        const { viewer } = await delegate(request, on_behalf_of)
+        const { call, viewer } = await delegate(request, on_behalf_of)
         const { run, last_update_time } = await findSession({ organizationId, viewer, sessionId })
         const followed = await findFollowed(
           { organizationId, sessionId, run, last_update_time },
           request.headers['last-event-id'],
         )
         if (!followed) throw refusal('stream_not_found')
+        messagesRead(call, { route: routeOf(request), sessionId })
         const options = {
           model,
           ...shownAgents(request, agent_events),

@@ -7,8 +7,10 @@ import type { GetSession } from '../../../queries/get-session.ts'
 import type { GetSessionStatus } from '../../../queries/get-session-status.ts'
 import type { ListMessages } from '../../../queries/list-messages.ts'
 import type { ListSessions } from '../../../queries/list-sessions.ts'
+import type { ReadMeter } from '../../reactors/meter-reads.ts'
 import type { Delegate } from '../../security/delegate.ts'
 import { refusals } from '../errors/responses.ts'
+import { routeOf } from '../server/route-rules.ts'
 import { toolCall } from '../wire/client-tools.ts'
 import { boolean, integer, page, pathId, pathSessionId } from '../wire/fields.ts'
 import type { FileLinks } from '../wire/file-links.ts'
@@ -20,6 +22,7 @@ type Uses = {
   getSession: GetSession
   getSessionStatus: GetSessionStatus
   delegate: Delegate
+  messagesRead: ReadMeter['messagesRead']
   linksOf: FileLinks
 }
 
@@ -121,7 +124,7 @@ export const sessionRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { listSessions, listMessages, getMessage, getSession, getSessionStatus } = uses
-    const { delegate, linksOf } = uses
+    const { delegate, messagesRead, linksOf } = uses
     const config = { scopes: ['sessions:read'] }
     const tags = ['sessions']
     const delegated = ['user_not_found', 'delegation_not_allowed'] as const
@@ -182,12 +185,14 @@ export const sessionRoutes =
       },
       async (request) => {
         const { page, page_size, on_behalf_of } = request.query
-        const { viewer } = await delegate(request, on_behalf_of)
+        const { call, viewer } = await delegate(request, on_behalf_of)
         const { organizationId } = request.access
         const sessionId = request.params.session_id
         const paged = { page, pageSize: page_size }
         const links = linksOf(request)
-        return listMessages({ organizationId, viewer, sessionId }, paged, links)
+        const found = await listMessages({ organizationId, viewer, sessionId }, paged, links)
+        messagesRead(call, { route: routeOf(request), sessionId })
+        return found
       },
     )
 
@@ -208,9 +213,12 @@ export const sessionRoutes =
       },
       async (request) => {
         const { session_id: sessionId, event_id } = request.params
-        const { viewer } = await delegate(request, request.query.on_behalf_of)
+        const { call, viewer } = await delegate(request, request.query.on_behalf_of)
         const { organizationId } = request.access
-        return getMessage({ organizationId, viewer, sessionId }, event_id, linksOf(request))
+        const asked = { organizationId, viewer, sessionId }
+        const found = await getMessage(asked, event_id, linksOf(request))
+        messagesRead(call, { route: routeOf(request), sessionId })
+        return found
       },
     )
 

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Call } from '../../ports/call.ts'
 import type { Access } from '../../security/access.ts'
 
@@ -22,6 +23,8 @@ export type RouteRules = {
    * The media type of an answer that is neither JSON nor a stream; `any`: whatever is accepted.
    */
   answers?: 'text/plain' | 'application/x-ndjson' | 'application/octet-stream' | 'any'
+  /** The most values of JSON that a body has; default 2,000. */
+  mostValues?: number
   /** A body of more than 1 MB waits until there is room for it; the route forgets it early. */
   largeBody?: true
   /** An answer without an end: it counts as a request, but not as a concurrent one. */
@@ -44,3 +47,6 @@ declare module 'fastify' {
     needed: readonly string[]
   }
 }
+
+/** The path of the route that a request is for, without what is in it. */
+export const routeOf = ({ routeOptions }: FastifyRequest): string => routeOptions.url ?? 'unknown'

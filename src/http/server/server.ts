@@ -27,6 +27,7 @@ import { jsonLine } from '../wire/json-line.ts'
 import { decodable } from './decodable-url.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './open-api.ts'
+import { hasManyParameters, mostParameters, parseQuery } from './query-string.ts'
 import { traceRequests } from './trace-requests.ts'
 
 /** Request payload limit (docs/contract/limits.md#sizes), in bytes. */
@@ -67,6 +68,9 @@ type Options = {
 const named = (plugin: FastifyPluginAsync, name: string): FastifyPluginAsync =>
   Object.assign(plugin, { [Symbol.for('fastify.display-name')]: name })
 
+const tooManyParameters = () =>
+  refusal('too_complex', { message: `A query has at most ${mostParameters} parameters` })
+
 /** A request without a Host header is refused below, with a body, and not by node. */
 const lenient = { requireHostHeader: false }
 
@@ -96,7 +100,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     genReqId: requestId(clock),
     rewriteUrl: decodable,
     clientErrorHandler: refuseConnection(clock.id),
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength, querystringParser: parseQuery },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
   })
@@ -135,6 +139,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     reply.header('cache-control', 'no-store')
     const hostless = request.raw.httpVersion === '1.1' && !('host' in request.headers)
     if (closing) done(refusal('service_unavailable'))
+    else if (hasManyParameters(request.raw.url ?? '')) done(tooManyParameters())
     else done(hostless ? refusal('malformed_request') : undefined)
   })
   await allowOrigins(http, config.CORS_ORIGINS)

@@ -4,11 +4,7 @@ import type { RefusalCode } from '../../domain/refusal-words.ts'
 import type { WatchRun } from '../../turns/watch-run.ts'
 import { counter, countsBy, histogram, type Observed, plus } from './counted.ts'
 
-/**
- * Names of models come from agents' configurations, and so from tenants: more than these, with the
- * two below, count as `other`.
- */
-const mostModels = 102
+/** Models that tenants name and nobody has configured. */
 const other = 'other'
 /** Where none was asked. */
 const noModel = 'none'
@@ -26,7 +22,13 @@ const outcomes = {
 } as const
 
 /** How runs end that cost something. */
-const charged: ReadonlySet<string> = new Set(['done', 'cancelled', 'limited'])
+const charged: ReadonlySet<string> = new Set([
+  'done',
+  'cancelled',
+  'limited',
+  'failed',
+  'timed_out',
+])
 
 /** What is counted by model. */
 const modelCounts = (name: string, { calls, firstTokens }: Histograms) => {
@@ -54,9 +56,10 @@ type Histograms = Readonly<Record<'calls' | 'firstTokens', ReturnType<typeof his
 
 /**
  * What the process does for its clients: runs, models, tools, refusals, queues. Counted in plain
- * numbers, which become metrics when somebody asks for them.
+ * numbers, which become metrics when somebody asks for them. Only the models in `configured` are
+ * labels: names in agents' configurations are chosen by tenants.
  */
-export const workMetrics = () => {
+export const workMetrics = (configured: ReadonlySet<string>) => {
   const registry = new Registry()
   const registers = [registry]
 
@@ -81,7 +84,7 @@ export const workMetrics = () => {
   const countsOf = (name: string): ModelCounts => {
     const known = models.get(name)
     if (known) return known
-    if (models.size >= mostModels) return countsOf(other)
+    if (!configured.has(name)) return countsOf(other)
     const made = modelCounts(name, histograms)
     models.set(name, made)
     return made

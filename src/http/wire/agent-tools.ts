@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { approvableTools, builtInTools } from '../../domain/agent/events.ts'
+import { entries } from '../../support/bounded-schema.ts'
 import { freeJson } from './fields.ts'
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'A name has 1 to 64 of A-Z a-z 0-9 _ -')
 const url = z.string().trim().min(1).max(2_000)
-export const headers = freeJson(z.record(z.string(), z.string().max(4_000)))
+export const headers = freeJson(entries(z.string(), z.string().max(4_000)))
   .describe('A value may hold {{credential:NAME}}: the calling user’s own')
   .default({})
 
@@ -91,7 +92,7 @@ export const mcpServer = z.strictObject({
   url,
   headers,
   ...careFields,
-  tools: freeJson(z.record(z.string().min(1).max(200), z.strictObject(careFields)))
+  tools: freeJson(entries(z.string().min(1).max(200), z.strictObject(careFields)))
     .describe('By the tool’s name as the server lists it; wins over the server’s own')
     .optional(),
   status: z.unknown().describe('As it was read; nothing is done with it').optional(),

@@ -9,6 +9,7 @@ import {
 } from '../../domain/agent/events.ts'
 import type { Change } from '../../domain/changes.ts'
 import { credentialName } from '../../domain/credential/credential.ts'
+import { list } from '../../support/bounded-schema.ts'
 import { headers, mcpServer, shortened, tool } from './agent-tools.ts'
 import { credits, id, name, orAbsent } from './fields.ts'
 
@@ -52,18 +53,17 @@ const settings = {
     .describe('provider/model; null: the platform’s default'),
   instruction: z.string().max(64_000),
   is_active: z.boolean(),
-  tools: z.array(tool).max(64),
-  mcp_servers: z.array(mcpServer).max(20),
-  credentials: z
-    .array(credentialWords)
+  tools: list(tool).max(64),
+  mcp_servers: list(mcpServer).max(20),
+  credentials: list(credentialWords)
     .max(mostCredentials)
     .refine(
       (all) => new Set(all.map(({ name }) => name)).size === all.length,
       'A credential is described once',
     )
     .describe('What the connect page says of the credentials that headers name'),
-  sub_agents: z.array(z.string().min(1).max(64)).max(100).describe('Agent ids, in order'),
-  datastore_ids: z.array(id).max(100),
+  sub_agents: list(z.string().min(1).max(64)).max(100).describe('Agent ids, in order'),
+  datastore_ids: list(id).max(100),
   temperature: z.number().min(0).max(2).nullable(),
   max_tokens: z.int().min(1).max(1_000_000).nullable(),
   output_key: z

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import type { ChatMessage } from '../../ports/model.ts'
+import { list, within } from '../../support/bounded-schema.ts'
 import type { SaidBefore, SentPart } from '../../turns/sent-parts.ts'
 import type { ToolAnswer } from '../../turns/turn.ts'
 import { responseFormat } from './answer-format.ts'
 import { clientToolFields, toolCall } from './client-tools.ts'
-import { haveFewFiles, tooManyFiles, userContent } from './content-parts.ts'
+import { haveFewFiles, partBounds, tooManyFiles, userContent } from './content-parts.ts'
 import { modelName, orAbsent, sessionId } from './fields.ts'
 import { modelSettingFields, never, notOffered, unsupportedFields } from './model-settings.ts'
 
@@ -17,11 +18,14 @@ const refusalPart = z
   .transform((part) => ({ text: part.refusal }))
 
 const contentOf = (part: z.ZodType<{ text: string }>) =>
-  z
-    .union([z.string(), z.array(part)], 'A string, or an array of {type: "text", text} is expected')
-    .transform((parts) =>
-      typeof parts === 'string' ? parts : parts.map(({ text }) => text).join('\n'),
-    )
+  within(
+    partBounds,
+    z
+      .union([z.string(), list(part)], 'A string, or an array of {type: "text", text} is expected')
+      .transform((parts) =>
+        typeof parts === 'string' ? parts : parts.map(({ text }) => text).join('\n'),
+      ),
+  )
 
 const content = contentOf(text)
 
@@ -36,7 +40,7 @@ const message = z.discriminatedUnion(
       role: z.literal('assistant'),
       content: contentOf(z.union([text, refusalPart])).nullish(),
       refusal: orAbsent(z.string()),
-      tool_calls: orAbsent(z.array(toolCall)),
+      tool_calls: orAbsent(list(toolCall)),
       function_call: notOffered(z.unknown(), never, 'Send tool_calls instead'),
       audio: notOffered(z.unknown(), never, 'No sounds were answered here'),
     }),
@@ -45,12 +49,10 @@ const message = z.discriminatedUnion(
 )
 
 /** The messages of a request. */
-export const chatMessages = z
-  .array(message)
-  .refine(
-    (all) => haveFewFiles(all.map((one) => (one.role === 'user' ? one.content.parts : []))),
-    tooManyFiles,
-  )
+export const chatMessages = list(message).refine(
+  (all) => haveFewFiles(all.map((one) => (one.role === 'user' ? one.content.parts : []))),
+  tooManyFiles,
+)
 
 /** Body of POST /v1/chat/completions. Unknown parameters are tolerated (docs/contract/chat.md#request). */
 export const chatBody = z.object({

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { ClientTools } from '../../agents/turn.ts'
 import { refusal } from '../../domain/refusal.ts'
-import { type JsonBounds, jsonFault } from '../../support/json-bounds.ts'
+import { list, within } from '../../support/bounded-schema.ts'
+import type { JsonBounds } from '../../support/json-bounds.ts'
 import { freeJson, orAbsent } from './fields.ts'
 
 /** What a client offers in one request (docs/contract/chat.md#client-tools). */
@@ -24,13 +25,7 @@ export const functionFields = {
 
 /** The tools of one request, within the bounds of all together. */
 export const toolsOf = <Tool extends z.ZodType>(tool: Tool) =>
-  z
-    .array(tool)
-    .max(most, `At most ${most} tools are offered`)
-    .superRefine((all, { addIssue }) => {
-      const message = jsonFault(all, inAll)
-      if (message) addIssue({ code: 'custom', message, params: { code: 'too_complex' } })
-    })
+  within(inAll, list(tool).max(most, `At most ${most} tools are offered`))
 
 const tool = z.object({
   type: z.literal('function', 'Only tools of type function can be offered'),

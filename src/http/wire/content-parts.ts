@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { baseName } from '../../domain/file/types.ts'
+import { list, within } from '../../support/bounded-schema.ts'
 import { givenOnce, type SentPart } from '../../turns/sent-parts.ts'
 import { orAbsent } from './fields.ts'
 
@@ -95,14 +96,13 @@ const file = z
     return z.NEVER
   })
 
-const parts = z
-  .array(
-    z.discriminatedUnion(
-      'type',
-      [text, image, audio, file],
-      'type is one of text, image_url, input_audio, file',
-    ),
-  )
+const parts = list(
+  z.discriminatedUnion(
+    'type',
+    [text, image, audio, file],
+    'type is one of text, image_url, input_audio, file',
+  ),
+)
   .superRefine((all, { addIssue }) => {
     if (all.filter((one) => 'part' in one).length > mostInMessage)
       addIssue({ code: 'custom', message: `A message has at most ${mostInMessage} files` })
@@ -119,17 +119,20 @@ const parts = z
     return said
   })
 
+/** Of the parts of one message (docs/contract/limits.md#sizes). */
+export const partBounds = { nodes: 2_000, depth: 8 }
+
 /** A user's text, or texts and files as OpenAI's clients send them. */
-export const userContent = z.union(
-  [z.string().transform((text): UserContent => ({ text, parts: [] })), parts],
-  {
+export const userContent = within(
+  partBounds,
+  z.union([z.string().transform((text): UserContent => ({ text, parts: [] })), parts], {
     error: ({ input, errors = [] }) => {
       const told = Array.isArray(input) ? errors[1]?.[0] : undefined
       return told
         ? `${told.path.join('.')}: ${told.message}`
         : 'A string, or an array of parts is expected'
     },
-  },
+  }),
 )
 
 export const tooManyFiles = `A request has at most ${mostInRequest} files`

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { credentialView } from '../../../projections/credentials.ts'
+import { mostHosts } from '../../domain/agent/credential-hosts.ts'
 import { credentialName } from '../../domain/credential/credential.ts'
 
 /** The name of a credential that is stored. */
@@ -9,7 +10,23 @@ export const named = z.object({
     .regex(credentialName, 'A name is capitals, digits and _, begins with a letter, at most 64'),
 })
 
-export const credentialBody = z.object({ value: z.string().min(1).max(8_192) })
+/** A host as addresses have it: in lower case and punycode, without the port that https has anyway. */
+const host = z
+  .string()
+  .max(255)
+  .refine((text) => /^[^/?#\\@{}\s]+$/.test(text) && URL.canParse(`https://${text}/`), {
+    message: 'A host is expected, such as api.example.com or api.example.com:8443',
+  })
+  .transform((text) => new URL(`https://${text}/`).host)
+
+export const credentialBody = z.object({
+  value: z.string().min(1).max(8_192),
+  hosts: z
+    .array(host)
+    .max(mostHosts)
+    .optional()
+    .describe('Hosts that may be sent the value; by default those of the tools that name it now'),
+})
 
 const credential = credentialView.pick({ name: true, created_at: true, updated_at: true })
 

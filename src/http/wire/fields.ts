@@ -4,8 +4,8 @@ import { planIds } from '../../domain/plan.ts'
 import { refusal } from '../../domain/refusal.ts'
 
 import { START } from '../../ports/event-store.ts'
-
-import { jsonFault } from '../../support/json-bounds.ts'
+import { within } from '../../support/bounded-schema.ts'
+import { freeJson as freeBounds } from '../../support/json-bounds.ts'
 
 export const id = z.uuid()
 export const name = z.string().trim().min(1).max(200)
@@ -75,11 +75,7 @@ export const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined)
 
 /** JSON whose form the client chooses: refused as `too_complex` beyond docs/contract/limits.md#sizes. */
-export const freeJson = <Schema extends z.ZodType>(schema: Schema) =>
-  schema.superRefine((value, { addIssue }) => {
-    const message = jsonFault(value)
-    if (message) addIssue({ code: 'custom', message, params: { code: 'too_complex' } })
-  })
+export const freeJson = <Schema extends z.ZodType>(schema: Schema) => within(freeBounds, schema)
 
 const decimal = /^-?\d{1,16}$/
 

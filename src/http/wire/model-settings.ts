@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ModelSettings } from '../../ports/model.ts'
+import { list } from '../../support/bounded-schema.ts'
 import { orAbsent } from './fields.ts'
 
 const penalty = orAbsent(z.number().min(-2).max(2))
@@ -8,7 +9,7 @@ const tokens = orAbsent(z.int().min(1))
 const mostStops = 4
 const stopText = z.string().min(1).max(1_000)
 const stop = z.union(
-  [stopText, z.array(stopText).max(mostStops)],
+  [stopText, list(stopText).max(mostStops)],
   `A text of 1 to 1,000 characters is expected, or up to ${mostStops} of them`,
 )
 
@@ -81,7 +82,7 @@ export const unsupportedFields = {
     'Probabilities cannot be changed',
   ),
   modalities: notOffered(
-    z.array(z.string()),
+    list(z.string()),
     (kinds) => kinds.every((kind) => kind === 'text'),
     'Only text is answered',
   ),

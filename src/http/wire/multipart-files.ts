@@ -5,8 +5,10 @@ import { baseName, type FileType } from '../../domain/file/types.ts'
 import { Refusal, refusal } from '../../domain/refusal.ts'
 import { StoreUnavailable } from '../../ports/event-store.ts'
 import type { Spool, Spooled } from '../../security/spool.ts'
+import { deferred } from '../../support/deferred.ts'
 import {
   largestFile,
+  largestUpload,
   requireFileSize,
   requireFileType,
   requireUploadSize,
@@ -31,7 +33,14 @@ const tooMany = {
   kind: 'too_big',
 }
 
+/** Bytes of a form: its files, its fields, and the heads of its parts. */
+const mostBytes = largestUpload + 65_536
+
+const tooMuch = () =>
+  refusal('payload_too_large', { message: 'The form has too many parts, or too large ones' })
+
 const limits = {
+  parts: 20,
   fileSize: largestFile + 1,
   files: mostFiles,
   fields: 10,
@@ -45,8 +54,9 @@ type Form = { fields: Record<string, unknown>; files: (ArrivedFile & { sentAs: s
 /**
  * Reads `multipart/form-data` with a field `datastore_id` and files into the same body as JSON.
  * Files are encrypted to disk as they arrive, and removed once the request is answered. A file of a
- * wrong type, or one that the disk does not take, is refused only after all are read: a client that still sends does not read the
- * answer.
+ * wrong type, or one that the disk does not take, is refused only after all are read: a client that
+ * still sends does not read the answer. After any other refusal the rest is not parsed. Answers a
+ * function that keeps other bytes of a request in the same way.
  */
 export const multipartFiles = async (http: FastifyInstance, spool: Spool) => {
   await http.register(multipart, { limits })
@@ -55,6 +65,24 @@ export const multipartFiles = async (http: FastifyInstance, spool: Spool) => {
   const kept = new WeakMap<FastifyRequest, Spooled[]>()
   const cleared = async (request: FastifyRequest): Promise<void> => {
     for (const { remove } of kept.get(request) ?? []) await remove()
+  }
+
+  const keep = async (request: FastifyRequest, bytes: AsyncIterable<Uint8Array>) => {
+    const file = await spool.keep(bytes)
+    kept.set(request, [...(kept.get(request) ?? []), file])
+    return file
+  }
+
+  /** Rejects once more bytes have come than a form has; nobody need wait for it. */
+  const excess = ({ raw }: FastifyRequest): Promise<never> => {
+    const { promise, reject } = deferred<never>()
+    promise.catch(() => undefined)
+    let bytes = 0
+    raw.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > mostBytes) reject(tooMuch())
+    })
+    return promise
   }
 
   const read = async (request: FastifyRequest): Promise<Form> => {
@@ -69,7 +97,11 @@ export const multipartFiles = async (http: FastifyInstance, spool: Spool) => {
       }
     }
     let total = 0
-    for await (const part of request.parts()) {
+    const parts = request.parts()
+    const tooLong = excess(request)
+    for (;;) {
+      const { done, value: part } = await Promise.race([parts.next(), tooLong])
+      if (done) break
       if (part.type === 'field') {
         form.fields[part.fieldname] = part.value
         continue
@@ -78,15 +110,14 @@ export const multipartFiles = async (http: FastifyInstance, spool: Spool) => {
       const filename = baseName(sentAs)
       const declared = part.mimetype === unsaid ? undefined : part.mimetype
       const fileType = typeOf(filename, declared)
-      const file = await spool
-        .keep(part.file.iterator({ destroyOnReturn: false }))
-        .catch((error) => {
+      const file = await keep(request, part.file.iterator({ destroyOnReturn: false })).catch(
+        (error) => {
           if (!(error instanceof StoreUnavailable)) throw error
           refused.push(error)
           part.file.resume()
-        })
+        },
+      )
       if (!file) continue
-      kept.set(request, [...(kept.get(request) ?? []), file])
       const { bytes, size, hash } = file
       requireFileSize(filename, size)
       total += size
@@ -102,7 +133,7 @@ export const multipartFiles = async (http: FastifyInstance, spool: Spool) => {
     const { code = '' } = error as { code?: string }
     if (code === 'FST_FILES_LIMIT') return refusal('invalid_input', { issues: [tooMany] })
     return /_(?:LIMIT|TOO_LARGE)$/.test(code)
-      ? refusal('payload_too_large', { message: 'The form has too many parts, or too large ones' })
+      ? tooMuch()
       : refusal('invalid_input', { message: 'The body is not a valid multipart form' })
   }
 
@@ -118,9 +149,12 @@ export const multipartFiles = async (http: FastifyInstance, spool: Spool) => {
         files: files.map(({ sentAs }) => ({ filename: sentAs, content: '' })),
       }
     } catch (error) {
+      request.raw.unpipe()
+      request.raw.resume()
       await cleared(request)
       throw wordsFor(error)
     }
   })
   http.addHook('onResponse', cleared)
+  return keep
 }

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { list, within } from '../../support/bounded-schema.ts'
+import { partBounds } from './content-parts.ts'
 import { orAbsent } from './fields.ts'
 
 /** Kinds of items that OpenAI has and that are not offered here. */
@@ -102,12 +104,13 @@ const plainPart = z.discriminatedUnion(
 
 /** A text stands for one part; its schema says both. */
 const contentOf = <Part extends z.ZodType>(part: Part) =>
-  z
-    .preprocess(
+  within(
+    partBounds,
+    z.preprocess(
       (sent) => (typeof sent === 'string' ? [{ type: 'input_text', text: sent }] : sent),
-      z.array(part, expected('A string, or an array of {type: "input_text", text}')),
-    )
-    .meta({ type: ['string', 'array'] })
+      list(part, expected('A string, or an array of {type: "input_text", text}')),
+    ),
+  ).meta({ type: ['string', 'array'] })
 
 const message = z.discriminatedUnion(
   'role',
@@ -162,7 +165,7 @@ const item = z.preprocess(
 export const responseInput = z
   .preprocess(
     (sent) => (typeof sent === 'string' ? [{ role: 'user', content: sent }] : sent),
-    z.array(item, expected('A string, or an array of items')),
+    list(item, expected('A string, or an array of items')),
   )
   .meta({ type: ['string', 'array'] })
 

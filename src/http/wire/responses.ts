@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Refusal, refusal } from '../../domain/refusal.ts'
+import { entries, list, within } from '../../support/bounded-schema.ts'
 import { schemaFields } from './answer-format.ts'
 import { functionFields, functionName, toolsOf } from './client-tools.ts'
 import { modelName, orAbsent, sessionId } from './fields.ts'
@@ -24,7 +25,7 @@ const tool = z.object({
   }),
   ...functionFields,
   allowed_callers: notOffered(
-    z.array(z.string()),
+    list(z.string()),
     (callers) => callers.includes('direct'),
     'Only models call functions',
   ),
@@ -65,9 +66,13 @@ const included = z.string().superRefine((kind, { addIssue }) => {
 })
 
 const mostPairs = 16
-const metadata = z
-  .record(z.string().max(64), z.string().max(512))
-  .refine((pairs) => Object.keys(pairs).length <= mostPairs, `At most ${mostPairs} pairs are kept`)
+const metadata = within(
+  { nodes: 100 },
+  entries(z.string().max(64), z.string().max(512)).refine(
+    (pairs) => Object.keys(pairs).length <= mostPairs,
+    `At most ${mostPairs} pairs are kept`,
+  ),
+)
 
 const runId = /^resp_([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/
 
@@ -110,7 +115,7 @@ export const responsesBody = z.object({
     }),
   ),
   metadata: orAbsent(metadata),
-  include: orAbsent(z.array(included)),
+  include: orAbsent(list(included)),
   top_logprobs: unsupportedFields.top_logprobs,
   prompt: notOffered(z.unknown(), never, 'Prompts are not kept here'),
   max_tool_calls: notOffered(z.unknown(), never, 'Calls of tools are not counted'),

@@ -16,6 +16,9 @@ const envelope = z.object({ type: z.enum(types, `type is one of ${types.join(', 
 /** What relates an answer to a frame: the id that the client gave the frame, and the session. */
 export type About = { id?: string | number; session_id?: string }
 
+/** A message may have parts with 2,000 values. */
+const frameValues = 2_100
+
 const id = z.object({ id: z.union([z.string().max(128), z.int()]) })
 const session = z.object({ session_id: sessionId })
 
@@ -31,7 +34,7 @@ export const fieldsOf = <Schema extends z.ZodType>(
   frame: unknown,
 ): z.infer<Schema> => {
   const found = schema.safeParse(frame)
-  if (!found.success) throw new InvalidRequest('body', issuesOf(schema, frame, found.error))
+  if (!found.success) throw new InvalidRequest('body', issuesOf(schema, frame, found))
   return found.data
 }
 
@@ -45,7 +48,7 @@ const parsed = (text: string): unknown => {
 
 /** By the rules of a body. @throws too_complex, invalid_json, reserved_name */
 export const jsonOf = (text: string): unknown => {
-  const complex = complexity(text)
+  const complex = complexity(text, frameValues)
   if (complex) throw complex
   const value = parsed(text)
   const malformed = malformation(text, value)

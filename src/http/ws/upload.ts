@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as after } from 'node:timers/promises'
 import type { GetUpload } from '../../../queries/get-upload.ts'
 import { Refusal, refusal } from '../../domain/refusal.ts'
 import type { UploadAndIndex } from '../../reactors/upload-and-index.ts'
 import type { Delegate } from '../../security/delegate.ts'
+import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
 import type { StorageQuotas } from '../../turns/storage-quotas.ts'
-import { decodedFiles } from '../wire/base64-files.ts'
+import { decodedFiles, type KeepFile } from '../wire/base64-files.ts'
 import { filename } from '../wire/knowledge.ts'
 import type { Upload } from './answers.ts'
 
@@ -20,6 +22,26 @@ const lookMs = 200
 /** A client is sent its file's status for 10 minutes at most. */
 const mostLooks = 3_000
 
+/** A file stays in memory, as its frame is there. */
+const inMemory: KeepFile = async (bytes) => {
+  const pieces: Uint8Array[] = []
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const piece of bytes) {
+    pieces.push(piece)
+    hash.update(piece)
+    size += piece.length
+    await yieldToEventLoop()
+  }
+  return {
+    size,
+    hash: hash.digest('hex'),
+    async *bytes() {
+      yield* pieces
+    },
+  }
+}
+
 /** Uploads a file that was sent over a socket, by the rules of POST /rag/upload. */
 export const socketUpload =
   ({ uploadAndIndex, getUpload, storage, delegate }: Uses): Upload =>
@@ -30,7 +52,7 @@ export const socketUpload =
         field: 'filename',
         message: `filename: ${name.error.issues[0]?.message}`,
       })
-    const files = decodedFiles([{ ...sent, filename: name.data }])
+    const files = await decodedFiles([{ ...sent, filename: name.data }], inMemory)
     const { call } = await delegate(asker, onBehalfOf)
     await storage.require(asker.access, files[0]?.size)
     const { uploads } = await uploadAndIndex({ datastoreId, files }, call)

@@ -55,3 +55,36 @@ t.test('schemas that refer to themselves, and such as grow, end', async (t) => {
   t.ok(JSON.stringify(smallestValue(lists)).length < 1_000_000)
   t.ok(JSON.stringify(smallestValue({ type: 'string', minLength: 1e12 })).length < 100_000)
 })
+
+t.test(
+  'a reference is looked up once, however long it is and however often it comes',
+  async (t) => {
+    let lookedUp = 0
+    const schema = {
+      type: 'array',
+      minItems: 5_000,
+      items: { $ref: `#/$defs${'/'.repeat(60_000)}a` },
+      get $defs() {
+        lookedUp++
+        return { a: { type: 'integer' } }
+      },
+    }
+    const value = smallestValue(schema) as unknown[]
+    t.equal(value.length, 5_000)
+    t.equal(value[0], 0)
+    t.ok(lookedUp <= 2, 'once, and once where the schema is copied')
+  },
+)
+
+t.test(
+  'what a schema gives is counted each time: values, names, and parts that are copied',
+  async (t) => {
+    const long = 'x'.repeat(9_000)
+    const item = { type: 'object', required: [long] }
+    const wide = { allOf: Array(2_000).fill({ title: 'x' }), $ref: undefined }
+    for (const items of [{ const: long }, { enum: [long] }, { default: long }, item, wide]) {
+      const text = JSON.stringify(smallestValue({ type: 'array', minItems: 10_000, items }))
+      t.ok(text.length < 100_000, `${text.length} characters`)
+    }
+  },
+)

@@ -8,7 +8,11 @@ import {
 import type { CredentialEvent } from '../../../src/domain/credential/events.ts'
 import { deciding } from '../../support/given.ts'
 
-const data = (name: string) => ({ name, value: { $sealed: 'credentials:org-1/user-1', box: 'b' } })
+const data = (name: string) => ({
+  name,
+  value: { $sealed: 'credentials:org-1/user-1', box: 'b' },
+  hosts: ['shop.example'],
+})
 const stored = (name: string): CredentialEvent<'CredentialStored'> => ({
   type: 'CredentialStored',
   data: data(name),

@@ -1,7 +1,9 @@
 import type { Attack } from '../../support/under-attack.ts'
 import { compressedTexts } from './compressed-texts.ts'
 import { deepJson } from './deep-json.ts'
+import { generatedTexts } from './generated-texts.ts'
 import { largeFiles } from './large-files.ts'
+import { largeForms } from './large-forms.ts'
 import { largeSteps } from './large-steps.ts'
 import { longHeadings } from './long-headings.ts'
 import { longPrompts } from './long-prompts.ts'
@@ -14,6 +16,8 @@ import { stalledOutput } from './stalled-output.ts'
 import { strangersFrames } from './strangers-frames.ts'
 import { unreadAnswers } from './unread-answers.ts'
 import { unreadFeeds } from './unread-feeds.ts'
+import { wideJson } from './wide-json.ts'
+import { wideMcpAnswers } from './wide-mcp-answers.ts'
 
 /** What one tenant, or a client without a key, may try on a server, by what it is. */
 export const attacks: Readonly<Record<string, Attack>> = {
@@ -32,4 +36,8 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'feeds that are not read': unreadFeeds,
   'large frames without a key': strangersFrames,
   'retries of what others of the key have said': retriesOfOthers,
+  'values that are each an error': wideJson,
+  'answers of servers that are each an error': wideMcpAnswers,
+  'small inputs that multiply': generatedTexts,
+  'forms that nobody asked for, and files in JSON': largeForms,
 }

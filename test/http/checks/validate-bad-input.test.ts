@@ -296,6 +296,25 @@ t.test('addresses', async (t) => {
   t.match(await ask('/api/external/sessions', { method: 'HEAD' }), { status: 401, text: '' })
 })
 
+t.test('a path that leaves the files of the documentation is no route', async (t) => {
+  const { url } = await started(t)
+  const { port, hostname } = new URL(url)
+  for (const path of [
+    '/docs/static/../..',
+    '/docs/static/..',
+    '/docs/static/../../package.json',
+    '/docs/static/%2e%2e/%2e%2e',
+    '/docs/static/%5c..%5c..',
+  ]) {
+    const socket = connect(Number(port), hostname)
+    await once(socket, 'connect')
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    const answer = await text(socket)
+    t.match(answer, /^HTTP\/1\.1 404 /, path)
+    t.match(answer, '"code":"not_found"', path)
+  }
+})
+
 t.test('what is not HTTP', async (t) => {
   const { url } = await started(t)
   const { port, hostname } = new URL(url)

@@ -5,6 +5,7 @@ import { eventually } from '../../support/eventually.ts'
 import { mcpClient } from '../../support/mcp-client.ts'
 import { mcpServer } from '../../support/mcp-server.ts'
 import { movableClock } from '../../support/server.ts'
+import { json, web } from '../../support/web.ts'
 
 t.test('a whole answer tells what waits, and the list shows it', async (t) => {
   const { asked, list, key, site } = await approving(t)
@@ -255,6 +256,41 @@ t.test('branches side by side: one ends, two wait, and each goes on when it may'
   t.equal(provider.requests.length, 5)
 })
 
+t.test('a call is made under the definition that was approved, and under no other', async (t) => {
+  const elsewhere = await web(t, (_, response) => json(response, { taken: true }))
+  const { asked, decide, key, site, provider, organization, refund, shop, server } =
+    await approving(t, {}, {}, elsewhere.host)
+  const free = { ...refund, requires_approval: false }
+  const changes: [string, object][] = [
+    ['its address', { ...refund, url: `${elsewhere.url}/refunds` }],
+    ['its address, without approval', { ...free, url: `${elsewhere.url}/refunds` }],
+    ['its method, without approval', { ...free, method: 'DELETE' }],
+    ['a header, without approval', { ...free, headers: { 'x-rate': '100' } }],
+    ['its key, without approval', { ...free, idempotency_header: 'x-account' }],
+    ['its parameters, without approval', { ...free, parameters: {} }],
+  ]
+  const path = `/organizations/${organization.organizationId}/agents/${shop}`
+  const configure = (tool: object) => server.platform.ask('PATCH', path, { tools: [tool] })
+  for (const [n, [change, tool]] of changes.entries()) {
+    const session = `s-${n}`
+    await configure(refund)
+    const [pending] = (await asked(session)).body.pending_approvals
+    await configure(tool)
+    t.match(await decide(pending, 'approve'), { status: 200 }, change)
+    await (await key.attach(session)).all()
+    const told = provider.requests.at(-1)?.body.messages.at(-1)?.content
+    t.match(told, /the tool has changed since this call was approved, so it was not made/, change)
+  }
+  t.equal(site.asked.length + elsewhere.asked.length, 0)
+
+  await configure(refund)
+  const [pending] = (await asked('alike')).body.pending_approvals
+  await configure({ ...free, description: 'Pays back' })
+  await decide(pending, 'approve')
+  await (await key.attach('alike')).all()
+  t.equal(site.asked.length, 1, 'it is made where nothing changed that it does')
+})
+
 t.test('a tool of an MCP server waits too', async (t) => {
   const server = await mcpServer(t)
   const { organization, key, provider, decide } = await approving(t, {}, {}, server.host)
@@ -269,6 +305,25 @@ t.test('a tool of an MCP server waits too', async (t) => {
   await (await key.attach('s')).all()
   t.equal(server.count('tools/call'), 1)
   t.equal(provider.requests.at(-1)?.body.messages.at(-1)?.content, '3')
+})
+
+t.test('a tool of an MCP server that was approved is not called at another server', async (t) => {
+  const asked = await mcpServer(t)
+  const other = await mcpServer(t)
+  const hosts = `${asked.host},${other.host}`
+  const { organization, key, provider, decide, server } = await approving(t, {}, {}, hosts)
+  const at = (url: string, requires_approval: boolean) => ({
+    mcp_servers: [{ name: 'math', url, requires_approval }],
+  })
+  const adder = await organization.agent({ name: 'Adder', ...at(asked.url, true) })
+  provider.next({ calls: [{ name: 'add', arguments: { a: 1, b: 2 } }] })
+  const { body } = await key.chat({ model: adder, session_id: 's', messages: user('Add') })
+  const path = `/organizations/${organization.organizationId}/agents/${adder}`
+  await server.platform.ask('PATCH', path, at(other.url, false))
+  await decide(body.pending_approvals[0], 'approve')
+  await (await key.attach('s')).all()
+  t.equal(asked.count('tools/call') + other.count('tools/call'), 0)
+  t.match(provider.requests.at(-1)?.body.messages.at(-1)?.content, /the tool has changed since/)
 })
 
 t.test('lists and metrics tell which turns wait', async (t) => {

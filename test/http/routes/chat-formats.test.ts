@@ -117,8 +117,11 @@ t.test('an answer that does not fit is asked for once more, with what was wrong'
   t.equal((await organization.balance()).balance, 100 - 60 / 1_000_000)
 })
 
-t.test('an answer that does not fit twice fails, and costs nothing', async (t) => {
-  const { key, server, provider, organization } = await startChat(t, { text: 'Sure! Bern.', usage })
+t.test('an answer that does not fit twice fails, and both answers are charged', async (t) => {
+  const reply = { text: 'Sure! Bern.', usage }
+  const { key, server, provider, organization } = await startChat(t, reply, undefined, {
+    LLM_PRICES: JSON.stringify({ 'test/*': { prompt: 1, completion: 1 } }),
+  })
   const asked = { messages: user('Which city?'), response_format: format }
   const { status, code, headers, body } = await key.chat({ ...asked, session_id: 's' })
   t.equal(status, 502)
@@ -130,7 +133,8 @@ t.test('an answer that does not fit twice fails, and costs nothing', async (t) =
   const frames = await (await key.stream(asked)).all()
   t.equal(textOf(frames), '', 'nothing of it is streamed')
   t.match(frames.at(-2)?.data.error, { code: 'invalid_model_output' })
-  t.strictSame(await organization.balance(), { balance: 100, effective: 100 })
+  const left = 100 - 60 / 1_000_000
+  t.strictSame(await organization.balance(), { balance: left, effective: left }, 'four answers')
   const client = new OpenAI({ apiKey: key.key, baseURL: at(server.url) })
   const failed = await client.chat.completions
     .parse({

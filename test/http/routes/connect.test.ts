@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
 import t, { type Test } from 'tap'
 import { connectScene } from '../../support/connect-scene.ts'
 import { partner } from '../../support/partner.ts'
@@ -47,12 +49,12 @@ const connecting = async (t: Test, env = {}) => {
     })
   const { http } = all
   const open = (url: string) => http.inject({ method: 'GET', url: new URL(url).pathname })
-  const submit = (url: string, fields: Record<string, string>) =>
+  const submit = (url: string, fields: Record<string, string>, more = '') =>
     http.inject({
       method: 'POST',
       url: new URL(url).pathname,
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      payload: new URLSearchParams(fields).toString(),
+      payload: [new URLSearchParams(fields), more].join('&'),
     })
   const csrfOf = (html: string) => /name="csrf" value="([0-9a-f]+)"/.exec(html)?.[1] ?? ''
   return { ...all, ...made, agent, root, idle, ask, user, link, open, submit, csrfOf }
@@ -231,6 +233,46 @@ t.test('refusals', async (t) => {
   const other = `/api/external/management/users/${invited.body.user_id}/connect-links`
   t.match(await ask('DELETE', other), { status: 403, code: 'not_provisioned' })
   t.match(await owner('DELETE', other), { status: 403, code: 'insufficient_scopes' })
-  const json = { method: 'POST', url: '/connect/unknown', payload: { csrf: '' } } as const
-  t.equal((await http.inject(json)).statusCode, 415)
+  const path = new URL((await link()).body.url).pathname
+  const json = (url: string) => ({ method: 'POST', url, payload: { csrf: '' } }) as const
+  t.equal((await http.inject(json(path))).statusCode, 415)
+  t.equal((await http.inject(json('/connect/unknown'))).statusCode, 404)
+})
+
+t.test('a form for an unknown link is refused before it arrives', async (t) => {
+  const { http } = await connecting(t)
+  const url = await http.listen({ host: '127.0.0.1', port: 0 })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': 900_000 }
+  const asked = request(`${url}/connect/unknown`, { method: 'POST', headers })
+  asked.on('error', () => undefined)
+  asked.flushHeaders()
+  const [answer] = await once(asked, 'response')
+  t.equal(answer.statusCode, 404)
+  asked.destroy()
+})
+
+t.test('a form of invalid escapes, or with many fields, is scanned once', async (t) => {
+  const { link, open, submit, csrfOf } = await connecting(t)
+  const { url } = (await link()).body
+  const csrf = csrfOf((await open(url)).body)
+  const sent = (payload: string) =>
+    open(url).then(() => submit(url, { csrf, SHOP: value }, payload))
+  let decoded = 0
+  const { decodeURIComponent: original } = globalThis
+  t.teardown(() => {
+    globalThis.decodeURIComponent = original
+  })
+  globalThis.decodeURIComponent = (text) => {
+    decoded++
+    return original(text)
+  }
+  const cases: [string, number][] = [
+    [`x=${'%'.repeat(900_000)}`, 303],
+    ['a=%zz&'.repeat(100_000), 400],
+  ]
+  for (const [more, status] of cases) {
+    decoded = 0
+    t.equal((await sent(more)).statusCode, status)
+    t.ok(decoded < 500, `${decoded} texts are decoded`)
+  }
 })

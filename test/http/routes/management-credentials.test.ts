@@ -40,7 +40,11 @@ t.test('credentials of provisioned users', async (t) => {
 
   t.test('every change is in the audit log, no value is', async (t) => {
     const { body } = await owner('GET', `${at}/audit/events?type=CredentialStored`)
-    t.strictSame(body.events[0].data, { name: 'SHOP_TOKEN', value: { withheld: true } })
+    t.strictSame(body.events[0].data, {
+      name: 'SHOP_TOKEN',
+      value: { withheld: true },
+      hosts: [],
+    })
     const text = JSON.stringify((await owner('GET', `${at}/audit/events`)).body)
     for (const type of ['CredentialStored', 'CredentialRotated', 'CredentialDeleted'])
       t.match(text, type)
@@ -163,7 +167,7 @@ t.test('own credentials', async (t) => {
     t.match(await asCy('GET', mine), { body: { total: 1 } })
     t.match(await owner('GET', mine), { body: { total: 0 } })
     const { events } = (await owner('GET', `${at}/audit/events?type=CredentialStored`)).body
-    t.strictSame(events.at(-1).data, { name: 'TOKEN', value: { withheld: true } })
+    t.strictSame(events.at(-1).data, { name: 'TOKEN', value: { withheld: true }, hosts: [] })
     const other = await partner(all, 'other')
     const email = 'cy@example.com'
     const accept = [{ organization_id: other.organization_id }]

@@ -228,3 +228,24 @@ t.test('a repeated Idempotency-Key does nothing twice', async (t) => {
   t.equal(provider.requests.length, 1)
   t.same(await contents(key, 'once'), ['Hi', 'Yes.'])
 })
+
+t.test(
+  'tools are listed for keys that may list agents, and called without that right',
+  async (t) => {
+    const { server, organization } = await scene(t, { text: 'Yes.' })
+    const listing = await mcpClient(t, server, await organization.key())
+    const [tool] = (await listing.listTools()).tools
+    const caller = await organization.key({ scopes: ['agents:invoke'] })
+    const calling = await mcpClient(t, server, caller)
+    await t.rejects(calling.listTools(), { message: /agents:list/ })
+    t.match(await calling.callTool({ name: tool?.name ?? '', arguments: { message: 'Hi' } }), {
+      content: [{ type: 'text' }],
+    })
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    t.match(await caller.ask('POST', '/api/external/mcp', list), {
+      status: 403,
+      code: 'insufficient_scopes',
+      body: { missing_scopes: ['agents:list'] },
+    })
+  },
+)

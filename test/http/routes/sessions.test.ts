@@ -1,5 +1,6 @@
 import t from 'tap'
 import { type Client, isToken, user } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
 import { held } from '../../support/held.ts'
 import { movableClock, startChat } from '../../support/server.ts'
 
@@ -189,4 +190,48 @@ t.test('session ids of two organizations do not meet', async (t) => {
   await other.chat({ messages: user('Theirs'), session_id })
   t.equal((await key.messages(session_id)).body.messages[0].content, 'Mine')
   t.equal((await other.messages(session_id)).body.messages[0].content, 'Theirs')
+})
+
+t.test('messages that a delegate reads are in the history, with whom they are of', async (t) => {
+  const { organization, server } = await startChat(t, { text: 'Yes.' })
+  const key = await organization.key({
+    scopes: ['orchestrator:invoke', 'sessions:read', 'sessions:messages', 'users:delegate'],
+  })
+  const ann = await organization.member()
+  const { body } = await key.ask('POST', '/api/external/v1/responses', {
+    input: 'My secret',
+    conversation: 's',
+    on_behalf_of: ann,
+  })
+  const own = await key.chat({ messages: user('Hi'), session_id: 'own' })
+  t.equal(own.status, 200)
+  const of = `on_behalf_of=${ann}`
+  const messages = `/api/external/sessions/s/messages`
+  const { body: listed } = await key.ask('GET', `${messages}?${of}`)
+  await key.ask('GET', `${messages}?${of}`)
+  await key.ask('GET', `${messages}/${listed.messages[0].event_id}?${of}`)
+  await key.ask('GET', `/api/external/v1/responses/${body.id}?${of}`)
+  await key.ask('GET', `/api/external/v1/responses/${body.id}/input_items?${of}`)
+  await (await key.attach('s', {}, `?${of}`)).all()
+  await key.ask('GET', '/api/external/sessions/own/messages')
+  t.equal((await key.ask('GET', `/api/external/sessions/none/messages?${of}`)).status, 404)
+  const path = `/organizations/${organization.organizationId}/audit/events?type=MessagesRead`
+  const reads = await eventually(async () => {
+    const { events } = await server.platform.ask('GET', path)
+    return events.length >= 5 ? events : undefined
+  })
+  const session = '/api/external/sessions/:session_id'
+  const response = '/api/external/v1/responses/:response_id'
+  t.strictSame(
+    reads.map(({ data }: { data: { route: string } }) => data.route),
+    [
+      `${session}/messages`,
+      `${session}/messages/:event_id`,
+      response,
+      `${response}/input_items`,
+      `${session}/stream`,
+    ],
+  )
+  for (const { metadata } of reads)
+    t.match(metadata, { actor: { user_id: organization.ownerId }, on_behalf_of: ann })
 })

@@ -1,0 +1,38 @@
+import { credentialNamesIn } from './credential-names.ts'
+import { type AgentConfiguration, isApiCall } from './events.ts'
+
+/** What decides where an agent sends credentials. */
+export type SendingAgent = Pick<AgentConfiguration, 'agentType' | 'tools' | 'mcpServers'>
+
+/** Hosts that one value may be sent to, at most. */
+export const mostHosts = 100
+
+/** Scheme and host without placeholders: arguments cannot choose the server. */
+const fixedHost = /^https?:\/\/[^/?#\\{}\s]+(?:[/?#]|$)/i
+
+export const hasFixedHost = (template: string): boolean => fixedHost.test(template)
+
+/** The host of an address template; none where it has no fixed one: such a tool is never called. */
+const hostOf = (template: string): string[] => {
+  const text = template.replace(/\{[^}]*\}/g, 'x')
+  return hasFixedHost(template) && URL.canParse(text) ? [new URL(text).host] : []
+}
+
+/** By name of a credential, the hosts that tools and servers of agents send its value to, in order. */
+export const credentialHosts = (
+  agents: Iterable<SendingAgent>,
+): ReadonlyMap<string, readonly string[]> => {
+  const found = new Map<string, Set<string>>()
+  for (const { agentType, tools, mcpServers } of agents) {
+    if (agentType !== 'LLM_AGENT') continue
+    for (const { url, headers } of [...tools.filter(isApiCall), ...mcpServers])
+      for (const name of Object.values(headers).flatMap(credentialNamesIn)) {
+        const hosts = found.get(name) ?? new Set()
+        for (const host of hostOf(url)) hosts.add(host)
+        found.set(name, hosts)
+      }
+  }
+  return new Map(
+    [...found].map(([name, hosts]) => [name, [...hosts].toSorted().slice(0, mostHosts)]),
+  )
+}
