@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onDisk, type Room, unlimited } from '../ports/room.ts'
@@ -7,12 +6,13 @@ import { onDisk, type Room, unlimited } from '../ports/room.ts'
 const cipherName = 'aes-256-ctr'
 
 const writing = <T>(work: () => Promise<T>) => onDisk('files that arrive cannot be stored', work)
+const reading = <T>(work: () => Promise<T>) => onDisk('files that arrived cannot be read', work)
 
 /** A file that waits on disk: `hash` is the SHA-256 of its bytes. */
 export type Spooled = {
   hash: string
   size: number
-  /** From the beginning each time. */
+  /** From the beginning each time. @throws StoreUnavailable */
   bytes(): AsyncIterable<Uint8Array>
   /** Gone when it resolves. */
   remove(): Promise<void>
@@ -54,7 +54,8 @@ export const openSpool = async (directory: string, room: Room = unlimited) => {
         size,
         async *bytes() {
           const decipher = createDecipheriv(cipherName, secret.key, secret.iv)
-          for await (const piece of createReadStream(path)) yield decipher.update(piece)
+          const file = await reading(() => open(path))
+          for await (const piece of file.createReadStream()) yield decipher.update(piece)
         },
         remove,
       }
