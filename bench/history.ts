@@ -9,6 +9,7 @@ import { feedHistory } from '../src/feeds/feed-history.ts'
 import { feeds } from '../src/feeds/feeds.ts'
 import { projector } from '../src/projector/projector.ts'
 import { temporalQuery } from '../src/projector/temporal-query.ts'
+import { bufferBudget } from '../src/support/buffer-budget.ts'
 import type { Section } from './bench.ts'
 import { type Measured, percentile } from './measured.ts'
 import { storeSessions } from './sessions.ts'
@@ -54,6 +55,7 @@ const opened = async (dataDir: string, sessions: number) => {
     head: store.head,
     end: store.end,
     opened: opener(vault.open).document,
+    buffers: bufferBudget(Number.POSITIVE_INFINITY),
   })
   const close = async () => {
     following.close()

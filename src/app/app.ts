@@ -13,11 +13,13 @@ import { keyUsageMeter } from '../reactors/meter-key-usage.ts'
 import { readMeter } from '../reactors/meter-reads.ts'
 import { refusalMeter } from '../reactors/meter-refusals.ts'
 import { watchedKeys } from '../security/watched-keys.ts'
+import { bufferBudget } from '../support/buffer-budget.ts'
 import { opening } from '../support/disposal.ts'
 import { jsonSchemas } from '../tools/json-schemas.ts'
 import { accessPart } from './access.ts'
 import { adminPart } from './admin.ts'
 import { auditPart } from './audit.ts'
+import { bufferBytes } from './buffer-bytes.ts'
 import { chatPart } from './chat.ts'
 import { checkKeys, isEmptyStore } from './check-keys.ts'
 import { warnOfClock } from './clock-check.ts'
@@ -82,6 +84,7 @@ export const app = (config: Config, options: Options) =>
     const { log, clock = systemClock, keepAliveMs = silenceMs, generation = {} } = options
     const node = clock.id()
     const work = workMetrics(configuredModels(modelsConfigOf(config)))
+    const buffers = bufferBudget(bufferBytes())
     const { telemetry } = opened.use(await openTelemetry({ config, metricsNow: work.now, version }))
 
     const masterKey = await masterKeyOf(config)
@@ -278,6 +281,7 @@ export const app = (config: Config, options: Options) =>
       projecting,
       logKeySeed: secrets.logKeySeed,
       open,
+      buffers,
       log,
     })
 
@@ -318,6 +322,7 @@ export const app = (config: Config, options: Options) =>
         idempotency: { answers, vault, clock, node },
         keepAliveMs,
         mostConnections: connectionLimit(),
+        buffers,
         turns,
         waitingRuns: chat.waitingRuns,
         beginTurn,

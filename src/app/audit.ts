@@ -17,6 +17,7 @@ import type { Views } from '../ports/views.ts'
 import type { Projecting } from '../projector/projector.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
+import type { BufferBudget } from '../support/buffer-budget.ts'
 import type { AuditReads } from './audit-reads.ts'
 import type { AllViews } from './read-models.ts'
 
@@ -29,12 +30,14 @@ type Uses = {
   projecting: Pick<Projecting, 'at' | 'waitForPosition'>
   logKeySeed: Secrets['logKeySeed']
   open: Vault['open']
+  buffers: BufferBudget
   log: Log
 }
 
 /** What auditors read about an organization's history, and analysts about its read models. */
 export const auditPart = (uses: Uses) => {
-  const { events, documents, organizations, reads, projecting, logKeySeed, open, log } = uses
+  const { events, documents, organizations, reads, projecting, logKeySeed, open, buffers, log } =
+    uses
   const { answers, streams } = reads
   const oneOrganization = getOrganization(organizations)
   const following = feeds({
@@ -53,6 +56,7 @@ export const auditPart = (uses: Uses) => {
     head: events.head,
     end: events.end,
     opened: opener(open).document,
+    buffers,
     log,
   })
   const listEvents = {

@@ -24,6 +24,7 @@ import type { KeyUsageMeter } from '../reactors/meter-key-usage.ts'
 import type { RefusalMeter } from '../reactors/meter-refusals.ts'
 import type { FindAccess } from '../security/access.ts'
 import type { WatchAccess } from '../security/watch-access.ts'
+import type { BufferBudget } from '../support/buffer-budget.ts'
 import type { BeginTurn } from '../turns/begin-turn.ts'
 import type { Turns } from '../turns/turns.ts'
 import type { Stores } from './stores.ts'
@@ -57,6 +58,7 @@ type Uses = {
   idempotency: IdempotencyUses
   keepAliveMs: number
   mostConnections: number | undefined
+  buffers: BufferBudget
   turns: Pick<Turns, 'drain' | 'running'>
   waitingRuns: CountWaitingRuns
   beginTurn: BeginTurn
@@ -92,6 +94,7 @@ export const openHttp = async (uses: Uses) => {
     disk: stores.space.state,
     connectionsRefused: () => connections?.refused() ?? 0,
     logLinesDropped: uses.logLinesDropped,
+    buffers: uses.buffers,
   })
   const http = await server({
     config,
@@ -102,6 +105,7 @@ export const openHttp = async (uses: Uses) => {
     watchAccess,
     metrics,
     keepAliveMs: uses.keepAliveMs,
+    buffers: uses.buffers,
     admit,
     counted,
     refused,

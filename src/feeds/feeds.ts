@@ -3,14 +3,19 @@ import type { ReadModel } from '../../projections/projection.ts'
 import { latest, type Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
 import type { Ending } from '../support/ending.ts'
+import { serialQueue } from '../support/serial-queue.ts'
 import { type FeedHistory, type Opened, shownBy } from './feed-history.ts'
-import { ended, ending, type FeedBatch, itemsOf, type Told } from './item.ts'
+import { ended, ending, type FeedBatch, itemsOf, lengthOf, type Told } from './item.ts'
 import { type Joined, type LiveUses, live } from './live.ts'
 import { inSlices } from './slices.ts'
 import type { WriteBatch } from './subscriber.ts'
 
 /** How long a read model that is behind the log is waited for; what folds it may have to start. */
 const patienceMs = 10_000
+/** What a consumer that reads the past holds besides its items: names of documents to come. */
+const besidesBytes = 65_536
+/** Memory of a character: in its part, in the one that is read ahead, in its frame, and until collected. */
+const characterBytes = 8
 
 type Uses = LiveUses & {
   history: FeedHistory
@@ -42,8 +47,27 @@ export type Following = {
  * Positions are those of the log: they stay valid after a restart and on other nodes.
  */
 export const feeds = (uses: Uses) => {
-  const { store, views, at, waitForPosition, history, head, end, opened } = uses
+  const { store, views, at, waitForPosition, history, head, end, opened, buffers } = uses
   const following = live(uses)
+  /** Documents are loaded for one consumer at a time: many that come at once hold but items. */
+  const turn = serialQueue()
+
+  /** Batches, counted while the consumer has not asked for the next. */
+  async function* counted(
+    batches: AsyncIterable<FeedBatch>,
+    drop: () => void,
+  ): AsyncGenerator<FeedBatch> {
+    const holder = buffers.holder({ drop })
+    try {
+      for await (const batch of batches) {
+        holder.hold(besidesBytes + characterBytes * lengthOf(batch.items))
+        yield batch
+        holder.hold(besidesBytes)
+      }
+    } finally {
+      holder.leave()
+    }
+  }
 
   async function* changes(
     organizationId: string,
@@ -52,9 +76,10 @@ export const feeds = (uses: Uses) => {
     upTo: Position,
   ): AsyncGenerator<FeedBatch> {
     const shown = shownBy(model, opened)
+    const loading = { load: views.load, view: model.name, organizationId, shown, turn }
     const asked = { organizationId, model: model.name, after, upTo }
     for await (const { ids, position } of history.touched(asked))
-      yield* ending(itemsOf(views.load, model.name, organizationId, ids, shown), position)
+      yield* ending(itemsOf(loading, ids), position)
   }
 
   /** The feed up to the present position, where it can be resumed. */
@@ -99,8 +124,11 @@ export const feeds = (uses: Uses) => {
       joined = await following.join(organizationId, projected, cut)
       return joined
     }
-    const earlier = untilJoined(asked, join)
     const leave = () => joined?.leave()
+    const earlier = counted(untilJoined(asked, join), () => {
+      leave()
+      cut()
+    })
     signal.addEventListener('abort', leave)
 
     const end = async () => {
@@ -147,7 +175,8 @@ export const feeds = (uses: Uses) => {
       })
     },
     end,
-    upToNow,
+    /** The feed up to the present position. A consumer that is too slow is disconnected by `cut`. */
+    upToNow: (asked: FeedRequest, cut: () => void) => counted(upToNow(asked), cut),
     /** To be waited for before following: of many who come at once, a few begin in a turn of the loop. */
     admit: inSlices(),
     follow,

@@ -1,7 +1,8 @@
 import type { Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
 import type { Document, Views } from '../ports/views.ts'
-import { inParts } from '../support/in-parts.ts'
+import { firstPart, inParts } from '../support/in-parts.ts'
+import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 
 /** A change of one document, as a line of JSON: serialized once for all subscribers. */
 export type Item = { position: Position; text: string }
@@ -18,10 +19,10 @@ const removed = (id: string, position: Position): Item => ({
   text: JSON.stringify({ op: 'delete', id, position }),
 })
 
-/** How many documents are loaded together. */
-const loaded = 200
 /** What is told at once, and so what a consumer that does not read holds. */
 const most = { bytes: 65_536, items: 200 }
+/** How many documents are loaded first, while their size is not known. */
+const firstLoad = 2
 
 type Made = Item | undefined
 
@@ -30,30 +31,49 @@ const weighed = async (made: Promise<Made>) => {
   return { value, bytes: value?.text.length ?? 0 }
 }
 
+const isMade = (made: Made): made is Item => made !== undefined
+
+/** Characters of their text. */
+export const lengthOf = (items: readonly Item[]): number =>
+  items.reduce((sum, { text }) => sum + text.length, 0)
+
 /** Items of documents, in parts; those of which nothing is told are left out. */
 export async function* itemParts<One>(
   all: readonly One[],
   make: (one: One) => Promise<Made>,
 ): AsyncGenerator<Item[]> {
   for await (const part of inParts(all, (one) => weighed(make(one)), most))
-    yield part.filter((item) => item !== undefined)
+    yield part.filter(isMade)
 }
 
+/** Runs work, which may wait for others' work first. */
+export type Turn = <T>(work: () => Promise<T>) => Promise<T>
+
+type Loading = {
+  load: Views['load']
+  view: string
+  organizationId: string
+  shown: Shown
+  /** Each part is made in a turn: what it loads is in memory no longer. */
+  turn?: Turn
+}
+
+/** `next`: the position of the change that follows. */
+type Part = { items: Item[]; next: Position | undefined }
+
 /**
- * The present state of changed documents, at the position of their change or later, in parts that
- * end where a position ends: a client resumes behind any of them.
+ * Changed documents as items, in parts. Only so many are loaded as fit into a part: how many follows
+ * from those before. What does not fit is loaded again for the next part, and not kept.
  */
-export async function* itemsOf(
-  load: Views['load'],
-  view: string,
-  organizationId: string,
+async function* changedParts(
+  { load, view, organizationId, shown, turn = (work) => work() }: Loading,
   ids: ReadonlyMap<string, Position>,
-  shown: Shown,
-): AsyncGenerator<Item[]> {
+): AsyncGenerator<Part> {
   const names = [...ids.keys()]
-  let held: Item[] = []
-  for (let n = 0; n < names.length; n += loaded) {
-    const some = names.slice(n, n + loaded)
+  let n = 0
+  let count = firstLoad
+
+  const firstOf = async (some: readonly string[], bytes: number): Promise<Made[]> => {
     const documents = await load(view, some)
     const make = async (id: string): Promise<Made> => {
       const position = ids.get(id) ?? START
@@ -62,14 +82,47 @@ export async function* itemsOf(
       if (document.organization_id !== organizationId) return undefined
       return upsert(id, await shown(document), position)
     }
-    for await (const part of itemParts(some, make)) {
-      const [next] = part
-      if (!next) continue
-      const shared = held.findIndex(({ position }) => position === next.position)
-      const end = shared === -1 ? held.length : shared
-      if (end > 0) yield held.slice(0, end)
-      held = [...held.slice(end), ...part]
+    return firstPart(some, (id) => weighed(make(id)), bytes)
+  }
+
+  const part = async (): Promise<Item[]> => {
+    const items: Item[] = []
+    let left = most.bytes
+    while (n < names.length && left > 0 && items.length < most.items) {
+      const some = names.slice(n, n + count)
+      const made = await firstOf(some, left)
+      n += made.length
+      const own = made.filter(isMade)
+      items.push(...own)
+      left -= lengthOf(own)
+      if (made.length < some.length) count = made.length
+      else if (left > 0) count = Math.min(2 * count, most.items)
     }
+    if (left <= 0) await yieldToEventLoop()
+    return items
+  }
+
+  while (n < names.length) {
+    const items = await turn(part)
+    yield { items, next: ids.get(names[n] ?? '') }
+  }
+}
+
+/**
+ * The present state of changed documents, at the position of their change or later, in parts that
+ * end where a position ends: a client resumes behind any of them.
+ */
+export async function* itemsOf(
+  loading: Loading,
+  ids: ReadonlyMap<string, Position>,
+): AsyncGenerator<Item[]> {
+  let held: Item[] = []
+  for await (const { items, next } of changedParts(loading, ids)) {
+    const all = [...held, ...items]
+    const shared = all.findIndex(({ position }) => position === next)
+    const end = shared === -1 ? all.length : shared
+    held = all.slice(end)
+    if (end > 0) yield all.slice(0, end)
   }
   if (held.length > 0) yield held
 }

@@ -4,10 +4,12 @@ import { ownerOf, type Position } from '../domain/event.ts'
 import { type EventStore, type RecordedEvent, START } from '../ports/event-store.ts'
 import { type Log, silent } from '../ports/log.ts'
 import type { Views } from '../ports/views.ts'
-import { itemsOf, type Shown } from './item.ts'
+import type { BufferBudget } from '../support/buffer-budget.ts'
+import { itemsOf, lengthOf, type Shown } from './item.ts'
 import { inSlices } from './slices.ts'
-import { type Subscriber, subscriber } from './subscriber.ts'
+import { type Subscriber, subscriber, type WaitingItems } from './subscriber.ts'
 import { touched } from './touched.ts'
+import { waitingItems } from './waiting-items.ts'
 
 /** How long a view may lag behind the log before its subscribers are disconnected. */
 const patienceMs = 2_000
@@ -24,6 +26,7 @@ export type LiveUses = {
   /** The position that a view is folded to. */
   at(view: string): Position
   waitForPosition(position: Position, timeoutMs: number, views: readonly string[]): Promise<boolean>
+  buffers: BufferBudget
   log?: Log
 }
 
@@ -33,10 +36,12 @@ type Hub = {
   shown: Shown
   changed: ReturnType<typeof touched>
   subscribers: Set<Subscriber>
+  /** What its subscribers have not taken. */
+  waiting: WaitingItems
 }
 
 /** Follows the log for all subscribers of a read model: each change is read and serialized once. */
-export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUses) => {
+export const live = ({ store, views, at, waitForPosition, buffers, log = silent }: LiveUses) => {
   const hubs = new Map<string, Hub>()
   let reading: AbortController | undefined
   const ownTurn = inSlices()
@@ -58,6 +63,22 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
     for (const one of hub.subscribers) leave(hub, one)
   }
 
+  const opened = (organizationId: string, projection: EventProjection, shown: Shown): Hub => {
+    const subscribers = new Set<Subscriber>()
+    const lagging = () => [...subscribers].filter((one) => one.lags())
+    const drop = () => {
+      for (const one of lagging()) one.disconnect()
+    }
+    return {
+      organizationId,
+      view: projection.name,
+      shown,
+      changed: touched(projection, store.read),
+      subscribers,
+      waiting: waitingItems(buffers.holder({ drop })),
+    }
+  }
+
   const tell = async (hub: Hub, events: readonly RecordedEvent[], position: Position) => {
     const { organizationId, view, shown, changed, subscribers } = hub
     const own = events.filter((event) => ownerOf(event) === organizationId)
@@ -66,8 +87,9 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
       if (ids.size === 0) return
       await waitForPosition(position, patienceMs, [view])
       if (at(view) < position) return letGo(hub)
-      for await (const items of itemsOf(views.load, view, organizationId, ids, shown)) {
-        const characters = items.reduce((sum, { text }) => sum + text.length, 0)
+      const loading = { load: views.load, view, organizationId, shown }
+      for await (const items of itemsOf(loading, ids)) {
+        const characters = lengthOf(items)
         for (const one of subscribers) {
           const turn = ownTurn()
           if (turn) await turn
@@ -118,14 +140,13 @@ export const live = ({ store, views, at, waitForPosition, log = silent }: LiveUs
       }
       if (from < told) return undefined
       const name = `${organizationId}/${view}`
-      const changed = touched(projection, store.read)
-      const known = hubs.get(name)
-      const hub = known ?? { organizationId, view, shown, changed, subscribers: new Set() }
+      const hub = hubs.get(name) ?? opened(organizationId, projection, shown)
       hubs.set(name, hub)
-      const one: Subscriber = subscriber(from, () => {
+      const gone = () => {
         leave(hub, one)
         cut()
-      })
+      }
+      const one: Subscriber = subscriber(from, gone, undefined, hub.waiting)
       hub.subscribers.add(one)
       return { from, next: one.next, pushes: one.pushes, leave: () => leave(hub, one) }
     },

@@ -7,25 +7,41 @@ export type WriteBatch = (batch: FeedBatch) => boolean
 /** How many characters may wait for one subscriber. */
 const mostWaiting = 1_048_576
 
+/** Counts items that wait, of several subscribers once. */
+export type WaitingItems = {
+  add(items: readonly Item[], characters: number): void
+  remove(items: readonly Item[]): void
+}
+const uncounted: WaitingItems = { add: () => undefined, remove: () => undefined }
+
 /**
  * A subscriber of a feed: pushed items wait here, up to a bound, until they are pulled. It is not a
  * generator: a thousand are told of each change, and a generator's step allocates more than the rest. Nor is
  * a promise made for what can be written at once: a thousand of them would live until the next change.
  */
-export const subscriber = (from: Position, cut: () => void, most = mostWaiting) => {
+export const subscriber = (
+  from: Position,
+  cut: () => void,
+  most = mostWaiting,
+  counted = uncounted,
+) => {
   let waiting: (readonly Item[])[] = []
   let size = 0
   let over = false
   let take: ((told: Told) => void) | undefined
   let write: WriteBatch | undefined
 
+  const clear = () => {
+    for (const items of waiting) counted.remove(items)
+    waiting = []
+    size = 0
+  }
   const next = (): Told | undefined => {
     if (over) return ended
     const [first] = waiting
     if (!first) return undefined
     const items = waiting.length > 1 ? waiting.flat() : first
-    waiting = []
-    size = 0
+    clear()
     return { value: { items } }
   }
   const wake = () => {
@@ -37,17 +53,22 @@ export const subscriber = (from: Position, cut: () => void, most = mostWaiting) 
   }
   const end = () => {
     over = true
-    waiting = []
+    clear()
     wake()
+  }
+  /** Disconnects it: it can resume by position. */
+  const disconnect = () => {
+    end()
+    cut()
   }
 
   return {
     end,
+    /** Whether there are items that it has not taken. */
+    lags: (): boolean => waiting.length > 0,
+    disconnect,
 
-    /**
-     * Takes items after `from`. A subscriber that is too slow is disconnected, and can resume by
-     * position.
-     */
+    /** Takes items after `from`. A subscriber that is too slow is disconnected. */
     push(items: readonly Item[], characters: number): void {
       const first = items[0]?.position ?? from
       const later = first > from ? items : items.filter(({ position }) => position > from)
@@ -55,12 +76,13 @@ export const subscriber = (from: Position, cut: () => void, most = mostWaiting) 
       if (take && write?.({ items: later })) return
       size += characters
       if (size > most) {
-        end()
-        cut()
+        disconnect()
         return
       }
       waiting.push(later)
-      wake()
+      // Who waits for it takes it now: it counts only where it stays.
+      if (take) wake()
+      else counted.add(later, characters)
     },
 
     /** While `next` is waited for, what is pushed is written, and `next` is waited for on. */

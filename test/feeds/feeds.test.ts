@@ -10,6 +10,7 @@ import type { FeedBatch } from '../../src/feeds/item.ts'
 import { subscriber } from '../../src/feeds/subscriber.ts'
 import { projector } from '../../src/projector/projector.ts'
 import { temporalQuery } from '../../src/projector/temporal-query.ts'
+import { bufferBudget } from '../../src/support/buffer-budget.ts'
 import { eventually } from '../support/eventually.ts'
 import { opened as openedStores } from '../support/opened.ts'
 import { at } from '../support/positions.ts'
@@ -64,6 +65,7 @@ const renaming = async (t: Test) => {
     head: store.head,
     end: store.end,
     opened,
+    buffers: bufferBudget(Number.POSITIVE_INFINITY),
   })
   const data = { name: 'First', ownerUserId: 'u', orchestratorAgentId: 'a' }
   const created = { id: randomUUID(), type: 'OrganizationCreated', data, metadata }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { itemsOf, sseBytes, sseOf } from '../../src/feeds/item.ts'
 import { subscriber } from '../../src/feeds/subscriber.ts'
+import type { Document } from '../../src/ports/views.ts'
 import { at } from '../support/positions.ts'
 
 const items = [6, 7].map((n) => ({ position: at(n), text: `{"n":${n},"text":"žluť"}` }))
@@ -28,6 +29,12 @@ t.test('what has waited together comes together', async (t) => {
   t.strictSame((await one.next()).value, { items })
 })
 
+const sessions = {
+  view: 'sessions',
+  organizationId: 'org-1',
+  shown: async (one: Document) => one,
+}
+
 t.test('changes that fit are told in one part, and no part ends within a position', async (t) => {
   const parts = async (positions: readonly number[], characters: number) => {
     const ids = new Map(positions.map((position, n) => [`${n}`, at(position)]))
@@ -35,7 +42,7 @@ t.test('changes that fit are told in one part, and no part ends within a positio
     const load = async (_: string, names: readonly string[]) =>
       new Map(names.map((name) => [name, document]))
     const told: number[][] = []
-    const items = itemsOf(load, 'sessions', 'org-1', ids, async (one) => one)
+    const items = itemsOf({ ...sessions, load }, ids)
     for await (const part of items) told.push(part.map(({ position }) => position))
     return told
   }
@@ -48,4 +55,44 @@ t.test('changes that fit are told in one part, and no part ends within a positio
   t.strictSame(await parts([], 10), [])
   const many = Array.from({ length: 450 }, (_, n) => n)
   t.strictSame((await parts(many, 10)).flat(), many)
+})
+
+t.test('of large documents one or two are loaded at once, of small ones many', async (t) => {
+  const loads = async (characters: number) => {
+    const ids = new Map(Array.from({ length: 400 }, (_, n) => [`${n}`, at(n)]))
+    const document = { organization_id: 'org-1', text: 'x'.repeat(characters) }
+    const sizes: number[] = []
+    const load = async (_: string, names: readonly string[]) => {
+      sizes.push(names.length)
+      return new Map(names.map((name) => [name, document]))
+    }
+    let count = 0
+    for await (const part of itemsOf({ ...sessions, load }, ids)) count += part.length
+    t.equal(count, ids.size)
+    return { most: Math.max(...sizes), all: sizes.reduce((sum, size) => sum + size, 0) }
+  }
+  const large = await loads(100_000)
+  t.ok(large.most <= 2, `${large.most} at once`)
+  t.ok(large.all <= 410, `${large.all} in all`)
+  t.ok((await loads(10)).most >= 100)
+})
+
+t.test('each part is made in a turn of its own', async (t) => {
+  const ids = new Map(Array.from({ length: 10 }, (_, n) => [`${n}`, at(n)]))
+  const document = { organization_id: 'org-1', text: 'x'.repeat(100_000) }
+  let inTurn = false
+  let turns = 0
+  const turn = async <T>(work: () => Promise<T>): Promise<T> => {
+    turns++
+    inTurn = true
+    const made = await work()
+    inTurn = false
+    return made
+  }
+  const load = async (_: string, names: readonly string[]) => {
+    t.ok(inTurn)
+    return new Map(names.map((name) => [name, document]))
+  }
+  for await (const _ of itemsOf({ ...sessions, load, turn }, ids)) t.notOk(inTurn)
+  t.equal(turns, 10)
 })

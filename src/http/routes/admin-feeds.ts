@@ -95,16 +95,16 @@ export const adminFeedRoutes =
       }
     }
 
-    async function* lines(asked: FeedRequest) {
-      for await (const { items } of feeds.upToNow(asked))
+    async function* lines(asked: FeedRequest, cut: () => void) {
+      for await (const { items } of feeds.upToNow(asked, cut))
         if (items.length > 0) yield `${items.map(({ text }) => text).join('\n')}\n`
     }
 
     /** The same as a table, with a column for each field that the read model's schema has. */
-    async function* rows(asked: FeedRequest) {
+    async function* rows(asked: FeedRequest, cut: () => void) {
       const fields = Object.keys(jsonSchemaOf(asked.model.shown.schema).properties ?? {})
       yield csvRow(columnsOf(fields))
-      for await (const { items } of feeds.upToNow(asked))
+      for await (const { items } of feeds.upToNow(asked, cut))
         if (items.length > 0) yield items.map((item) => csvRow(valuesOf(item, fields))).join('')
     }
 
@@ -178,8 +178,9 @@ export const adminFeedRoutes =
           throw refusal('invalid_query', { fields: { after: ['The log is not that long'] } })
         const asked = { organizationId, model, after, snapshot: request.query.snapshot }
         reply.raw.once('close', entered(organizationId))
-        if (wantsLines(request)) return sendLines(reply, lines(asked))
-        if (wantsRows(request)) return sendRows(reply, rows(asked))
+        const cut = () => reply.raw.destroy()
+        if (wantsLines(request)) return sendLines(reply, lines(asked, cut))
+        if (wantsRows(request)) return sendRows(reply, rows(asked, cut))
         await feeds.admit()
         return sendStream(reply, frames(reply, asked))
       },

@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { CountWaitingRuns } from '../../../queries/count-waiting-runs.ts'
 import type { ListUnreadable } from '../../../queries/list-unreadable.ts'
 import type { Distance } from '../../ports/event-store.ts'
+import type { BufferBudget } from '../../support/buffer-budget.ts'
 import { histogram, type Observed } from './counted.ts'
 
 type Sources = {
@@ -26,6 +27,7 @@ type Sources = {
   disk(): { free: number; reserve: number }
   /** Log lines that standard output did not take. */
   logLinesDropped(): number
+  buffers: Pick<BufferBudget, 'held' | 'dropped'>
 }
 
 /** How many unreadable events have a line each. */
@@ -64,6 +66,7 @@ export const processMetrics = ({
   unreadable,
   running,
   waitingRuns,
+  buffers,
   ...counts
 }: Sources) => {
   const registers = [registry]
@@ -169,6 +172,23 @@ export const processMetrics = ({
     collect() {
       this.reset()
       this.inc(counts.connectionsRefused())
+    },
+  })
+  new Gauge({
+    name: 'reprise_buffer_bytes',
+    help: 'Memory of requests that wait, and of answers and feed items that are not read',
+    registers,
+    collect() {
+      this.set(buffers.held())
+    },
+  })
+  new Counter({
+    name: 'reprise_buffers_dropped_total',
+    help: 'Connections and feeds that were closed as buffers were over their budget',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(buffers.dropped())
     },
   })
   new Counter({

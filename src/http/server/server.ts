@@ -10,6 +10,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { Access, FindAccess } from '../../security/access.ts'
 import type { WatchAccess } from '../../security/watch-access.ts'
+import type { BufferBudget } from '../../support/buffer-budget.ts'
 import './route-rules.ts'
 import type { Admit } from '../checks/admission.ts'
 import { bodyRoom, forgetBody } from '../checks/body-room.ts'
@@ -58,6 +59,7 @@ type Options = {
   countRefusal: Refusing['countRefusal']
   idempotency: IdempotencyUses
   keepAliveMs: number
+  buffers: BufferBudget
   /** Routes under a key, by the path they are mounted at. */
   routes: Readonly<Record<string, readonly FastifyPluginAsync[]>>
   /** Routes that need no key. */
@@ -131,7 +133,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     closing = true
     done()
   })
-  http.addHook('onRequest', boundConnection())
+  http.addHook('onRequest', boundConnection(undefined, { buffers: options.buffers }))
   if (options.telemetry) traceRequests(http, options.telemetry)
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)

@@ -10,14 +10,9 @@ const keepAlive = ': keep-alive\n\n'
  */
 export const keepAliveMs = 15_000
 
-/** How long a client may leave a stream unread while there is more to send. */
-const unreadMs = 60_000
-
 export type Pace = {
   /** How long nothing is sent before a comment line is; absent: none ever is. */
   silenceMs?: number
-  /** How long a client may leave frames unread. */
-  patienceMs?: number
 }
 
 export type Frames = AsyncIterator<string | Uint8Array> & {
@@ -30,19 +25,12 @@ export type Frames = AsyncIterator<string | Uint8Array> & {
 
 /**
  * Frames as fastify reads a web stream: it asks for more when the client has taken what it was given.
- * Headers go out at once, a comment line after every silence. A connection of which nothing is taken is
- * cut: what it holds is then let go, and its client can follow again from its place. There is no
- * stream, as a turn is followed by thousands.
+ * Headers go out at once, a comment line after every silence. There is no stream, as a turn is
+ * followed by thousands.
  */
-const frameReader = (
-  frames: Frames,
-  raw: FastifyReply['raw'],
-  { silenceMs, patienceMs = unreadMs }: Pace,
-) => {
+const frameReader = (frames: Frames, raw: FastifyReply['raw'], { silenceMs }: Pace) => {
   /** The client takes what comes. */
   let wanted = false
-  let given = 0
-  let seen = 0
   let over = false
 
   const takes = (): boolean => wanted && !over && !raw.destroyed && !raw.writableNeedDrain
@@ -50,22 +38,15 @@ const frameReader = (
     if (takes()) raw.write(keepAlive)
     silence?.refresh()
   }
-  const look = (): void => {
-    if (!takes() && given > 0 && given === seen) raw.destroy()
-    seen = given
-  }
   const silence = silenceMs === undefined ? undefined : setTimeout(speak, silenceMs)
-  const looking = setInterval(look, patienceMs)
 
   const stop = (): void => {
     over = true
     clearTimeout(silence)
-    clearInterval(looking)
   }
 
   const took = (piece: IteratorResult<string | Uint8Array, unknown>) => {
     wanted = false
-    given++
     if (piece.done) stop()
     else if (!over) silence?.refresh()
     return piece
@@ -82,7 +63,6 @@ const frameReader = (
   frames.pushes?.((piece) => {
     if (!takes()) return false
     raw.write(piece)
-    given++
     silence?.refresh()
     return true
   })

@@ -16,6 +16,8 @@ import { stalledOutput } from './stalled-output.ts'
 import { strangersFrames } from './strangers-frames.ts'
 import { unreadAnswers } from './unread-answers.ts'
 import { unreadFeeds } from './unread-feeds.ts'
+import { unreadHistories } from './unread-histories.ts'
+import { waitingRequests } from './waiting-requests.ts'
 import { wideJson } from './wide-json.ts'
 import { wideMcpAnswers } from './wide-mcp-answers.ts'
 
@@ -34,6 +36,8 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'pictures in bodies of 10 MB': largeFiles,
   'output that is not read': stalledOutput,
   'feeds that are not read': unreadFeeds,
+  'feeds from the beginning that are not read': unreadHistories,
+  'requests that wait on connections by the hundred': waitingRequests,
   'large frames without a key': strangersFrames,
   'retries of what others of the key have said': retriesOfOthers,
   'values that are each an error': wideJson,

@@ -5,6 +5,8 @@ import { Readable } from 'node:stream'
 import Fastify from 'fastify'
 import t from 'tap'
 import { boundConnection } from '../../../src/http/checks/connection-bounds.ts'
+import { sendFrames } from '../../../src/http/streams/sse.ts'
+import { bufferBudget } from '../../../src/support/buffer-budget.ts'
 import { eventually } from '../../support/eventually.ts'
 import { raw } from '../../support/raw.ts'
 import { startApp } from '../../support/server.ts'
@@ -38,16 +40,24 @@ const answersIn = async (socket: Awaited<ReturnType<typeof opened>>, count: numb
 /** A server that counts what has begun; each answer is as long as asked. */
 const counting = async (
   t: Parameters<typeof startApp>[0],
-  bounds?: Parameters<typeof boundConnection>[0],
+  ...bounds: Parameters<typeof boundConnection>
 ) => {
-  const http = Fastify()
+  const http = Fastify({ forceCloseConnections: true })
   const ends: (() => void)[] = []
   let begun = 0
   let open = 0
-  http.addHook('onRequest', boundConnection(bounds))
+  let connections = 0
+  http.addHook('onRequest', boundConnection(...bounds))
   http.get('/held', (_request, reply) => {
     begun++
     ends.push(() => reply.send('held'))
+  })
+  http.get('/frames', (_request, reply) => {
+    begun++
+    async function* endless() {
+      for (;;) yield 'frame'.repeat(1_000)
+    }
+    return sendFrames(reply, endless(), {})
   })
   http.get('/quick', (_request, reply) => {
     begun++
@@ -65,8 +75,31 @@ const counting = async (
     reply.send(stream)
   })
   const url = await http.listen({ host: '127.0.0.1', port: 0 })
+  http.server.on('connection', () => connections++)
   t.teardown(() => http.close())
-  return { url, ends, begun: () => begun, open: () => open }
+  const connected = () =>
+    new Promise<number>((resolve, reject) =>
+      http.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+    )
+  return { url, ends, begun: () => begun, open: () => open, connected, accepted: () => connections }
+}
+
+/** The looks at connections, each when the test says so. */
+const looks = () => {
+  let look: (() => Promise<void>) | undefined
+  return {
+    ticks: (given: () => Promise<void>) => {
+      look = given
+      return () => {
+        look = undefined
+      }
+    },
+    look: async (times: number) => {
+      for (let n = 0; n < times; n++) await look?.()
+    },
+    /** Whether there is any connection to look at. */
+    isOn: () => look !== undefined,
+  }
 }
 
 t.test('a connection has 32 requests in flight, and all are answered in the end', async (t) => {
@@ -134,6 +167,87 @@ t.test('what waits behind another answer is closed with its connection', async (
   socket.destroy()
   await eventually(async () => server.open() === 0)
   t.equal(server.begun(), 32, 'what waited never begins')
+})
+
+t.test('all connections share a budget of requests that wait: the newest are closed', async (t) => {
+  const most = 40 * mebibyte
+  const buffers = bufferBudget(most)
+  const server = await counting(t, undefined, { buffers })
+  const count = 20
+  const each = 1_500
+  for (let n = 0; n < count; n++) {
+    const socket = await opened(server.url)
+    socket.on('error', () => undefined)
+    socket.write(asking('/held', each))
+    await eventually(async () => server.begun() > 32 * n)
+  }
+  const other = await opened(server.url)
+  other.write(asking('/quick', 1))
+  t.equal(await answersIn(other, 1), 1, 'a client that does not pipeline is answered')
+  await eventually(async () => (await server.connected()) <= 4)
+  t.ok(buffers.dropped() >= count - 4, `${buffers.dropped()} connections were closed`)
+  t.ok(buffers.held() <= most, `${buffers.held()} bytes`)
+})
+
+t.test('all connections share a budget of answers that are not read', async (t) => {
+  const most = 20 * mebibyte
+  const buffers = bufferBudget(most)
+  const { ticks, look } = looks()
+  const server = await counting(t, undefined, { buffers, ticks })
+  const count = 12
+  for (let n = 0; n < count; n++) {
+    const socket = await opened(server.url)
+    socket.on('error', () => undefined)
+    socket.pause()
+    socket.write(asking('/large', 20))
+  }
+  await eventually(async () => {
+    await look(1)
+    return buffers.dropped() > 0 && server.accepted() === count
+  })
+  t.ok(buffers.held() <= most, `${buffers.held()} bytes`)
+  const other = await opened(server.url)
+  other.write(asking('/large', 1))
+  t.equal(await answersIn(other, 1), 1, 'a client that reads is answered')
+})
+
+for (const path of ['/large', '/stream', '/frames'])
+  t.test(`a connection that reads nothing for 60 looks is closed: ${path}`, async (t) => {
+    const { ticks, look, isOn } = looks()
+    const server = await counting(t, undefined, { ticks })
+    const socket = await opened(server.url)
+    socket.on('error', () => undefined)
+    socket.pause()
+    socket.write(asking(path, 40))
+    await eventually(async () => {
+      await look(1)
+      return server.begun() > 0
+    })
+    await look(40)
+    t.equal(await server.connected(), 1)
+    // It reads all that has reached it, so that more is sent.
+    let read = 0
+    for await (const bytes of socket.iterator({ destroyOnReturn: false })) {
+      read += bytes.length
+      if (read > 16 * mebibyte) break
+    }
+    await look(50)
+    t.equal(await server.connected(), 1, 'it has read meanwhile')
+    await look(20)
+    await eventually(async () => (await server.connected()) === 0)
+    await eventually(async () => !isOn())
+    t.pass('nobody is looked at any more')
+  })
+
+t.test('a connection with nothing to read stays open', async (t) => {
+  const { ticks, look } = looks()
+  const server = await counting(t, undefined, { ticks })
+  const socket = await opened(server.url)
+  socket.write(asking('/held', 1))
+  await eventually(async () => server.begun() === 1)
+  await look(200)
+  for (const end of server.ends) end()
+  t.equal(await answersIn(socket, 1), 1)
 })
 
 t.test('without a key: openapi.json and /docs by the thousand', async (t) => {

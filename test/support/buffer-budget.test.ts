@@ -1,0 +1,86 @@
+import t from 'tap'
+import { bufferBudget } from '../../src/support/buffer-budget.ts'
+
+/** A budget of 100 bytes with named holders, 10 of them being small, and the names of those that were dropped. */
+const budget = () => {
+  const buffers = bufferBudget(100, 10)
+  const dropped: string[] = []
+  const holder = (name: string, isStalled?: () => boolean) =>
+    buffers.holder({
+      drop: () => dropped.push(name),
+      ...(isStalled ? { isStalled } : {}),
+    })
+  return { ...buffers, holder, names: dropped }
+}
+
+t.test('within the budget nothing is dropped, and what is given up counts no more', async (t) => {
+  const { holder, held, names } = budget()
+  const [first, second] = [holder('first'), holder('second')]
+  first.hold(60)
+  second.hold(40)
+  t.equal(held(), 100)
+  first.leave()
+  second.hold(100)
+  t.equal(held(), 100)
+  t.strictSame(names, [])
+})
+
+t.test('over the budget the newest is dropped, not the one that has grown', async (t) => {
+  const { holder, held, dropped, names } = budget()
+  const [first] = ['first', 'second', 'third'].map((name) => {
+    const one = holder(name)
+    one.hold(30)
+    return one
+  })
+  first?.hold(50)
+  t.strictSame(names, ['third'])
+  t.equal(held(), 80)
+  t.equal(dropped(), 1)
+})
+
+t.test('a small newcomer stays, and is dropped itself when it grows', async (t) => {
+  const { holder, names } = budget()
+  holder('first').hold(50)
+  holder('second').hold(50)
+  const newcomer = holder('newcomer')
+  newcomer.hold(10)
+  t.strictSame(names, [])
+  newcomer.hold(11)
+  t.strictSame(names, ['newcomer'])
+})
+
+t.test('where many small ones come, the newest of the large makes room', async (t) => {
+  const { holder, held, names } = budget()
+  holder('first').hold(50)
+  holder('second').hold(50)
+  for (const name of ['a', 'b', 'c']) holder(name).hold(5)
+  t.strictSame(names, ['second'])
+  t.equal(held(), 65)
+})
+
+t.test('a holder whose client reads is dropped last', async (t) => {
+  const { holder, names } = budget()
+  holder('read', () => false).hold(70)
+  holder('unread', () => true).hold(20)
+  holder('read too', () => false).hold(20)
+  t.strictSame(names, ['unread'])
+})
+
+t.test('as many are dropped as it takes, also the one that asks', async (t) => {
+  const { holder, held, names } = budget()
+  for (const name of ['a', 'b', 'c']) holder(name).hold(30)
+  holder('huge').hold(1_000)
+  t.strictSame(names, ['huge'])
+  t.equal(held(), 90)
+})
+
+t.test('a dropped holder may hold again', async (t) => {
+  const { holder, held, names } = budget()
+  const one = holder('one')
+  one.hold(101)
+  one.hold(50)
+  t.strictSame(names, ['one'])
+  t.equal(held(), 50)
+  one.leave()
+  t.equal(held(), 0)
+})
