@@ -9,7 +9,7 @@ import { holdAlone } from '../adapters/embedded/lock.ts'
 import { logFollower } from '../adapters/embedded/log-follower.ts'
 import { latest, type Position } from '../domain/event.ts'
 import type { Damage } from '../ports/damage.ts'
-import { START, StoreUnavailable } from '../ports/event-store.ts'
+import { START, StoreDamaged, StoreUnavailable } from '../ports/event-store.ts'
 import { type Log, silent } from '../ports/log.ts'
 import { projector } from '../projector/projector.ts'
 import type { Progress } from '../projector/rebuild.ts'
@@ -225,6 +225,12 @@ const begun = async (begin: LaterBegin): Promise<void> => {
   }
   setInterval(tellStates, tellMs)
 
+  /** Readiness names damage before the answer that met it arrives. */
+  const packed = (error: unknown): PackedError => {
+    if (error instanceof StoreDamaged) tellStates()
+    return packedError(error)
+  }
+
   const announce = async ({ head }: { head: Position }) => follower.announce(head)
 
   const waitForPosition = async ({ position, timeoutMs, views }: Waited) => {
@@ -267,7 +273,7 @@ const begun = async (begin: LaterBegin): Promise<void> => {
     places,
     mostStreams,
     ownerOf,
-    packed: packedError,
+    packed,
     tooMany: () => new StoreUnavailable('too many long reads are open'),
   })
   tell({ up: true })
