@@ -137,15 +137,7 @@ export const agents: Projection<AgentView, typeof agentEvents> = {
   shown: { schema: agentView },
   categories: ['squad'],
   events: agentEvents,
-  indexes: {
-    by_organization: { equals: ['organization_id'], orderBy: 'created_at' },
-    by_type: { equals: ['organization_id', 'agent_type'], orderBy: 'created_at' },
-    by_active: { equals: ['organization_id', 'is_active'], orderBy: 'created_at' },
-    by_type_and_active: {
-      equals: ['organization_id', 'agent_type', 'is_active'],
-      orderBy: 'created_at',
-    },
-  },
+  indexes: { by_organization: { equals: ['organization_id'], orderBy: 'created_at' } },
   id: ({ data }) => data.agentId,
   ofStream: ({ metadata }) => ({
     index: 'by_organization',

@@ -1,5 +1,6 @@
 import { accountChanges } from './account-changes.ts'
 import { accounts } from './accounts.ts'
+import { agentSummaries } from './agent-summaries.ts'
 import { agents } from './agents.ts'
 import { apiKeys } from './api-keys.ts'
 import { approvals } from './approvals.ts'
@@ -28,6 +29,7 @@ import { users } from './users.ts'
 export const projections: readonly AnyProjection[] = [
   accountChanges,
   accounts,
+  agentSummaries,
   agents,
   apiKeys,
   approvals,

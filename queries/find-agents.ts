@@ -1,20 +1,29 @@
 import { LRUCache } from 'lru-cache'
 import type { Observable } from 'rxjs'
 import { serversOf, toolsOf } from '../projections/agent-tools.ts'
-import { type AgentView, limitsIn } from '../projections/agents.ts'
+import { type AgentView, limitsIn, wordsOf } from '../projections/agents.ts'
 import type { OrganizationView } from '../projections/organizations.ts'
 import type { AgentConfig } from '../src/agents/agent.ts'
 import { refusal } from '../src/domain/refusal.ts'
-import type { View } from '../src/ports/views.ts'
+import type { DocumentChange, View } from '../src/ports/views.ts'
+import { inParts, type Sized } from '../src/support/in-parts.ts'
 
-/** The agents of an organization as they are now, and the one its turns are given to. */
+/** The orchestrator, and the agents that a turn can come to, as they are now. */
 export type RunnableAgents = { orchestrator: AgentConfig; agents: ReadonlyMap<string, AgentConfig> }
 
+/** Ids of agents that a turn is given to; `agentId` takes the place of the orchestrator. */
+export type AskedAgents = {
+  agentId?: string | undefined
+  targets?: readonly (string | undefined)[]
+}
+
 type Uses = {
-  agents: View<AgentView>
-  organizations: View<OrganizationView>
+  agents: Pick<View<AgentView>, 'get'>
+  organizations: Pick<View<OrganizationView>, 'get'>
   /** Changed documents of any read model, as this node sees them. */
-  changes: Observable<readonly { view: string; changes: readonly unknown[]; anew?: boolean }[]>
+  changes: Observable<
+    readonly { view: string; changes: readonly DocumentChange[]; anew?: boolean }[]
+  >
   /** Another node may be the one that projects. */
   sharedViews: boolean
 }
@@ -25,7 +34,11 @@ const sharedTtlMs = 5_000
 const ownTtlMs = 60_000
 /** The clock of the cache is read this often: at every use it would cost a timer each millisecond. */
 const clockMs = 100
-const most = 10_000
+const mostOrganizations = 1_000
+/** Characters of all that are kept: the agents of one organization fit, however large they are. */
+const mostCharacters = 128 * 1024 * 1024
+/** Of one organization; they share their agents. */
+const mostTeams = 8
 
 const configOf = (view: AgentView): AgentConfig => ({
   agentId: view.agent_id,
@@ -37,6 +50,7 @@ const configOf = (view: AgentView): AgentConfig => ({
   isActive: view.is_active,
   tools: toolsOf(view.tools),
   mcpServers: serversOf(view.mcp_servers),
+  ...(view.credentials ? { credentials: view.credentials.map(wordsOf) } : {}),
   subAgents: [...view.sub_agents],
   datastoreIds: [...view.datastore_ids],
   temperature: view.temperature,
@@ -47,49 +61,154 @@ const configOf = (view: AgentView): AgentConfig => ({
   ...(view.limits ? { limits: limitsIn(view.limits) } : {}),
 })
 
+/** An agent, where the organization has it, and its characters. */
+type Read = Sized<AgentConfig | undefined>
+
+/** What is kept of an organization. `changes` counts those of agents that are kept. */
+type Kept = {
+  orchestratorId: string
+  agents: Map<string, Read | Promise<Read>>
+  teams: LRUCache<string, RunnableAgents>
+  characters: number
+  changes: number
+}
+
+const kept = (orchestratorId: string): Kept => ({
+  orchestratorId,
+  agents: new Map(),
+  teams: new LRUCache({ max: mostTeams }),
+  characters: 1,
+  changes: 0,
+})
+
+/** By the ids that are asked for. */
+const teamKey = (ids: readonly string[]): string => ids.join(' ')
+
+const forget = (one: Kept, id: string): void => {
+  const read = one.agents.get(id)
+  if (!(read instanceof Promise)) one.characters -= read?.bytes ?? 0
+  one.agents.delete(id)
+  one.changes++
+  for (const [key, { agents }] of one.teams.entries())
+    if (agents.has(id) || key.split(' ').includes(id)) one.teams.delete(key)
+}
+
 /**
- * The agents of an organization, kept until an agent or organization changes. A turn keeps those
- * that it started with. @throws agent_not_found where there is no orchestrator,
+ * The agents that a turn can come to: those it is given to and all that they run. They are kept
+ * until they change, each by itself: a change costs one document, and an organization none of
+ * another's. A turn keeps those that it started with. @throws agent_not_found where there is no orchestrator,
  * stream_unreadable
  */
 export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses) => {
-  const ttlMs = sharedViews ? sharedTtlMs : ownTtlMs
-  const known = new LRUCache<string, RunnableAgents>({
-    max: 1_000,
-    ttl: ttlMs - clockMs,
+  const known = new LRUCache<string, Kept>({
+    max: mostOrganizations,
+    maxSize: mostCharacters,
+    ttl: (sharedViews ? sharedTtlMs : ownTtlMs) - clockMs,
     ttlResolution: clockMs,
+    noUpdateTTL: true,
   })
-  let version = 0
   const watching = changes.subscribe((batch) => {
     for (const { view, changes, anew } of batch) {
-      if (view !== 'agents' && view !== 'organizations') continue
-      if (changes.length === 0 && !anew) continue
-      version++
-      known.clear()
+      if (anew && (view === 'agents' || view === 'organizations')) known.clear()
+      if (view === 'agents') for (const change of changes) changed(change)
     }
   })
 
-  const read = async (organizationId: string): Promise<RunnableAgents> => {
-    const before = version
-    const organization = await organizations.get(organizationId)
-    const { items } = await agents.find({
-      index: 'by_organization',
-      equals: [organizationId],
-      limit: most,
-    })
-    // What cannot be read may have taken a right from an agent.
-    if (items.some(({ incomplete }) => incomplete)) throw refusal('stream_unreadable')
-    const all = new Map(items.map((view) => [view.agent_id, configOf(view)]))
-    const orchestrator = all.get(organization?.orchestrator_agent_id ?? '')
+  const changed = ({ id, document }: DocumentChange): void => {
+    const owner = document?.organization_id
+    const owners = typeof owner === 'string' ? [known.peek(owner)] : known.values()
+    for (const one of owners) if (one?.agents.has(id)) forget(one, id)
+  }
+
+  /** Those that come at once share what is read. */
+  const agentOf = (organizationId: string, one: Kept, id: string): Read | Promise<Read> => {
+    const before = one.agents.get(id)
+    if (before) return before
+    const isCurrent = () => one.agents.get(id) === reading
+    const read = async (): Promise<Read> => {
+      const view = await agents.get(id)
+      if (view?.organization_id !== organizationId) return { value: undefined, bytes: 0 }
+      // What cannot be read may have taken a right from an agent.
+      if (view.incomplete) throw refusal('stream_unreadable')
+      return { value: configOf(view), bytes: JSON.stringify(view).length }
+    }
+    const reading: Promise<Read> = read()
+    one.agents.set(id, reading)
+    reading.then(
+      (read) => {
+        if (!isCurrent()) return
+        if (!read.value) {
+          one.agents.delete(id)
+          return
+        }
+        one.agents.set(id, read)
+        one.characters += read.bytes
+        if (known.peek(organizationId) === one)
+          known.set(organizationId, one, { size: one.characters })
+      },
+      () => {
+        if (isCurrent()) one.agents.delete(id)
+      },
+    )
+    return reading
+  }
+
+  const askedOf = (one: Kept, { agentId, targets = [] }: AskedAgents): string[] => [
+    agentId ?? one.orchestratorId,
+    ...targets.filter((id) => id !== undefined),
+  ]
+
+  /** Level by level, so that nobody is missing whom an agent runs as it was read. */
+  const read = async (organizationId: string, asked: AskedAgents): Promise<RunnableAgents> => {
+    const one = known.get(organizationId) ?? (await begin(organizationId))
+    const before = one.changes
+    const ids = askedOf(one, asked)
+    const all = new Map<string, AgentConfig>()
+    const seen = new Set(ids)
+    for (let level = [...seen]; level.length > 0; ) {
+      const below: string[] = []
+      const parts = inParts(level, (id) => agentOf(organizationId, one, id), {
+        bytes: Infinity,
+        items: Infinity,
+      })
+      for await (const part of parts)
+        for (const agent of part) {
+          if (!agent) continue
+          all.set(agent.agentId, agent)
+          for (const id of agent.subAgents) {
+            if (seen.has(id)) continue
+            seen.add(id)
+            below.push(id)
+          }
+        }
+      level = below
+    }
+    const { value: orchestrator } = await agentOf(organizationId, one, one.orchestratorId)
     if (!orchestrator) throw refusal('agent_not_found')
-    const found = { orchestrator, agents: all }
-    if (version === before) known.set(organizationId, found)
-    return found
+    const team = { orchestrator, agents: all }
+    if (one.changes === before) one.teams.set(teamKey(ids), team)
+    return team
+  }
+
+  const begin = async (organizationId: string): Promise<Kept> => {
+    const organization = await organizations.get(organizationId)
+    const orchestratorId = organization?.orchestrator_agent_id
+    if (orchestratorId === undefined) throw refusal('agent_not_found')
+    const meanwhile = known.get(organizationId)
+    if (meanwhile) return meanwhile
+    const one = kept(orchestratorId)
+    known.set(organizationId, one, { size: one.characters })
+    return one
   }
 
   return {
-    find: (organizationId: string): RunnableAgents | Promise<RunnableAgents> =>
-      known.get(organizationId) ?? read(organizationId),
+    find(
+      organizationId: string,
+      asked: AskedAgents = {},
+    ): RunnableAgents | Promise<RunnableAgents> {
+      const one = known.get(organizationId)
+      return one?.teams.get(teamKey(askedOf(one, asked))) ?? read(organizationId, asked)
+    },
     close: () => watching.unsubscribe(),
   }
 }

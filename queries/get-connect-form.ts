@@ -1,13 +1,16 @@
-import type { AgentView } from '../projections/agents.ts'
+import type { AgentSummary } from '../projections/agent-summaries.ts'
 import type { CredentialView } from '../projections/credentials.ts'
 import { connectWords } from '../src/domain/agent/connect-words.ts'
 import { credentialHosts } from '../src/domain/agent/credential-hosts.ts'
 import type { View } from '../src/ports/views.ts'
+import type { FindAgents } from './find-agents.ts'
 import type { HostsOf } from './find-credential.ts'
 import { connectingAgents, consentsOf, listConnectItems } from './list-connect-items.ts'
+import { readSummaries } from './read-summaries.ts'
 
 type Uses = {
-  agents: View<AgentView>
+  agentSummaries: View<AgentSummary>
+  findAgents: FindAgents
   credentials: View<CredentialView>
   hostsOf: HostsOf
 }
@@ -19,15 +22,21 @@ type Uses = {
  * @throws agent_not_found
  */
 export const getConnectForm = (uses: Uses) => {
-  const { agents } = uses
+  const { agentSummaries, findAgents } = uses
   const listItems = listConnectItems(uses)
   const consents = consentsOf(uses)
-  const agentsOf = connectingAgents(agents)
+  const agentsOf = connectingAgents(findAgents)
+  const allAgents = async (organizationId: string) => {
+    const of = { index: 'by_organization', equals: [organizationId] }
+    const summaries = await readSummaries(agentSummaries, of)
+    const targets = summaries.map(({ agent_id }) => agent_id)
+    return (await findAgents(organizationId, { targets })).agents
+  }
   return async (organizationId: string, userId: string, agentId: string) => {
     const { items } = await listItems(organizationId, userId, agentId)
-    const found = await agentsOf(organizationId)
+    const found = await agentsOf(organizationId, agentId)
     const words = connectWords(agentId, (id) => found.get(id))
-    const named = credentialHosts(found.values())
+    const named = credentialHosts((await allAgents(organizationId)).values())
     const known = await consents(organizationId, userId)
     return items.map(({ name, connected }) => {
       const said = words.get(name) ?? { hosts: [] }

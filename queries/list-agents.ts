@@ -1,8 +1,7 @@
-import type { AgentView } from '../projections/agents.ts'
-import { agentLimit } from '../src/domain/agent/agent.ts'
-import type { View } from '../src/ports/views.ts'
+import type { AgentSummary } from '../projections/agent-summaries.ts'
+import { readSummaries, type Summaries } from './read-summaries.ts'
 
-type Filter = { agentType?: AgentView['agent_type'] | undefined; isActive?: boolean | undefined }
+type Filter = { agentType?: AgentSummary['agent_type'] | undefined; isActive?: boolean | undefined }
 
 const indexFor = ({ agentType, isActive }: Filter) => {
   if (agentType === undefined)
@@ -14,7 +13,7 @@ const indexFor = ({ agentType, isActive }: Filter) => {
     : { index: 'by_type_and_active', equals: [agentType, isActive] }
 }
 
-const itemOf = (view: AgentView, defaultModel: string) => ({
+const itemOf = (view: AgentSummary, defaultModel: string) => ({
   agent_id: view.agent_id,
   name: view.name,
   agent_type: view.agent_type,
@@ -30,17 +29,13 @@ const itemOf = (view: AgentView, defaultModel: string) => ({
  * shown with the platform's default.
  */
 export const listAgents =
-  (agents: View<AgentView>, defaultModel: string) =>
+  (summaries: Summaries, defaultModel: string) =>
   async (organizationId: string, filter: Filter) => {
     const { index, equals } = indexFor(filter)
-    const { items, total } = await agents.find({
-      index,
-      equals: [organizationId, ...equals],
-      limit: agentLimit,
-    })
+    const found = await readSummaries(summaries, { index, equals: [organizationId, ...equals] })
     return {
-      agents: items.map((view) => itemOf(view, defaultModel)),
-      total,
+      agents: found.map((view) => itemOf(view, defaultModel)),
+      total: found.length,
       organization_id: organizationId,
     }
   }

@@ -1,43 +1,29 @@
-import { serversOf, toolsOf } from '../projections/agent-tools.ts'
-import { type AgentView, wordsOf } from '../projections/agents.ts'
 import type { CredentialView } from '../projections/credentials.ts'
-import { agentLimit } from '../src/domain/agent/agent.ts'
 import { type ConnectingAgent, callersOf, connectItems } from '../src/domain/agent/connect-items.ts'
 import { credentialHosts } from '../src/domain/agent/credential-hosts.ts'
 import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
+import type { FindAgents } from './find-agents.ts'
 import type { HostsOf } from './find-credential.ts'
 import { mostCredentials } from './list-credentials.ts'
 
 type Uses = {
-  agents: View<AgentView>
+  findAgents: FindAgents
   credentials: View<CredentialView>
   hostsOf: HostsOf
 }
 
-const callerOf = ({
-  agent_type,
-  tools,
-  mcp_servers,
-  sub_agents,
-  credentials,
-}: AgentView): ConnectingAgent => ({
-  agentType: agent_type,
-  tools: toolsOf(tools),
-  mcpServers: serversOf(mcp_servers),
-  subAgents: sub_agents,
-  ...(credentials ? { credentials: credentials.map(wordsOf) } : {}),
-})
-
-/** The agents of an organization by id, as far as connecting is concerned. */
-export const connectingAgents = (agents: View<AgentView>) => async (organizationId: string) => {
-  const { items } = await agents.find({
-    index: 'by_organization',
-    equals: [organizationId],
-    limit: agentLimit,
-  })
-  return new Map(items.map((view) => [view.agent_id, callerOf(view)]))
-}
+/** An agent and all that it runs, by id. @throws agent_not_found */
+export const connectingAgents =
+  (findAgents: FindAgents) =>
+  async (
+    organizationId: string,
+    agentId: string,
+  ): Promise<ReadonlyMap<string, ConnectingAgent>> => {
+    const { agents } = await findAgents(organizationId, { agentId })
+    if (!agents.has(agentId)) throw refusal('agent_not_found')
+    return agents
+  }
 
 /** A user's credentials by name: since when each is there, and the hosts that it may be sent to. */
 export const consentsOf =
@@ -60,10 +46,9 @@ export const consentsOf =
  * @throws agent_not_found
  */
 export const listConnectItems =
-  ({ agents, ...stored }: Uses) =>
+  ({ findAgents, ...stored }: Uses) =>
   async (organizationId: string, userId: string, agentId: string) => {
-    const callers = await connectingAgents(agents)(organizationId)
-    if (!callers.has(agentId)) throw refusal('agent_not_found')
+    const callers = await connectingAgents(findAgents)(organizationId, agentId)
     const agentOf = (id: string) => callers.get(id)
     const consents = await consentsOf(stored)(organizationId, userId)
     const needed = credentialHosts(callersOf(agentId, agentOf))

@@ -1,59 +1,68 @@
-import { serversOf, toolsOf } from '../projections/agent-tools.ts'
-import type { AgentView } from '../projections/agents.ts'
+import type { AgentSummary } from '../projections/agent-summaries.ts'
 import type { OrganizationView } from '../projections/organizations.ts'
-import { agentLimit } from '../src/domain/agent/agent.ts'
-import { credentialsNamed } from '../src/domain/agent/credential-names.ts'
-import { reached } from '../src/domain/agent/graph.ts'
+import type { Below } from '../src/domain/agent/graph.ts'
+import { namedBelow, squadRoots } from '../src/domain/agent/squads.ts'
+import { credentialLimit } from '../src/domain/credential/credential-limit.ts'
 import type { View } from '../src/ports/views.ts'
+import { inTurns, sortedInTurns } from '../src/support/in-turns.ts'
+import { readSummaries } from './read-summaries.ts'
 
-type Uses = { agents: View<AgentView>; organizations: View<OrganizationView> }
+type Uses = { agentSummaries: View<AgentSummary>; organizations: View<OrganizationView> }
 
 /** Only LLM agents call their tools. */
-const ownCredentials = (view: AgentView | undefined): string[] =>
-  view?.agent_type === 'LLM_AGENT'
-    ? credentialsNamed({
-        tools: toolsOf(view.tools),
-        mcpServers: serversOf(view.mcp_servers),
-      })
-    : []
+const ownCredentials = (agent: AgentSummary): string[] =>
+  agent.agent_type === 'LLM_AGENT' ? [...agent.tool_credentials, ...agent.server_credentials] : []
+
+/** By agent, what it and all below it need, in many turns of the event loop. */
+const neededBy = async (agents: ReadonlyMap<string, AgentSummary>, below: Below) => {
+  const distinct = new Set<string>()
+  for (const agent of agents.values()) for (const name of ownCredentials(agent)) distinct.add(name)
+  const names = await sortedInTurns(distinct)
+  const places = new Map(names.map((name, place) => [name, place]))
+  const own = (id: string) => {
+    const agent = agents.get(id)
+    const found = agent ? ownCredentials(agent).flatMap((name) => places.get(name) ?? []) : []
+    return found.sort((one, other) => one - other)
+  }
+  const needed = new Map<string, string[]>()
+  for await (const lot of inTurns(namedBelow(agents.keys(), below, own, credentialLimit)))
+    for (const { agentId, places } of lot)
+      needed.set(
+        agentId,
+        places.flatMap((place) => names[place] ?? []),
+      )
+  return needed
+}
 
 /**
  * The agents of an organization in the order of their creation, each with the root of its squad and
- * the credentials that it and all below it need (docs/contract/provisioned-users.md#agents-that-need-credentials).
+ * the credentials that it and all below it need, as many as a user can have
+ * (docs/contract/provisioned-users.md#agents-that-need-credentials).
  */
 export const listManagementAgents =
-  ({ agents, organizations }: Uses) =>
+  ({ agentSummaries, organizations }: Uses) =>
   async (organizationId: string) => {
     const organization = await organizations.get(organizationId)
-    const { items, total } = await agents.find({
-      index: 'by_organization',
-      equals: [organizationId],
-      limit: agentLimit,
-    })
+    const of = { index: 'by_organization', equals: [organizationId] }
+    const items = await readSummaries(agentSummaries, of)
     const orchestrator = organization?.orchestrator_agent_id
-    const views = new Map(items.map((view) => [view.agent_id, view]))
-    const below = (id: string) => views.get(id)?.sub_agents ?? []
-    const belowInSquad = (id: string) => (id === orchestrator ? [] : below(id))
-    const run = new Set([...views.keys()].flatMap(belowInSquad))
-    const rootOf = new Map<string, string>()
-    for (const root of views.keys()) {
-      if (run.has(root)) continue
-      for (const id of reached(root, belowInSquad)) if (!rootOf.has(id)) rootOf.set(id, root)
-    }
+    const known = new Map(items.map((one) => [one.agent_id, one]))
+    const below = (id: string) => known.get(id)?.sub_agents ?? []
+    const rootOf = squadRoots(known.keys(), (id) => (id === orchestrator ? [] : below(id)))
+    const needed = await neededBy(known, below)
     return {
       agents: items.map(({ agent_id, name, agent_type }) => {
         const root = rootOf.get(agent_id) ?? agent_id
-        const needed = [...reached(agent_id, below)].flatMap((id) => ownCredentials(views.get(id)))
         return {
           agent_id,
           name,
           agent_type,
           root_agent_id: root,
           is_root: root === agent_id,
-          needs_credentials: [...new Set(needed)].toSorted(),
+          needs_credentials: needed.get(agent_id) ?? [],
         }
       }),
-      total,
+      total: items.length,
       organization_id: organizationId,
     }
   }

@@ -1,18 +1,18 @@
-import type { AgentView } from '../projections/agents.ts'
+import type { AgentSummary } from '../projections/agent-summaries.ts'
 import type { OrganizationView } from '../projections/organizations.ts'
-import { agentLimit } from '../src/domain/agent/agent.ts'
 import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
+import { readSummaries } from './read-summaries.ts'
 
 /** The model that stands for an organization's orchestrator. */
 export const orchestratorModel = 'svc-orchestrator'
 
-type Uses = { agents: View<AgentView>; organizations: View<OrganizationView> }
+type Uses = { agentSummaries: View<AgentSummary>; organizations: View<OrganizationView> }
 
 const ownedBy = 'reprise'
 
 /** In the shape of OpenAI's models, with the agent's name and description. */
-const modelOf = ({ agent_id, name, description, created_at }: AgentView, id = agent_id) => ({
+const modelOf = ({ agent_id, name, description, created_at }: AgentSummary, id = agent_id) => ({
   id,
   object: 'model' as const,
   created: Math.floor(Date.parse(created_at) / 1000),
@@ -26,14 +26,11 @@ const modelOf = ({ agent_id, name, description, created_at }: AgentView, id = ag
  * (GET /api/external/v1/models).
  */
 export const listModels =
-  ({ agents, organizations }: Uses) =>
+  ({ agentSummaries, organizations }: Uses) =>
   async (organizationId: string) => {
     const organization = await organizations.get(organizationId)
-    const { items } = await agents.find({
-      index: 'by_active',
-      equals: [organizationId, true],
-      limit: agentLimit,
-    })
+    const of = { index: 'by_active', equals: [organizationId, true] }
+    const items = await readSummaries(agentSummaries, of)
     const id = organization?.orchestrator_agent_id
     const orchestrator = items.find(({ agent_id }) => agent_id === id)
     return [
@@ -45,13 +42,13 @@ export type ListModels = ReturnType<typeof listModels>
 
 /** One of them, by its id (GET /api/external/v1/models/{model_id}). @throws model_not_found */
 export const getModel =
-  ({ agents, organizations }: Uses) =>
+  ({ agentSummaries, organizations }: Uses) =>
   async (organizationId: string, id: string) => {
     const agentId =
       id === orchestratorModel
         ? (await organizations.get(organizationId))?.orchestrator_agent_id
         : id
-    const agent = agentId ? await agents.get(agentId) : undefined
+    const agent = agentId ? await agentSummaries.get(agentId) : undefined
     if (agent?.organization_id !== organizationId || !agent.is_active)
       throw refusal('model_not_found', { field: 'model', message: `There is no model ${id}` })
     return modelOf(agent, id)

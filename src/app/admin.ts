@@ -54,7 +54,10 @@ type Uses = {
     | 'revokeUserKey'
     | 'setSubscription'
   >
-  views: Pick<AllViews, 'accounts' | 'agents' | 'apiKeys' | 'members' | 'organizations' | 'users'>
+  views: Pick<
+    AllViews,
+    'accounts' | 'agentSummaries' | 'agents' | 'apiKeys' | 'members' | 'organizations' | 'users'
+  >
   open: Vault['open']
   waitForPosition: WaitForPosition
   rebuilding: RebuildJobs & { unreadable: ListUnreadable }
@@ -69,7 +72,7 @@ type Uses = {
 export const adminPart = (uses: Uses) => {
   const { commands, views, open, waitForPosition, rebuilding, rotation, schemaFault } = uses
   const { addressFault, mcp } = uses
-  const { accounts, organizations, agents, apiKeys, members, users } = views
+  const { accounts, agentSummaries, agents, apiKeys, members, organizations, users } = views
   const oneOrganization = getOrganization(organizations)
   return {
     /** Under /api/admin. */
@@ -98,7 +101,7 @@ export const adminPart = (uses: Uses) => {
         deleteAgent: commands.deleteAgent,
         getOrganization: oneOrganization,
         getAgent: getAgent(agents),
-        listWholeAgents: listWholeAgents(agents),
+        listWholeAgents: listWholeAgents({ agents, agentSummaries }),
         schemaFault,
         addressFault,
         mcp,

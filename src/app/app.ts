@@ -254,6 +254,7 @@ export const app = (config: Config, options: Options) =>
       config,
       commands,
       views,
+      findAgents: chat.findAgents,
       secrets,
       open,
       hostsOf,

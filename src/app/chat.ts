@@ -9,6 +9,7 @@ import { getAgent } from '../../queries/get-agent.ts'
 import { getMessage } from '../../queries/get-message.ts'
 import { getSession } from '../../queries/get-session.ts'
 import { getSessionStatus } from '../../queries/get-session-status.ts'
+import { findAgentTool, listAgentTools } from '../../queries/list-agent-tools.ts'
 import { listAgents } from '../../queries/list-agents.ts'
 import { listApprovals } from '../../queries/list-approvals.ts'
 import { listInputItems } from '../../queries/list-input-items.ts'
@@ -107,7 +108,15 @@ type Uses = {
   >
   views: Pick<
     AllViews,
-    'agents' | 'approvals' | 'forks' | 'messages' | 'organizations' | 'runs' | 'sessions' | 'users'
+    | 'agentSummaries'
+    | 'agents'
+    | 'approvals'
+    | 'forks'
+    | 'messages'
+    | 'organizations'
+    | 'runs'
+    | 'sessions'
+    | 'users'
   >
   changes: Projector['changes']
   sharedViews: boolean
@@ -166,7 +175,8 @@ export const chatPart = (uses: Uses) => {
     log,
   } = uses
   const refusing = { refused: uses.refused, countRefusal: work.refused, clock }
-  const { agents, approvals, forks, messages, organizations, runs, sessions } = views
+  const { agentSummaries, agents, approvals, forks, messages, organizations, runs, sessions } =
+    views
   const { open } = vault
   const defaultModel = models.resolve(null).name
 
@@ -311,7 +321,7 @@ export const chatPart = (uses: Uses) => {
     head,
   })
   const managementAgents = managementAgentRoutes({
-    listSquads: listManagementAgents({ agents, organizations }),
+    listSquads: listManagementAgents({ agentSummaries, organizations }),
   })
 
   return {
@@ -319,6 +329,7 @@ export const chatPart = (uses: Uses) => {
     resumeOrClose: resumed,
     namesOf,
     beginTurn,
+    findAgents,
     warmAgents,
     forkSessions,
     eraseSessions,
@@ -349,8 +360,8 @@ export const chatPart = (uses: Uses) => {
           linksOf: uses.linksOf,
         }),
         modelRoutes({
-          listModels: listModels({ agents, organizations }),
-          getModel: getModel({ agents, organizations }),
+          listModels: listModels({ agentSummaries, organizations }),
+          getModel: getModel({ agentSummaries, organizations }),
         }),
         warmupRoutes({ warmAgents, findAgents, delegate, requireSubscription }),
       ],
@@ -371,7 +382,7 @@ export const chatPart = (uses: Uses) => {
         }),
       ],
       '/api/external': [
-        agentRoutes({ listAgents: listAgents(agents, defaultModel) }),
+        agentRoutes({ listAgents: listAgents(agentSummaries, defaultModel) }),
         managementAgents,
         instructionRoutes({
           changeAgent: commands.changeAgent,
@@ -381,7 +392,8 @@ export const chatPart = (uses: Uses) => {
         agentCompletionRoutes({ beginTurn, findAgents, defaultModel }),
         mcpRoutes({
           beginTurn,
-          findAgents,
+          listAgentTools: listAgentTools(agentSummaries),
+          findAgentTool: findAgentTool(agentSummaries),
           noteRefused: (request, refusal) => noteRefused(refusing, request, refusal),
           origins: mcpOrigins(config),
           version,

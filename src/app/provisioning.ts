@@ -1,3 +1,4 @@
+import type { FindAgents } from '../../queries/find-agents.ts'
 import { findConnectLink } from '../../queries/find-connect-link.ts'
 import type { HostsOf } from '../../queries/find-credential.ts'
 import { getConnectForm } from '../../queries/get-connect-form.ts'
@@ -34,10 +35,8 @@ type Uses = {
     | 'revokeConnectLinks'
     | 'storeCredential'
   >
-  views: Pick<
-    AllViews,
-    'agents' | 'connectLinks' | 'credentials' | 'members' | 'organizations' | 'users'
-  >
+  views: Pick<AllViews, 'connectLinks' | 'credentials' | 'members' | 'organizations' | 'users'>
+  findAgents: FindAgents
   secrets: Pick<Secrets, 'hashEmail' | 'hashLinkToken' | 'signForm'>
   open: Vault['open']
   hostsOf: HostsOf
@@ -48,10 +47,10 @@ type Uses = {
 
 /** What partners do for the accounts that they make, and what users do for themselves. */
 export const provisioningPart = (uses: Uses) => {
-  const { config, commands, views, secrets, open, waitForPosition, clock } = uses
-  const { agents, connectLinks, credentials, members, organizations, users } = views
+  const { config, commands, views, findAgents, secrets, open, waitForPosition, clock } = uses
+  const { agentSummaries, connectLinks, credentials, members, organizations, users } = views
   const { requireProvisionedUser } = commands
-  const connecting = { agents, credentials, hostsOf: uses.hostsOf }
+  const connecting = { agentSummaries, findAgents, credentials, hostsOf: uses.hostsOf }
   const credentialUses = {
     storeCredential: commands.storeCredential,
     deleteCredential: commands.deleteCredential,

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { z } from 'zod'
 import { accountChanges } from '../../projections/account-changes.ts'
 import { accounts } from '../../projections/accounts.ts'
+import { agentSummaries } from '../../projections/agent-summaries.ts'
 import { agents } from '../../projections/agents.ts'
 import { apiKeys } from '../../projections/api-keys.ts'
 import { approvals } from '../../projections/approvals.ts'
@@ -76,6 +77,7 @@ export const viewsOf = async (views: Views) => {
   return {
     accountChanges: await of(accountChanges),
     accounts: await of(accounts),
+    agentSummaries: await of(agentSummaries),
     agents: await of(agents),
     apiKeys: await of(apiKeys),
     approvals: await of(approvals),

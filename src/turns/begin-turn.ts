@@ -101,6 +101,10 @@ export type Repetition = {
 
 const none: readonly never[] = []
 
+/** Whether a model's name can be an agent's id: most are not looked up. */
+const isAgentId = (model: string | undefined): boolean =>
+  model !== undefined && /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(model)
+
 /** What a client has sent with its message, and with what it says came before. */
 const filesIn = (parts: readonly SentPart[], before: readonly SaidBefore[]) =>
   before.length > 0 ? [...parts, ...before.flatMap((one) => one.sent ?? [])] : parts
@@ -142,9 +146,10 @@ export const beginTurn = (uses: BeginTurnUses) => {
     await uses.storage.require(access)
     const failed = retry?.failed
     const messageId = failed?.messageId ?? idFor(clock, call, 'message')
-    const found = findAgents(access.organizationId)
-    const { orchestrator, agents } = found instanceof Promise ? await found : found
     const { agentId, targetAgentId, model } = asked
+    const targets = [targetAgentId, isAgentId(model) ? model : undefined]
+    const found = findAgents(access.organizationId, { agentId, targets })
+    const { orchestrator, agents } = found instanceof Promise ? await found : found
     const require = asked.anyAgentType ? requireActive : requireCallable
     const agent = agentId ? require(agents.get(agentId)) : orchestrator
     const named = model === orchestrator.agentId ? undefined : agents.get(model ?? '')

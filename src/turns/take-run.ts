@@ -95,8 +95,9 @@ export const takeRun = (uses: Uses) => {
     return events
   }
 
-  const agentsFor = async ({ organization_id, agent_id }: RunView) => {
-    const { orchestrator, agents } = await findAgents(organization_id)
+  const agentsFor = async ({ organization_id, agent_id }: RunView, target: string | undefined) => {
+    const asked = { agentId: agent_id, targets: [target] }
+    const { orchestrator, agents } = await findAgents(organization_id, asked)
     const find = (id: string | undefined) => {
       const agent = id === orchestrator.agentId ? orchestrator : agents.get(id ?? '')
       if (!agent) throw new NotResumable('the agent is gone')
@@ -124,7 +125,7 @@ export const takeRun = (uses: Uses) => {
 
     const key = await vault.keyed(sessionKey(organization_id, sessionId))
     const { targetAgentId, ...kept } = openedRequest(key, started.data.request)
-    const { agent, agents, find } = await agentsFor(run)
+    const { agent, agents, find } = await agentsFor(run, targetAgentId)
     const results = resultsIn(runId, events, key)
     const message = session.recent.at(-1)
     const request: TurnRequest = {

@@ -21,12 +21,13 @@ t.test('every projection is run, and has a test', async (t) => {
 })
 
 t.test(
-  'what belongs to no organization, to the log, or to work under way, is not shown',
+  'what belongs to no organization, to the log, to work under way, or to lists, is not shown',
   async (t) => {
     const hidden = projections.map(({ name }) => name).filter((name) => !readModels.has(name))
     t.strictSame(hidden, [
       'account_changes',
       'accounts',
+      'agent_summaries',
       'event_index',
       'forks',
       'platform_transparency',

@@ -1,30 +1,66 @@
 import { Subject } from 'rxjs'
 import t, { type Test } from 'tap'
 import { findAgents } from '../../queries/find-agents.ts'
+import type { DocumentChange } from '../../src/ports/views.ts'
 import { commanded, platformCall } from '../support/commanded.ts'
+import { countedView } from '../support/counted-view.ts'
+import { call } from '../support/recorded.ts'
 
-type Changed = { view: string; changes: readonly unknown[]; anew?: boolean }
+type Changed = { view: string; changes: readonly DocumentChange[]; anew?: boolean }
 
 /** An organization, and what finds its agents. */
 const scene = async (t: Test) => {
-  const { createOrganization, read, seen } = await commanded(t)
-  const owner = { email: 'owner@example.com' }
-  const { organizationId } = await createOrganization({ name: 'Acme', owner }, platformCall)
+  const all = await commanded(t)
+  const { createOrganization, read, seen } = all
+  const organization = async (name: string) => {
+    const owner = { email: `${name}@example.com` }
+    const { organizationId } = await createOrganization({ name, owner }, platformCall)
+    return organizationId
+  }
+  const organizationId = await organization('acme')
   await seen()
   const changes = new Subject<readonly Changed[]>()
-  const { find, close } = findAgents({ ...read, changes, sharedViews: false })
+  const agents = countedView(read.agents)
+  const { find, close } = findAgents({
+    agents: agents.view,
+    organizations: read.organizations,
+    changes,
+    sharedViews: false,
+  })
   t.teardown(close)
-  return { organizationId, find, told: (change: Changed) => changes.next([change]) }
+  return {
+    ...all,
+    organizationId,
+    organization,
+    find,
+    taken: agents.taken,
+    follow: () => {
+      const following = all.changes.subscribe((batch) => changes.next(batch))
+      t.teardown(() => following.unsubscribe())
+    },
+    told: (change: Changed) => changes.next([change]),
+  }
 }
 
-t.test('agents are kept until an agent or organization changes', async (t) => {
-  const { organizationId, find, told } = await scene(t)
+t.test('agents are kept until one of them changes', async (t) => {
+  const { organizationId, find, told, read } = await scene(t)
   const found = await find(organizationId)
-  t.ok(found.agents.has(found.orchestrator.agentId))
-  told({ view: 'sessions', changes: [{}] })
+  const { agentId } = found.orchestrator
+  t.ok(found.agents.has(agentId))
+  const document = await read.agents.get(agentId)
+  told({ view: 'sessions', changes: [{ id: agentId, document }] })
   told({ view: 'agents', changes: [] })
   t.equal(find(organizationId), found)
-  told({ view: 'agents', changes: [{}] })
+  told({ view: 'agents', changes: [{ id: agentId, document }] })
+  t.type(find(organizationId), Promise)
+})
+
+t.test('agents are read again once one of them was deleted', async (t) => {
+  const { organizationId, find, told } = await scene(t)
+  const found = await find(organizationId)
+  told({ view: 'agents', changes: [{ id: 'another', document: undefined }] })
+  t.equal(find(organizationId), found)
+  told({ view: 'agents', changes: [{ id: found.orchestrator.agentId, document: undefined }] })
   t.type(find(organizationId), Promise)
 })
 
@@ -40,4 +76,64 @@ t.test('agents are read again once their read model was made anew', async (t) =>
 t.test('an organization that is not there has no orchestrator', async (t) => {
   const { find } = await scene(t)
   await t.rejects(async () => find('none'), { code: 'agent_not_found' })
+})
+
+t.test('a change costs the documents that it concerns', async (t) => {
+  const { organizationId, organization, find, follow, taken, seen, ...all } = await scene(t)
+  const other = await organization('other')
+  await seen()
+  const { orchestrator } = await find(organizationId)
+  const elsewhere = (await find(other)).orchestrator
+  follow()
+  const asking = { ...call, organizationId }
+  const create = async (name: string, more: object = {}) => {
+    const agent = { name, instruction: 'i'.repeat(64_000), ...more }
+    return (await all.createAgent(agent, asking)).agentId
+  }
+  const leaves: string[] = []
+  for (let n = 0; n < 40; n++) leaves.push(await create(`leaf ${n}`))
+  const apart = await create('apart')
+  const change = (agentId: string, change: object, by = asking) =>
+    all.changeAgent({ agentId, change }, by)
+  await change(orchestrator.agentId, { subAgents: leaves })
+  await seen()
+
+  taken()
+  const before = await find(organizationId)
+  t.equal(before.agents.size, 41, 'the orchestrator and what it runs')
+  t.equal(taken().documents, 41)
+
+  const [leaf = ''] = leaves
+  await change(leaf, { description: 'changed' })
+  await seen()
+  const after = await find(organizationId)
+  t.equal(taken().documents, 1, 'the one that has changed')
+  t.equal(after.agents.get(leaf)?.description, 'changed')
+  t.equal(before.agents.get(leaf)?.description, '', 'a turn keeps the agents that it began with')
+
+  await change(apart, { description: 'changed' })
+  await change(elsewhere.agentId, { description: 'changed' }, { ...call, organizationId: other })
+  await seen()
+  t.equal(find(organizationId), after)
+  t.equal(taken().documents, 0, 'none that it does not run, nor of another organization')
+
+  const alone = await find(organizationId, { agentId: apart })
+  t.strictSame([...alone.agents.keys()], [apart], 'not what others run')
+  t.equal(taken().documents, 1)
+})
+
+t.test('turns that begin at once read each document once', async (t) => {
+  const { organizationId, find, taken } = await scene(t)
+  const found = await Promise.all(Array.from({ length: 20 }, () => find(organizationId)))
+  t.equal(new Set(found.map(({ orchestrator }) => orchestrator)).size, 1)
+  t.equal(taken().documents, 1)
+})
+
+t.test('agents of other organizations are not there', async (t) => {
+  const { organizationId, organization, find, seen } = await scene(t)
+  const other = await organization('other')
+  await seen()
+  const { agentId } = (await find(other)).orchestrator
+  const { agents } = await find(organizationId, { agentId, targets: [agentId] })
+  t.notOk(agents.has(agentId))
 })

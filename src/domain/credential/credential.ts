@@ -1,10 +1,8 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
 import { refusal } from '../refusal.ts'
 import type { Sealed } from '../sealed.ts'
+import { credentialLimit } from './credential-limit.ts'
 import { type CredentialEvent, credentialEvents } from './events.ts'
-
-/** How many credentials one user has in one organization. */
-const credentialLimit = 100
 
 export const credentialName = /^[A-Z][A-Z0-9_]{0,63}$/
 

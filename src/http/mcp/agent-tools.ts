@@ -1,6 +1,7 @@
 import type { ListToolsResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import type { AgentConfig } from '../../agents/agent.ts'
+import { type AgentSummary, endOf } from '../../../projections/agent-summaries.ts'
+import type { FindAgentTool, ListAgentTools } from '../../../queries/list-agent-tools.ts'
 import { pendingApprovals } from '../wire/approvals.ts'
 import { orAbsent, sessionId } from '../wire/fields.ts'
 
@@ -36,11 +37,7 @@ const outputSchema = schemaOf(toolResult, 'output')
 
 const longestSlug = 40
 const longestDescription = 1_024
-/** Tools of one page of a list. */
-const pageSize = 200
-
-/** The random end of an agent's id: it finds the agent under every name that the agent has had. */
-const endOf = (agentId: string): string => agentId.slice(-12)
+/** The end of an agent's id finds the agent under every name that it has had. */
 const named = /_(?<end>[0-9a-f]{12})$/
 
 const slugOf = (name: string): string =>
@@ -52,9 +49,9 @@ const slugOf = (name: string): string =>
     .slice(0, longestSlug) || 'agent'
 
 /** 1 to 64 characters of a-z, 0-9 and _: what every client and model provider takes. */
-const toolName = ({ name, agentId }: AgentConfig): string => `${slugOf(name)}_${endOf(agentId)}`
+const toolName = ({ name, agent_id }: AgentSummary): string => `${slugOf(name)}_${endOf(agent_id)}`
 
-const toolOf = (agent: AgentConfig): Tool => ({
+const toolOf = (agent: AgentSummary): Tool => ({
   name: toolName(agent),
   title: agent.name,
   description: (agent.description || `Asks the agent ${agent.name}`).slice(0, longestDescription),
@@ -64,29 +61,20 @@ const toolOf = (agent: AgentConfig): Tool => ({
 })
 
 /** The active agent that a tool stands for, also after it was renamed. */
-export const agentNamed = (
-  agents: ReadonlyMap<string, AgentConfig>,
+export const agentNamed = async (
+  findAgentTool: FindAgentTool,
+  organizationId: string,
   tool: string,
-): AgentConfig | undefined => {
+): Promise<AgentSummary | undefined> => {
   const { end } = tool.match(named)?.groups ?? {}
-  if (end === undefined) return undefined
-  for (const agent of agents.values())
-    if (agent.isActive && endOf(agent.agentId) === end) return agent
-  return undefined
+  return end === undefined ? undefined : findAgentTool(organizationId, end)
 }
 
 /** One page of the active agents as tools, in the order of their ids. */
-export const toolsPage = (
-  agents: ReadonlyMap<string, AgentConfig>,
-  cursor: string | undefined,
-): ListToolsResult => {
-  const after = [...agents.values()]
-    .filter(({ isActive, agentId }) => isActive && (cursor === undefined || agentId > cursor))
-    .sort((one, other) => (one.agentId < other.agentId ? -1 : 1))
-  const tools = after.slice(0, pageSize)
-  const last = tools.at(-1)?.agentId
-  return {
-    tools: tools.map(toolOf),
-    ...(after.length > pageSize && last !== undefined ? { nextCursor: last } : {}),
-  }
-}
+export const toolsPage = ({
+  agents,
+  next,
+}: Awaited<ReturnType<ListAgentTools>>): ListToolsResult => ({
+  tools: agents.map(toolOf),
+  ...(next === undefined ? {} : { nextCursor: next }),
+})

@@ -1,6 +1,6 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server'
 import type { FastifyRequest } from 'fastify'
-import type { FindAgents } from '../../../queries/find-agents.ts'
+import type { FindAgentTool } from '../../../queries/list-agent-tools.ts'
 import type { TurnDone } from '../../agents/agent-event.ts'
 import { paragraphs } from '../../agents/paragraphs.ts'
 import { type Refusal, refusal } from '../../domain/refusal.ts'
@@ -15,7 +15,7 @@ import type { Cancellations } from './cancellations.ts'
 
 type Uses = {
   beginTurn: BeginTurn
-  findAgents: FindAgents
+  findAgentTool: FindAgentTool
   cancellations: Cancellations
   /** Called for every refusal of a call. */
   noteRefused(request: FastifyRequest, refusal: Refusal): void
@@ -80,19 +80,18 @@ const tellProgress = async ({ log }: LiveTurn, { mcpReq }: ServerContext): Promi
  * results that say so. Undefined when there is no such tool.
  */
 export const callAgent =
-  ({ beginTurn, findAgents, cancellations, noteRefused }: Uses) =>
+  ({ beginTurn, findAgentTool, cancellations, noteRefused }: Uses) =>
   async (request: FastifyRequest, asked: Asked): Promise<CallToolResult | undefined> => {
     const { context, modern } = asked
     const { signal, id } = context.mcpReq
-    const { agents } = await findAgents(request.access.organizationId)
-    const agent = agentNamed(agents, asked.tool)
+    const agent = await agentNamed(findAgentTool, request.access.organizationId, asked.tool)
     if (!agent) return undefined
     let ended = (): void => undefined
     try {
       const { message, session_id } = requireArguments(asked.args)
       const turn = await beginTurn(request, {
         message,
-        agentId: agent.agentId,
+        agentId: agent.agent_id,
         anyAgentType: true,
         sessionId: session_id,
         hidden: undefined,
@@ -108,7 +107,7 @@ export const callAgent =
       tellProgress(begun, context).catch(() => undefined)
       const done = await doneOf(begun)
       const { text } = done
-      const { agentId: agent_id, name: agent_name } = agent
+      const { agent_id, name: agent_name } = agent
       const { sessionId, created } = begun
       return {
         content: [{ type: 'text', text: paragraphs(text, ...waitingWords(done)) }],

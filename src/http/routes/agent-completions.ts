@@ -113,7 +113,7 @@ export const agentCompletionRoutes =
         const turn = await beginTurn(request, asked, repetition)
         request.answersFor = turn.sessionId
         request.forgetBody()
-        const { agents } = await findAgents(request.access.organizationId)
+        const { agents } = await findAgents(request.access.organizationId, { agentId })
         const agent = agents.get(agentId)
         if (!agent) throw refusal('agent_not_found')
         const named = { agentId, agentName: agent.name, model: agent.model ?? defaultModel }

@@ -1,6 +1,6 @@
 import type { McpHttpHandler } from '@modelcontextprotocol/server'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import type { FindAgents } from '../../../queries/find-agents.ts'
+import type { FindAgentTool, ListAgentTools } from '../../../queries/list-agent-tools.ts'
 import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { requireScopes } from '../../security/scopes.ts'
@@ -16,7 +16,8 @@ import { endingOf } from '../streams/sse.ts'
 
 type Uses = {
   beginTurn: BeginTurn
-  findAgents: FindAgents
+  listAgentTools: ListAgentTools
+  findAgentTool: FindAgentTool
   noteRefused(request: FastifyRequest, refusal: Refusal): void
   /** Of web pages that may call; others are refused. */
   origins: readonly string[]
@@ -58,7 +59,7 @@ const requireBounds = (body: Readonly<Record<string, unknown>>): void => {
 export const mcpRoutes =
   (uses: Uses): FastifyPluginAsync =>
   async (http) => {
-    const { findAgents, version, clock } = uses
+    const { listAgentTools, version, clock } = uses
     const cancellations = cancellationsOf()
     const call = callAgent({ ...uses, cancellations })
     const requests = new WeakMap<Request, FastifyRequest>()
@@ -73,8 +74,8 @@ export const mcpRoutes =
           const about = { name: 'reprise', title: 'Reprise', version }
           const server = new sdk.Server(about, { capabilities: { tools: {} }, instructions })
           server.setRequestHandler('tools/list', async ({ params }) => {
-            const { agents } = await findAgents(request.access.organizationId)
-            return toolsPage(agents, params?.cursor)
+            const { organizationId } = request.access
+            return toolsPage(await listAgentTools(organizationId, params?.cursor))
           })
           server.setRequestHandler('tools/call', async ({ params }, context) => {
             const { name: tool, arguments: args } = params

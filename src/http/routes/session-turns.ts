@@ -55,12 +55,12 @@ export const sessionTurnRoutes =
      * chat.
      */
     const formatOf = async (turn: LiveTurn, chat: ChatStream): Promise<StreamFormat> => {
-      const { orchestrator, agents } = await findAgents(turn.organizationId)
-      const { agentId = orchestrator.agentId } = turn
-      const agent = agentId === orchestrator.agentId ? undefined : agents.get(agentId)
-      if (!agent) return chatFormat(turn, chat)
+      const { organizationId, agentId } = turn
+      const { orchestrator, agents } = await findAgents(organizationId, { agentId })
+      const agent = agentId === undefined ? undefined : agents.get(agentId)
+      if (!agent || agent === orchestrator) return chatFormat(turn, chat)
       const { name: agentName, model } = agent
-      return agentFormat(turn, { agentId, agentName, model: model ?? defaultModel })
+      return agentFormat(turn, { agentId: agent.agentId, agentName, model: model ?? defaultModel })
     }
 
     http.get(

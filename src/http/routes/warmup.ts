@@ -77,7 +77,7 @@ export const warmupRoutes =
         const { on_behalf_of, agent_id } = request.body
         const { call, viewer } = await delegate(request, on_behalf_of)
         await requireSubscription(request.access)
-        const { agents } = await findAgents(call.organizationId)
+        const { agents } = await findAgents(call.organizationId, { agentId: agent_id })
         const agent = agent_id ? requireActive(agents.get(agent_id)) : undefined
         const { status, tookMs, subAgents, tools } = await warmAgents.warm(
           call,

@@ -2,6 +2,7 @@ import type { Attack } from '../../support/under-attack.ts'
 import { compressedTexts } from './compressed-texts.ts'
 import { deepJson } from './deep-json.ts'
 import { generatedTexts } from './generated-texts.ts'
+import { largeAgents } from './large-agents.ts'
 import { largeFiles } from './large-files.ts'
 import { largeForms } from './large-forms.ts'
 import { largeSteps } from './large-steps.ts'
@@ -34,6 +35,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'searches for hundreds of words': searches,
   'steps without end, with much text': largeSteps,
   'pictures in bodies of 10 MB': largeFiles,
+  'hundreds of large agents that change': largeAgents,
   'output that is not read': stalledOutput,
   'feeds that are not read': unreadFeeds,
   'feeds from the beginning that are not read': unreadHistories,

@@ -1,0 +1,68 @@
+import type { Below } from './graph.ts'
+
+/**
+ * The root of each agent's squad. A root is run by no other; an agent in several squads counts to the
+ * one whose root comes first. Each agent is looked at once.
+ */
+export const squadRoots = (ids: Iterable<string>, below: Below): ReadonlyMap<string, string> => {
+  const all = [...ids]
+  const run = new Set<string>()
+  for (const id of all) for (const next of below(id)) run.add(next)
+  const rootOf = new Map<string, string>()
+  for (const root of all) {
+    if (run.has(root)) continue
+    const reached = new Set([root])
+    for (const id of reached) {
+      // All below it was reached from there.
+      if (rootOf.has(id)) continue
+      rootOf.set(id, root)
+      for (const next of below(id)) reached.add(next)
+    }
+  }
+  return rootOf
+}
+
+/** Sorted numbers of both, each once, the smallest. */
+const merged = (some: readonly number[], others: readonly number[], most: number): number[] => {
+  const all: number[] = []
+  let n = 0
+  let m = 0
+  while (all.length < most) {
+    const one = some[n] ?? Infinity
+    const other = others[m] ?? Infinity
+    const next = Math.min(one, other)
+    if (next === Infinity) break
+    if (one === next) n++
+    if (other === next) m++
+    all.push(next)
+  }
+  return all
+}
+
+type Named = { agentId: string; places: readonly number[] }
+
+/**
+ * What each agent and all below it name, as places in one sorted list of names: the first `most`. An
+ * agent comes after all below it and is worked out from theirs, so that the work grows with the
+ * sub-agents, not with the trees.
+ */
+export function* namedBelow(
+  ids: Iterable<string>,
+  below: Below,
+  placesOf: (agentId: string) => readonly number[],
+  most: number,
+): Generator<Named> {
+  const known = new Map<string, readonly number[]>()
+  function* of(agentId: string): Generator<Named> {
+    if (known.has(agentId)) return
+    known.set(agentId, [])
+    let places = merged(placesOf(agentId), [], most)
+    for (const next of below(agentId)) {
+      yield* of(next)
+      places = merged(places, known.get(next) ?? [], most)
+    }
+    known.set(agentId, places)
+    yield { agentId, places }
+  }
+  for (const id of ids) yield* of(id)
+}
