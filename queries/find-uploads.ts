@@ -1,6 +1,6 @@
 import type { UploadView } from '../projections/uploads.ts'
 import type { View } from '../src/ports/views.ts'
-import { findAll } from './find-all.ts'
+import { readInOrder } from './read-in-order.ts'
 
 export type UploadFilter = {
   status?: UploadView['status'] | undefined
@@ -23,8 +23,11 @@ type Place = { organizationId: string; datastoreId: string; status?: UploadView[
 /** Every upload of a DataStore that is not removed, the oldest first. */
 export const findUploads =
   (uploads: View<UploadView>) =>
-  ({ organizationId, ...filter }: Place): Promise<UploadView[]> => {
+  async ({ organizationId, ...filter }: Place): Promise<UploadView[]> => {
     const { index, equals } = indexFor(filter)
-    return findAll(uploads, { index, equals: [organizationId, ...equals, true] })
+    const of = { index, equals: [organizationId, ...equals, true] }
+    const all: UploadView[] = []
+    for await (const some of readInOrder(uploads, of)) all.push(...some)
+    return all
   }
 export type FindUploads = ReturnType<typeof findUploads>

@@ -1,10 +1,9 @@
 import type { ApprovalView } from '../projections/approvals.ts'
 import type { Sealed } from '../src/domain/sealed.ts'
 import type { View } from '../src/ports/views.ts'
-import { firstPart } from '../src/support/in-parts.ts'
 import { type ApprovalViewer, shownApproval } from './find-approval.ts'
-import { pageBytes } from './opened.ts'
-import { fittedPage, type Page, paging, skipTo } from './page.ts'
+import type { Page } from './page.ts'
+import { shownPage } from './shown-page.ts'
 
 type Uses = {
   approvals: View<ApprovalView>
@@ -25,15 +24,13 @@ export const listApprovals =
     const { userId, onlyKeyId } = viewer
     const whose = ofAdmins ? 'approver' : onlyKeyId ? 'key' : 'user'
     const key = ofAdmins ? ['admin'] : [userId, ...(onlyKeyId ? [onlyKeyId] : [])]
-    const { items, total } = await approvals.find({
+    const of = {
       index: `by_${whose}${status ? '_status' : ''}`,
       equals: [organizationId, ...key, ...(status ? [status] : [])],
       descending: true,
-      skip: skipTo(page),
-      limit: page.pageSize,
-    })
-    const fitting = await firstPart(items, (item) => shownApproval(item, open), pageBytes)
-    const fitted = fittedPage(page, items.length, fitting.length)
-    return { approvals: fitting.slice(0, fitted.pageSize), ...paging(total, fitted) }
+    }
+    const show = (item: ApprovalView) => shownApproval(item, open)
+    const { items, paging } = await shownPage(approvals, of, page, show)
+    return { approvals: items, ...paging }
   }
 export type ListApprovals = ReturnType<typeof listApprovals>

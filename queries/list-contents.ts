@@ -3,7 +3,8 @@ import type { Sealed } from '../src/domain/sealed.ts'
 import type { Viewer } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
 import { type LinkOf, shownContent } from './get-content.ts'
-import { type Page, skipTo } from './page.ts'
+import type { Page } from './page.ts'
+import { shownPage } from './shown-page.ts'
 
 type Uses = {
   contents: View<ContentView>
@@ -28,7 +29,7 @@ export const listContents =
   async ({ organizationId, viewer, contentType, status, page, linkOf }: Ask) => {
     const { userId, onlyKeyId } = viewer
     const filters = `${contentType ? '_type' : ''}${status ? '_status' : ''}`
-    const { items, total } = await contents.find({
+    const of = {
       index: `${onlyKeyId ? 'by_key' : 'by_user'}${filters}`,
       equals: [
         organizationId,
@@ -38,20 +39,15 @@ export const listContents =
         ...(status ? [status] : []),
       ],
       descending: true,
-      skip: skipTo(page),
-      limit: page.pageSize,
-    })
-    const shown = items.map(async (item) => {
+    }
+    // What was opened counts, not what is shown of it.
+    const show = async (item: ContentView) => {
       const prompt = (await open(item.prompt)) ?? ''
       const short = prompt.length > shownPrompt ? `${prompt.slice(0, shownPrompt)}…` : prompt
-      return shownContent(item, short, linkOf)
-    })
-    return {
-      items: await Promise.all(shown),
-      total,
-      page: page.page,
-      page_size: page.pageSize,
-      has_more: page.page * page.pageSize < total,
+      return { value: shownContent(item, short, linkOf), bytes: prompt.length }
     }
+    const { items, paging } = await shownPage(contents, of, page, show)
+    const { has_next: has_more, ...at } = paging
+    return { items, ...at, has_more }
   }
 export type ListContents = ReturnType<typeof listContents>

@@ -1,5 +1,6 @@
 import type { DataStoreView } from '../projections/datastores.ts'
 import type { View } from '../src/ports/views.ts'
+import { pageBytes } from './opened.ts'
 
 const most = 100_000
 
@@ -12,13 +13,17 @@ const itemOf = (view: DataStoreView) => ({
   is_active: view.is_active,
 })
 
-/** All of them, the oldest first (GET /api/external/rag/datastores). */
+/**
+ * All of them, the oldest first, as many as have 8 MB; the total counts the others too
+ * (GET /api/external/rag/datastores).
+ */
 export const listDatastores =
   (datastores: View<DataStoreView>) => async (organizationId: string) => {
     const { items, total } = await datastores.find({
       index: 'by_organization',
       equals: [organizationId, true],
       limit: most,
+      bytes: pageBytes,
     })
     return { datastores: items.map(itemOf), total }
   }

@@ -1,6 +1,8 @@
 import type { UploadView } from '../projections/uploads.ts'
 import type { View } from '../src/ports/views.ts'
-import { findUploads } from './find-uploads.ts'
+import { indexFor } from './find-uploads.ts'
+import { pageBytes } from './opened.ts'
+import { readInOrder } from './read-in-order.ts'
 
 export const fileOf = (view: UploadView) => ({
   upload_id: view.upload_id,
@@ -13,12 +15,22 @@ export const fileOf = (view: UploadView) => ({
   error_message: view.error_message,
 })
 
-/** The files of a DataStore, the oldest first. */
-export const listFiles = (uploads: View<UploadView>) => {
-  const all = findUploads(uploads)
-  return async (organizationId: string, datastoreId: string) => {
-    const files = await all({ organizationId, datastoreId })
-    return { datastore_id: datastoreId, files: files.map(fileOf), total: files.length }
+/** The files of a DataStore, the oldest first, as many as have 8 MB; the total counts the others too. */
+export const listFiles =
+  (uploads: Pick<View<UploadView>, 'find'>) =>
+  async (organizationId: string, datastoreId: string) => {
+    const { index, equals } = indexFor({ datastoreId })
+    const of = { index, equals: [organizationId, ...equals, true] }
+    const { total } = await uploads.find({ ...of, limit: 0 })
+    const files: ReturnType<typeof fileOf>[] = []
+    let room = pageBytes
+    for await (const some of readInOrder(uploads, of)) {
+      for (const file of some.map(fileOf)) {
+        if (room <= 0) return { datastore_id: datastoreId, files, total }
+        files.push(file)
+        room -= JSON.stringify(file).length
+      }
+    }
+    return { datastore_id: datastoreId, files, total: files.length }
   }
-}
 export type ListFiles = ReturnType<typeof listFiles>

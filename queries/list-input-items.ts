@@ -3,6 +3,7 @@ import type { RunView } from '../projections/runs.ts'
 import type { View } from '../src/ports/views.ts'
 import type { LinkOf } from './get-content.ts'
 import { type MessageUses, type ShownMessage, shownMessage } from './get-message.ts'
+import { pageBytes } from './opened.ts'
 
 /** More calls than a client can answer at once. */
 const most = 1_000
@@ -28,6 +29,8 @@ export const listInputItems =
       equals: [first.organization_id, first.session_id],
       from: first.position,
       limit: most,
+      // The results of one request have 4 MB.
+      bytes: 2 * pageBytes,
     })
     const results = items.filter(
       ({ event_type, run_id }) => event_type === 'tool_message' && run_id === first.run_id,

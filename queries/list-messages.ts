@@ -1,10 +1,10 @@
 import type { MessageView } from '../projections/messages.ts'
-import { firstPart, type Sized } from '../src/support/in-parts.ts'
+import type { Sized } from '../src/support/in-parts.ts'
 import type { OneSession } from './find-session.ts'
 import type { LinkOf } from './get-content.ts'
 import { type MessageUses, type ShownMessage, shownMessage } from './get-message.ts'
-import { pageBytes } from './opened.ts'
-import { fittedPage, type Page, paging, skipTo } from './page.ts'
+import type { Page } from './page.ts'
+import { shownPage } from './shown-page.ts'
 
 const sized = (value: ShownMessage): Sized<ShownMessage> => {
   let bytes = value.content.length
@@ -17,23 +17,12 @@ export const listMessages =
   ({ messages, findSession, open }: MessageUses) =>
   async (one: OneSession, page: Page, linkOf: LinkOf) => {
     const { message_count: total } = await findSession(one)
-    const { items } = await messages.find({
-      index: 'by_session',
-      equals: [one.organizationId, one.sessionId],
-      skip: skipTo(page),
-      limit: page.pageSize,
-      total,
-    })
     const shown = (item: MessageView) => {
       const message = shownMessage(item, open, linkOf)
       return message instanceof Promise ? message.then(sized) : sized(message)
     }
-    const fitting = await firstPart(items, shown, pageBytes)
-    const fitted = fittedPage(page, items.length, fitting.length)
-    return {
-      session_id: one.sessionId,
-      messages: fitting.slice(0, fitted.pageSize),
-      ...paging(total, fitted),
-    }
+    const of = { index: 'by_session', equals: [one.organizationId, one.sessionId], total }
+    const { items, paging } = await shownPage(messages, of, page, shown)
+    return { session_id: one.sessionId, messages: items, ...paging }
   }
 export type ListMessages = ReturnType<typeof listMessages>

@@ -1,6 +1,8 @@
 import type { ForkView } from '../projections/forks.ts'
 import type { SessionView } from '../projections/sessions.ts'
 import type { View } from '../src/ports/views.ts'
+import { findAll } from './find-all.ts'
+import { readInOrder } from './read-in-order.ts'
 
 type Uses = { sessions: View<SessionView>; forks: View<ForkView> }
 
@@ -11,12 +13,13 @@ type Uses = { sessions: View<SessionView>; forks: View<ForkView> }
 export const listSessionIds =
   ({ sessions, forks }: Uses) =>
   async (organizationId: string, userId: string): Promise<string[]> => {
-    const of = { index: 'by_user', limit: Number.MAX_SAFE_INTEGER }
     const owner = [organizationId, userId]
-    const [known, unfinished] = await Promise.all([
-      sessions.find({ ...of, equals: [...owner, false], orLast: [true] }),
-      forks.find({ ...of, equals: owner }),
-    ])
-    return [...known.items, ...unfinished.items].map(({ session_id }) => session_id)
+    // First: a fork that is finished meanwhile is among the sessions.
+    const unfinished = await findAll(forks, { index: 'by_user', equals: owner })
+    const ids = new Set(unfinished.map(({ session_id }) => session_id))
+    const of = { index: 'by_user', equals: [...owner, false], orLast: [true] }
+    for await (const some of readInOrder(sessions, of))
+      for (const { session_id } of some) ids.add(session_id)
+    return [...ids]
   }
 export type ListSessionIds = ReturnType<typeof listSessionIds>

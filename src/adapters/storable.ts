@@ -13,7 +13,7 @@ class Unstorable extends Error {
  * Roughly the size of a value in BSON, which is more than that in msgpack.
  * @throws Unstorable
  */
-const sizeOf = (value: unknown, levels = 0): number => {
+export const sizeOf = (value: unknown, levels = 0): number => {
   if (typeof value === 'string') return 8 + value.length
   if (typeof value !== 'object' || value === null) {
     if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint')

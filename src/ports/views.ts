@@ -40,10 +40,12 @@ export type Find = {
   limit: number
   /** How many match, where the asker knows: they are not counted then. */
   total?: number
+  /** No more is read once the items have so many bytes, roughly. */
+  bytes?: number
 }
 
-/** `total` counts all that match, regardless of skip and limit. */
-export type Found<View> = { items: View[]; total: number }
+/** `total` counts all that match, regardless of skip, limit and bytes. `cut`: bytes ended the items. */
+export type Found<View> = { items: View[]; total: number; cut?: true }
 
 /**
  * Reading side of one read model. A read that begins after a commit has resolved sees all of it.

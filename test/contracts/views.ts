@@ -394,6 +394,35 @@ export const viewsContract = (
     t.strictSame(await view.find({ ...asked, skip: 3, total: 1 }), { items: [], total: 1 })
   })
 
+  t.test('no more is read once the items have so many bytes', async (t) => {
+    const { view, commit } = await opened(t)
+    const at = (n: number) => String(n).repeat(1_000)
+    const notes = [1, 2, 3, 4, 5].map((n) => ({ owner: 'o', at: at(n) }))
+    await commit(1, ...notes.map((document, n) => note(String(n), document)))
+    const asked = { index: 'by_owner', equals: ['o'], limit: 5 }
+    const [first, second, third] = notes
+    const cut = true
+    t.strictSame(await view.find({ ...asked, bytes: 2_500 }), {
+      items: [first, second, third],
+      total: 5,
+      cut,
+    })
+    t.strictSame(await view.find({ ...asked, skip: 1, bytes: 1 }), {
+      items: [second],
+      total: 5,
+      cut,
+    })
+    t.strictSame(await view.find({ ...asked, skip: 4, bytes: 1 }), {
+      items: notes.slice(4),
+      total: 5,
+    })
+    t.strictSame(await view.find({ ...asked, bytes: 1_000_000 }), { items: notes, total: 5 })
+    t.strictSame(await view.find({ ...asked, limit: 2, bytes: 1_500 }), {
+      items: [first, second],
+      total: 5,
+    })
+  })
+
   t.test('a rebuild grows beside the live generation and replaces it whole', async (t) => {
     const { views, view, commit } = await opened(t)
     await commit(5, note('a', { owner: 'old' }), note('b', { owner: 'old' }))

@@ -1,5 +1,6 @@
 import type { Document, Find, Found, Scalar } from '../../ports/views.ts'
 import { declaredIndex } from '../declared-index.ts'
+import { sizeOf } from '../storable.ts'
 import { mergedKeys, type Page } from './merged-keys.ts'
 import { lastPartOf } from './stored-key.ts'
 import type { ViewsBuffer } from './views-buffer.ts'
@@ -62,9 +63,13 @@ export const viewsReader = (
       // To skip more than there is would go through what others have stored.
       if (limit === 0 || skip >= total) return { items, total }
       const page = { shared: 1 + equals.length, descending, skip, limit }
+      let room = query.bytes ?? Infinity
       for (const id of idsIn(ranges, page)) {
+        if (room <= 0) return { items, total, cut: true }
         const document = documentOf(table, id)
-        if (document) items.push(document)
+        if (!document) continue
+        items.push(document)
+        if (room < Infinity) room -= sizeOf(document)
       }
       return { items, total }
     },

@@ -1,9 +1,9 @@
-import type { Db } from 'mongodb'
+import type { Db, FindCursor } from 'mongodb'
 import type { Position } from '../../domain/event.ts'
 import type { Document, Find, Found, Generation, View, ViewSpec, Views } from '../../ports/views.ts'
 import { type SerialQueue, serialQueue } from '../../support/serial-queue.ts'
 import { declaredIndex } from '../declared-index.ts'
-import { requireStorable } from '../storable.ts'
+import { requireStorable, sizeOf } from '../storable.ts'
 import { type Mongo, reaching } from './connect.ts'
 import { fromStored } from './documents.ts'
 import { ensureIndexes, filterOf, type StoredDocument, sortOf } from './view-indexes.ts'
@@ -21,6 +21,24 @@ const isMissing = (error: unknown) => (error as { code?: unknown }).code === 26
 
 const exists = async (db: Db, name: string): Promise<boolean> =>
   (await db.listCollections({ name }, { nameOnly: true }).toArray()).length > 0
+
+/** A server's answer has at most 16 MB, so what is read beyond the bytes is one such answer. */
+const readUpTo = async (
+  cursor: FindCursor<StoredDocument>,
+  bytes: number | undefined,
+): Promise<Omit<Found<Document>, 'total'>> => {
+  if (bytes === undefined) return { items: (await cursor.toArray()).map(fromStored) }
+  const items: Document[] = []
+  let room = bytes
+  // Leaving the loop closes the cursor.
+  for await (const stored of cursor) {
+    if (room <= 0) return { items, cut: true }
+    const document = fromStored(stored)
+    items.push(document)
+    room -= sizeOf(document)
+  }
+  return { items }
+}
 
 /**
  * Read models in MongoDB, each in a collection of its own name, with the fields of the answers.
@@ -78,12 +96,11 @@ export const mongoViews = (mongo: Pick<Mongo, 'db'>): Views => {
         .skip(skip)
         .limit(limit)
         .batchSize(limit + 1)
-        .toArray()
-    const [items, total] = await Promise.all([
-      limit > 0 ? page() : [],
+    const [read, total] = await Promise.all([
+      limit > 0 ? readUpTo(page(), query.bytes) : { items: [] },
       query.total ?? collectionOf(spec.name).countDocuments(filter),
     ])
-    return { items: items.map(fromStored), total }
+    return { ...read, total }
   }
 
   async function* all(name: string): AsyncGenerator<{ id: string; document: Document }[]> {

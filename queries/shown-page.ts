@@ -1,0 +1,23 @@
+import type { Find, View } from '../src/ports/views.ts'
+import { firstPart, type Sized } from '../src/support/in-parts.ts'
+import { pageBytes } from './opened.ts'
+import { fittedPage, type Page, paging, skipTo } from './page.ts'
+
+/**
+ * A page of a list: of its documents, those are read and shown that fit, as they are stored and as they
+ * are shown (docs/contract/limits.md#pages).
+ */
+export const shownPage = async <Doc, Item>(
+  view: Pick<View<Doc>, 'find'>,
+  of: Omit<Find, 'skip' | 'limit' | 'bytes'>,
+  page: Page,
+  show: (document: Doc) => Sized<Item> | Promise<Sized<Item>>,
+) => {
+  const skip = skipTo(page)
+  const query = { ...of, skip, limit: page.pageSize, bytes: pageBytes }
+  const { items, total, cut } = await view.find(query)
+  const onPage = cut ? Math.min(page.pageSize, total - skip) : items.length
+  const fitting = await firstPart(items, show, pageBytes)
+  const fitted = fittedPage(page, onPage, fitting.length)
+  return { items: fitting.slice(0, fitted.pageSize), paging: paging(total, fitted) }
+}
