@@ -32,7 +32,7 @@ export type AgentSummary = z.infer<typeof agentSummary>
 /** The random end of an agent's id. */
 export const endOf = (agentId: string): string => agentId.slice(-12)
 
-const named = (...[headers]: Parameters<typeof credentialsNamed>): string[] =>
+const credentialNames = (...[headers]: Parameters<typeof credentialsNamed>): string[] =>
   credentialsNamed(headers).toSorted().slice(0, credentialLimit)
 
 type Tools = AgentConfigEvent<'AgentCreated'>['data']['tools']
@@ -40,11 +40,11 @@ type Servers = AgentConfigEvent<'AgentCreated'>['data']['mcpServers']
 
 const ofTools = (tools: Tools) => ({
   has_tools: tools.length > 0,
-  tool_credentials: named({ tools, mcpServers: [] }),
+  tool_credentials: credentialNames({ tools, mcpServers: [] }),
 })
 const ofServers = (mcpServers: Servers) => ({
   has_mcp: mcpServers.length > 0,
-  server_credentials: named({ tools: [], mcpServers }),
+  server_credentials: credentialNames({ tools: [], mcpServers }),
 })
 
 export const agentSummaries: Projection<AgentSummary, typeof agentEvents> = {

@@ -12,7 +12,7 @@ import { inParts, type Sized } from '../src/support/in-parts.ts'
 export type RunnableAgents = { orchestrator: AgentConfig; agents: ReadonlyMap<string, AgentConfig> }
 
 /** Ids of agents that a turn is given to; `agentId` takes the place of the orchestrator. */
-export type AskedAgents = {
+export type AgentSelection = {
   agentId?: string | undefined
   targets?: readonly (string | undefined)[]
 }
@@ -65,7 +65,7 @@ const configOf = (view: AgentView): AgentConfig => ({
 type Read = Sized<AgentConfig | undefined>
 
 /** What is kept of an organization. `changes` counts those of agents that are kept. */
-type Kept = {
+type OrganizationCache = {
   orchestratorId: string
   agents: Map<string, Read | Promise<Read>>
   teams: LRUCache<string, RunnableAgents>
@@ -73,7 +73,7 @@ type Kept = {
   changes: number
 }
 
-const kept = (orchestratorId: string): Kept => ({
+const organizationCache = (orchestratorId: string): OrganizationCache => ({
   orchestratorId,
   agents: new Map(),
   teams: new LRUCache({ max: mostTeams }),
@@ -84,13 +84,12 @@ const kept = (orchestratorId: string): Kept => ({
 /** By the ids that are asked for. */
 const teamKey = (ids: readonly string[]): string => ids.join(' ')
 
-const forget = (one: Kept, id: string): void => {
-  const read = one.agents.get(id)
-  if (!(read instanceof Promise)) one.characters -= read?.bytes ?? 0
-  one.agents.delete(id)
-  one.changes++
-  for (const [key, { agents }] of one.teams.entries())
-    if (agents.has(id) || key.split(' ').includes(id)) one.teams.delete(key)
+const forget = (cache: OrganizationCache, id: string): void => {
+  const read = cache.agents.get(id)
+  if (!(read instanceof Promise)) cache.characters -= read?.bytes ?? 0
+  cache.agents.delete(id)
+  cache.changes++
+  for (const [key, { agents }] of cache.teams.entries()) if (agents.has(id)) cache.teams.delete(key)
 }
 
 /**
@@ -100,7 +99,7 @@ const forget = (one: Kept, id: string): void => {
  * stream_unreadable
  */
 export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses) => {
-  const known = new LRUCache<string, Kept>({
+  const known = new LRUCache<string, OrganizationCache>({
     max: mostOrganizations,
     maxSize: mostCharacters,
     ttl: (sharedViews ? sharedTtlMs : ownTtlMs) - clockMs,
@@ -117,14 +116,18 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
   const changed = ({ id, document }: DocumentChange): void => {
     const owner = document?.organization_id
     const owners = typeof owner === 'string' ? [known.peek(owner)] : known.values()
-    for (const one of owners) if (one?.agents.has(id)) forget(one, id)
+    for (const cache of owners) if (cache?.agents.has(id)) forget(cache, id)
   }
 
   /** Those that come at once share what is read. */
-  const agentOf = (organizationId: string, one: Kept, id: string): Read | Promise<Read> => {
-    const before = one.agents.get(id)
+  const agentOf = (
+    organizationId: string,
+    cache: OrganizationCache,
+    id: string,
+  ): Read | Promise<Read> => {
+    const before = cache.agents.get(id)
     if (before) return before
-    const isCurrent = () => one.agents.get(id) === reading
+    const isCurrent = () => cache.agents.get(id) === reading
     const read = async (): Promise<Read> => {
       const view = await agents.get(id)
       if (view?.organization_id !== organizationId) return { value: undefined, bytes: 0 }
@@ -133,41 +136,44 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
       return { value: configOf(view), bytes: JSON.stringify(view).length }
     }
     const reading: Promise<Read> = read()
-    one.agents.set(id, reading)
+    cache.agents.set(id, reading)
     reading.then(
       (read) => {
         if (!isCurrent()) return
         if (!read.value) {
-          one.agents.delete(id)
+          cache.agents.delete(id)
           return
         }
-        one.agents.set(id, read)
-        one.characters += read.bytes
-        if (known.peek(organizationId) === one)
-          known.set(organizationId, one, { size: one.characters })
+        cache.agents.set(id, read)
+        cache.characters += read.bytes
+        if (known.peek(organizationId) === cache)
+          known.set(organizationId, cache, { size: cache.characters })
       },
       () => {
-        if (isCurrent()) one.agents.delete(id)
+        if (isCurrent()) cache.agents.delete(id)
       },
     )
     return reading
   }
 
-  const askedOf = (one: Kept, { agentId, targets = [] }: AskedAgents): string[] => [
-    agentId ?? one.orchestratorId,
-    ...targets.filter((id) => id !== undefined),
-  ]
+  const rootIds = (
+    cache: OrganizationCache,
+    { agentId, targets = [] }: AgentSelection,
+  ): string[] => [agentId ?? cache.orchestratorId, ...targets.filter((id) => id !== undefined)]
 
   /** Level by level, so that nobody is missing whom an agent runs as it was read. */
-  const read = async (organizationId: string, asked: AskedAgents): Promise<RunnableAgents> => {
-    const one = known.get(organizationId) ?? (await begin(organizationId))
-    const before = one.changes
-    const ids = askedOf(one, asked)
+  const read = async (
+    organizationId: string,
+    selection: AgentSelection,
+  ): Promise<RunnableAgents> => {
+    const cache = known.get(organizationId) ?? (await openCache(organizationId))
+    const before = cache.changes
+    const ids = rootIds(cache, selection)
     const all = new Map<string, AgentConfig>()
     const seen = new Set(ids)
     for (let level = [...seen]; level.length > 0; ) {
       const below: string[] = []
-      const parts = inParts(level, (id) => agentOf(organizationId, one, id), {
+      const parts = inParts(level, (id) => agentOf(organizationId, cache, id), {
         bytes: Infinity,
         items: Infinity,
       })
@@ -183,31 +189,33 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
         }
       level = below
     }
-    const { value: orchestrator } = await agentOf(organizationId, one, one.orchestratorId)
+    const { value: orchestrator } = await agentOf(organizationId, cache, cache.orchestratorId)
     if (!orchestrator) throw refusal('agent_not_found')
     const team = { orchestrator, agents: all }
-    if (one.changes === before) one.teams.set(teamKey(ids), team)
+    // An id without an agent may get one.
+    const isWhole = ids.every((id) => all.has(id))
+    if (isWhole && cache.changes === before) cache.teams.set(teamKey(ids), team)
     return team
   }
 
-  const begin = async (organizationId: string): Promise<Kept> => {
+  const openCache = async (organizationId: string): Promise<OrganizationCache> => {
     const organization = await organizations.get(organizationId)
     const orchestratorId = organization?.orchestrator_agent_id
     if (orchestratorId === undefined) throw refusal('agent_not_found')
     const meanwhile = known.get(organizationId)
     if (meanwhile) return meanwhile
-    const one = kept(orchestratorId)
-    known.set(organizationId, one, { size: one.characters })
-    return one
+    const cache = organizationCache(orchestratorId)
+    known.set(organizationId, cache, { size: cache.characters })
+    return cache
   }
 
   return {
     find(
       organizationId: string,
-      asked: AskedAgents = {},
+      selection: AgentSelection = {},
     ): RunnableAgents | Promise<RunnableAgents> {
-      const one = known.get(organizationId)
-      return one?.teams.get(teamKey(askedOf(one, asked))) ?? read(organizationId, asked)
+      const cache = known.get(organizationId)
+      return cache?.teams.get(teamKey(rootIds(cache, selection))) ?? read(organizationId, selection)
     },
     close: () => watching.unsubscribe(),
   }

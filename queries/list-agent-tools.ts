@@ -3,6 +3,8 @@ import type { Summaries } from './read-summaries.ts'
 
 /** Agents of one page. */
 const pageSize = 200
+/** Longer than any id; a cursor is the client's to make up. */
+const longestId = 64
 
 /** One page of an organization's active agents in the order of their ids, and the last id where there are more. */
 export const listAgentTools =
@@ -10,7 +12,7 @@ export const listAgentTools =
     const { items } = await summaries.find({
       index: 'active_by_id',
       equals: [organizationId, true],
-      ...(after === undefined ? {} : { from: after }),
+      ...(after === undefined ? {} : { from: after.slice(0, longestId) }),
       limit: pageSize + 2,
     })
     const rest = items.filter(({ agent_id }) => agent_id !== after)

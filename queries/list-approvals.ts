@@ -3,7 +3,7 @@ import type { Sealed } from '../src/domain/sealed.ts'
 import type { View } from '../src/ports/views.ts'
 import { type ApprovalViewer, shownApproval } from './find-approval.ts'
 import type { Page } from './page.ts'
-import { shownPage } from './shown-page.ts'
+import { readPage } from './read-page.ts'
 
 type Uses = {
   approvals: View<ApprovalView>
@@ -30,7 +30,7 @@ export const listApprovals =
       descending: true,
     }
     const show = (item: ApprovalView) => shownApproval(item, open)
-    const { items, paging } = await shownPage(approvals, of, page, show)
+    const { items, paging } = await readPage(approvals, of, page, show)
     return { approvals: items, ...paging }
   }
 export type ListApprovals = ReturnType<typeof listApprovals>

@@ -4,7 +4,7 @@ import type { Viewer } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
 import { type LinkOf, shownContent } from './get-content.ts'
 import type { Page } from './page.ts'
-import { shownPage } from './shown-page.ts'
+import { readPage } from './read-page.ts'
 
 type Uses = {
   contents: View<ContentView>
@@ -46,7 +46,7 @@ export const listContents =
       const short = prompt.length > shownPrompt ? `${prompt.slice(0, shownPrompt)}…` : prompt
       return { value: shownContent(item, short, linkOf), bytes: prompt.length }
     }
-    const { items, paging } = await shownPage(contents, of, page, show)
+    const { items, paging } = await readPage(contents, of, page, show)
     const { has_next: has_more, ...at } = paging
     return { items, ...at, has_more }
   }

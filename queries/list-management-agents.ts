@@ -1,7 +1,7 @@
 import type { AgentSummary } from '../projections/agent-summaries.ts'
 import type { OrganizationView } from '../projections/organizations.ts'
 import type { Below } from '../src/domain/agent/graph.ts'
-import { namedBelow, squadRoots } from '../src/domain/agent/squads.ts'
+import { namesBelow, squadRoots } from '../src/domain/agent/squads.ts'
 import { credentialLimit } from '../src/domain/credential/credential-limit.ts'
 import type { View } from '../src/ports/views.ts'
 import { inTurns, sortedInTurns } from '../src/support/in-turns.ts'
@@ -14,7 +14,7 @@ const ownCredentials = (agent: AgentSummary): string[] =>
   agent.agent_type === 'LLM_AGENT' ? [...agent.tool_credentials, ...agent.server_credentials] : []
 
 /** By agent, what it and all below it need, in many turns of the event loop. */
-const neededBy = async (agents: ReadonlyMap<string, AgentSummary>, below: Below) => {
+const credentialsByAgent = async (agents: ReadonlyMap<string, AgentSummary>, below: Below) => {
   const distinct = new Set<string>()
   for (const agent of agents.values()) for (const name of ownCredentials(agent)) distinct.add(name)
   const names = await sortedInTurns(distinct)
@@ -25,7 +25,7 @@ const neededBy = async (agents: ReadonlyMap<string, AgentSummary>, below: Below)
     return found.sort((one, other) => one - other)
   }
   const needed = new Map<string, string[]>()
-  for await (const lot of inTurns(namedBelow(agents.keys(), below, own, credentialLimit)))
+  for await (const lot of inTurns(namesBelow(agents.keys(), below, own, credentialLimit)))
     for (const { agentId, places } of lot)
       needed.set(
         agentId,
@@ -49,7 +49,7 @@ export const listManagementAgents =
     const known = new Map(items.map((one) => [one.agent_id, one]))
     const below = (id: string) => known.get(id)?.sub_agents ?? []
     const rootOf = squadRoots(known.keys(), (id) => (id === orchestrator ? [] : below(id)))
-    const needed = await neededBy(known, below)
+    const needed = await credentialsByAgent(known, below)
     return {
       agents: items.map(({ agent_id, name, agent_type }) => {
         const root = rootOf.get(agent_id) ?? agent_id

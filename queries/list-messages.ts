@@ -4,7 +4,7 @@ import type { OneSession } from './find-session.ts'
 import type { LinkOf } from './get-content.ts'
 import { type MessageUses, type ShownMessage, shownMessage } from './get-message.ts'
 import type { Page } from './page.ts'
-import { shownPage } from './shown-page.ts'
+import { readPage } from './read-page.ts'
 
 const sized = (value: ShownMessage): Sized<ShownMessage> => {
   let bytes = value.content.length
@@ -22,7 +22,7 @@ export const listMessages =
       return message instanceof Promise ? message.then(sized) : sized(message)
     }
     const of = { index: 'by_session', equals: [one.organizationId, one.sessionId], total }
-    const { items, paging } = await shownPage(messages, of, page, shown)
+    const { items, paging } = await readPage(messages, of, page, shown)
     return { session_id: one.sessionId, messages: items, ...paging }
   }
 export type ListMessages = ReturnType<typeof listMessages>

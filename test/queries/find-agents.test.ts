@@ -33,7 +33,7 @@ const scene = async (t: Test) => {
     organizationId,
     organization,
     find,
-    taken: agents.taken,
+    reads: agents.reads,
     follow: () => {
       const following = all.changes.subscribe((batch) => changes.next(batch))
       t.teardown(() => following.unsubscribe())
@@ -79,7 +79,7 @@ t.test('an organization that is not there has no orchestrator', async (t) => {
 })
 
 t.test('a change costs the documents that it concerns', async (t) => {
-  const { organizationId, organization, find, follow, taken, seen, ...all } = await scene(t)
+  const { organizationId, organization, find, follow, reads, seen, ...all } = await scene(t)
   const other = await organization('other')
   await seen()
   const { orchestrator } = await find(organizationId)
@@ -98,16 +98,16 @@ t.test('a change costs the documents that it concerns', async (t) => {
   await change(orchestrator.agentId, { subAgents: leaves })
   await seen()
 
-  taken()
+  reads()
   const before = await find(organizationId)
   t.equal(before.agents.size, 41, 'the orchestrator and what it runs')
-  t.equal(taken().documents, 41)
+  t.equal(reads().documents, 41)
 
   const [leaf = ''] = leaves
   await change(leaf, { description: 'changed' })
   await seen()
   const after = await find(organizationId)
-  t.equal(taken().documents, 1, 'the one that has changed')
+  t.equal(reads().documents, 1, 'the one that has changed')
   t.equal(after.agents.get(leaf)?.description, 'changed')
   t.equal(before.agents.get(leaf)?.description, '', 'a turn keeps the agents that it began with')
 
@@ -115,18 +115,18 @@ t.test('a change costs the documents that it concerns', async (t) => {
   await change(elsewhere.agentId, { description: 'changed' }, { ...call, organizationId: other })
   await seen()
   t.equal(find(organizationId), after)
-  t.equal(taken().documents, 0, 'none that it does not run, nor of another organization')
+  t.equal(reads().documents, 0, 'none that it does not run, nor of another organization')
 
   const alone = await find(organizationId, { agentId: apart })
   t.strictSame([...alone.agents.keys()], [apart], 'not what others run')
-  t.equal(taken().documents, 1)
+  t.equal(reads().documents, 1)
 })
 
 t.test('turns that begin at once read each document once', async (t) => {
-  const { organizationId, find, taken } = await scene(t)
+  const { organizationId, find, reads } = await scene(t)
   const found = await Promise.all(Array.from({ length: 20 }, () => find(organizationId)))
   t.equal(new Set(found.map(({ orchestrator }) => orchestrator)).size, 1)
-  t.equal(taken().documents, 1)
+  t.equal(reads().documents, 1)
 })
 
 t.test('agents of other organizations are not there', async (t) => {

@@ -36,7 +36,7 @@ const scene = async (t: Test, many: number) => {
 t.test('lists of agents read no configuration', async (t) => {
   const many = 250
   const { organizationId, read } = await scene(t, many)
-  const { view, taken } = countedView(read.agentSummaries)
+  const { view, reads } = countedView(read.agentSummaries)
   const uses = { agentSummaries: view, organizations: read.organizations }
   const lists = {
     agents: () => listAgents(view, 'any')(organizationId, {}),
@@ -45,7 +45,7 @@ t.test('lists of agents read no configuration', async (t) => {
   }
   for (const [name, list] of Object.entries(lists)) {
     await list()
-    const { documents, characters } = taken()
+    const { documents, characters } = reads()
     t.equal(documents, many + 1, `${name}: each agent once`)
     t.ok(characters < 1_000 * documents, `${name}: ${characters} characters`)
   }
@@ -61,30 +61,30 @@ t.test('lists of agents read no configuration', async (t) => {
 t.test('tools are listed a page at a time, and one is found by a look-up', async (t) => {
   const many = 250
   const { organizationId, read } = await scene(t, many)
-  const { view, taken } = countedView(read.agentSummaries)
+  const { view, reads } = countedView(read.agentSummaries)
   const list = listAgentTools(view)
   const first = await list(organizationId, undefined)
   const rest = await list(organizationId, first.next)
   t.strictSame([first.agents.length, rest.agents.length, rest.next], [200, many - 199, undefined])
   const ids = [...first.agents, ...rest.agents].map(({ agent_id }) => agent_id)
   t.strictSame(ids, [...new Set(ids)].toSorted())
-  taken()
+  reads()
   const [id = ''] = ids
   t.equal((await findAgentTool(view)(organizationId, id.slice(-12)))?.agent_id, id)
   t.equal(await findAgentTool(view)(organizationId, 'f'.repeat(12)), undefined)
   t.equal(await findAgentTool(view)('another', id.slice(-12)), undefined)
-  t.equal(taken().documents, 1)
+  t.equal(reads().documents, 1)
 })
 
 t.test('a page of whole agents ends at 8 MB, and the next ones have the others', async (t) => {
   const many = 119
   const { organizationId, read } = await scene(t, many)
-  const { view, taken } = countedView(read.agents)
+  const { view, reads } = countedView(read.agents)
   const list = listWholeAgents({ agents: view, agentSummaries: read.agentSummaries })
   const ids: string[] = []
   for (let page = { page: 1, pageSize: 200 }, more = true; more; ) {
     const { agents, total, has_next, ...at } = await list(organizationId, page)
-    t.ok(taken().characters < 9.5 * 1024 * 1024)
+    t.ok(reads().characters < 9.5 * 1024 * 1024)
     t.equal(total, many + 1)
     ids.push(...agents.map(({ agent_id }) => agent_id))
     page = { page: at.page + 1, pageSize: at.page_size }

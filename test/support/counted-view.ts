@@ -29,7 +29,7 @@ export const countedView = <Doc>(view: View<Doc>) => {
   return {
     view: counting,
     /** What was read since it was asked last. */
-    taken: () => {
+    reads: () => {
       const read = { documents, characters }
       documents = 0
       characters = 0

@@ -23,7 +23,11 @@ export const squadRoots = (ids: Iterable<string>, below: Below): ReadonlyMap<str
 }
 
 /** Sorted numbers of both, each once, the smallest. */
-const merged = (some: readonly number[], others: readonly number[], most: number): number[] => {
+const mergePlaces = (
+  some: readonly number[],
+  others: readonly number[],
+  most: number,
+): number[] => {
   const all: number[] = []
   let n = 0
   let m = 0
@@ -39,27 +43,27 @@ const merged = (some: readonly number[], others: readonly number[], most: number
   return all
 }
 
-type Named = { agentId: string; places: readonly number[] }
+type AgentNames = { agentId: string; places: readonly number[] }
 
 /**
  * What each agent and all below it name, as places in one sorted list of names: the first `most`. An
  * agent comes after all below it and is worked out from theirs, so that the work grows with the
  * sub-agents, not with the trees.
  */
-export function* namedBelow(
+export function* namesBelow(
   ids: Iterable<string>,
   below: Below,
   placesOf: (agentId: string) => readonly number[],
   most: number,
-): Generator<Named> {
+): Generator<AgentNames> {
   const known = new Map<string, readonly number[]>()
-  function* of(agentId: string): Generator<Named> {
+  function* of(agentId: string): Generator<AgentNames> {
     if (known.has(agentId)) return
     known.set(agentId, [])
-    let places = merged(placesOf(agentId), [], most)
+    let places = mergePlaces(placesOf(agentId), [], most)
     for (const next of below(agentId)) {
       yield* of(next)
-      places = merged(places, known.get(next) ?? [], most)
+      places = mergePlaces(places, known.get(next) ?? [], most)
     }
     known.set(agentId, places)
     yield { agentId, places }

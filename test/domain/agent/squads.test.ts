@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Below } from '../../../src/domain/agent/graph.ts'
-import { namedBelow, squadRoots } from '../../../src/domain/agent/squads.ts'
+import { namesBelow, squadRoots } from '../../../src/domain/agent/squads.ts'
 
 /** Eight levels of agents, each of which runs all of the next level. */
 const layered = (width: number) => {
@@ -30,7 +30,7 @@ t.test('squads are found by looking at each agent twice', async (t) => {
 
 t.test('what is named below is worked out once for each agent', async (t) => {
   const { ids, below, asked } = layered(100)
-  const named = [...namedBelow(ids, below, (id) => [Number(id)], 3)]
+  const named = [...namesBelow(ids, below, (id) => [Number(id)], 3)]
   t.equal(named.length, 800)
   t.strictSame(named.find(({ agentId }) => agentId === '0')?.places, [0, 100, 101])
   t.strictSame(named.find(({ agentId }) => agentId === '799')?.places, [799])

@@ -7,7 +7,7 @@ import { fittedPage, type Page, paging, skipTo } from './page.ts'
  * A page of a list: of its documents, those are read and shown that fit, as they are stored and as they
  * are shown (docs/contract/limits.md#pages).
  */
-export const shownPage = async <Doc, Item>(
+export const readPage = async <Doc, Item>(
   view: Pick<View<Doc>, 'find'>,
   of: Omit<Find, 'skip' | 'limit' | 'bytes'>,
   page: Page,

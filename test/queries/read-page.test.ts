@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { readInOrder } from '../../queries/read-in-order.ts'
-import { shownPage } from '../../queries/shown-page.ts'
+import { readPage } from '../../queries/read-page.ts'
 import { embeddedViews } from '../../src/adapters/embedded/views.ts'
 import { openViewsEnv } from '../../src/adapters/embedded/views-env.ts'
 import { countedView } from '../support/counted-view.ts'
@@ -33,12 +33,12 @@ const stored = async (t: Test, many: number, characters: number) => {
 const of = { index: 'by_owner', equals: ['o'] }
 
 t.test('a page reads as much as it shows, and the next ones have the rest', async (t) => {
-  const { view, taken } = await stored(t, 30, mb)
+  const { view, reads } = await stored(t, 30, mb)
   const seen: number[] = []
   for (let page = { page: 1, pageSize: 20 }, more = true; more; ) {
     const show = ({ position, text }: Note) => ({ value: position, bytes: text.length })
-    const { items, paging } = await shownPage(view, of, page, show)
-    t.ok(taken().documents <= 9, 'documents of 8 MB are read')
+    const { items, paging } = await readPage(view, of, page, show)
+    t.ok(reads().documents <= 9, 'documents of 8 MB are read')
     t.equal(paging.total, 30)
     seen.push(...items)
     page = { page: paging.page + 1, pageSize: paging.page_size }
@@ -53,10 +53,10 @@ t.test('a page reads as much as it shows, and the next ones have the rest', asyn
 t.test('a page of small documents is whole', async (t) => {
   const { view } = await stored(t, 30, 10)
   const show = ({ position }: Note) => ({ value: position, bytes: 10 })
-  const whole = await shownPage(view, of, { page: 1, pageSize: 20 }, show)
+  const whole = await readPage(view, of, { page: 1, pageSize: 20 }, show)
   t.equal(whole.items.length, 20)
   t.match(whole.paging, { page: 1, page_size: 20, has_next: true })
-  const beyond = await shownPage(view, of, { page: 3, pageSize: 20 }, show)
+  const beyond = await readPage(view, of, { page: 3, pageSize: 20 }, show)
   t.strictSame(beyond.items, [])
   t.match(beyond.paging, { page: 3, page_size: 20, has_next: false })
 })
