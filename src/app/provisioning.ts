@@ -35,7 +35,10 @@ type Uses = {
     | 'revokeConnectLinks'
     | 'storeCredential'
   >
-  views: Pick<AllViews, 'connectLinks' | 'credentials' | 'members' | 'organizations' | 'users'>
+  views: Pick<
+    AllViews,
+    'agentSummaries' | 'connectLinks' | 'credentials' | 'members' | 'organizations' | 'users'
+  >
   findAgents: FindAgents
   secrets: Pick<Secrets, 'hashEmail' | 'hashLinkToken' | 'signForm'>
   open: Vault['open']

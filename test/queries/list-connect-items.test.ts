@@ -1,4 +1,5 @@
 import t from 'tap'
+import { findAgents } from '../../queries/find-agents.ts'
 import { findCredential } from '../../queries/find-credential.ts'
 import { listConnectItems } from '../../queries/list-connect-items.ts'
 import { credentialsStream, decideStore } from '../../src/domain/credential/credential.ts'
@@ -19,7 +20,9 @@ const scene = async (t: Parameters<typeof commanded>[0]) => {
   const by = { ...call, organizationId, userId: made.ownerUserId }
   const { userId } = await host.provisionUser({ email: 'ann@example.com' }, by)
   const hostsOf = consentedHosts(host.store.read)
-  const itemsOf = listConnectItems({ ...host.read, hostsOf })
+  const agents = findAgents({ ...host.read, changes: host.changes, sharedViews: false })
+  t.teardown(agents.close)
+  const itemsOf = listConnectItems({ ...host.read, findAgents: agents.find, hostsOf })
   const find = findCredential({ ...host.read, hostsOf, open: host.vault.open })
   return { ...host, by, organizationId, userId, itemsOf, find }
 }
