@@ -137,3 +137,15 @@ t.test('agents of other organizations are not there', async (t) => {
   const { agents } = await find(organizationId, { agentId, targets: [agentId] })
   t.notOk(agents.has(agentId))
 })
+
+t.test('an agent with an unreadable event is not run', async (t) => {
+  const { organizationId, read, changes } = await scene(t)
+  const get = async (id: string) => {
+    const view = await read.agents.get(id)
+    return view && { ...view, incomplete: true as const }
+  }
+  const uses = { agents: { get }, organizations: read.organizations, changes, sharedViews: false }
+  const { find, close } = findAgents(uses)
+  t.teardown(close)
+  await t.rejects(async () => find(organizationId), { code: 'stream_unreadable' })
+})
