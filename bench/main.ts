@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { benchAgents } from './agents.ts'
 import { benchAppend } from './append.ts'
+import { benchAttacks } from './attacks.ts'
 import { benchAudit } from './audit.ts'
 import type { Section } from './bench.ts'
 import { benchBudget } from './budget.ts'
@@ -39,6 +40,7 @@ const sections: Readonly<Record<string, Section>> = {
   history: benchHistory,
   followers: benchFollowers,
   'long-reads': benchLongReads,
+  attacks: benchAttacks,
   eventstoredb: benchEventStoreDb,
 }
 

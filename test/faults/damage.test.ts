@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { contents, user } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { raw } from '../support/raw.ts'
@@ -12,7 +12,7 @@ t.setTimeout(300_000)
 const codes = ['store_damaged', 'service_unavailable']
 
 /** A server with two organizations that have talked. */
-const scene = async (t: Parameters<typeof startServer>[0]) => {
+const scene = async (t: Test) => {
   const DATA_DIR = t.testdir()
   const server = await startServer(t, { DATA_DIR })
   const organizations: { key: string; id: string }[] = []

@@ -15,8 +15,11 @@ import { providerDouble, type Reply } from './provider-double.ts'
 
 type Env = Record<string, string>
 
+/** Where a test, or a benchmark, leaves what is to be closed at its end. */
+export type Owner = Pick<Test, 'teardown'>
+
 /** Gone after whatever a test opens in it. */
-export const newFolder = async (t: Test) => {
+export const newFolder = async (t: Owner) => {
   const path = await mkdtemp(join(tmpdir(), 'reprise-'))
   t.teardown(() => rm(path, { recursive: true, force: true }))
   return path
@@ -77,7 +80,7 @@ const oneLife = async (env: Env, by: readonly string[]) => {
 const inTests = { positionGap: 7, rightsLookMs: 100, laterApart: false }
 
 /** The real process on a data folder of its own; gone when the test ends. `by`: a command that starts it. */
-export const startServer = async (t: Test, env: Env = {}, by: readonly string[] = []) => {
+export const startServer = async (t: Owner, env: Env = {}, by: readonly string[] = []) => {
   const all = settings(await newFolder(t), env)
   let life = await oneLife(all, by)
   t.teardown(() => life.end('SIGKILL'))

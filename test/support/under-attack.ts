@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import type { Test } from 'tap'
 import { forgetPeak, peakOf } from './process-state.ts'
 import { providerDouble } from './provider-double.ts'
-import { type StartedServer, startServer } from './server.ts'
+import { type Owner, type StartedServer, startServer } from './server.ts'
 
 /**
  * Something that one tenant, or a client without a key, does to a server. Made ready first; then each
@@ -29,7 +29,7 @@ const deepArguments = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
  * reports no usage, of `calling/any`, which calls the tool `note` for ever, with much text, of `deep/any`,
  * whose calls have 20,000 levels, and of `telling/any`, which says 16,000 characters.
  */
-export const attackedServer = async (t: Test, env: Record<string, string> = {}) => {
+export const attackedServer = async (t: Owner, env: Record<string, string> = {}) => {
   const silent = await providerDouble({ text: 'Well.', usage: null })
   const calling = await providerDouble({ calls })
   const deep = await providerDouble({ calls: [{ name: 'note', arguments: deepArguments }] })
@@ -51,7 +51,7 @@ export const attackedServer = async (t: Test, env: Record<string, string> = {}) 
 }
 
 /** Asks for health all the time; `stop` tells how it was answered. */
-const watchHealth = async (url: string) => {
+export const watchHealth = async (url: string) => {
   const worker = new Worker(thread, { workerData: { url } })
   const failed = once(worker, 'error').then(([error]) => Promise.reject(error))
   failed.catch(() => undefined)

@@ -1,25 +1,12 @@
-import type { EventEmitter } from 'node:events'
-import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { type ClientRequest, request } from 'node:http'
 import { rounds } from '../../support/rounds.ts'
 import { type Attack, expect } from '../../support/under-attack.ts'
+import { firstEvent, unreadReply } from '../../support/unread-reply.ts'
 
 const messages = 20
 const content = 'Be brief. '.repeat(90_000)
 const keys = rounds(1, 2)
 const streamsOfKey = 100
-
-const first = (emitter: EventEmitter, ...names: readonly string[]): Promise<unknown> =>
-  Promise.race(names.map((name) => new Promise((resolve) => emitter.once(name, resolve))))
-
-/** Undefined where the server has closed the connection: a client can follow again. */
-const answered = async (asked: ClientRequest): Promise<IncomingMessage | undefined> => {
-  let reply: IncomingMessage | undefined
-  asked.once('response', (response) => {
-    reply = response
-  })
-  await first(asked, 'response', 'close')
-  return reply
-}
 
 /** Feeds from the beginning by the hundred, unread, of messages that compress to almost nothing. */
 export const unreadHistories: Attack = async (server) => {
@@ -39,12 +26,11 @@ export const unreadHistories: Attack = async (server) => {
         agent: false,
       })
       open.push(asked.end())
-      asked.on('error', () => undefined)
-      const reply = await answered(asked)
+      // A client whose connection was closed can follow again.
+      const reply = await unreadReply(asked)
       if (!reply) return
       expect({ status: reply.statusCode ?? 0 }, 200, 429)
-      reply.on('error', () => undefined)
-      await first(reply, 'readable', 'end', 'close')
+      await firstEvent(reply, 'readable', 'end', 'close')
     }
     for (const key of followers)
       await Promise.all(Array.from({ length: streamsOfKey }, () => follow(key)))
