@@ -11,6 +11,8 @@ export type ResumeRun = {
   from: RunOwner
   /** The process that takes it over. */
   node: string
+  /** Other suspects are in flight in that process. */
+  besideSuspects?: boolean | undefined
 }
 
 /**

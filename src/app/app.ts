@@ -352,6 +352,8 @@ export const app = (config: Config, options: Options) =>
       }),
     )
 
+    // Before the turns under way are waited for.
+    opened.add(chat.orphanRuns.stop)
     const { tick, recover } = housekeeping({
       commands,
       views,
@@ -359,6 +361,7 @@ export const app = (config: Config, options: Options) =>
       projecting,
       turns,
       resumeOrClose: chat.resumeOrClose,
+      orphanRuns: chat.orphanRuns,
       namesOf: chat.namesOf,
       forkSessions,
       warmAgents,

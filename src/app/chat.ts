@@ -72,6 +72,7 @@ import { findCurrentSession } from '../turns/find-current-session.ts'
 import { findTurn as findTurnOf } from '../turns/find-turn.ts'
 import { forkSessions as forkSessionsOf } from '../turns/fork-sessions.ts'
 import { goOn } from '../turns/go-on.ts'
+import { orphanRuns } from '../turns/orphan-runs.ts'
 import { type PastTurn, pastTurn as pastTurnOf } from '../turns/past-turn.ts'
 import type { ReceiveParts } from '../turns/receive-parts.ts'
 import { recordedCost } from '../turns/recorded-cost.ts'
@@ -202,7 +203,11 @@ export const chatPart = (uses: Uses) => {
     cancelPausedRun: commands.cancelPausedRun,
     ready,
     sendMessage: commands.sendMessage,
-    recordSteps: commands.recordSteps,
+    async recordSteps(asked, call) {
+      const done = await commands.recordSteps(asked, call)
+      if (done.stored) orphans.recorded(asked.runId, asked.steps)
+      return done
+    },
     endRun: commands.endRun,
     pauseRun: commands.pauseRun,
     runAgent: agentRuntime({
@@ -242,12 +247,22 @@ export const chatPart = (uses: Uses) => {
   const { resume } = turns
   const sessionClock = { now: clock.now, elapsedHere: turns.elapsed }
   const resumed = resumeOrClose({ resume, closeRun: closed, namesOf, log })
+  const orphans = orphanRuns({
+    load: uses.load,
+    resumeOrClose: resumed,
+    find: turns.find,
+    recordSteps: commands.recordSteps,
+    namesOf,
+    clock,
+    node,
+    log,
+  })
   const orTakenOver = takeOver({
     pastTurn: storedTurn,
     findRun: runs.get,
     turns,
     isAlive: async (other) => (await uses.leases.holder(nodeLease(other))) !== undefined,
-    resumeOrClose: resumed,
+    orphanRuns: orphans,
     node,
   })
   /** The views show why it is to go on. One that cannot go on now does so with the next tick. */
@@ -327,6 +342,7 @@ export const chatPart = (uses: Uses) => {
   return {
     turns,
     resumeOrClose: resumed,
+    orphanRuns: orphans,
     namesOf,
     beginTurn,
     findAgents,

@@ -11,6 +11,7 @@ import { finishForks } from '../reactors/finish-forks.ts'
 import { goOnWithRuns } from '../reactors/go-on-with-runs.ts'
 import { tellOrganizations } from '../reactors/tell-organizations.ts'
 import type { ForkSessions } from '../turns/fork-sessions.ts'
+import type { OrphanRuns } from '../turns/orphan-runs.ts'
 import { recordedCost } from '../turns/recorded-cost.ts'
 import type { ResumeOrClose } from '../turns/resume-or-close.ts'
 import type { RunNames } from '../turns/run-names.ts'
@@ -30,6 +31,7 @@ type Uses = {
   projecting: Pick<Projector, 'waitForPosition'>
   turns: Pick<Turns, 'elapsed' | 'find' | 'isRunning'>
   resumeOrClose: ResumeOrClose
+  orphanRuns: Pick<OrphanRuns, 'resume'>
   namesOf: RunNames
   forkSessions: ForkSessions
   warmAgents: Pick<WarmAgents, 'release'>
@@ -69,7 +71,7 @@ export const housekeeping = (uses: Uses) => {
     isLive: turns.isRunning,
     elapsedHere: turns.elapsed,
     stop: (runId) => turns.find(runId)?.cancel(),
-    resumeOrClose: uses.resumeOrClose,
+    orphanRuns: uses.orphanRuns,
     namesOf: uses.namesOf,
     leases,
     clock,

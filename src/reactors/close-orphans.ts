@@ -11,8 +11,8 @@ import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
 import { sinceStored } from '../support/stopwatch.ts'
+import type { OrphanRuns } from '../turns/orphan-runs.ts'
 import type { RecordedCost } from '../turns/recorded-cost.ts'
-import type { ResumeOrClose } from '../turns/resume-or-close.ts'
 import type { RunNames } from '../turns/run-names.ts'
 import { passingOver } from './passing-over.ts'
 import { releaseReservations } from './release-reservations.ts'
@@ -38,8 +38,8 @@ type Uses = {
   elapsedHere(runId: string): number | undefined
   /** Cancels a run of this process. */
   stop(runId: string): void
-  /** Goes on with a run whose process is gone, or closes it. */
-  resumeOrClose: ResumeOrClose
+  /** Goes on with runs whose process is gone, or closes them. */
+  orphanRuns: Pick<OrphanRuns, 'resume'>
   endRun: EndRunCommand
   costOf: RecordedCost
   settleReservation: SettleReservationCommand
@@ -52,19 +52,8 @@ type Uses = {
  * releases credits reserved for runs that have ended or never began.
  */
 export const closeOrphans = (uses: Uses) => {
-  const {
-    runs,
-    leases,
-    clock,
-    node,
-    isLive,
-    elapsedHere,
-    stop,
-    endRun,
-    costOf,
-    resumeOrClose,
-    log,
-  } = uses
+  const { runs, leases, clock, node, isLive, elapsedHere, stop, endRun, costOf, orphanRuns, log } =
+    uses
   const reservedCredits = releaseReservations(uses)
 
   const isOrphan = async ({ run_id, node: owner }: RunView, certain: boolean): Promise<boolean> =>
@@ -87,6 +76,7 @@ export const closeOrphans = (uses: Uses) => {
 
   /** Each process times its own runs. One that no process has is timed by its events. */
   const openRuns = async (certain: boolean) => {
+    const left: RunView[] = []
     const look = async (run: RunView): Promise<void> => {
       const elapsed = elapsedHere(run.run_id)
       if (elapsed !== undefined) {
@@ -94,11 +84,15 @@ export const closeOrphans = (uses: Uses) => {
       } else if (await isOrphan(run, certain)) {
         const since = run.waited_until ?? run.started_at
         const late = run.status !== 'queued' && sinceStored(clock, since) >= timeOutMs
-        await (late ? timedOut(run) : resumeOrClose(run))
+        if (late) await timedOut(run)
+        else left.push(run)
       }
     }
+    const passing = ({ run_id }: RunView, work: () => Promise<void>) =>
+      passingOver(log, { run_id }, work)
     for (const run of await findAll(runs, { index: 'open', equals: [true] }))
-      await passingOver(log, { run_id: run.run_id }, () => look(run))
+      await passing(run, () => look(run))
+    await orphanRuns.resume(left, passing)
   }
 
   /** `certain`: no other process is running, as at the start of a single server. */

@@ -30,6 +30,7 @@ const ofProcess: ReadonlySet<SessionEvent['type']> = new Set([
   'ToolCompleted',
   'RunPaused',
   'RunHandedOver',
+  'RunCleared',
 ])
 
 /** How long processes had a run: of each, from its first event of it to its last. */

@@ -12,15 +12,18 @@ type Uses = {
   log: Log
 }
 
+const never = () => false
+
 /**
  * Goes on with a run that no process runs, here; one that cannot go on is closed as interrupted. Resolves once
- * it goes on, or waits for its place among the runs of its payer. @throws StoreUnavailable
+ * it goes on, or waits for its place among the runs of its payer. `besideSuspects`: other suspects are in flight
+ * here. @throws StoreUnavailable
  */
 export const resumeOrClose =
   ({ resume, closeRun, namesOf, log }: Uses) =>
-  async (run: RunView): Promise<void> => {
+  async (run: RunView, besideSuspects = never): Promise<void> => {
     try {
-      await resume(run)
+      await resume(run, besideSuspects)
       log.info(await namesOf(run), 'a run goes on')
     } catch (error) {
       if (!(error instanceof NotResumable)) throw error

@@ -1,6 +1,6 @@
 import type { RunView } from '../../projections/runs.ts'
+import type { OrphanRuns } from './orphan-runs.ts'
 import type { PastTurn } from './past-turn.ts'
-import type { ResumeOrClose } from './resume-or-close.ts'
 import type { Turns } from './turns.ts'
 
 type Uses = {
@@ -9,7 +9,7 @@ type Uses = {
   turns: Pick<Turns, 'find' | 'isRunning'>
   /** Whether another process shows that it lives. */
   isAlive(node: string): Promise<boolean>
-  resumeOrClose: ResumeOrClose
+  orphanRuns: Pick<OrphanRuns, 'resume'>
   /** This process's life. */
   node: string
 }
@@ -19,7 +19,7 @@ type Uses = {
  * not wait for the recurring work.
  */
 export const takeOver = (uses: Uses): PastTurn => {
-  const { pastTurn, findRun, turns, isAlive, resumeOrClose, node } = uses
+  const { pastTurn, findRun, turns, isAlive, orphanRuns, node } = uses
 
   const isLeft = async ({ run_id, status, node: owner }: RunView): Promise<boolean> => {
     if (status !== 'running' && status !== 'queued') return false
@@ -31,7 +31,7 @@ export const takeOver = (uses: Uses): PastTurn => {
     if (past) return past
     const run = await findRun(runId)
     if (!run || !(await isLeft(run))) return undefined
-    await resumeOrClose(run)
+    await orphanRuns.resume([run])
     return turns.find(runId)
   }
 }

@@ -106,10 +106,10 @@ export const takeRun = (uses: Uses) => {
     return { agent: find(agent_id), agents, find }
   }
 
-  const taken = async (run: RunView): Promise<TakenRun | undefined> => {
+  const taken = async (run: RunView, besideSuspects: boolean): Promise<TakenRun | undefined> => {
     const { run_id: runId, session_id: sessionId, organization_id } = run
     const from = { node: run.node, attempt: run.attempt ?? 1 }
-    const asked = { sessionId, runId, from, node }
+    const asked = { sessionId, runId, from, node, besideSuspects }
     const claim = await resumeRun(asked, systemCall(runId, clock.now(), organization_id))
     const { attempt, exhausted, session, position } = claim
     if (exhausted) throw new NotResumable('it was tried as often as a run is')
@@ -149,8 +149,8 @@ export const takeRun = (uses: Uses) => {
     return { request, sent: { session, position }, key, recorded, attempt }
   }
 
-  return (run: RunView): Promise<TakenRun | undefined> =>
-    taken(run).catch((error: unknown) => {
+  return (run: RunView, besideSuspects = false): Promise<TakenRun | undefined> =>
+    taken(run, besideSuspects).catch((error: unknown) => {
       if (error instanceof KeyDestroyed || error instanceof Refusal)
         throw new NotResumable('the session or its agents are gone')
       if (error instanceof SealBroken || error instanceof SyntaxError || error instanceof ZodError)

@@ -47,10 +47,13 @@ type Resuming = {
   control: Control
   place: RunPlace
   onTaken?: (request: TurnRequest) => void
+  /** Asked when the run is taken over. */
+  besideSuspects?: () => boolean
 }
 
 const nothing = () => undefined
 const notBegun = () => 0
+const never = () => false
 
 const nothingSaid = (agent: string): TurnDone => ({
   event: 'done',
@@ -111,9 +114,9 @@ export const turns = (uses: Uses) => {
   /** Takes a run over, or out of the queue, and runs it to its end. @throws NotResumable */
   const runOn = async (
     run: RunView,
-    { turn, control, onTaken = nothing }: Resuming,
+    { turn, control, onTaken = nothing, besideSuspects = never }: Resuming,
   ): Promise<Outcome> => {
-    const taken = await takeRun(run)
+    const taken = await takeRun(run, besideSuspects())
     if (!taken) return { status: 'failed', refusal: refusal('service_unavailable'), stored: false }
     const { request, attempt, sent, ...rest } = taken
     const { ownerId, keyId } = sent.session
@@ -248,7 +251,7 @@ export const turns = (uses: Uses) => {
     return tracked(tracking, files ? withFiles : answered)
   }
 
-  const goOn = (run: RunView, onEnd: () => void): Promise<void> => {
+  const goOn = (run: RunView, besideSuspects: () => boolean, onEnd: () => void): Promise<void> => {
     const { run_id: runId, session_id: sessionId, organization_id: organizationId } = run
     const about = {
       runId,
@@ -293,7 +296,7 @@ export const turns = (uses: Uses) => {
         const line = queue.enter(session)
         if (line) await line
         try {
-          return await inSession({ turn, control, place, onTaken })
+          return await inSession({ turn, control, place, onTaken, besideSuspects })
         } finally {
           queue.leave(session)
         }
@@ -310,15 +313,16 @@ export const turns = (uses: Uses) => {
 
   /**
    * Goes on with a run of a process that is gone. Resolves when it goes on here, or is seen to go on
-   * elsewhere or to have ended. Told again of the same attempt, it does nothing more.
+   * elsewhere or to have ended. Told again of the same attempt, it does nothing more. `besideSuspects`:
+   * whether other suspects are in flight here, asked when the run is taken over.
    * @throws NotResumable, StoreUnavailable
    */
-  const resume = async (run: RunView): Promise<void> => {
+  const resume = async (run: RunView, besideSuspects = never): Promise<void> => {
     const { run_id: runId, attempt = 1 } = run
     const known = live.find(runId)
     if ((known?.attempt ?? 0) > attempt || known?.queued) return undefined
     const name = `${runId}/${attempt}`
-    const taking = resuming.get(name) ?? goOn(run, () => resuming.delete(name))
+    const taking = resuming.get(name) ?? goOn(run, besideSuspects, () => resuming.delete(name))
     resuming.set(name, taking)
     return taking
   }

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { contents, eventsOf, textOf } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
+import type { Received, Reply } from '../support/provider-double.ts'
 import {
   ask,
   calling,
@@ -210,4 +211,38 @@ t.test('after three attempts it is interrupted', async (t) => {
   t.equal((await server.as(key).chat(asks('s'))).status, 200)
   const { balance, effective } = await server.platform.balanceOf(organization.ownerId)
   t.equal(balance, effective)
+})
+
+t.test('killed again and again, a run that records a step each time goes on', async (t) => {
+  const results = ({ messages }: Received['body']) =>
+    messages.filter(({ role }) => role === 'tool').length
+  let rounds = 0
+  /** The first request of each round is never answered. */
+  const answers = (body: Received['body']): Reply => {
+    if (results(body) < rounds) return calling('look')
+    rounds++
+    return heldReply
+  }
+  const world = await countingWorld(t, answers)
+  const server = await startServer(t, world.env)
+  const { key, asks, history, roundsOf } = await workerOn(server, world)
+  const { provider } = world
+  const lives = 5
+  void ask(server.as(key), asks('s'))
+  for (let life = 1; life < lives; life++) {
+    await provider.received(2 * life - 1)
+    await server.kill9()
+    await server.restart()
+  }
+  await provider.received(2 * lives - 1)
+  rounds = Number.POSITIVE_INFINITY
+  await server.kill9()
+  provider.next({ text })
+  await server.restart()
+  await eventually(async () => !(await server.as(key).status('s')).body.is_processing || undefined)
+  t.strictSame(await contents(server.as(key), 's'), ['s', text])
+  t.strictSame(roundsOf('s'), [0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+  const { count } = await history(server)
+  t.equal(count('RunResumed'), lives)
+  t.equal(count('RunFailed'), 0)
 })

@@ -40,6 +40,7 @@ const rare = [
   'OrganizationColored',
   'OutageEnded',
   'RunCancelled',
+  'RunCleared',
   'RunDequeued',
   'RunFailed',
   'RunHandedOver',

@@ -42,6 +42,22 @@ const withRun = async (t: Test) => {
   }
   const namesOf = runNames(askedBy(scene.store.read))
   const costOf = recordedCost(scene.store.read)
+  const { endRun } = scene
+  const resumeRun = resumeOrClose({
+    resume,
+    closeRun: closeRun({
+      endRun,
+      costOf,
+      abandonRun: async ({ run_id }) => {
+        abandoned.push(run_id)
+      },
+      namesOf,
+      clock,
+      log: silent,
+    }),
+    namesOf,
+    log: silent,
+  })
   const orphans = closeOrphans({
     ...scene,
     ...read,
@@ -54,21 +70,11 @@ const withRun = async (t: Test) => {
     elapsedHere: (runId) => elapsed.get(runId),
     stop: (runId) => stopped.push(runId),
     costOf,
-    resumeOrClose: resumeOrClose({
-      resume,
-      closeRun: closeRun({
-        endRun: scene.endRun,
-        costOf,
-        abandonRun: async ({ run_id }) => {
-          abandoned.push(run_id)
-        },
-        namesOf,
-        clock,
-        log: silent,
-      }),
-      namesOf,
-      log: silent,
-    }),
+    orphanRuns: {
+      async resume(runs, each = (_, work) => work()) {
+        for (const run of runs) await each(run, () => resumeRun(run))
+      },
+    },
     namesOf,
     log: silent,
   })

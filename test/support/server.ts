@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -38,13 +38,17 @@ const settings = (path: string, env: Env): Env => ({
 const main = new URL('../../src/main.js', import.meta.url).pathname
 const ready = /"url":"(?<url>http:[^"]+)","msg":"ready"/
 
-/** One life of the server in a process of its own, which a command such as `nsenter` may start. */
-const oneLife = async (env: Env, by: readonly string[]) => {
+/**
+ * One life of the server in a process of its own, which a command such as `nsenter` may start. `begun` is given the
+ * process before it is ready.
+ */
+const oneLife = async (env: Env, by: readonly string[], begun: (child: ChildProcess) => void) => {
   const [command = '', ...rest] = [...by, process.execPath, main]
   const child = spawn(command, rest, {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  begun(child)
   let output = ''
   const gone = once(child, 'exit') as Promise<[number | null, string | null]>
   const url = await new Promise<string>((resolve, reject) => {
@@ -82,7 +86,12 @@ const inTests = { positionGap: 7, rightsLookMs: 100, laterApart: false }
 /** The real process on a data folder of its own; gone when the test ends. `by`: a command that starts it. */
 export const startServer = async (t: Owner, env: Env = {}, by: readonly string[] = []) => {
   const all = settings(await newFolder(t), env)
-  let life = await oneLife(all, by)
+  let child: ChildProcess | undefined
+  const next = () =>
+    oneLife(all, by, (begun) => {
+      child = begun
+    })
+  let life = await next()
   t.teardown(() => life.end('SIGKILL'))
   return {
     get url() {
@@ -101,11 +110,13 @@ export const startServer = async (t: Owner, env: Env = {}, by: readonly string[]
     /** SIGTERM; answers the exit code. */
     stop: () => life.end('SIGTERM'),
     kill9: () => life.end('SIGKILL'),
+    /** Kills the present process, which may not be ready yet. */
+    crash: () => child?.kill('SIGKILL'),
     path: all.DATA_DIR ?? '',
     /** Another life on the same data, in an environment that is changed from here on. */
     async restart(env: Env = {}) {
       Object.assign(all, env)
-      life = await oneLife(all, by)
+      life = await next()
     },
   }
 }

@@ -249,7 +249,11 @@ t.test('who asks for a run whose process is gone has it go on here', async (t) =
     findRun: read.runs.get,
     turns: second,
     isAlive: async (node) => alive.has(node),
-    resumeOrClose: second.resume,
+    orphanRuns: {
+      async resume(runs) {
+        for (const one of runs) await second.resume(one)
+      },
+    },
     node: 'node-2',
   })
   const nothing = { items: 0, characters: 0 }

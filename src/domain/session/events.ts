@@ -109,7 +109,15 @@ export const sessionEvents = {
   /** A queued run begins, in this process: its first attempt. */
   RunDequeued: z.object({ runId: id, node: z.string() }),
   /** Another process goes on with a run, from what is recorded of it. */
-  RunResumed: z.object({ runId: id, node: z.string(), attempt }),
+  RunResumed: z.object({
+    runId: id,
+    node: z.string(),
+    attempt,
+    /** Its last attempts ended with their processes, and other such runs were in flight in this one. */
+    besideSuspects: z.boolean().optional(),
+  }),
+  /** A process outlived the wait for a run whose last attempts ended with theirs: this one does not count. */
+  RunCleared: z.object({ runId: id, node: z.string() }),
   /** A process that stops in order leaves a run to another. It counts as no failed attempt. */
   RunHandedOver: z.object({ runId: id, node: z.string() }),
   AgentStarted: z.object({

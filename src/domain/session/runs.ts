@@ -1,6 +1,6 @@
 import { canGoOn, withdrawn } from './approvals.ts'
 import type { SessionEvent } from './events.ts'
-import { isRunBy, type RunOwner } from './running.ts'
+import { attemptsInVain, isRunBy, mostAttempts, type RunOwner } from './running.ts'
 import type { Session } from './session.ts'
 
 /** Steps of a run as they happen; nothing once the run has ended, or is another process's. */
@@ -24,31 +24,50 @@ export const decideEnd =
     return [...steps, ...withdrawn(state, runId, cause), end]
   }
 
-/** How often a run is tried before it is closed as interrupted; anew after it waited or was handed over. */
-export const mostAttempts = 3
+const progress: ReadonlySet<SessionEvent['type']> = new Set([
+  'ModelAnswered',
+  'ToolStarted',
+  'ToolCompleted',
+])
+
+/** Whether an event is a step of a run, after which its attempts count anew. */
+export const isProgress = ({ type }: SessionEvent): boolean => progress.has(type)
+
+type Asked = { runId: string; from: RunOwner }
+
+/** Attempts since the last recorded step of a run that no process has; 0 where it has ended, pauses or is another's. */
+export const attemptsOf = ({ runId, from }: Asked, { running, paused }: Session): number =>
+  running?.runId === runId && isRunBy(running, from) && !paused ? attemptsInVain(running) : 0
+
+/**
+ * Whether a run was tried as often as it is. An attempt beside other suspects does not count as the last: one
+ * of them may have ended the process.
+ */
+export const isExhausted = (asked: Asked, state: Session): boolean =>
+  attemptsOf(asked, state) >= mostAttempts && state.running?.besideSuspects === false
+
+/** Whether a run may be what ended its processes: two in a row, without a step in between. */
+export const isSuspect = (asked: Asked, state: Session): boolean =>
+  attemptsOf(asked, state) >= mostAttempts - 1 && !isExhausted(asked, state)
 
 /**
  * A process takes over a run that `from` had; nothing when the run has ended, when it is no longer
  * that process's, and after the last attempt. One that waits for somebody goes on when there is something to
- * go on with; a queued one begins.
+ * go on with; a queued one begins. `besideSuspects`: other suspects are in flight in that process.
  */
 export const decideResume =
-  ({ runId, from, node }: { runId: string; from: RunOwner; node: string }) =>
+  ({
+    node,
+    besideSuspects,
+    ...asked
+  }: Asked & { node: string; besideSuspects?: boolean | undefined }) =>
   (state: Session): SessionEvent<'RunResumed' | 'RunDequeued'>[] => {
+    const { runId, from } = asked
     const { running } = state
     if (running?.runId !== runId || !isRunBy(running, from)) return []
     if (running.queued) return [{ type: 'RunDequeued', data: { runId, node } }]
-    const { attempt, base } = running
-    const may = state.paused ? canGoOn(state) : attempt - base < mostAttempts
-    return may ? [{ type: 'RunResumed', data: { runId, node, attempt: attempt + 1 } }] : []
+    const may = state.paused ? canGoOn(state) : !isExhausted(asked, state)
+    const attempt = running.attempt + 1
+    const data = { runId, node, attempt, ...(besideSuspects ? { besideSuspects } : {}) }
+    return may ? [{ type: 'RunResumed', data }] : []
   }
-
-/** Whether a run that `from` had was tried as often as it is. */
-export const isExhausted = (
-  { runId, from }: { runId: string; from: RunOwner },
-  { running, paused }: Session,
-): boolean =>
-  running?.runId === runId &&
-  isRunBy(running, from) &&
-  !paused &&
-  running.attempt - running.base >= mostAttempts

@@ -5,7 +5,7 @@ import { type Approval, evolveApprovals, noApprovals, type PausedRun } from './a
 import { afterRun, type WaitingCalls } from './client-calls.ts'
 import type { Doubt } from './doubts.ts'
 import { type MessagePart, sessionEvents } from './events.ts'
-import type { Running } from './running.ts'
+import { evolveRunning, firstAttempt, type Running } from './running.ts'
 
 /** How many messages a session remembers for the next turn's context. */
 const remembered = 40
@@ -73,6 +73,17 @@ const ended = (state: Session, runId: string, outcome: Turn['outcome']): Session
 
 const same = (state: Session): Session => state
 
+/** Changes the run under way, if it is that one. */
+const ofRun = (state: Session, runId: string, change: (running: Running) => Running): Session => {
+  const { running } = state
+  if (running?.runId !== runId) return state
+  const changed = change(running)
+  return changed === running ? state : { ...state, running: changed }
+}
+
+const stepRecorded = (state: Session, { runId }: { runId: string }): Session =>
+  ofRun(state, runId, evolveRunning.recorded)
+
 export const session: Aggregate<Session, typeof sessionEvents> = {
   category: 'session',
   events: sessionEvents,
@@ -88,7 +99,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     fork: null,
     ...noApprovals,
   },
-  stateVersion: 7,
+  stateVersion: 8,
   weigh: ({ recent, turns, waiting, approvals, doubts, paused }) =>
     recent.reduce(
       (sum, { content, parts = [] }) => sum + content.box.length + 200 + parts.length * 600,
@@ -121,35 +132,30 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
       approvals: noApprovals.approvals,
       doubts: noApprovals.doubts,
       paused: noApprovals.paused,
-      running: { runId, node, attempt: 1, base: 0, payerId, ...(queued ? { queued } : {}) },
+      running: { runId, node, payerId, ...firstAttempt, ...(queued ? { queued } : {}) },
       turns: [
         ...state.turns.filter((turn) => turn.messageId !== messageId).slice(1 - recognised),
         { messageId, runId, outcome: 'running' },
       ],
     }),
-    RunDequeued: (state, { runId, node }) => {
-      if (state.running?.runId !== runId) return state
-      const { queued: _, ...running } = state.running
-      return { ...state, running: { ...running, node } }
-    },
-    RunResumed: (state, { runId, node, attempt }) =>
+    RunDequeued: (state, { runId, node }) =>
+      ofRun(state, runId, ({ queued: _, ...running }) => ({ ...running, node })),
+    RunResumed: (state, { runId, ...resumed }) =>
       state.running?.runId === runId
         ? {
             ...state,
             ...evolveApprovals.resumed(state),
-            running: { ...state.running, node, attempt },
+            running: evolveRunning.resumed(state.running, resumed),
           }
         : state,
-    RunHandedOver: (state, { runId }) =>
-      state.running?.runId === runId
-        ? { ...state, running: { ...state.running, base: state.running.attempt } }
-        : state,
+    RunCleared: (state, { runId }) => ofRun(state, runId, evolveRunning.cleared),
+    RunHandedOver: (state, { runId }) => ofRun(state, runId, evolveRunning.rested),
     AgentStarted: same,
     AgentCompleted: same,
     AgentRouted: same,
-    ModelAnswered: same,
-    ToolStarted: same,
-    ToolCompleted: same,
+    ModelAnswered: stepRecorded,
+    ToolStarted: stepRecorded,
+    ToolCompleted: stepRecorded,
     ClientToolsCalled: (state, called) => ({ ...state, waiting: { ...called, answeredIn: null } }),
     ClientToolAnswered: same,
     ClientToolsUnanswered: (state) => ({ ...state, waiting: null }),
@@ -160,7 +166,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     RunPaused: (state, data) => ({
       ...state,
       ...evolveApprovals.paused(state, data),
-      running: state.running && { ...state.running, base: state.running.attempt },
+      running: state.running && evolveRunning.rested(state.running),
     }),
     ToolOutcomeTold: (state, data) => ({ ...state, ...evolveApprovals.outcomeTold(state, data) }),
     // What is said beside a call belongs to a turn that is not over.

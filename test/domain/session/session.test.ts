@@ -6,7 +6,7 @@ import { endWaiting } from '../../../src/domain/session/approvals.ts'
 import { decideErase } from '../../../src/domain/session/erase.ts'
 import type { SessionEvent } from '../../../src/domain/session/events.ts'
 import type { RunOwner } from '../../../src/domain/session/running.ts'
-import { decideRecord, decideResume } from '../../../src/domain/session/runs.ts'
+import { decideRecord, decideResume, isSuspect } from '../../../src/domain/session/runs.ts'
 import { decideSend, type Send } from '../../../src/domain/session/send.ts'
 import { type Session, session } from '../../../src/domain/session/session.ts'
 import { isOwn, type Viewer } from '../../../src/domain/session/viewer.ts'
@@ -368,6 +368,73 @@ t.test('a run is of one process in one attempt', async (t) => {
   given(...taken, completed(1))
     .when(resume(owner('node-2', 2), 'node-3'))
     .emits()
+})
+
+t.test('attempts of a run count anew after each recorded step', async (t) => {
+  const given = deciding(t, session)
+  const box = { $sealed: 'session:org-1/session-1', box: '' }
+  const called: SessionEvent = {
+    type: 'ToolStarted',
+    data: { runId: 'run-1', toolId: 't', tool: 'look', agent: 'A', arguments: box },
+  }
+  const resumed = (attempt: number, besideSuspects?: true): SessionEvent => ({
+    type: 'RunResumed',
+    data: {
+      runId: 'run-1',
+      node: 'node-1',
+      attempt,
+      ...(besideSuspects ? { besideSuspects } : {}),
+    },
+  })
+  const cleared: SessionEvent = { type: 'RunCleared', data: { runId: 'run-1', node: 'node-1' } }
+  const run = [created, sent(1), started(1)]
+  const asked = (attempt: number) => ({ runId: 'run-1', from: { node: 'node-1', attempt } })
+  const resume = (attempt: number) => decideResume({ ...asked(attempt), node: 'node-1' })
+  const twice = [...run, resumed(2), resumed(3)]
+
+  given(...twice)
+    .when(resume(3))
+    .emits()
+  given(...twice, called)
+    .when(resume(3))
+    .emits(resumed(4))
+  given(...twice, called, resumed(4))
+    .when(resume(4))
+    .emits(resumed(5))
+  given(...twice, called, resumed(4), resumed(5))
+    .when(resume(5))
+    .emits()
+  given(...run, called, resumed(2), resumed(3))
+    .when(resume(3))
+    .emits()
+
+  const beside = [...run, resumed(2), resumed(3, true)]
+  given(...beside)
+    .when(resume(3))
+    .emits(resumed(4))
+  given(...beside, resumed(4))
+    .when(resume(4))
+    .emits()
+
+  given(...twice, cleared)
+    .when(resume(3))
+    .emits(resumed(4))
+  given(...twice, cleared, resumed(4))
+    .when(resume(4))
+    .emits()
+  given(...twice, called, cleared, resumed(4), resumed(5))
+    .when(resume(5))
+    .emits()
+
+  const isSuspectAfter = (attempt: number, ...events: SessionEvent[]) =>
+    isSuspect(asked(attempt), evolved(session, session.initial, events))
+  t.notOk(isSuspectAfter(1, ...run))
+  t.ok(isSuspectAfter(2, ...run, resumed(2)))
+  t.notOk(isSuspectAfter(2, ...run, resumed(2), called))
+  t.notOk(isSuspectAfter(3, ...twice), 'it is closed')
+  t.ok(isSuspectAfter(3, ...beside))
+  t.ok(isSuspectAfter(3, ...twice, cleared))
+  t.notOk(isSuspectAfter(2, ...twice, cleared), 'it is another attempt’s')
 })
 
 t.test('what came before by the client is kept where the session has no history', async (t) => {
