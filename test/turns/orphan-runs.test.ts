@@ -3,7 +3,7 @@ import type { RunView } from '../../projections/runs.ts'
 import type { SessionEvent } from '../../src/domain/session/events.ts'
 import { sessionStream } from '../../src/domain/session/session.ts'
 import { silent } from '../../src/ports/log.ts'
-import { deferred } from '../../src/support/deferred.ts'
+import { type Deferred, deferred } from '../../src/support/deferred.ts'
 import { orphanRuns } from '../../src/turns/orphan-runs.ts'
 import type { ResumeOrClose } from '../../src/turns/resume-or-close.ts'
 import type { LiveTurn, Outcome } from '../../src/turns/turn.ts'
@@ -12,6 +12,7 @@ import { gathered } from '../support/noted.ts'
 import { call } from '../support/recorded.ts'
 
 const forEver = 1_000_000
+const forGood = new Promise<Outcome>(() => undefined)
 const stopped: Outcome = { status: 'cancelled' } as Outcome
 
 /** Runs whose processes died, each in the session of its name. */
@@ -21,11 +22,22 @@ const withOrphans = async (t: Test, { patienceMs = forEver } = {}) => {
   const turns = new Map<string, LiveTurn & { end(): void }>()
   const resumed: string[] = []
   const exhausted: string[] = []
+  /** Of runs that wait for one, and which of them were taken over then. */
+  const places = new Map<string, Deferred<void>>()
+  const taken: string[] = []
   const arrivals: { count: number; seen: () => void }[] = []
 
   const resumeOrClose: ResumeOrClose = async (run, isBesideSuspects = () => false) => {
-    const besideSuspects = isBesideSuspects()
     const { run_id: runId, session_id: sessionId, node, attempt: nth = 1 } = run
+    const place = places.get(runId)
+    if (place) {
+      turns.set(runId, { runId, outcome: forGood } as unknown as LiveTurn & { end(): void })
+      void place.promise.then(() =>
+        taken.push(isBesideSuspects() ? `${runId} beside others` : runId),
+      )
+      return
+    }
+    const besideSuspects = isBesideSuspects()
     const from = { node, attempt: nth }
     const asked = { sessionId, runId, from, node: 'node-3', besideSuspects }
     const { attempt, exhausted: isOver } = await commands.resumeRun(asked, call)
@@ -117,6 +129,8 @@ const withOrphans = async (t: Test, { patienceMs = forEver } = {}) => {
     end: (runId: string) => turns.get(runId)?.end(),
     resumed,
     exhausted,
+    places,
+    taken,
     /** Resolves when so many runs have been resumed. */
     resumes: async (count: number) => {
       if (resumed.length < count) await new Promise<void>((seen) => arrivals.push({ count, seen }))
@@ -192,6 +206,20 @@ t.test(
     t.strictSame(resumed, ['a'])
   },
 )
+
+t.test('a suspect that gets its place after its turn is beside others', async (t) => {
+  const { resume, inFlight, places, taken, resumed, resumes } = await withOrphans(t, {
+    patienceMs: 0,
+  })
+  const place = deferred<void>()
+  places.set('a', place)
+  await resume([await inFlight('a'), await inFlight('b')])
+  await resumes(1)
+  t.strictSame(resumed, ['b beside others'])
+  place.resolve()
+  await place.promise
+  t.strictSame(taken, ['a beside others'])
+})
 
 t.test('a process that stops resumes no other run, and clears none', async (t) => {
   const { resume, stop, inFlight, resumed, resumes, typesOf } = await withOrphans(t)
