@@ -54,6 +54,8 @@ export const readModelRepair = (uses: Uses) => {
   const { store, projections, unreadableEvents, checkpoint, snapshots, projecting, log } = uses
   const { isLater, everyMs = usualMs } = uses
   const closing = new AbortController()
+  /** A later one that fails is tried again without them. */
+  const rebuilt = new Set<string>()
   /** How far each read model was at the start, where another release may have folded it. */
   let folded: Map<string, Position> | undefined
   let done: Promise<void> = Promise.resolve()
@@ -117,8 +119,10 @@ export const readModelRepair = (uses: Uses) => {
     const names = await concerned()
     if (!names.every(projecting.holds)) return false
     for (const name of names) {
+      if (rebuilt.has(name)) continue
       closing.signal.throwIfAborted()
       await projecting.rebuild(name)
+      rebuilt.add(name)
       log.info({ projection: name }, 'a read model was rebuilt with events that are readable now')
     }
     if (folded) await mark()

@@ -79,10 +79,15 @@ export const subscriber = (
         disconnect()
         return
       }
+      if (take) {
+        const give = take
+        take = undefined
+        size = 0
+        give({ value: { items: later } })
+        return
+      }
       waiting.push(later)
-      // Who waits for it takes it now: it counts only where it stays.
-      if (take) wake()
-      else counted.add(later, characters)
+      counted.add(later, characters)
     },
 
     /** While `next` is waited for, what is pushed is written, and `next` is waited for on. */

@@ -207,7 +207,9 @@ export const batchRouter = (
         reader.decode(recorded)
       } catch (error) {
         if (error instanceof UnreadableEvent) mark(reader, recorded, error)
-        else for (const { cursor } of reader.idle) fail(cursor, error, recorded)
+        else
+          for (const { cursor } of reader.idle)
+            if (takes(cursor, recorded.position)) fail(cursor, error, recorded)
       }
     }
 

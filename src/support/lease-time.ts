@@ -29,16 +29,16 @@ const most = 10_000
 
 /**
  * Tells of leases of a shared store whether they ran out by this process's time: a lease that was not
- * renewed for its duration is over, also where the store's own clock was set back.
+ * renewed for its duration is over, also where the store's own clock was set back. By monotonic time
+ * alone: a step of this node's wall clock must take no lease from a holder that renews it.
  */
-export const unrenewedLeases = (clock: LeaseClock) => {
-  const { moment, since } = leaseTime(clock)
-  const seen = new LRUCache<string, StoredLease & { at: Moment }>(atMost(most))
+export const unrenewedLeases = ({ monotonic }: Pick<LeaseClock, 'monotonic'>) => {
+  const seen = new LRUCache<string, StoredLease & { at: number }>(atMost(most))
   return (name: string, lease: StoredLease): boolean => {
     const before = seen.get(name)
     if (before?.holder === lease.holder && before.until === lease.until)
-      return since(before.at) >= lease.ttlMs
-    seen.set(name, { ...lease, at: moment() })
+      return monotonic() - before.at >= lease.ttlMs
+    seen.set(name, { ...lease, at: monotonic() })
     return false
   }
 }

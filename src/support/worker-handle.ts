@@ -59,6 +59,13 @@ const threadFaults: Readonly<Record<string, WorkFault>> = {
   ERR_WORKER_INIT_FAILED: 'start',
 }
 
+const notStarted: WorkerHandle<unknown> = {
+  post: async () => undefined,
+  resident: () => undefined,
+  holds: () => undefined,
+  end: async () => undefined,
+}
+
 /**
  * A thread. It starts quickly and is ended when its heap is full. V8 gives it 16 MB more to end in: a
  * larger single allocation then ends this whole process. So it is for work that cannot get there.
@@ -67,13 +74,21 @@ export const threadWorker = <Asked, Answer>(
   { script, heapMb, data }: Options,
   { told, gone }: Told<Answer>,
 ): WorkerHandle<Asked> => {
-  const worker = new Worker(script, {
+  const options = {
     workerData: data,
     env: {},
     stdout: true,
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 32 },
-  })
+  }
+  let worker: Worker
+  try {
+    worker = new Worker(script, options)
+  } catch (error) {
+    // The system has no thread left: a limit of processes, or of memory.
+    setImmediate(gone, new WorkFailed('start', String(error)))
+    return notStarted
+  }
   worker
     .on('message', (message: FromWorker<Answer>) => told(message, []))
     .once('error', (error: NodeJS.ErrnoException) =>
@@ -135,13 +150,6 @@ const gathered = (stdout: Readable) => {
         look()
       }),
   }
-}
-
-const notStarted: WorkerHandle<unknown> = {
-  post: async () => undefined,
-  resident: () => undefined,
-  holds: () => undefined,
-  end: async () => undefined,
 }
 
 /**

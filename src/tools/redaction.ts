@@ -54,6 +54,11 @@ const searchesOf = ({ name, value }: Secret) => ({
   encoded: canonicalForms(value).map(searchFor),
 })
 
+/** The longest encoding of a character, such as `&#x00000041;`. */
+const longestEscape = 12
+/** An escape that the cut divides would hide the beginning of a secret before it. */
+const cutEscape = /(?:%[\da-f]?|\\(?:u[\da-f]{0,3}|x[\da-f]?)?|&[#\w]{0,9})$/i
+
 /** Where secrets are in a text: of each start, how far they reach and the name of the longest. */
 type Places = { ends: Int32Array; names: readonly string[]; withheld: string | undefined }
 
@@ -67,7 +72,7 @@ const placesIn = (
   const names: string[] = []
   let withheld: string | undefined
   const codes = codesOf(part)
-  const bare = canonical(part)
+  const bare = canonical(isPart ? part.replace(cutEscape, '') : part)
   for (const { name, isShort, plain, encoded } of searches) {
     const mark: Found = (start, end) => {
       if (start >= longest) return
@@ -87,12 +92,12 @@ const placesIn = (
 
 /**
  * Removes secrets from texts that are shown, also where they are encoded, in one pass: a name that
- * stands for a secret is not searched again. Reads no more than is shown and one secret beyond, so
- * that the cut divides none.
+ * stands for a secret is not searched again. Reads no more than is shown and one encoded secret
+ * beyond, so that the cut divides none.
  */
 export const redaction = (secrets: readonly Secret[]): Redact => {
   const searches = secrets.map(searchesOf)
-  const ahead = Math.max(0, ...searches.map(({ length }) => length))
+  const ahead = longestEscape * Math.max(0, ...searches.map(({ length }) => length))
   return (text, longest = longestAnswer) => {
     if (searches.length === 0) return shown(text, longest)
     const part = text.slice(0, longest + ahead)

@@ -5,6 +5,7 @@ import type { RunView } from '../../projections/runs.ts'
 import type { FindAgents } from '../../queries/find-agents.ts'
 import type { Metadata } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
+import type { RefusalCode } from '../domain/refusal-words.ts'
 import { type SessionEvent, sessionEvents } from '../domain/session/events.ts'
 import { sessionStream } from '../domain/session/session.ts'
 import { decoder } from '../event-sourcing/codec.ts'
@@ -37,6 +38,9 @@ export type TakenRun = {
   recorded: RecordedRun
   attempt: number
 }
+
+/** What may be repaired by the next attempt: a run is not closed for it. */
+const temporary: ReadonlySet<RefusalCode> = new Set(['stream_unreadable', 'service_unavailable'])
 
 /** Why a run cannot be gone on with. The message is stored with its end. */
 export class NotResumable extends Error {
@@ -151,6 +155,7 @@ export const takeRun = (uses: Uses) => {
 
   return (run: RunView, besideSuspects = false): Promise<TakenRun | undefined> =>
     taken(run, besideSuspects).catch((error: unknown) => {
+      if (error instanceof Refusal && temporary.has(error.code)) throw error
       if (error instanceof KeyDestroyed || error instanceof Refusal)
         throw new NotResumable('the session or its agents are gone')
       if (error instanceof SealBroken || error instanceof SyntaxError || error instanceof ZodError)

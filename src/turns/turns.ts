@@ -54,6 +54,11 @@ type Resuming = {
 const nothing = () => undefined
 const notBegun = () => 0
 const never = () => false
+const notStored = (): Outcome => ({
+  status: 'failed',
+  refusal: refusal('service_unavailable'),
+  stored: false,
+})
 
 const nothingSaid = (agent: string): TurnDone => ({
   event: 'done',
@@ -103,8 +108,7 @@ export const turns = (uses: Uses) => {
     { cancelled }: Control,
     { run_id: runId, session_id: sessionId, organization_id, agent }: RunView,
   ): Promise<Outcome> => {
-    if (!cancelled)
-      return { status: 'failed', refusal: refusal('service_unavailable'), stored: false }
+    if (!cancelled) return notStored()
     const call = systemCall(runId, clock.now(), organization_id)
     const { position } = await uses.cancelPausedRun({ sessionId, runId }, call)
     await uses.waitForPosition(position)
@@ -117,7 +121,7 @@ export const turns = (uses: Uses) => {
     { turn, control, onTaken = nothing, besideSuspects = never }: Resuming,
   ): Promise<Outcome> => {
     const taken = await takeRun(run, besideSuspects())
-    if (!taken) return { status: 'failed', refusal: refusal('service_unavailable'), stored: false }
+    if (!taken) return notStored()
     const { request, attempt, sent, ...rest } = taken
     const { ownerId, keyId } = sent.session
     if (attempt > 1) control.log.push({ event: 'run_resumed', attempt })
@@ -144,12 +148,10 @@ export const turns = (uses: Uses) => {
     }
   }
 
-  /** A queued run as the views show it. */
-  const shownRun = async (runId: string, position: Position): Promise<RunView> => {
+  /** A queued run as the views show it; undefined where they lag, and housekeeping begins it later. */
+  const shownRun = async (runId: string, position: Position): Promise<RunView | undefined> => {
     await uses.waitForPosition(position)
-    const run = await uses.findRun(runId)
-    if (!run) throw refusal('service_unavailable')
-    return run
+    return uses.findRun(runId)
   }
 
   /**
@@ -199,7 +201,8 @@ export const turns = (uses: Uses) => {
         if (place.isQueued()) {
           const sent = await queued(request, turn, control)
           if (!sent.begun) return { repeated: sent.runId }
-          return runOnLater(await shownRun(runId, sent.position), { turn, control, place })
+          const run = await shownRun(runId, sent.position)
+          return run ? runOnLater(run, { turn, control, place }) : notStored()
         }
         if (!(await place.enter()) && !control.cancelled) throw refusal('service_unavailable')
       }
@@ -320,7 +323,8 @@ export const turns = (uses: Uses) => {
   const resume = async (run: RunView, besideSuspects = never): Promise<void> => {
     const { run_id: runId, attempt = 1 } = run
     const known = live.find(runId)
-    if ((known?.attempt ?? 0) > attempt || known?.queued) return undefined
+    if ((known?.attempt ?? 0) > attempt || (known?.queued && live.isRunning(runId)))
+      return undefined
     const name = `${runId}/${attempt}`
     const taking = resuming.get(name) ?? goOn(run, besideSuspects, () => resuming.delete(name))
     resuming.set(name, taking)

@@ -43,3 +43,12 @@ t.test('a renewed lease counts from when its renewal was seen', async (t) => {
   t.equal(isUnrenewed('projector', renewed), false)
   t.equal(isUnrenewed('projector', { ...renewed, holder: 'b' }), false, 'another one has it')
 })
+
+t.test('a step of the wall clock takes no lease from its holder', async (t) => {
+  const { at, clock } = timing()
+  const isUnrenewed = unrenewedLeases(clock)
+  const lease = { holder: 'a', until: hour, ttlMs: 8_000 }
+  isUnrenewed('projector', lease)
+  Object.assign(at, { wall: hour, monotonic: 250 })
+  t.equal(isUnrenewed('projector', lease), false)
+})

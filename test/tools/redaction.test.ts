@@ -161,3 +161,15 @@ t.test('keeps a text that has no secret as it is', async (t) => {
   const text = '{"a\\u0020b":"%41%zz &amp; &nothing; \\n+-_","c":"ZGVmZ2hpamtsbQ=="}'
   t.equal(redaction([{ name: 'TOKEN', value: token }])(text), text)
 })
+
+t.test('shows nothing of a secret whose escapes end wherever the text is cut', async (t) => {
+  const value = 'Tr0ub4dor&3-horse-battery'
+  const percent = [...value].map((one) => `%${one.charCodeAt(0).toString(16)}`).join('')
+  const unicode = [...value].map((one) => `\\u00${one.charCodeAt(0).toString(16)}`).join('')
+  const redacted = redaction([{ name: 'TOKEN', value }])
+  for (const encoded of [percent, unicode])
+    for (let shown = 1; shown < encoded.length; shown++) {
+      const text = `${'.'.repeat(1_000 - shown)}${encoded}${'.'.repeat(1_000)}`
+      t.match(redacted(text, 1_000), /^\.+\[/, `${shown} of ${encoded.length} characters`)
+    }
+})

@@ -97,12 +97,12 @@ export const openDiskSpace = (options: Options) => {
     return added
   }
 
-  /** Whether a use is refused, with so many bytes to write. Logs a change. */
-  const isRefused = (one: FileSystem, use: DiskUse, bytes: number): boolean => {
+  /** Whether a use is refused, whatever it writes. Logs a change. */
+  const isRefused = (one: FileSystem, use: DiskUse): boolean => {
     const { refused, path } = one
     const was = refused.has(use)
     const needed = reserve * shares[use] * (was ? 1 + margin : 1)
-    const is = one.free - one.written - bytes < needed
+    const is = one.free - one.written < needed
     if (is === was) return is
     const fields = { path, use, free: one.free, reserve }
     if (is) {
@@ -126,7 +126,8 @@ export const openDiskSpace = (options: Options) => {
       return (bytes) => {
         on ??= fileSystemOf(path)
         if (on.written + bytes > lookBytes || now() - on.at >= lookMs) look(on)
-        if (isRefused(on, use, bytes))
+        const fits = on.free - on.written - bytes >= reserve * shares[use]
+        if (isRefused(on, use) || !fits)
           throw new StoreUnavailable(`${path}: ${on.free} bytes are free, too few to write ${use}`)
         on.written += bytes
       }
@@ -137,7 +138,7 @@ export const openDiskSpace = (options: Options) => {
       const all = [...fileSystems.values()]
       for (const one of all) {
         look(one)
-        for (const use of [...one.refused]) isRefused(one, use, 0)
+        for (const use of [...one.refused]) isRefused(one, use)
       }
       return {
         free: Math.min(...all.map(({ free }) => free)),

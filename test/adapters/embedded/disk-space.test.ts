@@ -126,3 +126,10 @@ t.test('a system that does not tell refuses nothing', async (t) => {
   disk.time += 5
   t.ok(takes('files'))
 })
+
+t.test('a write that is too large for the disk refuses no other, and is not logged', async (t) => {
+  const { lines, takes } = opened(105)
+  t.notOk(takes('events', '/data/one', 50 * megabyte))
+  t.ok(takes('events', '/data/one', megabyte))
+  t.strictSame(lines, [])
+})
