@@ -6,8 +6,8 @@ import type { Call } from '../src/ports/call.ts'
 import { settleClosed } from './settle-closed.ts'
 
 /**
- * Cancels a session's run that is queued or waits for somebody (only `runId`, where it is given), and
- * settles its credits; else nothing.
+ * Cancels a session's run that is queued or waits for somebody (only `runId`, where it is given),
+ * and settles its credits; else nothing.
  */
 export const cancelPausedRun =
   (transact: Transact) =>

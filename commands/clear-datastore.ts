@@ -11,8 +11,8 @@ type Place = { datastoreId: string; filename: string }
 type Uses = Streams & { destroy: Vault['destroy'] }
 
 /**
- * What follows the deletion of a DataStore: file by file, then the whole. Its key goes first, so that
- * a crash in between leaves documents that can be read nowhere, and are removed next.
+ * What follows the deletion of a DataStore: file by file, then the whole. Its key goes first, so
+ * that a crash in between leaves documents that can be read nowhere, and are removed next.
  */
 export const clearDatastore = ({ load, transact, destroy }: Uses) => ({
   removeFile: ({ datastoreId, filename }: Place, call: Call) =>

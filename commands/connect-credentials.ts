@@ -13,7 +13,7 @@ type Uses = {
 export type ConnectCredentials = {
   userId: string
   linkId: string
-  /** Each with the hosts that the page showed. */
+  /** Values with the hosts shown on the page. */
   values: readonly { name: string; value: string; hosts: readonly string[] }[]
 }
 

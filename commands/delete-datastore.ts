@@ -46,7 +46,9 @@ export type DeleteDatastoreCommand = ReturnType<typeof deleteDatastore>
 
 type Unfinished = { datastoreId: string; unfinished: Readonly<Record<string, string>> }
 
-/** Uploads marked unfinished in a DataStore's stream that are not under way in their file's stream. */
+/**
+ * Uploads marked unfinished in a DataStore's stream that are not under way in their file's stream.
+ */
 const overIn = async (
   load: Load,
   organizationId: string,

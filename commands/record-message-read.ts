@@ -6,7 +6,7 @@ import {
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 
-/** Notes that the call's key read what a user had said; a summary is of the whole organization. */
+/** Records that the call's key read a user's messages; a summary covers the whole organization. */
 export const recordMessageRead =
   (transact: Transact) =>
   async (read: MessageReadEvent, call: Call): Promise<void> => {

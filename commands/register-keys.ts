@@ -11,7 +11,7 @@ type Uses = { load: Load; transact: Transact; seal: Vault['seal'] }
 export const registerKeys =
   ({ load, transact, seal }: Uses) =>
   async (call: Call): Promise<{ check: Sealed }> => {
-    // Nothing is served where this is refused.
+    // If this is refused, the server does not start.
     const stream = despiteUnreadable(installationStream)
     const { state } = await load(stream)
     if (state.check) return { check: state.check }

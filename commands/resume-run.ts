@@ -16,8 +16,8 @@ export type ResumeRun = {
 }
 
 /**
- * Takes a run over from a process that is gone, or from the queue. `attempt` is absent where it was not taken: it has ended,
- * it is another's by now, or (`exhausted`) this was its last attempt.
+ * Takes a run over from a process that is gone, or from the queue. `attempt` is absent where it was
+ * not taken: it has ended, it is another's by now, or (`exhausted`) this was its last attempt.
  */
 export const resumeRun =
   (transact: Transact) =>

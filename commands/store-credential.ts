@@ -13,7 +13,7 @@ export type StoreCredential = {
   userId: string
   name: string
   value: string
-  /** That may be sent the value; by default those of the tools that name it now. */
+  /** Hosts that may receive the value; default: those of the tools that name it now. */
   hosts?: readonly string[] | undefined
 }
 

@@ -121,8 +121,8 @@ const stored: StoredFold<MembershipsView> = {
 /**
  * What the platform did to its users' accounts, by the organizations that are to be told: those of
  * which the user was an active member at that position of the log. A document is removed when the
- * organization's history tells of it. Each is of one change and one organization, however many there
- * are.
+ * organization's history tells of it. Each is of one change and one organization, however many
+ * there are.
  */
 export const accountChanges: LogProjection<MembershipsView | AccountChangeView> = {
   name: 'account_changes',

@@ -5,7 +5,7 @@ import { credentialLimit } from '../src/domain/credential/credential-limit.ts'
 import { id, incomplete, place, text, timestamp } from './fields.ts'
 import type { Projection } from './projection.ts'
 
-/** An agent without what makes it large: what lists and look-ups of many agents read. */
+/** An agent without its large fields, for lists and look-ups of many agents. */
 export const agentSummary = z.object({
   agent_id: id,
   organization_id: id,
@@ -17,19 +17,19 @@ export const agentSummary = z.object({
   has_tools: z.boolean(),
   has_mcp: z.boolean(),
   sub_agents: z.array(id),
-  /** The credentials that its tools and its servers name, in order; as many as a user can have. */
+  /** Credentials that its tools and servers name, sorted; at most as many as a user can have. */
   tool_credentials: z.array(text),
   server_credentials: z.array(text),
-  /** The random end of its id, by which it is found as a tool. */
+  /** The random suffix of its id, which identifies it as a tool. */
   id_end: text,
   created_at: timestamp,
-  /** Of its creation. */
+  /** Position of its creation. */
   position: place,
   incomplete,
 })
 export type AgentSummary = z.infer<typeof agentSummary>
 
-/** The random end of an agent's id. */
+/** The random suffix of an agent's id. */
 export const endOf = (agentId: string): string => agentId.slice(-12)
 
 const credentialNames = (...[headers]: Parameters<typeof credentialsNamed>): string[] =>

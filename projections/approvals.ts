@@ -7,7 +7,9 @@ import { idIn, type Projection, without } from './projection.ts'
 
 export const approvalStatuses = ['pending', 'approved', 'denied', 'expired', 'withdrawn'] as const
 
-/** A call that waits, or waited, for a decision; its arguments stay sealed and are opened when read. */
+/**
+ * A call that waits, or waited, for a decision; its arguments stay sealed and are opened when read.
+ */
 export const approvalView = z.object({
   approval_id: text,
   organization_id: text,
@@ -31,13 +33,13 @@ export const approvalView = z.object({
   key_id: text.nullable(),
   /** The place of the call in its run. */
   at: text,
-  /** Of its request. */
+  /** Position of its request. */
   position: place,
   incomplete,
 })
 export type ApprovalView = z.infer<typeof approvalView>
 
-/** What nobody outside has a use for. */
+/** Internal fields, not shown to clients. */
 const inner = { position: true } as const
 
 const decided = (

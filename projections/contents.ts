@@ -47,7 +47,7 @@ export const contentView = z.object({
   created_at: timestamp,
   started_at: timestamp.nullable(),
   completed_at: timestamp.nullable(),
-  /** Of its request. */
+  /** Position of its request. */
   position: place,
   incomplete,
 })

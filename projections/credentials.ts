@@ -10,7 +10,7 @@ export const credentialView = z.object({
   organization_id: id,
   user_id: id,
   value: sealed,
-  /** The hosts that it may be sent to; absent where it was stored before they were. */
+  /** Hosts that may receive it; absent in values stored before hosts were recorded. */
   hosts: z.array(text).optional(),
   created_at: timestamp,
   updated_at: timestamp,

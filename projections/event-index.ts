@@ -32,7 +32,7 @@ export const stretchId = (organizationId: string, eventsBefore: number): string 
 
 const begun = (event: RecordedEvent, eventsBefore: number, until = 0): EventIndexView => {
   const { position } = event
-  // One whose time cannot be read is as old as what came before it.
+  // An event without a readable time gets the time of the event before it.
   const at = timeOf(event) ?? until
   return {
     organization_id: ownerOf(event),

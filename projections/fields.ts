@@ -11,13 +11,13 @@ export const micro = z.int().describe('Micro-credits')
 export const credits = z.number().describe('Credits')
 export const inCredits = (amount: number): number => amount / 1_000_000
 
-/** Place in the log of what a list is ordered by: times may step back, positions do not. */
+/** Log position that orders a list: times may step back, positions do not. */
 export const place = z.int()
 
 /** True in some documents and absent in all others, so that an index holds only those. */
 export const flag = z.literal(true).optional()
 
-/** Of a document that lacks an unreadable event of its stream; absent in all others. */
+/** True in a document that lacks an unreadable event of its stream; otherwise absent. */
 export const incomplete = flag.describe('An event of it cannot be read: it may lack what that says')
 
 /** A sealed text as it is shown: opened, unless its key is destroyed. */

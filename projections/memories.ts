@@ -15,7 +15,7 @@ const memoryView = z.object({
 })
 export type MemoryView = z.infer<typeof memoryView>
 
-/** What nobody outside has a use for. */
+/** Internal fields, not shown to clients. */
 const inner = { position: true } as const
 
 export const memories: Projection<MemoryView, typeof memoryEvents> = {

@@ -19,8 +19,8 @@ type Shown<View> = {
 }
 
 /**
- * When a read model is folded. `prompt`: at once, a command's answer waits for it. `later`: in large
- * batches, and at once when somebody asks for it.
+ * When a read model is folded. `prompt`: at once, a command's answer waits for it. `later`: in
+ * large batches, and at once when somebody asks for it.
  */
 export type Pace = 'prompt' | 'later'
 
@@ -35,14 +35,14 @@ type Schema<View> = {
 }
 
 /**
- * Documents that add up others of their read model. `id` of the read model names them beside the documents that
- * an event is about, and no event is folded into them.
+ * Documents that add up others of their read model. `id` of the read model names them beside the
+ * documents that an event is about, and no event is folded into them.
  */
 export type Totals<View> = {
   isTotal(id: string): boolean
-  /** The total that a document counts in. */
+  /** Id of the total that includes a document. */
   idOf(view: View): string
-  /** The total after one of its documents has changed; undefined: there is nothing to add up. */
+  /** The total after one of its documents changed; undefined: nothing to add. */
   moved(total: View | undefined, from: View | undefined, to: View | undefined): View | undefined
 }
 
@@ -58,8 +58,8 @@ export type Projection<View extends Document, Table extends EventTable> = ViewSp
     /** The document (or documents) that an event is about; an empty list: none. */
     id(event: Seen<Table>): string | readonly string[]
     /**
-     * All documents of the event's stream, where they have ids of their own: those that are marked when an
-     * event of the stream is unreadable. Absent: `id` finds the document by the stream.
+     * All documents of the event's stream, where they have ids of their own: those that are marked
+     * when an event of the stream is unreadable. Absent: `id` finds the document by the stream.
      */
     ofStream?(event: Recorded): { index: string; equals: readonly Scalar[] }
     /** For a document that is not there yet. */
@@ -79,7 +79,7 @@ export type Projection<View extends Document, Table extends EventTable> = ViewSp
 
 /** Those events of a batch that go into one document are folded together. */
 export type StoredFold<View> = {
-  /** Events of these types are given parsed, and not at all where they are unreadable. */
+  /** Events of these types are parsed first; unreadable ones are left out. */
   events?: EventTable
   /** The document that an event goes into, if any. */
   id(event: RecordedEvent): string | undefined

@@ -15,7 +15,10 @@ const runView = z.object({
   organization_id: text,
   key_id: text.nullable(),
   payer_id: text,
-  /** Acted for, else the key's backing user; null: the platform. Not in documents from before it was kept. */
+  /**
+   * Acted for, else the key's backing user; null: the platform. Not in documents from before it was
+   * kept.
+   */
   user_id: text.nullable().optional(),
   /** The agent the turn was given to; not in documents from before it was kept. */
   agent_id: text.optional(),
@@ -37,7 +40,7 @@ const runView = z.object({
     'cancelled',
     'timed_out',
   ]),
-  /** Only while queued or running; not while it waits for somebody. */
+  /** Only while queued or running, not while paused. */
   open: flag,
   /** What it waits for; absent: it does not wait. */
   waits: z.enum(['awaiting_approval', 'in_doubt']).optional(),
@@ -46,7 +49,7 @@ const runView = z.object({
   /** Only in documents of earlier versions. */
   fingerprint: text.optional(),
   started_at: timestamp,
-  /** When it went on after it had waited for somebody or was queued; absent: it never did. */
+  /** When it last resumed after a pause or left the queue; absent: never. */
   waited_until: timestamp.optional(),
   ended_at: timestamp.nullable(),
   error_code: text.nullable(),
@@ -63,7 +66,7 @@ const runView = z.object({
 })
 export type RunView = z.infer<typeof runView>
 
-/** What nobody outside has a use for. */
+/** Internal fields, not shown to clients. */
 const inner = {
   node: true,
   revision: true,
@@ -88,7 +91,7 @@ const shownRun = runView.omit(inner).extend({
   charge: credits,
 })
 
-/** Between two events, which two processes may have appended: at least 0. */
+/** Milliseconds between two events, possibly of two processes: at least 0. */
 const durationOf = ({ started_at, waited_until, ended_at }: RunView): number | null =>
   ended_at === null
     ? null

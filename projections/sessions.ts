@@ -4,7 +4,9 @@ import { type SessionEvent, sessionEvents } from '../src/domain/session/events.t
 import { count, incomplete, place, text, timestamp } from './fields.ts'
 import { idIn, type Projection, without } from './projection.ts'
 
-/** A call of which it is not known whether it was made (docs/contract/approvals.md#calls-in-doubt). */
+/**
+ * A call of which it is not known whether it was made (docs/contract/approvals.md#calls-in-doubt).
+ */
 export const callInDoubt = z.object({
   run_id: text,
   tool_id: text,
@@ -42,15 +44,15 @@ export const sessionView = z.object({
   /** The session it was forked from, and the last message there that it has; null: none. */
   forked_from: text.optional(),
   forked_after: text.nullable().optional(),
-  /** Of what set `last_update_time`. */
+  /** Position of the event that set `last_update_time`. */
   position: place,
-  /** Of the beginning of a fork. */
+  /** Position of a fork's beginning. */
   fork_position: place.optional(),
   incomplete,
 })
 export type SessionView = z.infer<typeof sessionView>
 
-/** What nobody outside has a use for. */
+/** Internal fields, not shown to clients. */
 const inner = { position: true, fork_position: true } as const
 
 type Event = Seen<typeof sessionEvents>

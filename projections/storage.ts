@@ -11,13 +11,16 @@ import { count, text } from './fields.ts'
 import type { Projection } from './projection.ts'
 
 /**
- * Bytes that are stored for a session, a generated item, an upload, a memory or a credential; or, as
- * the total of an organization, for all of them. Sealed texts count as they are stored, in base64.
+ * Bytes that are stored for a session, a generated item, an upload, a memory or a credential; or,
+ * as the total of an organization, for all of them. Sealed texts count as they are stored, in
+ * base64.
  */
 const storageView = z.object({
   organization_id: text,
   bytes: count,
-  /** Of `bytes`, those of the present chunks and vectors of an upload, which replace earlier ones. */
+  /**
+   * Of `bytes`, those of the present chunks and vectors of an upload, which replace earlier ones.
+   */
   chunks: count.optional(),
   vectors: count.optional(),
 })
@@ -37,7 +40,7 @@ const prefix = 'total/'
 /** The document with the total of an organization. */
 export const storageTotalId = (organizationId: string): string => `${prefix}${organizationId}`
 
-/** What an event's data belong to, and go with. */
+/** The document that an event's data counts in and is erased with. */
 const partOf = ({ type, stream, data }: Event): string => {
   if ('uploadId' in data) return `${stream}/${data.uploadId}`
   if ('memoryId' in data) return `${stream}/${data.memoryId}`
@@ -63,7 +66,7 @@ const sealedBytes = (value: unknown, places: SealedPlaces): number => {
   return sum
 }
 
-/** Files that an event tells of. */
+/** Files described by an event. */
 const fileBytes = ({ type, data }: Event): number => {
   switch (type) {
     case 'UserMessageSent':

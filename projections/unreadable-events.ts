@@ -45,7 +45,7 @@ const stored: StoredFold<UnreadableEventView> = {
   },
 }
 
-/** What was set aside of the log, for operators, and what is repaired in it. */
+/** Unreadable and repaired events of the log, for operators. */
 export const unreadableEvents: LogProjection<UnreadableEventView> = {
   name: 'unreadable_events',
   schema: unreadableEventView,

@@ -16,7 +16,7 @@ export const uploadView = z.object({
   uploaded_at: timestamp,
   indexed_at: timestamp.nullable(),
   error_message: text.nullable(),
-  /** Whose plan it counts towards; not in documents from before it was kept. */
+  /** User whose plan it counts towards; absent in documents of earlier releases. */
   uploaded_by: text.nullable().optional(),
   /** The document's bytes, and the chunks made of it, in the blob store. */
   blob: text,
@@ -30,13 +30,13 @@ export const uploadView = z.object({
   shown: flag,
   /** Only while there is something to be done about it: reading, indexing, erasing. */
   open: flag,
-  /** Of its arrival. */
+  /** Position of its arrival. */
   position: place,
   incomplete,
 })
 export type UploadView = z.infer<typeof uploadView>
 
-/** What nobody outside has a use for. */
+/** Internal fields, not shown to clients. */
 const inner = {
   uploaded_by: true,
   chunks_blob: true,

@@ -6,8 +6,8 @@ import type { Access } from '../src/security/access.ts'
 import { atMost } from '../src/support/at-most.ts'
 
 /**
- * An access until its key expires (wall time), when it was read (monotonic), and from which documents
- * (`view/id`).
+ * An access until its key expires (wall time), when it was read (monotonic), and from which
+ * documents (`view/id`).
  */
 export type Known = {
   access: Access

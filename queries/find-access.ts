@@ -41,8 +41,8 @@ const platformAccess: Access = {
 }
 
 /**
- * What a key is known by in this process: no text of a key is kept in memory. Keys are random, so it needs
- * no secret; the hash that is stored takes six times as long.
+ * What a key is known by in this process: no text of a key is kept in memory. Keys are random, so
+ * it needs no secret; the hash that is stored takes six times as long.
  */
 const digestOf = (apiKey: string): string => hashOf('sha256', apiKey, 'hex')
 
@@ -57,7 +57,9 @@ const denied = ({ key_id, user_id, organization_id }: ApiKeyView) =>
     { organizationId: organization_id ?? platformId, keyId: key_id, userId: user_id },
   )
 
-/** An organization key acts in its own; a user key where the header says, else where its user is. */
+/**
+ * An organization key acts in its own; a user key where the header says, else where its user is.
+ */
 const organizationOf = (key: ApiKeyView, user: UserView, asked: string | undefined): string => {
   const organizationId = key.organization_id ?? asked ?? user.current_organization_id
   const other = asked !== undefined && asked !== organizationId
@@ -66,10 +68,10 @@ const organizationOf = (key: ApiKeyView, user: UserView, asked: string | undefin
 }
 
 /**
- * Who a request comes from (docs/contract/requests.md#authentication). A key works while it is neither
- * revoked nor expired and its backing user is an active member of the organization: what was
- * given to a person ends with that person's membership. What was found is answered at once, without
- * a promise, until anything it rests on changes.
+ * Who a request comes from (docs/contract/requests.md#authentication). A key works while it is
+ * neither revoked nor expired and its backing user is an active member of the organization: what
+ * was given to a person ends with that person's membership. What was found is answered at once,
+ * without a promise, until anything it rests on changes.
  * @throws missing_api_key, invalid_api_key, organization_access_denied
  */
 export const findAccess = (uses: Uses) => {
@@ -83,7 +85,7 @@ export const findAccess = (uses: Uses) => {
     if (before && !before.incomplete && sameSecret(before.hash, hash)) return before
     const { items } = await apiKeys.find({ index: 'by_hash', equals: [hash], limit: 1 })
     const [key] = items
-    // An unreadable event of it may have revoked it.
+    // The unreadable event may be its revocation.
     if (!key || key.incomplete || !sameSecret(key.hash, hash)) throw refusal('invalid_api_key')
     return key
   }

@@ -8,10 +8,10 @@ import { refusal } from '../src/domain/refusal.ts'
 import type { DocumentChange, View } from '../src/ports/views.ts'
 import { inParts, type Sized } from '../src/support/in-parts.ts'
 
-/** The orchestrator, and the agents that a turn can come to, as they are now. */
+/** The orchestrator and the agents that a turn can reach, in their current configuration. */
 export type RunnableAgents = { orchestrator: AgentConfig; agents: ReadonlyMap<string, AgentConfig> }
 
-/** Ids of agents that a turn is given to; `agentId` takes the place of the orchestrator. */
+/** Ids of the first agents of a turn; `agentId` replaces the orchestrator. */
 export type AgentSelection = {
   agentId?: string | undefined
   targets?: readonly (string | undefined)[]
@@ -32,10 +32,12 @@ type Uses = {
 const sharedTtlMs = 5_000
 /** Where this process alone projects, every change is seen as it is folded. */
 const ownTtlMs = 60_000
-/** The clock of the cache is read this often: at every use it would cost a timer each millisecond. */
+/**
+ * The clock of the cache is read this often: at every use it would cost a timer each millisecond.
+ */
 const clockMs = 100
 const mostOrganizations = 1_000
-/** Characters of all that are kept: the agents of one organization fit, however large they are. */
+/** Characters in the cache: the agents of one organization always fit. */
 const mostCharacters = 128 * 1024 * 1024
 /** Of one organization; they share their agents. */
 const mostTeams = 8
@@ -61,10 +63,10 @@ const configOf = (view: AgentView): AgentConfig => ({
   ...(view.limits ? { limits: limitsIn(view.limits) } : {}),
 })
 
-/** An agent, where the organization has it, and its characters. */
+/** An agent, if the organization has it, and its size in characters. */
 type Read = Sized<AgentConfig | undefined>
 
-/** What is kept of an organization. `changes` counts those of agents that are kept. */
+/** Cached agents of an organization. `changes` counts changes of cached agents. */
 type OrganizationCache = {
   orchestratorId: string
   agents: Map<string, Read | Promise<Read>>
@@ -95,8 +97,8 @@ const forget = (cache: OrganizationCache, id: string): void => {
 /**
  * The agents that a turn can come to: those it is given to and all that they run. They are kept
  * until they change, each by itself: a change costs one document, and an organization none of
- * another's. A turn keeps those that it started with. @throws agent_not_found where there is no orchestrator,
- * stream_unreadable
+ * another's. A turn keeps those that it started with. @throws agent_not_found where there is no
+ * orchestrator, stream_unreadable
  */
 export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses) => {
   const known = new LRUCache<string, OrganizationCache>({
@@ -119,7 +121,7 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
     for (const cache of owners) if (cache?.agents.has(id)) forget(cache, id)
   }
 
-  /** Those that come at once share what is read. */
+  /** Concurrent callers share reads. */
   const agentOf = (
     organizationId: string,
     cache: OrganizationCache,
@@ -131,7 +133,7 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
     const read = async (): Promise<Read> => {
       const view = await agents.get(id)
       if (view?.organization_id !== organizationId) return { value: undefined, bytes: 0 }
-      // What cannot be read may have taken a right from an agent.
+      // The unreadable event may have removed a right of an agent.
       if (view.incomplete) throw refusal('stream_unreadable')
       return { value: configOf(view), bytes: JSON.stringify(view).length }
     }
@@ -161,7 +163,7 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
     { agentId, targets = [] }: AgentSelection,
   ): string[] => [agentId ?? cache.orchestratorId, ...targets.filter((id) => id !== undefined)]
 
-  /** Level by level, so that nobody is missing whom an agent runs as it was read. */
+  /** Level by level, so that every sub-agent of the agents read is included. */
   const read = async (
     organizationId: string,
     selection: AgentSelection,
@@ -192,7 +194,7 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
     const { value: orchestrator } = await agentOf(organizationId, cache, cache.orchestratorId)
     if (!orchestrator) throw refusal('agent_not_found')
     const team = { orchestrator, agents: all }
-    // An id without an agent may get one.
+    // An unknown id may be created later.
     const isWhole = ids.every((id) => all.has(id))
     if (isWhole && cache.changes === before) cache.teams.set(teamKey(ids), team)
     return team

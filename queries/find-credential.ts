@@ -26,7 +26,7 @@ export const findCredential =
     name: string,
   ): Promise<FoundCredential | undefined> => {
     const found = await credentials.get(credentialDocumentId(organizationId, userId, name))
-    // An event that cannot be read may have deleted it.
+    // The unreadable event may be its deletion.
     if (!found || found.incomplete) return undefined
     const value = await open(found.value)
     return value === undefined ? undefined : { value, hosts: await hostsOf(found) }

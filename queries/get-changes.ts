@@ -34,8 +34,9 @@ const isReversed = (from: Moment, to: Moment): boolean =>
 const reversed = () => refusal('invalid_query', { fields: { to: ['It is before from'] } })
 
 /**
- * The difference of two states of a read model: the documents of an organization that are not the same in
- * both, by id, as they are shown. @throws read_model_not_found, state_too_large, invalid_query
+ * The difference of two states of a read model: the documents of an organization that are not the
+ * same in both, by id, as they are shown. @throws read_model_not_found, state_too_large,
+ * invalid_query
  */
 export const getChanges = ({ open, ...uses }: StateUses) => {
   const opened = opener(open)

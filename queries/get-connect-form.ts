@@ -16,9 +16,9 @@ type Uses = {
 }
 
 /**
- * What the connect page tells a user: each credential in the words of the agents' configuration, the
- * hosts that are sent its value, and since when it is connected. The hosts are those of the agent and
- * all below it, and those that the user agreed to before and other agents still name.
+ * What the connect page tells a user: each credential in the words of the agents' configuration,
+ * the hosts that are sent its value, and since when it is connected. The hosts are those of the
+ * agent and all below it, and those that the user agreed to before and other agents still name.
  * @throws agent_not_found
  */
 export const getConnectForm = (uses: Uses) => {

@@ -15,7 +15,7 @@ export type Moment = { position?: Position | undefined; time?: number | undefine
 type State = {
   documents: ReadonlyMap<string, Document>
   position: Position
-  /** The organization's events that cannot be read. */
+  /** The organization's unreadable events. */
   setAside?: readonly SetAsideEvent[]
 }
 
@@ -27,10 +27,10 @@ type SetAsideEvent = {
   reason: string
 }
 
-/** How many unreadable events an answer names. */
+/** How many unreadable events an answer lists. */
 const mostNamed = 100
 
-/** The unreadable events that a state lacks, where there are any. */
+/** The unreadable events missing in a state, if any. */
 export const namedUnreadable = ({ setAside = [] }: Pick<State, 'setAside'>) =>
   setAside.length > 0 ? { unreadable_events: setAside.slice(0, mostNamed) } : {}
 
@@ -44,7 +44,9 @@ export type StateUses = {
   open: Vault['open']
 }
 
-/** The documents of a read model that an organization had at some time, by id, as they are stored. */
+/**
+ * The documents of a read model that an organization had at some time, by id, as they are stored.
+ */
 export const storedState =
   ({ stateAt, findPosition, head }: Omit<StateUses, 'open'>) =>
   async (organizationId: string, model: ReadModel, { position, time }: Moment): Promise<State> => {

@@ -3,10 +3,13 @@ import type { Summaries } from './read-summaries.ts'
 
 /** Agents of one page. */
 const pageSize = 200
-/** Longer than any id; a cursor is the client's to make up. */
+/** Longer than any id; clients can invent cursors. */
 const longestId = 64
 
-/** One page of an organization's active agents in the order of their ids, and the last id where there are more. */
+/**
+ * One page of an organization's active agents in the order of their ids, and the last id where
+ * there are more.
+ */
 export const listAgentTools =
   (summaries: Summaries) => async (organizationId: string, after: string | undefined) => {
     const { items } = await summaries.find({
@@ -21,7 +24,7 @@ export const listAgentTools =
   }
 export type ListAgentTools = ReturnType<typeof listAgentTools>
 
-/** The active agent whose id has this end. */
+/** The active agent whose id has this suffix. */
 export const findAgentTool =
   (summaries: Summaries) =>
   async (organizationId: string, idEnd: string): Promise<AgentSummary | undefined> => {

@@ -25,8 +25,8 @@ const itemOf = (view: AgentSummary, defaultModel: string) => ({
 })
 
 /**
- * The agents that match a filter, oldest first (GET /api/external/agents). Agents that name no model are
- * shown with the platform's default.
+ * The agents that match a filter, oldest first (GET /api/external/agents). Agents that name no
+ * model are shown with the platform's default.
  */
 export const listAgents =
   (summaries: Summaries, defaultModel: string) =>

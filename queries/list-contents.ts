@@ -40,7 +40,7 @@ export const listContents =
       ],
       descending: true,
     }
-    // What was opened counts, not what is shown of it.
+    // The size of opened documents counts, not of the shown part.
     const show = async (item: ContentView) => {
       const prompt = (await open(item.prompt)) ?? ''
       const short = prompt.length > shownPrompt ? `${prompt.slice(0, shownPrompt)}…` : prompt

@@ -81,7 +81,9 @@ export const listEvents = ({ readHistory, read, open }: Uses) => {
       return { position, id, stream, revision, type, data, metadata }
     })
 
-  /** Another organization's stream is not read; of a platform's only this one's events are shown. */
+  /**
+   * Another organization's stream is not read; of a platform's only this one's events are shown.
+   */
   async function* ofStream(name: string, asked: AskedEvents): AsyncGenerator<Looked> {
     const { organizationId, after, from = -Infinity, to = Infinity } = asked
     if (isForeign(name, organizationId)) return

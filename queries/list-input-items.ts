@@ -14,8 +14,8 @@ type Uses = Pick<MessageUses, 'open'> & {
 }
 
 /**
- * What a run was asked: the message of the user, or the results of the client's tools, in their order. Empty
- * while the run waits for others.
+ * What a run was asked: the message of the user, or the results of the client's tools, in their
+ * order. Empty while the run waits for others.
  */
 export const listInputItems =
   ({ runs, messages, open }: Uses) =>

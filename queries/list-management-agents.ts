@@ -13,7 +13,9 @@ type Uses = { agentSummaries: View<AgentSummary>; organizations: View<Organizati
 const ownCredentials = (agent: AgentSummary): string[] =>
   agent.agent_type === 'LLM_AGENT' ? [...agent.tool_credentials, ...agent.server_credentials] : []
 
-/** By agent, what it and all below it need, in many turns of the event loop. */
+/**
+ * Per agent, the credentials of it and all below it, computed over many turns of the event loop.
+ */
 const credentialsByAgent = async (agents: ReadonlyMap<string, AgentSummary>, below: Below) => {
   const distinct = new Set<string>()
   for (const agent of agents.values()) for (const name of ownCredentials(agent)) distinct.add(name)

@@ -7,14 +7,14 @@ import { readInOrder } from './read-in-order.ts'
 type Uses = { sessions: View<SessionView>; forks: View<ForkView> }
 
 /**
- * Every session of a user in an organization, through whichever key it was made, and every fork that
- * is not finished.
+ * Every session of a user in an organization, through whichever key it was made, and every fork
+ * that is not finished.
  */
 export const listSessionIds =
   ({ sessions, forks }: Uses) =>
   async (organizationId: string, userId: string): Promise<string[]> => {
     const owner = [organizationId, userId]
-    // First: a fork that is finished meanwhile is among the sessions.
+    // Read first: a fork that is finished meanwhile appears among the sessions.
     const unfinished = await findAll(forks, { index: 'by_user', equals: owner })
     const ids = new Set(unfinished.map(({ session_id }) => session_id))
     const of = { index: 'by_user', equals: [...owner, false], orLast: [true] }

@@ -35,10 +35,11 @@ const placesByModel = new Map(
 const keyOfStream = (stream: string): string => stream.replace('-', ':')
 
 /**
- * What is stored, as an organization is shown it: sealed texts in clear, `{erased: true}` once their
- * key is destroyed, `{withheld: true}` for credentials. A text is opened only where the schema of the
- * event or document has one, and only with a key of the organization whose history it is in, or of
- * the platform's stream that it is in. Everything else stays as it is stored, and what does not open.
+ * What is stored, as an organization is shown it: sealed texts in clear, `{erased: true}` once
+ * their key is destroyed, `{withheld: true}` for credentials. A text is opened only where the
+ * schema of the event or document has one, and only with a key of the organization whose history it
+ * is in, or of the platform's stream that it is in. Everything else stays as it is stored, and what
+ * does not open.
  */
 export const opener = (open: Vault['open']) => {
   const text = async (box: Sealed, charge: Charge) => {
@@ -98,7 +99,9 @@ export const opener = (open: Vault['open']) => {
   }
 }
 
-/** A value as it is shown, and the weight of what was opened for it: sealed texts are compressed. */
+/**
+ * A value as it is shown, and the weight of what was opened for it: sealed texts are compressed.
+ */
 export const weighed = async <Value>(
   show: (charge: Charge) => Promise<Value>,
 ): Promise<Sized<Value>> => {

@@ -17,7 +17,9 @@ export type AskedHistory = {
   to?: number | undefined
 }
 
-/** Events of the organization, having looked at all up to `position`; `looked` is what that cost. */
+/**
+ * Events of the organization, having looked at all up to `position`; `looked` is what that cost.
+ */
 export type Looked = { events: readonly RecordedEvent[]; position: Position; looked: number }
 
 type Uses = {

@@ -5,16 +5,16 @@ import { yieldToEventLoop } from '../src/support/yield-to-event-loop.ts'
 const atOnce = 100
 
 /**
- * All documents that an index finds, which orders them by position, in many turns of the event loop.
- * What is stored or removed meanwhile makes none missing. One that gets a later position meanwhile comes
- * again, as it is then.
+ * All documents that an index finds, which orders them by position, in many turns of the event
+ * loop. What is stored or removed meanwhile makes none missing. One that gets a later position
+ * meanwhile comes again, as it is then.
  */
 export async function* readInOrder<Doc extends { position: number }>(
   view: Pick<View<Doc>, 'find'>,
   of: Pick<Find, 'index' | 'equals' | 'orLast'>,
 ): AsyncGenerator<Doc[]> {
   for (let from = 0; ; await yieldToEventLoop()) {
-    // The total is not asked for.
+    // The total is not read.
     const { items } = await view.find({ ...of, from, limit: atOnce, total: atOnce })
     const last = items.at(-1)
     if (last) yield items

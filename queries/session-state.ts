@@ -1,22 +1,31 @@
 import type { SessionRun } from '../projections/sessions.ts'
 import { sinceStored } from '../src/support/stopwatch.ts'
 
-/** Session processing time-out (docs/contract/limits.md#times); the run itself is ended by the next tick. */
+/**
+ * Session processing time-out (docs/contract/limits.md#times); the run itself is ended by the next
+ * tick.
+ */
 export const timeOutMs = 30 * 60_000
 
-/** What tells how long runs of this process have been under way, in milliseconds; undefined: it has not that one. */
+/**
+ * What tells how long runs of this process have been under way, in milliseconds; undefined: it has
+ * not that one.
+ */
 export type ElapsedHere = (runId: string) => number | undefined
 
 export type SessionClock = { now(): Date; elapsedHere: ElapsedHere }
 
 /**
- * Milliseconds since a session's latest turn began or went on. Of a run of this process as it counts
- * them, whatever the clock does; of another one's by wall time, at least 0.
+ * Milliseconds since a session's latest turn began or went on. Of a run of this process as it
+ * counts them, whatever the clock does; of another one's by wall time, at least 0.
  */
 export const elapsedOf = ({ run_id, started_at }: SessionRun, clock: SessionClock): number =>
   clock.elapsedHere(run_id) ?? sinceStored(clock, started_at)
 
-/** What a list tells of the turn of a session that is under way or waits for somebody; nothing where none does. */
+/**
+ * What a list tells of the turn of a session that is under way or waits for somebody; nothing where
+ * none does.
+ */
 export const stateOf = (
   run: SessionRun | null,
   clock: SessionClock,

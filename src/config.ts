@@ -188,7 +188,9 @@ export class ConfigInvalid extends Error {
   override readonly name = 'ConfigInvalid'
 }
 
-/** Configuration from the environment (docs/contract/configuration.md); an empty variable is unset. */
+/**
+ * Configuration from the environment (docs/contract/configuration.md); an empty variable is unset.
+ */
 export const configFrom = (env: Environment): Config => {
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const parsed = environment.safeParse(set)

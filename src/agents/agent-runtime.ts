@@ -26,8 +26,8 @@ export const defaultLimits: RunLimits = {
 }
 
 /**
- * How long a resumed run that has no time left may take to tell what is recorded, so that this is kept. Nothing new
- * begins in it.
+ * How long a resumed run that has no time left may take to tell what is recorded, so that this is
+ * kept. Nothing new begins in it.
  */
 const toldAgainMs = 1_000
 
@@ -70,7 +70,10 @@ const ownLimits = (
 
 type Options = RuntimePorts & { limits?: Partial<RunLimits>; phrases?: KeywordTable }
 
-/** The end of a turn. A client with tools of its own would answer the calls, so it has none of `toolCallsIn`. */
+/**
+ * The end of a turn. A client with tools of its own would answer the calls, so it has none of
+ * `toolCallsIn`.
+ */
 const doneWith = (
   { text, by, finishReason, suspended }: AgentAnswer,
   meter: TokenMeter,
@@ -93,9 +96,9 @@ const noCalls = (): readonly ToolCall[] => []
 
 /**
  * `(turn) => Observable<AgentEvent>`. Cold: a subscription is a run. Ends with one `done`, or with
- * ModelUnavailable, ModelTimeout, ModelFault, AgentFault, TurnTimeout, LimitReached or what the host's functions
- * threw. Unsubscribing stops every agent, model call and tool. Share it (`share`, `publish`) when
- * more than one listens.
+ * ModelUnavailable, ModelTimeout, ModelFault, AgentFault, TurnTimeout, LimitReached or what the
+ * host's functions threw. Unsubscribing stops every agent, model call and tool. Share it (`share`,
+ * `publish`) when more than one listens.
  */
 export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Options) => {
   const { clock } = ports

@@ -48,7 +48,10 @@ const argumentsOf = (call: ToolCall): Record<string, unknown> | undefined => {
   }
 }
 
-/** The key of a call, the same whenever the call is made (docs/contract/agents.md#the-key-of-a-call). */
+/**
+ * The key of a call, the same whenever the call is made
+ * (docs/contract/agents.md#the-key-of-a-call).
+ */
 const callKey = (runId: string, address: string): string =>
   createHash('sha256')
     .update(JSON.stringify([runId, address]))
@@ -206,7 +209,10 @@ const runOne = (
       const unknown = { ok: false, content: errorPrefix + unknownOutcome }
       return of(started, told(unknown, 'unknown'))
     }
-    /** The call is on disk before it is made; a call that cannot be stored is no failure of the tool. */
+    /**
+     * The call is on disk before it is made; a call that cannot be stored is no failure of the
+     * tool.
+     */
     const stored = defer(() => {
       const saving = tool && !tool.local ? journal.saved() : undefined
       return saving ? from(saving).pipe(ignoreElements()) : EMPTY
@@ -238,8 +244,8 @@ const runOne = (
   })
 
 /**
- * Runs the calls of one round side by side. `results` is filled in the calls' order; nothing a
- * tool does fails the turn. A call for which the run has no step left is not made. When all others have
+ * Runs the calls of one round side by side. `results` is filled in the calls' order; nothing a tool
+ * does fails the turn. A call for which the run has no step left is not made. When all others have
  * ended, fails with Paused where one waits for somebody.
  */
 export const callTools = (

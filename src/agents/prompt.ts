@@ -17,7 +17,7 @@ const requireLength = (length: number): void => {
     )
 }
 
-/** The last output of each key. */
+/** The last output under each key. */
 const textsByKey = (outputs: readonly AgentOutput[]): Map<string, string> => {
   const texts = new Map<string, string>()
   for (const { key, text } of outputs) if (key !== null) texts.set(key, text)
@@ -25,8 +25,8 @@ const textsByKey = (outputs: readonly AgentOutput[]): Map<string, string> => {
 }
 
 /**
- * The instruction with every `{key}` that has an output filled in; others stay as they are. Its length
- * is counted before it is built. @throws ContextTooLong
+ * The instruction with every `{key}` that has an output filled in; others stay as they are. Its
+ * length is counted before it is built. @throws ContextTooLong
  */
 const filled = (instruction: string, outputs: readonly AgentOutput[]): string => {
   const texts = textsByKey(outputs)

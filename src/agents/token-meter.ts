@@ -41,8 +41,9 @@ const charged = ({ model, price, usage }: Used): Charge => ({
 
 /**
  * Sums up what a turn used, event by event. At any moment the sum is what would be charged if the
- * turn ended there: a call under way counts its prompt and the text so far, both estimated. `before` is what
- * earlier attempts used: answers among it count once, and not again when they are told again.
+ * turn ended there: a call under way counts its prompt and the text so far, both estimated.
+ * `before` is what earlier attempts used: answers among it count once, and not again when they are
+ * told again.
  */
 export const tokenMeter = (before: RecordedUse['answers'] = []) => {
   /** By model, in the order in which they first answered. */
@@ -74,7 +75,9 @@ export const tokenMeter = (before: RecordedUse['answers'] = []) => {
   return {
     see,
     total: () => sumOf(open.map(underWay).reduce<readonly Used[]>(added, answered)),
-    /** Without calls under way: of a run that fails, the call that failed is among those, and free. */
+    /**
+     * Without calls under way: of a run that fails, the call that failed is among those, and free.
+     */
     answered: () => sumOf(answered),
   }
 }

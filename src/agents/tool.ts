@@ -57,7 +57,9 @@ export type Tool = {
    * definition that was approved, and no other. Absent: no call of it reaches anything.
    */
   definition?(): string
-  /** It changes nothing but the run it is called in: it is called anew when the run is told again. */
+  /**
+   * It changes nothing but the run it is called in: it is called anew when the run is told again.
+   */
   local?: true
   run(args: Readonly<Record<string, unknown>>, context: ToolContext): ObservableInput<ToolOutput>
 }

@@ -66,7 +66,10 @@ type Options = {
   storeWait?: StoreWait
   /** Positions that the embedded log leaves out before each append, for tests. */
   positionGap?: number
-  /** Whether what is folded later is folded and read in a process of its own, where stores are embedded. */
+  /**
+   * Whether what is folded later is folded and read in a process of its own, where stores are
+   * embedded.
+   */
   laterApart?: boolean
 }
 

@@ -56,8 +56,8 @@ type Page = { after: string | undefined; limit: number }
 
 /**
  * What auditors and analysts read: long reads, and reads of read models that are folded later. Each
- * takes one plain value that names an organization, so that it can be answered in another thread. An
- * answer holds everything that was acknowledged before it was asked for.
+ * takes one plain value that names an organization, so that it can be answered in another thread.
+ * An answer holds everything that was acknowledged before it was asked for.
  */
 export const auditReads = (uses: Uses) => {
   const { events, views, snapshots, projecting, logKeySeed, open, timePassed } = uses

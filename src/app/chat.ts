@@ -148,7 +148,7 @@ type Uses = {
   load: Load
   askedBy: AskedBy
   clock: Clock
-  /** This process's life. */
+  /** Identifies this process until it ends. */
   node: string
   /** Of this release. */
   version: string

@@ -45,7 +45,7 @@ type Uses = {
   /** Where another process may rotate the master key. */
   refreshMasterKeys(): Promise<void>
   clock: Clock
-  /** This process's life. */
+  /** Identifies this process until it ends. */
   node: string
   log: Log
 }
@@ -127,15 +127,15 @@ export const housekeeping = (uses: Uses) => {
     await sweep({ certain: !stores.sharedEvents })
   }
 
-  /** A start on a full disk serves reads; what it could not write it writes once there is space. */
+  /** A start on a full disk serves reads; refused writes are retried once there is space. */
   let isRecoveryDue = false
 
   const isFull = () => stores.space.state().refused.length > 0
 
   return {
     /**
-     * Ends runs whose process has died, deletes expired answers, takes up work that waits, and tells
-     * organizations what the platform did to their members.
+     * Ends runs whose process has died, deletes expired answers, takes up work that waits, and
+     * tells organizations what the platform did to their members.
      */
     async tick(): Promise<void> {
       if (!isRecoveryDue) return sweep({ certain: false })

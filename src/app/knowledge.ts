@@ -56,7 +56,7 @@ type Uses = {
   leases: Leases
   clock: Clock
   askedBy: AskedBy
-  /** This process's life. */
+  /** Identifies this process until it ends. */
   node: string
   log: Log
 }

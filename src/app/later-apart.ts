@@ -36,7 +36,7 @@ const heapMb = 1_024
 const semiSpaceMb = 32
 /** How long its end is waited for. */
 const endMs = 8_000
-/** When a process is tried again that could not be started. */
+/** When a failed start of a process is retried. */
 const notStartedMs = 1_000
 /** A process that has lived for so long did not fail at its start. */
 const soundMs = 60_000
@@ -55,9 +55,10 @@ const tooLate = () => new StoreUnavailable('the process for audits has ended')
 type Running = { child: ChildProcess; calls: Calls; up: Deferred<void>; isUp: boolean }
 
 /**
- * The read models that are folded later, folded and read in a process of their own: whatever is read
- * there, the serving thread does not wait, and its memory is not used. The process starts when there
- * is something to fold or to read. One that dies is started again; what was asked of it fails.
+ * The read models that are folded later, folded and read in a process of their own: whatever is
+ * read there, the serving thread does not wait, and its memory is not used. The process starts when
+ * there is something to fold or to read. One that dies is started again; what was asked of it
+ * fails.
  */
 export const laterApart = (uses: Uses): Later => {
   const { dataDir, reserve, master, events, timePassed, log } = uses
@@ -123,7 +124,7 @@ export const laterApart = (uses: Uses): Later => {
     }, afterMs)
   }
 
-  /** Whoever waits is refused: it may take long until there are file handles or memory again. */
+  /** Pending calls are refused: file handles or memory may be missing for long. */
   const notStarted = (err: Error) => {
     if (closing) return
     log.error({ err }, 'the process for audits could not be started and is tried again')
@@ -171,7 +172,9 @@ export const laterApart = (uses: Uses): Later => {
     renewWaiting()
   }
 
-  /** The process, once it knows of everything that is in the log by now. @throws StoreUnavailable */
+  /**
+   * The process, once it knows of everything that is in the log by now. @throws StoreUnavailable
+   */
   const informed = async (): Promise<Calls> => {
     const head = await events.head()
     if (closing) throw tooLate()

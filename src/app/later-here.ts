@@ -16,13 +16,15 @@ type Uses = {
   logKeySeed: Secrets['logKeySeed']
   open: Vault['open']
   timePassed(time: number): Promise<void>
-  /** This process's life. */
+  /** Identifies this process until it ends. */
   node: string
   clock: LeaseClock
   log: Log
 }
 
-/** How long events gather. Where views are shared, readers on other nodes cannot say that they wait. */
+/**
+ * How long events gather. Where views are shared, readers on other nodes cannot say that they wait.
+ */
 const gatherMs = 1_000
 const sharedGatherMs = 250
 /** How long what gathered may be folded when it ends. */

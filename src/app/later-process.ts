@@ -225,7 +225,7 @@ const begun = async (begin: LaterBegin): Promise<void> => {
   }
   setInterval(tellStates, tellMs)
 
-  /** Readiness names damage before the answer that met it arrives. */
+  /** Reports damage to readiness before the answer that hit it arrives. */
   const packed = (error: unknown): PackedError => {
     if (error instanceof StoreDamaged) tellStates()
     return packedError(error)

@@ -30,7 +30,10 @@ export const modelsConfigOf = (config: ModelSettings): ModelsConfig => ({
   modalities: config.LLM_MODALITIES,
 })
 
-/** The configured language models, and the embedding model if there is one. @throws ModelMisconfigured */
+/**
+ * The configured language models, and the embedding model if there is one. @throws
+ * ModelMisconfigured
+ */
 export const openModels = ({ config, transport }: Uses) =>
   opening(async (opened) => {
     const providers = { ...modelsConfigOf(config), ...(transport ? { transport } : {}) }

@@ -36,9 +36,8 @@ export const projectorLease = 'projector'
 export const laterProjectorLease = 'projector of later views'
 
 /**
- * The version of the projections' code, which changes with any of its files and with how stored events
- * are read: snapshots that other
- * code has folded are not used.
+ * The version of the projections' code, which changes with any of its files and with how stored
+ * events are read: snapshots that other code has folded are not used.
  */
 export const projectionsVersion = (): number => {
   const folder = new URL('../../projections/', import.meta.url)

@@ -28,7 +28,7 @@ type Uses = {
   logKeySeed: Secrets['logKeySeed']
   open: Vault['open']
   timePassed(time: number): Promise<void>
-  /** This process's life. */
+  /** Identifies this process until it ends. */
   node: string
   clock: LeaseClock
   log: Log

@@ -24,7 +24,7 @@ type Uses = {
   later: Folding
   /** Since when appends have failed. */
   failingSince(): Date | undefined
-  /** What was set aside as it cannot be read: the rest can be served. */
+  /** Unreadable events that were set aside. */
   unreadable?: ListUnreadable
   /** What was found damaged: the rest can be served. */
   damage?(): readonly Damage[]
@@ -67,7 +67,7 @@ const answered = async <Answer>(
 
 type Watched = Required<Pick<Uses, 'events' | 'now' | 'stillMs'>> & { folding: Folding }
 
-/** What was set aside, by position, stream and reason: nothing of what was stored there. */
+/** Unreadable events by position, stream and reason, without their data. */
 const unreadableCheck = (aside: Awaited<ReturnType<ListUnreadable>> | undefined): Check => {
   if (!aside || aside.total === 0) return { ok: true }
   const places = aside.events.map(
@@ -161,10 +161,10 @@ const eachProgressOf = ({ events, now, stillMs, folding }: Watched) => {
 }
 
 /**
- * Whether this process can serve: its stores answer, the last append was stored, the disk has space,
- * no projection has stopped, and the views make progress while there are events to fold. Views that
- * are folded later, unreadable events, damage and a clock behind the log are named and do not count:
- * the rest is served.
+ * Whether this process can serve: its stores answer, the last append was stored, the disk has
+ * space, no projection has stopped, and the views make progress while there are events to fold.
+ * Views that are folded later, unreadable events, damage and a clock behind the log are named and
+ * do not count: the rest is served.
  */
 export const openReadiness = (uses: Uses) => {
   const { events, views, failingSince, damage = () => [], aheadMs = () => 0, disk } = uses

@@ -48,7 +48,7 @@ export type Stores = {
   foreignEvents(): number
   /** What was found damaged since the start. */
   damage(): readonly Damage[]
-  /** Asked before anything is written to DATA_DIR. */
+  /** Called before each write to DATA_DIR. */
   space: OpenDiskSpace
   /** Emits when the views were damaged: they are empty, and folded from the start. */
   renewed: Observable<void>
@@ -63,7 +63,7 @@ type Options = StoreWait & {
   positionGap?: number
   /** Where all is embedded, another process opens the views that are folded later. */
   laterApart?: boolean
-  /** By which leases are timed. */
+  /** The clock that times leases. */
   clock?: LeaseClock
 }
 
@@ -83,8 +83,8 @@ const embeddedLog = async (path: string, space: OpenDiskSpace, gap: number) => {
 const laterNames = projectionsAt('later').map(({ name }) => name)
 
 /**
- * Views and snapshots in DATA_DIR. Beside an embedded log, those that are folded later are in a folder
- * of their own, which another process may open.
+ * Views and snapshots in DATA_DIR. Beside an embedded log, those that are folded later are in a
+ * folder of their own, which another process may open.
  */
 const embeddedViews = (
   dataDir: string,
@@ -109,7 +109,9 @@ const embeddedViews = (
     }
   })
 
-/** All but the events; the client is loaded only where it is configured. @throws StoreUnavailable */
+/**
+ * All but the events; the client is loaded only where it is configured. @throws StoreUnavailable
+ */
 const mongoDb = async (url: string, log: Log, wait: StoreWait, clock: LeaseClock) => {
   const { mongoStores } = await import('../adapters/mongodb/stores.ts')
   return waitForStore(`MongoDB at ${addressOf(url)}`, log, wait, () => mongoStores(url, clock))

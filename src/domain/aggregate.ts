@@ -28,9 +28,11 @@ export type Aggregate<State, Table extends EventTable> = {
 export type Stream<State, Table extends EventTable> = {
   aggregate: Aggregate<State, Table>
   name: string
-  /** Its id was made just now: it is taken to be empty, and read only if the store says otherwise. */
+  /**
+   * Its id was made just now: it is taken to be empty, and read only if the store says otherwise.
+   */
   isNew?: boolean
-  /** It is also decided on without its unreadable events, as for an erasure. */
+  /** Allows decisions despite unreadable events, as for an erasure. */
   despiteUnreadable?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Amounts and counts end here, of either sign: larger ones are not exact, and no schema takes them. */
+/** The largest amount or count, of either sign: beyond it numbers are not exact. */
 export const largestAmount = Number.MAX_SAFE_INTEGER
 
 /** A sum of amounts, at most the largest. */

@@ -1,12 +1,16 @@
 import { z } from 'zod'
 import type { EventOf, EventTable } from './aggregate.ts'
 
-/** The `organization_id` of what belongs to no organization: the owner of the platform's own history. */
+/**
+ * The `organization_id` of what belongs to no organization: the owner of the platform's own
+ * history.
+ */
 export const platformId = 'platform'
 
 /**
- * Who did it, for whom, under which request: stored beside every event (docs/contract/history.md#events).
- * `organization_id` is `platform` for what belongs to no organization.
+ * Who did it, for whom, under which request: stored beside every event
+ * (docs/contract/history.md#events). `organization_id` is `platform` for what belongs to no
+ * organization.
  */
 export const metadata = z.object({
   organization_id: z.string(),
@@ -45,7 +49,7 @@ const metadataChecks = Object.entries(metadataFields)
 let lastChecked: unknown
 let lastFault: string | undefined
 
-/** What makes stored metadata unreadable, without its content; undefined: nothing. */
+/** Why stored metadata is unreadable, without its content; undefined: it is readable. */
 export const metadataFault = (metadata: unknown): string | undefined => {
   if (typeof metadata !== 'object' || metadata === null) return 'no metadata'
   if (metadata === lastChecked) return lastFault

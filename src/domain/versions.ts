@@ -4,8 +4,9 @@ type Upcaster = (data: unknown) => unknown
 type Named = { model?: unknown }
 
 /**
- * Version 1 stored the platform's default with an agent that named no model: where nothing was configured,
- * the offline one. Version 2 stores null, and the default is asked for when a turn runs.
+ * Version 1 stored the platform's default with an agent that named no model: where nothing was
+ * configured, the offline one. Version 2 stores null, and the default is asked for when a turn
+ * runs.
  */
 const withoutDefaultModel: Upcaster = (data) => {
   const { model } = data as Named
@@ -21,8 +22,8 @@ const exact = (value: number): number => Math.min(mostExact, Math.max(-mostExact
 const amount = (value: number): number => notNegative(exact(value))
 
 /**
- * Repairs what earlier releases have stored outside of version 1: durations below 0 where the clock was
- * set back, amounts beyond exact numbers. Data that needs no repair is answered as it is.
+ * Repairs what earlier releases have stored outside of version 1: durations below 0 where the clock
+ * was set back, amounts beyond exact numbers. Data that needs no repair is answered as it is.
  */
 const repaired =
   (repairs: Readonly<Record<string, (value: number) => number>>): Upcaster =>
@@ -48,8 +49,8 @@ const repair = (repairs: Parameters<typeof repaired>[0]) =>
   ({ current: 2, from: { 1: repaired(repairs) }, repairs: true }) as const
 
 /**
- * `from[n]` lifts version n to n + 1; every version below `current` has one. `repairs`: it changes only
- * what violates its own version, so a read model that was folded without it may be wrong.
+ * `from[n]` lifts version n to n + 1; every version below `current` has one. `repairs`: it changes
+ * only what violates its own version, so a read model that was folded without it may be wrong.
  */
 export type Versions = Readonly<
   Record<string, { current: number; from: Readonly<Record<number, Upcaster>>; repairs?: true }>
@@ -77,7 +78,7 @@ export const versions: Versions = {
   ToolCompleted: repair({ durationMs: notNegative }),
 }
 
-/** Stays the same as long as the same stored events can be read, and are read as the same. */
+/** Changes whenever stored events are read differently. */
 export const readingVersion = (table = versions): string =>
   Object.entries(table)
     .map(([type, { current }]) => `${type} ${current}`)
@@ -95,7 +96,9 @@ export const upcast = (type: string, version: number, data: unknown, table = ver
   return lifted
 }
 
-/** Whether data violates the version that it was stored with, and is read as something that fits. */
+/**
+ * Whether data violates the version that it was stored with, and is read as something that fits.
+ */
 export const isRepaired = (
   type: string,
   version: number,

@@ -55,7 +55,10 @@ const tellStored = (batch: readonly PendingDecision[], cached: CachedStream, at:
   for (const { stored, events, state } of batch) stored({ events, state, position, revision, at })
 }
 
-/** What serves a stream: makes the decisions that wait for it, appends their events, answers its readers. */
+/**
+ * What serves a stream: makes the decisions that wait for it, appends their events, answers its
+ * readers.
+ */
 export const appendDecisions = (options: Options) => {
   const { store, cache, clock, times, appends, log, shared } = options
   const { decideAll } = decisionsMade(clock)

@@ -6,7 +6,7 @@ import { type Look, NotStorable, storedForm } from './stored-form.ts'
 
 type Event = { type: string; data: unknown }
 
-/** A decided event that nobody could read: a bug of ours. It names type and field, never data. */
+/** A decided event outside its schema: a bug of ours. It names type and field, never data. */
 export class EventMisfit extends Error {
   override readonly name = 'EventMisfit'
   /** Its type. */
@@ -21,7 +21,10 @@ export class EventMisfit extends Error {
   }
 }
 
-/** Whether an error says that events can be stored nowhere and at no time; none of their decision are. */
+/**
+ * Whether an error says that events can be stored nowhere and at no time; none of their decision
+ * are.
+ */
 export const isUnstorable = (error: unknown): error is EventMisfit | AppendTooLarge =>
   error instanceof EventMisfit || error instanceof AppendTooLarge
 
@@ -33,7 +36,7 @@ const storedFormOf = (type: string, part: string, value: unknown, look: Look): u
   }
 }
 
-/** What will be read: the value after JSON, by its schema. @throws EventMisfit */
+/** The value as a later read returns it: after JSON, parsed by its schema. @throws EventMisfit */
 const parse = <Schema extends z.ZodType>(
   type: string,
   part: string,
@@ -46,12 +49,12 @@ const parse = <Schema extends z.ZodType>(
   return read.data
 }
 
-/** For the id of an event and the marks around it. */
+/** Bytes for an event's id and punctuation. */
 const idBytes = 50
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
-/** The larger of what the stores count, or a little more. */
+/** An upper bound of the sizes that the stores count. */
 const appendBytes = (events: readonly Event[], metadata: Metadata): number => {
   let sum = events.length * (bytesOf(metadata) + idBytes)
   for (const { type, data } of events) sum += 2 * type.length + bytesOf(data)
@@ -78,7 +81,7 @@ export const checkEvents = (
     look.bytes += 2 * type.length
     return { type, data: parse(type, 'data', schema, data, look) }
   })
-  // The first count is of the most that they may take.
+  // The first count is an upper bound.
   const most = look.bytes + repeated
   const bytes = most > MAX_APPEND_BYTES ? appendBytes(events, shared) : most
   if (bytes > MAX_APPEND_BYTES)

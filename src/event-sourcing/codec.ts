@@ -25,8 +25,8 @@ const refusal = (error: unknown): string =>
 
 /**
  * Reads stored events by a table: upcasts data of older schema versions, then parses it. What this
- * process decided itself was parsed by its schema before it was stored, and is parsed again only once it
- * is read from the disk.
+ * process decided itself was parsed by its schema before it was stored, and is parsed again only
+ * once it is read from the disk.
  * @throws UnknownEvent: a later release may read it. UnreadableEvent: it violates its schema.
  */
 export const decoder =
@@ -50,7 +50,9 @@ export const decoder =
     }
   }
 
-/** Why an event cannot be read by the table of its category; undefined: it can, or it is unknown. */
+/**
+ * Why an event cannot be read by the table of its category; undefined: it can, or it is unknown.
+ */
 export const faultOf = (table: EventTable, recorded: RecordedEvent): string | undefined => {
   try {
     decoder(table)(recorded)

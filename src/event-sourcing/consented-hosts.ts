@@ -24,8 +24,8 @@ type Stored = {
 }
 
 /**
- * The hosts that a value may be sent to. For a value from before hosts were stored with it: those of
- * the tools that named it when it was stored.
+ * The hosts that a value may be sent to. For a value from before hosts were stored with it: those
+ * of the tools that named it when it was stored.
  */
 export const consentedHosts = (read: EventStore['read']) => {
   const known = new LRUCache<string, Promise<readonly string[]>>(atMost(mostKept))

@@ -18,9 +18,9 @@ export const decisionsMade = ({ id }: Pick<Clock, 'id'>) => {
 
   return {
     /**
-     * Makes each decision on the state that the ones before it leave, and notes in it what came of it. Its events are
-     * checked before the next one is made: all that follows rests on what will be read.
-     * Answers the events of all, for an append at a time. Stores nothing.
+     * Makes each decision on the state that the ones before it leave, and notes in it what came of
+     * it. Its events are checked before the next one is made: all that follows rests on what will
+     * be read. Answers the events of all, for an append at a time. Stores nothing.
      */
     decideAll(
       { aggregate, name }: AnyStream,

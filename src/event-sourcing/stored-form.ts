@@ -1,4 +1,6 @@
-/** Deeper values are not stored: MongoDB nests 100 levels, a document has more around an event's. */
+/**
+ * Deeper values are not stored: MongoDB nests 100 levels, a document has more around an event's.
+ */
 const deepest = 50
 
 /** The most bytes that a character of a string takes as JSON: an escape. */
@@ -8,11 +10,11 @@ const scalarBytes = 24
 /** Quotes of a name or a string, a colon and a comma. */
 const marks = 4
 
-/** What looks at values have come to. */
+/** Running totals of a check. */
 export type Look = {
-  /** At least the bytes of their JSON. */
+  /** Upper bound of their bytes as JSON. */
   bytes: number
-  /** The last one has fields that are undefined, or -0: it is another value once it is read. */
+  /** The last value has undefined fields or -0, so its JSON reads as a different value. */
   changes: boolean
 }
 
@@ -73,8 +75,8 @@ const inFields = (value: object, depth: number, look: Look): Path | undefined =>
 }
 
 /**
- * A value as it is once it is stored as JSON and read: fields that are undefined are gone. Adds to the bytes of a
- * look. @throws NotStorable
+ * A value as it is once it is stored as JSON and read: fields that are undefined are gone. Adds to
+ * the bytes of a look. @throws NotStorable
  */
 export const storedForm = (value: unknown, look: Look): unknown => {
   look.changes = false

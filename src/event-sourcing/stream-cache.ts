@@ -124,7 +124,7 @@ const foldingPast = (
       try {
         state = evolved(aggregate, state, [decode(event) as EventOf<EventTable>])
       } catch (error) {
-        // What rests on an event that was left out may not fold.
+        // An event that depends on a skipped event may fail to fold.
         if (whole || error instanceof UnreadableEvent) leftOut(error)
       }
     return state

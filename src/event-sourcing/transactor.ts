@@ -19,8 +19,9 @@ import {
 import { type WatchedAppends, watchedAppends } from './watched-appends.ts'
 
 /**
- * A decision under way. `decided` is there once it stands: where no other process writes that is before it is on
- * disk, and mostly at once; else at the same time as `stored`, which settles once it is.
+ * A decision under way. `decided` is there once it stands: where no other process writes that is
+ * before it is on disk, and mostly at once; else at the same time as `stored`, which settles once
+ * it is.
  */
 export type Begun<State, Events> = {
   decided: Events | Promise<Events>
@@ -34,7 +35,7 @@ type Options = {
   times?: Pick<AppendTimes, 'stamp' | 'began' | 'ended'>
   /** Told of every append. */
   appends?: Pick<WatchedAppends, 'stored' | 'failed'>
-  /** Told of decided events that do not fit their schema: by type and field, never with data. */
+  /** Called for each misfit, with type and field, never data. */
   log?: Pick<Log, 'error'>
   /** Other processes write to the store too: nothing is refused before looking again. */
   shared?: boolean

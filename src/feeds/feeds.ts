@@ -14,7 +14,10 @@ import type { WriteBatch } from './subscriber.ts'
 const patienceMs = 10_000
 /** What a consumer that reads the past holds besides its items: names of documents to come. */
 const besidesBytes = 65_536
-/** Memory of a character: in its part, in the one that is read ahead, in its frame, and until collected. */
+/**
+ * Memory of a character: in its part, in the one that is read ahead, in its frame, and until
+ * collected.
+ */
 const characterBytes = 8
 
 type Uses = LiveUses & {
@@ -36,7 +39,9 @@ export type FeedRequest = {
 /** One who follows asks for the next batch when it has taken the last. */
 export type Following = {
   next(): Promise<Told>
-  /** Changes may be written as they happen while `next` is waited for, which then goes on waiting. */
+  /**
+   * Changes may be written as they happen while `next` is waited for, which then goes on waiting.
+   */
   pushes(write: WriteBatch): void
   return(): Promise<IteratorReturnResult<undefined>>
   [Symbol.asyncIterator](): Following
@@ -52,7 +57,7 @@ export const feeds = (uses: Uses) => {
   /** Documents are loaded for one consumer at a time: many that come at once hold but items. */
   const turn = serialQueue()
 
-  /** Batches, counted while the consumer has not asked for the next. */
+  /** Batches, counted until the consumer requests the next. */
   async function* counted(
     batches: AsyncIterable<FeedBatch>,
     drop: () => void,
@@ -93,7 +98,9 @@ export const feeds = (uses: Uses) => {
     else yield { items: [], reached: upTo }
   }
 
-  /** As `upToNow`, then the changes until this consumer has joined those who are told of new ones. */
+  /**
+   * As `upToNow`, then the changes until this consumer has joined those who are told of new ones.
+   */
   async function* untilJoined(
     asked: FeedRequest,
     join: () => Promise<Joined>,
@@ -175,9 +182,14 @@ export const feeds = (uses: Uses) => {
       })
     },
     end,
-    /** The feed up to the present position. A consumer that is too slow is disconnected by `cut`. */
+    /**
+     * The feed up to the present position. A consumer that is too slow is disconnected by `cut`.
+     */
     upToNow: (asked: FeedRequest, cut: () => void) => counted(upToNow(asked), cut),
-    /** To be waited for before following: of many who come at once, a few begin in a turn of the loop. */
+    /**
+     * To be waited for before following: of many who come at once, a few begin in a turn of the
+     * loop.
+     */
     admit: inSlices(),
     follow,
     close: following.close,

@@ -54,7 +54,7 @@ type Loading = {
   view: string
   organizationId: string
   shown: Shown
-  /** Each part is made in a turn: what it loads is in memory no longer. */
+  /** Each part is built in its own turn, so its documents are freed. */
   turn?: Turn
 }
 
@@ -62,8 +62,8 @@ type Loading = {
 type Part = { items: Item[]; next: Position | undefined }
 
 /**
- * Changed documents as items, in parts. Only so many are loaded as fit into a part: how many follows
- * from those before. What does not fit is loaded again for the next part, and not kept.
+ * Changed documents as items, in parts. Only so many are loaded as fit into a part: how many
+ * follows from those before. What does not fit is loaded again for the next part, and not kept.
  */
 async function* changedParts(
   { load, view, organizationId, shown, turn = (work) => work() }: Loading,

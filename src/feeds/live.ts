@@ -15,8 +15,8 @@ import { waitingItems } from './waiting-items.ts'
 const patienceMs = 2_000
 const leastGatherMs = 5
 /**
- * How long events are gathered; longer for many subscribers: what one write tells them costs about as
- * much as what another would.
+ * How long events are gathered; longer for many subscribers: what one write tells them costs about
+ * as much as what another would.
  */
 const gatherMs = (subscribers: number) => Math.min(250, leastGatherMs + subscribers / 4)
 
@@ -36,7 +36,7 @@ type Hub = {
   shown: Shown
   changed: ReturnType<typeof touched>
   subscribers: Set<Subscriber>
-  /** What its subscribers have not taken. */
+  /** Items that its subscribers have not consumed. */
   waiting: WaitingItems
 }
 

@@ -6,7 +6,9 @@ export type NewEvent = {
   type: string
   data: unknown
   metadata: Metadata
-  /** Its data is what its schema gives, as it is where it was decided, and is not changed any more. */
+  /**
+   * Its data is what its schema gives, as it is where it was decided, and is not changed any more.
+   */
   decided?: true
 }
 
@@ -39,7 +41,9 @@ export class RevisionConflict extends Error {
   }
 }
 
-/** The store cannot be reached or written right now (server down, disk full); nothing was stored. */
+/**
+ * The store cannot be reached or written right now (server down, disk full); nothing was stored.
+ */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
@@ -139,7 +143,10 @@ export type EventStore = {
   distance(from: Position, to: Position): Distance
   /** The position of the last event; START when there is none. */
   head(): Promise<Position>
-  /** The furthest that a feed can have come: `head`, or what others wrote to the same store after it. */
+  /**
+   * The furthest that a feed can have come: `head`, or what others wrote to the same store after
+   * it.
+   */
   end(): Promise<Position>
   close(): Promise<void>
 }

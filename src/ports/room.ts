@@ -6,7 +6,7 @@ import { StoreUnavailable } from './event-store.ts'
  */
 export type Room = (bytes: number) => void
 
-/** Refuses nothing. */
+/** Room without a limit. */
 export const unlimited: Room = () => undefined
 
 const refusals = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EMFILE', 'ENFILE'])

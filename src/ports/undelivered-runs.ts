@@ -34,12 +34,15 @@ export type UndeliveredRuns = {
   add(run: UndeliveredRun, holder: Holder): Promise<void>
   /** Holds the oldest run with this fingerprint that no request holds. */
   claim(fingerprint: string, holder: Holder, now: Date): Promise<RunClaim>
-  /** The holder has no answer. Nothing where the run is another's by now. */
+  /** The holder got no answer. No effect if another request holds the run by now. */
   release(runId: string, holder: Holder): Promise<void>
-  /** The answer was delivered to the holder. Nothing where the run is another's by now. */
+  /** The answer was delivered to the holder. No effect if another request holds the run by now. */
   remove(runId: string, holder: Holder): Promise<void>
-  /** The process `node` died before the run ended: releases the run, or removes it if answered early. */
+  /**
+   * The process `node` died before the run ended: releases the run, or removes it if answered
+   * early.
+   */
   abandon(runId: string, node: string): Promise<void>
-  /** Removes what can no longer be claimed; answers how many. */
+  /** Removes runs that can no longer be claimed; returns their number. */
   sweep(now: Date): Promise<number>
 }

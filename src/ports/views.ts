@@ -44,7 +44,9 @@ export type Find = {
   bytes?: number
 }
 
-/** `total` counts all that match, regardless of skip, limit and bytes. `cut`: bytes ended the items. */
+/**
+ * `total` counts all that match, regardless of skip, limit and bytes. `cut`: bytes ended the items.
+ */
 export type Found<View> = { items: View[]; total: number; cut?: true }
 
 /**

@@ -50,12 +50,13 @@ const foldedWhole = (
   }
 }
 
-/** A document that an unreadable event belongs in. */
+/** A document that an unreadable event belongs to. */
 const marked = (document: Document | undefined): Document | undefined =>
   !document || document.incomplete ? document : { ...document, incomplete: true }
 
 /**
- * A document as it was before the steps and as they have left it. `cleared`: it was there, but not read.
+ * A document as it was before the steps and as they have left it. `cleared`: it was there, but not
+ * read.
  */
 type Folding = { before: Document | undefined; now: Document | undefined; cleared: boolean }
 
@@ -115,7 +116,7 @@ const foldedOneByOne = (
       if (typeof ids === 'string') fold(step, ids)
       else for (const id of ids) fold(step, id)
     } catch (error) {
-      // What rests on an event that was set aside stops nobody either.
+      // An event that depends on a skipped event must not stop the projection.
       if (step.incomplete) {
         done++
         continue

@@ -39,9 +39,9 @@ const counted = 0.75
 /**
  * Runs some work whenever, and only as long as, this process holds a lease. `held` turns false
  * before anyone else can have the lease, also when the lease store is out of reach: ask it before
- * every write. Never completes; unsubscribing ends the work but leaves the lease to its owner,
- * who releases it once the last write is done. When `givesUp` emits, another node gets a chance: the lease
- * is released, and asked for again only after a rest.
+ * every write. Never completes; unsubscribing ends the work but leaves the lease to its owner, who
+ * releases it once the last write is done. When `givesUp` emits, another node gets a chance: the
+ * lease is released, and asked for again only after a rest.
  */
 export const whileLeading = <T>(
   lease: Lease,

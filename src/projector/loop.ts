@@ -41,7 +41,7 @@ type LoopOptions = Leadership & {
   cursors: readonly Cursor[]
   fold: ReturnType<typeof batchFolder>
   serially: SerialQueue
-  /** Takes note of what was set aside before. */
+  /** Loads the unreadable events found before. */
   learn: () => Promise<void>
   /** Called with the position of every cursor when the loop begins, and after every commit. */
   done: (outcomes: readonly FoldedBatch[]) => void

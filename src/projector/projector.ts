@@ -58,15 +58,19 @@ type Options = {
 }
 
 const pollMs = 20
-/** A node that does not lead reads the checkpoints once in so many polls while no request waits for them. */
+/**
+ * A node that does not lead reads the checkpoints once in so many polls while no request waits for
+ * them.
+ */
 const idlePolls = 50
 
 /**
  * Feed → batch → fold → views and checkpoint, one batch at a time, all views of a batch in one
  * commit: each event is folded once into each view, also across crashes. What comes in while a
  * batch is under way makes up the next one. A projection that cannot go on stops alone, its
- * checkpoint before the event that stopped it, and is tried again by the next start. Where it met an event
- * of a later release, this process gives the lease up: another node may be of that release.
+ * checkpoint before the event that stopped it, and is tried again by the next start. Where it met
+ * an event of a later release, this process gives the lease up: another node may be of that
+ * release.
  */
 export const projector = (options: Options) => {
   const { store, views, projections, lease, renewed, log = silent } = options
@@ -84,7 +88,7 @@ export const projector = (options: Options) => {
   const changes = new Subject<readonly ViewChanges[]>()
   const stopping = new AbortController()
   const rebuilding = new Set<string>()
-  /** Read models that this release cannot take on: for each, the lease is given up once. */
+  /** Read models that this release cannot fold: for each, the lease is released once. */
   const beyond = new Set<string>()
   const givesUp = new Subject<void>()
   let running: Subscription | undefined
@@ -138,7 +142,9 @@ export const projector = (options: Options) => {
   )
 
   return {
-    /** What batches and rebuilds do to documents, as it is stored here; nothing of the time before. */
+    /**
+     * What batches and rebuilds do to documents, as it is stored here; nothing of the time before.
+     */
     changes: changes.asObservable(),
 
     /** Declares the read models and begins; resolves before anything is folded. */

@@ -15,9 +15,14 @@ export type RoutedEvent = {
   clear: Clear | undefined
   /** The documents that it is about. */
   ids: string | readonly string[]
-  /** An event of its stream, at or before it, is unreadable: its documents are marked incomplete. */
+  /**
+   * An event of its stream, at or before it, is unreadable: its documents are marked incomplete.
+   */
   incomplete?: true
-  /** It is itself unreadable: marks its documents, and those under `stream`, and changes nothing else. */
+  /**
+   * It is itself unreadable: marks its documents, and those under `stream`, and changes nothing
+   * else.
+   */
   marks?: { stream: Clear | undefined }
 }
 
@@ -39,7 +44,9 @@ type Route = { cursor: number; projection: EventProjection; folds: boolean }
 type Reader = {
   decode(recorded: RecordedEvent): Seen<EventTable>
   routes: Route[]
-  /** Of projections that have no handler for the type, and only take note of an unreadable event. */
+  /**
+   * Of projections that have no handler for the type, and only take note of an unreadable event.
+   */
   idle: Route[]
 }
 
@@ -78,7 +85,7 @@ const routedEvent = (
   return { event, clear: cleared && { ...cleared, stored: [] }, ids }
 }
 
-/** What an event that cannot be read asks: its documents are marked. */
+/** The step of an unreadable event: marks its documents. */
 const markingEvent = (projection: EventProjection, recorded: RecordedEvent): RoutedEvent => {
   const { event, ids, stream } = legibleIn(projection, recorded)
   const marks = { stream: stream && { ...stream, stored: [] } }
@@ -121,8 +128,9 @@ const grouped = (
 
 /**
  * Routes batches to projections. The route of a category and type is worked out once; an event in a
- * category that none reads is not parsed. An unreadable event is set aside: it marks documents, and the
- * projections go on. An event that a projection does not know or cannot place ends its steps alone.
+ * category that none reads is not parsed. An unreadable event is set aside: it marks documents, and
+ * the projections go on. An event that a projection does not know or cannot place ends its steps
+ * alone.
  */
 export const batchRouter = (
   projections: readonly AnyProjection[],

@@ -20,8 +20,8 @@ export type SetAsideEvent = {
 }
 
 /**
- * The unreadable events that a fold has met. What a stream changes after its first one is incomplete.
- * `known` were met before, by the fold that this one goes on with.
+ * The unreadable events that a fold has met. What a stream changes after its first one is
+ * incomplete. `known` were met before, by the fold that this one goes on with.
  */
 export const setAside = (
   known: readonly SetAsideEvent[] = [],

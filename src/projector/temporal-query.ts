@@ -24,7 +24,7 @@ type Delta = {
   after: Position
   upTo: Position
   changes: Changes
-  /** All that was set aside up to there. */
+  /** All unreadable events up to that position. */
   setAside?: readonly SetAsideEvent[]
 }
 
@@ -45,7 +45,10 @@ type Options = {
 export type PastState = {
   documents: ReadonlyMap<string, Document>
   position: Position
-  /** The organization's unreadable events up to there, in the streams that the read model is folded from. */
+  /**
+   * The organization's unreadable events up to there, in the streams that the read model is folded
+   * from.
+   */
   setAside: readonly SetAsideEvent[]
 }
 

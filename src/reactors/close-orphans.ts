@@ -48,8 +48,9 @@ type Uses = {
 }
 
 /**
- * Goes on with runs whose process has died, queues again those it had queued, ends those that cannot go on (`interrupted`) and runs that took longer than 30 minutes, and
- * releases credits reserved for runs that have ended or never began.
+ * Goes on with runs whose process has died, queues again those it had queued, ends those that
+ * cannot go on (`interrupted`) and runs that took longer than 30 minutes, and releases credits
+ * reserved for runs that have ended or never began.
  */
 export const closeOrphans = (uses: Uses) => {
   const { runs, leases, clock, node, isLive, elapsedHere, stop, endRun, costOf, orphanRuns, log } =

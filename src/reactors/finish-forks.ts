@@ -16,8 +16,8 @@ type Uses = {
 }
 
 /**
- * Finishes forks whose process has died in the middle, or could not store them, so that no text stays
- * in a session that is not listed and cannot be erased.
+ * Finishes forks whose process has died in the middle, or could not store them, so that no text
+ * stays in a session that is not listed and cannot be erased.
  */
 export const finishForks = ({ forks, forkSessions, leases, node, log }: Uses) => {
   const isLeft = async ({ fork_id, node: owner }: ForkView, certain: boolean): Promise<boolean> =>

@@ -28,8 +28,8 @@ type Uses = {
 const atOnce = 200
 
 /**
- * Denies calls that nobody decided on in time, and goes on with runs that wait though what they waited for
- * is decided: their process died in between.
+ * Denies calls that nobody decided on in time, and goes on with runs that wait though what they
+ * waited for is decided: their process died in between.
  */
 export const goOnWithRuns = (uses: Uses) => {
   const { approvals, runs, expireApproval, resumeOrClose, waitForPosition, clock, log } = uses

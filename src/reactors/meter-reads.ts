@@ -14,12 +14,13 @@ type Options = {
   organizationKinds?: number
 }
 
-/** Where in the API, and of which session or run. */
+/** The route, and the session or run. */
 export type ReadMessages = MessageReadEvent<'MessagesRead'>['data']
 
 /**
  * Records reads of what users said by those who act for them: per key, user, session, route and
- * minute, the first as an event and the rest as one count (`minuteMeter`). No request waits for this.
+ * minute, the first as an event and the rest as one count (`minuteMeter`). No request waits for
+ * this.
  */
 export const readMeter = ({ record, clock, log = silent, sweepMs, organizationKinds }: Options) => {
   const write = (event: MessageReadEvent, call: Call): Promise<void> =>

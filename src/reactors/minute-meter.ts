@@ -7,7 +7,7 @@ export type Count = { count: number; from: string; to: string }
 type Options<Item extends { call: Call }> = {
   /** Items of one organization with the same kind are counted together. */
   kindOf(item: Item): string
-  /** What a summary counts by: of few values. */
+  /** The label that a summary counts by, with few distinct values. */
   groupOf(item: Item): string
   /** Record the first item of a kind in a minute, the rest of that kind, and what had no kind. */
   recordFirst(item: Item): Promise<void>

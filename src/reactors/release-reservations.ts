@@ -28,13 +28,16 @@ type Uses = {
 /** The organization, where the run or the item is known. */
 type Settled = { charge: number; organizationId: string | undefined }
 
-/** Where a round over all accounts goes on: that many accounts are done, and of the next one that many reservations. */
+/**
+ * Where a round over all accounts goes on: that many accounts are done, and of the next one that
+ * many reservations.
+ */
 const start = { accounts: 0, reservations: 0 }
 
 /**
- * Releases credits that are reserved for runs that have ended or never began. A pass looks at some of the
- * reservations, the next one at those that follow. A reservation is released only when two rounds find it:
- * a run that is just beginning reserves before its view shows it.
+ * Releases credits that are reserved for runs that have ended or never began. A pass looks at some
+ * of the reservations, the next one at those that follow. A reservation is released only when two
+ * rounds find it: a run that is just beginning reserves before its view shows it.
  */
 export const releaseReservations = (uses: Uses) => {
   const { runs, contents, accounts, isLive, settleReservation, clock, log } = uses
@@ -44,8 +47,8 @@ export const releaseReservations = (uses: Uses) => {
   let found = new Set<string>()
 
   /**
-   * The charge of a reservation that nothing else will settle, and whose history tells so; undefined
-   * when something may.
+   * The charge of a reservation that nothing else will settle, and whose history tells so;
+   * undefined when something may.
    */
   const chargeOf = async (reservation: string): Promise<Settled | undefined> => {
     const contentId = reservedContentOf(reservation)

@@ -16,7 +16,9 @@ export type Asker = { access: Access; call: Call }
 /** A call for its target user, and the user whose sessions it sees. */
 export type Delegated = { call: Call; viewer: Viewer }
 
-/** Whose sessions a call sees (docs/contract/sessions.md#ownership). @throws delegation_not_allowed */
+/**
+ * Whose sessions a call sees (docs/contract/sessions.md#ownership). @throws delegation_not_allowed
+ */
 const viewerOf = ({ access, call }: Asker): Viewer => {
   const userId = call.onBehalfOf ?? access.userId
   if (!userId) throw refusal('delegation_not_allowed', { message: 'The platform key owns nothing' })
@@ -43,8 +45,9 @@ const forUser = async (
 }
 
 /**
- * `on_behalf_of` (docs/contract/requests.md#acting-for-a-user): the target must be an active or pending member of
- * the key's organization. @throws insufficient_scopes, user_not_found, delegation_not_allowed
+ * `on_behalf_of` (docs/contract/requests.md#acting-for-a-user): the target must be an active or
+ * pending member of the key's organization. @throws insufficient_scopes, user_not_found,
+ * delegation_not_allowed
  */
 export const delegate =
   (findMembership: FindMembership) =>

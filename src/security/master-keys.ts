@@ -5,7 +5,10 @@ import { decrypted, encrypted } from './cipher.ts'
 import { newSecret, secretFrom, wrapOf } from './secrets.ts'
 import { type Ring, type Rings, unwrapped, WrongMasterKey } from './wrapped-keys.ts'
 
-/** For so long a process may wrap new keys without looking whether the master key rotates: as a lease. */
+/**
+ * For so long a process may wrap new keys without looking whether the master key rotates: as a
+ * lease.
+ */
 export const freshMs = 10_000
 
 const box = z.base64()
@@ -54,7 +57,9 @@ const ringOf = ({ master, previous }: Accepted): Ring => ({
 
 type Keys = Pick<KeyStore, 'some' | 'get'> & KeyRecords
 
-/** The first record: a new installation has a random secret, an older one that of its master key. */
+/**
+ * The first record: a new installation has a random secret, an older one that of its master key.
+ */
 const firstRecord = async (keys: Keys, given: Uint8Array, isNew: boolean): Promise<Stored> => {
   const name = await keys.some()
   const wrapped = name === undefined ? undefined : await keys.get(name)

@@ -12,7 +12,9 @@ const keyLength = 32
 /** Bytes from here on are dropped: they would make the first letters more likely. */
 const unbiased = 256 - (256 % alphabet.length)
 
-/** `svc_live_` (of an organization) or `svc_user_` (of a user), and 32 random letters and digits. */
+/**
+ * `svc_live_` (of an organization) or `svc_user_` (of a user), and 32 random letters and digits.
+ */
 export const newApiKey = (kind: 'live' | 'user'): string => {
   let random = ''
   while (random.length < keyLength)
@@ -53,9 +55,9 @@ export const wrapOf = (masterKey: Uint8Array): KeyObject =>
   createSecretKey(Buffer.from(hkdfSync('sha256', masterKey, '', 'reprise/wrap', secretBytes)))
 
 /**
- * Everything derived from the installation's secret, which outlives its master keys. Each purpose has
- * a key of its own (HKDF-SHA-256, its second step), so that one key reveals nothing about another.
- * Hashes are HMAC-SHA-256 in hex.
+ * Everything derived from the installation's secret, which outlives its master keys. Each purpose
+ * has a key of its own (HKDF-SHA-256, its second step), so that one key reveals nothing about
+ * another. Hashes are HMAC-SHA-256 in hex.
  */
 export const secretsOf = (secret: Uint8Array) => {
   const bytesOf = (purpose: string): Buffer =>

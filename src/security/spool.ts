@@ -19,8 +19,8 @@ export type Spooled = {
 }
 
 /**
- * Files that wait on disk until they are stored: each is encrypted under a key that only this process
- * has. What an earlier process left in the folder is removed.
+ * Files that wait on disk until they are stored: each is encrypted under a key that only this
+ * process has. What an earlier process left in the folder is removed.
  */
 export const openSpool = async (directory: string, room: Room = unlimited) => {
   await mkdir(directory, { recursive: true, mode: 0o700 })

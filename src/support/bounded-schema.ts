@@ -63,7 +63,9 @@ export const entries = <Key extends z.core.$ZodRecordKey, Value extends z.ZodTyp
 ): z.ZodRecord<Key, Value> =>
   new ZodEntries({ type: 'record', keyType, valueType }) as z.ZodRecord<Key, Value>
 
-/** Counts a value before its schema is applied. Beyond the bounds it is refused as `too_complex`. */
+/**
+ * Counts a value before its schema is applied. Beyond the bounds it is refused as `too_complex`.
+ */
 export const within = <Schema extends z.ZodType>(bounds: Partial<JsonBounds>, schema: Schema) =>
   z.preprocess((value, { addIssue }) => {
     const message = jsonFault(value, bounds)

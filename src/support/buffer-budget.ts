@@ -2,7 +2,7 @@
 export type Holder = {
   /** The holder now keeps so many bytes. It may be dropped at once. */
   hold(bytes: number): void
-  /** It keeps nothing any more. */
+  /** The holder keeps nothing any more. */
   leave(): void
 }
 
@@ -13,7 +13,9 @@ type Options = {
   isStalled?(): boolean
 }
 
-/** What holds no more is dropped last, so that others never cost a client its next answer, in bytes. */
+/**
+ * What holds no more is dropped last, so that others never cost a client its next answer, in bytes.
+ */
 const usualSmall = 65_536
 
 /** So much of the budget more is given to small holders. */

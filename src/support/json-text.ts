@@ -35,8 +35,9 @@ export const isTooComplex = (text: string, most: { depth: number; nodes: number 
 }
 
 /**
- * The same for bytes that come in parts, also for the JSON in an event stream: tells whether there is
- * more than allowed so far. No string of JSON holds a line break, so each line begins outside of one.
+ * The same for bytes that come in parts, also for the JSON in an event stream: tells whether there
+ * is more than allowed so far. No string of JSON holds a line break, so each line begins outside of
+ * one.
  */
 export const jsonCounter = (most: { depth: number; nodes: number }) => {
   let depth = 0

@@ -4,7 +4,10 @@ import { getPriority, setPriority } from 'node:os'
 const less = 5
 const least = 19
 
-/** Its threads then have its priority too: where processors are few, the serving process comes first. */
+/**
+ * Its threads then have its priority too: where processors are few, the serving process comes
+ * first.
+ */
 const givesWay = (pid: number): void => {
   try {
     setPriority(pid, Math.min(getPriority() + less, least))
@@ -12,8 +15,9 @@ const givesWay = (pid: number): void => {
 }
 
 /**
- * Starts a process that gives way to this one. Undefined where the system has no file handles or memory
- * for it: `failed` is then called in a later turn. A process that is there tells its own errors.
+ * Starts a process that gives way to this one. Undefined where the system has no file handles or
+ * memory for it: `failed` is then called in a later turn. A process that is there tells its own
+ * errors.
  */
 export const startProcess = (
   script: URL,

@@ -6,8 +6,8 @@ import type { FromWorker } from './serve-tasks.ts'
 import { startProcess } from './start-process.ts'
 
 /**
- * Why a task has no answer: its time or memory was over, what worked on it died, its pool closed, or
- * the system had no file handles or memory to start anything (`start`: try again later).
+ * Why a task has no answer: its time or memory was over, what worked on it died, its pool closed,
+ * or the system had no file handles or memory to start anything (`start`: try again later).
  */
 export type WorkFault = 'time' | 'memory' | 'crash' | 'closed' | 'start'
 
@@ -34,7 +34,8 @@ export type Input = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
 /** A thread or process that works on one task at a time. */
 export type WorkerHandle<Asked> = {
   /**
-   * `input`, of a process: what it reads from its standard input, a part at a time. Rejects with what that throws.
+   * `input`, of a process: what it reads from its standard input, a part at a time. Rejects with
+   * what that throws.
    */
   post(asked: Asked, transfer: readonly ArrayBuffer[], input?: Input): Promise<void>
   /** All of its memory, in MB; undefined where it is not known. */
@@ -67,8 +68,8 @@ const notStarted: WorkerHandle<unknown> = {
 }
 
 /**
- * A thread. It starts quickly and is ended when its heap is full. V8 gives it 16 MB more to end in: a
- * larger single allocation then ends this whole process. So it is for work that cannot get there.
+ * A thread. It starts quickly and is ended when its heap is full. V8 gives it 16 MB more to end in:
+ * a larger single allocation then ends this whole process. So it is for work that cannot get there.
  */
 export const threadWorker = <Asked, Answer>(
   { script, heapMb, data }: Options,
@@ -116,7 +117,10 @@ const residentOf = (pid: number | undefined): number | undefined => {
   }
 }
 
-/** Writes a process's input; whatever ends the process is told elsewhere. Rejects with what the input throws. */
+/**
+ * Writes a process's input; whatever ends the process is told elsewhere. Rejects with what the
+ * input throws.
+ */
 const feed = async (stdin: Writable, input: Input): Promise<void> => {
   let broken: { error: unknown } | undefined
   async function* noted() {
@@ -153,8 +157,8 @@ const gathered = (stdout: Readable) => {
 }
 
 /**
- * A process: whatever its work does to it, no other is touched. It shares no memory. Large input and output go
- * through pipes, a part at a time: a message is copied whole, here and there.
+ * A process: whatever its work does to it, no other is touched. It shares no memory. Large input
+ * and output go through pipes, a part at a time: a message is copied whole, here and there.
  */
 export const processWorker = <Asked, Answer>(
   { script, heapMb, lifeMs }: Options,

@@ -18,8 +18,8 @@ export type PoolOptions = {
   /** The largest heap of one thread, in MB. */
   heapMb: number
   /**
-   * Each task has a process of its own, which may take this much memory in all, in MB: for work that
-   * may do anything. Its time begins when it is started. Else threads go from task to task.
+   * Each task has a process of its own, which may take this much memory in all, in MB: for work
+   * that may do anything. Its time begins when it is started. Else threads go from task to task.
    */
   processMb?: number
   /** A thread without work ends after this long. */
@@ -38,7 +38,7 @@ type Task = {
 }
 
 type Job<Asked, Answer> = Task & {
-  /** How often nothing could be started for it. */
+  /** Failed starts for this task. */
   tries: number
   asked: Asked
   timeoutMs: number
@@ -55,8 +55,8 @@ const longestPauseMs = 1_000
 const startMs = 30_000
 
 /**
- * Threads or processes for work that may be malicious. A task that takes too long or too much memory
- * ends what works on it, and only that; the next task gets a new one. Owners take turns
+ * Threads or processes for work that may be malicious. A task that takes too long or too much
+ * memory ends what works on it, and only that; the next task gets a new one. Owners take turns
  * (`fairQueue`). They start when there is work, and without work do not keep this process alive.
  */
 export const workerPool = <Asked, Answer>(options: PoolOptions) => {
@@ -71,7 +71,7 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
   }
   const queue = fairQueue<Own>(threads)
   const running = new Set<PoolWorker>()
-  /** Those for which nothing could be started yet. */
+  /** Tasks whose start failed so far. */
   const later = new Map<Entered<Own>, NodeJS.Timeout>()
   const idle: { worker: PoolWorker; timer: NodeJS.Timeout | undefined }[] = []
   let closed = false
@@ -121,7 +121,7 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
     return { worker: resting.worker, isNew: false }
   }
 
-  /** Begins again when file handles or memory may be free. */
+  /** Retries when file handles or memory may be free again. */
   const beginLater = (entered: Entered<Own>): void => {
     const pause = Math.min(longestPauseMs, lookMs * 2 ** entered.item.tries++)
     const timer = setTimeout(() => {
@@ -180,7 +180,7 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
       pump()
     }
     worker.gone = (cause) => {
-      // The task was not there yet.
+      // The task had not arrived yet.
       const error =
         cause.fault === 'crash' && !isUp ? new WorkFailed('start', cause.message) : cause
       over()
@@ -206,7 +206,8 @@ export const workerPool = <Asked, Answer>(options: PoolOptions) => {
   return {
     /**
      * Has a task done when it is its owner's turn. What is in `transfer` may be empty here
-     * afterwards. Where nothing can be started that is tried for ten seconds. @throws WorkFailed, what `input` throws
+     * afterwards. Where nothing can be started that is tried for ten seconds. @throws WorkFailed,
+     * what `input` throws
      */
     run(owner: string, asked: Asked, task: Task = {}): Promise<Answer> {
       return new Promise((answered, failed) => {

@@ -17,7 +17,10 @@ type Uses = {
   credentialHeaders: CredentialHeaders
   misfitOf: JsonSchemas['misfitOf']
   clock: Clock
-  /** One call with its redirects, and how much of its answer is read (docs/contract/agents.md#api-calls). */
+  /**
+   * One call with its redirects, and how much of its answer is read
+   * (docs/contract/agents.md#api-calls).
+   */
   totalMs?: number
   maxBytes?: number
 }

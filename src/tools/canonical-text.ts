@@ -1,17 +1,20 @@
 /**
- * A text in the form in which secrets are looked for, as codes of characters. The one at n stands for those of the text from
- * `starts[n]` to `ends[n]`.
+ * A text in the form in which secrets are looked for, as codes of characters. The one at n stands
+ * for those of the text from `starts[n]` to `ends[n]`.
  */
 export type CanonicalText = { codes: Uint16Array; starts: Int32Array; ends: Int32Array }
 
 /** Escapes in escapes: JSON in JSON, in an address, in HTML. */
 const mostRounds = 4
 
-/** Percent encoding; escapes of JSON and JavaScript; character references of HTML by number and by name. */
+/**
+ * Percent encoding; escapes of JSON and JavaScript; character references of HTML by number and by
+ * name.
+ */
 const escapes =
   /%([0-9a-f]{2})|\\u([0-9a-f]{4})|\\u\{0*([0-9a-f]{1,6})\}|\\x([0-9a-f]{2})|\\([\x20-\x7e])|&#x0*([0-9a-f]{1,6});?|&#0*(\d{1,7});?|&([a-z]{2,8});/gi
 
-/** What HTML calls the signs of ASCII. */
+/** HTML's names of ASCII punctuation. */
 const references: Readonly<Record<string, string>> = {
   amp: '&',
   apos: "'",
@@ -55,7 +58,7 @@ const references: Readonly<Record<string, string>> = {
   vert: '|',
 }
 
-/** A line's end within base64 is no part of it. */
+/** Line breaks within base64 are ignored. */
 const spacing = new Set(['n', 'r', 't', 'f', 'b', 'v'])
 
 /** The code of the character that an escape stands for; undefined where it is none. */
@@ -117,7 +120,7 @@ const alike: ReadonlyMap<number, number> = new Map(
   ].map(([from = '', to = '']) => [from.charCodeAt(0), to.charCodeAt(0)]),
 )
 
-/** Control characters, and those that are not seen. */
+/** Control characters and invisible characters. */
 const isUnseen = (code: number): boolean =>
   code < 0x20 ||
   code === 0x7f ||
@@ -144,8 +147,8 @@ export const codesOf = (text: string): Uint16Array => {
 }
 
 /**
- * The text without escapes of JSON, addresses, forms and HTML, also one in another; in lower case and
- * without what is not seen. In linear time.
+ * The text without escapes of JSON, addresses, forms and HTML, also one in another; in lower case
+ * and without what is not seen. In linear time.
  */
 export const canonical = (text: string): CanonicalText => {
   let found = folded({
@@ -169,7 +172,7 @@ const base64Of = (value: string): string[] =>
     return bytes.toString('base64').slice(Math.ceil((8 * before) / 6), Math.floor(bits / 6))
   })
 
-/** A shorter one occurs by chance. */
+/** Shorter values occur by chance. */
 const shortestForm = 4
 
 /** The forms in which a canonical text may have a value: plain, in base64 and in hex. */

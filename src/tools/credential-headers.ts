@@ -31,7 +31,7 @@ export const credentialsIn = (templates: HeaderValues): string[] => [
   ),
 ]
 
-/** How long the headers become, without filling them. */
+/** The length of the headers once filled, without filling them. */
 const filledLength = (templates: HeaderValues, values: ReadonlyMap<string, string>): number => {
   let length = 0
   for (const [header, template] of Object.entries(templates)) {

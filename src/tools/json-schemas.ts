@@ -39,8 +39,8 @@ type Schema = Readonly<Record<string, unknown>>
 
 /**
  * Compiles users' JSON Schemas and checks values against them in threads with bounds of time and
- * memory, patterns included. A thread keeps what it compiled; a schema that could not be compiled is
- * remembered and not tried again.
+ * memory, patterns included. A thread keeps what it compiled; a schema that could not be compiled
+ * is remembered and not tried again.
  */
 export const jsonSchemas = (
   limits: Partial<Limits> = {},

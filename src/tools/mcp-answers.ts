@@ -2,12 +2,12 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client'
 import { jsonFault } from '../support/json-bounds.ts'
 
 /**
- * The protocol's package reports every error in an answer, some µs each. So an answer is made narrow
- * before: the lists and objects that nobody reads are left out of it.
+ * The protocol's package reports every error in an answer, some µs each. So an answer is made
+ * narrow before: the lists and objects that nobody reads are left out of it.
  */
 const mostParts = 200
 const mostTools = 1_000
-/** Of a tool's schema, and of all else that is neither the parts of a result nor its structure. */
+/** Bounds of a tool's schema, and of everything except a result's parts and structured content. */
 const schemaBounds = { nodes: 5_000, depth: 32 }
 const restBounds = { nodes: 2_000, depth: 32 }
 const structureBounds = { depth: 32 }
@@ -38,7 +38,7 @@ const isSchema = (schema: unknown): boolean => {
   return Array.isArray(required) && required.every(isText)
 }
 
-/** None where its schema cannot be used. */
+/** Undefined if its schema cannot be used. */
 const toolOf = (tool: unknown): unknown[] => {
   if (!isFields(tool)) return []
   const { inputSchema, annotations } = tool

@@ -30,7 +30,9 @@ type Uses = {
   outbound: Outbound
   /** For the handshake. */
   connectMs: number
-  /** A stream that was cut off is opened again after this long, or longer where the server says so. */
+  /**
+   * A stream that was cut off is opened again after this long, or longer where the server says so.
+   */
   reconnectMs: number
 }
 
@@ -38,7 +40,10 @@ type Uses = {
 const maxBytes = 4_194_304
 const maxJson = { depth: 64, nodes: 50_000 }
 const goodbyeMs = 1_000
-/** How often a stream is opened again for one request, and the longest wait that a server may ask for. */
+/**
+ * How often a stream is opened again for one request, and the longest wait that a server may ask
+ * for.
+ */
 const mostReconnects = 5
 const longestReconnectMs = 30_000
 
@@ -64,8 +69,9 @@ const bounded = (response: Response): Response => {
 }
 
 /**
- * Sends the configured headers, to the server's own host and no other. The stream for messages that the server sends by itself is not
- * opened, as nothing reads it; the stream of an answer that was cut off is opened again.
+ * Sends the configured headers, to the server's own host and no other. The stream for messages that
+ * the server sends by itself is not opened, as nothing reads it; the stream of an answer that was
+ * cut off is opened again.
  */
 const fetchWith =
   (outbound: Outbound, { server, headers: own }: McpPlace): Outbound['fetch'] =>
@@ -81,7 +87,10 @@ const fetchWith =
 
 type Listener = Transport['onmessage']
 
-/** Narrows every message before the protocol's package looks at it, which chains and restores listeners. */
+/**
+ * Narrows every message before the protocol's package looks at it, which chains and restores
+ * listeners.
+ */
 const narrow = (transport: Transport): void => {
   const ours = new WeakSet<NonNullable<Listener>>()
   const narrowing = (listener: NonNullable<Listener>): NonNullable<Listener> => {
@@ -119,7 +128,7 @@ export const connection = (
   { outbound, connectMs, reconnectMs }: Uses,
 ): Connection => {
   let reconnects = 0
-  /** Whatever a server says (`retry: 0`), and however often it opens a stream only to cut it off. */
+  /** Bounds reconnects, whatever `retry` the server sends and however often it cuts a stream. */
   const reconnectionScheduler = (reconnect: () => void, asked: number) => {
     if (++reconnects > mostReconnects) throw new Error('the answer was cut off too often')
     const ms = Math.min(Math.max(asked, reconnectMs), longestReconnectMs)

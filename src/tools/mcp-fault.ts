@@ -5,8 +5,8 @@ import { ToolFault } from './results.ts'
 const longest = 1_000
 
 /**
- * Why a server could not be asked, without anything secret that was sent; `redacted` removes that from
- * the server's own words.
+ * Why a server could not be asked, without anything secret that was sent; `redacted` removes that
+ * from the server's own words.
  */
 export const mcpFault = (error: unknown, redacted: Redact): string => {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

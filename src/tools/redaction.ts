@@ -45,7 +45,9 @@ const searchFor = (form: Uint16Array) => {
   }
 }
 
-/** How each secret is looked for: as it is, and in the encodings that a canonical text has removed. */
+/**
+ * How each secret is looked for: as it is, and in the encodings that a canonical text has removed.
+ */
 const searchesOf = ({ name, value }: Secret) => ({
   name,
   length: value.length,

@@ -13,8 +13,9 @@ const parsed = (text: string): unknown => {
 }
 
 /**
- * SHA-256, in hex, of a call's arguments as canonical JSON (RFC 8785): the same for the same arguments
- * however a model writes them. What is no JSON, or beyond the bounds of a call, is digested as it is.
+ * SHA-256, in hex, of a call's arguments as canonical JSON (RFC 8785): the same for the same
+ * arguments however a model writes them. What is no JSON, or beyond the bounds of a call, is
+ * digested as it is.
  */
 export const digestOf = (text: string): string => {
   const value = parsed(text)

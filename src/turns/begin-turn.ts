@@ -39,8 +39,8 @@ export type BeginTurnUses = {
 }
 
 /**
- * `message` is what is asked there, where the session has it, with its files; `follows` the run that its
- * latest turn has to be.
+ * `message` is what is asked there, where the session has it, with its files; `follows` the run
+ * that its latest turn has to be.
  */
 export type TurnPlace = {
   sessionId: string
@@ -59,7 +59,9 @@ export type TurnAsked = {
   parts?: readonly SentPart[]
   system?: readonly ChatMessage[]
   before?: readonly SaidBefore[]
-  /** In place of a message: results of the client's tools, with what the client has of their turn. */
+  /**
+   * In place of a message: results of the client's tools, with what the client has of their turn.
+   */
   results?: readonly ToolAnswer[] | undefined
   after?: readonly ChatMessage[] | undefined
   /** The client's own tools that agents may call. */
@@ -82,17 +84,17 @@ export type TurnAsked = {
   keep: Kept
   /** The client is given the answer whole, not as it comes. */
   whole?: boolean
-  /** The client waits for no answer: the run may be queued. */
+  /** No client waits for the answer: the run may be queued. */
   background?: boolean
 }
 
-/** How a request may repeat an earlier one. */
+/** How a request may be a repetition of an earlier one. */
 export type Repetition = {
   /** The run that answered the first request with its idempotency key. */
   run?: string | undefined
   /**
-   * Set where the first request with its idempotency key was cut off: called, before the turn is answered, when that
-   * request had begun it.
+   * Set where the first request with its idempotency key was cut off: called, before the turn is
+   * answered, when that request had begun it.
    */
   onRepeated?: () => void
   /** Without an idempotency key. */
@@ -110,8 +112,8 @@ const filesIn = (parts: readonly SentPart[], before: readonly SaidBefore[]) =>
   before.length > 0 ? [...parts, ...before.flatMap((one) => one.sent ?? [])] : parts
 
 /**
- * The sizes of texts, steps 7 to 9 of the order of checks, then the turn: for whom, who pays, which agent. A repeated
- * request is answered by the turn that the first one began. @throws Refusal
+ * The sizes of texts, steps 7 to 9 of the order of checks, then the turn: for whom, who pays, which
+ * agent. A repeated request is answered by the turn that the first one began. @throws Refusal
  */
 export const beginTurn = (uses: BeginTurnUses) => {
   const { turns, pastTurn, findAgents, delegate, requireSubscription, retries, warmAgents, clock } =
@@ -199,7 +201,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
     if (asked.whole) request.whole = true
     warmAgents.used(organizationId, viewer.userId, agent.agentId)
     if (target) warmAgents.used(organizationId, viewer.userId, target.agentId)
-    // Another attempt may go on with a failed run once this one is closed.
+    // Another attempt may continue a failed run once this one is closed.
     if (failed && unkeyed?.attempt.isClosed()) throw refusal('service_unavailable')
     const turn = turns.send(request, {
       keep,

@@ -15,7 +15,10 @@ import type { TurnLog } from './turn-log.ts'
 /** How the agents' part of a turn ended. `done` holds the answer and the usage until then. */
 export type Driven = { done: TurnDone } & (
   | { ended: 'done' | 'cancelled'; refusal?: never }
-  /** It waits until somebody decides on these calls, or says what came of them, and goes on in another attempt. */
+  /**
+   * It waits until somebody decides on these calls, or says what came of them, and goes on in
+   * another attempt.
+   */
   | {
       ended: 'paused'
       asked: readonly ApprovalRequired[]
@@ -44,7 +47,9 @@ type Uses = {
   watch?: { see(event: AgentEvent): void } | undefined
 }
 
-/** An event as it is kept for those who follow the turn: texts of answers and results are elsewhere. */
+/**
+ * An event as it is kept for those who follow the turn: texts of answers and results are elsewhere.
+ */
 const withoutTexts = (event: AgentEvent): AgentEvent => {
   if (event.event === 'model_answered') return { ...event, text: '', calls: [] }
   return event.event === 'tool_completed' ? { ...event, content: '' } : event

@@ -18,7 +18,7 @@ type Uses = {
   head(): Promise<Position>
 }
 
-/** Of a session with an unreadable event the run ends with the erasure. */
+/** If a session has an unreadable event, its run ends with the erasure. */
 const leftToErasure = (error: unknown): void => {
   if (!(error instanceof UnreadableEvent)) throw error
 }

@@ -21,8 +21,8 @@ export const failureCode = (error: unknown): RefusalCode =>
   failureCodeOf(error instanceof Error ? error.name : '')
 
 /**
- * What a provider did, for the history; undefined for other errors. Model errors hold neither keys nor
- * the provider's words.
+ * What a provider did, for the history; undefined for other errors. Model errors hold neither keys
+ * nor the provider's words.
  */
 export const causeOf = (error: unknown): string | undefined =>
   error instanceof ModelFault || error instanceof ModelUnavailable || error instanceof ModelTimeout

@@ -39,7 +39,7 @@ type Uses = {
   vault: Pick<Vault, 'found' | 'keyed'>
   blobs: SealedBlobs
   clock: Clock
-  /** This process's life. */
+  /** Identifies this process until it ends. */
   node: string
 }
 
@@ -126,9 +126,9 @@ const sealedAgain = async (
 
 /**
  * Forks sessions: the messages up to a point, sealed again under a key of the fork's own, so that
- * erasing one leaves the other. No model is asked. Messages are copied piece by piece, each in a turn
- * of the event loop of its own, one fork of an organization at a time. The fork is unknown until
- * all are there.
+ * erasing one leaves the other. No model is asked. Messages are copied piece by piece, each in a
+ * turn of the event loop of its own, one fork of an organization at a time. The fork is unknown
+ * until all are there.
  */
 export const forkSessions = (uses: Uses) => {
   const { load, read, forkSession, eraseSession, vault, blobs, clock, node } = uses

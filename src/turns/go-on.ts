@@ -7,9 +7,9 @@ import type { ForkSessions } from './fork-sessions.ts'
 type Uses = { findTurn: Pick<FindTurn, 'placeOf'>; forkSessions: Pick<ForkSessions, 'fork'> }
 
 /**
- * Where a turn goes on that follows another one: in the session of that one, or, once the session has
- * gone on, in a fork that ends with it. Results of the client's tools are for a turn that waits, which
- * a fork has none of. @throws response_not_found, response_continued
+ * Where a turn goes on that follows another one: in the session of that one, or, once the session
+ * has gone on, in a fork that ends with it. Results of the client's tools are for a turn that
+ * waits, which a fork has none of. @throws response_not_found, response_continued
  */
 export const goOn =
   ({ findTurn, forkSessions }: Uses) =>

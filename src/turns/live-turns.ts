@@ -3,11 +3,17 @@ import type { Clock } from '../ports/clock.ts'
 import { slotMap } from '../support/slot-map.ts'
 import type { LiveTurn } from './turn.ts'
 
-/** How long an ended turn can be read again from memory (docs/contract/streaming.md#following-a-turn-again), and how much. */
+/**
+ * How long an ended turn can be read again from memory
+ * (docs/contract/streaming.md#following-a-turn-again), and how much.
+ */
 const keptMs = 600_000
 const keptCharacters = 64_000_000
 
-/** Whether a turn can be read again after its end, and whether one can that was refused while it waited. */
+/**
+ * Whether a turn can be read again after its end, and whether one can that was refused while it
+ * waited.
+ */
 export type Kept = boolean | 'refusal too'
 
 /** A session. */
@@ -16,7 +22,9 @@ export type Place = { organizationId: string; sessionId: string }
 export const sessionName = ({ organizationId, sessionId }: Place): string =>
   `${organizationId}/${sessionId}`
 
-/** The turns of this process: those that wait or run, and for some minutes those that have ended. */
+/**
+ * The turns of this process: those that wait or run, and for some minutes those that have ended.
+ */
 export const liveTurns = ({ monotonic }: Pick<Clock, 'monotonic'>) => {
   /** Running and waiting turns, by session, in the order they came. */
   const bySession = slotMap<string, LiveTurn[]>()

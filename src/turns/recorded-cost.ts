@@ -21,7 +21,7 @@ export const recordedCost =
       for (const { type, data } of batch.map(decode)) {
         if (!('runId' in data) || data.runId !== runId) continue
         if (type === 'RunStarted') most = data.limits?.charge ?? most
-        // Of a place that was written twice the first counts.
+        // If a place was written twice, the first event counts.
         if (type === 'ModelAnswered' && !answers.has(data.at)) answers.set(data.at, data)
       }
     const { usage, charges } = tokenMeter([...answers.values()].map(spentOn)).answered()

@@ -55,8 +55,8 @@ const runningTime = () => {
 }
 
 /**
- * What is recorded of one run, as its agents ask for it. Texts are opened when they are asked for. Of a
- * place that was written twice the first counts.
+ * What is recorded of one run, as its agents ask for it. Texts are opened when they are asked for.
+ * Of a place that was written twice the first counts.
  */
 export const recordedRun = (
   runId: string,

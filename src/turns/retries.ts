@@ -10,9 +10,11 @@ import type { PastTurn } from './past-turn.ts'
 import type { LiveTurn } from './turn.ts'
 import type { Turns } from './turns.ts'
 
-/** How long a retry waits for the connection of the first request to close, in steps: 1 s in all. */
+/**
+ * How long a retry waits for the connection of the first request to close, in steps: 1 s in all.
+ */
 const closingMs = [25, 50, 100, 200, 250, 375]
-/** How often a run of another process is looked at. */
+/** Poll interval for a run of another process. */
 const pollMs = 250
 
 /** A request without an idempotency key, as far as retries of it matter. */
@@ -27,7 +29,7 @@ export type Attempt = {
   onClosed(closed: (isDelivered: boolean) => void): void
 }
 
-/** What a request is, whoever its key acts for: the same for identical ones. */
+/** The content of a request, equal for identical requests. */
 export type RequestContent = { key: string; url: string; body: Uint8Array | undefined }
 
 type Asked = {
@@ -41,7 +43,7 @@ type Asked = {
 /** Where the turn of a request is stored. */
 type MessagePlace = Pick<UndeliveredRun, 'sessionId' | 'messageId'>
 
-/** What an attempt has of an earlier identical request; nothing where it stands on its own. */
+/** What an attempt takes over from an earlier identical request; empty if there is none. */
 export type Retry = {
   /** The turn that answers it. */
   turn?: LiveTurn
@@ -59,20 +61,24 @@ type Uses = {
   /** An HMAC. */
   hash(text: string, body?: Uint8Array): string
   clock: Clock
-  /** This process's life. */
+  /** Identifies this process until it ends. */
   node: string
   log: Pick<Log, 'warn'>
 }
 
-/** Whether a turn has failed so that its message can be asked again. One that reached a limit is an answer. */
+/**
+ * Whether a turn has failed so that its message can be asked again. One that reached a limit is an
+ * answer.
+ */
 export const hasFailed = async ({ outcome }: LiveTurn): Promise<boolean> => {
   const ended = await Promise.race([outcome, undefined])
   return ended?.status === 'failed' && ended.refusal.code !== limitCode
 }
 
 /**
- * Retries without an idempotency key (docs/contract/requests.md#retries-without-an-idempotency-key): a run whose
- * answer was not delivered answers one identical request, so that two clients never share a session.
+ * Retries without an idempotency key
+ * (docs/contract/requests.md#retries-without-an-idempotency-key): a run whose answer was not
+ * delivered answers one identical request, so that two clients never share a session.
  */
 export const retries = (uses: Uses) => {
   const { undelivered, turns, pastTurn, load, hash, clock, node, log } = uses
@@ -88,7 +94,7 @@ export const retries = (uses: Uses) => {
     let claimed = await next()
     if ('held' in claimed) {
       const others = claimed.held.filter((one) => one.node !== node)
-      // A run whose process is gone goes on here, and can be claimed then.
+      // A run of a dead process resumes here and can then be claimed.
       for (const { runId } of others) await pastTurn(runId, { items: 0, characters: 0 })
       if (others.length > 0) claimed = await next()
     }
@@ -111,19 +117,22 @@ export const retries = (uses: Uses) => {
       if (state.status === 'erased') return 'erased'
       const stored = state.turns.find((one) => one.messageId === messageId)
       if (!stored || stored.outcome === 'failed') return undefined
-      // Another process has it, or the views do not show it yet.
+      // Another process executes it, or the views do not show it yet.
       requireOpen(attempt)
       await pause(pollMs)
     }
   }
 
-  /** What the attempt claims. Its own run, or the claimed one, is released or removed once it is closed. */
+  /**
+   * What the attempt claims. Its own run, or the claimed one, is released or removed once it is
+   * closed.
+   */
   return async ({ attempt, content, organizationId, userId }: Asked): Promise<Retry> => {
     const { key, url, body } = content
     const fingerprint = hash([key, organizationId, userId, url, ''].join('\n'), body)
     const holder = { node, request: ++requests }
     let stored = Promise.resolve()
-    /** Changes are stored one after the other. What is not stored counts as delivered. */
+    /** Stores changes one after the other. A run whose change is not stored counts as delivered. */
     const store = (change: () => Promise<void>): void => {
       stored = stored
         .then(change)

@@ -21,7 +21,10 @@ const agentOf = ({ agent, agents }: TurnRequest, name: string): string => {
   return agent.agentId
 }
 
-/** A run is never charged more than its agent allows, though a model's last answer may have cost more. */
+/**
+ * A run is never charged more than its agent allows, though a model's last answer may have cost
+ * more.
+ */
 export const costOf = (request: TurnRequest, { usage, charges, agent }: TurnDone): RunCost => ({
   promptTokens: usage.promptTokens,
   completionTokens: usage.completionTokens,
@@ -35,8 +38,9 @@ export const costOf = (request: TurnRequest, { usage, charges, agent }: TurnDone
 type End = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
 
 /**
- * The event that ends a run. Each answer of a model is charged, however the run ends; of one that fails the
- * call that failed is free. What was cancelled, or used up what its agent allows, keeps what was said.
+ * The event that ends a run. Each answer of a model is charged, however the run ends; of one that
+ * fails the call that failed is free. What was cancelled, or used up what its agent allows, keeps
+ * what was said.
  */
 export const endOf = (
   request: TurnRequest,

@@ -1,23 +1,25 @@
 import { type Refusal, refusal } from '../domain/refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** How many background runs of an organization may be queued (docs/contract/limits.md#runs-at-once). */
+/**
+ * How many background runs of an organization may be queued (docs/contract/limits.md#runs-at-once).
+ */
 export const mostQueued = 100
 
-/** Whom runs count for, and how many of theirs may run at once. */
+/** The payer and organization that runs count for, with their limit. */
 export type Payer = { organizationId: string; payerId: string; limit: number }
 
 /** The place of one run among those of its payer. */
 export type RunPlace = {
-  /** It waits behind all others, and may do so for long. */
+  /** Whether the run is queued behind all others. */
   isQueued(): boolean
   /** Takes the place, if there is one. */
   tryEnter(): boolean
-  /** Waits for the place; false where the wait was given up. */
+  /** Waits for the place; false if the wait was cancelled. */
   enter(): Promise<boolean>
-  /** Gives up the wait. */
+  /** Cancels the wait. */
   abandon(): void
-  /** The run is over here, or will not run: others may. */
+  /** Releases the place, after the run or instead of it. */
   leave(): void
 }
 
@@ -55,8 +57,8 @@ const tooManyQueued = (now: Date): Refusal =>
   })
 
 /**
- * How many runs of a payer in an organization run at once, over all ways to begin one. Like requests
- * at once, they are counted by each process.
+ * How many runs of a payer in an organization run at once, over all ways to begin one. Like
+ * requests at once, they are counted by each process.
  */
 export const runPlaces = ({ now }: Pick<Clock, 'now'>) => {
   const owners = new Map<string, Owner>()
@@ -146,12 +148,15 @@ export const runPlaces = ({ now }: Pick<Clock, 'now'>) => {
     (owners.get(nameOf(payer))?.admitted ?? 0) >= payer.limit
 
   return {
-    /** For a run that somebody waits for. @throws rate_limit_exceeded */
+    /** For a foreground run. @throws rate_limit_exceeded */
     admit(payer: Payer): RunPlace {
       if (isFull(payer)) throw tooManyRuns(payer.limit, now())
       return placeOf(payer, 'admitted')
     },
-    /** For a run in the background, which is queued where it cannot run now. @throws rate_limit_exceeded */
+    /**
+     * For a run in the background, which is queued where it cannot run now. @throws
+     * rate_limit_exceeded
+     */
     enqueue(payer: Payer): RunPlace {
       if (!isFull(payer)) return placeOf(payer, 'admitted')
       if ((queued.get(payer.organizationId) ?? 0) >= mostQueued) throw tooManyQueued(now())
@@ -160,7 +165,7 @@ export const runPlaces = ({ now }: Pick<Clock, 'now'>) => {
     /** For a run that has begun or was queued before: it is never refused. */
     resume: (payer: Payer, isQueued: boolean): RunPlace =>
       placeOf(payer, isQueued ? 'queued' : 'admitted'),
-    /** Gives up the wait of all queued runs. */
+    /** Cancels the waits of all queued runs. */
     abandonQueued(): void {
       for (const { waiting } of owners.values())
         for (const one of [...waiting]) if (one.kind === 'queued') one.resolve(false)

@@ -51,7 +51,8 @@ export const runTurn = (uses: RunTurnUses) => {
 
   /**
    * Runs a turn that has begun; its outcome resolves when its end is stored and the views show it.
-   * A turn that was cancelled while it waited is only recorded. With `recorded` it goes on from there.
+   * A turn that was cancelled while it waited is only recorded. With `recorded` it goes on from
+   * there.
    */
   const finish = async (request: TurnRequest, runId: string, begun: Begun): Promise<Outcome> => {
     const { sent, key, control, recorded, attempt, elapsed } = begun

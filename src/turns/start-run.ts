@@ -29,7 +29,10 @@ export type StartRunUses = {
   log: Pick<Log, 'error'>
 }
 
-/** Large texts are counted, sealed and sent in turns of the event loop of their own, not many at once. */
+/**
+ * Large texts are counted, sealed and sent in turns of the event loop of their own, not many at
+ * once.
+ */
 const pauseFor = (request: TurnRequest): Promise<void> | undefined => {
   const { message, before, system, results } = request
   let { length } = message
@@ -39,7 +42,9 @@ const pauseFor = (request: TurnRequest): Promise<void> | undefined => {
   return length > largeText ? yieldToEventLoop() : undefined
 }
 
-/** Reserves credits, and stores the files of the message, the message and the beginning of its run. */
+/**
+ * Reserves credits, and stores the files of the message, the message and the beginning of its run.
+ */
 export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
   const { sendMessage, blobs, node, sealed } = uses
   const reserved = reserveFor(uses)
@@ -84,7 +89,7 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
     return sent
   }
 
-  /** What the log has to have before the request is forgotten. @throws rate_limit_exceeded */
+  /** Stores what a queued run needs, before the request is dropped. @throws rate_limit_exceeded */
   const keptInQueue = async (request: TurnRequest, runsAtOnce: number) => {
     const kept = await sealed.keptOf(request)
     if (kept.kept === false) throw tooManyRuns(runsAtOnce, uses.clock.now())

@@ -14,9 +14,9 @@ type Uses = {
 }
 
 /**
- * Quotas of stored bytes (docs/contract/limits.md#storage): what an organization stores, against the quota of
- * the caller's plan. It is checked before something is stored, not with it, so requests that are
- * admitted at the same time may store more, by at most what they bring.
+ * Quotas of stored bytes (docs/contract/limits.md#storage): what an organization stores, against
+ * the quota of the caller's plan. It is checked before something is stored, not with it, so
+ * requests that are admitted at the same time may store more, by at most what they bring.
  */
 export const storageQuotas = ({ findStorage, findPlan, quotas }: Uses) => {
   const smallest = Math.min(...Object.values(quotas))
@@ -37,7 +37,7 @@ export const storageQuotas = ({ findStorage, findPlan, quotas }: Uses) => {
       if (used >= quota || used + more > quota)
         throw refusal('storage_quota_exceeded', { storedBytes: used, quotaBytes: quota })
     },
-    /** Whether nothing more is to be stored that a user asked for earlier. */
+    /** Whether the quota is used up, for work that was accepted earlier. */
     async isFull(organizationId: string, userId: string | null): Promise<boolean> {
       const plan = userId === null ? null : await findPlan(userId)
       return (await findStorage(organizationId)) >= quotaOf(plan)

@@ -71,7 +71,10 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
     return endRun({ sessionId, payerId, steps, end: last, owner }, callOf(run))
   }
 
-  /** One whose steps, answer or end no store takes has failed instead; what does not fit is not counted. */
+  /**
+   * One whose steps, answer or end no store takes has failed instead; what does not fit is not
+   * counted.
+   */
   const instead = (run: StoredRun, driven: Ended, err: unknown): Ended => {
     if (!isUnstorable(err)) throw err
     const { requestId: reqId } = run.request.call
@@ -128,7 +131,7 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
       const record = (steps: readonly SessionEvent[]) =>
         recordSteps({ sessionId: request.sessionId, runId, steps, owner }, callOf(run))
       await record([...driven.steps, handed]).catch((err: unknown) => {
-        // The next attempt takes these steps again.
+        // The next attempt repeats these steps.
         if (!isUnstorable(err)) throw err
         return record([handed])
       })

@@ -15,8 +15,8 @@ type Uses = {
 }
 
 /**
- * As `pastTurn`, and for a run whose process is gone the turn that goes on with it here: whoever asks for it does
- * not wait for the recurring work.
+ * As `pastTurn`, and for a run whose process is gone the turn that goes on with it here: whoever
+ * asks for it does not wait for the recurring work.
  */
 export const takeOver = (uses: Uses): PastTurn => {
   const { pastTurn, findRun, turns, isAlive, orphanRuns, node } = uses

@@ -26,11 +26,11 @@ type Uses = {
   findAgents: FindAgents
   vault: Pick<Vault, 'keyed'>
   clock: Clock
-  /** This process's life. */
+  /** Identifies this process until it ends. */
   node: string
 }
 
-/** A run that this process goes on with, or begins out of the queue. */
+/** A run that this process resumes, or starts from the queue. */
 export type TakenRun = {
   request: TurnRequest
   sent: Pick<Sent, 'session' | 'position'>
@@ -51,7 +51,10 @@ type Started = SessionEvent<'RunStarted'> & { metadata: Metadata }
 
 const decode = decoder(sessionEvents)
 
-/** The trace that a run began in. Its first span is known to the process that died; one in its place is the parent. */
+/**
+ * The trace that a run began in. Its first span is known to the process that died; one in its place
+ * is the parent.
+ */
 const traceOf = ({ data, metadata }: Started): Pick<Call, 'trace'> =>
   metadata.trace_id === undefined
     ? {}
@@ -84,8 +87,8 @@ const resultsIn = (runId: string, events: readonly SessionEvent[], { open }: Key
   )
 
 /**
- * Takes a run over and reads what is recorded of it: first it is this process's, then it is read, so that
- * nothing can be added behind its back. Undefined where it is another's or has ended.
+ * Takes a run over and reads what is recorded of it: first it is this process's, then it is read,
+ * so that nothing can be added behind its back. Undefined where it is another's or has ended.
  * @throws NotResumable, StoreUnavailable
  */
 export const takeRun = (uses: Uses) => {

@@ -43,8 +43,8 @@ type Uses = {
 const nothing = () => undefined
 
 /**
- * A turn as others have it. It is kept after its end, so it leads to nothing that ran it: hence a function of its own,
- * as closures hold all that others of the same function use.
+ * A turn as others have it. It is kept after its end, so it leads to nothing that ran it: hence a
+ * function of its own, as closures hold all that others of the same function use.
  */
 const turnOf = (
   { runId, sessionId, organizationId, agentId, created, askedBy }: Tracked['about'],

@@ -48,7 +48,7 @@ export type TurnRequest = {
   limits?: AgentLimits
   /** The run that the session's latest turn has to be. */
   follows?: string
-  /** Its run is stored as queued, since its payer has so many already. */
+  /** Its run is stored as queued, since its payer's places are all in use. */
   queued?: { runsAtOnce: number }
   /** A repeated request has the same (idempotency key). */
   messageId: string
@@ -63,7 +63,10 @@ export type Outcome =
   | { status: 'completed' | 'cancelled'; done: TurnDone }
   /** It waits for somebody; `goesOn`: what it waits for is there already. */
   | { status: 'paused'; done: TurnDone; goesOn: boolean }
-  /** `stored`: false where it is over only in this process. Its end is another's, or is not stored yet. */
+  /**
+   * `stored`: false where it is over only in this process. Its end is another's, or is not stored
+   * yet.
+   */
   | { status: 'failed'; refusal: Refusal; stored?: false }
 
 /** A turn that runs, or that has ended and is kept to be read again. */

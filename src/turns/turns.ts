@@ -23,7 +23,7 @@ type Uses = Omit<RunTurnUses, 'isStopping'> & {
   pastTurn: PastTurn
   findRun(runId: string): Promise<RunView | undefined>
   closeRun: CloseRun
-  /** Whose a session is; undefined: it is gone. */
+  /** The owner of a session; undefined: it is gone. */
   sessionOwner(place: Place): Promise<{ ownerId: string; keyId: string | null } | undefined>
   /** How many runs of a user may run at once in an organization. */
   runsAtOnce(payerId: string): Promise<number>
@@ -37,7 +37,7 @@ export type Sending = {
   keep: Kept
   /** How many runs of the payer may run at once in the organization. */
   runsAtOnce: number
-  /** Nobody waits for the answer: the run is queued where it cannot begin now. */
+  /** No client waits for the answer: the run is queued if it cannot start now. */
   background?: boolean
 }
 
@@ -70,9 +70,10 @@ const nothingSaid = (agent: string): TurnDone => ({
 })
 
 /**
- * Turns of sessions: one at a time per session, so many at once of a payer, each run once however many
- * follow it. Its flow: place among the payer's runs → queue → reserve credits and store the message → agents → log, recorder, meter → store the end and
- * settle → the views have it → tell the client.
+ * Turns of sessions: one at a time per session, so many at once of a payer, each run once however
+ * many follow it. Its flow: place among the payer's runs → queue → reserve credits and store the
+ * message → agents → log, recorder, meter → store the end and settle → the views have it → tell the
+ * client.
  */
 export const turns = (uses: Uses) => {
   const { clock, pastTurn, takeRun } = uses
@@ -275,7 +276,7 @@ export const turns = (uses: Uses) => {
 
     const inSession = async (resuming: Resuming): Promise<Outcome> => {
       const { turn, place } = resuming
-      // Whoever wants it to go on is told why it cannot, and says so in the log.
+      // The caller gets the reason and logs it.
       if (place.tryEnter())
         return runOn(run, resuming).catch((error: unknown) => {
           taking.reject(error)
@@ -357,13 +358,13 @@ export const turns = (uses: Uses) => {
       if (position !== undefined) await uses.waitForPosition(position)
     },
     /**
-     * Cancels the running turn of a session and those that wait, or the one that waits for somebody; false
-     * when there is none. Resolves when their ends are stored.
+     * Cancels the running turn of a session and those that wait, or the one that waits for
+     * somebody; false when there is none. Resolves when their ends are stored.
      */
     cancel: cancelled,
     /**
-     * For a shutdown: lets turns end, and leaves those that take longer to another process; those that
-     * wait in line are refused. Resolves when all is stored.
+     * For a shutdown: lets turns end, and leaves those that take longer to another process; those
+     * that wait in line are refused. Resolves when all is stored.
      */
     async drain(withinMs: number): Promise<void> {
       places.abandonQueued()

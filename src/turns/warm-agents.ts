@@ -9,7 +9,9 @@ import type { Models } from '../ports/model.ts'
 import { stopwatch } from '../support/stopwatch.ts'
 import { failureCode } from './failure-code.ts'
 
-/** Warmed instances are released after about an hour of inactivity (docs/contract/limits.md#times). */
+/**
+ * Warmed instances are released after about an hour of inactivity (docs/contract/limits.md#times).
+ */
 const idleMs = 3_600_000
 
 export type Warmed = {

@@ -44,7 +44,10 @@ t.test(
 
     process.kill(first.pid, 'SIGSTOP')
     tools.letGo()
-    /** What the second server answers in place of refusals, which say that the first still counts as alive. */
+    /**
+     * What the second server answers in place of refusals, which say that the first still counts as
+     * alive.
+     */
     const atSecond = (ask: (on: Client) => ReturnType<Client['chat']>) =>
       eventually(async () => {
         const reply = await ask(on.second)

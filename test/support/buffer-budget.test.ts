@@ -1,7 +1,10 @@
 import t from 'tap'
 import { bufferBudget } from '../../src/support/buffer-budget.ts'
 
-/** A budget of 100 bytes with named holders, 10 of them being small, and the names of those that were dropped. */
+/**
+ * A budget of 100 bytes with named holders, 10 of them being small, and the names of those that
+ * were dropped.
+ */
 const budget = () => {
   const buffers = bufferBudget(100, 10)
   const dropped: string[] = []

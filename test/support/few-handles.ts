@@ -15,7 +15,9 @@ export const handlesOf = (pid: number) => {
   const [, usual = ''] =
     /^Max open files\s+(\S+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8')) ?? []
   return {
-    /** Only so many more can be opened, or as many as are free below the highest: answers how many. */
+    /**
+     * Only so many more can be opened, or as many as are free below the highest: answers how many.
+     */
     leave(count: number): number {
       const open = readdirSync(`/proc/${pid}/fd`).map(Number)
       const most = Math.max(...open) + 1

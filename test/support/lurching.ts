@@ -4,7 +4,10 @@ import { movableClock } from './server.ts'
 
 export const hour = 3_600_000
 
-/** The system's clock, whose wall time goes an hour back, then an hour forth, or the other way round. */
+/**
+ * The system's clock, whose wall time goes an hour back, then an hour forth, or the other way
+ * round.
+ */
 export const lurchingClock = (first: number) => {
   const clock = movableClock()
   let next = first

@@ -9,7 +9,9 @@ import type { Commanded } from './commanded.ts'
 
 type Uses = Parameters<typeof turns>[0]
 
-/** What turns use for runs that are queued or go on: over these stores, so many at once of a payer. */
+/**
+ * What turns use for runs that are queued or go on: over these stores, so many at once of a payer.
+ */
 export const queueUses = (
   { read, endRun, clock, store }: Commanded,
   most = 20,

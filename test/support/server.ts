@@ -83,7 +83,10 @@ const oneLife = async (env: Env, by: readonly string[], begun: (child: ChildProc
 /** A process for audits would cost each test a second; tests of it ask for it. */
 const inTests = { positionGap: 7, rightsLookMs: 100, laterApart: false }
 
-/** The real process on a data folder of its own; gone when the test ends. `by`: a command that starts it. */
+/**
+ * The real process on a data folder of its own; gone when the test ends. `by`: a command that
+ * starts it.
+ */
 export const startServer = async (t: Owner, env: Env = {}, by: readonly string[] = []) => {
   const all = settings(await newFolder(t), env)
   let child: ChildProcess | undefined
@@ -173,7 +176,9 @@ export const startApp = async (t: Test, env: Env = {}, options: Options = {}) =>
     stop,
     tick: () => life.tick(),
     as: (key: string) => client(life.url, key),
-    /** Closed as by SIGTERM, and started again on the same data, with other settings where given. */
+    /**
+     * Closed as by SIGTERM, and started again on the same data, with other settings where given.
+     */
     async restart(other: Env = {}) {
       await life.close()
       config = configFrom({ ...all, ...other })

@@ -152,7 +152,10 @@ const isTest = (file: string) => file.startsWith('test/') && file.endsWith('.tes
 const logic =
   /^export (?:default |async )?(?:const|function|class|let)\b|^(?!import|export|type)\w/m
 
-/** Which tests are of which file, by path: `<name>.test.ts` and `<name>-….test.ts` are of `<name>.ts`. */
+/**
+ * Which tests are of which file, by path: `<name>.test.ts` and `<name>-….test.ts` are of
+ * `<name>.ts`.
+ */
 export const tested = ({ files, textOf, importsOf }: Sources) => {
   const sources = files.filter(isSource)
   const byPath = new Map(sources.map((file) => [file.replace(/^src\/|\.ts$/g, ''), file]))
@@ -180,7 +183,9 @@ export const tested = ({ files, textOf, importsOf }: Sources) => {
     for (const { from } of importsOf(file))
       importers.set(from, [...(importers.get(from) ?? []), file])
 
-  /** The tests nearest to a file that has none: of those that use it, else of those that use these. */
+  /**
+   * The tests nearest to a file that has none: of those that use it, else of those that use these.
+   */
   const nearest = (file: string): string[] => {
     const seen = new Set([file])
     for (let level = [file]; level.length > 0; ) {

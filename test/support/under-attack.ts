@@ -7,8 +7,8 @@ import { providerDouble } from './provider-double.ts'
 import { type Owner, type StartedServer, startServer } from './server.ts'
 
 /**
- * Something that one tenant, or a client without a key, does to a server. Made ready first; then each
- * call does it once, and throws where an answer is not the documented one.
+ * Something that one tenant, or a client without a key, does to a server. Made ready first; then
+ * each call does it once, and throws where an answer is not the documented one.
  */
 export type Attack = (server: StartedServer) => Promise<() => Promise<void>>
 
@@ -25,9 +25,10 @@ const calls = Array.from({ length: 8 }, (_, n) => ({
 const deepArguments = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
 
 /**
- * A server as it is attacked: its agents' model is the offline one, but for those of `silent/any`, which
- * reports no usage, of `calling/any`, which calls the tool `note` for ever, with much text, of `deep/any`,
- * whose calls have 20,000 levels, and of `telling/any`, which says 16,000 characters.
+ * A server as it is attacked: its agents' model is the offline one, but for those of `silent/any`,
+ * which reports no usage, of `calling/any`, which calls the tool `note` for ever, with much text,
+ * of `deep/any`, whose calls have 20,000 levels, and of `telling/any`, which says 16,000
+ * characters.
  */
 export const attackedServer = async (t: Owner, env: Record<string, string> = {}) => {
   const silent = await providerDouble({ text: 'Well.', usage: null })
@@ -76,8 +77,9 @@ export const watchHealth = async (url: string) => {
 type Limits = { p99Ms: number; grownMb: number }
 
 /**
- * Of one attack. Health's p99 is 5 to 100 ms on a machine that does nothing else; without bounds it was
- * 6 to 120 seconds. The limit lies between, so that a slow and busy machine is not taken for a fault.
+ * Of one attack. Health's p99 is 5 to 100 ms on a machine that does nothing else; without bounds it
+ * was 6 to 120 seconds. The limit lies between, so that a slow and busy machine is not taken for a
+ * fault.
  */
 const ofOne: Limits = { p99Ms: 5_000, grownMb: 500 }
 

@@ -25,7 +25,7 @@ const syncDirectory = async (path: string): Promise<void> => {
   await directory.sync().finally(() => directory.close())
 }
 
-/** What a blob's file, name and folders take besides its bytes. */
+/** Bytes of a blob's file, name and folders besides its content. */
 const spareBytes = 16_384
 
 type Filling = { file: FileHandle; room: Room; maxBytes: number }

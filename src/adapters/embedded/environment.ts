@@ -20,7 +20,10 @@ export type LogEnvironment = {
   /** The data file, for messages. */
   file: string
   root: RootDatabase
-  /** Records by the position of their last event; undefined where bytes are damaged. Written as text, or encoded. */
+  /**
+   * Records by the position of their last event; undefined where bytes are damaged. Written as
+   * text, or encoded.
+   */
   records: Guarded<string | undefined, number, string | Buffer>
   /** A stream and the revision of a record's last event (`streamKey`) to the key of the record. */
   streams: Guarded<number, [string, number]>

@@ -26,7 +26,7 @@ export const guarded = <V, K extends Key, Written = V>(
     const cursor = guard.cursor(name, start, { reverse, values })
     const iterator = items[Symbol.iterator]()
     try {
-      // What is written but not committed is not in the file.
+      // Uncommitted writes are not in the file.
       for (let skipped = 0; skipped < offset; skipped++) if (!cursor.next()) break
       for (let taken = 0; taken < limit; taken++) {
         cursor.next()

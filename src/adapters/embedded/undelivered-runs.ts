@@ -7,7 +7,7 @@ import {
 } from '../../ports/undelivered-runs.ts'
 import type { EventLog } from './log.ts'
 
-/** Beyond that the oldest count as delivered. */
+/** Beyond this number the oldest count as delivered. */
 const maxRuns = 50_000
 
 type Entry = UndeliveredRun & {
@@ -31,8 +31,9 @@ const isHeldBy = ({ holder }: Entry, { node, request }: Holder): boolean =>
   holder?.node === node && holder.request === request
 
 /**
- * Undelivered runs in memory. Only what is answered at its end is also on disk, beside the first answers:
- * nothing else can be claimed after the death of the process. A run is removed from disk with a later write.
+ * Undelivered runs in memory. Only what is answered at its end is also on disk, beside the first
+ * answers: nothing else can be claimed after the death of the process. A run is removed from disk
+ * with a later write.
  */
 export const embeddedUndeliveredRuns = (log: EventLog): UndeliveredRuns => {
   const runs = new Map<string, Entry>()
@@ -58,7 +59,7 @@ export const embeddedUndeliveredRuns = (log: EventLog): UndeliveredRuns => {
 
   const isOver = ({ at }: UndeliveredRun, now: Date): boolean => now.getTime() - at >= claimableMs
 
-  /** Removes from disk what is due, and stores a run. */
+  /** Removes the due runs from disk and stores a run. */
   const write = (runId = '', text = ''): Promise<void> =>
     log.write({
       bytes: text.length,
@@ -76,7 +77,7 @@ export const embeddedUndeliveredRuns = (log: EventLog): UndeliveredRuns => {
     })
 
   log.look(() => {
-    // A damaged one counts as delivered.
+    // A damaged entry counts as delivered.
     for (const { key, value } of log.undelivered.getRange({}))
       if (value !== undefined) insert(inherited(key, value))
   })

@@ -14,21 +14,27 @@ const usual = { afterMs: 1_000, changes: 8_192, bytes: 8 * 1024 * 1024 }
 
 /**
  * As long as much more is to come, more waits: a document is then written once for many events.
- * With so much, nothing goes on before all of it is written. The time is for a log that stops to answer: a slow machine
- * must not write less at once.
+ * With so much, nothing goes on before all of it is written. The time is for a log that stops to
+ * answer: a slow machine must not write less at once.
  */
 const bulk = { afterMs: 10_000, changes: 32_768, bytes: 32 * 1024 * 1024 }
 
-/** So many of a table that grows do not wait for more: they would but outlive the garbage collector's young generation. */
+/**
+ * So many of a table that grows do not wait for more: they would but outlive the garbage
+ * collector's young generation.
+ */
 const ofGrowth = 512
 
 /**
- * So many of a table that is rebuilt do not wait for more where others have the event loop too: a commit is in one piece, and
- * takes as long as there is much. With twice as many there is a hurry.
+ * So many of a table that is rebuilt do not wait for more where others have the event loop too: a
+ * commit is in one piece, and takes as long as there is much. With twice as many there is a hurry.
  */
 const ofRebuild = 512
 
-/** How long a write holds the event loop at a time, and leaves it to others where there is no hurry, in milliseconds. */
+/**
+ * How long a write holds the event loop at a time, and leaves it to others where there is no hurry,
+ * in milliseconds.
+ */
 const sliceMs = 4
 const restMs = 8
 
@@ -47,13 +53,13 @@ type Open = {
   /** Roughly the bytes of the changes of each of its tables. */
   bytes: readonly number[]
   transaction: ReturnType<ViewsDatabase['begin']>
-  /** All of it is written, and waits for space to be committed. Reads see it. */
+  /** Everything is written, but not committed until there is space. Reads see it. */
   held: boolean
 }
 
 type Uses = {
   db: ViewsDatabase
-  /** Asked before a commit. */
+  /** Called before a commit. */
   room?: Room
   /** Told of damage that a write meets while nobody waits for it. */
   onDamage(error: StoreDamaged): void
@@ -63,8 +69,8 @@ type Uses = {
 
 /**
  * Changed documents that wait to be written. A table is written whole, with its checkpoint, in one
- * transaction; small ones share it. The transaction stays open over turns of the event loop: much that is
- * written at once shares pages, and a turn is held no longer by it.
+ * transaction; small ones share it. The transaction stays open over turns of the event loop: much
+ * that is written at once shares pages, and a turn is held no longer by it.
  */
 export const viewsBuffer = (uses: Uses) => {
   const { db, room = unlimited, onDamage, now = () => performance.now() } = uses
@@ -111,8 +117,10 @@ export const viewsBuffer = (uses: Uses) => {
   }
 
   /**
-   * Goes on with the write under way, or begins one of these tables. Answers whether it was ended in time.
-   * @throws StoreUnavailable, StoreDamaged; the changes then stay in memory, or in the open transaction
+   * Goes on with the write under way, or begins one of these tables. Answers whether it was ended
+   * in time.
+   * @throws StoreUnavailable, StoreDamaged; the changes then stay in memory, or in the open
+   * transaction
    */
   const advance = (
     tables: readonly Table[],
@@ -138,7 +146,7 @@ export const viewsBuffer = (uses: Uses) => {
     return true
   }
 
-  /** Whether it may be committed. Else it is held, and tried again after a while. */
+  /** Whether it may be committed. If not, it is retained and retried later. */
   const hasRoom = (one: Open): boolean => {
     try {
       room(one.bytes.reduce((sum, bytes) => sum + ofPages * bytes, spareBytes))
@@ -239,8 +247,8 @@ export const viewsBuffer = (uses: Uses) => {
   }
 
   /**
-   * Writes what waits of one table, so that its indexes have it. Undefined where they have; else ask again once it
-   * resolves. @throws StoreUnavailable, StoreDamaged
+   * Writes what waits of one table, so that its indexes have it. Undefined where they have; else
+   * ask again once it resolves. @throws StoreUnavailable, StoreDamaged
    */
   const written = (table: Table): Promise<void> | undefined => {
     if (table.changed.size === 0 && (table.writing.size === 0 || open?.held)) return undefined
@@ -267,7 +275,8 @@ export const viewsBuffer = (uses: Uses) => {
     written,
 
     /**
-     * Writes what waits of all tables, for a while in each turn of the event loop; what comes meanwhile may still wait.
+     * Writes what waits of all tables, for a while in each turn of the event loop; what comes
+     * meanwhile may still wait.
      * @throws StoreUnavailable, StoreDamaged
      */
     async writtenInSlices(): Promise<void> {

@@ -59,7 +59,10 @@ export const viewsDatabase = ({ root, guard }: ViewsEnv) => {
   const db = root.openDB<unknown, Key>(options)
   guard.forget()
   const { check, get, getRange, getKeys, getLastParts } = guarded(db, name, guard)
-  /** lmdb commits when what its transaction waits for has come: then at once, and not in a later turn. */
+  /**
+   * lmdb commits when what its transaction waits for has come: then at once, and not in a later
+   * turn.
+   */
   const openTransaction = () => {
     let come: (nothing: undefined) => void = () => undefined
     let failed: (why: unknown) => void = () => undefined
@@ -112,8 +115,8 @@ export const viewsDatabase = ({ root, guard }: ViewsEnv) => {
       }
     },
     /**
-     * Begins a transaction that stays open over turns of the event loop, until one of these is called. What is read
-     * meanwhile is what it has written so far, but for transactions that read.
+     * Begins a transaction that stays open over turns of the event loop, until one of these is
+     * called. What is read meanwhile is what it has written so far, but for transactions that read.
      */
     begin() {
       guard.checkFree()

@@ -18,7 +18,9 @@ const groupsOf = ({ equals, orLast = [] }: Find): readonly (readonly Scalar[])[]
   return [...lasts].map((last) => equals.with(-1, last))
 }
 
-/** Reads by index. Changes of a table are to be written before, as only then its indexes have them. */
+/**
+ * Reads by index. Changes of a table are to be written before, as only then its indexes have them.
+ */
 export const viewsReader = (
   db: ViewsDatabase,
   { found: documentOf }: Pick<ViewsBuffer, 'found'>,

@@ -34,14 +34,14 @@ export type EmbeddedViews = Views & {
 }
 
 /**
- * Read models in lmdb. Readers see a commit at once. Documents, index entries, totals and checkpoint
- * of a read model are written within about a second, in one transaction; a killed process loses the
- * last commits of each read model whole, and they are folded again. Totals are stored, and counted
- * only for a range. Never change a document that was read: it is not a copy.
+ * Read models in lmdb. Readers see a commit at once. Documents, index entries, totals and
+ * checkpoint of a read model are written within about a second, in one transaction; a killed
+ * process loses the last commits of each read model whole, and they are folded again. Totals are
+ * stored, and counted only for a range. Never change a document that was read: it is not a copy.
  *
  * Where anything is damaged the file is dropped and an empty one begun. Until a read model is where
- * it was, reading it throws StoreUnavailable.
- * `dropped` read models, of an earlier release, are removed.
+ * it was, reading it throws StoreUnavailable. `dropped` read models, of an earlier release, are
+ * removed.
  * @throws StoreUnavailable when the disk refuses a write
  */
 export const embeddedViews = (
@@ -269,7 +269,7 @@ export const embeddedViews = (
       try {
         on.buffer.write()
       } catch (error) {
-        // What is not written is folded again from the log.
+        // Unwritten changes are folded again from the log.
         if (!(error instanceof StoreUnavailable)) throw error
         on.buffer.discard()
       }

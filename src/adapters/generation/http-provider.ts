@@ -25,7 +25,7 @@ const mostAnswer = 8 * 1024 * 1024
 /** For all of an output. */
 const outputMs = 5 * 60_000
 
-/** Half a character, which UTF-8 cannot hold, is replaced. */
+/** Replaces half surrogate pairs, which UTF-8 cannot encode. */
 const text = z.string().transform((value) => value.toWellFormed())
 
 const answer = z.object({
@@ -84,7 +84,10 @@ const predictionIn = (body: unknown): Prediction => {
 
 const isPassing = (status: number): boolean => status >= 500 || status === 429 || status === 408
 
-/** A generation provider over HTTP in the style of prediction APIs (docs/contract/content.md#providers). */
+/**
+ * A generation provider over HTTP in the style of prediction APIs
+ * (docs/contract/content.md#providers).
+ */
 export const httpContentProvider = ({
   baseUrl,
   apiKey,

@@ -20,7 +20,7 @@ import { plausibleUsage } from './plausible-usage.ts'
 import { brokenOff } from './provider-failure.ts'
 import { sameButText } from './same-but-text.ts'
 
-/** Of a chunk that does not have the usual form. */
+/** For a chunk of unusual form. */
 const mostJson = { depth: 32, nodes: 2_000 }
 
 const notInProtocol = 'the model provider sent a chunk that is not in its protocol'
@@ -47,7 +47,9 @@ const aloneIn = ({ text, refusal, calls, reason, usage }: HeardChunk): string | 
 
 const textAlone = (data: string): string | undefined => aloneIn(chunkOf(data))
 
-/** Half a character, which UTF-8 cannot hold, is replaced: what is stored is what is acted on. */
+/**
+ * Replaces half surrogate pairs, which UTF-8 cannot encode, so that stored and executed text agree.
+ */
 const whole = (text: string): string => text.toWellFormed()
 
 /** Assembles tool calls from their pieces, by index. */

@@ -51,7 +51,7 @@ const isAbsent = (value: unknown): value is undefined | null =>
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0
 
-/** Undefined: none, or none that can be right, such as a negative one. */
+/** Undefined: no count, or an impossible one, such as a negative number. */
 const usageIn = (usage: unknown): Usage | undefined => {
   if (!isObject(usage)) return undefined
   const { prompt_tokens, completion_tokens } = usage
@@ -61,8 +61,8 @@ const usageIn = (usage: unknown): Usage | undefined => {
 }
 
 /**
- * A chunk with at most a text, an end and the usage, as nearly all are; undefined for any other, which the
- * schema is for. What it accepts, the schema accepts.
+ * A chunk with at most a text, an end and the usage, as nearly all are; undefined for any other,
+ * which the schema is for. What it accepts, the schema accepts.
  */
 export const usualChunk = (chunk: unknown): HeardChunk | undefined => {
   if (!isObject(chunk) || !isAbsent(chunk.error)) return undefined

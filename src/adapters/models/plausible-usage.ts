@@ -1,6 +1,6 @@
 import type { Usage } from '../../ports/model.ts'
 
-/** A provider may report so many tokens, whatever was counted here. */
+/** Reports up to this many tokens are accepted without a count of our own. */
 const alwaysPlausible = 10_000
 
 const isSmall = ({ promptTokens, completionTokens }: Usage): boolean =>
@@ -10,8 +10,8 @@ const plausible = (reported: number, counted: number): number =>
   reported <= 2 * counted + alwaysPlausible ? reported : counted
 
 /**
- * What is charged for a call: what the provider reports, unless it is above twice our own count and 10,000 tokens
- * more. Our count is worked out only where the report is large, or is none.
+ * What is charged for a call: what the provider reports, unless it is above twice our own count and
+ * 10,000 tokens more. Our count is worked out only where the report is large, or is none.
  */
 export const plausibleUsage = (
   reported: Usage | undefined,

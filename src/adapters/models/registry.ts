@@ -66,7 +66,10 @@ const providersOf = ({ baseUrl, apiKey, model, providers: named = [] }: ModelsCo
   }
 }
 
-/** The names of models that the configuration has, in full: those that prices or kinds are listed for too. */
+/**
+ * The names of models that the configuration has, in full: those that prices or kinds are listed
+ * for too.
+ */
 export const configuredModels = (config: ModelsConfig): ReadonlySet<string> => {
   const { provider, id, remotes } = providersOf(config)
   const { fallbacks = [], prices = {}, modalities = {} } = config

@@ -100,7 +100,7 @@ export const smallestValue = (root: unknown, given: Schema = {}, words = ''): un
     return known.get(reference)
   }
 
-  /** A value that the schema gives, if as many characters are left as it has. */
+  /** A value of the schema, if enough characters are left for it. */
   const whole = (given: unknown): unknown => {
     const { length } = JSON.stringify(given) ?? ''
     return taken(length) === length ? given : null
@@ -141,7 +141,7 @@ export const smallestValue = (root: unknown, given: Schema = {}, words = ''): un
     if (schema.default !== undefined) return whole(schema.default)
     const choices = [...listIn(schema, 'anyOf'), ...listIn(schema, 'oneOf')]
     const all = listIn(schema, 'allOf').filter(isObject)
-    // What is copied below is counted.
+    // Copied values are counted.
     left -= choices.length + all.reduce((sum, one) => sum + Object.keys(one).length, 0)
     const { anyOf: _, oneOf: __, allOf: ___, ...rest } = schema
     if (choices.length > 0) {

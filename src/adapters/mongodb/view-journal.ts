@@ -53,7 +53,9 @@ export const viewJournal = (
   /** The position from which this process folds; a commit that does not follow it is refused. */
   const folding = new Map<string, number>()
 
-  /** Writes documents in the order of their changes, but for those already there in a later state. */
+  /**
+   * Writes documents in the order of their changes, but for those already there in a later state.
+   */
   const apply = async (name: string, position: number, changes: readonly StoredChange[]) => {
     const collection = collectionOf(name)
     let left = changes
@@ -136,7 +138,9 @@ export const viewJournal = (
     return now
   }
 
-  /** Whether a commit whose entry was not written is still to be applied. @throws CheckpointMoved */
+  /**
+   * Whether a commit whose entry was not written is still to be applied. @throws CheckpointMoved
+   */
   const undecided = async ({ name, position }: Due): Promise<boolean> => {
     const now = await look(name)
     if (now && now.position === position && now.by === me) return now.applied !== position

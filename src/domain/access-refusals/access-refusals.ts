@@ -17,6 +17,6 @@ const refusals: Aggregate<Refusals, typeof refusalEvents> = {
 export const refusalsStream = (organizationId: string, keyId: string | null) =>
   streamOf(refusals, organizationId, keyId ?? 'platform')
 
-/** What an organization's keys were refused, where there are too many kinds to tell them apart. */
+/** Refused access of an organization's keys, beyond the kinds that are counted apart. */
 export const refusalsSummaryStream = (organizationId: string) =>
   streamOf(refusals, organizationId, 'summary')

@@ -7,11 +7,17 @@ import { heldFor, noReservations, type Reservations, released, reserved } from '
 /** Micro-credits in one credit, the unit on the wire. */
 export const creditUnit = 1_000_000
 
-/** Ended runs, and grants, are remembered in so many lists of so many: at least the last 200. A new one copies one list. */
+/**
+ * Ended runs, and grants, are remembered in so many lists of so many: at least the last 200. A new
+ * one copies one list.
+ */
 const mostLists = 9
 const listLength = 25
 
-/** `greatest` of all that ever were: ids of runs grow, so that the lists are seldom searched for a new one. */
+/**
+ * `greatest` of all that ever were: ids of runs grow, so that the lists are seldom searched for a
+ * new one.
+ */
 type Remembered = { lists: readonly (readonly string[])[]; greatest: string }
 
 const none: Remembered = { lists: [], greatest: '' }
@@ -105,8 +111,8 @@ export const decideGrant =
   }
 
 /**
- * Holds credits back for a run, at most the largest amount. Only a balance that is negative already refuses: a run may overdraw
- * what is left, once. @throws insufficient_credits
+ * Holds credits back for a run, at most the largest amount. Only a balance that is negative already
+ * refuses: a run may overdraw what is left, once. @throws insufficient_credits
  */
 export const decideReserve =
   ({ runId, amount }: { runId: string; amount: number }) =>

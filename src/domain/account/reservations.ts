@@ -10,16 +10,17 @@ type Held = readonly [runId: string, amount: number]
 type Part = Readonly<Record<string, number>>
 
 /**
- * What open runs hold back (`held` in all, at most the largest amount): in a list while they are few, else in parts by run id. So a change copies what is open, and
- * one part of it where thousands of runs wait.
+ * What open runs hold back (`held` in all, at most the largest amount): in a list while they are
+ * few, else in parts by run id. So a change copies what is open, and one part of it where thousands
+ * of runs wait.
  */
 export type Reservations =
   | { held: number; few: readonly Held[] }
   | { held: number; parts: Readonly<Record<string, Part>> }
 
 /**
- * A copy without a prototype: V8 keeps it as a table. In a plain object each new run id would make a hidden class, at ten
- * times the cost.
+ * A copy without a prototype: V8 keeps it as a table. In a plain object each new run id would make
+ * a hidden class, at ten times the cost.
  */
 const copied = (part: Part = {}): Record<string, number> => Object.assign(Object.create(null), part)
 
@@ -62,7 +63,7 @@ const without = (part: Part | undefined, runId: string): Part => {
 const sumOf = (amounts: readonly number[]): number =>
   amounts.reduce((sum, amount) => saturate(sum + amount), 0)
 
-/** What is held once an amount is released; a sum that was cut is counted anew. */
+/** Held amount after a release; a sum that was cut is recounted. */
 const heldAfter = (held: number, amount: number, rest: () => readonly number[]): number =>
   held < largestAmount ? held - amount : sumOf(rest())
 

@@ -4,7 +4,7 @@ import { type AgentConfiguration, isApiCall } from './events.ts'
 /** What decides where an agent sends credentials. */
 export type SendingAgent = Pick<AgentConfiguration, 'agentType' | 'tools' | 'mcpServers'>
 
-/** Hosts that one value may be sent to, at most. */
+/** Most hosts that may receive one value. */
 export const mostHosts = 100
 
 /** Scheme and host without placeholders: arguments cannot choose the server. */
@@ -18,7 +18,7 @@ const hostOf = (template: string): string[] => {
   return hasFixedHost(template) && URL.canParse(text) ? [new URL(text).host] : []
 }
 
-/** By name of a credential, the hosts that tools and servers of agents send its value to, in order. */
+/** For each credential name, the sorted hosts to which agents' tools and servers send its value. */
 export const credentialHosts = (
   agents: Iterable<SendingAgent>,
 ): ReadonlyMap<string, readonly string[]> => {

@@ -1,8 +1,8 @@
 import type { Below } from './graph.ts'
 
 /**
- * The root of each agent's squad. A root is run by no other; an agent in several squads counts to the
- * one whose root comes first. Each agent is looked at once.
+ * The root of each agent's squad. A root is run by no other; an agent in several squads counts to
+ * the one whose root comes first. Each agent is looked at once.
  */
 export const squadRoots = (ids: Iterable<string>, below: Below): ReadonlyMap<string, string> => {
   const all = [...ids]
@@ -13,7 +13,7 @@ export const squadRoots = (ids: Iterable<string>, below: Below): ReadonlyMap<str
     if (run.has(root)) continue
     const reached = new Set([root])
     for (const id of reached) {
-      // All below it was reached from there.
+      // Everything below it has been visited.
       if (rootOf.has(id)) continue
       rootOf.set(id, root)
       for (const next of below(id)) reached.add(next)
@@ -46,8 +46,8 @@ const mergePlaces = (
 type AgentNames = { agentId: string; places: readonly number[] }
 
 /**
- * What each agent and all below it name, as places in one sorted list of names: the first `most`. An
- * agent comes after all below it and is worked out from theirs, so that the work grows with the
+ * What each agent and all below it name, as places in one sorted list of names: the first `most`.
+ * An agent comes after all below it and is worked out from theirs, so that the work grows with the
  * sub-agents, not with the trees.
  */
 export function* namesBelow(

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { EventOf } from '../aggregate.ts'
 
-/** What was read: `route` is the path as routed; of a response only its run is known. */
+/** `route` is the path pattern; for a response only its run is known. */
 const kind = z.object({
   route: z.string(),
   sessionId: z.string().optional(),

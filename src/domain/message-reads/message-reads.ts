@@ -1,7 +1,7 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
 import { messageReadEvents } from './events.ts'
 
-/** What a key read for others in an organization. A record only: no decision reads it. */
+/** Reads of messages by a key for other users in an organization. No decision reads this stream. */
 type MessageReads = Readonly<Record<string, never>>
 
 const same = (state: MessageReads): MessageReads => state
@@ -16,6 +16,6 @@ const messageReads: Aggregate<MessageReads, typeof messageReadEvents> = {
 export const messageReadsStream = (organizationId: string, keyId: string | null) =>
   streamOf(messageReads, organizationId, keyId ?? 'platform')
 
-/** What an organization's keys read, where there are too many kinds to tell them apart. */
+/** Reads by an organization's keys, beyond the kinds that are counted apart. */
 export const messageReadsSummaryStream = (organizationId: string) =>
   streamOf(messageReads, organizationId, 'summary')

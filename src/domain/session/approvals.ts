@@ -87,8 +87,8 @@ export type Pause = {
 type Owned = Waits & { ownerId: string; keyId: string | null; running: Running | null }
 
 /**
- * A run stops until somebody decides; nothing once it has ended, or is another process's. Calls that were asked for before are not
- * asked for again.
+ * A run stops until somebody decides; nothing once it has ended, or is another process's. Calls
+ * that were asked for before are not asked for again.
  */
 export const decidePause =
   ({ requests, paused }: Pause, owner: RunOwner) =>
@@ -190,8 +190,8 @@ export const endWaiting = (
     : endPaused(state, cause)
 
 /**
- * A paused run ends as one that is cancelled: what it said is kept, in a message that has the run's id,
- * and charged. Nothing where no run is paused.
+ * A paused run ends as one that is cancelled: what it said is kept, in a message that has the run's
+ * id, and charged. Nothing where no run is paused.
  */
 export const endPaused = (state: Waits, cause: Cause): SessionEvent[] => {
   if (!state.paused) return []

@@ -7,8 +7,8 @@ const id = z.string()
 const tokens = z.int().min(0)
 
 /**
- * What a run came to cost, in tokens and in micro-credits (1 credit = 1,000,000), and the agent that
- * spoke last.
+ * What a run came to cost, in tokens and in micro-credits (1 credit = 1,000,000), and the agent
+ * that spoke last.
  */
 const cost = {
   promptTokens: tokens,
@@ -41,8 +41,8 @@ const at = z.string()
 const attempt = z.int().min(1)
 
 /**
- * A file in a user's message; its bytes are the blob of that name under the session's data key. `at`
- * characters of the message's text come before it.
+ * A file in a user's message; its bytes are the blob of that name under the session's data key.
+ * `at` characters of the message's text come before it.
  */
 export const messagePart = z.object({
   id,
@@ -83,12 +83,13 @@ export const sessionEvents = {
   }),
   /**
    * `agentId` is the agent the turn was given to, `node` the process life that runs it, `payerId`
-   * the user charged. `fingerprint` is in events of earlier versions only. `continues` is the
-   * run whose calls the client has answered. `request` is what another process needs to go on and the
+   * the user charged. `fingerprint` is in events of earlier versions only. `continues` is the run
+   * whose calls the client has answered. `request` is what another process needs to go on and the
    * stream does not have; `before` is what the client says came before, where the session has no
-   * history. `kept: false`: they were too large, and the run cannot be resumed. `limits` hold for the whole
-   * run, whatever becomes of its agent's settings. `queued`: no process runs it before `RunDequeued`.
-   * Without `attempt` its steps are not recorded in full, and it cannot be resumed either.
+   * history. `kept: false`: they were too large, and the run cannot be resumed. `limits` hold for
+   * the whole run, whatever becomes of its agent's settings. `queued`: no process runs it before
+   * `RunDequeued`. Without `attempt` its steps are not recorded in full, and it cannot be resumed
+   * either.
    */
   RunStarted: z.object({
     runId: id,
@@ -106,7 +107,7 @@ export const sessionEvents = {
     limits: agentLimits.optional(),
     queued: z.literal(true).optional(),
   }),
-  /** A queued run begins, in this process: its first attempt. */
+  /** This process starts a queued run: its first attempt. */
   RunDequeued: z.object({ runId: id, node: z.string() }),
   /** Another process goes on with a run, from what is recorded of it. */
   RunResumed: z.object({
@@ -148,8 +149,8 @@ export const sessionEvents = {
     at: at.optional(),
   }),
   /**
-   * A model's answer, which is never asked for again in its run. The only answer of a run has none: it
-   * is the message. `cutBy` is the limit of the run that cut it off.
+   * A model's answer, which is never asked for again in its run. The only answer of a run has none:
+   * it is the message. `cutBy` is the limit of the run that cut it off.
    */
   ModelAnswered: z.object({
     runId: id,
@@ -165,8 +166,8 @@ export const sessionEvents = {
     cutBy: z.enum(['tokens', 'credits']).optional(),
   }),
   /**
-   * Stored before the tool is called. `effect` is `read` where calling it twice changes nothing more.
-   * `argumentsDigest` is the SHA-256 of the arguments as canonical JSON, in hex.
+   * Stored before the tool is called. `effect` is `read` where calling it twice changes nothing
+   * more. `argumentsDigest` is the SHA-256 of the arguments as canonical JSON, in hex.
    */
   ToolStarted: z.object({
     runId: id,
@@ -179,8 +180,9 @@ export const sessionEvents = {
     argumentsDigest: z.string().optional(),
   }),
   /**
-   * `result` is what the model is told. The outcome is `unknown` where the process that called it died
-   * before it had the result. `host`, `httpStatus` and the names of `credentials` are of a call over HTTP.
+   * `result` is what the model is told. The outcome is `unknown` where the process that called it
+   * died before it had the result. `host`, `httpStatus` and the names of `credentials` are of a
+   * call over HTTP.
    */
   ToolCompleted: z.object({
     runId: id,
@@ -197,7 +199,8 @@ export const sessionEvents = {
     credentials: z.array(z.string()).optional(),
   }),
   /**
-   * The agents of a run wait for results of the client's own tools. `state` is where they go on from.
+   * The agents of a run wait for results of the client's own tools. `state` is where they go on
+   * from.
    */
   ClientToolsCalled: z.object({ runId: id, calls: z.array(toolCall), state: sealed }),
   /** A client's result. `runId` is the run that goes on with it. */
@@ -211,8 +214,9 @@ export const sessionEvents = {
   /** A new message of the user closed these calls of a run. */
   ClientToolsUnanswered: z.object({ runId: id, calls: z.array(toolCall) }),
   /**
-   * A call waits for a decision. `at` is its place in the run. `definition` is a digest of how the tool was
-   * configured. `userId` and `keyId` are the session's owner and the key it was made through.
+   * A call waits for a decision. `at` is its place in the run. `definition` is a digest of how the
+   * tool was configured. `userId` and `keyId` are the session's owner and the key it was made
+   * through.
    */
   ApprovalRequested: z.object({
     approvalId: id,
@@ -247,9 +251,9 @@ export const sessionEvents = {
     cause: z.enum(['cancelled', 'new_message', 'ended']),
   }),
   /**
-   * A run stops, in no process, until somebody decides. `text` is what was said so far, and the cost is that
-   * until now. `inDoubt` are calls of which it is not known whether they were made: each waits for its
-   * `ToolOutcomeTold`.
+   * A run stops, in no process, until somebody decides. `text` is what was said so far, and the
+   * cost is that until now. `inDoubt` are calls of which it is not known whether they were made:
+   * each waits for its `ToolOutcomeTold`.
    */
   RunPaused: z.object({
     runId: id,
@@ -260,8 +264,8 @@ export const sessionEvents = {
     ...cost,
   }),
   /**
-   * Somebody says whether a call was made. `result` is then what the model is told; `by` is the user who
-   * said it, null for the platform. What was not done is called again.
+   * Somebody says whether a call was made. `result` is then what the model is told; `by` is the
+   * user who said it, null for the platform. What was not done is called again.
    */
   ToolOutcomeTold: z.object({
     runId: id,
@@ -280,8 +284,8 @@ export const sessionEvents = {
     toolCalls: z.array(toolCall.extend({ arguments: sealed })).optional(),
   }),
   /**
-   * A run ends, as of this limit nothing is left: one of its agent fails it, one of the platform completes it
-   * with what was said.
+   * A run ends, as of this limit nothing is left: one of its agent fails it, one of the platform
+   * completes it with what was said.
    */
   RunLimitReached: z.object({ runId: id, ...reachedLimit.shape }),
   RunCompleted: z.object({
@@ -293,17 +297,17 @@ export const sessionEvents = {
     ...cost,
   }),
   /**
-   * `code` is that of the refusal the client was given; `interrupted` where the server died in mid-run
-   * and it cannot be resumed. With `run_limit_reached` what was said is kept and charged. `cause` is what the model's provider did, where it is to blame, or why it
-   * cannot be resumed.
+   * `code` is that of the refusal the client was given; `interrupted` where the server died in
+   * mid-run and it cannot be resumed. With `run_limit_reached` what was said is kept and charged.
+   * `cause` is what the model's provider did, where it is to blame, or why it cannot be resumed.
    */
   RunFailed: z.object({ runId: id, code: z.string(), cause: z.string().optional(), ...cost }),
   RunCancelled: z.object({ runId: id, ...cost }),
   RunTimedOut: z.object({ runId: id, ...cost }),
   /**
-   * A copy of a session begins; it is unknown until `SessionForked`. The first `messages` messages of
-   * `forkedFrom` are copied, up to `after` (null: none). `node` is the process life that copies them.
-   * `forkId` is the same when the same request is made again.
+   * A copy of a session begins; it is unknown until `SessionForked`. The first `messages` messages
+   * of `forkedFrom` are copied, up to `after` (null: none). `node` is the process life that copies
+   * them. `forkId` is the same when the same request is made again.
    */
   ForkBegun: z.object({ ...fork, forkId: id, node: id }),
   /** A message of the session that is forked: its id there, its run there, and when it was said. */

@@ -12,8 +12,8 @@ export const decideRecord =
 export type RunEnd = SessionEvent<'RunCompleted' | 'RunFailed' | 'RunCancelled' | 'RunTimedOut'>
 
 /**
- * A run ends after its last steps, and takes back what it asked for and nobody has decided; nothing once it has ended,
- * or is another process's.
+ * A run ends after its last steps, and takes back what it asked for and nobody has decided; nothing
+ * once it has ended, or is another process's.
  */
 export const decideEnd =
   (end: RunEnd, steps: readonly SessionEvent[], owner?: RunOwner) =>

@@ -35,7 +35,7 @@ export type Send = {
   kept?: false
   /** Of the run, if it has any. */
   limits?: AgentLimits
-  /** No process runs it before it is resumed. */
+  /** No process executes it before it is resumed. */
   queued?: true
 }
 
@@ -70,10 +70,11 @@ const startOf = (send: Send): SessionEvent<'RunStarted'> => {
 }
 
 /**
- * A user's message begins a run, and so do the results of the client's tools. A message that was sent before is not recorded again: its answer
- * stands (no events), or, when its run failed, a new run is begun for it. A process has one turn
- * of a session at a time, so a run that its own process left open (its end could not be stored) is
- * closed first. A run that waits for somebody is cancelled. @throws invalid_tool_result, response_continued
+ * A user's message begins a run, and so do the results of the client's tools. A message that was
+ * sent before is not recorded again: its answer stands (no events), or, when its run failed, a new
+ * run is begun for it. A process has one turn of a session at a time, so a run that its own process
+ * left open (its end could not be stored) is closed first. A run that waits for somebody is
+ * cancelled. @throws invalid_tool_result, response_continued
  */
 export const decideSend =
   (send: Send) =>

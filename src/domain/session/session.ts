@@ -42,7 +42,9 @@ export type Session = {
   running: Running | null
   recent: readonly Remembered[]
   turns: readonly Turn[]
-  /** Calls that the client is to answer. The last recent message is then the one they were made for. */
+  /**
+   * Calls that the client is to answer. The last recent message is then the one they were made for.
+   */
   waiting: WaitingCalls | null
   /** What it was forked from, and how many messages of that are copied. */
   fork: (Fork & { copied: number }) | null

@@ -5,7 +5,9 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Access } from '../../security/access.ts'
 import { concurrency, rateLimiter, type WindowStanding } from './rate-limit.ts'
 
-/** Without a plan, the key's own limits apply, and the smallest plan's number of requests at once. */
+/**
+ * Without a plan, the key's own limits apply, and the smallest plan's number of requests at once.
+ */
 const withoutPlan = {
   requestsPerMinute: Number.POSITIVE_INFINITY,
   requestsAtOnce: requestsAtOnceWithoutPlan,
@@ -90,8 +92,8 @@ export const admission = (clock: Clock) => {
 export type Admit = ReturnType<typeof admission>
 
 /**
- * The limit check, before anything else is done; its headers go with every answer. An answer without an
- * end is not counted among those at once. @throws rate_limit_exceeded, invalid_plan
+ * The limit check, before anything else is done; its headers go with every answer. An answer
+ * without an end is not counted among those at once. @throws rate_limit_exceeded, invalid_plan
  */
 export const limit =
   (admit: Admit, lasting: boolean) =>

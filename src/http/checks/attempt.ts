@@ -20,14 +20,16 @@ const attemptOf = (
   early,
   isClosed: () => raw.closed,
   onClosed(closed) {
-    // Nobody is to have a turn that was cancelled since its client left.
+    // A turn cancelled by its client's disconnect cannot be claimed.
     const tell = () => closed(raw.headersSent ? raw.statusCode < 500 : cancels)
     if (raw.closed) tell()
     else raw.once('close', tell)
   },
 })
 
-/** Apart from the attempt, which lasts as long as the answer: the body is let go before. */
+/**
+ * Separate from the attempt, which lives as long as the answer, so that the body is freed earlier.
+ */
 const contentOf = ({ access, url, rawBody }: FastifyRequest): RequestContent => ({
   key: access.keyId ?? access.kind,
   url,

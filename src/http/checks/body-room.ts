@@ -26,9 +26,10 @@ const sizeOf = ({ headers }: FastifyRequest): number => {
 }
 
 /**
- * For routes that take large bodies: they wait in front of the parser until there is room, organizations in turn; meanwhile
- * nothing of them is read, so the client's own system holds them. A place is given up when the route
- * forgets the body, or the request has ended. One that arrives too slowly ends its connection.
+ * For routes that take large bodies: they wait in front of the parser until there is room,
+ * organizations in turn; meanwhile nothing of them is read, so the client's own system holds them.
+ * A place is given up when the route forgets the body, or the request has ended. One that arrives
+ * too slowly ends its connection.
  */
 export const bodyRoom = ({ places = 4, arriveMs = 120_000 }: Bounds = {}) => {
   const waiting = fairQueue<(leave: () => void) => void>(places)

@@ -14,9 +14,9 @@ export type ConnectionBounds = {
 
 const usual: ConnectionBounds = { inFlight: 32, unsent: 4 * 1024 * 1024 }
 
-/** How often connections are looked at. */
+/** Interval between checks of connections. */
 const lookMs = 1_000
-/** A connection that has read nothing in so many looks is closed. */
+/** A connection that reads nothing during this many checks is closed. */
 const mostLooks = 60
 
 /** Calls `look` from time to time, until what it returns is called. */
@@ -34,8 +34,8 @@ type Over = {
 }
 
 /**
- * A parsed request and its answer, in bytes: 3 KB of memory, and as much again until it is collected.
- * Where its connection ends, Node makes an error with a stack of each.
+ * A parsed request and its answer, in bytes: 3 KB of memory, and as much again until it is
+ * collected. Where its connection ends, Node makes an error with a stack of each.
  */
 const requestBytes = 16_384
 const headerBytes = 64
@@ -52,14 +52,14 @@ type Connection = {
   /** Listens to each of them. */
   closed(this: ServerResponse): void
   waiting: Waiting[]
-  /** Memory of those that wait. */
+  /** Memory of pending requests. */
   waitingBytes: number
   holder: Holder
-  /** Bytes that the socket had not sent at the last look. */
+  /** Unsent bytes of the socket at the last check. */
   unsent: number
-  /** The part of them that the system had not taken of the write under way. */
+  /** Of those, the bytes of the current write not yet accepted by the system. */
   queued: unknown
-  /** Looks in a row at which the client had read nothing of what is there for it. */
+  /** Consecutive checks in which the client read nothing. */
   unreadLooks: number
   /** Whether some of those that wait begin in the next turn of the event loop. */
   due: boolean
@@ -78,19 +78,21 @@ const heldBy = ({ answers, socket, waitingBytes }: Connection): number => {
   return bytes
 }
 
-/** Node tells only by its handle how much of a large write the system has taken. */
+/** Only Node's handle tells how much of a large write the system has accepted. */
 const queuedOn = (socket: Socket): unknown => {
   const handle: unknown = Reflect.get(socket, '_handle')
   return typeof handle === 'object' && handle ? Reflect.get(handle, 'writeQueueSize') : undefined
 }
 
-/** One read has thousands of requests. Node's parser ends where its callback fails, and not before. */
+/**
+ * One read has thousands of requests. Node's parser ends where its callback fails, and not before.
+ */
 const stopParsing = (socket: Socket): void => {
   const parser: unknown = Reflect.get(socket, 'parser')
   if (typeof parser === 'object' && parser) Reflect.set(parser, 'onIncoming', () => -1)
 }
 
-/** Notes whether the client has read anything since the last look. */
+/** Records whether the client has read anything since the last check. */
 const look = (connection: Connection): void => {
   const { socket } = connection
   const unsent = socket.writableLength
@@ -165,9 +167,9 @@ const measure = (connection: Connection): void => {
  * does not read waits for itself. What arrived in the same read (64 KiB) is all that waits. Between
  * those that are answered at once the event loop turns: other connections come in between.
  *
- * All connections share one budget for requests that wait and answers that are not read. Over it, and
- * when a client has read nothing for a minute, the connection is closed: its client has not read what
- * came before, so no answer could be given.
+ * All connections share one budget for requests that wait and answers that are not read. Over it,
+ * and when a client has read nothing for a minute, the connection is closed: its client has not
+ * read what came before, so no answer could be given.
  */
 export const boundConnection = (
   { inFlight, unsent }: ConnectionBounds = usual,
@@ -245,7 +247,7 @@ export const boundConnection = (
 
   return ({ raw }, { raw: response }, begin) => {
     const { socket } = raw
-    // The rest of a read whose first requests were too many: nothing is kept for it.
+    // The rest of a read on a closed connection: dropped.
     if (socket.destroyed) return
     const connection = connections.get(socket) ?? opened(socket)
     const { waiting } = connection

@@ -20,7 +20,9 @@ const reserved = '$sealed'
 /** What every text has in it that has to be looked at more closely. */
 const signs = ['\\u', reserved, '__proto__', '"constructor"', '\ufeff']
 
-/** Whether a text has no escapes and no suspicious names: whatever JSON.parse makes of it is fine. */
+/**
+ * Whether a text has no escapes and no suspicious names: whatever JSON.parse makes of it is fine.
+ */
 export const isHarmless = (text: string): boolean => !signs.some((sign) => text.includes(sign))
 
 /**

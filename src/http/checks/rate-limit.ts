@@ -5,9 +5,10 @@ const minuteMs = 60_000
 const hourMs = 3_600_000
 
 /**
- * The exact times of a key's requests of the last hour, oldest first, in a ring that grows by doubling: moments of the
- * monotonic clock. 8 bytes a request; those of the last minute are the end of it. An object without functions: each would be one more place in
- * memory that a check has to fetch.
+ * The exact times of a key's requests of the last hour, oldest first, in a ring that grows by
+ * doubling: moments of the monotonic clock. 8 bytes a request; those of the last minute are the end
+ * of it. An object without functions: each would be one more place in memory that a check has to
+ * fetch.
  */
 type Requests = {
   times: Float64Array
@@ -47,7 +48,9 @@ export type KeyLimits = { minute: number; hour: number }
 
 type Window = { limit: number; remaining: number /** Unix seconds. */; reset: number }
 
-/** Now: by the monotonic clock, by which windows are counted, and in Unix milliseconds, for `reset`. */
+/**
+ * Now: by the monotonic clock, by which windows are counted, and in Unix milliseconds, for `reset`.
+ */
 export type LimitTime = { monotonic: number; wall: number }
 
 /** A key's windows after a check; `refused` names the window that is full. */

@@ -23,7 +23,10 @@ const withoutNulls = (value: unknown): unknown =>
     ? Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null))
     : value
 
-/** What is wrong with a value that a schema refuses, each with its `input`. A required field that is null is missing. */
+/**
+ * What is wrong with a value that a schema refuses, each with its `input`. A required field that is
+ * null is missing.
+ */
 export const issuesOf = (
   schema: z.ZodType,
   value: unknown,
@@ -67,8 +70,8 @@ const parsed = (text: string): unknown => {
 }
 
 /**
- * JSON bodies: not compressed, valid UTF-8, no `__proto__`, no half of a surrogate pair, and within bounds. An empty
- * body of any type counts as no body.
+ * JSON bodies: not compressed, valid UTF-8, no `__proto__`, no half of a surrogate pair, and within
+ * bounds. An empty body of any type counts as no body.
  */
 export const parseJson = (http: FastifyInstance): void => {
   http.decorateRequest('rawBody', undefined)

@@ -92,7 +92,7 @@ const damagedRefusal = ({ position }: StoreDamaged): Refusal =>
     ? refusal('store_damaged')
     : refusal('store_damaged', { message: `The stored event at position ${position} is damaged` })
 
-/** Nothing could be started that would have worked on it: the system has no file handles or memory. */
+/** No thread or process could be started: the system lacks file handles or memory. */
 const isNotStarted = (error: unknown): boolean =>
   error instanceof WorkFailed && error.fault === 'start'
 
@@ -115,7 +115,7 @@ export const refusalOf = (error: unknown, group: Group): Refusal | undefined => 
   const { code, statusCode } = error as FastifyError
   const known = fastifyCodes[code]
   if (known) return refusal(known)
-  // A file that may not be read is one that is not there.
+  // A file without read permission counts as missing.
   if (statusCode === 403 || statusCode === 404) return refusal('not_found')
   return statusCode === 400 ? refusal('malformed_request') : undefined
 }
@@ -126,7 +126,9 @@ const groupOf = ({ routeOptions, url }: FastifyRequest): Group =>
 /** Seconds until a store that could not be reached may be worth another try. */
 const unavailableRetryAfter = 1
 
-/** Refusals that stay for a while, whatever their status says: stock SDKs are told not to try again. */
+/**
+ * Refusals that stay for a while, whatever their status says: stock SDKs are told not to try again.
+ */
 const lasting: ReadonlySet<RefusalCode> = new Set([
   'insufficient_credits',
   'model_misconfigured',

@@ -37,7 +37,7 @@ const outputSchema = schemaOf(toolResult, 'output')
 
 const longestSlug = 40
 const longestDescription = 1_024
-/** The end of an agent's id finds the agent under every name that it has had. */
+/** The suffix of an agent's id identifies it under every name that it has had. */
 const named = /_(?<end>[0-9a-f]{12})$/
 
 const slugOf = (name: string): string =>

@@ -58,7 +58,9 @@ const requireArguments = (args: unknown) => {
   throw refusal('invalid_input', { field, message: `${field}: ${first?.message}` })
 }
 
-/** What happens in the run, for clients that asked for progress. At most as many as it has steps. */
+/**
+ * What happens in the run, for clients that asked for progress. At most as many as it has steps.
+ */
 const tellProgress = async ({ log }: LiveTurn, { mcpReq }: ServerContext): Promise<void> => {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return

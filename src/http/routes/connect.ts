@@ -59,7 +59,10 @@ const connectedUrl = (returnUrl: string): string => {
   return url.href
 }
 
-/** The page that a connect link opens (docs/contract/provisioned-users.md#the-connect-page): plain HTML over GET and POST. */
+/**
+ * The page that a connect link opens (docs/contract/provisioned-users.md#the-connect-page): plain
+ * HTML over GET and POST.
+ */
 export const connectRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
@@ -91,7 +94,7 @@ export const connectRoutes =
       return { link, call }
     }
 
-    /** Holds for a page that showed these hosts: what the user agreed to is what is stored. */
+    /** A token valid only for the hosts on the page, so that exactly those are stored. */
     const csrfOf = (token: string, items: readonly ConnectFormItem[]): string =>
       signForm(JSON.stringify([token, items.map(({ name, hosts }) => [name, hosts])]))
 
@@ -127,7 +130,7 @@ export const connectRoutes =
       '/connect/:token',
       {
         schema: { params, body: form, hide: true },
-        // Whoever has no link sends a form that nobody reads.
+        // Without a valid link, the form is not read.
         preParsing: async (request) => {
           opened.set(request, await linkOf(request, request.params.token))
         },

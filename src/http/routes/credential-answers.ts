@@ -13,7 +13,10 @@ export type CredentialUses = {
   waitForPosition: WaitForPosition
 }
 
-/** Answers on a user's credentials: names and times, never a value (docs/contract/provisioned-users.md#credentials). */
+/**
+ * Answers on a user's credentials: names and times, never a value
+ * (docs/contract/provisioned-users.md#credentials).
+ */
 export const credentialAnswers = (uses: CredentialUses) => {
   const { storeCredential, deleteCredential, listCredentials, getCredential, waitForPosition } =
     uses

@@ -7,7 +7,7 @@ export type Check = z.infer<typeof check>
 /** Whether the process can serve, and the result of each check. */
 export type Readiness = { ready: boolean; checks: Record<string, Check> }
 
-/** Of a process that can serve. */
+/** Status of a process that can serve. */
 const statusOf = (checks: Readiness['checks']): string => {
   if (checks.damage?.ok === false) return 'damaged'
   return checks.unreadable_events?.ok === false ? 'degraded' : 'ok'

@@ -56,7 +56,10 @@ const return_url = z
   .max(2_048)
   .refine(isReturnUrl, 'An https address is expected; http only on the own machine')
 
-/** Connect links of users that the organization provisioned (docs/contract/provisioned-users.md#connect-links). */
+/**
+ * Connect links of users that the organization provisioned
+ * (docs/contract/provisioned-users.md#connect-links).
+ */
 export const managementConnectRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -8,7 +8,10 @@ import { type CredentialUses, credentialAnswers } from './credential-answers.ts'
 
 type Uses = { requireProvisionedUser: RequireProvisionedUser; credentials: CredentialUses }
 
-/** Credentials of users that the organization provisioned (docs/contract/provisioned-users.md#credentials). */
+/**
+ * Credentials of users that the organization provisioned
+ * (docs/contract/provisioned-users.md#credentials).
+ */
 export const managementCredentialRoutes =
   ({ requireProvisionedUser, credentials }: Uses): FastifyPluginAsyncZod =>
   async (http) => {

@@ -44,7 +44,10 @@ const isObject = (body: unknown): body is Readonly<Record<string, unknown>> =>
 const mostValues = 10_000
 const besideArguments = { nodes: 2_000, depth: 32 }
 
-/** The protocol's package reports every error of a message: one is counted first. @throws too_complex */
+/**
+ * The protocol's package reports every error of a message: one is counted first. @throws
+ * too_complex
+ */
 const requireBounds = (body: Readonly<Record<string, unknown>>): void => {
   const { params } = body
   const beside = isObject(params) ? { ...body, params: { ...params, arguments: null } } : body

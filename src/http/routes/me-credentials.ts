@@ -13,7 +13,9 @@ const userOf = ({ access }: FastifyRequest): string => {
   throw refusal('user_key_required')
 }
 
-/** A member's own credentials in one organization (docs/contract/provisioned-users.md#credentials). */
+/**
+ * A member's own credentials in one organization (docs/contract/provisioned-users.md#credentials).
+ */
 export const meCredentialRoutes =
   (uses: CredentialUses): FastifyPluginAsyncZod =>
   async (http) => {

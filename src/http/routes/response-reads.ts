@@ -67,7 +67,10 @@ const shown = async (found: FoundTurn) => {
   return responseOf(found, progress, noEcho)
 }
 
-/** Reading, following, cancelling and deleting responses (docs/contract/responses.md#reading-a-response). */
+/**
+ * Reading, following, cancelling and deleting responses
+ * (docs/contract/responses.md#reading-a-response).
+ */
 export const responseReadRoutes =
   ({
     findTurn,

@@ -74,7 +74,9 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
         const { organizationId } = access
         const { background } = body
 
-        /** Items that references stand for are looked up once all else that is refused first was. */
+        /**
+         * Items that references stand for are looked up once all else that is refused first was.
+         */
         const saidItems = async (): Promise<readonly SaidItem[]> => {
           const said = body.input.filter((item) => item.type !== 'item_reference')
           if (said.length === body.input.length) return said

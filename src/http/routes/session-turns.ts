@@ -41,7 +41,10 @@ const reattach = z.object({
   model: modelName.default('svc-orchestrator'),
 })
 
-/** The running turn of a session: following it again, and stopping it (docs/contract/streaming.md#following-a-turn-again). */
+/**
+ * The running turn of a session: following it again, and stopping it
+ * (docs/contract/streaming.md#following-a-turn-again).
+ */
 export const sessionTurnRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {

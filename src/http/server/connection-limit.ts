@@ -13,7 +13,8 @@ const logEveryMs = 60_000
 
 /**
  * Bounds how many connections clients have open: those beyond are closed at once. A connection that
- * the system cannot accept is an event of the server, which would end the process if nobody listened.
+ * the system cannot accept is an event of the server, which would end the process if nobody
+ * listened.
  */
 export const limitConnections = (
   { server }: Pick<FastifyInstance, 'server'>,
@@ -29,7 +30,7 @@ export const limitConnections = (
   }
   if (most !== undefined) server.maxConnections = most
   server.on('drop', () => note({ most }))
-  // Before, an error is that of listening, for whoever asked for it.
+  // Errors before that belong to the caller of `listen`.
   server.once('listening', () => server.on('error', (err) => note({ err })))
   return {
     /** How many were refused since the start. */

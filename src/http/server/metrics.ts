@@ -14,7 +14,7 @@ type Sources = {
   lag(): Promise<Distance>
   /** The same for the views that are folded later. */
   laterLag(): Promise<Distance>
-  /** Stored events that were set aside. */
+  /** Stored events set aside as unreadable. */
   unreadable: ListUnreadable
   running(): number
   /** Runs of all nodes that wait for somebody. */
@@ -23,14 +23,14 @@ type Sources = {
   foreignEvents(): number
   /** Connections beyond the limit, or that the system could not accept. */
   connectionsRefused(): number
-  /** Free bytes of the disk, and how many of them stay free. */
+  /** Free bytes of the disk, and its reserve in bytes. */
   disk(): { free: number; reserve: number }
   /** Log lines that standard output did not take. */
   logLinesDropped(): number
   buffers: Pick<BufferBudget, 'held' | 'dropped'>
 }
 
-/** How many unreadable events have a line each. */
+/** How many unreadable events have a line of their own. */
 const mostNamed = 100
 
 /** When a store does not answer, its metric has no value and the others stay. */
@@ -39,8 +39,8 @@ const unknown = () => Number.NaN
 let ofNode: Registry | undefined
 
 /**
- * Node's own metrics, measured once in a process whatever opens there: prom-client never ends what it
- * measures with, a timer among it.
+ * Node's own metrics, measured once in a process whatever opens there: prom-client never ends what
+ * it measures with, a timer among it.
  */
 const nodeMetrics = (): Registry => {
   if (ofNode) return ofNode

@@ -48,5 +48,5 @@ declare module 'fastify' {
   }
 }
 
-/** The path of the route that a request is for, without what is in it. */
+/** The path pattern of a request's route, without its parameters' values. */
 export const routeOf = ({ routeOptions }: FastifyRequest): string => routeOptions.url ?? 'unknown'

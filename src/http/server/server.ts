@@ -66,7 +66,9 @@ type Options = {
   open: Readonly<Record<string, readonly FastifyPluginAsync[]>>
 }
 
-/** fastify looks for the name of a plugin that has none among all modules that were ever required. */
+/**
+ * fastify looks for the name of a plugin that has none among all modules that were ever required.
+ */
 const named = (plugin: FastifyPluginAsync, name: string): FastifyPluginAsync =>
   Object.assign(plugin, { [Symbol.for('fastify.display-name')]: name })
 

@@ -4,7 +4,7 @@ import type { RefusalCode } from '../../domain/refusal-words.ts'
 import type { WatchRun } from '../../turns/watch-run.ts'
 import { counter, countsBy, histogram, type Observed, plus } from './counted.ts'
 
-/** Models that tenants name and nobody has configured. */
+/** Label for models that are not configured. */
 const other = 'other'
 /** Where none was asked. */
 const noModel = 'none'

@@ -16,7 +16,10 @@ type Session = { organizationId: string; sessionId: string } & Pick<
   'run' | 'last_update_time'
 >
 
-/** How long after its end a turn can be read again (docs/contract/streaming.md#following-a-turn-again). */
+/**
+ * How long after its end a turn can be read again
+ * (docs/contract/streaming.md#following-a-turn-again).
+ */
 const readableMs = 600_000
 
 /**
@@ -29,11 +32,14 @@ export const findFollowedTurn =
   async (session: Session, lastEventId: unknown): Promise<FollowedTurn | undefined> => {
     const { organizationId, sessionId, run } = session
     const running = turns.current({ organizationId, sessionId })
-    // One that ended here is kept as long, by a clock that does not step.
+    // A turn that ended here is kept equally long, by the monotonic clock.
     const isHere = running ?? (run && turns.find(run.run_id))
     if (!isHere && sinceStored(clock, session.last_update_time) >= readableMs) return undefined
 
-    /** A place in an earlier attempt is none in this one, and neither is one that the turn has not come to. */
+    /**
+     * A place in an earlier attempt is none in this one, and neither is one that the turn has not
+     * come to.
+     */
     const runAt = async (
       runId: string,
       place: StreamPlace,

@@ -17,16 +17,16 @@ export type Pace = {
 
 export type Frames = AsyncIterator<string | Uint8Array> & {
   /**
-   * Is given what writes a frame while `next` is waited for, which then goes on waiting. False: the client has not taken the
-   * last, and nothing was written.
+   * Is given what writes a frame while `next` is waited for, which then goes on waiting. False: the
+   * client has not taken the last, and nothing was written.
    */
   pushes?(write: (frame: Uint8Array) => boolean): void
 }
 
 /**
- * Frames as fastify reads a web stream: it asks for more when the client has taken what it was given.
- * Headers go out at once, a comment line after every silence. There is no stream, as a turn is
- * followed by thousands.
+ * Frames as fastify reads a web stream: it asks for more when the client has taken what it was
+ * given. Headers go out at once, a comment line after every silence. There is no stream, as a turn
+ * is followed by thousands.
  */
 const frameReader = (frames: Frames, raw: FastifyReply['raw'], { silenceMs }: Pace) => {
   /** The client takes what comes. */

@@ -84,8 +84,8 @@ export const shortened = (one: Tool) => {
 }
 
 /**
- * What is said of a server holds for its tools, but for those that have an entry of their own. It may be sent
- * as it was read, with its status.
+ * What is said of a server holds for its tools, but for those that have an entry of their own. It
+ * may be sent as it was read, with its status.
  */
 export const mcpServer = z.strictObject({
   name: toolName,

@@ -115,7 +115,9 @@ export const wholeAgent = agentView.omit({ organization_id: true }).extend({
   ),
 })
 
-/** A body's agent configuration, in the commands' terms; its tools and servers are checked apart. */
+/**
+ * A body's agent configuration, in the commands' terms; its tools and servers are checked apart.
+ */
 export const configurationOf = (body: z.infer<typeof agentChange>): Change<AgentConfiguration> => {
   return {
     name: body.name,

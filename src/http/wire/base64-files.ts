@@ -17,8 +17,8 @@ const alphabet = /^[A-Za-z0-9+/]*$/
 const lastAlphabet = /^[A-Za-z0-9+/]*={0,2}$/
 
 /**
- * Decodes base64 piece by piece, so that what takes the pieces waits between them. Line breaks in it are
- * ignored. @throws invalid_base64, file_too_large
+ * Decodes base64 piece by piece, so that what takes the pieces waits between them. Line breaks in
+ * it are ignored. @throws invalid_base64, file_too_large
  */
 async function* decoded({ filename, content }: EncodedFile): AsyncGenerator<Buffer> {
   let size = 0
@@ -43,8 +43,8 @@ async function* decoded({ filename, content }: EncodedFile): AsyncGenerator<Buff
 }
 
 /**
- * The files of a JSON body, decoded one after the other and kept as they come. If one is refused, none is
- * taken. @throws unsupported_file_type, file_too_large, invalid_base64, payload_too_large
+ * The files of a JSON body, decoded one after the other and kept as they come. If one is refused,
+ * none is taken. @throws unsupported_file_type, file_too_large, invalid_base64, payload_too_large
  */
 export const decodedFiles = async (
   files: readonly EncodedFile[],

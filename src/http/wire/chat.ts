@@ -54,7 +54,10 @@ export const chatMessages = list(message).refine(
   tooManyFiles,
 )
 
-/** Body of POST /v1/chat/completions. Unknown parameters are tolerated (docs/contract/chat.md#request). */
+/**
+ * Body of POST /v1/chat/completions. Unknown parameters are tolerated
+ * (docs/contract/chat.md#request).
+ */
 export const chatBody = z.object({
   messages: chatMessages,
   model: orAbsent(modelName),

@@ -62,7 +62,9 @@ export const toolCall = z.object({
 /** What a request offers to the agents. */
 export type OfferedTools = Omit<ClientTools, 'callId'>
 
-/** @throws invalid_tool for a name that comes twice, invalid_input for a choice that is not offered */
+/**
+ * @throws invalid_tool for a name that comes twice, invalid_input for a choice that is not offered
+ */
 export const offeredTools = (body: Partial<ClientToolsSent>): OfferedTools | undefined => {
   if (body.tools === undefined && body.tool_choice === undefined) return undefined
   const { tools = [], tool_choice: choice = 'auto', parallel_tool_calls: parallel } = body

@@ -10,7 +10,9 @@ export const named = z.object({
     .regex(credentialName, 'A name is capitals, digits and _, begins with a letter, at most 64'),
 })
 
-/** A host as addresses have it: in lower case and punycode, without the port that https has anyway. */
+/**
+ * A host as addresses have it: in lower case and punycode, without the port that https has anyway.
+ */
 const host = z
   .string()
   .max(255)

@@ -57,7 +57,9 @@ export const provisionedUser = z.object({ user_id: pathId })
 const word = String.raw`[^\s@"(),:;<>[\]\\\p{C}.]+`
 const label = String.raw`[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?`
 
-/** RFC 5321 without quotes and address literals, of any script, at a host with a dot in its name. */
+/**
+ * RFC 5321 without quotes and address literals, of any script, at a host with a dot in its name.
+ */
 const address = new RegExp(
   String.raw`^(?=.{1,64}@)${word}(?:\.${word})*@(?:${label}\.)+(?!\d+$)${label}$`,
   'u',
@@ -74,7 +76,10 @@ export const email = z
 export const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined)
 
-/** JSON whose form the client chooses: refused as `too_complex` beyond docs/contract/limits.md#sizes. */
+/**
+ * JSON whose form the client chooses: refused as `too_complex` beyond
+ * docs/contract/limits.md#sizes.
+ */
 export const freeJson = <Schema extends z.ZodType>(schema: Schema) => within(freeBounds, schema)
 
 const decimal = /^-?\d{1,16}$/
@@ -124,8 +129,8 @@ const largestPage = 500
 const usualPage = 100
 
 /**
- * The size of a page, on routes whose `limit` is bounded only when the answer is one page; an answer
- * in lines may be of any length. @throws invalid_query
+ * The size of a page, on routes whose `limit` is bounded only when the answer is one page; an
+ * answer in lines may be of any length. @throws invalid_query
  */
 export const pageSizeOf = (limit = usualPage): number => {
   if (limit <= largestPage) return limit

@@ -13,7 +13,10 @@ const stop = z.union(
   `A text of 1 to 1,000 characters is expected, or up to ${mostStops} of them`,
 )
 
-/** OpenAI's parameters that are passed on to the model's provider (docs/contract/chat.md#model-settings). */
+/**
+ * OpenAI's parameters that are passed on to the model's provider
+ * (docs/contract/chat.md#model-settings).
+ */
 export const modelSettingFields = {
   temperature: orAbsent(z.number().min(0).max(2)),
   top_p: orAbsent(z.number().min(0).max(1)),
@@ -55,8 +58,8 @@ export const modelSettingsOf = (body: Partial<ModelSettingsSent>): ModelSettings
 }
 
 /**
- * A parameter that would change the answer, and that is not offered: only values that change nothing
- * are accepted.
+ * A parameter that would change the answer, and that is not offered: only values that change
+ * nothing are accepted.
  */
 export const notOffered = <Schema extends z.ZodType>(
   schema: Schema,

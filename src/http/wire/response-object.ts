@@ -141,7 +141,10 @@ export type Progress =
   | { status: 'completed' | 'cancelled'; done: TurnDone }
   | { status: 'failed'; refusal: Refusal }
 
-/** A turn that waits for a decision is shown as one whose answer was cut off (`awaiting_approval`, `in_doubt`). */
+/**
+ * A turn that waits for a decision is shown as one whose answer was cut off (`awaiting_approval`,
+ * `in_doubt`).
+ */
 export const progressAt = (ended: Outcome): Progress =>
   ended.status === 'paused' ? { status: 'completed', done: ended.done } : ended
 
@@ -201,7 +204,10 @@ export const functionCallOf = ({ id, name, arguments: args }: Call): FunctionCal
 export const callsIn = ({ waits, tool_calls = [] }: TurnDone): FunctionCall[] =>
   waits ? tool_calls.map(functionCallOf) : []
 
-/** Whether an answer has a message: nothing may have been said beside calls, or until it was cancelled. */
+/**
+ * Whether an answer has a message: nothing may have been said beside calls, or until it was
+ * cancelled.
+ */
 export const hasMessage = (status: 'completed' | 'cancelled', { text, waits }: TurnDone): boolean =>
   text !== '' || (status === 'completed' && !waits)
 

@@ -82,7 +82,10 @@ export const responseId = (run: string): string => `resp_${run}`
 /** The run that a response is; undefined for an id of impossible form. */
 export const runOfResponse = (id: string): string | undefined => runId.exec(id)?.[1]
 
-/** Body of POST /v1/responses. Unknown parameters are tolerated (docs/contract/responses.md#request). */
+/**
+ * Body of POST /v1/responses. Unknown parameters are tolerated
+ * (docs/contract/responses.md#request).
+ */
 export const responsesBody = z.object({
   input: responseInput,
   model: orAbsent(modelName),

@@ -22,7 +22,7 @@ const lookMs = 200
 /** A client is sent its file's status for 10 minutes at most. */
 const mostLooks = 3_000
 
-/** A file stays in memory, as its frame is there. */
+/** A file stays in memory, since its frame does. */
 const inMemory: KeepFile = async (bytes) => {
   const pieces: Uint8Array[] = []
   const hash = createHash('sha256')

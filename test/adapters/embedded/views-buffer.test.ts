@@ -15,7 +15,10 @@ import { at } from '../../support/positions.ts'
 /** More than are written at once, of one table. */
 const many = 1_000
 
-/** A buffer, what it writes to, and a put that can fail. Its clock goes on by a millisecond at each look. */
+/**
+ * A buffer, what it writes to, and a put that can fail. Its clock goes on by a millisecond at each
+ * look.
+ */
 const opened = async (t: Test) => {
   const env = await openViewsEnv({ path: join(t.testdir(), 'views') })
   const db = viewsDatabase(env)

@@ -5,7 +5,9 @@ import { type Attack, expect } from '../../support/under-attack.ts'
 const levels = 4
 const width = 100
 
-/** Hundreds of agents of 81 kB, all of which a turn can come to; one is changed before each turn. */
+/**
+ * Hundreds of agents of 81 kB, all of which a turn can come to; one is changed before each turn.
+ */
 export const largeAgents: Attack = async (server) => {
   const organization = await server.platform.organization({ credits: 1_000_000 })
   const at = `/organizations/${organization.organizationId}/agents`

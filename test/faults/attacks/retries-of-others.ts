@@ -4,8 +4,9 @@ import { type Attack, expect } from '../../support/under-attack.ts'
 const users = 8
 
 /**
- * End users of one key who all say the same, as clients that count their retries do and as others do. The sessions are
- * their own, whoever else has said that: in the first attempt, in retries, whole and streamed.
+ * End users of one key who all say the same, as clients that count their retries do and as others
+ * do. The sessions are their own, whoever else has said that: in the first attempt, in retries,
+ * whole and streamed.
  */
 export const retriesOfOthers: Attack = async (server) => {
   const organization = await server.platform.organization({ credits: 1_000_000 })

@@ -8,7 +8,9 @@ const zeros = (count: number): number[] => Array(count).fill(0)
 const about = { protocolVersion: '2025-11-25', serverInfo: { name: 'wide', version: '1' } }
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' } })
 
-/** An MCP server whose answers are each an error for a validator, hundreds of thousands of times. */
+/**
+ * An MCP server whose answers are each an error for a validator, hundreds of thousands of times.
+ */
 const wideServer = async () => {
   const server = createServer(async (request, response) => {
     const { id, method, params } = JSON.parse((await text(request)) || '{}')

@@ -7,7 +7,10 @@ import { json, web } from '../../support/web.ts'
 
 const value = 'sk-of-ann-alone'
 
-/** A user, the shop that she connects, and another host that an admin of the organization may choose. */
+/**
+ * A user, the shop that she connects, and another host that an admin of the organization may
+ * choose.
+ */
 const scene = async (t: Test) => {
   const other = await web(t, (_, response) => json(response, { taken: true }))
   const mcp = await mcpServer(t)
