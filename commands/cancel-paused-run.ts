@@ -5,10 +5,7 @@ import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { settleClosed } from './settle-closed.ts'
 
-/**
- * Cancels a session's run that is queued or waits for somebody (only `runId`, where it is given),
- * and settles its credits; else nothing.
- */
+/** Cancels a session's queued or paused run (only `runId`, if given) and settles its credits. */
 export const cancelPausedRun =
   (transact: Transact) =>
   async ({ sessionId, runId }: { sessionId: string; runId?: string }, call: Call) => {

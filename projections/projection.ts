@@ -35,8 +35,8 @@ type Schema<View> = {
 }
 
 /**
- * Documents that add up others of their read model. `id` of the read model names them beside the
- * documents that an event is about, and no event is folded into them.
+ * Documents with totals of others in their read model. The read model's `id` returns them beside
+ * the documents of an event; no event is folded into them.
  */
 export type Totals<View> = {
   isTotal(id: string): boolean
@@ -58,8 +58,8 @@ export type Projection<View extends Document, Table extends EventTable> = ViewSp
     /** The document (or documents) that an event is about; an empty list: none. */
     id(event: Seen<Table>): string | readonly string[]
     /**
-     * All documents of the event's stream, where they have ids of their own: those that are marked
-     * when an event of the stream is unreadable. Absent: `id` finds the document by the stream.
+     * Ids of all documents of the event's stream, which an unreadable event marks. Absent: `id`
+     * finds the document by the stream.
      */
     ofStream?(event: Recorded): { index: string; equals: readonly Scalar[] }
     /** For a document that is not there yet. */

@@ -11,9 +11,8 @@ import { count, text } from './fields.ts'
 import type { Projection } from './projection.ts'
 
 /**
- * Bytes that are stored for a session, a generated item, an upload, a memory or a credential; or,
- * as the total of an organization, for all of them. Sealed texts count as they are stored, in
- * base64.
+ * Stored bytes of a session, a generated item, an upload, a memory or a credential, or the total of
+ * an organization. Sealed texts count by their stored size, in base64.
  */
 const storageView = z.object({
   organization_id: text,

@@ -95,10 +95,9 @@ const forget = (cache: OrganizationCache, id: string): void => {
 }
 
 /**
- * The agents that a turn can come to: those it is given to and all that they run. They are kept
- * until they change, each by itself: a change costs one document, and an organization none of
- * another's. A turn keeps those that it started with. @throws agent_not_found where there is no
- * orchestrator, stream_unreadable
+ * The agents that a turn can reach: its first agents and all that they run. Each is cached until it
+ * changes, so a change costs one document read. A turn keeps the agents that it started with.
+ * @throws agent_not_found where there is no orchestrator, stream_unreadable
  */
 export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses) => {
   const known = new LRUCache<string, OrganizationCache>({

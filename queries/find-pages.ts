@@ -3,8 +3,8 @@ import type { Find, View } from '../src/ports/views.ts'
 const pageSize = 500
 
 /**
- * What a query finds, page by page. What comes or goes meanwhile may be missed or come twice: for
- * recurring work.
+ * All documents of a query, page by page. Documents that are added or removed meanwhile may be
+ * missed or returned twice, which recurring work tolerates.
  */
 export async function* findPages<Doc>(
   view: Pick<View<Doc>, 'find'>,

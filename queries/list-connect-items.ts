@@ -41,7 +41,7 @@ export const consentsOf =
   }
 
 /**
- * What a user connects for an agent and all that it runs, and what of it is connected: where the
+ * The credentials that a user connects for an agent and all that it runs. One is connected if its
  * value may be sent to each host that needs it.
  * @throws agent_not_found
  */

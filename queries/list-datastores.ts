@@ -14,8 +14,8 @@ const itemOf = (view: DataStoreView) => ({
 })
 
 /**
- * All of them, the oldest first, as many as have 8 MB; the total counts the others too
- * (GET /api/external/rag/datastores).
+ * All DataStores of an organization, the oldest first, up to 8 MB; the total counts all (GET
+ * /api/external/rag/datastores).
  */
 export const listDatastores =
   (datastores: View<DataStoreView>) => async (organizationId: string) => {

@@ -15,10 +15,7 @@ export const fileOf = (view: UploadView) => ({
   error_message: view.error_message,
 })
 
-/**
- * The files of a DataStore, the oldest first, as many as have 8 MB; the total counts the others
- * too.
- */
+/** The files of a DataStore, the oldest first, up to 8 MB; the total counts all. */
 export const listFiles =
   (uploads: Pick<View<UploadView>, 'find'>) =>
   async (organizationId: string, datastoreId: string) => {

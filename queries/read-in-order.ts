@@ -5,9 +5,9 @@ import { yieldToEventLoop } from '../src/support/yield-to-event-loop.ts'
 const atOnce = 100
 
 /**
- * All documents that an index finds, which orders them by position, in many turns of the event
- * loop. What is stored or removed meanwhile makes none missing. One that gets a later position
- * meanwhile comes again, as it is then.
+ * All documents of an index ordered by position, in many turns of the event loop. Concurrent
+ * changes hide none. A document that gets a later position meanwhile is returned again, in its new
+ * state.
  */
 export async function* readInOrder<Doc extends { position: number }>(
   view: Pick<View<Doc>, 'find'>,

@@ -4,8 +4,8 @@ import { pageBytes } from './opened.ts'
 import { fittedPage, type Page, paging, skipTo } from './page.ts'
 
 /**
- * A page of a list: of its documents, those are read and shown that fit, as they are stored and as
- * they are shown (docs/contract/limits.md#pages).
+ * A page of a list, with the documents that fit its bounds, both as stored and as shown
+ * (docs/contract/limits.md#pages).
  */
 export const readPage = async <Doc, Item>(
   view: Pick<View<Doc>, 'find'>,

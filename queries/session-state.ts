@@ -8,16 +8,15 @@ import { sinceStored } from '../src/support/stopwatch.ts'
 export const timeOutMs = 30 * 60_000
 
 /**
- * What tells how long runs of this process have been under way, in milliseconds; undefined: it has
- * not that one.
+ * The elapsed milliseconds of a run of this process; undefined: this process does not execute it.
  */
 export type ElapsedHere = (runId: string) => number | undefined
 
 export type SessionClock = { now(): Date; elapsedHere: ElapsedHere }
 
 /**
- * Milliseconds since a session's latest turn began or went on. Of a run of this process as it
- * counts them, whatever the clock does; of another one's by wall time, at least 0.
+ * Milliseconds since a session's latest turn began or resumed. A run of this process is measured by
+ * its monotonic clock, another one by wall time, at least 0.
  */
 export const elapsedOf = ({ run_id, started_at }: SessionRun, clock: SessionClock): number =>
   clock.elapsedHere(run_id) ?? sinceStored(clock, started_at)

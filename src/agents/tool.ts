@@ -53,8 +53,8 @@ export type Tool = {
   /** Absent: its calls do nothing elsewhere. */
   policy?: ToolPolicy
   /**
-   * A digest of all that decides what a call with some arguments does: a call is made under the
-   * definition that was approved, and no other. Absent: no call of it reaches anything.
+   * A digest of everything that decides the effect of a call besides its arguments. A call is made
+   * only under the approved definition. Absent: calls have no outside effect.
    */
   definition?(): string
   /**

@@ -16,8 +16,8 @@ export const handleLimit = (limits = '/proc/self/limits'): number | undefined =>
 }
 
 /**
- * How many connections clients may have open at once, so that handles are left: a request may need
- * another one, for a model or a file.
+ * How many connections clients may have open at once. Each leaves one more handle for its request,
+ * such as for a model or a file.
  */
 export const connectionLimit = (handles = handleLimit()): number | undefined =>
   handles === undefined ? undefined : Math.max(1, Math.floor((handles - own) / 2))

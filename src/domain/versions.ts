@@ -22,8 +22,8 @@ const exact = (value: number): number => Math.min(mostExact, Math.max(-mostExact
 const amount = (value: number): number => notNegative(exact(value))
 
 /**
- * Repairs what earlier releases have stored outside of version 1: durations below 0 where the clock
- * was set back, amounts beyond exact numbers. Data that needs no repair is answered as it is.
+ * Repairs data that earlier releases stored outside of version 1: negative durations after the
+ * clock was set back, and amounts beyond exact numbers. Returns other data unchanged.
  */
 const repaired =
   (repairs: Readonly<Record<string, (value: number) => number>>): Upcaster =>

@@ -67,7 +67,7 @@ export const isRepairedEvent = ({ type, data, metadata }: RecordedEvent): boolea
   isRepaired(type, metadata.schema_version, data)
 
 /**
- * Calls a reader of an event. What makes the event unreadable is answered, not thrown.
+ * Calls a reader of an event. Returns the cause if the event is unreadable.
  * @throws every other error
  */
 export const readableOr = <Event, Other>(

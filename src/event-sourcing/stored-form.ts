@@ -75,8 +75,9 @@ const inFields = (value: object, depth: number, look: Look): Path | undefined =>
 }
 
 /**
- * A value as it is once it is stored as JSON and read: fields that are undefined are gone. Adds to
- * the bytes of a look. @throws NotStorable
+ * A value as it reads after being stored as JSON: undefined fields are removed. Adds its bytes to
+ * the totals.
+ * @throws NotStorable
  */
 export const storedForm = (value: unknown, look: Look): unknown => {
   look.changes = false

@@ -1,7 +1,7 @@
 import { StoreUnavailable } from './event-store.ts'
 
 /**
- * Asked before so many bytes are written to a disk.
+ * Called before this many bytes are written to a disk.
  * @throws StoreUnavailable while too little space is free there
  */
 export type Room = (bytes: number) => void

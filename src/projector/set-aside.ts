@@ -20,8 +20,8 @@ export type SetAsideEvent = {
 }
 
 /**
- * The unreadable events that a fold has met. What a stream changes after its first one is
- * incomplete. `known` were met before, by the fold that this one goes on with.
+ * The unreadable events of a fold. Documents that a stream changes after its first unreadable event
+ * are incomplete. `known` are those of the fold that this one continues.
  */
 export const setAside = (
   known: readonly SetAsideEvent[] = [],
@@ -90,8 +90,8 @@ const answerOr = <Answer>(ask: () => Answer, other: Answer): Answer => {
 }
 
 /**
- * What an unreadable event still tells: the documents that it names, and those of its stream. Its
- * organization is the one in the name of its stream.
+ * The documents to mark for an unreadable event: those that it names, and those of its stream. Its
+ * organization comes from the stream's name.
  */
 export const legibleIn = (
   projection: EventProjection,

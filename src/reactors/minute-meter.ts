@@ -38,9 +38,9 @@ const add = (count: Count, { at }: Call): void => {
 }
 
 /**
- * Counts what happens often: per organization, kind and minute, the first item is recorded as such
- * and the rest as one count. An organization with too many kinds gets one summary a minute of the
- * others, so it hides nothing of another's. Nobody waits, and a crash loses a minute's counts.
+ * Samples frequent items: per organization, kind and minute, the first is recorded and the rest
+ * become one count. Kinds beyond an organization's limit become one summary a minute. Nobody waits
+ * for it, and a crash loses a minute's counts.
  */
 export const minuteMeter = <Item extends { call: Call }>(options: Options<Item>) => {
   const { kindOf, groupOf, recordFirst, recordMore, recordSummary, clock } = options

@@ -7,8 +7,8 @@ const isUnreadable = (error: unknown): boolean =>
   (error instanceof Refusal && error.code === 'stream_unreadable')
 
 /**
- * Works on one of many items. One whose stream has an unreadable event is logged and left as it is:
- * the others do not wait for it. @throws every other error
+ * Works on one of many items. Logs and skips an item whose stream has an unreadable event.
+ * @throws every other error
  */
 export const passingOver = async (
   log: Pick<Log, 'warn'>,

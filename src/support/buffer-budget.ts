@@ -23,7 +23,7 @@ const reserve = 1 / 8
 
 /**
  * One budget over all connections, in bytes. Over it, the newest holders are dropped until the rest
- * fits: those whose clients read nothing before others, and small ones last.
+ * fits: first those whose clients read nothing, small ones last.
  */
 export const bufferBudget = (most: number, small = usualSmall) => {
   type Entry = Options & { bytes: number }

@@ -15,8 +15,8 @@ const givesWay = (pid: number): void => {
 }
 
 /**
- * Starts a process that gives way to this one. Undefined where the system has no file handles or
- * memory for it: `failed` is then called in a later turn. A process that is there tells its own
+ * Starts a process with lower priority than this one. Returns undefined if the system lacks file
+ * handles or memory for it, and calls `failed` in a later turn. A started process emits its own
  * errors.
  */
 export const startProcess = (

@@ -6,8 +6,8 @@ import type { FromWorker } from './serve-tasks.ts'
 import { startProcess } from './start-process.ts'
 
 /**
- * Why a task has no answer: its time or memory was over, what worked on it died, its pool closed,
- * or the system had no file handles or memory to start anything (`start`: try again later).
+ * Why a task has no result: it exceeded its time or memory, its worker died, its pool closed, or no
+ * worker could be started for lack of file handles or memory (`start`: try again later).
  */
 export type WorkFault = 'time' | 'memory' | 'crash' | 'closed' | 'start'
 

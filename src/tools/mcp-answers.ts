@@ -2,8 +2,8 @@ import type { JSONRPCMessage, RequestId } from '@modelcontextprotocol/client'
 import { jsonFault } from '../support/json-bounds.ts'
 
 /**
- * The protocol's package reports every error in an answer, some µs each. So an answer is made
- * narrow before: the lists and objects that nobody reads are left out of it.
+ * The protocol's package reports every error in an answer, at some µs each. So unused lists and
+ * objects are removed from the answer first.
  */
 const mostParts = 200
 const mostTools = 1_000
@@ -64,8 +64,8 @@ const faultOf = (message: Fields): string | undefined => {
 }
 
 /**
- * A message of an MCP server as the protocol's package is given it; undefined for one that is no
- * answer and exceeds its bounds. An answer that does is an error.
+ * A message of an MCP server, narrowed for the protocol's package. Beyond its bounds, an answer
+ * becomes an error and any other message undefined.
  */
 export const narrowed = (message: JSONRPCMessage): JSONRPCMessage | undefined => {
   const fields: Fields = { ...message }

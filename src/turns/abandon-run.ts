@@ -5,8 +5,8 @@ import type { UndeliveredRuns } from '../ports/undelivered-runs.ts'
 type Uses = { undelivered: Pick<UndeliveredRuns, 'abandon'>; log: Pick<Log, 'warn'> }
 
 /**
- * A run's process died before the run ended, and no longer can end it: its client has no answer.
- * The client of a run that waited for somebody was answered then.
+ * Releases a run whose process died before it ended: its client got no answer. The client of a
+ * paused run was already answered, so its run is not released.
  */
 export const abandonRun =
   ({ undelivered, log }: Uses) =>

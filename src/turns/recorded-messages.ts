@@ -42,7 +42,7 @@ const messageIn = (recorded: RecordedEvent): StoredMessage | undefined => {
 }
 
 /**
- * The messages of a session in their order, in batches, from its events: no view is behind.
+ * The messages of a session in order, in batches, from its events, so no lag of views matters.
  * `onUnreadable` is called for an event that is left out, and may throw.
  */
 export async function* recordedMessages(

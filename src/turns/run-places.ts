@@ -27,8 +27,8 @@ type Kind = 'admitted' | 'queued'
 type Waiting = { kind: Kind; resolve(entered: boolean): void }
 
 /**
- * `admitted`: runs that count, whether they run or wait for their session. `waiting`: those that
- * were admitted or resumed first, then queued ones, each in the order they came.
+ * `admitted`: counted runs, running or waiting for their session. `waiting`: admitted and resumed
+ * runs first, then queued ones, each in order of arrival.
  */
 type Owner = {
   limit: number
@@ -57,8 +57,8 @@ const tooManyQueued = (now: Date): Refusal =>
   })
 
 /**
- * How many runs of a payer in an organization run at once, over all ways to begin one. Like
- * requests at once, they are counted by each process.
+ * Limits the concurrent runs of a payer in an organization, however they begin. Each process counts
+ * its own, as it counts concurrent requests.
  */
 export const runPlaces = ({ now }: Pick<Clock, 'now'>) => {
   const owners = new Map<string, Owner>()

@@ -14,9 +14,9 @@ type Uses = {
 }
 
 /**
- * Quotas of stored bytes (docs/contract/limits.md#storage): what an organization stores, against
- * the quota of the caller's plan. It is checked before something is stored, not with it, so
- * requests that are admitted at the same time may store more, by at most what they bring.
+ * Quotas of stored bytes (docs/contract/limits.md#storage): the organization's total against the
+ * quota of the caller's plan. The check comes before the write, so concurrent requests may exceed
+ * the quota by the data that they store.
  */
 export const storageQuotas = ({ findStorage, findPlan, quotas }: Uses) => {
   const smallest = Math.min(...Object.values(quotas))

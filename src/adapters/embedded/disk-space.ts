@@ -67,9 +67,9 @@ type FileSystem = {
 }
 
 /**
- * Keeps a reserve of every disk that is written to: lmdb, the file system and the next start need
- * space when it is full. All writers of a file system share what is known of it. A system that does
- * not tell refuses nothing.
+ * Keeps a reserve on every disk that is written to, since lmdb, the file system and the next start
+ * need space too. All writers of a file system share its state. If the system does not report free
+ * space, nothing is refused.
  */
 export const openDiskSpace = (options: Options) => {
   const { folder, log, now = () => performance.now() } = options

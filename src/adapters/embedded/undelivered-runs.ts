@@ -31,9 +31,8 @@ const isHeldBy = ({ holder }: Entry, { node, request }: Holder): boolean =>
   holder?.node === node && holder.request === request
 
 /**
- * Undelivered runs in memory. Only what is answered at its end is also on disk, beside the first
- * answers: nothing else can be claimed after the death of the process. A run is removed from disk
- * with a later write.
+ * Undelivered runs in memory. Only runs answered at their end are also on disk, since no others can
+ * be claimed after the process died. A later write removes a run from disk.
  */
 export const embeddedUndeliveredRuns = (log: EventLog): UndeliveredRuns => {
   const runs = new Map<string, Entry>()

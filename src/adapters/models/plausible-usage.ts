@@ -10,8 +10,8 @@ const plausible = (reported: number, counted: number): number =>
   reported <= 2 * counted + alwaysPlausible ? reported : counted
 
 /**
- * What is charged for a call: what the provider reports, unless it is above twice our own count and
- * 10,000 tokens more. Our count is worked out only where the report is large, or is none.
+ * The charged token counts of a call: the provider's, unless above twice our own count plus 10,000.
+ * Our own are computed only if the provider's are large or missing.
  */
 export const plausibleUsage = (
   reported: Usage | undefined,

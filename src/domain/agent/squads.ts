@@ -46,9 +46,9 @@ const mergePlaces = (
 type AgentNames = { agentId: string; places: readonly number[] }
 
 /**
- * What each agent and all below it name, as places in one sorted list of names: the first `most`.
- * An agent comes after all below it and is worked out from theirs, so that the work grows with the
- * sub-agents, not with the trees.
+ * The names used by each agent and all below it, as indexes into one sorted list, at most `most`.
+ * Each agent is computed from its sub-agents' results, so the cost grows with the edges, not with
+ * the trees.
  */
 export function* namesBelow(
   ids: Iterable<string>,

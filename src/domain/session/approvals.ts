@@ -177,10 +177,7 @@ export const withdrawn = (
       : [],
   )
 
-/**
- * A run that no process runs ends as one that is cancelled: one that is queued, or paused.
- * Nothing where there is none.
- */
+/** Cancels a run that no process executes: a queued or paused one. No event if there is none. */
 export const endWaiting = (
   state: Waits & { running: Running | null },
   cause: Cause,

@@ -165,11 +165,9 @@ const measure = (connection: Connection): void => {
  * Bounds what one connection has under way, before anything else is done for a request. Requests
  * beyond wait, and the connection is not read until they have begun: a client that pipelines and
  * does not read waits for itself. What arrived in the same read (64 KiB) is all that waits. Between
- * those that are answered at once the event loop turns: other connections come in between.
- *
- * All connections share one budget for requests that wait and answers that are not read. Over it,
- * and when a client has read nothing for a minute, the connection is closed: its client has not
- * read what came before, so no answer could be given.
+ * those that are answered at once the event loop turns: other connections come in between.  All
+ * connections share one budget for pending requests and unread answers. Over it, or when a client
+ * reads nothing for a minute, the connection is closed: a refusal could not reach its client.
  */
 export const boundConnection = (
   { inFlight, unsent }: ConnectionBounds = usual,

@@ -12,9 +12,9 @@ type Uses = {
 const logEveryMs = 60_000
 
 /**
- * Bounds how many connections clients have open: those beyond are closed at once. A connection that
- * the system cannot accept is an event of the server, which would end the process if nobody
- * listened.
+ * Limits the open connections of clients; further ones are closed at once. A connection that the
+ * system cannot accept is an error event of the server, which would end the process without a
+ * listener.
  */
 export const limitConnections = (
   { server }: Pick<FastifyInstance, 'server'>,

@@ -17,8 +17,8 @@ const alphabet = /^[A-Za-z0-9+/]*$/
 const lastAlphabet = /^[A-Za-z0-9+/]*={0,2}$/
 
 /**
- * Decodes base64 piece by piece, so that what takes the pieces waits between them. Line breaks in
- * it are ignored. @throws invalid_base64, file_too_large
+ * Decodes base64 piece by piece, so that the consumer can apply backpressure. Ignores line breaks.
+ * @throws invalid_base64, file_too_large
  */
 async function* decoded({ filename, content }: EncodedFile): AsyncGenerator<Buffer> {
   let size = 0
