@@ -107,45 +107,48 @@ t.test('tools', async (t) => {
   })
 })
 
-t.test('a call that was approved and begun is made again as it was approved only', async (t) => {
-  const made: string[] = []
-  const look: Tool = {
-    ...toolNamed('look', async () => {
-      made.push('look')
-      return { ok: true, content: 'seen' }
-    }),
-    definition: () => 'now',
-  }
-  const approved = (definition: string): RecordedApproval => ({
-    approvalId: 'approval-1',
-    status: 'approved',
-    definition,
-    approver: 'user',
-    expiresAt: '2026-01-02T00:00:00.000Z',
-    told: false,
-  })
-  const toldAfter = async (definition: string) => {
-    const models = scripted(({ messages }) =>
-      messages.at(-1)?.role === 'tool'
-        ? says(messages.at(-1)?.content ?? '')
-        : calls(['look', '{}']),
-    )
-    const journal: Journal = {
-      ...noJournal,
-      toolAt: () => ({ effect: 'read' }),
-      approvalAt: () => approved(definition),
+t.test(
+  'an approved call that had begun is repeated only under the approved definition',
+  async (t) => {
+    const made: string[] = []
+    const look: Tool = {
+      ...toolNamed('look', async () => {
+        made.push('look')
+        return { ok: true, content: 'seen' }
+      }),
+      definition: () => 'now',
     }
-    const run = agentRuntime({ ...hostOf({ models }), toolsOf: () => [look] })
-    const turn = { ...turnOf(agentNamed('Solo'), 'Hi'), journal }
-    return endOf(await lastValueFrom(run(turn).pipe(toArray()))).text
-  }
-  t.match(await toldAfter('then'), /it is not known whether this was done/)
-  t.strictSame(made, [])
-  t.equal(await toldAfter('now'), 'seen')
-  t.strictSame(made, ['look'])
-})
+    const approved = (definition: string): RecordedApproval => ({
+      approvalId: 'approval-1',
+      status: 'approved',
+      definition,
+      approver: 'user',
+      expiresAt: '2026-01-02T00:00:00.000Z',
+      told: false,
+    })
+    const toldAfter = async (definition: string) => {
+      const models = scripted(({ messages }) =>
+        messages.at(-1)?.role === 'tool'
+          ? says(messages.at(-1)?.content ?? '')
+          : calls(['look', '{}']),
+      )
+      const journal: Journal = {
+        ...noJournal,
+        toolAt: () => ({ effect: 'read' }),
+        approvalAt: () => approved(definition),
+      }
+      const run = agentRuntime({ ...hostOf({ models }), toolsOf: () => [look] })
+      const turn = { ...turnOf(agentNamed('Solo'), 'Hi'), journal }
+      return endOf(await lastValueFrom(run(turn).pipe(toArray()))).text
+    }
+    t.match(await toldAfter('then'), /it is not known whether this was done/)
+    t.strictSame(made, [])
+    t.equal(await toldAfter('now'), 'seen')
+    t.strictSame(made, ['look'])
+  },
+)
 
-t.test('a call whose arguments are too deep or too wide is not made', async (t) => {
+t.test('a call with too deep or too wide arguments is not made', async (t) => {
   const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
   const made: unknown[] = []
   const keep = toolNamed('keep', async (args) => {

@@ -122,7 +122,7 @@ t.test('loop', async (t) => {
   })
 })
 
-t.test('a system message that would become too long is not built', async (t) => {
+t.test('a system message that is too long is refused before it is built', async (t) => {
   const text = 'x'.repeat(16_000)
   const line = (instruction: string, more: object = {}) =>
     staged({

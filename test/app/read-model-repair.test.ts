@@ -69,16 +69,19 @@ const scene = (listed: Listed, data: unknown, { stands = 9, version = '' } = {})
 
 const { data } = sample('RunCompleted')
 
-t.test('what can be read by now is folded into the read models of its category', async (t) => {
-  const one = scene({ unreadable: true }, data, { version: readingVersion() })
-  await one.start()
-  await eventually(async () => one.rebuilt.at(-1) === 'unreadable_events')
-  for (const name of ['sessions', 'runs', 'messages', 'usage']) t.ok(one.rebuilt.includes(name))
-  for (const name of ['members', 'event_index', 'transparency'])
-    t.notOk(one.rebuilt.includes(name), `${name} has nothing of it`)
-})
+t.test(
+  'an event that is now readable is folded into the read models of its category',
+  async (t) => {
+    const one = scene({ unreadable: true }, data, { version: readingVersion() })
+    await one.start()
+    await eventually(async () => one.rebuilt.at(-1) === 'unreadable_events')
+    for (const name of ['sessions', 'runs', 'messages', 'usage']) t.ok(one.rebuilt.includes(name))
+    for (const name of ['members', 'event_index', 'transparency'])
+      t.notOk(one.rebuilt.includes(name), `${name} has nothing of it`)
+  },
+)
 
-t.test('what still cannot be read has nothing rebuilt', async (t) => {
+t.test('an event that is still unreadable causes no rebuild', async (t) => {
   const one = scene({ unreadable: true }, null)
   await one.start()
   await eventually(async () => one.isMarked())
@@ -111,7 +114,7 @@ t.test('a read model that stopped before a repaired event is not rebuilt', async
   t.strictSame(fresh.rebuilt, [])
 })
 
-t.test('the node that projects does it, also where it leads later on', async (t) => {
+t.test('the projecting node rebuilds, also if it becomes leader later', async (t) => {
   const one = scene({ unreadable: true }, data)
   one.lead(false)
   await one.start()

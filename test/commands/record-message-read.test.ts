@@ -5,7 +5,7 @@ import { call } from '../support/recorded.ts'
 const { recordMessageRead, appended } = await commanding(t)
 const route = '/api/external/sessions/:session_id/messages'
 
-t.test('a read for somebody is recorded by key, a summary by organization', async (t) => {
+t.test('records a read per key, and a summary per organization', async (t) => {
   const read = { type: 'MessagesRead', data: { route, sessionId: 's' } } as const
   t.strictSame(await appended(() => recordMessageRead(read, { ...call, onBehalfOf: 'user-2' })), [
     { ...read, stream: 'reads-org-1_key-1' },

@@ -15,7 +15,7 @@ t.test('a refusal of access, by key', async (t) => {
   ])
 })
 
-t.test('a summary of refusals, by organization', async (t) => {
+t.test('records a summary of refusals per organization', async (t) => {
   const data = { count: 2, from: call.at, to: call.at, codes: { role_required: 2 } }
   const summary = { type: 'AccessRefusalsSummarized', data } as const
   t.strictSame(await appended(() => recordRefusal(summary, { ...call, keyId: null })), [

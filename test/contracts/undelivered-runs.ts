@@ -34,7 +34,7 @@ export const undeliveredRunsContract = (
   /** Options of the test of claims at once. */
   atOnce: { skip?: string } = {},
 ): void => {
-  t.test('a run is claimed once it was released', async (t) => {
+  t.test('a released run can be claimed once', async (t) => {
     const { runs } = await open(t)
     const run = runOf()
     const { fingerprint, runId } = run
@@ -48,7 +48,7 @@ export const undeliveredRunsContract = (
     t.match(await runs.claim(fingerprint, third, noon), { held })
   })
 
-  t.test('of many claims at once one gets the run', atOnce, async (t) => {
+  t.test('exactly one of many concurrent claims gets the run', atOnce, async (t) => {
     const { runs } = await open(t)
     const run = runOf()
     await runs.add(run, first)
@@ -62,7 +62,7 @@ export const undeliveredRunsContract = (
     t.strictSame(claimed, [{ run }])
   })
 
-  t.test('a run that was delivered is not claimed', async (t) => {
+  t.test('a delivered run cannot be claimed', async (t) => {
     const { runs } = await open(t)
     const run = runOf()
     await runs.add(run, first)
@@ -71,7 +71,7 @@ export const undeliveredRunsContract = (
     t.strictSame(await runs.claim(run.fingerprint, second, noon), { held: [] })
   })
 
-  t.test('of identical requests each run is claimed by another, the oldest first', async (t) => {
+  t.test('identical requests claim different runs, the oldest first', async (t) => {
     const { runs } = await open(t)
     const old = runOf()
     const { fingerprint } = old

@@ -346,7 +346,7 @@ export const viewsContract = (
     t.equal(await views.checkpoint('notes'), 3)
   })
 
-  t.test('documents have the version that their read model began with', async (t) => {
+  t.test('documents have the version of their read model at its beginning', async (t) => {
     const { open } = await place(t)
     const before = await open()
     await before.view(spec)
@@ -394,7 +394,7 @@ export const viewsContract = (
     t.strictSame(await view.find({ ...asked, skip: 3, total: 1 }), { items: [], total: 1 })
   })
 
-  t.test('no more is read once the items have so many bytes', async (t) => {
+  t.test('reading stops once the items reach the bound in bytes', async (t) => {
     const { view, commit } = await opened(t)
     const at = (n: number) => String(n).repeat(1_000)
     const notes = [1, 2, 3, 4, 5].map((n) => ({ owner: 'o', at: at(n) }))

@@ -54,13 +54,13 @@ t.test('an amount beyond exact numbers is read as the largest exact one', async 
   t.match(readAs('CreditsGranted', { amount: -1e21 }), { amount: -most })
 })
 
-t.test('what is no number is not repaired', async (t) => {
+t.test('a value that is not a number is not repaired', async (t) => {
   for (const value of [null, '7', undefined])
     t.throws(() => readAs('CreditsReserved', { amount: value }), { name: 'UnreadableEvent' })
   t.throws(() => readAs('RunCompleted', { durationMs: null }), { name: 'UnreadableEvent' })
 })
 
-t.test('how stored events are read has a name that changes with any version', async (t) => {
+t.test('the fingerprint of the upcasters changes with any version', async (t) => {
   const more = { ...versions, Melted: { current: 2, from: { 1: (data: unknown) => data } } }
   t.not(readingVersion(more), readingVersion())
   t.equal(readingVersion(Object.fromEntries(Object.entries(versions).reverse())), readingVersion())

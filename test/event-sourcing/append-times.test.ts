@@ -87,7 +87,7 @@ t.test('a time has passed once no event can be stored with it', async (t) => {
   await times.passed(start)
 })
 
-t.test('tells how far the latest event is ahead of the clock', async (t) => {
+t.test('reports how far the latest event is ahead of the clock', async (t) => {
   const { clock, times } = timing()
   t.equal(times.aheadMs(), 0, 'no event')
   await times.resume(heldLog(events))
@@ -96,7 +96,7 @@ t.test('tells how far the latest event is ahead of the clock', async (t) => {
   t.equal(times.aheadMs(), 0)
 })
 
-t.test('a time that has passed has passed for good, though the clock is set back', async (t) => {
+t.test('a past time stays past after the clock is set back', async (t) => {
   const { clock, times, stamp } = timing()
   clock.seconds = 60
   const last = stamp()

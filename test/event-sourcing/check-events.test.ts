@@ -113,7 +113,7 @@ t.test('an event of another table is not stored', async (t) => {
   }
 })
 
-t.test('what waits for a decision is told of a misfit', async (t) => {
+t.test('callers that wait for a decision get its misfit', async (t) => {
   for (const shared of [false, true]) {
     const { begin } = await opened(t, shared)
     const { decided, stored } = begin(stream, weighed({ grams: -1 }), call)
@@ -122,7 +122,7 @@ t.test('what waits for a decision is told of a misfit', async (t) => {
   }
 })
 
-t.test('a state rests on what will be read', async (t) => {
+t.test('a state is folded from the events as they will be read', async (t) => {
   const { transact, uses } = await opened(t)
   const given = { grams: 1, note: undefined, more: 'unknown' } as unknown as Data
   const { state } = await transact(stream, weighed(given), call)
@@ -130,7 +130,7 @@ t.test('a state rests on what will be read', async (t) => {
   t.strictSame((await transactor(uses).load(stream)).state, state)
 })
 
-t.test('a decision that no append takes fails alone', async (t) => {
+t.test('a decision that is too large to append fails alone', async (t) => {
   const { store, transact } = await opened(t)
   const text = (length: number) => weighed({ grams: 1, note: 'x'.repeat(length) })
   const results = await Promise.allSettled([

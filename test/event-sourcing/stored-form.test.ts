@@ -23,7 +23,7 @@ t.test(
   },
 )
 
-t.test('fields that are undefined are gone, as is the sign of zero', async (t) => {
+t.test('removes undefined fields and the sign of zero', async (t) => {
   const given = { gone: undefined, list: [{ gone: undefined, zero: -0 }] }
   const { value } = storedForm(given)
   t.strictSame(value, { list: [{ zero: 0 }] })
@@ -31,14 +31,14 @@ t.test('fields that are undefined are gone, as is the sign of zero', async (t) =
   t.ok('gone' in given, 'what was decided is as it was')
 })
 
-t.test('a field by the name of a prototype stays a field', async (t) => {
+t.test('keeps a field named __proto__', async (t) => {
   const value = JSON.parse('{"__proto__":{"a":1},"constructor":2}')
   t.equal(storedForm(value).value, value)
   const { value: changed } = storedForm({ value, gone: undefined })
   t.equal(JSON.stringify(changed), '{"value":{"__proto__":{"a":1},"constructor":2}}')
 })
 
-t.test('what JSON has no form for is refused by its place', async (t) => {
+t.test('refuses values without a JSON form, naming their path', async (t) => {
   class Point {
     x = 1
   }
@@ -65,7 +65,7 @@ t.test('what JSON has no form for is refused by its place', async (t) => {
   t.doesNotThrow(() => storedForm(nested(50)))
 })
 
-t.test('a value that holds itself is refused', async (t) => {
+t.test('refuses a cyclic value', async (t) => {
   const value: Record<string, unknown> = {}
   value.self = value
   t.throws(() => storedForm(value), { name: 'NotStorable' })

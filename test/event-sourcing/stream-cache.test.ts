@@ -119,7 +119,7 @@ t.test('a stream with an unreadable event refuses commands, and no other stream'
   t.match(await transact(platformStreamOf(counter, 'two'), count(1), call), { state: 1 })
 })
 
-t.test('what is decided despite that rests on the readable events', async (t) => {
+t.test('decisions allowed despite it are made on the readable events', async (t) => {
   const { started, say } = await opened(t)
   await say('counter-one', { by: 1 }, null, { by: 2 })
   const { load, transact } = started()

@@ -245,7 +245,7 @@ both('approvals have the newest first though the clock steps', async (t, step) =
   )
 })
 
-t.test('a start tells that its clock is behind the log, and serves', async (t) => {
+t.test('a start warns that its clock is behind the log, and serves', async (t) => {
   const clock = movableClock()
   const server = await startApp(t, {}, { clock })
   await server.platform.organization()

@@ -67,7 +67,7 @@ const started = async (t: Test) => {
   return { server, organization, key, upload, settled, handles: handlesOf(server.pid) }
 }
 
-t.test('a document for which no process can be started is read later', { skip }, async (t) => {
+t.test('a document is read later if no process can be started', { skip }, async (t) => {
   const { server, upload, settled, handles } = await started(t)
   await knock(server.url, handles.leave(enoughForFile) - enoughForFile)
   t.equal((await upload('hours.md')).status, 200)

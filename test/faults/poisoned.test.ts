@@ -33,7 +33,7 @@ const extracted = async (t: Test) => {
 const numberIn = ({ data }: RecordedEvent, field: string): number =>
   Number(Reflect.get(Object(data), field))
 
-t.test('what an unchecked release has stored beyond its schemas', noTar, async (t) => {
+t.test('reads what an unchecked release stored beyond its schemas', noTar, async (t) => {
   const { env } = await extracted(t)
   const events = await withLog(env, allEvents)
   const some = (type: string, field: string, isBeyond: (value: number) => boolean) =>
@@ -92,7 +92,7 @@ t.test(
   },
 )
 
-t.test('its read models are rebuilt by themselves, once', noTar, async (t) => {
+t.test('rebuilds its read models once, after the upgrade', noTar, async (t) => {
   const { env } = await extracted(t)
   const server = await startApp(t, env)
   const differences = async () => {

@@ -24,7 +24,7 @@ const started = async (t: Test) => {
   return { ...world, server, ...(await workerOn(server, world)) }
 }
 
-t.test('after kill -9 a retry gets the run that was cut off, once', async (t) => {
+t.test('after kill -9 one retry gets the interrupted run', async (t) => {
   const { provider, server, key, asks, organization, history } = await started(t)
   const turn = held()
   provider.next(turn.reply)
@@ -62,7 +62,7 @@ t.test('a retry joins a run that was handed over at SIGTERM', async (t) => {
   t.equal((await history(server)).count('RunStarted'), 1)
 })
 
-t.test('after kill -9 nobody gets what may have been delivered', async (t) => {
+t.test('after kill -9 an answer that may have been delivered cannot be claimed', async (t) => {
   const { provider, tools, server, key, asks } = await started(t)
   const before = server.as(key)
   const whole = { messages: user('whole') }
@@ -130,7 +130,7 @@ t.test('on two nodes', needsMongo, async (t) => {
     return turn
   }
 
-  await t.test('a retry on the other node waits for the run, and has its answer', async (t) => {
+  await t.test('a retry on the other node waits for the run and gets its answer', async (t) => {
     const turn = await left({ messages })
     const retry = on.second.chat({ messages }, retried)
     await on.second.sessions()
@@ -151,7 +151,7 @@ t.test('on two nodes', needsMongo, async (t) => {
     t.equal(await total(), 2)
   })
 
-  await t.test('an answer that was delivered is given to nobody on the other node', async (t) => {
+  await t.test('a delivered answer cannot be claimed on the other node', async (t) => {
     const ask = (client: Client) => client.chat({ messages: user('same') }, retried)
     const replies = [await ask(on.first), await ask(on.second), await ask(on.first)]
     replies.push(...(await Promise.all([on.first, on.second, on.first, on.second].map(ask))))

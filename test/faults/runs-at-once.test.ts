@@ -171,7 +171,7 @@ t.test('a queued run can be cancelled, also after a restart', async (t) => {
   t.equal(await server.stop(), 0, 'a server with a queue stops')
 })
 
-t.test('a server that stops leaves its queue to the next', async (t) => {
+t.test('a stopping server leaves its queue to the next one', async (t) => {
   const held = await providerDouble({ silent: true })
   t.teardown(held.close)
   const server = await startServer(t, { LLM_BASE_URL: held.url, LLM_MODEL: 'test/model' })
@@ -201,7 +201,7 @@ t.test('a message to a session with a queued run waits for it', async (t) => {
   t.strictSame(await contents(key, 'shared'), ['first', 'Done.', 'second', 'Done.'])
 })
 
-t.test('a request that is too large to be kept is refused instead of queued', async (t) => {
+t.test('a request too large to store is refused instead of queued', async (t) => {
   const { key, provider } = await startChat(t, { silent: true })
   for (let n = 1; n <= 20; n++) await detached(key, `gone-${n}`, provider.received(n))
   const noise = Array.from({ length: 600_000 }, (_, n) =>
@@ -213,16 +213,20 @@ t.test('a request that is too large to be kept is refused instead of queued', as
   t.match(body, { error: { code: 'rate_limit_exceeded', window: 'concurrent' } })
 })
 
-t.test('runs that wait for an approval do not count, and go on beside a full plan', async (t) => {
-  const { asked, decide, key, provider } = await approving(t)
-  const waiting = []
-  for (let n = 0; n < 21; n++) waiting.push((await asked(`paused-${n}`)).body.pending_approvals[0])
-  provider.next(...Array.from({ length: 20 }, () => ({ silent: true })))
-  for (let n = 1; n <= 20; n++) await detached(key, `gone-${n}`, provider.received(21 + n))
-  t.equal((await decide(waiting[0], 'approve')).status, 200)
-  const { length } = provider.requests
-  t.match((await key.cancel('gone-1')).body, { cancelled: true })
-  await provider.received(length + 1)
-  await eventually(async () => !(await key.status('paused-0')).body.is_processing)
-  t.strictSame(await contents(key, 'paused-0'), ['Refund A-1', 'Let me see. \n\nDone.'])
-})
+t.test(
+  'runs that wait for an approval do not count, and resume once a place is free',
+  async (t) => {
+    const { asked, decide, key, provider } = await approving(t)
+    const waiting = []
+    for (let n = 0; n < 21; n++)
+      waiting.push((await asked(`paused-${n}`)).body.pending_approvals[0])
+    provider.next(...Array.from({ length: 20 }, () => ({ silent: true })))
+    for (let n = 1; n <= 20; n++) await detached(key, `gone-${n}`, provider.received(21 + n))
+    t.equal((await decide(waiting[0], 'approve')).status, 200)
+    const { length } = provider.requests
+    t.match((await key.cancel('gone-1')).body, { cancelled: true })
+    await provider.received(length + 1)
+    await eventually(async () => !(await key.status('paused-0')).body.is_processing)
+    t.strictSame(await contents(key, 'paused-0'), ['Refund A-1', 'Let me see. \n\nDone.'])
+  },
+)

@@ -57,7 +57,7 @@ t.test('changes that fit are told in one part, and no part ends within a positio
   t.strictSame((await parts(many, 10)).flat(), many)
 })
 
-t.test('of large documents one or two are loaded at once, of small ones many', async (t) => {
+t.test('loads one or two large documents at once, and many small ones', async (t) => {
   const loads = async (characters: number) => {
     const ids = new Map(Array.from({ length: 400 }, (_, n) => [`${n}`, at(n)]))
     const document = { organization_id: 'org-1', text: 'x'.repeat(characters) }
@@ -77,7 +77,7 @@ t.test('of large documents one or two are loaded at once, of small ones many', a
   t.ok((await loads(10)).most >= 100)
 })
 
-t.test('each part is made in a turn of its own', async (t) => {
+t.test('each part is built in its own turn of the event loop', async (t) => {
   const ids = new Map(Array.from({ length: 10 }, (_, n) => [`${n}`, at(n)]))
   const document = { organization_id: 'org-1', text: 'x'.repeat(100_000) }
   let inTurn = false

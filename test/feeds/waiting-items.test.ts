@@ -54,7 +54,7 @@ t.test(
   },
 )
 
-t.test('a subscriber that ends gives up what waits for it', (t) => {
+t.test('a subscriber that ends releases its waiting items', (t) => {
   const { all, held } = following(1, 1_000)
   const [one] = all
   one?.push(change(1), 10)

@@ -58,7 +58,7 @@ t.test('the costliest value at each place of each body costs a few errors', asyn
     t.ok(codes.has(code), code)
 })
 
-t.test('the longest queries that a route takes cost a few errors', async (t) => {
+t.test('the longest allowed queries cost a few errors', async (t) => {
   const clock = movableClock()
   const { url, platform } = await startApp(t, {}, { clock })
   const ask = raw(url)

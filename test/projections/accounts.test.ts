@@ -35,7 +35,7 @@ t.test('accounts', async (t) => {
   })
 })
 
-t.test('a balance stays where numbers are exact', async (t) => {
+t.test('a balance stays within exact numbers', async (t) => {
   const seen = projecting(t, accounts, 'account-user-1')
   const most = Number.MAX_SAFE_INTEGER
   const granted = (amount: number, grantId: string) =>

@@ -15,7 +15,7 @@ const file = 'file-org-1_f-1'
 const identity = { uploadId: 'u-1', datastoreId: 'd-1' }
 const at = '2026-01-01T00:00:00.000Z'
 
-t.test('texts and files of a session', async (t) => {
+t.test('counts texts and files of a session', async (t) => {
   const seen = projecting(t, storage, sessionStream)
   const kind = 'image' as const
   const part = { id: 'p', kind, mediaType: 'image/png', bytes: 500, blob: 'b', at: 0 }
@@ -36,7 +36,7 @@ t.test('a fork counts in full', async (t) => {
   projecting(t, storage, sessionStream)(copied, copied).shows({ bytes: 200 }, total)
 })
 
-t.test('an upload, its chunks and its vectors, until its blobs are removed', async (t) => {
+t.test('counts an upload, its chunks and its vectors until its blobs are removed', async (t) => {
   const seen = projecting(t, storage, file)
   const received = {
     type: 'UploadReceived',
@@ -61,7 +61,7 @@ t.test('an upload, its chunks and its vectors, until its blobs are removed', asy
   seen(received, removed, { type: 'UploadErased', data: identity }).showsNothing(total)
 })
 
-t.test('the total of several batches is that of one', async (t) => {
+t.test('the total does not depend on the batches', async (t) => {
   const events = [
     sessionEvent('UserMessageSent', at, { content: text(100) }),
     {

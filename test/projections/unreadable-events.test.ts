@@ -38,13 +38,13 @@ t.test(
   },
 )
 
-t.test('an event that is repaired is listed as such', async (t) => {
+t.test('a repaired event is listed as repaired', async (t) => {
   const view = viewOf(stored('RunCompleted', { durationMs: -5 }))
   t.match(view, { position: 7, repaired: true, reason: 'repaired' })
   t.notMatch(view, { unreadable: true })
 })
 
-t.test('what is readable, unknown, or of a later version is not listed', async (t) => {
+t.test('readable and unknown events and later versions are not listed', async (t) => {
   t.equal(viewOf(stored('RunCompleted')), undefined)
   t.equal(viewOf({ ...stored('RunCompleted'), type: 'RunMelted' }), undefined)
   t.equal(viewOf({ ...stored('RunCompleted'), stream: 'oven-1' }), undefined)

@@ -53,7 +53,7 @@ t.test('a run that did not complete is counted without its duration', async (t) 
   }
 })
 
-t.test('usage stays where numbers are exact', async (t) => {
+t.test('usage stays within exact numbers', async (t) => {
   const seen = projecting(t, usage, sessionStream)
   const most = Number.MAX_SAFE_INTEGER
   const all = { promptTokens: most, completionTokens: most, charge: most }

@@ -161,7 +161,7 @@ const holding = async (t: Test) => {
   return { at, leading: await told.promise }
 }
 
-t.test('a holder writes nothing more once its machine was suspended', async (t) => {
+t.test('a holder stops writing after its machine was suspended', async (t) => {
   const { at, leading } = await holding(t)
   Object.assign(at, { monotonic: 1_000, wall: 1_000 })
   t.equal(leading(), true)
@@ -169,7 +169,7 @@ t.test('a holder writes nothing more once its machine was suspended', async (t) 
   t.equal(leading(), false, 'the monotonic clock stood still')
 })
 
-t.test('a holder whose clock is set back has its lease no longer for it', async (t) => {
+t.test('setting back a holder’s clock does not extend its lease', async (t) => {
   const { at, leading } = await holding(t)
   at.wall -= 3_600_000
   at.monotonic = 5_999
@@ -209,7 +209,7 @@ t.test(
   },
 )
 
-t.test('a node that is alone takes the lease again, and projects the others', async (t) => {
+t.test('a single node takes the lease again and projects the other read models', async (t) => {
   const { store, views } = await opened(t)
   const leases = embeddedLeases()
   const { BoxPainted: _, ...fewer } = boxEvents

@@ -8,7 +8,7 @@ import { boxes, things } from '../support/toys.ts'
 
 const patience = 10_000
 
-t.test('read models that an earlier version has folded are folded anew, once', async (t) => {
+t.test('read models of an earlier version are rebuilt once', async (t) => {
   const { store, views } = await opened(t)
   const before = projector({ store, views, projections: [boxes, things] })
   await before.start()
@@ -34,7 +34,7 @@ t.test('read models that an earlier version has folded are folded anew, once', a
   await now.stop()
 })
 
-t.test('where another process projects, nothing is folded anew', async (t) => {
+t.test('nothing is rebuilt where another process projects', async (t) => {
   const { views } = await opened(t)
   await views.view(things)
   const begun: string[] = []

@@ -45,7 +45,7 @@ t.test(
   },
 )
 
-t.test('after a restart a stream is as incomplete as before', async (t) => {
+t.test('a stream stays incomplete after a restart', async (t) => {
   const { store, views } = await opened(t)
   await say(store, [open('1', 'ann')])
   await say(store, [{ stream: '1', type: 'BoxPainted', data: [] }])
@@ -64,7 +64,7 @@ t.test('after a restart a stream is as incomplete as before', async (t) => {
   await second.stop()
 })
 
-t.test('what rests on an unreadable event does not stop a read model', async (t) => {
+t.test('an event that depends on an unreadable one does not stop a read model', async (t) => {
   const { store, views } = await opened(t)
   const clumsy = {
     ...things,

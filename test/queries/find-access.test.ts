@@ -303,7 +303,7 @@ t.test('what changes while it is read is not kept', async (t) => {
   t.type(access.find(key, undefined), Promise)
 })
 
-t.test('what was found is read again in time though the clock is set back', async (t) => {
+t.test('a cached access expires in time after the clock is set back', async (t) => {
   const all = await scene(t, { sharedViews: true })
   const { key, keyId } = await all.keyOf()
   await all.find(key)

@@ -42,7 +42,7 @@ const scene = async (t: Test) => {
   }
 }
 
-t.test('agents are kept until one of them changes', async (t) => {
+t.test('agents are cached until one of them changes', async (t) => {
   const { organizationId, find, told, read } = await scene(t)
   const found = await find(organizationId)
   const { agentId } = found.orchestrator
@@ -55,7 +55,7 @@ t.test('agents are kept until one of them changes', async (t) => {
   t.type(find(organizationId), Promise)
 })
 
-t.test('agents are read again once one of them was deleted', async (t) => {
+t.test('agents are read again after one was deleted', async (t) => {
   const { organizationId, find, told } = await scene(t)
   const found = await find(organizationId)
   told({ view: 'agents', changes: [{ id: 'another', document: undefined }] })
@@ -78,7 +78,7 @@ t.test('an organization that is not there has no orchestrator', async (t) => {
   await t.rejects(async () => find('none'), { code: 'agent_not_found' })
 })
 
-t.test('a change costs the documents that it concerns', async (t) => {
+t.test('a change costs only the documents that it affects', async (t) => {
   const { organizationId, organization, find, follow, reads, seen, ...all } = await scene(t)
   const other = await organization('other')
   await seen()
@@ -129,7 +129,7 @@ t.test('turns that begin at once read each document once', async (t) => {
   t.equal(reads().documents, 1)
 })
 
-t.test('agents of other organizations are not there', async (t) => {
+t.test('agents of other organizations are not returned', async (t) => {
   const { organizationId, organization, find, seen } = await scene(t)
   const other = await organization('other')
   await seen()

@@ -32,7 +32,7 @@ t.test('usage in all, and by what is asked for', async (t) => {
   t.strictSame(daily.total, total)
 })
 
-t.test('sums of usage stay where numbers are exact', async (t) => {
+t.test('sums of usage stay within exact numbers', async (t) => {
   const most = Number.MAX_SAFE_INTEGER
   const all = { promptTokens: most, completionTokens: most, charge: most }
   const end = (agentId: string) => sessionEvent('RunFailed', undefined, { ...all, agentId })

@@ -58,7 +58,7 @@ t.test('lists of agents read no configuration', async (t) => {
   )
 })
 
-t.test('tools are listed a page at a time, and one is found by a look-up', async (t) => {
+t.test('lists tools a page at a time, and finds one by a look-up', async (t) => {
   const many = 250
   const { organizationId, read } = await scene(t, many)
   const { view, reads } = countedView(read.agentSummaries)
@@ -76,7 +76,7 @@ t.test('tools are listed a page at a time, and one is found by a look-up', async
   t.equal(reads().documents, 1)
 })
 
-t.test('a page of whole agents ends at 8 MB, and the next ones have the others', async (t) => {
+t.test('a page of whole agents ends at 8 MB, and later pages have the rest', async (t) => {
   const many = 119
   const { organizationId, read } = await scene(t, many)
   const { view, reads } = countedView(read.agents)

@@ -27,7 +27,7 @@ const scene = async (t: Parameters<typeof commanded>[0]) => {
   return { ...host, by, organizationId, userId, itemsOf, find }
 }
 
-t.test('what is to be connected, and what is not', async (t) => {
+t.test('lists the credentials to connect, and the skipped ones', async (t) => {
   const { createAgent, createConnectLink, storeCredential, ...rest } = await scene(t)
   const { by, userId, organizationId, itemsOf, seen } = rest
   const tools = [shopCall(first, 'TOKEN', 'OTHER'), 'remember' as const]

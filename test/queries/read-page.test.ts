@@ -32,7 +32,7 @@ const stored = async (t: Test, many: number, characters: number) => {
 
 const of = { index: 'by_owner', equals: ['o'] }
 
-t.test('a page reads as much as it shows, and the next ones have the rest', async (t) => {
+t.test('a page reads no more than it shows, and later pages have the rest', async (t) => {
   const { view, reads } = await stored(t, 30, mb)
   const seen: number[] = []
   for (let page = { page: 1, pageSize: 20 }, more = true; more; ) {
@@ -50,7 +50,7 @@ t.test('a page reads as much as it shows, and the next ones have the rest', asyn
   )
 })
 
-t.test('a page of small documents is whole', async (t) => {
+t.test('a page of small documents is complete', async (t) => {
   const { view } = await stored(t, 30, 10)
   const show = ({ position }: Note) => ({ value: position, bytes: 10 })
   const whole = await readPage(view, of, { page: 1, pageSize: 20 }, show)

@@ -268,7 +268,7 @@ t.test('a life that is over leaves the work to the next one', async (t) => {
   t.equal(provider.count('file'), 1)
 })
 
-t.test('an organization whose generations hang keeps nobody else from theirs', async (t) => {
+t.test('hanging generations of one organization do not block others', async (t) => {
   const { provider, draw, when, server } = await studio(t)
   provider.next(...Array.from({ length: 8 }, () => ({ held: true })))
   const hanging: string[] = []

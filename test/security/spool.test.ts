@@ -4,7 +4,7 @@ import t from 'tap'
 import { StoreUnavailable } from '../../src/ports/event-store.ts'
 import { openSpool } from '../../src/security/spool.ts'
 
-t.test('a disk that is full refuses a file and leaves nothing of it', async (t) => {
+t.test('a full disk refuses a file and leaves no partial file', async (t) => {
   const path = t.testdir()
   let free = 2
   const spool = await openSpool(path, (bytes) => {

@@ -39,7 +39,7 @@ t.test(
   },
 )
 
-t.test('the check of a long list, or of many entries, ends after five errors', async (t) => {
+t.test('validation of a long list or of many entries ends after five errors', async (t) => {
   const inList = counting(z.string())
   t.equal(list(inList.schema).safeParse(zeros(50_000)).error?.issues.length, mostErrors)
   t.equal(inList.count(), mostErrors)
@@ -53,7 +53,7 @@ t.test('the check of a long list, or of many entries, ends after five errors', a
   t.ok(list(z.string()).safeParse(texts(50_000)).success)
 })
 
-t.test('a value beyond its bounds is not checked', async (t) => {
+t.test('a value beyond its bounds is refused before validation', async (t) => {
   const inner = counting(z.unknown())
   const schema = within({ nodes: 10, depth: 2 }, inner.schema)
   for (const value of [zeros(10), [[[0]]], fields(10, 0), Array(2).fill(zeros(4))])
@@ -64,7 +64,7 @@ t.test('a value beyond its bounds is not checked', async (t) => {
   t.ok(schema.safeParse(zeros(9)).success)
 })
 
-t.test('a bound that is not given is not looked at', async (t) => {
+t.test('an absent bound is not checked', async (t) => {
   const wide = zeros(100_000)
   t.equal(jsonFault(wide, { depth: 1 }), undefined)
   t.equal(jsonFault([wide], { depth: 1 }), 'more than 1 levels deep')

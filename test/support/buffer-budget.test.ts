@@ -16,7 +16,7 @@ const budget = () => {
   return { ...buffers, holder, names: dropped }
 }
 
-t.test('within the budget nothing is dropped, and what is given up counts no more', async (t) => {
+t.test('drops nothing within the budget, and released bytes no longer count', async (t) => {
   const { holder, held, names } = budget()
   const [first, second] = [holder('first'), holder('second')]
   first.hold(60)
@@ -28,7 +28,7 @@ t.test('within the budget nothing is dropped, and what is given up counts no mor
   t.strictSame(names, [])
 })
 
-t.test('over the budget the newest is dropped, not the one that has grown', async (t) => {
+t.test('over the budget the newest holder is dropped, not the one that grew', async (t) => {
   const { holder, held, dropped, names } = budget()
   const [first] = ['first', 'second', 'third'].map((name) => {
     const one = holder(name)
@@ -52,7 +52,7 @@ t.test('a small newcomer stays, and is dropped itself when it grows', async (t) 
   t.strictSame(names, ['newcomer'])
 })
 
-t.test('where many small ones come, the newest of the large makes room', async (t) => {
+t.test('many small newcomers drop the newest large holder', async (t) => {
   const { holder, held, names } = budget()
   holder('first').hold(50)
   holder('second').hold(50)
@@ -69,7 +69,7 @@ t.test('a holder whose client reads is dropped last', async (t) => {
   t.strictSame(names, ['unread'])
 })
 
-t.test('as many are dropped as it takes, also the one that asks', async (t) => {
+t.test('drops as many holders as needed, even the one that grows', async (t) => {
   const { holder, held, names } = budget()
   for (const name of ['a', 'b', 'c']) holder(name).hold(30)
   holder('huge').hold(1_000)

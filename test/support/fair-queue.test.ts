@@ -29,7 +29,7 @@ t.test('one owner never holds all places', async (t) => {
   t.equal(queue.clear().length, 8)
 })
 
-t.test('one owner holds at most as many places as are said', async (t) => {
+t.test('one owner holds at most the configured number of places', async (t) => {
   const queue = fairQueue<string>(6, 2)
   for (const owner of ['a', 'b', 'c', 'd'])
     for (let n = 0; n < 3; n++) queue.add(owner, `${owner}${n}`)

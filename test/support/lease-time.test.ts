@@ -9,7 +9,7 @@ const timing = () => {
   return { at, clock: { now: () => new Date(at.wall), monotonic: () => at.monotonic } }
 }
 
-t.test('a lease counts what the clock says that has gone on more', async (t) => {
+t.test('a lease counts by the clock that has advanced more', async (t) => {
   const { at, clock } = timing()
   const { moment, since } = leaseTime(clock)
   const then = moment()
@@ -21,17 +21,20 @@ t.test('a lease counts what the clock says that has gone on more', async (t) => 
   t.equal(since(then), hour, 'the machine was suspended')
 })
 
-t.test('a lease that nobody renews for its time is over, whatever the store says', async (t) => {
-  const { at, clock } = timing()
-  const isUnrenewed = unrenewedLeases(clock)
-  const lease = { holder: 'a', until: hour, ttlMs: 8_000 }
-  t.equal(isUnrenewed('projector', lease), false, 'seen for the first time')
-  at.monotonic = 7_999
-  t.equal(isUnrenewed('projector', lease), false)
-  at.monotonic = 8_000
-  t.equal(isUnrenewed('projector', lease), true)
-  t.equal(isUnrenewed('other', lease), false, 'each is looked at on its own')
-})
+t.test(
+  'a lease expires if it is not renewed for its duration, whatever the store says',
+  async (t) => {
+    const { at, clock } = timing()
+    const isUnrenewed = unrenewedLeases(clock)
+    const lease = { holder: 'a', until: hour, ttlMs: 8_000 }
+    t.equal(isUnrenewed('projector', lease), false, 'seen for the first time')
+    at.monotonic = 7_999
+    t.equal(isUnrenewed('projector', lease), false)
+    at.monotonic = 8_000
+    t.equal(isUnrenewed('projector', lease), true)
+    t.equal(isUnrenewed('other', lease), false, 'each is looked at on its own')
+  },
+)
 
 t.test('a renewed lease counts from when its renewal was seen', async (t) => {
   const { at, clock } = timing()

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { sinceStored, stopwatch } from '../../src/support/stopwatch.ts'
 
-t.test('a stopwatch tells whole milliseconds of the monotonic clock', async (t) => {
+t.test('a stopwatch counts whole milliseconds of the monotonic clock', async (t) => {
   let passed = 0.4
   const elapsed = stopwatch({ monotonic: () => passed })
   t.equal(elapsed(), 0)
@@ -10,7 +10,7 @@ t.test('a stopwatch tells whole milliseconds of the monotonic clock', async (t) 
   t.equal(elapsed(), 12)
 })
 
-t.test('a stopwatch goes on from what came before', async (t) => {
+t.test('a stopwatch continues from earlier milliseconds', async (t) => {
   let passed = 1_000
   const elapsed = stopwatch({ monotonic: () => passed }, 500)
   passed = 1_200

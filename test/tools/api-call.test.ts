@@ -397,7 +397,7 @@ t.test('x402', async (t) => {
   t.match(await outputs('/broken'), [{ ok: false, content: /^HTTP 402/ }])
 })
 
-t.test('a request that would become too long is not built', async (t) => {
+t.test('a request that is too long is refused before it is built', async (t) => {
   const { asked, tool, url } = await calling(t, echo)
   const token = '{{credential:TOKEN}}'
   const refused = async (config: Partial<ApiCallConfig>, args: object = {}) =>

@@ -306,7 +306,7 @@ t.test(
 
 const zeros = (count: number): number[] => Array(count).fill(0)
 
-t.test('an answer with thousands of errors costs a validator a few of them', async (t) => {
+t.test('validation of an answer with thousands of errors ends after a few', async (t) => {
   const audience = { type: 'text', text: 'x', annotations: { audience: zeros(9_000) } }
   const server = await wideMcpServer(t, {
     zeros: { content: zeros(40_000) },
@@ -330,7 +330,7 @@ t.test('an answer with thousands of errors costs a validator a few of them', asy
   t.ok(errors <= 2_000, `${errors} errors`)
 })
 
-t.test('a tool whose schema is too wide, or none, is left out of the list', async (t) => {
+t.test('the list omits a tool with a schema that is too wide or invalid', async (t) => {
   const schema = { type: 'object', properties: {}, required: [] }
   const properties = Object.fromEntries(zeros(6_000).map((_, n) => [`p${n}`, {}]))
   const tools = [

@@ -138,7 +138,7 @@ t.test('replaces a secret in whatever way it is encoded', async (t) => {
     }
 })
 
-t.test('withholds a text that has a short secret in an encoding', async (t) => {
+t.test('withholds a text with an encoded short secret', async (t) => {
   const redacted = redaction([{ name: 'PIN', value: '12/34' }])
   for (const text of [
     '12\\/34',

@@ -9,7 +9,7 @@ t.test('the digest of arguments does not depend on how a model writes them', asy
   t.equal(digestOf(''), sha256('{}'))
 })
 
-t.test('what is no JSON, too deep or too wide is digested as it is', async (t) => {
+t.test('digests invalid, too deep or too wide JSON as plain text', async (t) => {
   const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
   const wide = `[ ${'0,'.repeat(20_000)}0]`
   for (const text of ['{', deep, wide]) t.equal(digestOf(text), sha256(text))

@@ -66,7 +66,7 @@ t.test('a retry gets the answer of a run that has ended', async (t) => {
   t.equal(provider.requests.length, 2, 'the answer is delivered by then')
 })
 
-t.test('an answer that was delivered is given to nobody else', async (t) => {
+t.test('a delivered answer cannot be claimed', async (t) => {
   const { key, provider } = await startChat(t, { text: 'Each.' })
   const first = await key.chat({ messages }, attempt(0))
   const stream = await key.stream({ messages })
@@ -168,7 +168,7 @@ t.test('a retry of an agent completion joins its run', async (t) => {
   t.equal(provider.requests.length, 1)
 })
 
-t.test('what is not identical runs on its own', async (t) => {
+t.test('requests that are not identical run on their own', async (t) => {
   const scene = await startChat(t, { text: 'Own.' })
   const { key, provider, organization, server } = scene
   const scopes = ['orchestrator:invoke', 'sessions:read', 'users:delegate']
@@ -194,7 +194,7 @@ t.test('what is not identical runs on its own', async (t) => {
   t.equal(answerOf(await claim), turn.text)
 })
 
-t.test('one of two claimants gets it', async (t) => {
+t.test('one of two claimants gets the run', async (t) => {
   const scene = await startChat(t, { text: 'Own.' })
   const { key, provider } = scene
   const turn = await leftTurn(scene, (signal) => key.chat({ messages }, { signal }))
@@ -207,7 +207,7 @@ t.test('one of two claimants gets it', async (t) => {
   t.equal(provider.requests.length, 2)
 })
 
-t.test('a claimant that leaves frees the run again', async (t) => {
+t.test('a claimant that disconnects releases the run', async (t) => {
   const scene = await startChat(t)
   const { key, provider } = scene
   const turn = await leftTurn(scene, (signal) => key.chat({ messages }, { signal }))
@@ -260,7 +260,7 @@ t.test('a retry waits for the connection of the first request to close', async (
   t.equal(provider.requests.length, 1)
 })
 
-t.test('after ten minutes a run is claimed no more', async (t) => {
+t.test('a run cannot be claimed after ten minutes', async (t) => {
   const clock = movableClock()
   const scene = await startChat(t, { text: 'Own.' }, { clock })
   const { key, provider } = scene
@@ -300,7 +300,7 @@ t.test('a run whose session was erased is not continued', async (t) => {
   t.equal(provider.requests.length, 2)
 })
 
-t.test('a turn that is cancelled when its client leaves is not claimed', async (t) => {
+t.test('a turn cancelled by its client’s disconnect cannot be claimed', async (t) => {
   const scene = await startChat(t, { text: 'Own.' })
   const { key, provider } = scene
   const body = { messages, stream_options: { on_disconnect: 'cancel' } }

@@ -48,7 +48,7 @@ t.test('counts a run that waits for its session', async (t) => {
   t.throws(() => places.admit(payer), Refusal)
 })
 
-t.test('queued runs begin in their order, after resumed ones', async (t) => {
+t.test('queued runs start in order, after resumed ones', async (t) => {
   const { places, begun, wait, running, settled } = placing()
   const [first, second] = [running(places.admit(payer)), running(places.admit(payer))]
   const queued = places.enqueue(payer)
@@ -101,7 +101,7 @@ t.test('queues a hundred runs of an organization, whoever pays for them', async 
   t.ok(places.enqueue(payer).isQueued())
 })
 
-t.test('a wait that is given up frees its place in the queue', async (t) => {
+t.test('a cancelled wait frees its place in the queue', async (t) => {
   const { places, begun, wait, running, settled } = placing()
   const first = running(places.admit(payer))
   running(places.admit(payer))
@@ -115,7 +115,7 @@ t.test('a wait that is given up frees its place in the queue', async (t) => {
   t.strictSame(begun, ['one left', 'two'])
 })
 
-t.test('gives up the waits of queued runs alone', async (t) => {
+t.test('cancels only the waits of queued runs', async (t) => {
   const { places, begun, wait, running, settled } = placing()
   const first = running(places.admit(payer))
   running(places.admit(payer))

@@ -9,7 +9,7 @@ const storing = (used: number) =>
     quotas,
   })
 
-t.test('refuses what goes beyond the quota of the plan', async (t) => {
+t.test('refuses bytes beyond the quota of the plan', async (t) => {
   const of = (plan: string | null) => ({ organizationId: 'org-1', plan })
   await storing(99).require(of('basic_monthly'))
   await storing(90).require(of('basic_monthly'), 10)
@@ -21,7 +21,7 @@ t.test('refuses what goes beyond the quota of the plan', async (t) => {
   t.strictSame(await storing(7).of(of('pro_monthly')), { used: 7, quota: 1_000 })
 })
 
-t.test('tells whether the plan of a user has room', async (t) => {
+t.test('reports whether the quota of a user’s plan is used up', async (t) => {
   t.equal(await storing(100).isFull('org-1', 'pro'), false)
   t.equal(await storing(100).isFull('org-1', 'nobody'), true)
   t.equal(await storing(99).isFull('org-1', null), false)

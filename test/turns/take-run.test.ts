@@ -156,7 +156,7 @@ t.test('a process that was paused and lost its run stores nothing more of it', a
   t.match(await read.accounts.get('user-1'), { balance: -12, holding: undefined })
 })
 
-t.test('one takes it over, of two that try, and makes it claimable once', async (t) => {
+t.test('one of two processes takes over a run, and makes it claimable once', async (t) => {
   const { run, read, stored, wake, turn, ...scene } = await begun(t)
   const abandoned: string[] = []
   const ends = (name: string) =>

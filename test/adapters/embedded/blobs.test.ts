@@ -24,7 +24,7 @@ t.test('a name that is no hash leads nowhere', async (t) => {
   await t.rejects(blobs.get('../../etc/passwd'), TypeError)
 })
 
-t.test('a disk that is full refuses a blob and leaves nothing of it', async (t) => {
+t.test('a full disk refuses a blob and leaves no partial file', async (t) => {
   const path = t.testdir()
   let free = 40_000
   const blobs = await embeddedBlobs(path, (bytes) => {

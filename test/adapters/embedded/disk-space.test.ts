@@ -68,7 +68,7 @@ for (const [freeMb, allowed] of [
     )
   })
 
-t.test('what is written between two looks counts, whoever writes it', async (t) => {
+t.test('bytes written between two measurements count, whoever writes them', async (t) => {
   const { disk, takes } = opened(102)
   t.ok(takes('events', '/data/log', 0.9 * megabyte))
   t.equal(disk.looks, 2, 'at the start, and at the first write')
@@ -79,7 +79,7 @@ t.test('what is written between two looks counts, whoever writes it', async (t) 
   t.equal(disk.looks, 3)
 })
 
-t.test('a look is too old after 5 milliseconds', async (t) => {
+t.test('free space is measured again after 5 milliseconds', async (t) => {
   const { disk, takes } = opened(300)
   t.ok(takes('events'))
   disk.free = 0
@@ -89,7 +89,7 @@ t.test('a look is too old after 5 milliseconds', async (t) => {
   t.notOk(takes('events'))
 })
 
-t.test('a write that would leave too little is refused before it begins', async (t) => {
+t.test('a write that would leave too little space is refused before it begins', async (t) => {
   const { takes } = opened(300)
   t.notOk(takes('events', '/data/log', 201 * megabyte))
   t.ok(takes('views', '/data/views', 1))
@@ -111,7 +111,7 @@ t.test(
   },
 )
 
-t.test('its state is that of now, and of the file system with the least space', async (t) => {
+t.test('reports the current state of the file system with the least space', async (t) => {
   const { disk, space, takes } = opened(99)
   t.notOk(takes('events'))
   t.notOk(takes('files', '/elsewhere'))
@@ -120,7 +120,7 @@ t.test('its state is that of now, and of the file system with the least space', 
   t.match(space.state(), { free: 300 * megabyte, reserve: 100 * megabyte, refused: [] })
 })
 
-t.test('a system that does not tell refuses nothing', async (t) => {
+t.test('refuses nothing if the system does not report free space', async (t) => {
   const { disk, takes } = opened(300)
   disk.told = false
   disk.time += 5

@@ -62,7 +62,7 @@ t.test('the embedded undelivered runs', async (t) => {
     return { runs: store, reopen }
   })
 
-  t.test('runs that were delivered are removed from disk with a later write', async (t) => {
+  t.test('delivered runs are removed from disk with a later write', async (t) => {
     let onDisk = (): number => 0
     const { store, reopen } = await opening(t, (log) => {
       onDisk = () => log.look(() => [...log.undelivered.getKeys({})].length)

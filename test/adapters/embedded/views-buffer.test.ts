@@ -301,7 +301,7 @@ t.test(
   },
 )
 
-t.test('a commit that fails is given up, which ends nothing', async (t) => {
+t.test('a failed commit is abandoned and does not end the process', async (t) => {
   const env = await openViewsEnv({ path: join(t.testdir(), 'views') })
   const db = viewsDatabase(env)
   const { commit, abort } = db.begin()

@@ -254,7 +254,7 @@ t.test('usage is counted where the provider reports none', async (t) => {
   })
 })
 
-t.test('usage that cannot be right is counted here', async (t) => {
+t.test('impossible usage is replaced by our own count', async (t) => {
   const { provider, model } = await setUp(t)
   const counted = { promptTokens: 12, completionTokens: 3 }
   const says = async (usage: unknown) => {

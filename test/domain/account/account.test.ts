@@ -40,7 +40,7 @@ t.test('granting credits', async (t) => {
     .emitsOnce(granted(-9, 'grant-2'))
 })
 
-t.test('a balance stays where numbers are exact', async (t) => {
+t.test('a balance stays within exact numbers', async (t) => {
   const given = deciding(t, account)
   const most = 9e15
   const by = (amount: number) => decideGrant({ grantId: 'grant-2', amount, reason: 'initial' })
@@ -111,7 +111,7 @@ t.test('what an account remembers is bounded, and still nothing is charged twice
   )
 })
 
-t.test('sums stay where numbers are exact, whatever was granted, charged and held', async (t) => {
+t.test('sums stay within exact numbers, whatever was granted, charged and held', async (t) => {
   const most = Number.MAX_SAFE_INTEGER
   const after = (...events: AccountEvent[]) => evolved(account, account.initial, events)
   t.equal(after(granted(most), granted(most, 'grant-2')).balance, most)

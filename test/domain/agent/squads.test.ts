@@ -20,7 +20,7 @@ t.test('an agent counts to the oldest root that reaches it', async (t) => {
   t.strictSame(Object.fromEntries(roots), { b: 'b', x: 'b', y: 'b', z: 'b', a: 'a' })
 })
 
-t.test('squads are found by looking at each agent twice', async (t) => {
+t.test('computing squads visits each agent at most twice', async (t) => {
   const { ids, below, asked } = layered(100)
   const roots = squadRoots(ids, below)
   t.equal(roots.size, 800)
@@ -28,7 +28,7 @@ t.test('squads are found by looking at each agent twice', async (t) => {
   t.ok(asked() <= 2 * ids.length, `${asked()} looks`)
 })
 
-t.test('what is named below is worked out once for each agent', async (t) => {
+t.test('names below an agent are computed once for each agent', async (t) => {
   const { ids, below, asked } = layered(100)
   const named = [...namesBelow(ids, below, (id) => [Number(id)], 3)]
   t.equal(named.length, 800)

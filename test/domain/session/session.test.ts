@@ -79,7 +79,7 @@ const timedOut = (n: number): SessionEvent => ({
 
 const turn = (n: number): SessionEvent[] => [sent(n), started(n), answered(n), completed(n)]
 
-t.test('a queued run begins once, in whichever process takes it first', async (t) => {
+t.test('a queued run starts once, in the first process that takes it', async (t) => {
   const given = deciding(t, session)
   const { type, data } = started(1) as SessionEvent<'RunStarted'>
   const queued: SessionEvent = { type, data: { ...data, queued: true } }

@@ -114,7 +114,7 @@ t.test('limit requests per hour per key: counted too', async (t) => {
   })
 })
 
-t.test('a clock that steps by an hour locks no key out and frees none', async (t) => {
+t.test('a clock step of an hour neither locks a key out nor frees one', async (t) => {
   const { url, platform, seconds, advance, step } = await still(t)
   const organization = await platform.organization()
   const { key } = await organization.key({ rate_limit_minute: 1 })

@@ -36,7 +36,7 @@ const step = fc.record({
   count: fc.boolean(),
 })
 
-t.test('two windows are what looking at every request says, however wall time steps', async (t) => {
+t.test('both windows match a count of every request, however wall time steps', async (t) => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
       const model = naive()

@@ -296,7 +296,7 @@ t.test('addresses', async (t) => {
   t.match(await ask('/api/external/sessions', { method: 'HEAD' }), { status: 401, text: '' })
 })
 
-t.test('a path that leaves the files of the documentation is no route', async (t) => {
+t.test('a path outside the files of the documentation answers 404', async (t) => {
   const { url } = await started(t)
   const { port, hostname } = new URL(url)
   for (const path of [

@@ -256,7 +256,7 @@ t.test('branches side by side: one ends, two wait, and each goes on when it may'
   t.equal(provider.requests.length, 5)
 })
 
-t.test('a call is made under the definition that was approved, and under no other', async (t) => {
+t.test('a call is made only under the approved definition', async (t) => {
   const elsewhere = await web(t, (_, response) => json(response, { taken: true }))
   const { asked, decide, key, site, provider, organization, refund, shop, server } =
     await approving(t, {}, {}, elsewhere.host)
@@ -307,7 +307,7 @@ t.test('a tool of an MCP server waits too', async (t) => {
   t.equal(provider.requests.at(-1)?.body.messages.at(-1)?.content, '3')
 })
 
-t.test('a tool of an MCP server that was approved is not called at another server', async (t) => {
+t.test('an approved tool of an MCP server is not called at another server', async (t) => {
   const asked = await mcpServer(t)
   const other = await mcpServer(t)
   const hosts = `${asked.host},${other.host}`

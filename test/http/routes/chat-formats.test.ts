@@ -117,7 +117,7 @@ t.test('an answer that does not fit is asked for once more, with what was wrong'
   t.equal((await organization.balance()).balance, 100 - 60 / 1_000_000)
 })
 
-t.test('an answer that does not fit twice fails, and both answers are charged', async (t) => {
+t.test('a turn fails after two invalid answers, and both are charged', async (t) => {
   const reply = { text: 'Sure! Bern.', usage }
   const { key, server, provider, organization } = await startChat(t, reply, undefined, {
     LLM_PRICES: JSON.stringify({ 'test/*': { prompt: 1, completion: 1 } }),

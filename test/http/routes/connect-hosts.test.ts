@@ -59,7 +59,7 @@ const scene = async (t: Test) => {
   }
 }
 
-t.test('a value goes to the hosts that its page showed, and to no other', async (t) => {
+t.test('a value is sent only to the hosts shown on its page', async (t) => {
   const { agent, link, formOf, moveTo, sent, connected, shop, other } = await scene(t)
   const shopper = await agent('SHOP')
   const form = await formOf(await link(shopper))
@@ -98,7 +98,7 @@ t.test('a form that showed other hosts stores nothing', async (t) => {
   t.strictSame(await connected(shopper), { SHOP: true })
 })
 
-t.test('what is agreed to for one squad stays for the other', async (t) => {
+t.test('consent for one squad stays valid for the other', async (t) => {
   const { agent, link, formOf, moveTo, connected, other, shop } = await scene(t)
   const [one, two] = [await agent('SHOP'), await agent('SHOP')]
   await moveTo(two, other.url)
@@ -142,7 +142,7 @@ t.test(
   },
 )
 
-t.test('an MCP server at another host is not sent the value either', async (t) => {
+t.test('a value is not sent to an MCP server at another host', async (t) => {
   const { organization, configure, connected, key, of, sent, mcp, otherMcp } = await scene(t)
   const at = (url: string) => ({
     mcp_servers: [{ name: 'mcp', url, headers: { Authorization: 'Bearer {{credential:SHOP}}' } }],

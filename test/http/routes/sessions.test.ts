@@ -192,7 +192,7 @@ t.test('session ids of two organizations do not meet', async (t) => {
   t.equal((await other.messages(session_id)).body.messages[0].content, 'Theirs')
 })
 
-t.test('messages that a delegate reads are in the history, with whom they are of', async (t) => {
+t.test('messages that a delegate reads are recorded with their user', async (t) => {
   const { organization, server } = await startChat(t, { text: 'Yes.' })
   const key = await organization.key({
     scopes: ['orchestrator:invoke', 'sessions:read', 'sessions:messages', 'users:delegate'],

@@ -52,7 +52,7 @@ t.test('runs, tokens, charges, tools, refusals and queues are counted', async (t
   for (const name of names) t.match(told, new RegExp(`^${name}[ {]`, 'm'), `${name} is there`)
 })
 
-t.test('a model is a label where it is configured, and counts as other where not', async (t) => {
+t.test('a configured model has its own label, any other counts as other', async (t) => {
   const { watchRun, registry } = workMetrics(new Set(['test/7']))
   const watch = watchRun({ runId: 'r', sessionId: 's', call, message: 'Hi' })
   const price = { prompt: 0, completion: 0 }

@@ -144,7 +144,7 @@ t.test('frames are written while the next is waited for', async (t) => {
   t.notOk(push(Buffer.from('late')))
 })
 
-t.test('a client that does not take what is written is given no more', async (t) => {
+t.test('nothing more is written to a client that does not read', async (t) => {
   const { frames, write } = pushed()
   const { reader, gone } = await answered(t, frames, { silenceMs: 5 })
   const push = await write

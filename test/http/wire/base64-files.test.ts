@@ -47,7 +47,7 @@ t.test('a file is decoded in pieces of at most 192 KB', async (t) => {
   }
 })
 
-t.test('what is no base64 is refused, wherever it is', async (t) => {
+t.test('invalid base64 is refused, wherever it occurs', async (t) => {
   const long = randomBytes(900_000).toString('base64')
   const at = (place: number, text: string) => long.slice(0, place) + text + long.slice(place + 1)
   for (const content of [
