@@ -128,9 +128,9 @@ export const findAccess = (uses: Uses) => {
     const asked = organizationHeader || undefined
     const digest = digestOf(apiKey)
     const cacheKey = asked ? `${digest} ${asked}` : digest
-    const known = cache.get(cacheKey, clock.monotonic())
-    if (known && known.until <= clock.now().getTime()) throw refusal('invalid_api_key')
-    if (known) return known.access
+    const cached = cache.get(cacheKey, clock.monotonic())
+    if (cached && cached.until <= clock.now().getTime()) throw refusal('invalid_api_key')
+    if (cached) return cached.access
     const hash = hashApiKey(apiKey)
     if (superAdminHash && sameSecret(hash, superAdminHash)) return platformAccess
     const { keyId } = cache.outdated(cacheKey)?.access ?? {}

@@ -100,7 +100,7 @@ const forget = (cache: OrganizationCache, id: string): void => {
  * @throws agent_not_found where there is no orchestrator, stream_unreadable
  */
 export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses) => {
-  const known = new LRUCache<string, OrganizationCache>({
+  const caches = new LRUCache<string, OrganizationCache>({
     max: mostOrganizations,
     maxSize: mostCharacters,
     ttl: (sharedViews ? sharedTtlMs : ownTtlMs) - clockMs,
@@ -109,14 +109,14 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
   })
   const watching = changes.subscribe((batch) => {
     for (const { view, changes, anew } of batch) {
-      if (anew && (view === 'agents' || view === 'organizations')) known.clear()
+      if (anew && (view === 'agents' || view === 'organizations')) caches.clear()
       if (view === 'agents') for (const change of changes) changed(change)
     }
   })
 
   const changed = ({ id, document }: DocumentChange): void => {
     const owner = document?.organization_id
-    const owners = typeof owner === 'string' ? [known.peek(owner)] : known.values()
+    const owners = typeof owner === 'string' ? [caches.peek(owner)] : caches.values()
     for (const cache of owners) if (cache?.agents.has(id)) forget(cache, id)
   }
 
@@ -129,14 +129,14 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
     const before = cache.agents.get(id)
     if (before) return before
     const isCurrent = () => cache.agents.get(id) === reading
-    const read = async (): Promise<Read> => {
+    const readAgent = async (): Promise<Read> => {
       const view = await agents.get(id)
       if (view?.organization_id !== organizationId) return { value: undefined, bytes: 0 }
       // The unreadable event may have removed a right of an agent.
       if (view.incomplete) throw refusal('stream_unreadable')
       return { value: configOf(view), bytes: JSON.stringify(view).length }
     }
-    const reading: Promise<Read> = read()
+    const reading: Promise<Read> = readAgent()
     cache.agents.set(id, reading)
     reading.then(
       (read) => {
@@ -147,8 +147,8 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
         }
         cache.agents.set(id, read)
         cache.characters += read.bytes
-        if (known.peek(organizationId) === cache)
-          known.set(organizationId, cache, { size: cache.characters })
+        if (caches.peek(organizationId) === cache)
+          caches.set(organizationId, cache, { size: cache.characters })
       },
       () => {
         if (isCurrent()) cache.agents.delete(id)
@@ -163,11 +163,11 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
   ): string[] => [agentId ?? cache.orchestratorId, ...targets.filter((id) => id !== undefined)]
 
   /** Level by level, so that every sub-agent of the agents read is included. */
-  const read = async (
+  const readTeam = async (
     organizationId: string,
     selection: AgentSelection,
   ): Promise<RunnableAgents> => {
-    const cache = known.get(organizationId) ?? (await openCache(organizationId))
+    const cache = caches.get(organizationId) ?? (await openCache(organizationId))
     const before = cache.changes
     const ids = rootIds(cache, selection)
     const all = new Map<string, AgentConfig>()
@@ -203,10 +203,10 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
     const organization = await organizations.get(organizationId)
     const orchestratorId = organization?.orchestrator_agent_id
     if (orchestratorId === undefined) throw refusal('agent_not_found')
-    const meanwhile = known.get(organizationId)
+    const meanwhile = caches.get(organizationId)
     if (meanwhile) return meanwhile
     const cache = organizationCache(orchestratorId)
-    known.set(organizationId, cache, { size: cache.characters })
+    caches.set(organizationId, cache, { size: cache.characters })
     return cache
   }
 
@@ -215,8 +215,10 @@ export const findAgents = ({ agents, organizations, changes, sharedViews }: Uses
       organizationId: string,
       selection: AgentSelection = {},
     ): RunnableAgents | Promise<RunnableAgents> {
-      const cache = known.get(organizationId)
-      return cache?.teams.get(teamKey(rootIds(cache, selection))) ?? read(organizationId, selection)
+      const cache = caches.get(organizationId)
+      return (
+        cache?.teams.get(teamKey(rootIds(cache, selection))) ?? readTeam(organizationId, selection)
+      )
     },
     close: () => watching.unsubscribe(),
   }

@@ -34,15 +34,15 @@ export const getConnectForm = (uses: Uses) => {
   }
   return async (organizationId: string, userId: string, agentId: string) => {
     const { items } = await listItems(organizationId, userId, agentId)
-    const found = await agentsOf(organizationId, agentId)
-    const words = connectWords(agentId, (id) => found.get(id))
-    const named = credentialHosts((await allAgents(organizationId)).values())
-    const known = await consents(organizationId, userId)
+    const agents = await agentsOf(organizationId, agentId)
+    const words = connectWords(agentId, (id) => agents.get(id))
+    const currentHosts = credentialHosts((await allAgents(organizationId)).values())
+    const credentials = await consents(organizationId, userId)
     return items.map(({ name, connected }) => {
       const said = words.get(name) ?? { hosts: [] }
-      const { since, hosts: earlier = [] } = known.get(name) ?? {}
-      const kept = earlier.filter((host) => named.get(name)?.includes(host))
-      const hosts = [...new Set([...said.hosts, ...kept])].toSorted()
+      const { since, hosts: agreed = [] } = credentials.get(name) ?? {}
+      const stillUsed = agreed.filter((host) => currentHosts.get(name)?.includes(host))
+      const hosts = [...new Set([...said.hosts, ...stillUsed])].toSorted()
       return { name, ...said, hosts, connectedAt: connected ? since : undefined }
     })
   }

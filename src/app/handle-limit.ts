@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 /** Handles for our own work: stores, threads, processes, listening. */
-const own = 100
+const reservedHandles = 100
 
 const limitLine = /^Max open files\s+(?<soft>\d+)/m
 
@@ -20,4 +20,4 @@ export const handleLimit = (limits = '/proc/self/limits'): number | undefined =>
  * such as for a model or a file.
  */
 export const connectionLimit = (handles = handleLimit()): number | undefined =>
-  handles === undefined ? undefined : Math.max(1, Math.floor((handles - own) / 2))
+  handles === undefined ? undefined : Math.max(1, Math.floor((handles - reservedHandles) / 2))
