@@ -1,4 +1,5 @@
 import { projections, projectionsAt } from '../../projections/all.ts'
+import type { UnreadableEventView } from '../../projections/unreadable-events.ts'
 import { listUnreadable } from '../../queries/list-unreadable.ts'
 import type { Log } from '../ports/log.ts'
 import type { Telemetry } from '../ports/telemetry.ts'
@@ -42,6 +43,17 @@ const mostKnown = 100_000
 /** How long a list of the read models waits for those that are folded later. */
 const listedWithinMs = 1_000
 
+/**
+ * The unreadable events that are recorded so far. Reads what is folded by now: the read model itself
+ * refuses queries while it is folded again, and the fold must not wait for itself.
+ */
+const knownUnreadable = async ({ idsOf, load }: Pick<Views, 'idsOf' | 'load'>) => {
+  const name = 'unreadable_events'
+  const ids = await idsOf(name, 'unreadable', [true])
+  const documents = await load(name, ids.slice(0, mostKnown))
+  return [...documents.values()] as unknown as UnreadableEventView[]
+}
+
 /** What folds events into read models, and what reads them. */
 export const openReadSide = (uses: Uses) =>
   opening(async (opened) => {
@@ -55,7 +67,7 @@ export const openReadSide = (uses: Uses) =>
       store,
       views: stores.views,
       projections: projectionsAt('prompt'),
-      known: async () => (await unreadable(mostKnown)).events,
+      known: () => knownUnreadable(stores.views),
       renewed: stores.renewed,
       log,
       telemetry,
