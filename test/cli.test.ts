@@ -34,7 +34,7 @@ t.test('help, version, and what is called wrongly', async (t) => {
     ['audit export --organization o', '--out <file> is required'],
     ['audit verify', 'the export to verify is required'],
     ['audit replay f', '--view <read model> is required'],
-    ['audit replay f --view nothing', 'there are: accounts, agents'],
+    ['audit replay f --view nothing', 'there are: accounts, agent_summaries, agents'],
     ['audit replay f --view sessions --as-of soon', 'neither a time'],
     ['audit show', '--session <id> is required'],
     ['audit show --session s', '--organization <id> is required'],

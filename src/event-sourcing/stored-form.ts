@@ -49,6 +49,8 @@ const misfitIn = (value: unknown, depth: number, look: Look): Path | undefined =
 }
 
 const inList = (list: readonly unknown[], depth: number, look: Look): Path | undefined => {
+  // JSON has no form for a field of an array.
+  if (Object.keys(list).length > list.length) look.changes = true
   // By index: gaps are found.
   for (let n = 0; n < list.length; n++) {
     const path = misfitIn(list[n], depth + 1, look)

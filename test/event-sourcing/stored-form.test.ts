@@ -70,3 +70,9 @@ t.test('refuses a cyclic value', async (t) => {
   value.self = value
   t.throws(() => storedForm(value), { name: 'NotStorable' })
 })
+
+t.test('a field of an array is gone, as JSON has no form for it', async (t) => {
+  const list = Object.assign([1, 2], { three: 3 })
+  t.strictSame(storedForm({ list }).value, { list: [1, 2] })
+  t.strictSame(Object.keys((storedForm({ list }).value as { list: number[] }).list), ['0', '1'])
+})
