@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import t from 'tap'
+import { eventually } from '../../support/eventually.ts'
 import { served, withOrganization } from '../../support/served.ts'
 
 const projections = '/api/admin/projections'
@@ -8,6 +9,11 @@ t.test('read models are listed, and rebuilt beside the live ones', async (t) => 
   const all = await served(t, {}, { laterApart: true })
   const { platform } = all
   const { at, owner } = await withOrganization(all)
+  // The process for audits takes its time to start on a busy machine.
+  await eventually(async () => {
+    const { body } = await platform('GET', projections)
+    return body.projections.every(({ lag }: { lag: number }) => lag === 0)
+  })
   const before = await platform('GET', projections)
   t.equal(before.status, 200)
   for (const one of before.body.projections)
