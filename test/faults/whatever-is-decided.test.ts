@@ -135,12 +135,25 @@ const namesIn = (users: readonly string[], more: Record<string, readonly string[
   }
 }
 
+/** Every edge bounds ids: no store can look up a longer one, so no command gets one. */
+const longestId = 256
+const isLong = (value: unknown): boolean => typeof value === 'string' && value.length > longestId
+const hasLongId = (value: unknown, depth = 0): boolean =>
+  depth < 5 &&
+  Object.entries(Object(value)).some(
+    ([name, field]) =>
+      (/ids?$/i.test(name) && [field].flat().some(isLong)) ||
+      (typeof field === 'object' && hasLongId(field, depth + 1)),
+  )
+
 for (const [category, aggregate] of Object.entries(aggregates))
   t.test(`${category}: whatever is decided can be stored, read, folded and exported`, async (t) => {
     const scene = await commanded(t)
     const table = tables[category] as EventTable
     const any = aggregate as unknown as Aggregate<unknown, EventTable>
-    const event = nearly(eventIn(table), namesIn(['user-1', 'user-2']))
+    const event = nearly(eventIn(table), namesIn(['user-1', 'user-2'])).filter(
+      (one) => !hasLongId(one),
+    )
     const decisions = fc.array(fc.array(event, { maxLength: 3 }), { minLength: 1, maxLength: 4 })
     let stored = 0
     let refused = 0
@@ -252,7 +265,9 @@ const organizationIn = async ({ commands }: Commanded, n: number) => {
 t.test('whatever any command decides can be stored, read, folded and exported', async (t) => {
   const scene = await commanded(t)
   const steps = Object.entries(anyCommand).map(([name, { args, run }]) =>
-    nearly(args, names).map((given) => ({ name, given, run })),
+    nearly(args, names)
+      .filter((given) => !hasLongId(given))
+      .map((given) => ({ name, given, run })),
   )
   const decided = new Set<string>()
   let organizations = 0

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { fromEvent } from 'rxjs'
 import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
+import { entries } from '../../support/bounded-schema.ts'
 import type { ReplayRun } from '../../turns/replay-run.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
@@ -16,8 +17,7 @@ const mostInstructions = 20
 const body = z
   .object({
     model: z.enum(['recorded', 'live']).default('recorded'),
-    instructions: z
-      .record(givenId, instruction)
+    instructions: entries(givenId, instruction)
       .refine((all) => Object.keys(all).length <= mostInstructions, {
         error: `At most ${mostInstructions} instructions are replaced`,
       })
