@@ -19,8 +19,12 @@ export const benchAttacks: Section = async () => {
     forgetPeak(pid)
     const health = await watchHealth(url)
     const end = performance.now() + lastsMs
+    let closed = 0
     const repeat = async (attack: () => Promise<void>): Promise<void> => {
-      do await attack()
+      do
+        await attack().catch(() => {
+          closed++
+        })
       while (performance.now() < end)
     }
     await Promise.all(rounds.map(repeat))
@@ -33,6 +37,11 @@ export const benchAttacks: Section = async () => {
       { name: `health, p50, ${name}`, value: p50, unit: 'ms' },
       { name: `health, p99, ${name}`, value: p99, unit: 'ms', aim: { most: 200 } },
       { name: `memory, ${name}`, value: grown, unit: 'MB more', aim: { most: 500 } },
+      {
+        name: 'attacks that ended early, as the server closed their connection',
+        value: closed,
+        unit: '',
+      },
       { name: `turns of another tenant, ${name}`, value: turns, unit: 'answered' },
       { name: `the slowest of these turns`, value: longestMs, unit: 'ms' },
     ]
