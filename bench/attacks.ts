@@ -7,7 +7,7 @@ import type { Section } from './bench.ts'
 /** Each attack is repeated for so long. */
 const lastsMs = Number(process.env.ATTACKS_MS ?? 20_000)
 
-/** What a health check waits, and how much memory grows, while all attacks run beside a tenant that chats. */
+/** The latency of health checks, and growth of memory, while all attacks run beside a chatting tenant. */
 export const benchAttacks: Section = async () => {
   const closing: (() => unknown)[] = []
   try {

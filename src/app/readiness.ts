@@ -130,16 +130,14 @@ const eachProgressOf = ({ events, now, stillMs, folding }: Watched) => {
   const moved = new Map<string, { position: Position; at: number }>()
 
   /** For how long each has made no progress although there are events to fold. */
-  const standsStill = (head: Position): ReadonlyMap<string, number> => {
-    const still = folding.state().map(({ name }): [string, number] => {
+  const standsStill = (head: Position): (readonly [name: string, ms: number])[] =>
+    folding.state().map(({ name }) => {
       const position = folding.at(name)
       const known = moved.get(name)
       if (known && position < head && position === known.position) return [name, now() - known.at]
       moved.set(name, { position, at: now() })
       return [name, 0]
     })
-    return new Map(still)
-  }
 
   return {
     standsStill,
@@ -147,7 +145,7 @@ const eachProgressOf = ({ events, now, stillMs, folding }: Watched) => {
       const stopped = stoppedIn(folding)
       if (stopped) return stopped
       if (head === undefined) return { ok: true, detail: 'lag unknown' }
-      const still = [...standsStill(head)].filter(([, ms]) => ms > stillMs)
+      const still = standsStill(head).filter(([, ms]) => ms > stillMs)
       const names = folding.state().map(({ name }) => name)
       const { amount, unit } = events.distance(earliest(head, ...names.map(folding.at)), head)
       const detail = `lag ${amount} ${unit}`
