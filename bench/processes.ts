@@ -134,7 +134,18 @@ export const serve = async (script: Script) => {
 export type Serving = Awaited<ReturnType<typeof serve>>
 
 /** What `npm start` gives node, but for source maps. */
-export const serverOptions = ['--max-semi-space-size=32', '--no-allocation-site-pretenuring']
+export const serverOptions = [
+  '--max-semi-space-size=32',
+  '--heap-growing-percent=50',
+  '--no-allocation-site-pretenuring',
+]
+
+/** What the image sets for glibc, so that freed memory goes back to the system. */
+export const allocatorSettings = {
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+}
 
 /** The product on a data directory, as `npm start` runs it but for the demo. */
 export const serveProduct = (

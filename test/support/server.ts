@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { v7 as uuid } from 'uuid'
+import { serverOptions } from '../../bench/processes.ts'
 import { app } from '../../src/app/app.ts'
 import { configFrom } from '../../src/config.ts'
 import type { Clock } from '../../src/ports/clock.ts'
@@ -43,7 +44,7 @@ const ready = /"url":"(?<url>http:[^"]+)","msg":"ready"/
  * process before it is ready.
  */
 const oneLife = async (env: Env, by: readonly string[], begun: (child: ChildProcess) => void) => {
-  const [command = '', ...rest] = [...by, process.execPath, main]
+  const [command = '', ...rest] = [...by, process.execPath, ...serverOptions, main]
   const child = spawn(command, rest, {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { Test } from 'tap'
+import { allocatorSettings } from '../../bench/processes.ts'
 import { forgetPeak, peakOf } from './process-state.ts'
 import { providerDouble } from './provider-double.ts'
 import { type Owner, type StartedServer, startServer } from './server.ts'
@@ -47,6 +48,7 @@ export const attackedServer = async (t: Owner, env: Record<string, string> = {})
     LLM_PROVIDERS: JSON.stringify(providers),
     // Where the attacks' tools and servers are.
     API_CALL_ALLOW_HOSTS: '127.0.0.1',
+    ...allocatorSettings,
     ...env,
   })
 }

@@ -4,7 +4,7 @@ import { raw } from '../../support/raw.ts'
 import { rounds } from '../../support/rounds.ts'
 import { type Attack, expect } from '../../support/under-attack.ts'
 
-const connections = rounds(100, 150)
+const connections = rounds(200, 800)
 /** As much as one read brings, almost all of it requests of 18 bytes. */
 const sent = `${'GET /api/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(40)}${'GET / HTTP/1.1\r\n\r\n'.repeat(3_400)}`
 const dropped = /^reprise_buffers_dropped_total (\d+)$/m

@@ -47,6 +47,11 @@ const counting = async (
   let begun = 0
   let open = 0
   let connections = 0
+  const aborted: (string | undefined)[] = []
+  http.addHook('onRequest', ({ raw }, _reply, done) => {
+    raw.on('error', ({ stack }) => aborted.push(stack))
+    done()
+  })
   http.addHook('onRequest', boundConnection(...bounds))
   http.get('/held', (_request, reply) => {
     begun++
@@ -81,7 +86,15 @@ const counting = async (
     new Promise<number>((resolve, reject) =>
       http.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
     )
-  return { url, ends, begun: () => begun, open: () => open, connected, accepted: () => connections }
+  return {
+    url,
+    ends,
+    begun: () => begun,
+    open: () => open,
+    connected,
+    accepted: () => connections,
+    aborted: () => aborted,
+  }
 }
 
 /** The looks at connections, each when the test says so. */
@@ -167,6 +180,17 @@ t.test('what waits behind another answer is closed with its connection', async (
   socket.destroy()
   await eventually(async () => server.open() === 0)
   t.equal(server.begun(), 32, 'what waited never begins')
+})
+
+t.test('requests of a connection that closes are aborted without stacks', async (t) => {
+  const server = await counting(t, undefined, { buffers: bufferBudget(mebibyte) })
+  const limit = Error.stackTraceLimit
+  const socket = await opened(server.url)
+  socket.on('error', () => undefined)
+  socket.write(asking('/held', 1_000))
+  await eventually(async () => server.aborted().length > 0)
+  t.strictSame([...new Set(server.aborted())], ['Error: aborted'])
+  t.equal(Error.stackTraceLimit, limit)
 })
 
 t.test('all connections share a budget of requests that wait: the newest are closed', async (t) => {
