@@ -4,6 +4,7 @@ import type { JsonSchemas } from '../ports/json-schemas.ts'
 import type { Models } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
 import type { AgentAnswer, AgentEvent, AgentOutput } from './agent-event.ts'
+import type { CallIds } from './call-ids.ts'
 import type { Journal } from './journal.ts'
 import type { RunBudget } from './run-budget.ts'
 import type { Suspended } from './suspended.ts'
@@ -23,6 +24,7 @@ export type AgentStep = {
   /** What agents before this one said in this turn. */
   outputs: readonly AgentOutput[]
   budget: RunBudget
+  callIds: CallIds
   /** Its answer is the turn's. */
   final: boolean
   /** Where it waited for the client in the turn before. */

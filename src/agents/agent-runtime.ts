@@ -7,6 +7,7 @@ import { LimitReached, TurnTimeout } from './agent.ts'
 import type { AgentAnswer, AgentEvent, TokenEvent, TurnDone } from './agent-event.ts'
 import type { RunLimits, RuntimePorts } from './agent-kind.ts'
 import { attribution, mingles } from './attributed.ts'
+import { callIds } from './call-ids.ts'
 import { noJournal, type RecordedUse } from './journal.ts'
 import { type KeywordTable, keywordCalls, keywordPhrases } from './keyword-tools.ts'
 import { agentRun } from './run-agent.ts'
@@ -126,7 +127,7 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
       }
 
       const resume = turn.resume?.from
-      const place = { turn, journal, budget, resume, ...first }
+      const place = { turn, journal, budget, callIds: callIds(), resume, ...first }
       begin(agent, place, subscriber, {
         next(event) {
           meter.see(event)

@@ -42,7 +42,7 @@ const failed = (content: string): ToolResult => ({ ok: false, content })
 /** The arguments that the model wrote; undefined when they are not a JSON object. */
 const argumentsOf = (call: ToolCall): Record<string, unknown> | undefined => {
   try {
-    return object.parse(JSON.parse(call.arguments.trim() || '{}'))
+    return object.parse(JSON.parse(call.arguments.trim() || '{}') ?? {})
   } catch {
     return undefined
   }

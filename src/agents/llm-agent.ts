@@ -72,7 +72,7 @@ const converse = (
   to: Subscriber<BodyEvent>,
 ): void => {
   const { models, limits } = runtime
-  const { turn, stepId, budget, journal } = step
+  const { turn, stepId, budget, journal, callIds } = step
   const resume = waited(step.resume, 'model')
   const earlier = resume?.said ?? ''
   const { model, name, id, price, takes } = models.resolve(agent.model)
@@ -113,7 +113,7 @@ const converse = (
     const most = granted.answer && granted.answer.tokens < longest ? granted.answer : undefined
     let text = ''
     let told: Told | undefined
-    const calls: ToolCall[] = []
+    let calls: ToolCall[] = []
     const last = n === limits.rounds
 
     const heard = (event: ModelEvent): void => {
@@ -163,6 +163,10 @@ const converse = (
       budget.answered()
       if (!told) throw new ModelFault(`${name} ended without saying so`)
       const { finishReason, usage, by } = told
+      // No call of an answer that was cut off is known to be complete.
+      if (finishReason === 'length' || finishReason === 'content_filter') calls = []
+      if (recorded) callIds.keep(calls)
+      else if (calls.length > 0) calls = callIds.distinct(calls, messages)
       const cutOff = finishReason === 'length' ? most?.limit : undefined
       const cutBy = recorded ? recorded.cutBy : cutOff
       const event: ModelAnswered = {

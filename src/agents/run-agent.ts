@@ -44,7 +44,8 @@ export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
     subscriber: Subscriber<AgentEvent>,
     listener: Listener = subscriber,
   ): void => {
-    const { turn, at, journal, depth, parent, outputs, budget, final, resume, exitLoop } = place
+    const { turn, at, journal, depth, parent, outputs, budget, callIds } = place
+    const { final, resume, exitLoop } = place
     if (depth > limits.depth)
       throw new AgentFault(`${agent.name} is more than ${limits.depth} levels deep`)
     if (resume && resume.agentId !== agent.agentId)
@@ -103,6 +104,7 @@ export const agentRun = (ports: RuntimePorts, limits: RunLimits) => {
       parent,
       outputs,
       budget,
+      callIds,
       final,
       resume,
       exitLoop,

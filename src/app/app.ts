@@ -105,7 +105,7 @@ export const app = (config: Config, options: Options) =>
     const { master, rotation } = opened.use(await openMasterKey({ config, masterKey, stores, log }))
     opened.use(await openNodeLease({ leases, node, log }))
     const { models, embedder } = opened.use(
-      await openModels({ config, transport: options.transport }),
+      await openModels({ config, transport: options.transport, log }),
     )
 
     const { modelFault } = models

@@ -1,3 +1,4 @@
+import type { FastifyBaseLogger } from 'fastify'
 import { embedderFrom, type ModelsConfig, modelsFrom } from '../adapters/models/registry.ts'
 import type { Config } from '../config.ts'
 import { opening } from '../support/disposal.ts'
@@ -17,6 +18,7 @@ type Uses = {
   config: ModelSettings & Pick<Config, 'EMBEDDING_MODEL'>
   /** How long model providers are waited for. */
   transport: ModelsConfig['transport']
+  log: Pick<FastifyBaseLogger, 'warn'>
 }
 
 /** The models of the environment. */
@@ -34,9 +36,14 @@ export const modelsConfigOf = (config: ModelSettings): ModelsConfig => ({
  * The configured language models, and the embedding model if there is one. @throws
  * ModelMisconfigured
  */
-export const openModels = ({ config, transport }: Uses) =>
+export const openModels = ({ config, transport, log }: Uses) =>
   opening(async (opened) => {
-    const providers = { ...modelsConfigOf(config), ...(transport ? { transport } : {}) }
+    const providers: ModelsConfig = {
+      ...modelsConfigOf(config),
+      ...(transport ? { transport } : {}),
+      onUnknownReason: (provider, reason) =>
+        log.warn({ provider, reason }, 'a model provider gave an unknown finish reason'),
+    }
     const models = opened.use(modelsFrom(providers))
     const { EMBEDDING_MODEL } = config
     const embedder = EMBEDDING_MODEL

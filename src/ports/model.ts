@@ -92,7 +92,10 @@ export type Usage = { promptTokens: number; completionTokens: number }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
-/** What a model says, in order: any number of text and tool_call, then one done. */
+/**
+ * What a model says, in order: any number of text and tool_call, then one done. An answer that was
+ * cut off has no calls.
+ */
 export type ModelEvent =
   | { type: 'text'; text: string }
   | { type: 'tool_call'; call: ToolCall }
@@ -104,9 +107,12 @@ export class ModelUnavailable extends Error {
   override readonly name = 'ModelUnavailable'
   /** How long the provider asked to be left alone, where it said so. */
   readonly retryAfterMs: number | undefined
-  constructor(message: string, retryAfterMs?: number) {
+  /** It works, and refuses this request because of too many or too large ones. */
+  readonly isBusy: boolean
+  constructor(message: string, more: { retryAfterMs?: number | undefined; isBusy?: boolean } = {}) {
     super(message)
-    this.retryAfterMs = retryAfterMs
+    this.retryAfterMs = more.retryAfterMs
+    this.isBusy = more.isBusy ?? false
   }
 }
 

@@ -177,7 +177,12 @@ export const providerDouble = async (
 
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = []
-    for await (const part of request) parts.push(part)
+    try {
+      for await (const part of request) parts.push(part)
+    } catch {
+      // The client broke its request off.
+      return
+    }
     const body = JSON.parse(Buffer.concat(parts).toString())
     const aborted = new Promise<void>((resolve) => {
       response.once('close', () => {

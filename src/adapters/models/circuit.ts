@@ -11,9 +11,13 @@ type CircuitOptions = {
   now?: () => number
 }
 
-/** Failures of the provider, not of the request. */
+/** Another provider may answer the same request. */
 export const isOutage = (error: unknown): boolean =>
   error instanceof ModelUnavailable || error instanceof ModelTimeout
+
+/** Failures of the provider, not of the requests: one tenant's must not close it to others. */
+const isFailure = (error: unknown): boolean =>
+  isOutage(error) && !(error instanceof ModelUnavailable && error.isBusy)
 
 /**
  * A circuit breaker: while it is open, calls fail at once. After that, one call at a time is let
@@ -43,7 +47,7 @@ export const circuit = (options: CircuitOptions = {}) => {
           subscriber.complete()
         },
         error(error) {
-          if (isOutage(error)) {
+          if (isFailure(error)) {
             failed++
             openUntil = now() + openMs
           }

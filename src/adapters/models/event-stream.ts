@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { ModelFault, ModelTimeout } from '../../ports/model.ts'
-import { refusedAnswer, retryAfterOf, unreached } from './provider-failure.ts'
+import { brokenOff, refusedAnswer, retryAfterOf, unreached } from './provider-failure.ts'
 import { sseData } from './sse-data.ts'
 
 export type Waits = {
@@ -18,10 +18,33 @@ type Post = {
   body(): string | AsyncIterable<string>
 }
 
+/** A body that cannot be read is no failure of the provider. */
+async function* readable(body: AsyncIterable<string>): AsyncGenerator<string> {
+  try {
+    yield* body
+  } catch (cause) {
+    throw new ModelFault('a part of the request could not be read', { cause })
+  }
+}
+
 /** undici sends what is iterable; its types know of streams alone. */
-const bodyOf = ({ body }: Post) => body() as string | Readable
+const bodyOf = (post: Post): string | Readable => {
+  const body = post.body()
+  return typeof body === 'string' ? body : (readable(body) as unknown as Readable)
+}
 
 const endMark = '[DONE]'
+
+const eventStreamType = 'text/event-stream'
+/** Answers of other types are refused; a proxy may name an event stream in any of these ways. */
+const answerTypes =
+  /^(?:text\/(?:event-stream|plain|json)|application\/(?:json|octet-stream|.*\+json))$/
+
+/** A content type without its parameters, in lower case. */
+const essenceOf = (header: string | string[] = eventStreamType): string => {
+  const [type = ''] = String(header).split(/[;,]/, 1)
+  return type.trim().toLowerCase()
+}
 const maxBytes = 33_554_432
 const maxRefusal = 65_536
 /** How long the rest of an answer may take after its end mark, to keep the connection. */
@@ -77,8 +100,16 @@ export const eventStream = (
   }
   let waiting = setTimeout(late, firstMs)
 
-  const events = sseData((data) => {
-    if (state !== 'open') return
+  const events = sseData((data, type) => {
+    if (state !== 'open' || data === '') return
+    if (type !== undefined && type !== 'message') {
+      if (type === 'error') {
+        fail(brokenOff(data))
+        return
+      }
+      // A sign of life, such as `ping`, may have any data.
+      if (data !== endMark && !data.startsWith('{')) return
+    }
     if (data === endMark) {
       state = 'draining'
       clearTimeout(waiting)
@@ -93,7 +124,7 @@ export const eventStream = (
   const feed = (chunk: Buffer) => {
     heard = false
     events.feed(chunk)
-    if (!heard || state !== 'open') return
+    if (!(heard || events.isJson()) || state !== 'open') return
     if (begun) waiting.refresh()
     else {
       clearTimeout(waiting)
@@ -127,10 +158,9 @@ export const eventStream = (
       },
       onResponseStart(_, status, headers) {
         if (status < 200) return
-        const type = headers['content-type'] ?? 'text/event-stream'
         if (status >= 300)
           refusal = { status, retryAfterMs: retryAfterOf(headers['retry-after']), body: '' }
-        else if (!type.includes('text/event-stream'))
+        else if (!answerTypes.test(essenceOf(headers['content-type'])))
           fail(new ModelFault('the model provider did not answer with an event stream'))
       },
       onResponseData(_, chunk) {
@@ -153,7 +183,7 @@ export const eventStream = (
       },
       onResponseError(_, error) {
         if (refusal) refuse()
-        else fail(unreached(error, begun))
+        else fail(error instanceof ModelFault ? error : unreached(error, begun))
       },
     },
   )

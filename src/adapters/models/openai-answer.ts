@@ -8,17 +8,16 @@ import {
   type Usage,
 } from '../../ports/model.ts'
 import { isTooComplex } from '../../support/json-text.ts'
+import { callAssembly } from './call-assembly.ts'
 import type { Hearer } from './event-stream.ts'
-import {
-  type CallDelta,
-  chunkIn,
-  finishReasonOf,
-  type HeardChunk,
-  usualChunk,
-} from './openai-chunk.ts'
+import { endingOf } from './finish-reason.ts'
+import { chunkIn, type HeardChunk, usualChunk } from './openai-chunk.ts'
 import { plausibleUsage } from './plausible-usage.ts'
 import { brokenOff } from './provider-failure.ts'
 import { sameButText } from './same-but-text.ts'
+
+/** A reason is a word or a few; others could hold anything. */
+const plainReason = /^[\w .:-]{1,64}$/
 
 /** For a chunk of unusual form. */
 const mostJson = { depth: 32, nodes: 2_000 }
@@ -33,7 +32,13 @@ const parsed = (data: string): unknown => {
   }
 }
 
+/** Characters from which JSON is looked at before it is parsed. */
+const largeJson = 65_536
+const mostLargeJson = { depth: 32, nodes: 50_000 }
+
 const chunkOf = (data: string): HeardChunk => {
+  if (data.length > largeJson && isTooComplex(data, mostLargeJson))
+    throw new ModelFault(notInProtocol)
   const value = parsed(data)
   const chunk = usualChunk(value) ?? (isTooComplex(data, mostJson) ? undefined : chunkIn(value))
   if (!chunk) throw new ModelFault(notInProtocol)
@@ -42,70 +47,38 @@ const chunkOf = (data: string): HeardChunk => {
 }
 
 /** What a chunk says if that is a text and nothing else. */
-const aloneIn = ({ text, refusal, calls, reason, usage }: HeardChunk): string | undefined =>
-  refusal || calls || reason || usage ? undefined : (text ?? undefined)
-
-const textAlone = (data: string): string | undefined => aloneIn(chunkOf(data))
-
-/**
- * Replaces half surrogate pairs, which UTF-8 cannot encode, so that stored and executed text agree.
- */
-const whole = (text: string): string => text.toWellFormed()
-
-/** Assembles tool calls from their pieces, by index. */
-const assembly = () => {
-  const calls: ToolCall[] = []
-  const place = new Map<number, number>()
-  return {
-    add({ index, id, function: piece }: CallDelta, position: number): void {
-      const key = index ?? position
-      let at = place.get(key)
-      // Some providers number every call 0: another id begins another call.
-      const known = at === undefined ? undefined : calls[at]?.id
-      if (at === undefined || (id && known && known !== id)) {
-        at = calls.push({ id: '', name: '', arguments: '' }) - 1
-        place.set(key, at)
-      }
-      const call = calls[at]
-      if (!call) return
-      call.id ||= id ?? ''
-      call.name ||= piece?.name ?? ''
-      call.arguments += piece?.arguments ?? ''
-    },
-    /** The complete calls; one without an id gets its place in the answer. */
-    all: (): ToolCall[] =>
-      calls.map((call, n) => {
-        if (call.name === '') throw new ModelFault('the model provider sent a call without a name')
-        return {
-          id: whole(call.id) || `call_${n}`,
-          name: whole(call.name),
-          arguments: whole(call.arguments),
-        }
-      }),
-  }
+const aloneIn = (chunk: HeardChunk): string | undefined => {
+  const { text, refusal, calls, reason, usage, isMessage } = chunk
+  return refusal || calls || reason || usage || isMessage ? undefined : (text ?? undefined)
 }
 
-type Assembly = ReturnType<typeof assembly>
+const textAlone = (data: string): string | undefined => aloneIn(chunkOf(data))
 
 /** Our own count of a call's tokens. */
 export type Count = (completion: string, calls: readonly ToolCall[]) => Promise<Usage>
 
-/**
- * Tells the events of a model, from the data of its event stream. With `whole`, texts that came
- * together are told as one.
- */
+type AnswerOptions = {
+  /** Texts that came together are told as one. */
+  whole?: boolean | undefined
+  /** Told a finish reason that is not known here. */
+  onUnknownReason?: ((reason: string) => void) | undefined
+}
+
+/** Tells the events of a model, from the data of its event stream. */
 export const openAiAnswer = (
   subscriber: Subscriber<ModelEvent>,
   count: Count,
-  whole = false,
+  { whole = false, onUnknownReason }: AnswerOptions = {},
 ): Hearer => {
   let text = ''
   /** So much of the text was told. */
   let told = 0
-  let reason: FinishReason | undefined
+  let reason: string | undefined
   let refused = false
   let usage: Usage | undefined
-  let calls: Assembly | undefined
+  let calls: ReturnType<typeof callAssembly> | undefined
+  /** The answer came in messages from its beginning. */
+  let inMessages = false
   const same = sameButText(textAlone)
 
   const tell = (): void => {
@@ -123,8 +96,21 @@ export const openAiAnswer = (
     subscriber.next({ type: 'text', text: content })
   }
 
+  /** What a chunk adds: a message behind pieces repeats them. */
+  const newIn = (chunk: HeardChunk): HeardChunk => {
+    if (!chunk.isMessage) return chunk
+    if (text === '' && !calls) inMessages = true
+    if (inMessages) return chunk
+    const isLonger = chunk.text?.startsWith(text)
+    return {
+      ...chunk,
+      text: isLonger ? chunk.text?.slice(text.length) : undefined,
+      calls: calls ? undefined : chunk.calls,
+    }
+  }
+
   const heard = (line: string): void => {
-    const chunk = chunkOf(line)
+    const chunk = newIn(chunkOf(line))
     const alone = aloneIn(chunk)
     if (alone !== undefined) {
       same.learn(line, alone)
@@ -132,9 +118,9 @@ export const openAiAnswer = (
       return
     }
     if (chunk.usage) usage = chunk.usage
-    if (chunk.reason) reason = finishReasonOf(chunk.reason)
-    if (chunk.calls) {
-      calls ??= assembly()
+    if (chunk.reason) reason = chunk.reason
+    if (chunk.calls && chunk.calls.length > 0) {
+      calls ??= callAssembly()
       chunk.calls.forEach(calls.add)
     }
     if (chunk.text) say(chunk.text)
@@ -145,17 +131,33 @@ export const openAiAnswer = (
     }
   }
 
+  /** @throws ModelUnavailable, ModelFault where the answer is none */
+  const finishReason = (): FinishReason => {
+    if (!reason) throw new ModelUnavailable('the model provider ended in mid-answer')
+    const ending = endingOf(reason)
+    if (ending === 'failed') throw new ModelUnavailable('the model provider failed in mid-answer')
+    if (ending === 'misformed') throw new ModelFault('the model wrote a call that nobody can read')
+    if (refused) return 'content_filter'
+    if (ending === 'length' || ending === 'content_filter') return ending
+    if (ending === 'unknown') {
+      onUnknownReason?.(plainReason.test(reason) ? reason : 'not a word')
+      if (calls ? !calls.areWhole() : text === '')
+        throw new ModelFault('the model provider ended an unfinished answer for an unknown reason')
+    }
+    return calls ? 'tool_calls' : 'stop'
+  }
+
   const ended = (): void => {
     tell()
-    if (!reason) throw new ModelUnavailable('the model provider ended in mid-answer')
-    const finishReason = refused ? 'content_filter' : reason
-    const complete = calls?.all() ?? []
+    const end = finishReason()
+    // Of an answer that was cut off, no call is known to be complete.
+    const complete = end === 'tool_calls' ? (calls?.all() ?? []) : []
     const done = (used: Usage) => {
       for (const call of complete) subscriber.next({ type: 'tool_call', call })
-      subscriber.next({ type: 'done', finishReason, usage: used })
+      subscriber.next({ type: 'done', finishReason: end, usage: used })
       subscriber.complete()
     }
-    const used = plausibleUsage(usage, () => count(text, complete))
+    const used = plausibleUsage(usage, () => count(text, calls?.begun() ?? []))
     if (used instanceof Promise) used.then(done, (error) => subscriber.error(error))
     else done(used)
   }

@@ -1,25 +1,70 @@
 import { z } from 'zod'
-import type { FinishReason, Usage } from '../../ports/model.ts'
+import type { Usage } from '../../ports/model.ts'
+import type { CallPiece } from './call-assembly.ts'
 
-const callDelta = z.object({
-  index: z.int().min(0).max(127).nullish(),
-  id: z.string().nullish(),
-  function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
+const id = z.union([z.string(), z.number().transform(String)])
+
+/** Also as a text. */
+const index = z.union([
+  z.int(),
+  z
+    .string()
+    .regex(/^\d{1,3}$/)
+    .transform(Number),
+])
+
+/** A text, or the object that it would be the JSON of. */
+const callArguments = z.union([
+  z.string(),
+  z.record(z.string(), z.unknown()).transform((value) => JSON.stringify(value)),
+])
+
+const callPiece = z
+  .object({
+    index: index.pipe(z.int().min(0).max(127)).nullish().catch(undefined),
+    id: id.nullish(),
+    function: z
+      .object({ name: z.string().nullish(), arguments: callArguments.nullish() })
+      .nullish(),
+  })
+  .transform(
+    ({ index, id, function: called }): CallPiece => ({
+      index: index ?? undefined,
+      id: id ?? '',
+      name: called?.name ?? '',
+      arguments: called?.arguments ?? '',
+    }),
+  )
+
+const part = z.union([
+  z.string(),
+  z
+    .object({ type: z.string().nullish(), text: z.unknown().optional() })
+    .transform(({ type, text }) =>
+      typeof text === 'string' && /^(?:output_)?text$/.test(type ?? 'text') ? text : '',
+    ),
+])
+
+/** A text, or parts of which those that are text are read, and no thoughts. */
+const content = z.union([z.string(), z.array(part).transform((parts) => parts.join(''))])
+
+const said = z.object({
+  content: content.nullish(),
+  refusal: z.string().nullish(),
+  tool_calls: z.union([z.array(callPiece), callPiece.transform((call) => [call])]).nullish(),
 })
 
 /** The fields of a chunk that are read; others are ignored. */
 const openAiChunk = z.object({
+  object: z.unknown().optional(),
   choices: z
     .array(
       z.object({
-        delta: z
-          .object({
-            content: z.string().nullish(),
-            refusal: z.string().nullish(),
-            tool_calls: z.array(callDelta).nullish(),
-          })
-          .nullish(),
-        finish_reason: z.string().nullish(),
+        delta: said.nullish(),
+        /** In place of `delta`. */
+        message: said.nullish(),
+        finish_reason: z.string().nullish().catch(undefined),
+        error: z.unknown().optional(),
       }),
     )
     .nullish(),
@@ -27,16 +72,15 @@ const openAiChunk = z.object({
   error: z.unknown().optional(),
 })
 
-/** A piece of a tool call. */
-export type CallDelta = z.infer<typeof callDelta>
-
 /** What a chunk says. */
 export type HeardChunk = {
   text?: string | null | undefined
   refusal?: string | null | undefined
-  calls?: readonly CallDelta[] | null | undefined
+  calls?: readonly CallPiece[] | null | undefined
   reason?: string | null | undefined
   usage?: Usage | undefined
+  /** It is a message, which may repeat what earlier chunks have said. */
+  isMessage?: boolean
   isError?: boolean
 }
 
@@ -72,7 +116,7 @@ export const usualChunk = (chunk: unknown): HeardChunk | undefined => {
   if (!Array.isArray(choices) || choices.length > 1) return undefined
   if (choices.length === 0) return { usage }
   const choice: unknown = choices[0]
-  if (!isObject(choice)) return undefined
+  if (!isObject(choice) || !isAbsent(choice.error)) return undefined
   const { delta, finish_reason: reason } = choice
   if (!isAbsent(reason) && typeof reason !== 'string') return undefined
   if (!isObject(delta) || !isAbsent(delta.tool_calls) || !isAbsent(delta.refusal)) return undefined
@@ -80,29 +124,20 @@ export const usualChunk = (chunk: unknown): HeardChunk | undefined => {
   return isAbsent(text) || typeof text === 'string' ? { text, reason, usage } : undefined
 }
 
-/** Any chunk; undefined: it is not in the protocol. */
+/** Any chunk, also in an array; undefined: it is not in the protocol. */
 export const chunkIn = (value: unknown): HeardChunk | undefined => {
-  const found = openAiChunk.safeParse(value)
+  const found = openAiChunk.safeParse(Array.isArray(value) ? value[0] : value)
   if (!found.success) return undefined
-  const { choices, usage, error } = found.data
-  const { delta, finish_reason: reason } = choices?.[0] ?? {}
+  const { object, choices, usage, error } = found.data
+  const { delta, message, finish_reason: reason, error: itsError } = choices?.[0] ?? {}
+  const { content: text, refusal, tool_calls: calls } = delta ?? message ?? {}
   return {
-    text: delta?.content,
-    refusal: delta?.refusal,
-    calls: delta?.tool_calls,
+    text,
+    refusal,
+    calls,
     reason,
     usage: usageIn(usage),
-    isError: !isAbsent(error),
+    isMessage: !delta && !isAbsent(message),
+    isError: !isAbsent(error) || !isAbsent(itsError) || object === 'error',
   }
 }
-
-const reasons: Readonly<Record<string, FinishReason>> = {
-  length: 'length',
-  max_tokens: 'length',
-  tool_calls: 'tool_calls',
-  function_call: 'tool_calls',
-  content_filter: 'content_filter',
-}
-
-export const finishReasonOf = (reason: string): FinishReason =>
-  Object.hasOwn(reasons, reason) ? (reasons[reason] ?? 'stop') : 'stop'

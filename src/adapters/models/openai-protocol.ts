@@ -7,6 +7,7 @@ import type {
   ToolChoice,
   ToolSpec,
 } from '../../ports/model.ts'
+import { callArguments } from './call-assembly.ts'
 import { type RequestBody, requestBody } from './request-body.ts'
 
 /** Stands for a part's bytes in base64. */
@@ -57,7 +58,8 @@ const messageOf = (message: ChatMessage, file: File) => {
     tool_calls: message.toolCalls.map(({ id, name, arguments: args }) => ({
       id,
       type: 'function',
-      function: { name, arguments: args },
+      // Strict providers refuse what is no JSON, also in the history of a client.
+      function: { name, arguments: callArguments(args) },
     })),
   }
 }

@@ -18,6 +18,8 @@ export type OpenAiOptions = Patience & {
   firstMs?: number
   /** Between data. */
   idleMs?: number
+  /** Told a finish reason that is not known here. */
+  onUnknownReason?(reason: string): void
 }
 
 /**
@@ -31,6 +33,7 @@ export const openAiModel = ({
   connectMs = 5000,
   firstMs = 60_000,
   idleMs = 60_000,
+  onUnknownReason,
   ...patience
 }: OpenAiOptions): Model & { close(): Promise<void> } => {
   const url = new URL(baseUrl)
@@ -47,7 +50,7 @@ export const openAiModel = ({
       const { length, body } = requestBodyOf(request)
       const sized = length === undefined ? headers : { ...headers, 'content-length': `${length}` }
       const count = (text: string, calls: readonly ToolCall[]) => countedUsage(request, text, calls)
-      const hearer = openAiAnswer(subscriber, count, whole)
+      const hearer = openAiAnswer(subscriber, count, { whole, onUnknownReason })
       return eventStream(pool, { path, headers: sized, body }, { firstMs, idleMs }, hearer)
     })
 

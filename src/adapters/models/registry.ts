@@ -40,6 +40,8 @@ export type ModelsConfig = {
   /** LLM_MODALITIES: likewise. */
   modalities?: Modalities | undefined
   transport?: Omit<OpenAiOptions, 'baseUrl' | 'apiKey'>
+  /** Told the finish reasons of providers that are not known here. */
+  onUnknownReason?(provider: string, reason: string): void
 }
 
 type ModelRegistry = Models & {
@@ -113,7 +115,12 @@ export const modelsFrom = (config: ModelsConfig): ModelRegistry => {
   const { provider, id, remotes: configured } = providersOf(config)
   const remotes = configured.map(({ name, baseUrl, apiKey }) => ({
     name,
-    client: openAiModel({ ...transport, baseUrl, ...(apiKey ? { apiKey } : {}) }),
+    client: openAiModel({
+      ...transport,
+      baseUrl,
+      ...(apiKey ? { apiKey } : {}),
+      onUnknownReason: (reason) => config.onUnknownReason?.(name, reason),
+    }),
   }))
   const providers = new Map<string, Model>([
     ['offline', offlineModel()],

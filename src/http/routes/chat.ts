@@ -8,7 +8,7 @@ import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
 import { turnRefusals } from '../errors/turn-refusals.ts'
 import { answerChat, completion } from '../streams/answer-chat.ts'
-import { requireUsable } from '../wire/answer-format.ts'
+import { requireUsable, schemaFieldOf } from '../wire/answer-format.ts'
 import { chatBody } from '../wire/chat.ts'
 import { turnJson } from '../wire/json-line.ts'
 import { turnAsked } from '../wire/turn-asked.ts'
@@ -45,8 +45,10 @@ export const chatRoutes =
         const { body } = request
         const { stream, stream_options: options, model = orchestratorModel } = body
         const asked = turnAsked(body, stream === true)
+        const schemaField = schemaFieldOf(body.response_format)
+        const { organizationId } = request.access
         if (asked.format)
-          await requireUsable(asked.format, request.access.organizationId, schemaFault)
+          await requireUsable(asked.format, organizationId, schemaFault, schemaField)
         const cancels = options?.on_disconnect === 'cancel'
         const repetition = repetitionOf(request, reply, { early: stream === true, cancels })
         const turn = await beginTurn(request, asked, repetition)

@@ -15,7 +15,7 @@ import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
 import { turnRefusals } from '../errors/turn-refusals.ts'
 import { answerChat, completion } from '../streams/answer-chat.ts'
-import { requireUsable } from '../wire/answer-format.ts'
+import { requireUsable, schemaFieldOf } from '../wire/answer-format.ts'
 import { chatBody } from '../wire/chat.ts'
 import { orAbsent, pathId, pathSessionId, sessionId } from '../wire/fields.ts'
 import { turnAsked } from '../wire/turn-asked.ts'
@@ -153,7 +153,9 @@ export const sessionForkRoutes =
           { ...body, messages: nothing, session_id: undefined },
           stream === true,
         )
-        if (asked.format) await requireUsable(asked.format, organizationId, schemaFault)
+        const schemaField = schemaFieldOf(body.response_format)
+        if (asked.format)
+          await requireUsable(asked.format, organizationId, schemaFault, schemaField)
         const before = await askedBefore(organizationId, event_id)
         const named = body.target_agent_id !== undefined || body.model !== undefined
         const at = { beforeTurnOf: event_id }

@@ -8,11 +8,15 @@ const schemaName = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'A name has 1 to 64 of A-Z a-z 0-9 _ -')
 
+const answerSchema = freeJson(z.record(z.string(), z.unknown())).describe(
+  'JSON Schema of the answer',
+)
+
 /** A schema to answer by. */
 export const schemaFields = {
   name: schemaName,
   description: orAbsent(z.string().max(4_000)),
-  schema: freeJson(z.record(z.string(), z.unknown())).describe('JSON Schema of the answer'),
+  schema: answerSchema,
   strict: orAbsent(z.boolean()),
 }
 
@@ -21,7 +25,7 @@ export const responseFormat = z.discriminatedUnion(
   'type',
   [
     z.object({ type: z.literal('text') }),
-    z.object({ type: z.literal('json_object') }),
+    z.object({ type: z.literal('json_object'), schema: answerSchema.nullish() }),
     z.object({
       type: z.literal('json_schema'),
       json_schema: z.object(schemaFields),
@@ -30,12 +34,18 @@ export const responseFormat = z.discriminatedUnion(
   'type is one of text, json_object, json_schema',
 )
 
+export type ResponseFormat = z.infer<typeof responseFormat>
+
+/** A schema that comes without a name has this one, as providers want one. */
+const plainName = 'answer'
+
 /** In the domain's terms; undefined for plain text. */
-export const answerFormatOf = (
-  asked: z.infer<typeof responseFormat> | undefined,
-): AnswerFormat | undefined => {
+export const answerFormatOf = (asked: ResponseFormat | undefined): AnswerFormat | undefined => {
   if (!asked || asked.type === 'text') return undefined
-  if (asked.type === 'json_object') return asked
+  if (asked.type === 'json_object') {
+    const { type, schema } = asked
+    return schema ? { type: 'json_schema', name: plainName, schema } : { type }
+  }
   const { name, description, schema, strict } = asked.json_schema
   return {
     type: 'json_schema',
@@ -46,13 +56,16 @@ export const answerFormatOf = (
   }
 }
 
-const field = 'response_format.json_schema.schema'
+/** Where a request has its schema. */
+export const schemaFieldOf = (asked: ResponseFormat | undefined): string =>
+  asked?.type === 'json_object' ? 'response_format.schema' : 'response_format.json_schema.schema'
 
 /** @throws invalid_input, too_complex for a schema that answers cannot be checked against */
 export const requireUsable = async (
   format: AnswerFormat | undefined,
   organizationId: string,
   faultOf: JsonSchemas['faultOf'],
+  field = schemaFieldOf(undefined),
 ): Promise<void> => {
   if (format?.type !== 'json_schema') return
   const fault = await faultOf(organizationId, format.schema)

@@ -1,7 +1,6 @@
-import type { z } from 'zod'
 import { orchestratorModel } from '../../../queries/list-models.ts'
 import type { TurnAsked } from '../../turns/begin-turn.ts'
-import { answerFormatOf, type responseFormat } from './answer-format.ts'
+import { answerFormatOf, type ResponseFormat } from './answer-format.ts'
 import { type ChatBody, conversationOf } from './chat.ts'
 import { type ClientToolsSent, offeredTools } from './client-tools.ts'
 import { type ModelSettingsSent, modelSettingsOf } from './model-settings.ts'
@@ -14,7 +13,7 @@ export type TurnSent = Pick<ChatBody, 'messages'> &
       Pick<
         ChatBody,
         'model' | 'session_id' | 'session_hidden' | 'on_behalf_of' | 'target_agent_id'
-      > & { response_format: z.infer<typeof responseFormat> | undefined }
+      > & { response_format: ResponseFormat | undefined }
   >
 
 /**

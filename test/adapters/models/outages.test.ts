@@ -14,6 +14,7 @@ import { withFallback } from '../../../src/adapters/models/fallback.ts'
 import { modelsFrom } from '../../../src/adapters/models/registry.ts'
 import {
   type ContentKind,
+  ContextTooLong,
   type Model,
   type ModelEvent,
   ModelFault,
@@ -21,7 +22,8 @@ import {
   ModelUnavailable,
   type ResolvedModel,
 } from '../../../src/ports/model.ts'
-import { providerDouble } from '../../support/provider-double.ts'
+import { modelOf } from '../../support/provider-chunks.ts'
+import { providerDouble, type Reply } from '../../support/provider-double.ts'
 
 const request = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] }
 const usage = { promptTokens: 1, completionTokens: 1 }
@@ -131,4 +133,48 @@ t.test('several providers by name, and the configured order of fallbacks', async
   t.match(events.at(-1), { type: 'done', by: { name: 'spare/small' } })
   t.equal(up.requests[0]?.body.model, 'small')
   t.throws(() => modelsFrom({ fallbacks: ['nobody/x'] }), ModelMisconfigured)
+})
+
+t.test('failures of requests leave the circuit closed', async (t) => {
+  const calls: Record<
+    string,
+    { reply?: Reply; kind: typeof ModelFault | typeof ModelUnavailable }
+  > = {
+    'a conversation that is too long, in the stream': {
+      reply: { raw: 'data: {"error":{"code":"context_length_exceeded","message":"x"}}\n\n' },
+      kind: ContextTooLong,
+    },
+    'a conversation that is too long, as a failure': {
+      reply: { status: 500, raw: '{"error":{"message":"Context size has been exceeded."}}' },
+      kind: ContextTooLong,
+    },
+    'too many requests': { reply: { status: 429 }, kind: ModelUnavailable },
+    'a call that nobody can read': {
+      reply: {
+        raw: 'data: {"choices":[{"finish_reason":"function_call_filter: MALFORMED_FUNCTION_CALL"}]}\n\n',
+      },
+      kind: ModelFault,
+    },
+    'a part that cannot be read': { kind: ModelFault },
+  }
+  for (const [what, { reply, kind }] of Object.entries(calls))
+    t.test(what, async (t) => {
+      const { model } = await modelOf(t, Array(15).fill(reply ?? {}), { retries: 0 })
+      const guarded = withCircuit(model)
+      const read = async function* () {
+        yield Buffer.from('a')
+        throw new Error('the disk is gone')
+      }
+      const part = { kind: 'image' as const, mediaType: 'image/png', bytes: 3, at: 0, read }
+      const broken = {
+        model: 'm',
+        messages: [{ role: 'user' as const, content: '', parts: [part] }],
+      }
+      for (let n = 0; n < 6; n++) {
+        const events = guarded.stream(reply ? request : broken).pipe(toArray())
+        const error = await lastValueFrom(events).catch((error) => error)
+        t.ok(error instanceof kind, `${error}`)
+        t.notMatch(error, { message: /keeps failing|the disk is gone/ })
+      }
+    })
 })

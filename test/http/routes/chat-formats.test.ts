@@ -163,6 +163,31 @@ t.test('json_object: any object will do, and the model is told so', async (t) =>
   t.strictSame(JSON.parse(said), { message: 'Hi' })
 })
 
+t.test('json_object with a schema is a schema to answer by', async (t) => {
+  const { key, provider } = await startChat(t, { text: fits })
+  const of = (schema: unknown) => ({
+    messages: user('Hi'),
+    response_format: { type: 'json_object', schema },
+  })
+  t.equal((await key.chat(of(schema))).body.choices[0].message.content, fits)
+  t.match(provider.requests[0]?.body.response_format, {
+    type: 'json_schema',
+    json_schema: { name: 'answer', schema },
+  })
+  provider.next({ text: '{"a":1}' }, { text: '{"a":2}' })
+  t.match(await key.chat(of(schema)), { status: 502, code: 'invalid_model_output' })
+  t.equal((await key.chat(of(null))).status, 200)
+  t.strictSame(provider.requests.at(-1)?.body.response_format, { type: 'json_object' })
+  for (const wrong of [{ type: 'nothing' }, 'text'])
+    t.match(await key.chat(of(wrong)), {
+      status: 400,
+      code: 'invalid_input',
+      body: { error: { param: 'response_format.schema' } },
+    })
+  const said = (await (await offline(t)).key.chat(of(schema))).body.choices[0].message.content
+  t.match(JSON.parse(said), { name: 'Hi', people: Number })
+})
+
 t.test('an answer that was cut off is given as it is, as OpenAI does', async (t) => {
   const { key, provider } = await startChat(t)
   for (const finishReason of ['length', 'content_filter']) {

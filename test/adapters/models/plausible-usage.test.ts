@@ -1,0 +1,39 @@
+import t from 'tap'
+import { askedWith, chunk, endsWith, saidIn, sse } from '../../support/provider-chunks.ts'
+
+t.test('usage of unusual form is counted by ourselves, and costs no answer', async (t) => {
+  const counted = { promptTokens: 5, completionTokens: 2 }
+  for (const wrong of [
+    undefined,
+    null,
+    'much',
+    7,
+    true,
+    [],
+    {},
+    { total_tokens: 0, total_characters: 0 },
+    { prompt_tokens: 7 },
+    { completion_tokens: 3 },
+    { prompt_tokens: 7, completion_tokens: null },
+    { prompt_tokens: '7', completion_tokens: '3' },
+    { prompt_tokens: 7.5, completion_tokens: 3.25 },
+    { prompt_tokens: -7, completion_tokens: 3 },
+    { prompt_tokens: 1e300, completion_tokens: 1e300 },
+    { prompt_tokens: { text: 7 }, completion_tokens: [3] },
+  ]) {
+    const said = chunk({ content: 'Hello you' })
+    for (const raw of [
+      sse(said, endsWith('stop', { usage: wrong })),
+      sse(chunk({ content: 'Hello you' }, null, { usage: wrong }), endsWith('stop')),
+      sse(said, endsWith('stop'), { usage: wrong }),
+      JSON.stringify({
+        choices: [{ message: { content: 'Hello you' }, finish_reason: 'stop' }],
+        usage: wrong,
+      }),
+    ]) {
+      const events = await askedWith(t, { raw })
+      t.equal(saidIn(events), 'Hello you')
+      t.match(events.at(-1), { type: 'done', usage: counted }, JSON.stringify(wrong))
+    }
+  }
+})
