@@ -1,5 +1,11 @@
 import { Observable } from 'rxjs'
-import { type Model, ModelTimeout, ModelUnavailable } from '../../ports/model.ts'
+import {
+  ContextTooLong,
+  type Model,
+  ModelMisconfigured,
+  ModelTimeout,
+  ModelUnavailable,
+} from '../../ports/model.ts'
 import { relayed } from '../../support/relayed.ts'
 
 type CircuitOptions = {
@@ -15,13 +21,19 @@ type CircuitOptions = {
 export const isOutage = (error: unknown): boolean =>
   error instanceof ModelUnavailable || error instanceof ModelTimeout
 
+/** The provider works, and refuses this request. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ContextTooLong ||
+  error instanceof ModelMisconfigured ||
+  (error instanceof ModelUnavailable && error.isBusy)
+
 /** Failures of the provider, not of the requests: one tenant's must not close it to others. */
-const isFailure = (error: unknown): boolean =>
-  isOutage(error) && !(error instanceof ModelUnavailable && error.isBusy)
+const isFailure = (error: unknown): boolean => isOutage(error) && !isRefusal(error)
 
 /**
  * A circuit breaker: while it is open, calls fail at once. After that, one call at a time is let
- * through as a trial; if it succeeds, the circuit closes.
+ * through as a trial; if it succeeds, the circuit closes. So it does if the trial is refused, until
+ * the next failure.
  */
 export const circuit = (options: CircuitOptions = {}) => {
   const { failures = 5, openMs = 10_000, now = () => performance.now() } = options
@@ -50,7 +62,7 @@ export const circuit = (options: CircuitOptions = {}) => {
           if (isFailure(error)) {
             failed++
             openUntil = now() + openMs
-          }
+          } else if (isRefusal(error)) failed = Math.min(failed, failures - 1)
           subscriber.error(error)
         },
       })

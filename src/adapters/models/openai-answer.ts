@@ -75,7 +75,7 @@ export const openAiAnswer = (
   let told = 0
   let reason: string | undefined
   let refused = false
-  let usage: Usage | undefined
+  let usage: Usage | null | undefined
   let calls: ReturnType<typeof callAssembly> | undefined
   /** The answer came in messages from its beginning. */
   let inMessages = false
@@ -117,7 +117,7 @@ export const openAiAnswer = (
       say(alone)
       return
     }
-    if (chunk.usage) usage = chunk.usage
+    if (chunk.usage !== undefined) usage = chunk.usage
     if (chunk.reason) reason = chunk.reason
     if (chunk.calls && chunk.calls.length > 0) {
       calls ??= callAssembly()
@@ -157,7 +157,7 @@ export const openAiAnswer = (
       subscriber.next({ type: 'done', finishReason: end, usage: used })
       subscriber.complete()
     }
-    const used = plausibleUsage(usage, () => count(text, calls?.begun() ?? []))
+    const used = plausibleUsage(usage ?? undefined, () => count(text, calls?.begun() ?? []))
     if (used instanceof Promise) used.then(done, (error) => subscriber.error(error))
     else done(used)
   }

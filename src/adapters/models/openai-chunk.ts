@@ -78,7 +78,8 @@ export type HeardChunk = {
   refusal?: string | null | undefined
   calls?: readonly CallPiece[] | null | undefined
   reason?: string | null | undefined
-  usage?: Usage | undefined
+  /** Null: a count that cannot be used. */
+  usage?: Usage | null | undefined
   /** It is a message, which may repeat what earlier chunks have said. */
   isMessage?: boolean
   isError?: boolean
@@ -136,7 +137,7 @@ export const chunkIn = (value: unknown): HeardChunk | undefined => {
     refusal,
     calls,
     reason,
-    usage: usageIn(usage),
+    usage: isAbsent(usage) ? undefined : (usageIn(usage) ?? null),
     isMessage: !delta && !isAbsent(message),
     isError: !isAbsent(error) || !isAbsent(itsError) || object === 'error',
   }

@@ -52,22 +52,36 @@ const eventData = (take: Take) => {
   }
 }
 
-const wholeJson = (take: Take) => {
-  let json = ''
+/** JSON values that follow each other; what stands behind them is passed over. */
+const jsonValues = (take: Take) => {
+  let value = ''
+  let end = jsonEnd()
   return {
     feed(text: string): void {
-      json += text
-      if (json.length > maxJson) throw new ModelFault('the model provider sent an endless answer')
+      let rest = text
+      while (rest !== '') {
+        const length = end(rest)
+        value += length === -1 ? rest : rest.slice(0, length)
+        if (value.length > maxJson)
+          throw new ModelFault('the model provider sent an endless answer')
+        if (length === -1) return
+        take(value.trim())
+        value = ''
+        end = jsonEnd()
+        rest = rest.slice(length)
+      }
     },
-    end: () => take(json),
+    end(): void {
+      if (end.isOpen()) take(value)
+    },
   }
 }
 
 /**
  * Parses the body of an event stream, chunk by chunk, and gives the data of every event. Some
  * providers leave out the blank line between events, or after the end mark, which is given as soon
- * as it has come. `end` gives an event that no blank line has ended. A body that is JSON is given
- * as a whole.
+ * as it has come. `end` gives an event that no blank line has ended. Of a body that is JSON, its
+ * values are given.
  * @throws ModelFault for an event of over 1 Mi characters, or JSON of over 4 Mi
  */
 export const sseData = (take: Take) => {
@@ -80,7 +94,7 @@ export const sseData = (take: Take) => {
     const rest = text.replace(/^[\ufeff\s]+/, '')
     if (rest === '') return ''
     isJson = rest.startsWith('{') || rest.startsWith('[')
-    body = isJson ? wholeJson(take) : eventData(take)
+    body = isJson ? jsonValues(take) : eventData(take)
     return rest
   }
 

@@ -145,6 +145,23 @@ t.test('JSON in place of a stream is read as JSON', async (t) => {
     }
 })
 
+t.test(
+  'chunks in JSON without an event stream are read, and what stands behind them is not',
+  async (t) => {
+    const whole = JSON.stringify(completion({ content: 'Hello you' }))
+    for (const raw of [
+      `${whole}\ndata: [DONE]\n\n`,
+      [chunk({ content: 'Hello ' }), chunk({ content: 'you' }), end]
+        .map((one) => JSON.stringify(one))
+        .join('\n'),
+    ]) {
+      const events = await askedWith(t, { raw, pieceBytes: 30 })
+      t.equal(saidIn(events), 'Hello you')
+      t.match(events.at(-1), done())
+    }
+  },
+)
+
 t.test('JSON that is no answer is a fault, and not asked for again', async (t) => {
   const headers = { 'content-type': 'application/json' }
   for (const raw of ['{"choices":', '[[[[', `{"choices":[${'[],'.repeat(60_000)}[]]}`]) {

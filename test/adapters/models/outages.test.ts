@@ -73,6 +73,37 @@ t.test('a trial that fails opens it again; a wrong request never does', async (t
   t.equal(calls(), 4)
 })
 
+t.test('a trial that the provider refuses closes it, until the next failure', async (t) => {
+  for (const refused of [
+    new ContextTooLong('too long'),
+    new ModelMisconfigured('no such model'),
+    new ModelUnavailable('too many', { isBusy: true }),
+  ]) {
+    let time = 0
+    const waiting = new Subject<ModelEvent>()
+    const refusing = () => throwError(() => refused)
+    const { model, calls } = answering([down, down, refusing, () => waiting, () => of(done), down])
+    const guarded = withCircuit(model, { failures: 2, openMs: 100, now: () => time })
+    await t.rejects(ask(guarded), ModelUnavailable)
+    await t.rejects(ask(guarded), ModelUnavailable)
+    time = 100
+    await t.rejects(ask(guarded), refused)
+    const first = guarded.stream(request).subscribe({ error: () => undefined })
+    t.strictSame(await ask(guarded), [done], 'calls are side by side again')
+    first.unsubscribe()
+    t.equal(calls(), 5)
+  }
+  let time = 0
+  const refusing = () => throwError(() => new ContextTooLong('too long'))
+  const { model } = answering([down, down, refusing, down, () => of(done)])
+  const guarded = withCircuit(model, { failures: 2, openMs: 100, now: () => time })
+  for (const at of [0, 0, 100, 100]) {
+    time = at
+    await t.rejects(ask(guarded))
+  }
+  await t.rejects(ask(guarded), /keeps failing/, 'one failure opens it again')
+})
+
 t.test('fallbacks are asked in order, before anything is said', async (t) => {
   const price = { prompt: 1, completion: 2 }
   const named = (

@@ -23,6 +23,11 @@ t.test('usage of unusual form is counted by ourselves, and costs no answer', asy
   ]) {
     const said = chunk({ content: 'Hello you' })
     for (const raw of [
+      sse(
+        chunk({ role: 'assistant' }, null, { usage: { prompt_tokens: 1, completion_tokens: 0 } }),
+        said,
+        endsWith('stop', { usage: wrong ?? {} }),
+      ),
       sse(said, endsWith('stop', { usage: wrong })),
       sse(chunk({ content: 'Hello you' }, null, { usage: wrong }), endsWith('stop')),
       sse(said, endsWith('stop'), { usage: wrong }),
