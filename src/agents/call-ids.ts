@@ -2,15 +2,15 @@ import type { ChatMessage, ToolCall } from '../ports/model.ts'
 
 /** The ids of a run's calls. */
 export type CallIds = {
-  /** Calls with ids that no other call has, in the run and in what the model was shown. */
-  distinct(calls: readonly ToolCall[], shown: readonly ChatMessage[]): ToolCall[]
+  /** Calls with ids that no other call of the run has, nor any call in the messages. */
+  distinct(calls: readonly ToolCall[], messages: readonly ChatMessage[]): ToolCall[]
   /** Calls keep the ids that they were recorded with. */
   keep(calls: readonly ToolCall[]): void
 }
 
 /**
- * Some providers give several calls one id. Clients and other providers know a call, and its result,
- * by its id alone.
+ * Makes repeated ids distinct: some providers give several calls one id, but clients and other
+ * providers find the result of a call by its id.
  */
 export const callIds = (): CallIds => {
   /** How often each id was given. */
@@ -22,17 +22,18 @@ export const callIds = (): CallIds => {
 
   const free = (id: string): string => {
     let count = given.get(id) ?? 0
-    let one = count === 0 ? id : `${id}_${++count}`
-    while (one !== id && given.has(one)) one = `${id}_${++count}`
+    let candidate = count === 0 ? id : `${id}_${++count}`
+    while (candidate !== id && given.has(candidate)) candidate = `${id}_${++count}`
     given.set(id, Math.max(1, count))
-    if (one !== id) given.set(one, 1)
-    return one
+    if (candidate !== id) given.set(candidate, 1)
+    return candidate
   }
 
   return {
     keep,
-    distinct(calls, shown) {
-      for (const message of shown) if (message.role === 'assistant') keep(message.toolCalls ?? [])
+    distinct(calls, messages) {
+      for (const message of messages)
+        if (message.role === 'assistant') keep(message.toolCalls ?? [])
       return calls.map((call) => ({ ...call, id: free(call.id) }))
     },
   }

@@ -15,8 +15,8 @@ export const beginsValue = (text: string): boolean => {
 }
 
 /**
- * Finds the end of a JSON object or array that comes in pieces. Tells the length of the value's part
- * in a piece once it ends there; -1 while it goes on, and for a text that begins with neither.
+ * Finds the end of a JSON object or array that comes in pieces: the length of the value's part in
+ * the piece where it ends. Before that, and for a text that begins with neither, -1.
  */
 export const jsonEnd = () => {
   let state: 'before' | 'inside' | 'over' = 'before'

@@ -19,8 +19,8 @@ t.test('a repeated id is made distinct, one that is new is kept', async (t) => {
   t.strictSame(idsOf(ids.distinct(named('a', 'c'), [])), ['a_4', 'c'])
   ids.keep(named('d'))
   t.strictSame(idsOf(ids.distinct(named('d'), [])), ['d_2'])
-  const shown: ChatMessage[] = [{ role: 'assistant', content: '', toolCalls: named('e') }]
-  t.strictSame(idsOf(ids.distinct(named('e'), shown)), ['e_2'])
+  const messages: ChatMessage[] = [{ role: 'assistant', content: '', toolCalls: named('e') }]
+  t.strictSame(idsOf(ids.distinct(named('e'), messages)), ['e_2'])
 })
 
 t.test('ten thousand equal ids are made distinct', async (t) => {
@@ -43,15 +43,17 @@ t.test('calls of several rounds have ids of their own', async (t) => {
   })
   const events = await all()
   t.equal(endOf(events).text, 'Done')
-  const shown = requests.at(-1)?.messages ?? []
-  const asked = shown.flatMap((one) => (one.role === 'assistant' ? (one.toolCalls ?? []) : []))
-  t.strictSame(idsOf(asked), ['c0', 'c1', 'c0_2', 'c1_2'])
-  t.strictSame(
-    shown.flatMap((one) => (one.role === 'tool' ? one.toolCallId : [])),
-    idsOf(asked),
+  const messages = requests.at(-1)?.messages ?? []
+  const toolCalls = messages.flatMap((message) =>
+    message.role === 'assistant' ? (message.toolCalls ?? []) : [],
   )
-  const started = events.flatMap((one) => (one.event === 'tool_started' ? one.tool_id : []))
-  t.strictSame(started, idsOf(asked))
+  t.strictSame(idsOf(toolCalls), ['c0', 'c1', 'c0_2', 'c1_2'])
+  t.strictSame(
+    messages.flatMap((message) => (message.role === 'tool' ? message.toolCallId : [])),
+    idsOf(toolCalls),
+  )
+  const started = events.flatMap((event) => (event.event === 'tool_started' ? event.tool_id : []))
+  t.strictSame(started, idsOf(toolCalls))
 })
 
 t.test('calls of branches side by side have ids of their own', async (t) => {
@@ -68,21 +70,21 @@ t.test('calls of branches side by side have ids of their own', async (t) => {
         : calls(['now', '{}']),
   })
   const events = await all()
-  const started = events.flatMap((one) => (one.event === 'tool_started' ? one.tool_id : []))
+  const started = events.flatMap((event) => (event.event === 'tool_started' ? event.tool_id : []))
   t.equal(started.length, 2)
   t.equal(new Set(started).size, 2)
 })
 
 t.test('the calls of an answer that was cut off are not made', async (t) => {
   for (const finishReason of ['length', 'content_filter'] as const) {
-    let made = 0
-    const count = toolNamed('count', async () => {
-      made++
+    let count = 0
+    const counter = toolNamed('count', async () => {
+      count++
       return { ok: true, content: 'x' }
     })
     const { all, requests } = staged({
       agents: [agentNamed('Solo', { toolNames: ['count'] })],
-      tools: [count],
+      tools: [counter],
       script: () => [
         { type: 'text', text: 'Wait' },
         { type: 'tool_call', call: { id: 'a', name: 'count', arguments: '{}' } },
@@ -95,7 +97,7 @@ t.test('the calls of an answer that was cut off are not made', async (t) => {
       events.find(({ event }) => event === 'model_answered'),
       { calls: [] },
     )
-    t.equal(made, 0)
+    t.equal(count, 0)
     t.equal(requests.length, 1)
   }
 })

@@ -8,10 +8,10 @@ t.test('a value ends where it ends, however it is cut and whatever follows', asy
   fc.assert(
     fc.property(value, fc.string(), fc.nat(40), fc.nat(4), (value, behind, size, space) => {
       const text = JSON.stringify(value, null, space)
-      const whole = ` \n${text}${behind}`
+      const body = ` \n${text}${behind}`
       const end = jsonEnd()
-      for (let at = 0; at < whole.length; at += size + 1) {
-        const length = end(whole.slice(at, at + size + 1))
+      for (let at = 0; at < body.length; at += size + 1) {
+        const length = end(body.slice(at, at + size + 1))
         if (length !== -1) return at + length === text.length + 2 && !end.isOpen()
         if (at > 1 && !end.isOpen()) return false
       }

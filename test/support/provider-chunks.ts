@@ -15,13 +15,13 @@ export const endsWith = (reason: unknown, more?: object) => chunk({}, reason, mo
 
 /** Chunks as an event stream, with its end mark. */
 export const sse = (...chunks: readonly unknown[]): string =>
-  [...chunks.map((one) => JSON.stringify(one)), '[DONE]']
+  [...chunks.map((value) => JSON.stringify(value)), '[DONE]']
     .map((data) => `data: ${data}\n\n`)
     .join('')
 
 const hi: ModelRequest = { model: 'gpt-test', messages: [{ role: 'user', content: 'Hi' }] }
 
-/** A model whose provider gives these replies in order, and how often it was asked. */
+/** A model whose provider gives these replies in order. */
 export const modelOf = async (t: Test, replies: Reply[], options: Partial<OpenAiOptions> = {}) => {
   const provider = await providerDouble()
   const model = openAiModel({ baseUrl: provider.url, backOffMs: 1, ...options })
@@ -32,15 +32,15 @@ export const modelOf = async (t: Test, replies: Reply[], options: Partial<OpenAi
   provider.next(...replies)
   const ask = (request = hi): Promise<ModelEvent[]> =>
     lastValueFrom(model.stream(request).pipe(toArray()))
-  return { model, ask, requests: provider.requests, asked: () => provider.requests.length }
+  return { model, ask, requests: provider.requests, requestCount: () => provider.requests.length }
 }
 
-/** What a model tells of one reply. */
-export const askedWith = async (t: Test, reply: Reply): Promise<ModelEvent[]> =>
+/** The events of a model for one reply. */
+export const eventsOf = async (t: Test, reply: Reply): Promise<ModelEvent[]> =>
   (await modelOf(t, [reply])).ask()
 
 export const callsIn = (events: readonly ModelEvent[]): ToolCall[] =>
   events.flatMap((event) => (event.type === 'tool_call' ? [event.call] : []))
 
-export const saidIn = (events: readonly ModelEvent[]): string =>
+export const textIn = (events: readonly ModelEvent[]): string =>
   events.map((event) => (event.type === 'text' ? event.text : '')).join('')

@@ -1,7 +1,7 @@
 import { ModelFault, type ToolCall } from '../../ports/model.ts'
 import { beginsValue, jsonEnd } from '../../support/json-end.ts'
 
-/** A piece of a tool call; what a provider leaves out is empty. */
+/** A piece of a tool call. Fields that a provider leaves out are empty. */
 export type CallPiece = {
   index?: number | undefined
   id: string
@@ -9,7 +9,7 @@ export type CallPiece = {
   arguments: string
 }
 
-type Begun = ToolCall & {
+type PartialCall = ToolCall & {
   /** Its arguments are a whole JSON value. */
   isWhole: boolean
   end: ReturnType<typeof jsonEnd>
@@ -27,7 +27,7 @@ export const callArguments = (text: string): string => (noArguments.test(text) ?
 const wellFormed = (text: string): string => text.toWellFormed()
 
 /** Whether a piece at the place of a call begins another call. */
-const beginsAnother = (call: Begun, { id, name }: CallPiece): boolean => {
+const beginsAnother = (call: PartialCall, { id, name }: CallPiece): boolean => {
   if (name === '' || call.name === '') return false
   if (name !== call.name) return true
   const isAnother = id !== '' && call.id !== '' && id !== call.id
@@ -36,19 +36,19 @@ const beginsAnother = (call: Begun, { id, name }: CallPiece): boolean => {
 }
 
 /** Some providers send an empty object in front of the arguments. */
-const isPlaceholder = (call: Begun, { name }: CallPiece): boolean =>
+const isPlaceholder = (call: PartialCall, { name }: CallPiece): boolean =>
   name === '' && /^\s*\{\s*\}\s*$/.test(call.arguments)
 
 /**
- * Assembles tool calls from their pieces. The index of a piece, or its place in the chunk, says to
- * which call it belongs. Some providers number all calls 0, with equal ids or none: there a new name
- * begins a call, and so does a value behind a whole one.
+ * Assembles tool calls from their pieces, by the index of a piece or its place in the chunk. Some
+ * providers number all calls 0, with equal ids or none: there a new name begins a call, and so does
+ * a value behind a complete one.
  */
 export const callAssembly = () => {
-  const calls: Begun[] = []
-  const places = new Map<number, Begun>()
+  const calls: PartialCall[] = []
+  const places = new Map<number, PartialCall>()
 
-  const begin = (place: number, id: string, name: string): Begun => {
+  const addCall = (place: number, id: string, name: string): PartialCall => {
     if (calls.length === mostCalls)
       throw new ModelFault(`the model provider sent over ${mostCalls} calls`)
     const call = { id, name, arguments: '', isWhole: false, end: jsonEnd() }
@@ -61,7 +61,8 @@ export const callAssembly = () => {
     add(piece: CallPiece, position: number): void {
       const place = piece.index ?? position
       const known = places.get(place)
-      let call = known && !beginsAnother(known, piece) ? known : begin(place, piece.id, piece.name)
+      let call =
+        known && !beginsAnother(known, piece) ? known : addCall(place, piece.id, piece.name)
       call.id ||= piece.id
       call.name ||= piece.name
       let rest = piece.arguments
@@ -69,7 +70,7 @@ export const callAssembly = () => {
         if (call.isWhole && beginsValue(rest)) {
           if (isPlaceholder(call, piece))
             Object.assign(call, { arguments: '', isWhole: false, end: jsonEnd() })
-          else call = begin(place, piece.id, call.name)
+          else call = addCall(place, piece.id, call.name)
         }
         const length = call.end(rest)
         if (length !== -1) call.isWhole = true
@@ -88,7 +89,7 @@ export const callAssembly = () => {
         }
       }),
     /** As far as they came. */
-    begun: (): readonly ToolCall[] => calls,
+    partial: (): readonly ToolCall[] => calls,
     areWhole: (): boolean =>
       calls.every((call) => call.isWhole || noArguments.test(call.arguments)),
   }

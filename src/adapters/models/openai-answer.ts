@@ -58,7 +58,7 @@ const textAlone = (data: string): string | undefined => aloneIn(chunkOf(data))
 export type Count = (completion: string, calls: readonly ToolCall[]) => Promise<Usage>
 
 type AnswerOptions = {
-  /** Texts that came together are told as one. */
+  /** Joins texts that arrive together. */
   whole?: boolean | undefined
   /** Told a finish reason that is not known here. */
   onUnknownReason?: ((reason: string) => void) | undefined
@@ -157,7 +157,7 @@ export const openAiAnswer = (
       subscriber.next({ type: 'done', finishReason: end, usage: used })
       subscriber.complete()
     }
-    const used = plausibleUsage(usage ?? undefined, () => count(text, calls?.begun() ?? []))
+    const used = plausibleUsage(usage ?? undefined, () => count(text, calls?.partial() ?? []))
     if (used instanceof Promise) used.then(done, (error) => subscriber.error(error))
     else done(used)
   }

@@ -48,7 +48,7 @@ const part = z.union([
 /** A text, or parts of which those that are text are read, and no thoughts. */
 const content = z.union([z.string(), z.array(part).transform((parts) => parts.join(''))])
 
-const said = z.object({
+const messageFields = z.object({
   content: content.nullish(),
   refusal: z.string().nullish(),
   tool_calls: z.union([z.array(callPiece), callPiece.transform((call) => [call])]).nullish(),
@@ -60,9 +60,9 @@ const openAiChunk = z.object({
   choices: z
     .array(
       z.object({
-        delta: said.nullish(),
+        delta: messageFields.nullish(),
         /** In place of `delta`. */
-        message: said.nullish(),
+        message: messageFields.nullish(),
         finish_reason: z.string().nullish().catch(undefined),
         error: z.unknown().optional(),
       }),

@@ -32,7 +32,7 @@ const eventData = (take: Take) => {
   const parser = createParser({
     maxBufferSize: maxEvent,
     onEvent({ data, event }) {
-      if (data.includes('\n')) eachValue(data, (one) => take(one, event))
+      if (data.includes('\n')) eachValue(data, (value) => take(value, event))
       else take(data.trim(), event)
     },
     onError({ type }) {
@@ -52,7 +52,7 @@ const eventData = (take: Take) => {
   }
 }
 
-/** JSON values that follow each other; what stands behind them is passed over. */
+/** JSON values in sequence. Text behind them is ignored. */
 const jsonValues = (take: Take) => {
   let value = ''
   let end = jsonEnd()
@@ -90,7 +90,7 @@ export const sseData = (take: Take) => {
   let isJson = false
 
   /** The first character that is no blank and no byte order mark tells what a body is. */
-  const begin = (text: string): string => {
+  const start = (text: string): string => {
     const rest = text.replace(/^[\ufeff\s]+/, '')
     if (rest === '') return ''
     isJson = rest.startsWith('{') || rest.startsWith('[')
@@ -101,7 +101,7 @@ export const sseData = (take: Take) => {
   return {
     feed(chunk: Buffer): void {
       const decoded = decoder.write(chunk)
-      const text = body ? decoded : begin(decoded)
+      const text = body ? decoded : start(decoded)
       if (text !== '') body?.feed(text)
     },
     end: () => body?.end(),

@@ -57,8 +57,8 @@ export const answerFormatOf = (asked: ResponseFormat | undefined): AnswerFormat 
 }
 
 /** Where a request has its schema. */
-export const schemaFieldOf = (asked: ResponseFormat | undefined): string =>
-  asked?.type === 'json_object' ? 'response_format.schema' : 'response_format.json_schema.schema'
+export const schemaFieldOf = (format: ResponseFormat | undefined): string =>
+  format?.type === 'json_object' ? 'response_format.schema' : 'response_format.json_schema.schema'
 
 /** @throws invalid_input, too_complex for a schema that answers cannot be checked against */
 export const requireUsable = async (

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type ModelEvent, ModelFault } from '../../../src/ports/model.ts'
-import { askedWith, callsIn, chunk, endsWith, sse } from '../../support/provider-chunks.ts'
+import { callsIn, chunk, endsWith, eventsOf, sse } from '../../support/provider-chunks.ts'
 
 type Piece = {
   index?: unknown
@@ -21,26 +21,26 @@ const streamOf = (...chunks: Piece[][]) =>
 const oslo = '{"city":"Oslo"}'
 const rome = '{"city":"Rome"}'
 
-const told = (...calls: [id: string, name: string, args: string][]) =>
+const callList = (...calls: [id: string, name: string, args: string][]) =>
   calls.map(([id, name, args]) => ({ id, name, arguments: args }))
 
 /** What a provider sends, and the calls that it means. */
-const shapes: Record<string, [raw: string, calls: ReturnType<typeof told>]> = {
+const shapes: Record<string, [raw: string, calls: ReturnType<typeof callList>]> = {
   'all numbered 0 without ids, by names': [
     streamOf([piece(0, '', 'weather', oslo)], [piece(0, '', 'time', rome)]),
-    told(['call_0', 'weather', oslo], ['call_1', 'time', rome]),
+    callList(['call_0', 'weather', oslo], ['call_1', 'time', rome]),
   ],
   'all numbered 0 without ids, of one name': [
     streamOf([piece(0, '', 'weather', oslo)], [piece(0, '', 'weather', rome)]),
-    told(['call_0', 'weather', oslo], ['call_1', 'weather', rome]),
+    callList(['call_0', 'weather', oslo], ['call_1', 'weather', rome]),
   ],
   'all numbered 0 without names behind the first': [
     streamOf([piece(0, null, 'weather', oslo)], [piece(0, null, null, rome)]),
-    told(['call_0', 'weather', oslo], ['call_1', 'weather', rome]),
+    callList(['call_0', 'weather', oslo], ['call_1', 'weather', rome]),
   ],
   'two values in one piece': [
     streamOf([piece(0, 'a', 'weather', ` ${oslo}\n${rome} `)]),
-    told(['a', 'weather', ` ${oslo}`], ['a', 'weather', `\n${rome} `]),
+    callList(['a', 'weather', ` ${oslo}`], ['a', 'weather', `\n${rome} `]),
   ],
   'all numbered 0, each with its id and in pieces': [
     streamOf(
@@ -50,23 +50,23 @@ const shapes: Record<string, [raw: string, calls: ReturnType<typeof told>]> = {
       [piece(0, 'b', 'weather', '')],
       [piece(0, '', null, rome)],
     ),
-    told(['a', 'weather', oslo], ['b', 'weather', rome]),
+    callList(['a', 'weather', oslo], ['b', 'weather', rome]),
   ],
   'no numbers, each in a chunk of its own': [
     streamOf([piece(undefined, 'a', 'weather', oslo)], [piece(undefined, 'b', 'time', rome)]),
-    told(['a', 'weather', oslo], ['b', 'time', rome]),
+    callList(['a', 'weather', oslo], ['b', 'time', rome]),
   ],
   'no numbers, in one chunk': [
     streamOf([piece(undefined, null, 'weather', oslo), piece(null, null, 'weather', rome)]),
-    told(['call_0', 'weather', oslo], ['call_1', 'weather', rome]),
+    callList(['call_0', 'weather', oslo], ['call_1', 'weather', rome]),
   ],
   'equal ids at different numbers': [
     streamOf([piece(0, 'a', 'weather', oslo)], [piece(1, 'a', 'weather', rome)]),
-    told(['a', 'weather', oslo], ['a', 'weather', rome]),
+    callList(['a', 'weather', oslo], ['a', 'weather', rome]),
   ],
   'the name again in each piece': [
     streamOf([piece(0, 'a', 'weather', '{"city":')], [piece(0, 'a', 'weather', '"Oslo"}')]),
-    told(['a', 'weather', oslo]),
+    callList(['a', 'weather', oslo]),
   ],
   'another id in each piece': [
     streamOf(
@@ -74,7 +74,7 @@ const shapes: Record<string, [raw: string, calls: ReturnType<typeof told>]> = {
       [piece(0, 'b', 'weather', 'ty":')],
       [piece(0, 'c', null, '"Oslo"}')],
     ),
-    told(['a', 'weather', oslo]),
+    callList(['a', 'weather', oslo]),
   ],
   'an empty object in front of the arguments': [
     streamOf(
@@ -82,22 +82,22 @@ const shapes: Record<string, [raw: string, calls: ReturnType<typeof told>]> = {
       [piece(0, null, null, '{"city":')],
       [piece(0, null, null, '"Oslo"}')],
     ),
-    told(['a', 'weather', oslo]),
+    callList(['a', 'weather', oslo]),
   ],
   'braces and escaped quotes in strings': [
     streamOf([piece(0, '', 'say', '{"text":"}{ \\"')], [piece(0, '', null, '} {"}')]),
-    told(['call_0', 'say', '{"text":"}{ \\"} {"}']),
+    callList(['call_0', 'say', '{"text":"}{ \\"} {"}']),
   ],
   'numbers that are texts, ids that are numbers, arguments that are objects': [
     streamOf(
       [piece('0', 17, 'weather', { city: 'Oslo' })],
       [piece('1', 18, 'weather', { city: 'Rome' })],
     ),
-    told(['17', 'weather', oslo], ['18', 'weather', rome]),
+    callList(['17', 'weather', oslo], ['18', 'weather', rome]),
   ],
   'a call that is no array': [
     sse(chunk({ tool_calls: piece(0, 'a', 'weather', oslo) }), endsWith('tool_calls')),
-    told(['a', 'weather', oslo]),
+    callList(['a', 'weather', oslo]),
   ],
   'an id and a name in pieces of their own': [
     streamOf(
@@ -105,11 +105,11 @@ const shapes: Record<string, [raw: string, calls: ReturnType<typeof told>]> = {
       [piece(0, null, 'weather', '')],
       [piece(0, null, null, oslo)],
     ),
-    told(['a', 'weather', oslo]),
+    callList(['a', 'weather', oslo]),
   ],
   'the reason stop': [
     sse(chunk({ tool_calls: [piece(0, 'a', 'weather', oslo)] }), endsWith('stop')),
-    told(['a', 'weather', oslo]),
+    callList(['a', 'weather', oslo]),
   ],
   'no arguments, in all its forms': [
     streamOf(
@@ -120,15 +120,15 @@ const shapes: Record<string, [raw: string, calls: ReturnType<typeof told>]> = {
       [{ index: 4, id: 'e', function: { name: 'now' } }],
       [piece(5, 'f', 'now', {})],
     ),
-    told(
+    callList(
       ...['a', 'b', 'c', 'd', 'e', 'f'].map((id) => [id, 'now', '{}'] as [string, string, string]),
     ),
   ],
 }
 
 for (const [shape, [raw, calls]] of Object.entries(shapes))
-  t.test(`calls are told apart: ${shape}`, async (t) => {
-    const events = await askedWith(t, { raw })
+  t.test(`calls are kept apart: ${shape}`, async (t) => {
+    const events = await eventsOf(t, { raw })
     t.strictSame(callsIn(events), calls)
     t.match(events.at(-1), { type: 'done', finishReason: 'tool_calls' })
   })
@@ -137,17 +137,17 @@ t.test('an answer that was cut off has its reason and no calls', async (t) => {
   for (const reason of ['length', 'content_filter', 'MAX_TOKENS', 'SAFETY'])
     for (const args of ['{"city":"Os', oslo, '']) {
       const call = chunk({ content: 'Wait', tool_calls: [piece(0, 'a', 'weather', args)] })
-      const events = await askedWith(t, { raw: sse(call, endsWith(reason)) })
+      const events = await eventsOf(t, { raw: sse(call, endsWith(reason)) })
       t.strictSame(callsIn(events), [], `${reason} ${args}`)
       const finishReason = /length|max/i.test(reason) ? 'length' : 'content_filter'
       t.match(events, [{ text: 'Wait' }, { type: 'done', finishReason }] as Partial<ModelEvent>[])
     }
   const nameless = chunk({ tool_calls: [{ index: 0, id: 'a' }] })
-  const events = await askedWith(t, { raw: sse(nameless, endsWith('length')) })
+  const events = await eventsOf(t, { raw: sse(nameless, endsWith('length')) })
   t.match(events, [{ type: 'done', finishReason: 'length' }], 'also where it has no name yet')
 })
 
 t.test('an answer with over 128 calls is refused', async (t) => {
   const many = streamOf(...Array.from({ length: 129 }, (_, n) => [piece(0, `${n}`, 'a', '{}')]))
-  await t.rejects(askedWith(t, { raw: many }), ModelFault)
+  await t.rejects(eventsOf(t, { raw: many }), ModelFault)
 })

@@ -1,13 +1,13 @@
 import t from 'tap'
 import { ModelFault } from '../../../src/ports/model.ts'
 import {
-  askedWith,
   callsIn,
   chunk,
   endsWith,
+  eventsOf,
   modelOf,
-  saidIn,
   sse,
+  textIn,
 } from '../../support/provider-chunks.ts'
 
 const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 }
@@ -98,11 +98,11 @@ const streams: Record<string, string> = {
 
 for (const [shape, raw] of Object.entries(streams))
   t.test(`a stream is read with ${shape}`, async (t) => {
-    const events = await askedWith(t, { raw })
-    t.equal(saidIn(events), 'Hello you')
+    const events = await eventsOf(t, { raw })
+    t.equal(textIn(events), 'Hello you')
     t.match(events.at(-1), done())
-    const slowly = await askedWith(t, { raw, pieceBytes: 5 })
-    t.equal(saidIn(slowly), 'Hello you', 'also in small pieces')
+    const slowly = await eventsOf(t, { raw, pieceBytes: 5 })
+    t.equal(textIn(slowly), 'Hello you', 'also in small pieces')
     t.match(slowly.at(-1), done())
   })
 
@@ -115,8 +115,8 @@ t.test('the content type is compared without case and parameters', async (t) => 
     'text/plain',
     'application/json',
   ])
-    t.equal(saidIn(await askedWith(t, { raw, headers: { 'content-type': type } })), 'Hello you')
-  const refused = askedWith(t, {
+    t.equal(textIn(await eventsOf(t, { raw, headers: { 'content-type': type } })), 'Hello you')
+  const refused = eventsOf(t, {
     raw,
     headers: { 'content-type': 'text/html; x=text/event-stream' },
   })
@@ -135,11 +135,11 @@ t.test('JSON in place of a stream is read as JSON', async (t) => {
   for (const type of ['application/json; charset=utf-8', 'Application/JSON', 'text/event-stream'])
     for (const space of [undefined, 2]) {
       const headers = { 'content-type': type }
-      const whole = JSON.stringify(completion({ content: 'Hello you' }), null, space)
-      const events = await askedWith(t, { raw: whole, headers, pieceBytes: 50 })
+      const body = JSON.stringify(completion({ content: 'Hello you' }), null, space)
+      const events = await eventsOf(t, { raw: body, headers, pieceBytes: 50 })
       t.match(events, [{ type: 'text', text: 'Hello you' }, done()], type)
       const called = JSON.stringify(completion({ content: null, tool_calls }, 'tool_calls'))
-      const calling = await askedWith(t, { raw: called, headers })
+      const calling = await eventsOf(t, { raw: called, headers })
       t.strictSame(callsIn(calling), [{ id: 'a', name: 'now', arguments: '{}' }])
       t.match(calling.at(-1), done('tool_calls'))
     }
@@ -148,27 +148,27 @@ t.test('JSON in place of a stream is read as JSON', async (t) => {
 t.test(
   'chunks in JSON without an event stream are read, and what stands behind them is not',
   async (t) => {
-    const whole = JSON.stringify(completion({ content: 'Hello you' }))
+    const body = JSON.stringify(completion({ content: 'Hello you' }))
     for (const raw of [
-      `${whole}\ndata: [DONE]\n\n`,
+      `${body}\ndata: [DONE]\n\n`,
       [chunk({ content: 'Hello ' }), chunk({ content: 'you' }), end]
-        .map((one) => JSON.stringify(one))
+        .map((value) => JSON.stringify(value))
         .join('\n'),
     ]) {
-      const events = await askedWith(t, { raw, pieceBytes: 30 })
-      t.equal(saidIn(events), 'Hello you')
+      const events = await eventsOf(t, { raw, pieceBytes: 30 })
+      t.equal(textIn(events), 'Hello you')
       t.match(events.at(-1), done())
     }
   },
 )
 
-t.test('JSON that is no answer is a fault, and not asked for again', async (t) => {
+t.test('JSON that is no answer is a fault, and is not retried', async (t) => {
   const headers = { 'content-type': 'application/json' }
   for (const raw of ['{"choices":', '[[[[', `{"choices":[${'[],'.repeat(60_000)}[]]}`]) {
-    const { ask, asked } = await modelOf(t, [{ raw, headers }])
+    const { ask, requestCount } = await modelOf(t, [{ raw, headers }])
     await t.rejects(ask(), ModelFault, raw.slice(0, 20))
-    t.equal(asked(), 1)
+    t.equal(requestCount(), 1)
   }
   const endless = `{"choices":[{"message":{"content":"${'a'.repeat(4_200_000)}`
-  await t.rejects(askedWith(t, { raw: endless, headers }), ModelFault)
+  await t.rejects(eventsOf(t, { raw: endless, headers }), ModelFault)
 })

@@ -3,17 +3,17 @@ import { ModelFault, ModelUnavailable } from '../../../src/ports/model.ts'
 import { chunk, endsWith, modelOf, sse } from '../../support/provider-chunks.ts'
 
 t.test('finish reasons', async (t) => {
-  const ends = async (reason: string, delta: object = { content: 'Hi' }) => {
+  const finish = async (reason: string, delta: object = { content: 'Hi' }) => {
     const raw = sse(chunk(delta), endsWith(reason))
     const reply = { raw }
     const unknown: string[] = []
     const onUnknownReason = (word: string) => unknown.push(word)
-    const { ask, asked } = await modelOf(t, [reply, reply, reply], { onUnknownReason })
+    const { ask, requestCount } = await modelOf(t, [reply, reply, reply], { onUnknownReason })
     const events = await ask().catch((error: Error) => error)
-    return { events, asked: asked(), unknown }
+    return { events, requests: requestCount(), unknown }
   }
   const reasonOf = async (reason: string, delta?: object) => {
-    const { events, unknown } = await ends(reason, delta)
+    const { events, unknown } = await finish(reason, delta)
     if (events instanceof Error) throw events
     const last = events.at(-1)
     return last?.type === 'done' ? [last.finishReason, ...unknown] : []
@@ -36,14 +36,14 @@ t.test('finish reasons', async (t) => {
 
   t.test('failures of the provider fail', async (t) => {
     for (const reason of ['error', 'insufficient_system_resource', 'network_error']) {
-      const { events, asked } = await ends(reason)
+      const { events, requests } = await finish(reason)
       t.ok(events instanceof ModelUnavailable, reason)
-      t.equal(asked, 1, 'not asked again: something was said')
-      t.equal((await ends(reason, {})).asked, 3, 'asked again where nothing was said')
+      t.equal(requests, 1, 'no retry after output')
+      t.equal((await finish(reason, {})).requests, 3, 'retries before output')
     }
-    const { events, asked } = await ends('function_call_filter: MALFORMED_FUNCTION_CALL', {})
+    const { events, requests } = await finish('function_call_filter: MALFORMED_FUNCTION_CALL', {})
     t.ok(events instanceof ModelFault)
-    t.equal(asked, 1)
+    t.equal(requests, 1)
   })
 
   t.test('an unknown reason is reported, and ends a complete answer only', async (t) => {
@@ -53,10 +53,10 @@ t.test('finish reasons', async (t) => {
     t.strictSame(await reasonOf('OTHER'), ['stop', 'OTHER'])
     t.strictSame(await reasonOf('OTHER', call('{}')), ['tool_calls', 'OTHER'])
     for (const delta of [{}, call('{"a":')]) {
-      const { events, unknown, asked } = await ends('OTHER', delta)
+      const { events, unknown, requests } = await finish('OTHER', delta)
       t.ok(events instanceof ModelFault)
       t.strictSame(unknown, ['OTHER'])
-      t.equal(asked, 1)
+      t.equal(requests, 1)
     }
   })
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { askedWith, chunk, endsWith, saidIn, sse } from '../../support/provider-chunks.ts'
+import { chunk, endsWith, eventsOf, sse, textIn } from '../../support/provider-chunks.ts'
 
 t.test('usage of unusual form is counted by ourselves, and costs no answer', async (t) => {
   const counted = { promptTokens: 5, completionTokens: 2 }
@@ -36,8 +36,8 @@ t.test('usage of unusual form is counted by ourselves, and costs no answer', asy
         usage: wrong,
       }),
     ]) {
-      const events = await askedWith(t, { raw })
-      t.equal(saidIn(events), 'Hello you')
+      const events = await eventsOf(t, { raw })
+      t.equal(textIn(events), 'Hello you')
       t.match(events.at(-1), { type: 'done', usage: counted }, JSON.stringify(wrong))
     }
   }

@@ -5,15 +5,19 @@ import {
   ModelMisconfigured,
   ModelUnavailable,
 } from '../../../src/ports/model.ts'
-import { modelOf, saidIn } from '../../support/provider-chunks.ts'
+import { modelOf, textIn } from '../../support/provider-chunks.ts'
 
 const data = (value: unknown) => `data: ${JSON.stringify(value)}`
 
-type Failing = { frame: unknown; error: typeof ModelFault | typeof ModelUnavailable; asked: number }
+type Failing = {
+  frame: unknown
+  error: typeof ModelFault | typeof ModelUnavailable
+  requests: number
+}
 
-const tooLong = { error: ContextTooLong, asked: 1 }
-const faulty = { error: ModelMisconfigured, asked: 1 }
-const passing = { error: ModelUnavailable, asked: 3 }
+const tooLong = { error: ContextTooLong, requests: 1 }
+const faulty = { error: ModelMisconfigured, requests: 1 }
+const passing = { error: ModelUnavailable, requests: 3 }
 
 const message = "This model's maximum context length is 8192 tokens."
 
@@ -84,19 +88,19 @@ const frames: Record<string, Failing> = {
   'an unknown error': { frame: { error: { message: 'x' } }, ...passing },
 }
 
-for (const [what, { frame, error: kind, asked: times }] of Object.entries(frames))
+for (const [what, { frame, error: kind, requests }] of Object.entries(frames))
   t.test(`an error in the stream is treated as by its status: ${what}`, async (t) => {
     const replies = [{ raw: `${data(frame)}\n\n` }, { raw: `event: error\n${data(frame)}\n\n` }]
     for (const reply of replies) {
-      const { ask, asked } = await modelOf(t, [reply, reply, reply])
+      const { ask, requestCount } = await modelOf(t, [reply, reply, reply])
       await t.rejects(ask(), kind)
-      t.equal(asked(), times)
+      t.equal(requestCount(), requests)
     }
   })
 
 t.test('an error event that is no JSON is a failure of the provider', async (t) => {
   const reply = { raw: 'event: error\ndata: upstream error: read ECONNRESET\n\n' }
-  const { ask, asked } = await modelOf(t, [reply, reply, { text: 'At last' }])
-  t.equal(saidIn(await ask()), 'At last')
-  t.equal(asked(), 3)
+  const { ask, requestCount } = await modelOf(t, [reply, reply, { text: 'At last' }])
+  t.equal(textIn(await ask()), 'At last')
+  t.equal(requestCount(), 3)
 })

@@ -23,10 +23,10 @@ t.test('parallel calls of a provider that numbers all of them 0 reach the client
     endsWith('stop'),
   )
   provider.next({ raw }, { raw })
-  const { body } = await key.chat({ messages, tools, session_id: 'one' })
+  const { body } = await key.chat({ messages, tools, session_id: 's' })
   const [{ finish_reason, message }] = body.choices
   t.equal(finish_reason, 'tool_calls')
-  const calls = message.tool_calls.map((one: { function: object }) => one.function)
+  const calls = message.tool_calls.map((call: { function: object }) => call.function)
   t.strictSame(calls, [
     { name: 'get_weather', arguments: oslo },
     { name: 'get_weather', arguments: rome },
@@ -36,20 +36,20 @@ t.test('parallel calls of a provider that numbers all of them 0 reach the client
   t.equal(new Set(ids).size, 3)
 
   const results = ids.map((id) => ({ role: 'tool', tool_call_id: id, content: id }))
-  await key.chat({ messages: results, tools, session_id: 'one' })
-  const shown = provider.requests[1]?.body.messages as {
+  await key.chat({ messages: results, tools, session_id: 's' })
+  const history = provider.requests[1]?.body.messages as {
     role: string
     tool_call_id?: string
     tool_calls?: { id: string; function: { arguments: string } }[]
   }[]
-  const asked = shown.find(({ role }) => role === 'assistant')?.tool_calls ?? []
-  t.equal(new Set(asked.map(({ id }) => id)).size, 3, 'the provider is shown ids of their own')
+  const sentCalls = history.find(({ role }) => role === 'assistant')?.tool_calls ?? []
+  t.equal(new Set(sentCalls.map(({ id }) => id)).size, 3, 'the provider gets distinct ids')
   t.strictSame(
-    shown.filter(({ role }) => role === 'tool').map(({ tool_call_id }) => tool_call_id),
-    asked.map(({ id }) => id),
+    history.filter(({ role }) => role === 'tool').map(({ tool_call_id }) => tool_call_id),
+    sentCalls.map(({ id }) => id),
   )
   t.strictSame(
-    asked.map((one) => one.function.arguments),
+    sentCalls.map((call) => call.function.arguments),
     [oslo, rome, '{}'],
   )
 })
@@ -70,8 +70,8 @@ t.test('a call that was cut off ends the answer with its reason', async (t) => {
       },
     ])
     const items = await (await key.stream({ messages, tools })).all()
-    const ends = items.flatMap(({ data }) => data.choices?.[0]?.finish_reason ?? [])
-    t.strictSame(ends, [reason])
+    const reasons = items.flatMap(({ data }) => data.choices?.[0]?.finish_reason ?? [])
+    t.strictSame(reasons, [reason])
     t.notMatch(JSON.stringify(items), /tool_calls|get_weather/)
     const response = await key.ask('POST', '/api/external/v1/responses', {
       input: 'Hi',
@@ -86,7 +86,7 @@ t.test('a call that was cut off ends the answer with its reason', async (t) => {
     })
     t.equal(response.body.output.length, 1)
   }
-  t.equal(provider.requests.length, 6, 'nothing is asked again')
+  t.equal(provider.requests.length, 6, 'no retries')
   const next = await key.chat({ messages, session_id: 'length' })
   t.equal(next.status, 200, 'the session goes on')
 })
@@ -96,8 +96,8 @@ t.test('a call of an agent’s own tool that was cut off is not made', async (t)
   const agent = await organization.agent({ name: 'Rememberer', tools: [{ type: 'remember' }] })
   const raw = sse(call('remember', '{"text":"The code is 17"}', 'a'), endsWith('length'))
   provider.next({ raw })
-  const asked = { messages, target_agent_id: agent }
-  const items = await (await key.stream(asked)).all()
+  const request = { messages, target_agent_id: agent }
+  const items = await (await key.stream(request)).all()
   t.notOk(eventsOf(items).some(({ event }) => event === 'tool_started'))
   t.equal(provider.requests.length, 1)
 })
@@ -113,7 +113,7 @@ t.test('requests that are too long leave the provider to others', async (t) => {
     provider.next({ raw: `data: ${JSON.stringify({ error })}\n\n` })
     t.match(await key.chat({ messages }), { status: 400, code: 'context_length_exceeded' })
   }
-  t.equal(provider.requests.length, 6, 'each is asked once')
+  t.equal(provider.requests.length, 6, 'no retries')
   const other = await (await server.platform.organization()).key()
   t.equal((await other.chat({ messages })).status, 200)
 })
