@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { ModelFault, type ToolCall } from '../../ports/model.ts'
 import { beginsValue, jsonEnd } from '../../support/json-end.ts'
 
@@ -12,6 +13,8 @@ export type CallPiece = {
 type PartialCall = ToolCall & {
   /** Its arguments are a whole JSON value. */
   isWhole: boolean
+  /** A value behind another one, without the name again. */
+  isUnnamed: boolean
   end: ReturnType<typeof jsonEnd>
 }
 
@@ -39,6 +42,18 @@ const beginsAnother = (call: PartialCall, { id, name }: CallPiece): boolean => {
 const isPlaceholder = (call: PartialCall, { name }: CallPiece): boolean =>
   name === '' && /^\s*\{\s*\}\s*$/.test(call.arguments)
 
+const sameJson = (text: string, other: string): boolean => {
+  try {
+    return isDeepStrictEqual(JSON.parse(text), JSON.parse(other))
+  } catch {
+    return false
+  }
+}
+
+/** Some servers send the arguments once more when a call ends. */
+const isRepetition = (call: PartialCall, before: PartialCall | undefined): boolean =>
+  before !== undefined && call.isUnnamed && sameJson(call.arguments, before.arguments)
+
 /**
  * Assembles tool calls from their pieces, by the index of a piece or its place in the chunk. Some
  * providers number all calls 0, with equal ids or none: there a new name begins a call, and so does
@@ -48,10 +63,10 @@ export const callAssembly = () => {
   const calls: PartialCall[] = []
   const places = new Map<number, PartialCall>()
 
-  const addCall = (place: number, id: string, name: string): PartialCall => {
+  const addCall = (place: number, id: string, name: string, isUnnamed = false): PartialCall => {
     if (calls.length === mostCalls)
       throw new ModelFault(`the model provider sent over ${mostCalls} calls`)
-    const call = { id, name, arguments: '', isWhole: false, end: jsonEnd() }
+    const call = { id, name, arguments: '', isWhole: false, isUnnamed, end: jsonEnd() }
     calls.push(call)
     places.set(place, call)
     return call
@@ -70,7 +85,7 @@ export const callAssembly = () => {
         if (call.isWhole && beginsValue(rest)) {
           if (isPlaceholder(call, piece))
             Object.assign(call, { arguments: '', isWhole: false, end: jsonEnd() })
-          else call = addCall(place, piece.id, call.name)
+          else call = addCall(place, piece.id, call.name, piece.name === '')
         }
         const length = call.end(rest)
         if (length !== -1) call.isWhole = true
@@ -80,14 +95,17 @@ export const callAssembly = () => {
     },
     /** The complete calls; one without an id gets its place in the answer. */
     all: (): ToolCall[] =>
-      calls.map((call, n) => {
-        if (call.name === '') throw new ModelFault('the model provider sent a call without a name')
-        return {
-          id: wellFormed(call.id) || `call_${n}`,
-          name: wellFormed(call.name),
-          arguments: wellFormed(callArguments(call.arguments)),
-        }
-      }),
+      calls
+        .filter((call, n) => !isRepetition(call, calls[n - 1]))
+        .map((call, n) => {
+          if (call.name === '')
+            throw new ModelFault('the model provider sent a call without a name')
+          return {
+            id: wellFormed(call.id) || `call_${n}`,
+            name: wellFormed(call.name),
+            arguments: wellFormed(callArguments(call.arguments)),
+          }
+        }),
     /** As far as they came. */
     partial: (): readonly ToolCall[] => calls,
     areWhole: (): boolean =>

@@ -1,4 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
 import t from 'tap'
+import { type CallPiece, callAssembly } from '../../../src/adapters/models/call-assembly.ts'
 import { type ModelEvent, ModelFault } from '../../../src/ports/model.ts'
 import { callsIn, chunk, endsWith, eventsOf, sse } from '../../support/provider-chunks.ts'
 
@@ -37,6 +40,18 @@ const shapes: Record<string, [raw: string, calls: ReturnType<typeof callList>]> 
   'all numbered 0 without names behind the first': [
     streamOf([piece(0, null, 'weather', oslo)], [piece(0, null, null, rome)]),
     callList(['call_0', 'weather', oslo], ['call_1', 'weather', rome]),
+  ],
+  'the arguments once more at the end': [
+    streamOf(
+      [piece(0, 'a', 'weather', '')],
+      [piece(0, null, null, oslo)],
+      [piece(0, null, null, '{ "city": "Oslo" }')],
+    ),
+    callList(['a', 'weather', oslo]),
+  ],
+  'the same call twice': [
+    streamOf([piece(0, '', 'weather', oslo)], [piece(0, '', 'weather', oslo)]),
+    callList(['call_0', 'weather', oslo], ['call_1', 'weather', oslo]),
   ],
   'two values in one piece': [
     streamOf([piece(0, 'a', 'weather', ` ${oslo}\n${rome} `)]),
@@ -150,4 +165,58 @@ t.test('an answer that was cut off has its reason and no calls', async (t) => {
 t.test('an answer with over 128 calls is refused', async (t) => {
   const many = streamOf(...Array.from({ length: 129 }, (_, n) => [piece(0, `${n}`, 'a', '{}')]))
   await t.rejects(eventsOf(t, { raw: many }), ModelFault)
+})
+
+const json = fc.dictionary(fc.string(), fc.jsonValue()).map((value) => JSON.stringify(value))
+const someCall = fc.record({ id: fc.uuid(), name: fc.constantFrom('a', 'b'), arguments: json })
+
+const assembled = (pieces: readonly CallPiece[]) => {
+  const calls = callAssembly()
+  for (const one of pieces) calls.add(one, 0)
+  return calls.all()
+}
+
+t.test(
+  'calls in pieces with indices are put together, however they are cut and mixed',
+  async () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(someCall, fc.integer({ min: 1, max: 9 })), { maxLength: 5 }),
+        fc.infiniteStream(fc.nat(4)),
+        (cut, choices) => {
+          const queues = cut.map(([{ id, name, arguments: args }, size], index) => {
+            const pieces: CallPiece[] = [{ index, id, name, arguments: '' }]
+            for (let at = 0; at < args.length; at += size)
+              pieces.push({ index, id: '', name: '', arguments: args.slice(at, at + size) })
+            return pieces
+          })
+          const heads = queues.map((pieces) => pieces.shift() as CallPiece)
+          const mixed: CallPiece[] = []
+          for (const choice of choices) {
+            const left = queues.filter(({ length }) => length > 0)
+            const next = left[choice % left.length]?.shift()
+            if (!next) break
+            mixed.push(next)
+          }
+          return isDeepStrictEqual(
+            assembled([...heads, ...mixed]),
+            cut.map(([call]) => ({ ...call })),
+          )
+        },
+      ),
+    )
+  },
+)
+
+t.test('whole calls without indices and ids are told apart', async () => {
+  fc.assert(
+    fc.property(fc.array(someCall, { maxLength: 8 }), (calls) => {
+      const pieces = calls.map((call) => ({ ...call, index: 0, id: '' }))
+      const found = assembled(pieces).map(({ name, arguments: args }) => [name, args])
+      return isDeepStrictEqual(
+        found,
+        calls.map(({ name, arguments: args }) => [name, args]),
+      )
+    }),
+  )
 })

@@ -90,7 +90,11 @@ const frames: Record<string, Failing> = {
 
 for (const [what, { frame, error: kind, requests }] of Object.entries(frames))
   t.test(`an error in the stream is treated as by its status: ${what}`, async (t) => {
-    const replies = [{ raw: `${data(frame)}\n\n` }, { raw: `event: error\n${data(frame)}\n\n` }]
+    const replies = [
+      { raw: `${data(frame)}\n\n` },
+      { raw: `event: error\n${data(frame)}\n\n` },
+      { raw: JSON.stringify(frame), headers: { 'content-type': 'application/json' } },
+    ]
     for (const reply of replies) {
       const { ask, requestCount } = await modelOf(t, [reply, reply, reply])
       await t.rejects(ask(), kind)

@@ -91,6 +91,19 @@ t.test('a call that was cut off ends the answer with its reason', async (t) => {
   t.equal(next.status, 200, 'the session goes on')
 })
 
+t.test('a streamed response whose call was cut off is incomplete', async (t) => {
+  const { key, provider } = await startChat(t)
+  provider.next({ raw: sse(call('get_weather', '{"ci', 'a'), endsWith('length')) })
+  const { body } = await key.ask('POST', '/api/external/v1/responses', {
+    input: 'Hi',
+    stream: true,
+    tools: [{ type: 'function', name: 'get_weather', parameters: {} }],
+  })
+  t.match(body, '"type":"response.incomplete"')
+  t.match(body, '"incomplete_details":{"reason":"max_output_tokens"}')
+  t.notMatch(body, /response\.completed|function_call/)
+})
+
 t.test('a call of an agent’s own tool that was cut off is not made', async (t) => {
   const { key, provider, organization } = await startChat(t)
   const agent = await organization.agent({ name: 'Rememberer', tools: [{ type: 'remember' }] })
