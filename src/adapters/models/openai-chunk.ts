@@ -57,6 +57,7 @@ const messageFields = z.object({
 /** The fields of a chunk that are read; others are ignored. */
 const openAiChunk = z.object({
   object: z.unknown().optional(),
+  type: z.unknown().optional(),
   choices: z
     .array(
       z.object({
@@ -129,7 +130,7 @@ export const usualChunk = (chunk: unknown): HeardChunk | undefined => {
 export const chunkIn = (value: unknown): HeardChunk | undefined => {
   const found = openAiChunk.safeParse(Array.isArray(value) ? value[0] : value)
   if (!found.success) return undefined
-  const { object, choices, usage, error } = found.data
+  const { object, type, choices, usage, error } = found.data
   const { delta, message, finish_reason: reason, error: itsError } = choices?.[0] ?? {}
   const { content: text, refusal, tool_calls: calls } = delta ?? message ?? {}
   return {
@@ -139,6 +140,6 @@ export const chunkIn = (value: unknown): HeardChunk | undefined => {
     reason,
     usage: isAbsent(usage) ? undefined : (usageIn(usage) ?? null),
     isMessage: !delta && !isAbsent(message),
-    isError: !isAbsent(error) || !isAbsent(itsError) || object === 'error',
+    isError: !isAbsent(error) || !isAbsent(itsError) || object === 'error' || type === 'error',
   }
 }

@@ -149,6 +149,21 @@ t.test('a conversation with tools is sent in the form of the protocol', async (t
   })
 })
 
+t.test('calls without arguments are sent with an empty object', async (t) => {
+  const { provider, model } = await setUp(t)
+  const toolCalls = ['', ' \n', 'null', '{"a":1}'].map((args, n) => ({
+    id: `c${n}`,
+    name: 'now',
+    arguments: args,
+  }))
+  await all(model, { model: 'm', messages: [{ role: 'assistant', content: '', toolCalls }] })
+  const [message] = provider.requests[0]?.body.messages ?? []
+  t.match(
+    message?.tool_calls,
+    ['{}', '{}', '{}', '{"a":1}'].map((args) => ({ function: { arguments: args } })),
+  )
+})
+
 t.test('parallel tool calls are put together by index', async (t) => {
   const { provider, model } = await setUp(t)
   provider.next({

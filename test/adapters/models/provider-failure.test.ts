@@ -85,6 +85,10 @@ const frames: Record<string, Failing> = {
     frame: { choices: [{ index: 0, delta: {}, error: { code: 503, message: 'x' } }] },
     ...passing,
   },
+  'an error that is its own message': {
+    frame: { type: 'error', code: 'invalid_api_key', message: 'x' },
+    ...faulty,
+  },
   'an unknown error': { frame: { error: { message: 'x' } }, ...passing },
 }
 
