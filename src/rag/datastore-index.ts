@@ -1,4 +1,5 @@
-import { bm25 } from '../support/bm25.ts'
+import { bm25, languagesOf } from '../support/bm25.ts'
+import type { Spoken } from '../support/languages.ts'
 import { lineSplitter } from './lines.ts'
 import { chunkIn, saidIn } from './stored-chunks.ts'
 import { likeness, type Vectors, vectorsIn } from './vectors.ts'
@@ -8,11 +9,12 @@ export type Ranked = { upload: string; chunk: number; start: number; end: number
 
 type Located = Omit<Ranked, 'score'>
 
-/** An upload: where its chunks begin, how many they are, and what they mean. */
+/** An upload: where its chunks begin, how many they are, in what language, and what they mean. */
 type Known = {
   first: number
   count: number
   linesIn: ReturnType<typeof lineSplitter>
+  spoken?: Spoken
   vectors?: Vectors
 }
 
@@ -42,7 +44,10 @@ export const datastoreIndex = () => {
       const ids = new Set(uploads)
       return [...known.keys()].every((id) => ids.has(id))
     },
-    /** The next part of an upload's stored chunks. Uploads are added one after the other. */
+    /**
+     * The next part of an upload's stored chunks. Uploads are added one after the other. The first
+     * chunks tell the language of all.
+     */
     add(upload: string, part: Uint8Array): void {
       const one = known.get(upload) ?? {
         first: located.length,
@@ -50,9 +55,13 @@ export const datastoreIndex = () => {
         linesIn: lineSplitter(),
       }
       known.set(upload, one)
-      for (const { number, text, start, end } of one.linesIn(part)) {
-        if (number === 0) continue
-        words.add(saidIn(chunkIn(text)))
+      const chunks = [...one.linesIn(part)].flatMap(({ number, text, start, end }) =>
+        number > 0 ? [{ number, said: saidIn(chunkIn(text)), start, end }] : [],
+      )
+      if (chunks.length === 0) return
+      one.spoken ??= languagesOf(chunks.map(({ said }) => said).join('\n'), words.mostSpoken())
+      for (const { number, said, start, end } of chunks) {
+        words.add(said, one.spoken)
         located.push({ upload, chunk: number - 1, start, end })
         one.count++
       }

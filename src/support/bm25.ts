@@ -1,35 +1,46 @@
-/** A document that shares a term with the query, and its score. */
+import { type Spoken, spokenIn, stemsOf } from './languages.ts'
+import { type Language, languagesWith } from './stop-words.ts'
+import { type Script, type Word, wordsIn } from './words.ts'
+
+/** A document that shares a word with the query, and its score. */
 export type Hit = { document: number; score: number }
 
-const stopWords = new Set(
-  'a about agent all am an and any are as assistant at be by can could do does for from had has have help he her him his how i if in into is it its just like me my need not of on or our please shall she should so some that the their them they this to up us want was we were what when where which who will with would you your'.split(
-    ' ',
-  ),
-)
-const words = /[\p{L}\p{N}]+/gu
-const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u
+/** Whether a function word is written as an abbreviation: IT, US, WHO. */
+const isAbbreviation = ({ text, written = text }: Word): boolean =>
+  written.length > 1 && written !== text && written === written.toUpperCase()
 
-const stemmed = (word: string): string => {
-  if (word.length < 4 || word.endsWith('ss')) return word
-  if (word.endsWith('ies')) return `${word.slice(0, -3)}y`
-  const stem = word.replace(/(?:ing|ed|es|s)$/, '')
-  return (stem.length < 3 ? word : stem).replace(/e$/, '')
+const stemsInAll = (text: string, languages: readonly (Language | undefined)[]): string[] => [
+  ...new Set(languages.flatMap((language) => stemsOf(text, language))),
+]
+
+/**
+ * The terms by which a word is found: its stems in these languages, and an abbreviation as it is
+ * written. Two words match if they share a term.
+ */
+const termsOf = (word: Word, languages: readonly (Language | undefined)[]): readonly string[] => {
+  const { text, written, script } = word
+  if (!script) return [text]
+  const [first] = languages
+  const stems = languages.length === 1 ? stemsOf(text, first) : stemsInAll(text, languages)
+  const isAlso = written && isAbbreviation(word) && languagesWith(text).length > 0
+  return isAlso ? [...stems, written] : stems
 }
 
-/** Lower-case stems without stop words; in scripts without spaces, pairs of characters. */
-export const termsOf = (text: string): string[] => {
-  const terms: string[] = []
-  for (const word of text.toLowerCase().match(words) ?? []) {
-    if (!unspaced.test(word)) {
-      if (!stopWords.has(word)) terms.push(stemmed(word))
-      continue
-    }
-    const characters = [...word]
-    for (let n = 0; n < Math.max(1, characters.length - 1); n++)
-      terms.push(characters.slice(n, n + 2).join(''))
-  }
-  return terms
+/** All words but the function words of their language. */
+const contentOf = (words: readonly Word[], spoken: Spoken): Word[] =>
+  words.filter((word) => {
+    const language = word.script && spoken[word.script]
+    return !language || isAbbreviation(word) || !languagesWith(word.text).includes(language)
+  })
+
+/** Whether a text has more than function words. */
+export const hasContent = (text: string): boolean => {
+  const words = wordsIn(text)
+  return contentOf(words, spokenIn(words)).length > 0
 }
+
+/** The language of a text for each script. */
+export const languagesOf = (text: string, known?: Spoken): Spoken => spokenIn(wordsIn(text), known)
 
 /** A document's number and how often it has the term, in one number. */
 const countRange = 1_024
@@ -37,17 +48,23 @@ const countRange = 1_024
 const exact = 8
 /** Engines keep a long part of a text as a reference to the whole text. */
 const referring = 13
-/** The most different words of a query that count. */
-const mostTerms = 64
+/** The most different words of a query that count, and the characters in which they are sought. */
+const mostWords = 64
+const longestQuery = 10_000
 
 const owned = (term: string): string =>
   term.length < referring ? term : Buffer.from(term).toString()
 
-/** Okapi BM25 over texts, numbered in the order in which they were added. */
+/**
+ * Okapi BM25 over texts, numbered in the order in which they were added. Texts and queries are
+ * compared by stems; a query is in the languages of the texts.
+ */
 export const bm25 = (k1 = 1.2, b = 0.75) => {
   /** By term: the documents that have it; a term of one document has a number. */
   const postings = new Map<string, number | number[]>()
   const lengths: number[] = []
+  /** How many texts are in each language, by script. */
+  const spoken = new Map<Script, Map<Language | undefined, number>>()
   let total = 0
   let entries = 0
   let characters = 0
@@ -65,40 +82,96 @@ export const bm25 = (k1 = 1.2, b = 0.75) => {
     else list.push(entry)
   }
 
+  /** The language of most texts, by script. */
+  const mostSpoken = (): Spoken => {
+    const most: Spoken = {}
+    for (const [script, counts] of spoken) {
+      const [first] = [...counts].sort(([, left], [, right]) => right - left)
+      if (first?.[0]) most[script] = first[0]
+    }
+    return most
+  }
+
+  const speak = (script: Script, language: Language | undefined): void => {
+    const counts = spoken.get(script) ?? new Map<Language | undefined, number>()
+    spoken.set(script, counts.set(language, (counts.get(language) ?? 0) + 1))
+  }
+
+  const entriesOf = (term: string): readonly number[] => {
+    const found = postings.get(term) ?? []
+    return typeof found === 'number' ? [found] : found
+  }
+
+  /** Adds to the score of each document that of the best of these terms. */
+  const score = (terms: readonly string[], scores: Float64Array, best: Float64Array): void => {
+    const average = total / lengths.length
+    const lists = terms.map(entriesOf)
+    for (const list of lists) {
+      const rarity = Math.log(1 + (lengths.length - list.length + 0.5) / (list.length + 0.5))
+      for (const entry of list) {
+        const count = entry % countRange
+        const document = (entry - count) / countRange
+        const length = 1 - b + (b * (lengths[document] ?? 0)) / average
+        const one = (rarity * count * (k1 + 1)) / (count + k1 * length)
+        if (one > (best[document] ?? 0)) best[document] = one
+      }
+    }
+    for (const list of lists)
+      for (const entry of list) {
+        const document = Math.floor(entry / countRange)
+        scores[document] = (scores[document] ?? 0) + (best[document] ?? 0)
+        best[document] = 0
+      }
+  }
+
+  /** The different words of a query, each with its terms. Function words count only by themselves. */
+  const wordsOf = (query: string): (readonly string[])[] => {
+    const words = wordsIn(query.slice(0, longestQuery))
+    const content = contentOf(words, spokenIn(words, mostSpoken()))
+    const different = new Map<string, readonly string[]>()
+    for (const word of content.length > 0 ? content : words) {
+      const languages = word.script ? [...(spoken.get(word.script)?.keys() ?? [])] : []
+      const terms = termsOf(word, languages)
+      different.set(terms.join(' '), terms)
+      if (different.size === mostWords) break
+    }
+    return [...different.values()]
+  }
+
   return {
     /** What it takes in memory, in bytes; not less. */
     get size(): number {
       return 130 * postings.size + 2 * characters + 12 * entries + 12 * lengths.length
     },
-    add(text: string): number {
+    mostSpoken,
+    /** `languages` are those of the text; otherwise its words tell them. */
+    add(text: string, languages?: Spoken): number {
       const document = lengths.length
-      const terms = termsOf(text)
+      const words = wordsIn(text)
+      const known = languages ?? spokenIn(words, mostSpoken())
       const counts = new Map<string, number>()
-      for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1)
+      const scripts = new Set<Script>()
+      for (const word of words) {
+        if (word.script) scripts.add(word.script)
+        for (const term of termsOf(word, [word.script && known[word.script]]))
+          counts.set(term, (counts.get(term) ?? 0) + 1)
+      }
       for (const [term, count] of counts)
         post(term, document * countRange + Math.min(count, countRange - 1))
-      lengths.push(terms.length)
-      total += terms.length
+      for (const script of scripts) speak(script, known[script])
+      lengths.push(words.length)
+      total += words.length
       return document
     },
     /** The best first; equal scores in the order of adding. The first 64 different words count. */
     search(query: string, limit: number): Hit[] {
-      const scores = new Map<number, number>()
-      const average = total / lengths.length
-      for (const term of [...new Set(termsOf(query))].slice(0, mostTerms)) {
-        const found = postings.get(term) ?? []
-        const list = typeof found === 'number' ? [found] : found
-        const rarity = Math.log(1 + (lengths.length - list.length + 0.5) / (list.length + 0.5))
-        for (const entry of list) {
-          const count = entry % countRange
-          const document = (entry - count) / countRange
-          const length = 1 - b + (b * (lengths[document] ?? 0)) / average
-          const score = (rarity * count * (k1 + 1)) / (count + k1 * length)
-          scores.set(document, (scores.get(document) ?? 0) + score)
-        }
-      }
-      return [...scores]
-        .map(([document, score]) => ({ document, score }))
+      const scores = new Float64Array(lengths.length)
+      const best = new Float64Array(lengths.length)
+      for (const terms of wordsOf(query)) score(terms, scores, best)
+      const hits: Hit[] = []
+      for (const [document, score] of scores.entries())
+        if (score > 0) hits.push({ document, score })
+      return hits
         .sort((left, right) => right.score - left.score || left.document - right.document)
         .slice(0, limit)
     },

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { errorPrefix } from '../../agents/tool.ts'
 import type { ChatMessage, ToolCall } from '../../ports/model.ts'
-import { termsOf } from '../../support/bm25.ts'
+import { bm25, languagesOf } from '../../support/bm25.ts'
 import { closing, quoted, shortened } from './offline-words.ts'
 
 type ToolMessage = Extract<ChatMessage, { role: 'tool' }>
@@ -32,16 +32,18 @@ const read = <T>(schema: z.ZodType<T>, text: string): T | undefined => {
   }
 }
 
-/** The part of a passage that begins with the sentence sharing most with the question. */
-const extract = (text: string, asked: ReadonlySet<string>): string => {
+/** The part of a passage that begins with the sentence that fits the question best. */
+const extract = (text: string, asked: string): string => {
   const whole = text.replace(spaces, ' ').trim()
   if (whole.length <= longestPassage) return whole
-  let best = { start: 0, shared: 0 }
-  for (const { 0: part, index } of whole.matchAll(sentence)) {
-    const shared = new Set(termsOf(part).filter((term) => asked.has(term))).size
-    if (shared > best.shared) best = { start: index, shared }
-  }
-  return shortened(whole.slice(best.start).trim(), longestPassage)
+  const languages = languagesOf(whole)
+  const sentences = bm25()
+  const starts = Array.from(whole.matchAll(sentence), ({ 0: part, index }) => {
+    sentences.add(part, languages)
+    return index
+  })
+  const [best] = sentences.search(asked, 1)
+  return shortened(whole.slice(starts[best?.document ?? 0]).trim(), longestPassage)
 }
 
 const nothingFound = 'I found nothing about that in the knowledge base.'
@@ -51,10 +53,9 @@ const writers: Readonly<Record<string, Writer>> = {
     const found = read(passages, content)
     if (!found) return `The knowledge base answered: ${shortened(content, longestOutput)}`
     if (found.results.length === 0) return [nothingFound, closing(asked)].join(' ').trim()
-    const terms = new Set(termsOf(asked))
     const quotes = found.results.slice(0, bestPassages).map(({ filename, place, text }) => {
       const source = place ? `${filename}, ${place}` : filename
-      return `“${extract(text, terms)}” (${source})`
+      return `“${extract(text, asked)}” (${source})`
     })
     return `From the knowledge base:\n\n${quotes.join('\n\n')}`
   },

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { choicesIn, transferName } from '../../agents/transfer.ts'
 import type { PartFacts, ToolChoice, ToolSpec } from '../../ports/model.ts'
-import { bm25 } from '../../support/bm25.ts'
+import { bm25, hasContent } from '../../support/bm25.ts'
 import { demandedTool, namedTool } from './offline-named-tool.ts'
 import { abilities, closing, quoted } from './offline-words.ts'
 
@@ -23,6 +23,12 @@ const contentTypes = ['image', 'video', 'audio', 'glb'] as const
 
 const remembering = /\bremember that\s+/i
 const recalling = /\bwhat do you remember\b/i
+
+/** Words of a request that say nothing of its subject. */
+const courtesies = /\b(?:agent|assistant|has|help|like|need|please|want)\b/gi
+
+/** Characters of a message in which its subject is sought. */
+const longestSubject = 10_000
 
 /** One content word of a description that the others do not share reaches this. */
 const transferThreshold = 0.25
@@ -56,6 +62,7 @@ const transfers: Rule = ({ message, tools }) => {
   if (!spec) return undefined
   const choices = choicesIn(spec)
   const texts = choices.map(({ name, description }) => `${name} ${description}`)
+  const subject = message.slice(0, longestSubject).replace(courtesies, ' ')
   const key = texts.join('\n')
   const known = indexes.get(key)
   const index = known ?? bm25()
@@ -63,7 +70,7 @@ const transfers: Rule = ({ message, tools }) => {
     for (const text of texts) index.add(text)
     indexes.set(key, index)
   }
-  const [best] = index.search(message, 1)
+  const [best] = hasContent(subject) ? index.search(subject, 1) : []
   if (!best || best.score < transferThreshold) return undefined
   return { name: transferName, args: { agent_name: choices[best.document]?.name } }
 }
