@@ -6,10 +6,13 @@ import {
   decideErase,
   decideFail,
   decideIndex,
+  decideReplaceChunks,
   decideRequeue,
+  decideReread,
   decideStart,
   fileStream,
   hasVectors,
+  isRereading,
 } from '../src/domain/file/file.ts'
 import type { Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
@@ -19,6 +22,8 @@ import { fileKey } from '../src/support/ids.ts'
 export type FollowedUpload = { uploadId: string; datastoreId: string; filename: string }
 
 type Embedded = Omit<FileEvent<'UploadEmbedded'>['data'], 'uploadId' | 'datastoreId'>
+
+type Reread = Omit<FileEvent<'UploadRereadingStarted'>['data'], 'uploadId' | 'datastoreId'>
 
 type Made = Omit<FileEvent<'UploadIndexingStarted'>['data'], 'uploadId' | 'datastoreId'>
 
@@ -50,6 +55,19 @@ export const followUpload = (transact: Transact) => {
       const { state, position } = await transact(streamOf(one, call), decide, call)
       return { wanted: hasVectors(state, one.uploadId, embedded.vectorsBlob), position }
     },
+    /** `wanted`: the chunks are to be stored. False if the upload was replaced or removed. */
+    reread: async (one: FollowedUpload, reread: Reread, call: Call) => {
+      const decide = decideReread({ ...identity(one), ...reread })
+      const { state } = await transact(streamOf(one, call), decide, call)
+      return { wanted: isRereading(state, one.uploadId, reread.chunksBlob) }
+    },
+    /** Searches what this reader has found: the announced chunks, or those of before. */
+    replaceChunks: (
+      one: FollowedUpload,
+      replaced: { reader: number; chunksBlob?: string },
+      call: Call,
+    ) =>
+      transact(streamOf(one, call), decideReplaceChunks({ ...identity(one), ...replaced }), call),
     fail: async (one: FollowedUpload, reason: string, call: Call) => {
       const decide = decideFail({ ...identity(one), reason })
       return finished(one, await transact(streamOf(one, call), decide, call), call)

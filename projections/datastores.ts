@@ -58,6 +58,7 @@ export const datastores: Projection<DataStoreView, typeof events> = {
     DataStoreDeleted: ({ shown: _, ...view }) => ({ ...view, is_active: false, deleting: true }),
     UploadCompleted: (view) => counted(view, 1),
     UploadEmbedded: (view) => counted(view, 0),
+    UploadReread: (view, { data }) => (data.chunksBlob ? counted(view, 0) : view),
     UploadRemoved: (view, { data }) => (data.completed ? counted(view, -1) : view),
   },
   removes: ['DataStoreCleared'],

@@ -141,6 +141,12 @@ export const storage: Projection<StorageView, EventTable> = {
       replaced(view, 'chunks', fileEvents.UploadIndexingStarted.parse(event.data).chunksBytes),
     UploadEmbedded: (view, event) =>
       replaced(view, 'vectors', fileEvents.UploadEmbedded.parse(event.data).vectorsBytes),
+    UploadRereadingStarted: (view, event) =>
+      replaced(view, 'chunks', fileEvents.UploadRereadingStarted.parse(event.data).chunksBytes),
+    UploadReread: (view, event) =>
+      fileEvents.UploadReread.parse(event.data).chunksBlob === undefined
+        ? view
+        : replaced(view, 'vectors', 0),
   },
   removes,
 }

@@ -24,6 +24,12 @@ export const uploadView = z.object({
   /** What the chunks mean, and the model that says so. */
   vectors_blob: text.optional(),
   vectors_model: text.optional(),
+  /** The blob that will hold its chunks once it is read again. */
+  next_chunks_blob: text.optional(),
+  /** Blobs of chunks and vectors that others have replaced; they are erased with it at last. */
+  stale_blobs: z.array(text).optional(),
+  /** The version of the reader that found its chunks; only until it fails or is removed. */
+  reader: count.optional(),
   /** Only while it can be searched and has no vectors. */
   unembedded: flag,
   /** Only until it is removed. */
@@ -42,6 +48,9 @@ const inner = {
   chunks_blob: true,
   vectors_blob: true,
   vectors_model: true,
+  next_chunks_blob: true,
+  stale_blobs: true,
+  reader: true,
   unembedded: true,
   open: true,
   position: true,
@@ -55,6 +64,32 @@ const over = (
 const status =
   (status: UploadView['status']) =>
   (view: UploadView): UploadView => ({ ...view, status })
+
+/** Changes a view, and adds blobs to those that are stale, unless the view has them now. */
+const stale = (
+  view: UploadView,
+  change: Partial<UploadView>,
+  blobs: readonly (string | null | undefined)[],
+): UploadView => {
+  const { stale_blobs: before = [], ...rest } = view
+  const changed = { ...rest, ...change }
+  const inUse = [changed.chunks_blob, changed.next_chunks_blob, changed.vectors_blob]
+  const all = [...before, ...blobs].filter((blob) => typeof blob === 'string')
+  const stale_blobs = [...new Set(all)].filter((blob) => !inUse.includes(blob))
+  return stale_blobs.length > 0 ? { ...changed, stale_blobs } : changed
+}
+
+const reread = (
+  view: UploadView,
+  { data }: Seen<typeof fileEvents, 'UploadReread'>,
+): UploadView => {
+  const { reader, chunksBlob: chunks_blob } = data
+  const { next_chunks_blob: next, ...rest } = view
+  if (chunks_blob === undefined) return stale(rest, { reader }, [next])
+  const { vectors_blob, vectors_model: _, ...bare } = rest
+  const change = { reader, chunks_blob, unembedded: true } as const
+  return stale(bare, change, [next, view.chunks_blob, vectors_blob])
+}
 
 const received = (
   { data, metadata, position }: Seen<typeof fileEvents, 'UploadReceived'>,
@@ -81,7 +116,7 @@ const received = (
 export const uploads: Projection<UploadView, typeof fileEvents> = {
   name: 'uploads',
   schema: uploadView,
-  version: 2,
+  version: 3,
   shown: {
     schema: uploadView.omit(inner),
     document: (view) => without(view, inner),
@@ -99,6 +134,7 @@ export const uploads: Projection<UploadView, typeof fileEvents> = {
     by_blob: { equals: ['blob', 'shown'] },
     open: { equals: ['open'] },
     unembedded: { equals: ['unembedded'] },
+    by_reader: { equals: ['reader'] },
   },
   id: ({ data }: FileEvent) => data.uploadId,
   creates: { UploadReceived: received },
@@ -109,6 +145,7 @@ export const uploads: Projection<UploadView, typeof fileEvents> = {
       ...view,
       status: 'indexing',
       chunks_blob: data.chunksBlob,
+      reader: data.reader ?? 1,
     }),
     UploadCompleted: (view, { metadata }) =>
       over(view, { status: 'completed', indexed_at: metadata.at, unembedded: true }),
@@ -117,8 +154,15 @@ export const uploads: Projection<UploadView, typeof fileEvents> = {
       vectors_blob: data.vectorsBlob,
       vectors_model: data.model,
     }),
-    UploadFailed: (view, { data }) => over(view, { status: 'failed', error_message: data.reason }),
-    UploadRemoved: ({ shown: _, unembedded: __, ...view }) => ({ ...view, open: true }),
+    UploadRereadingStarted: (view, { data }) =>
+      stale(view, { next_chunks_blob: data.chunksBlob }, [view.next_chunks_blob]),
+    UploadReread: reread,
+    UploadFailed: ({ reader: _, ...view }, { data }) =>
+      over(view, { status: 'failed', error_message: data.reason }),
+    UploadRemoved: ({ shown: _, unembedded: __, reader: ___, ...view }) => ({
+      ...view,
+      open: true,
+    }),
   },
   removes: ['UploadErased'],
 }

@@ -25,6 +25,7 @@ import { documentReader } from '../rag/document-reader.ts'
 import { knowledgeIn } from '../rag/knowledge.ts'
 import { embedUploads } from '../reactors/embed-uploads.ts'
 import { indexUploads } from '../reactors/index-uploads.ts'
+import { rereadUploads } from '../reactors/reread-uploads.ts'
 import { uploadAndIndex } from '../reactors/upload-and-index.ts'
 import type { Delegate } from '../security/delegate.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
@@ -82,6 +83,7 @@ export const knowledgePart = async (uses: Uses) => {
     return askedBy(name, { field: 'uploadId', is: id })
   }
 
+  const reader = documentReader()
   // When one reactor has worked on an upload, the other looks whether there is work for it.
   const embedding =
     embedder &&
@@ -103,7 +105,7 @@ export const knowledgePart = async (uses: Uses) => {
     datastores,
     findUploads: files,
     blobs,
-    reader: documentReader(),
+    reader,
     storage: uses.storage,
     threads,
     followUpload,
@@ -111,6 +113,23 @@ export const knowledgePart = async (uses: Uses) => {
     waitForPosition,
     head,
     worked: (organizationId, id) => embedding?.add(organizationId, [id]),
+    requestOf,
+    leases,
+    clock,
+    node,
+    log,
+  })
+
+  const rereading = rereadUploads({
+    uploads,
+    blobs,
+    reader,
+    followUpload,
+    waitForPosition,
+    worked(organizationId, id) {
+      indexing.add(organizationId, [id])
+      embedding?.add(organizationId, [id])
+    },
     requestOf,
     leases,
     clock,
@@ -177,11 +196,12 @@ export const knowledgePart = async (uses: Uses) => {
     async sweep(): Promise<void> {
       await indexing.sweep()
       await embedding?.sweep()
+      await rereading.sweep()
     },
     /** At the start: takes up the work of a process that has died. */
     recover: indexing.recover,
     async close(): Promise<void> {
-      await Promise.all([indexing.stop(), embedding?.stop(), search.close()])
+      await Promise.all([indexing.stop(), rereading.stop(), embedding?.stop(), search.close()])
     },
   }
 }

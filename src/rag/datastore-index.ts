@@ -29,9 +29,18 @@ const byScore = (left: Ranked, right: Ranked) => right.score - left.score
  */
 export const datastoreIndex = () => {
   const words = bm25()
-  const located: Located[] = []
+  /** By chunk; undefined once its upload is dropped. */
+  const located: (Located | undefined)[] = []
   const known = new Map<string, Known>()
   let vectorBytes = 0
+  let dropped = 0
+
+  const drop = (id: string, { first, count, vectors }: Known): void => {
+    known.delete(id)
+    located.fill(undefined, first, first + count)
+    dropped += count
+    vectorBytes -= vectors?.bytes.length ?? 0
+  }
 
   return {
     /** What it takes in memory, in bytes. */
@@ -39,10 +48,11 @@ export const datastoreIndex = () => {
       return words.size + vectorBytes + 72 * located.length + 500 * known.size
     },
     has: (upload: string): boolean => known.has(upload),
-    /** Whether all indexed uploads are among these. */
-    isPartOf(uploads: readonly string[]): boolean {
+    /** Drops all uploads but these; answers the share of its chunks that are dropped. */
+    keep(uploads: readonly string[]): number {
       const ids = new Set(uploads)
-      return [...known.keys()].every((id) => ids.has(id))
+      for (const [id, upload] of known) if (!ids.has(id)) drop(id, upload)
+      return dropped / Math.max(1, located.length)
     },
     /**
      * The next part of an upload's stored chunks. Uploads are added one after the other. The first
@@ -81,10 +91,12 @@ export const datastoreIndex = () => {
       ),
     /** By their words, the best first. */
     search: (query: string, limit: number): Ranked[] =>
-      words.search(query, limit).flatMap(({ document, score }) => {
-        const found = located[document]
-        return found ? [{ ...found, score }] : []
-      }),
+      words
+        .search(query, limit, (document) => !!located[document])
+        .flatMap(({ document, score }) => {
+          const found = located[document]
+          return found ? [{ ...found, score }] : []
+        }),
     /** By meaning, the best first; only chunks with a positive similarity. */
     alike({ model, vector }: Meaning, limit: number): Ranked[] {
       let best: Ranked[] = []

@@ -38,6 +38,7 @@ const builds = 2
 /** How often a search begins anew when its index is dropped meanwhile. */
 const attempts = 3
 
+/** `uploads` are by the blob of their chunks: those of an upload that is read again are others. */
 type Known = { version: number; uploads: ReadonlyMap<string, UploadView> }
 
 /** An index was dropped, or its thread ended, while it was being built. */
@@ -88,13 +89,15 @@ export const datastoreIndexes = (uses: Uses) => {
       return answer
     }
     const found = await findUploads({ organizationId, datastoreId: index, status: 'completed' })
-    const uploads = new Map(found.map((upload) => [upload.upload_id, upload]))
+    const uploads = new Map<string, UploadView>(
+      found.flatMap((upload) => (upload.chunks_blob ? [[upload.chunks_blob, upload]] : [])),
+    )
     const { missing = [] } = await ask({ ask: 'build', index, uploads: [...uploads.keys()] })
     const stored = blobs.under(datastoreKey(organizationId, index))
     let full = false
     for (const upload of missing) {
       if (full) break
-      const bytes = await stored.get(uploads.get(upload)?.chunks_blob ?? '')
+      const bytes = await stored.get(upload)
       for await (const part of bytes ?? [new Uint8Array()]) {
         full = (await ask({ ask: 'words', index, upload, part })).full === true
         if (full) break
@@ -116,16 +119,18 @@ export const datastoreIndexes = (uses: Uses) => {
   ): Promise<boolean> => {
     const stored = blobs.under(datastoreKey(organizationId, index))
     const none: string[] = []
+    let loaded = false
     for (const upload of without) {
-      const { vectors_model, vectors_blob } = uploads.get(upload) ?? {}
+      const { upload_id, vectors_model, vectors_blob } = uploads.get(upload) ?? {}
       const bytes = vectors_model === model ? await stored.get(vectors_blob ?? '') : undefined
       if (bytes) {
         const blob = new Uint8Array(Buffer.concat(await bytes.toArray()))
         await pool.run(organizationId, { ask: 'vectors', index, upload, blob })
-      } else none.push(upload)
+        loaded = true
+      } else if (upload_id !== undefined) none.push(upload_id)
     }
     if (none.length > 0) lacking(organizationId, none)
-    return none.length < without.length
+    return loaded
   }
 
   /** Builds an index, or waits for its being built. */

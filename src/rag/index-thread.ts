@@ -48,6 +48,8 @@ type Held = { index: DatastoreIndex; version?: number; full: boolean }
 /** The least recently used first. */
 const held = new Map<string, Held>()
 
+/** The share of an index that removed documents may take before it is built anew. */
+const mostDropped = 0.5
 /** How much of the thread's heap may be used, whatever the indexes say of themselves. */
 const tightShare = 0.8
 const isTight = (): boolean => {
@@ -85,7 +87,9 @@ const work = (task: IndexTask): IndexAnswer => {
   if (task.ask === 'build') {
     const { uploads } = task
     const known = held.get(name)
-    const index = known?.index.isPartOf(uploads) ? known.index : datastoreIndex()
+    const dropped = known?.index.keep(uploads) ?? 0
+    const isKept = dropped === 0 || (!known?.full && dropped < mostDropped)
+    const index = (isKept && known?.index) || datastoreIndex()
     used(name, { index, full: known?.index === index && known.full })
     return { missing: uploads.filter((id) => !index.has(id)) }
   }

@@ -30,6 +30,8 @@ type Embedding = {
 
 /** How many places of each ranking are merged. */
 const depth = 100
+/** How often a search begins anew when chunks that it has found are gone. */
+const attempts = 3
 /** How long a search waits for the vector of its query. */
 const queryMs = 3_000
 
@@ -71,31 +73,52 @@ export const knowledgeIn = (uses: Uses): Knowledge & { close(): Promise<void> } 
     })
   }
 
-  const read = async ({ upload, chunk, start, end, score }: Found): Promise<Passage[]> => {
+  /** Undefined if the chunks are gone: the upload was removed or read again meanwhile. */
+  const read = async ({
+    upload,
+    chunk,
+    start,
+    end,
+    score,
+  }: Found): Promise<Passage | undefined> => {
     const stored = blobs.under(datastoreKey(upload.organization_id, upload.datastore_id))
     const bytes = await stored.get(upload.chunks_blob ?? '', { start, end })
-    if (!bytes) return []
+    if (!bytes) return undefined
     const { text, place, headings } = chunkIn(Buffer.concat(await bytes.toArray()).toString())
     const { upload_id, filename } = upload
     const where = headings.length > 0 ? `${place}, ${headings.join(' › ')}` : place
-    return [{ upload_id, filename, chunk, text, place: where, score }]
+    return { upload_id, filename, chunk, text, place: where, score }
+  }
+
+  const ranked = async (
+    organizationId: string,
+    datastoreIds: readonly string[],
+    query: string,
+    limit: number,
+  ): Promise<Found[]> => {
+    const views = await Promise.all([...new Set(datastoreIds)].map((id) => datastores.get(id)))
+    const own = views.filter((view) => view?.shown && view.organization_id === organizationId)
+    const vector = own.length > 0 ? await meant(query) : undefined
+    const model = embedding?.embedder.name ?? ''
+    const most = vector ? Math.max(limit, depth) : limit
+    const meaning = vector && { model, vector }
+    const found = await Promise.all(
+      own.flatMap((view) => (view ? [indexes.search(view, query, most, meaning)] : [])),
+    )
+    const byWords = found.flatMap(({ words }) => words).toSorted(byScore)
+    const alike = found.flatMap((one) => one.alike).toSorted(byScore)
+    const best = vector ? fused([byWords, alike.slice(0, most)], placeOf) : byWords
+    return best.slice(0, limit)
   }
 
   return {
     async search(organizationId, datastoreIds, query, limit) {
-      const views = await Promise.all([...new Set(datastoreIds)].map((id) => datastores.get(id)))
-      const own = views.filter((view) => view?.shown && view.organization_id === organizationId)
-      const vector = own.length > 0 ? await meant(query) : undefined
-      const model = embedding?.embedder.name ?? ''
-      const most = vector ? Math.max(limit, depth) : limit
-      const meaning = vector && { model, vector }
-      const found = await Promise.all(
-        own.flatMap((view) => (view ? [indexes.search(view, query, most, meaning)] : [])),
-      )
-      const byWords = found.flatMap(({ words }) => words).toSorted(byScore)
-      const alike = found.flatMap((one) => one.alike).toSorted(byScore)
-      const best = vector ? fused([byWords, alike.slice(0, most)], placeOf) : byWords
-      return (await Promise.all(best.slice(0, limit).map(read))).flat()
+      for (let attempt = 1; ; attempt++) {
+        const best = await ranked(organizationId, datastoreIds, query, limit)
+        const passages = await Promise.all(best.map(read))
+        if (attempt === attempts || passages.every((passage) => passage !== undefined))
+          return passages.filter((passage) => passage !== undefined)
+      }
     },
     /** Ends the thread that holds the indexes. */
     close: indexes.close,

@@ -12,6 +12,7 @@ import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { View, WaitForPosition } from '../ports/views.ts'
 import { type DocumentReader, ReaderClosed } from '../rag/document-reader.ts'
+import { readerVersion } from '../rag/reader-version.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { datastoreKey, SealBroken } from '../security/vault.ts'
 import { sinceStored } from '../support/stopwatch.ts'
@@ -84,6 +85,8 @@ export const indexUploads = (uses: Uses) => {
     const { remove } = blobsOf(view)
     if (view.chunks_blob) await remove(view.chunks_blob)
     if (view.vectors_blob) await remove(view.vectors_blob)
+    if (view.next_chunks_blob) await remove(view.next_chunks_blob)
+    for (const blob of view.stale_blobs ?? []) await remove(blob)
     if (await isUnused(view.blob)) await remove(view.blob)
     await followUpload.erase(one, call)
   }
@@ -115,6 +118,7 @@ export const indexUploads = (uses: Uses) => {
     const made = {
       chunks: read.count,
       chunksBlob: await blobsOf(view).nameOf(read.hash),
+      reader: readerVersion,
       chunksBytes: read.lines.reduce((sum, { length }) => sum + length, 0),
     }
     const { events } = await followUpload.index(one, made, call)

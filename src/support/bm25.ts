@@ -163,14 +163,17 @@ export const bm25 = (k1 = 1.2, b = 0.75) => {
       total += words.length
       return document
     },
-    /** The best first; equal scores in the order of adding. The first 64 different words count. */
-    search(query: string, limit: number): Hit[] {
+    /**
+     * The best first, of those that are kept; equal scores in the order of adding. The first 64
+     * different words of a query count.
+     */
+    search(query: string, limit: number, isKept = (_document: number) => true): Hit[] {
       const scores = new Float64Array(lengths.length)
       const best = new Float64Array(lengths.length)
       for (const terms of wordsOf(query)) score(terms, scores, best)
       const hits: Hit[] = []
       for (const [document, score] of scores.entries())
-        if (score > 0) hits.push({ document, score })
+        if (score > 0 && isKept(document)) hits.push({ document, score })
       return hits
         .sort((left, right) => right.score - left.score || left.document - right.document)
         .slice(0, limit)

@@ -27,8 +27,18 @@ t.test('step by step, each stored once', async (t) => {
   ])
   t.strictSame(await did((call) => followUpload.embed(one, embedded, call)), ['UploadEmbedded'])
   t.match(await followUpload.embed(one, embedded, by), { wanted: true })
+  const found = { reader: 2, chunks: 2, chunksBlob: 'd' }
+  const replaced = { reader: 2, chunksBlob: 'd' }
+  t.strictSame(await did((call) => followUpload.reread(one, found, call)), [
+    'UploadRereadingStarted',
+  ])
+  t.match(await followUpload.reread(one, found, by), { wanted: true })
+  t.strictSame(await did((call) => followUpload.replaceChunks(one, replaced, call)), [
+    'UploadReread',
+  ])
   await deleteFile(one, by)
   t.match(await followUpload.embed(one, embedded, by), { wanted: false })
+  t.match(await followUpload.reread(one, found, by), { wanted: false })
   t.strictSame(await did((call) => followUpload.erase(one, call)), ['UploadErased'])
 })
 

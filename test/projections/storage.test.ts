@@ -53,6 +53,17 @@ t.test('counts an upload, its chunks and its vectors until its blobs are removed
   seen(received, chunks()).shows({ bytes: 50 }, total)
   seen(received, chunks(30), chunks(30)).shows({ bytes: 80 }, total)
   seen(received, chunks(30), vectors(9), vectors(4)).shows({ bytes: 84 }, total)
+  const rereading = {
+    type: 'UploadRereadingStarted',
+    data: { ...identity, reader: 2, chunks: 3, chunksBlob: 'd', chunksBytes: 35 },
+  }
+  const reread = (chunksBlob?: string) => ({
+    type: 'UploadReread',
+    data: { ...identity, reader: 2, ...(chunksBlob ? { chunksBlob } : {}) },
+  })
+  seen(received, chunks(30), vectors(4), rereading).shows({ bytes: 89 }, total)
+  seen(received, chunks(30), vectors(4), rereading, reread('d')).shows({ bytes: 85 }, total)
+  seen(received, chunks(30), vectors(4), reread()).shows({ bytes: 84 }, total)
   const removed = {
     type: 'UploadRemoved',
     data: { ...identity, reason: 'deleted', completed: true },

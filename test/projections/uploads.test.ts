@@ -54,4 +54,54 @@ t.test('uploads', async (t) => {
   seen(received, removed, { type: 'UploadErased', data: identity }).showsNothing('u-1')
 })
 
+t.test('chunks that are read again replace those before, which are erased with them', async (t) => {
+  const seen = projecting(t, uploads, 'file-org-1_f-1')
+  const first = [received, indexing, completed, embedded]
+  const announced = (chunksBlob: string) =>
+    ({
+      type: 'UploadRereadingStarted',
+      data: { ...identity, reader: 2, chunks: 3, chunksBlob },
+    }) as const
+  const reread = (reader: number, chunksBlob?: string) =>
+    ({
+      type: 'UploadReread',
+      data: { ...identity, reader, ...(chunksBlob ? { chunksBlob } : {}) },
+    }) as const
+  seen(...first).shows({ reader: 1, chunks_blob: 'c' })
+  seen(...first, announced('d')).shows({
+    status: 'completed',
+    chunks_blob: 'c',
+    next_chunks_blob: 'd',
+    reader: 1,
+    stale_blobs: undefined,
+  })
+  seen(...first, announced('d'), announced('e')).shows({
+    next_chunks_blob: 'e',
+    stale_blobs: ['d'],
+  })
+  seen(...first, announced('d'), reread(2, 'd')).shows({
+    chunks_blob: 'd',
+    next_chunks_blob: undefined,
+    vectors_blob: undefined,
+    vectors_model: undefined,
+    unembedded: true,
+    reader: 2,
+    stale_blobs: ['c', 'v'],
+  })
+  seen(...first, announced('d'), reread(2, 'd'), announced('c'), reread(3, 'c')).shows({
+    chunks_blob: 'c',
+    stale_blobs: ['v', 'd'],
+  })
+  seen(...first, announced('d'), reread(3)).shows({
+    chunks_blob: 'c',
+    vectors_blob: 'v',
+    next_chunks_blob: undefined,
+    reader: 3,
+    stale_blobs: ['d'],
+  })
+  const by = { ...indexing, data: { ...indexing.data, reader: 2 } }
+  seen(received, by, completed).shows({ reader: 2 })
+  seen(received, by, completed, removed).shows({ reader: undefined })
+})
+
 t.test('every event it handles was given', async (t) => handlesAll(t, uploads))

@@ -50,6 +50,8 @@ const rare = [
   'UploadEmbedded',
   'UploadFailed',
   'UploadProcessingStarted',
+  'UploadReread',
+  'UploadRereadingStarted',
   'UploadRequeued',
 ]
 

@@ -3,6 +3,7 @@ import t from 'tap'
 import { z } from 'zod'
 import { chunkLine, headLine } from '../../src/rag/chunk-lines.ts'
 import { datastoreIndex } from '../../src/rag/datastore-index.ts'
+import { vectorBlob } from '../../src/rag/vectors.ts'
 import { declaration } from '../support/declarations.ts'
 
 /** `bm25s`: how many are found by bm25s 0.3 with PyStemmer 3.1, with its best settings. */
@@ -72,4 +73,30 @@ t.test('a document has the language of its first passages', async (t) => {
   index.add('u-1', Buffer.from(`${headLine('u-1')}${first}`.slice(0, 60)))
   index.add('u-1', Buffer.from(`${headLine('u-1')}${first}${second}`.slice(60)))
   t.match(index.search('Vertrag', 5), [{ upload: 'u-1', chunk: 1 }])
+})
+
+t.test('dropped uploads are not found, and others are as before', async (t) => {
+  const index = datastoreIndex()
+  const vectors = (upload: string) => vectorBlob(upload, 'm', [Int8Array.of(1, 0)])
+  for (const upload of ['u-1', 'u-2', 'u-3']) {
+    const chunk = chunkLine({ text: `The zebra of ${upload}`, place: 'line 1', headings: [] })
+    index.add(upload, Buffer.from(`${headLine(upload)}${chunk}`))
+    index.addVectors(upload, vectors(upload))
+  }
+  t.equal(index.keep(['u-1', 'u-2', 'u-3']), 0)
+  t.equal(index.keep(['u-2', 'u-3']), 1 / 3)
+  t.notOk(index.has('u-1'))
+  t.strictSame(
+    index.search('zebra', 1).map(({ upload }) => upload),
+    ['u-2'],
+  )
+  const alike = index.alike({ model: 'm', vector: Float32Array.of(1, 0) }, 5)
+  t.strictSame(
+    alike.map(({ upload }) => upload),
+    ['u-2', 'u-3'],
+  )
+  const again = chunkLine({ text: 'The lion', place: 'line 1', headings: [] })
+  index.add('u-1', Buffer.from(`${headLine('u-1')}${again}`))
+  t.match(index.search('lion', 5), [{ upload: 'u-1', chunk: 0 }])
+  t.equal(index.search('zebra', 5).length, 2)
 })

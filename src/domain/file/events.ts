@@ -23,6 +23,8 @@ export const fileEvents = {
     chunks: count,
     chunksBlob: text,
     chunksBytes: count.optional(),
+    /** The version of the reader; absent: 1. */
+    reader: count.optional(),
   }),
   /** The chunks are stored and can be searched. */
   UploadCompleted: identity,
@@ -33,6 +35,15 @@ export const fileEvents = {
     vectorsBlob: text,
     vectorsBytes: count.optional(),
   }),
+  /** A later reader has read the document again. `chunksBlob` will hold the chunks that it found. */
+  UploadRereadingStarted: identity.extend({
+    reader: count,
+    chunks: count,
+    chunksBlob: text,
+    chunksBytes: count.optional(),
+  }),
+  /** What is searched is as this reader has it. `chunksBlob` holds the chunks if they differ. */
+  UploadReread: identity.extend({ reader: count, chunksBlob: text.optional() }),
   UploadFailed: identity.extend({ reason: text }),
   /** No longer visible; its blobs are removed next. `completed`: it could be searched. */
   UploadRemoved: identity.extend({

@@ -8,6 +8,10 @@ type Upload = {
   status: Status
   /** The blob of its vectors, once it has any. */
   vectors?: string
+  /** The blob that will hold its chunks, read again. */
+  rereading?: string
+  /** The reader that has read it again. */
+  reader?: number
 }
 
 /** A file of a DataStore: every upload under its name that is not erased, the oldest first. */
@@ -31,12 +35,28 @@ export const file: Aggregate<File, typeof fileEvents> = {
     UploadProcessingStarted: becomes('processing'),
     UploadIndexingStarted: becomes('indexing'),
     UploadCompleted: becomes('completed'),
-    UploadEmbedded: ({ uploads }, { uploadId, datastoreId, vectorsBlob }) => ({
+    UploadEmbedded: ({ uploads }, { uploadId, datastoreId, vectorsBlob: vectors }) => ({
       uploads: {
         ...uploads,
-        [uploadId]: { datastoreId, status: 'completed', vectors: vectorsBlob },
+        [uploadId]: { ...uploads[uploadId], datastoreId, status: 'completed', vectors },
       },
     }),
+    UploadRereadingStarted: ({ uploads }, { uploadId, datastoreId, chunksBlob: rereading }) => ({
+      uploads: {
+        ...uploads,
+        [uploadId]: { ...uploads[uploadId], datastoreId, status: 'completed', rereading },
+      },
+    }),
+    UploadReread: ({ uploads }, { uploadId, datastoreId, reader, chunksBlob }) => {
+      const { rereading: _, vectors, ...upload } = uploads[uploadId] ?? {}
+      const kept = chunksBlob === undefined && vectors !== undefined ? { vectors } : {}
+      return {
+        uploads: {
+          ...uploads,
+          [uploadId]: { ...upload, ...kept, datastoreId, status: 'completed', reader },
+        },
+      }
+    },
     UploadFailed: becomes('failed'),
     UploadRemoved: becomes('removed'),
     UploadErased: ({ uploads }, { uploadId }) => {
@@ -44,7 +64,7 @@ export const file: Aggregate<File, typeof fileEvents> = {
       return { uploads: others }
     },
   },
-  stateVersion: 2,
+  stateVersion: 3,
 }
 
 /** `key` is a digest of DataStore and file name. */
@@ -133,6 +153,29 @@ export const decideEmbed =
 /** Whether these are the vectors of an upload that can be searched. */
 export const hasVectors = (state: File, uploadId: string, vectorsBlob: string): boolean =>
   uploadIn(state, uploadId)?.vectors === vectorsBlob
+
+/** Announces the chunks that a later reader has found, the same once. */
+export const decideReread =
+  (data: FileEvent<'UploadRereadingStarted'>['data']) =>
+  (state: File): FileEvent<'UploadRereadingStarted'>[] => {
+    const upload = uploadIn(state, data.uploadId)
+    const isNew = upload?.status === 'completed' && upload.rereading !== data.chunksBlob
+    return isNew ? [{ type: 'UploadRereadingStarted', data }] : []
+  }
+
+/** Whether these chunks are announced for an upload that can be searched. */
+export const isRereading = (state: File, uploadId: string, chunksBlob: string): boolean =>
+  uploadIn(state, uploadId)?.rereading === chunksBlob
+
+/** Replaces the chunks by those that are announced, or keeps them if none are named. */
+export const decideReplaceChunks =
+  (data: FileEvent<'UploadReread'>['data']) =>
+  (state: File): FileEvent<'UploadReread'>[] => {
+    const { status, reader = 1, rereading } = uploadIn(state, data.uploadId) ?? {}
+    const isAnnounced = data.chunksBlob === undefined || data.chunksBlob === rereading
+    const isDue = status === 'completed' && reader < data.reader && isAnnounced
+    return isDue ? [{ type: 'UploadReread', data }] : []
+  }
 
 export const decideFail =
   (data: FileEvent<'UploadFailed'>['data']) =>

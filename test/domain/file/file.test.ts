@@ -9,10 +9,13 @@ import {
   decideIndex,
   decideReceive,
   decideRemoveAll,
+  decideReplaceChunks,
   decideRequeue,
+  decideReread,
   decideStart,
   file,
   hasVectors,
+  isRereading,
 } from '../../../src/domain/file/file.ts'
 import { baseName, fileTypeOf } from '../../../src/domain/file/types.ts'
 import { deciding } from '../../support/given.ts'
@@ -104,6 +107,45 @@ t.test('what can be searched is embedded, the same once', async (t) => {
   t.ok(hasVectors({ uploads }, 'u-1', 'v'))
   t.notOk(hasVectors({ uploads }, 'u-1', 'w'))
   t.notOk(hasVectors({ uploads }, 'u-2', 'v'))
+})
+
+t.test('what can be searched is read again, each time once', async (t) => {
+  const given = deciding(t, file)
+  const chunks = { ...one, reader: 2, chunks: 3, chunksBlob: 'd' }
+  const announced: FileEvent = { type: 'UploadRereadingStarted', data: chunks }
+  const replaced: FileEvent = {
+    type: 'UploadReread',
+    data: { ...one, reader: 2, chunksBlob: 'd' },
+  }
+  const unchanged: FileEvent = { type: 'UploadReread', data: { ...one, reader: 2 } }
+  const searched = [received(one), indexing(one), completed(one)] as const
+  given(received(one), indexing(one)).when(decideReread(chunks)).changesNothing()
+  given(...searched)
+    .when(decideReread(chunks))
+    .emitsOnce(announced)
+  given(...searched, announced)
+    .when(decideReplaceChunks(replaced.data))
+    .emitsOnce(replaced)
+  given(...searched)
+    .when(decideReplaceChunks(replaced.data))
+    .changesNothing()
+  given(...searched)
+    .when(decideReplaceChunks(unchanged.data))
+    .emitsOnce(unchanged)
+  given(...searched, announced, removed(one, 'deleted', true))
+    .when(decideReplaceChunks(replaced.data))
+    .changesNothing()
+  const vectors = { ...one, model: 'openai/small', dimensions: 3, vectorsBlob: 'v' }
+  const embedded: FileEvent = { type: 'UploadEmbedded', data: vectors }
+  given(...searched, embedded, announced, replaced)
+    .when(decideEmbed(vectors))
+    .emitsOnce(embedded)
+  given(...searched, embedded, unchanged)
+    .when(decideEmbed(vectors))
+    .changesNothing()
+  const { uploads } = file.evolve.UploadRereadingStarted({ uploads: {} }, chunks)
+  t.ok(isRereading({ uploads }, 'u-1', 'd'))
+  t.notOk(isRereading({ uploads }, 'u-1', 'c'))
 })
 
 t.test('deleting removes every upload of the file, then erases it', async (t) => {

@@ -1,0 +1,129 @@
+import type { FollowUploadCommands } from '../../commands/follow-upload.ts'
+import type { UploadView } from '../../projections/uploads.ts'
+import { systemCall } from '../ports/call.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Leases } from '../ports/leases.ts'
+import type { Log } from '../ports/log.ts'
+import type { View, WaitForPosition } from '../ports/views.ts'
+import { type DocumentReader, ReaderClosed } from '../rag/document-reader.ts'
+import { readerVersion } from '../rag/reader-version.ts'
+import type { SealedBlobs } from '../security/sealed-blobs.ts'
+import { datastoreKey, SealBroken } from '../security/vault.ts'
+import { withLease } from './with-lease.ts'
+import { workers } from './workers.ts'
+
+/** How many uploads are queued at a time; one is read at a time. */
+const slice = 500
+
+type Uses = {
+  uploads: View<UploadView>
+  blobs: SealedBlobs
+  reader: Pick<DocumentReader, 'read'>
+  followUpload: Pick<FollowUploadCommands, 'reread' | 'replaceChunks'>
+  waitForPosition: WaitForPosition
+  /** Called when the work on an upload is done. */
+  worked(organizationId: string, uploadId: string): void
+  /** The request that an upload came with, for the log. */
+  requestOf(id: string): Promise<string | undefined>
+  leases: Leases
+  clock: Clock
+  node: string
+  log: Log
+}
+
+async function* each(parts: readonly Uint8Array[]) {
+  yield* parts
+}
+
+/**
+ * Reads documents again that an earlier reader has read. Until their new chunks are stored, the
+ * old ones are searched. Interrupted work begins anew with the same result. A document that can no
+ * longer be read keeps its chunks.
+ */
+export const rereadUploads = (uses: Uses) => {
+  const { uploads, blobs, reader, followUpload, waitForPosition, leases, clock, node, log } = uses
+
+  const blobsOf = ({ organization_id, datastore_id }: UploadView) =>
+    blobs.under(datastoreKey(organization_id, datastore_id))
+
+  const read = async (view: UploadView) => {
+    const bytes = await blobsOf(view).get(view.blob)
+    if (!bytes) return { failed: 'The file is not stored' }
+    const { file_type: fileType, upload_id: uploadId } = view
+    return reader.read({ bytes, fileType, uploadId }).finally(() => bytes.destroy())
+  }
+
+  const damaged = (error: unknown) => {
+    if (error instanceof SealBroken) return { failed: 'The stored file is damaged' }
+    throw error
+  }
+
+  /** Stores the chunks that the reader finds; undefined when they are as before. */
+  const newChunks = async (view: UploadView): Promise<string | undefined> => {
+    const found = await read(view).catch(damaged)
+    if ('failed' in found) {
+      const upload_id = view.upload_id
+      log.warn({ upload_id, reason: found.failed }, 'a document cannot be read again')
+      return undefined
+    }
+    const { chunks_blob, upload_id: uploadId, datastore_id: datastoreId, filename } = view
+    const chunksBlob = await blobsOf(view).nameOf(found.hash)
+    if (chunksBlob === chunks_blob) return undefined
+    const chunksBytes = found.lines.reduce((sum, { length }) => sum + length, 0)
+    const { wanted } = await followUpload.reread(
+      { uploadId, datastoreId, filename },
+      { reader: readerVersion, chunks: found.count, chunksBlob, chunksBytes },
+      systemCall(uploadId, clock.now(), view.organization_id),
+    )
+    if (wanted) await blobsOf(view).put(each(found.lines))
+    return wanted ? chunksBlob : undefined
+  }
+
+  const reread = async (view: UploadView): Promise<void> => {
+    const { upload_id: uploadId, datastore_id: datastoreId, filename } = view
+    const chunksBlob = await newChunks(view)
+    const { position } = await followUpload.replaceChunks(
+      { uploadId, datastoreId, filename },
+      { reader: readerVersion, ...(chunksBlob === undefined ? {} : { chunksBlob }) },
+      systemCall(uploadId, clock.now(), view.organization_id),
+    )
+    await waitForPosition(position)
+    const { remove } = blobsOf(view)
+    for (const blob of (await uploads.get(uploadId))?.stale_blobs ?? []) await remove(blob)
+  }
+
+  const work = async (id: string): Promise<void> => {
+    const view = await uploads.get(id)
+    const isDue = view?.shown && view.status === 'completed'
+    if (!isDue || (view.reader ?? readerVersion) >= readerVersion) return
+    try {
+      await withLease({ leases, name: `upload:${id}`, holder: `${node}/reread` }, () =>
+        reread(view),
+      )
+    } catch (error) {
+      if (error instanceof ReaderClosed) return
+      throw error
+    }
+    uses.worked(view.organization_id, id)
+  }
+
+  const pool = workers({
+    work,
+    log,
+    requestOf: uses.requestOf,
+    most: 1,
+    what: 'rereading an upload',
+  })
+
+  return {
+    /** Queues uploads that earlier readers have read; called periodically. */
+    async sweep(): Promise<void> {
+      for (let version = 1; version < readerVersion; version++) {
+        const query = { index: 'by_reader', equals: [version], limit: slice }
+        const { items } = await uploads.find(query)
+        for (const { organization_id, upload_id } of items) pool.add(organization_id, upload_id)
+      }
+    },
+    stop: pool.stop,
+  }
+}

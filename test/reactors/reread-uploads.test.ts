@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { findUploads } from '../../queries/find-uploads.ts'
+import type { FileType } from '../../src/domain/file/types.ts'
+import { silent } from '../../src/ports/log.ts'
+import { chunkLine, headLine } from '../../src/rag/chunk-lines.ts'
+import { documentReader } from '../../src/rag/document-reader.ts'
+import { knowledgeIn } from '../../src/rag/knowledge.ts'
+import { indexUploads } from '../../src/reactors/index-uploads.ts'
+import { rereadUploads } from '../../src/reactors/reread-uploads.ts'
+import { datastoreKey } from '../../src/security/vault.ts'
+import { commanded } from '../support/commanded.ts'
+import { eventually } from '../support/eventually.ts'
+import { call } from '../support/recorded.ts'
+
+async function* once(bytes: Uint8Array) {
+  yield bytes
+}
+
+/** A DataStore whose files an earlier reader has read, which found other words in them. */
+const outdated = async (t: Test) => {
+  const all = await commanded(t)
+  const { datastores, uploads } = all.read
+  const { datastoreId } = await all.createDatastore({ displayName: 'Old', description: null }, call)
+  const stored = all.blobs.under(datastoreKey(call.organizationId, datastoreId))
+  const knowledge = knowledgeIn({ datastores, findUploads: findUploads(uploads), blobs: all.blobs })
+  const reader = documentReader()
+  t.teardown(() => Promise.all([knowledge.close(), reader.close()]))
+
+  const shelve = async (filename: string, text: string, words: string, fileType: FileType) => {
+    const bytes = Buffer.from(text)
+    const hash = createHash('sha256').update(bytes).digest('hex')
+    const file = { filename, fileType, size: bytes.length, hash, bytes: () => once(bytes) }
+    const { uploads: taken } = await all.uploadFiles({ datastoreId, files: [file] }, call)
+    const one = { uploadId: taken[0]?.uploadId ?? '', datastoreId, filename }
+    const lines = headLine(one.uploadId) + chunkLine({ text: words, place: 'line 1', headings: [] })
+    const { hash: chunksBlob } = await stored.put(once(Buffer.from(lines)))
+    await all.followUpload.index(one, { chunks: 1, chunksBlob }, call)
+    await all.followUpload.complete(one, call)
+    await all.seen()
+    return one
+  }
+  const reactor = (followUpload = all.followUpload) => {
+    const rereading = rereadUploads({
+      uploads,
+      blobs: all.blobs,
+      reader,
+      followUpload,
+      waitForPosition: async () => all.seen(),
+      worked() {},
+      requestOf: async () => undefined,
+      leases: all.leases,
+      clock: all.clock,
+      node: 'node-1',
+      log: silent,
+    })
+    t.teardown(() => rereading.stop())
+    return rereading
+  }
+  const search = async (query: string) =>
+    (await knowledge.search(call.organizationId, [datastoreId], query, 5)).map(({ text }) => text)
+  const view = async (one: { uploadId: string }) => uploads.get(one.uploadId)
+  const isRead = (one: { uploadId: string }) =>
+    eventually(async () => (await view(one))?.reader === 2)
+  return { ...all, shelve, stored, reactor, search, view, isRead }
+}
+
+t.test('a document is read again, and searched by its old words until then', async (t) => {
+  const { shelve, stored, reactor, search, view, isRead } = await outdated(t)
+  const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
+  t.strictSame(await search('ebra'), ['The z ebra sleeps.'])
+  const before = (await view(one))?.chunks_blob ?? ''
+  await reactor().sweep()
+  t.ok(await isRead(one))
+  t.strictSame(await search('ebra'), [])
+  t.strictSame(await search('zebra'), ['The zebra sleeps.'])
+  t.match(await view(one), { status: 'completed', shown: true, unembedded: true })
+  t.ok(await eventually(async () => (await stored.size(before)) === undefined))
+})
+
+t.test(
+  'what a crash interrupts is read again, and the old words are searched meanwhile',
+  async (t) => {
+    const { shelve, reactor, search, view, isRead, followUpload } = await outdated(t)
+    const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
+    const crashing = reactor({
+      ...followUpload,
+      replaceChunks: () => Promise.reject(new Error('killed')),
+    })
+    await crashing.sweep()
+    t.ok(await eventually(async () => (await view(one))?.next_chunks_blob))
+    await crashing.stop()
+    t.strictSame(await search('ebra'), ['The z ebra sleeps.'])
+    await reactor().sweep()
+    t.ok(await isRead(one))
+    t.strictSame(await search('zebra'), ['The zebra sleeps.'])
+  },
+)
+
+t.test('a document that can no longer be read keeps its chunks', async (t) => {
+  const { shelve, reactor, search, view, isRead } = await outdated(t)
+  const one = await shelve('a.json', '{"no', 'The zebra sleeps.', 'application/json')
+  await reactor().sweep()
+  t.ok(await isRead(one))
+  t.strictSame(await search('zebra'), ['The zebra sleeps.'])
+  t.match(await view(one), { status: 'completed', next_chunks_blob: undefined })
+})
+
+t.test('a document that is read as before keeps its chunks and vectors', async (t) => {
+  const { shelve, reactor, search, view, isRead, followUpload, read, seen } = await outdated(t)
+  const one = await shelve('a.txt', 'The zebra sleeps.', 'The zebra sleeps.', 'text/plain')
+  const vectors = { model: 'm', dimensions: 2, vectorsBlob: 'v' }
+  await followUpload.embed(one, vectors, call)
+  await seen()
+  const before = await view(one)
+  const version = (await read.datastores.get(one.datastoreId))?.version
+  await reactor().sweep()
+  t.ok(await isRead(one))
+  t.strictSame(await view(one), { ...before, reader: 2 })
+  t.equal((await read.datastores.get(one.datastoreId))?.version, version)
+  t.strictSame(await search('zebra'), ['The zebra sleeps.'])
+})
+
+t.test('a file deleted in the middle of being read again leaves nothing behind', async (t) => {
+  const all = await outdated(t)
+  const { shelve, reactor, view, followUpload, read, seen, deleteFile } = all
+  const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
+  const crashing = reactor({
+    ...followUpload,
+    replaceChunks: () => Promise.reject(new Error('killed')),
+  })
+  await crashing.sweep()
+  const { blob, chunks_blob, next_chunks_blob } =
+    (await eventually(async () => ((await view(one))?.next_chunks_blob ? view(one) : null))) ?? {}
+  await crashing.stop()
+  await deleteFile(one, call)
+  await seen()
+  const indexing = indexUploads({
+    ...all,
+    ...read,
+    findUploads: findUploads(read.uploads),
+    reader: documentReader(),
+    storage: { isFull: async () => false },
+    threads: 1,
+    waitForPosition: async () => seen(),
+    head: all.store.head,
+    worked() {},
+    requestOf: async () => undefined,
+    node: 'node-1',
+    log: silent,
+  })
+  t.teardown(indexing.stop)
+  await indexing.sweep()
+  t.ok(await eventually(async () => (await view(one)) === undefined))
+  for (const name of [blob, chunks_blob, next_chunks_blob])
+    t.equal(await all.stored.size(name ?? ''), undefined)
+})
