@@ -1,4 +1,5 @@
 import { type Spoken, spokenIn, stemsOf } from './languages.ts'
+import { numberLists } from './number-lists.ts'
 import { type Language, languagesWith } from './stop-words.ts'
 import { type Script, type Word, wordsIn } from './words.ts'
 
@@ -44,43 +45,21 @@ export const languagesOf = (text: string, known?: Spoken): Spoken => spokenIn(wo
 
 /** A document's number and how often it has the term, in one number. */
 const countRange = 1_024
-/** Lists shorter than this have no room to grow, as most are short. */
-const exact = 8
-/** Engines keep a long part of a text as a reference to the whole text. */
-const referring = 13
 /** The most different words of a query that count, and the characters in which they are sought. */
 const mostWords = 64
 const longestQuery = 10_000
-
-const owned = (term: string): string =>
-  term.length < referring ? term : Buffer.from(term).toString()
 
 /**
  * Okapi BM25 over texts, numbered in the order in which they were added. Texts and queries are
  * compared by stems; a query is in the languages of the texts.
  */
 export const bm25 = (k1 = 1.2, b = 0.75) => {
-  /** By term: the documents that have it; a term of one document has a number. */
-  const postings = new Map<string, number | number[]>()
+  /** By term: the documents that have it, and how often. */
+  const postings = numberLists()
   const lengths: number[] = []
   /** How many texts are in each language, by script. */
   const spoken = new Map<Script, Map<Language | undefined, number>>()
   let total = 0
-  let entries = 0
-  let characters = 0
-
-  const post = (term: string, entry: number): void => {
-    const list = postings.get(term)
-    if (list === undefined) {
-      characters += term.length
-      postings.set(owned(term), entry)
-      return
-    }
-    entries += typeof list === 'number' ? 2 + exact : 1
-    if (typeof list === 'number') postings.set(term, [list, entry])
-    else if (list.length < exact) postings.set(term, [...list, entry])
-    else list.push(entry)
-  }
 
   /** The language of most texts, by script. */
   const mostSpoken = (): Spoken => {
@@ -97,18 +76,14 @@ export const bm25 = (k1 = 1.2, b = 0.75) => {
     spoken.set(script, counts.set(language, (counts.get(language) ?? 0) + 1))
   }
 
-  const entriesOf = (term: string): readonly number[] => {
-    const found = postings.get(term) ?? []
-    return typeof found === 'number' ? [found] : found
-  }
-
   /** Adds to the score of each document that of the best of these terms. */
   const score = (terms: readonly string[], scores: Float64Array, best: Float64Array): void => {
     const average = total / lengths.length
-    const lists = terms.map(entriesOf)
+    const lists = terms.map(postings.get)
     for (const list of lists) {
       const rarity = Math.log(1 + (lengths.length - list.length + 0.5) / (list.length + 0.5))
-      for (const entry of list) {
+      for (let n = 0; n < list.length; n++) {
+        const entry = list[n] ?? 0
         const count = entry % countRange
         const document = (entry - count) / countRange
         const length = 1 - b + (b * (lengths[document] ?? 0)) / average
@@ -117,8 +92,8 @@ export const bm25 = (k1 = 1.2, b = 0.75) => {
       }
     }
     for (const list of lists)
-      for (const entry of list) {
-        const document = Math.floor(entry / countRange)
+      for (let n = 0; n < list.length; n++) {
+        const document = Math.floor((list[n] ?? 0) / countRange)
         scores[document] = (scores[document] ?? 0) + (best[document] ?? 0)
         best[document] = 0
       }
@@ -141,7 +116,7 @@ export const bm25 = (k1 = 1.2, b = 0.75) => {
   return {
     /** What it takes in memory, in bytes; not less. */
     get size(): number {
-      return 130 * postings.size + 2 * characters + 12 * entries + 12 * lengths.length
+      return postings.size + 12 * lengths.length
     },
     mostSpoken,
     /** `languages` are those of the text; otherwise its words tell them. */
@@ -157,7 +132,7 @@ export const bm25 = (k1 = 1.2, b = 0.75) => {
           counts.set(term, (counts.get(term) ?? 0) + 1)
       }
       for (const [term, count] of counts)
-        post(term, document * countRange + Math.min(count, countRange - 1))
+        postings.add(term, document * countRange + Math.min(count, countRange - 1))
       for (const script of scripts) speak(script, known[script])
       lengths.push(words.length)
       total += words.length

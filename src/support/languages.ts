@@ -82,18 +82,21 @@ const stemmers: Partial<Record<Language, (word: string) => string>> = {
 export const stemOf = (word: string, language: Language | undefined): string =>
   (language && stemmers[language]?.(word)) ?? word
 
-/** Stems of the latest words by language; a full map is cleared. */
+/** Stems of the latest words by language; all are forgotten when there are too many. */
 const latest = new Map<Language | undefined, Map<string, readonly string[]>>()
 const mostLatest = 20_000
+let latestCount = 0
 
 /** The stems of a word in lower case: as it is, and without accents if it has any. */
 export const stemsOf = (word: string, language: Language | undefined): readonly string[] => {
-  const known = latest.get(language) ?? new Map<string, readonly string[]>()
-  latest.set(language, known)
-  const before = known.get(word)
+  const before = latest.get(language)?.get(word)
   if (before) return before
-  if (known.size === mostLatest) known.clear()
+  if (latestCount === mostLatest) {
+    latest.clear()
+    latestCount = 0
+  }
   const stems = [...new Set([word, plain(word)].map((form) => stemOf(form, language)))]
-  known.set(word, stems)
+  latest.set(language, (latest.get(language) ?? new Map()).set(word, stems))
+  latestCount++
   return stems
 }
