@@ -99,7 +99,7 @@ export const bm25 = (k1 = 1.2, b = 0.75) => {
       }
   }
 
-  /** The different words of a query, each with its terms. Function words count only by themselves. */
+  /** The different words of a query, each with its terms; function words if it has no others. */
   const wordsOf = (query: string): (readonly string[])[] => {
     const words = wordsIn(query.slice(0, longestQuery))
     const content = contentOf(words, spokenIn(words, mostSpoken()))

@@ -19,7 +19,7 @@ const usual: Spoken = {
 const fewest = 2
 const leastShare = 0.05
 
-/** The language of a text for each script, told by its function words, or else the known ones. */
+/** The language of a text by script: its function words tell it, otherwise it is the known one. */
 export const spokenIn = (words: readonly Word[], known: Spoken = {}): Spoken => {
   const totals = new Map<Script, number>()
   const counts = new Map<Script, Map<Language, number>>()

@@ -60,7 +60,7 @@ const runs = new RegExp(
 )
 const segmenter = new Intl.Segmenter('th', { granularity: 'word' })
 
-/** UTF-16 units: what a longer word has beyond does not count. */
+/** UTF-16 units of a word that count. */
 const longest = 64
 
 const wordOf = (run: string): Word => {
@@ -113,7 +113,7 @@ const likenesses: Readonly<Record<string, string>> = {
   ک: 'ك',
 }
 const alike = new RegExp(`[${Object.keys(likenesses).join('')}]`, 'g')
-/** Of Latin, Greek, Cyrillic and Arabic letters, but for the breves of й and ў, which make letters. */
+/** Of Latin, Greek, Cyrillic and Arabic letters; й and ў are letters of their own. */
 const accents = /(?<![иу])\u0306|[\u0300-\u0305\u0307-\u036f\u0653-\u065f]/g
 const beyondAscii = /[^\0-\x7f]/
 

@@ -79,7 +79,7 @@ t.test('a document is read again, and searched by its old words until then', asy
 })
 
 t.test(
-  'what a crash interrupts is read again, and the old words are searched meanwhile',
+  'interrupted work is repeated, and the old words are searched meanwhile',
   async (t) => {
     const { shelve, reactor, search, view, isRead, followUpload } = await outdated(t)
     const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
