@@ -105,8 +105,8 @@ export const bm25 = (k1 = 1.2, b = 0.75) => {
     const content = contentOf(words, spokenIn(words, mostSpoken()))
     const different = new Map<string, readonly string[]>()
     for (const word of content.length > 0 ? content : words) {
-      const languages = word.script ? [...(spoken.get(word.script)?.keys() ?? [])] : []
-      const terms = termsOf(word, languages)
+      const languages = (word.script && spoken.get(word.script)?.keys()) ?? [undefined]
+      const terms = termsOf(word, [...languages])
       different.set(terms.join(' '), terms)
       if (different.size === mostWords) break
     }

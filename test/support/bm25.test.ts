@@ -48,6 +48,12 @@ t.test('a word finds its other forms', (t) => {
   t.end()
 })
 
+t.test('a number finds its digits in a text of another script', (t) => {
+  const text = 'في عام ٢٠٢٤ كان على'
+  t.strictSame(found([text], '2024'), [text])
+  t.end()
+})
+
 t.test('words with the accents of the query come before words without', (t) => {
   t.strictSame(found(['le résumé', 'le resume'], 'resume').length, 2)
   t.strictSame(found(['ma', 'má', 'mà', 'mạ', 'mã'], 'mạ')[0], 'mạ')
