@@ -38,11 +38,23 @@ export const shapesIn = (group: Group, code: RefusalCode): readonly Shape[] =>
 const shapeOf = ({ code, facts }: Refusal, group: Group): Shape =>
   facts.issues && shapesIn(group, code).includes('list') ? 'list' : shapeIn(group, code)
 
-const errorOf = (refusal: Refusal) => {
+/** Refusals whose `param` is null, as OpenAI has it: no field is to blame. */
+const aboutNone: ReadonlySet<RefusalCode> = new Set(['method_not_allowed', 'invalid_json'])
+
+/** A refusal as stock SDKs read it. */
+export const errorOf = (refusal: Refusal) => {
   const { code } = refusal
   const param = paramOf(refusal)
   const error = { message: messageOf(refusal), type: refusalTable[code].type, code }
   return param === undefined ? error : { ...error, param }
+}
+
+/** The same in an answer over HTTP. */
+const answeredError = (refusal: Refusal) => {
+  const { code } = refusal
+  const isNull = refusalTable[code].status === 401 || aboutNone.has(code)
+  const error = errorOf(refusal)
+  return isNull ? { ...error, param: paramOf(refusal) ?? null } : error
 }
 
 /** All that a refusal says, in one object. */
@@ -50,7 +62,7 @@ export const wholeErrorOf = (refusal: Refusal) => ({ ...errorOf(refusal), ...ext
 
 const bodies: Record<Shape, (refusal: Refusal) => Body> = {
   detail: (refusal) => ({ detail: messageOf(refusal), ...extraOf(refusal) }),
-  error: (refusal) => ({ error: errorOf(refusal), ...extraOf(refusal) }),
+  error: (refusal) => ({ error: answeredError(refusal), ...extraOf(refusal) }),
   flat: (refusal) => ({
     error: refusal.code,
     message: messageOf(refusal),
@@ -69,5 +81,7 @@ export const bodyOf = (refusal: Refusal, group: Group): Body => {
   const body = bodies[shapeOf(refusal, group)](refusal)
   if (group === 'chat' && refusal.code === 'rate_limit_exceeded')
     return { error: wholeErrorOf(refusal) }
-  return alwaysError(group) && !('error' in body) ? { ...body, error: errorOf(refusal) } : body
+  return alwaysError(group) && !('error' in body)
+    ? { ...body, error: answeredError(refusal) }
+    : body
 }

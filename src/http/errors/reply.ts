@@ -120,8 +120,13 @@ export const refusalOf = (error: unknown, group: Group): Refusal | undefined => 
   return statusCode === 400 ? refusal('malformed_request') : undefined
 }
 
-const groupOf = ({ routeOptions, url }: FastifyRequest): Group =>
-  routeOptions.config.group ?? (url.startsWith('/api/external') ? 'detail' : 'admin')
+/** Of a path without a route, its beginning decides. */
+const groupOf = ({ routeOptions, url }: FastifyRequest): Group => {
+  const { group } = routeOptions.config
+  if (group) return group
+  if (/^\/api\/external\/v1(?![^/?])/.test(url)) return 'chat'
+  return url.startsWith('/api/external') ? 'detail' : 'admin'
+}
 
 /** Seconds until a store that could not be reached may be worth another try. */
 const unavailableRetryAfter = 1

@@ -7,7 +7,7 @@ const error = z.looseObject({
   message: z.string(),
   type: z.string(),
   code: z.string(),
-  param: z.string().optional(),
+  param: z.string().nullish(),
 })
 
 const issue = z.object({

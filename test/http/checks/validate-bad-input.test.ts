@@ -43,7 +43,7 @@ t.test('bodies', async (t) => {
   const deep = '['.repeat(100_000) + ']'.repeat(100_000)
   const of = (fields: object) => JSON.stringify({ messages: hello, ...fields })
   const cases: [string, string | Buffer, object][] = [
-    ['cut short', '{"messages":[', error(400, 'invalid_json')],
+    ['cut short', '{"messages":[', error(400, 'invalid_json', { param: null })],
     ['not JSON', 'hello', error(400, 'invalid_json')],
     ['two values', '{}{}', error(400, 'invalid_json')],
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22]), error(400, 'invalid_json')],
@@ -288,7 +288,10 @@ t.test('addresses', async (t) => {
       ...error(405, 'method_not_allowed'),
       headers: { 'x-error-code': 'method_not_allowed', allow: 'GET, HEAD' },
     })
-  t.match(await method('DELETE', chat), { status: 405, headers: { allow: 'POST' } })
+  t.match(await method('DELETE', chat), {
+    ...error(405, 'method_not_allowed', { param: null }),
+    headers: { allow: 'POST' },
+  })
   const expecting = { method: 'PUT', headers: { ...headers, expect: 'something' } }
   t.match(await ask('/api/external/sessions', expecting), error(405, 'method_not_allowed'))
   const head = await method('HEAD')

@@ -57,6 +57,10 @@ t.test('the bodies of refusals that say more than their words, byte for byte', a
       written((await slow.chat({ messages })).body, {}),
       '{"error":{"message":"Rate limit exceeded: 1 requests per minute","type":"rate_limit_error","code":"rate_limit_exceeded","limit":1,"window":"minute","reset_at":0,"retry_after":1}}',
     )
+    const nested = { error: { code: 'rate_limit_exceeded', limit: 1, window: 'minute' } }
+    for (const path of ['/v1/nothing', '/v1/responses/compact', '/v1'])
+      t.match((await slow.ask('POST', api(path), {})).body, nested, path)
+    t.match((await slow.ask('POST', api('/v10'), {})).body, { error: 'rate_limit_exceeded' })
     const socket = await connect(server.url, { 'x-api-key': slow.key })
     socket.send({ type: 'message', content: 'Hi' })
     const refused = (await socket.until('error')).at(-1)

@@ -17,7 +17,7 @@ const error = (code: RefusalCode) =>
     message: z.string().min(1),
     type: z.literal(refusalTable[code].type),
     code: z.literal(code),
-    param: z.string().optional(),
+    param: z.string().nullish(),
   })
 const issue = z.strictObject({
   loc: z.array(z.union([z.string(), z.int()])),
@@ -151,7 +151,8 @@ t.test('what every refusal has', async (t) => {
     available_scopes: ['orchestrator:invoke'],
   })
   const sdk = await as('').chat({})
-  t.match(sdk.body, { detail: String, error: { code: 'missing_api_key', message: String } })
+  const error = { code: 'missing_api_key', message: String, param: null }
+  t.match(sdk.body, { detail: String, error })
 
   await platform.ask('POST', `/users/${organization.ownerId}/credits`, {
     amount: -101.5,
