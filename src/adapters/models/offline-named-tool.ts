@@ -79,8 +79,19 @@ type Asked = {
   toolChoice?: ToolChoice | undefined
 }
 
-const naming = ({ message, tools }: Asked): ToolSpec | undefined =>
-  ownTools(tools).find(({ name }) => patternOf(name).test(message))
+const asking = /^(?:get|fetch|find|list|read|show)[_-](?=.{3})/i
+
+/** What a client's tool is for: `get_weather` is for the weather. */
+const subjectOf = ({ name, client }: ToolSpec): RegExp | undefined =>
+  client && asking.test(name) ? patternOf(name.replace(asking, '')) : undefined
+
+const naming = ({ message, tools }: Asked): ToolSpec | undefined => {
+  const own = ownTools(tools)
+  return (
+    own.find(({ name }) => patternOf(name).test(message)) ??
+    own.find((tool) => subjectOf(tool)?.test(message))
+  )
+}
 
 /** A call of the agent's own tool (HTTP or MCP), or of the client's, that the message names. */
 export const namedTool = (asked: Asked) => {

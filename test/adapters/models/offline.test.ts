@@ -152,6 +152,29 @@ t.test('goodbye, and a request for a human', async (t) => {
     t.match(textOf(await asking(message)), 'I understood', message)
 })
 
+t.test('a client’s tool is also called by what it is for', async (t) => {
+  const required = ['city']
+  const parameters = { type: 'object', properties: { city: { type: 'string' } }, required }
+  const tools = ['send_mail', 'get_weather', 'weather'].map((name) => ({
+    ...spec(name),
+    parameters,
+    client: true as const,
+  }))
+  const called = async (message: string, offered: readonly ToolSpec[] = tools.slice(0, 2)) =>
+    callOf(await asking(message, offered))
+  t.strictSame(await called('What is the weather like in Paris?'), {
+    name: 'get_weather',
+    args: { city: '' },
+  })
+  t.equal(await called('Is there mail?'), undefined, 'of tools that ask for something')
+  t.match(await called('What is the weather?', tools), { name: 'weather' }, 'its name comes first')
+  t.equal(
+    await called('What is the weather?', [spec('get_weather')]),
+    undefined,
+    'not the agent’s own',
+  )
+})
+
 t.test('otherwise it quotes the message and names what it can do', async (t) => {
   const said = textOf(await asking('What is the meaning of life?'))
   t.match(said, 'I understood your message: “What is the meaning of life?”.')
