@@ -56,12 +56,13 @@ export const endRun = ({ begin, transact }: Transactor) => {
       const { running, turns } = (await run.stored).state
       const outcome = turns.find((turn) => turn.runId === runId)?.outcome
       const lost = running?.runId === runId || outcome === 'completed'
-      return { ended: false, lost, position: START }
+      return { ended: false, lost, position: START, at: '' }
     }
     // Both are under way: neither waits for the other.
     const settled = await settle({ userId: payerId, runId, charge }, call)
     const stored = await run.stored
-    return { ended: true, lost: false, position: latest(stored.position, settled.position) }
+    const position = latest(stored.position, settled.position)
+    return { ended: true, lost: false, position, at: stored.at }
   }
 }
 export type EndRunCommand = ReturnType<typeof endRun>

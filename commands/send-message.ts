@@ -8,7 +8,7 @@ import type { Transactor } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import { settleClosed } from './settle-closed.ts'
 
-type Kept = Pick<Send, 'request' | 'before' | 'kept' | 'parts'>
+type Kept = Pick<Send, 'request' | 'before' | 'kept' | 'parts' | 'echo'>
 
 export type SendMessage = Omit<Send, 'content' | keyof Kept> & {
   sessionId: string

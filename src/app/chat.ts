@@ -82,6 +82,7 @@ import { resumeOrClose } from '../turns/resume-or-close.ts'
 import { retries as retriesOf } from '../turns/retries.ts'
 import { runNames } from '../turns/run-names.ts'
 import { runSpans } from '../turns/run-spans.ts'
+import { runStart } from '../turns/run-start.ts'
 import type { StorageQuotas } from '../turns/storage-quotas.ts'
 import { takeOver } from '../turns/take-over.ts'
 import { takeRun } from '../turns/take-run.ts'
@@ -291,10 +292,12 @@ export const chatPart = (uses: Uses) => {
     waitUntilShown: turns.waitUntilShown,
     findSession: findSession(sessions),
   })
+  const start = runStart({ read: uses.read, vault })
   const findTurn = findTurnOf({
     turns,
     pastTurn,
     findRun: runs.get,
+    runStart: start,
     findSession: currentSession,
   })
   const beginTurn = beginTurnOf({
@@ -431,7 +434,7 @@ export const chatPart = (uses: Uses) => {
         sessionForkRoutes({
           forkSessions,
           beginTurn,
-          askedBefore: askedBefore({ messages, runs, read: uses.read, vault }),
+          askedBefore: askedBefore({ messages, runs, runStart: start }),
           schemaFault: uses.schemas.faultOf,
           delegate,
           requireSubscription,

@@ -77,6 +77,14 @@ export const timeOrderedIds = (now: () => number = Date.now): (() => string) => 
   }
 }
 
+const version7 = /^([\da-f]{8})-([\da-f]{4})-7/
+
+/** When a UUIDv7 was made, in milliseconds since 1970; undefined for other ids. */
+export const timeOfId = (id: string): number | undefined => {
+  const [, high, low] = version7.exec(id) ?? []
+  return high === undefined ? undefined : Number.parseInt(`${high}${low}`, 16)
+}
+
 /** A new UUIDv7. The ids of one process are in the order in which they were made. */
 export const newId = timeOrderedIds()
 

@@ -21,3 +21,6 @@ export const isoTime = (ms: number): string => {
   text = begin + ends[ms - whole * 1_000]
   return text
 }
+
+/** Unix seconds of a time in ISO 8601. */
+export const unixSeconds = (iso: string): number => Math.floor(Date.parse(iso) / 1_000)

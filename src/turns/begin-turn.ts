@@ -81,6 +81,8 @@ export type TurnAsked = {
   anyAgentType?: true
   settings?: ModelSettings | undefined
   format?: AnswerFormat | undefined
+  /** What its answer repeats of the request. */
+  echo?: TurnRequest['echo']
   keep: Kept
   /** The client is given the answer whole, not as it comes. */
   whole?: boolean
@@ -198,6 +200,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
     if (follows !== undefined) request.follows = follows
     if (asked.settings) request.settings = asked.settings
     if (asked.format) request.format = asked.format
+    if (asked.echo) request.echo = asked.echo
     if (asked.whole) request.whole = true
     warmAgents.used(organizationId, viewer.userId, agent.agentId)
     if (target) warmAgents.used(organizationId, viewer.userId, target.agentId)

@@ -4,6 +4,7 @@ import type { FindSession } from '../../queries/find-session.ts'
 import { Refusal, refusal } from '../domain/refusal.ts'
 import { isOwn, type Viewer } from '../domain/session/viewer.ts'
 import type { PastTurn } from './past-turn.ts'
+import { createdOf, type FindRunStart } from './run-start.ts'
 import type { LiveTurn } from './turn.ts'
 import type { Turns } from './turns.ts'
 
@@ -11,6 +12,7 @@ export type FindTurnUses = {
   turns: Pick<Turns, 'find'>
   pastTurn: PastTurn
   findRun(runId: string): Promise<RunView | undefined>
+  runStart: FindRunStart
   findSession: FindSession
 }
 
@@ -27,6 +29,8 @@ export type FoundTurn = {
   isQueued?: boolean
   /** It is told from what is stored. */
   isPast: boolean
+  /** What its answer repeats of the request; undefined: nothing. */
+  echo(): Promise<string | undefined>
 }
 
 type FoundPlace = {
@@ -47,7 +51,9 @@ export const asUnknownTurn = (error: unknown): never => {
  * A turn by its run, in memory or as it is stored. Other people's turns do not exist.
  * @throws response_not_found
  */
-export const findTurn = ({ turns, pastTurn, findRun, findSession }: FindTurnUses) => {
+export const findTurn = (uses: FindTurnUses) => {
+  const { turns, pastTurn, findRun, findSession } = uses
+
   const requireOwn = (
     { organizationId, viewer }: OneTurn,
     sessionId: string,
@@ -67,6 +73,18 @@ export const findTurn = ({ turns, pastTurn, findRun, findSession }: FindTurnUses
     if (run?.organization_id !== one.organizationId) throw unknown()
     await requireOwn(one, run.session_id)
     return run
+  }
+
+  const storedEcho = async (run: RunView): Promise<string | undefined> => {
+    const start = await uses.runStart(run)
+    return start?.data.echo && start.key.open(start.data.echo)
+  }
+
+  /** A turn that is read back has left it to the log. */
+  const echoOf = async ({ echo, begun, runId }: LiveTurn): Promise<string | undefined> => {
+    if (echo !== undefined || !begun) return echo
+    const run = await findRun(runId)
+    return run && storedEcho(run)
   }
 
   return {
@@ -92,12 +110,19 @@ export const findTurn = ({ turns, pastTurn, findRun, findSession }: FindTurnUses
       const live = await inMemory(one, runId)
       if (live) {
         const { sessionId, created } = live
-        return { runId, sessionId, created, turn: live, isPast: false }
+        const echo = () => echoOf(live)
+        return { runId, sessionId, created, turn: live, isPast: false, echo }
       }
-      const { session_id: sessionId, started_at, status } = await stored(one, runId)
+      const run = await stored(one, runId)
       const turn = await pastTurn(runId, { items: 0, characters: 0 })
-      const created = Math.floor(Date.parse(started_at) / 1000)
-      const found = { runId, sessionId, created, isPast: true, isQueued: status === 'queued' }
+      const found = {
+        runId,
+        sessionId: run.session_id,
+        created: createdOf(runId, Date.parse(run.started_at)),
+        isPast: true,
+        isQueued: run.status === 'queued',
+        echo: () => storedEcho(run),
+      }
       return turn ? { ...found, turn } : found
     },
   }

@@ -12,6 +12,9 @@ import type { TurnRequest } from './turn.ts'
 /** The most characters that are kept of a request, once they are sealed. */
 const mostSealed = 400_000
 
+/** An answer that repeats nothing of its request but the defaults. */
+const noEcho = '{}'
+
 const toolSpec = z.object({
   name: z.string(),
   description: z.string(),
@@ -80,12 +83,22 @@ const isPlain = (request: TurnRequest): boolean => {
   return texts === 0 && !settings && !format && !target && !clientTools && !files
 }
 
-/** Seals the message's files, and what another process would need to go on with a turn; nothing where the stream has it all. */
-export const keptOf = (
-  request: TurnRequest,
-  key: Keyed,
-): Pick<Send, 'request' | 'before' | 'kept' | 'parts'> => {
-  if (isPlain(request)) return {}
+type Kept = Pick<Send, 'request' | 'before' | 'kept' | 'parts' | 'echo'>
+
+/** What its answer repeats of a request, in the room that is left; the short form has it always. */
+const echoIn = (room: number, { echo }: TurnRequest, { seal }: Keyed): Pick<Kept, 'echo'> => {
+  if (!echo || echo.json === noEcho) return {}
+  const whole = room > 0 ? seal(echo.json) : undefined
+  if (whole && whole.box.length <= room) return { echo: whole }
+  return echo.short === noEcho ? {} : { echo: seal(echo.short) }
+}
+
+/**
+ * Seals the message's files, what another process would need to go on with a turn, and what its
+ * answer repeats of the request; nothing where the stream has it all.
+ */
+export const keptOf = (request: TurnRequest, key: Keyed): Kept => {
+  if (isPlain(request)) return echoIn(mostSealed, request, key)
   const whole = wanted(request)
   const { seal } = key
   const { messageId, files } = request
@@ -99,9 +112,9 @@ export const keptOf = (
     ...(before.length > 0 ? { before: seal(JSON.stringify(before)) } : {}),
   }
   const boxes = [sealed.request, sealed.before].map((one) => one?.box.length ?? 0)
-  return boxes.reduce((sum, length) => sum + length, 0) > mostSealed
-    ? { ...parts, kept: false }
-    : { ...parts, ...sealed }
+  const room = boxes.reduce((left, length) => left - length, mostSealed)
+  const echo = echoIn(room, request, key)
+  return room < 0 ? { ...parts, ...echo, kept: false } : { ...parts, ...echo, ...sealed }
 }
 
 /** @throws when it was not written by this release or an earlier one */

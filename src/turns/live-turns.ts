@@ -34,7 +34,7 @@ export const liveTurns = ({ monotonic }: Pick<Clock, 'monotonic'>) => {
     perf: { now: monotonic },
     maxSize: keptCharacters,
     maxEntrySize: keptCharacters,
-    sizeCalculation: ({ log }) => 1_000 + log.size(),
+    sizeCalculation: ({ log, echo = '' }) => 1_000 + echo.length + log.size(),
   })
 
   /** The session's running turn; those that wait have not begun. */

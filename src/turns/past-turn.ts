@@ -1,10 +1,13 @@
+import type { RunView } from '../../projections/runs.ts'
 import type { FindAnswer } from '../../queries/find-answer.ts'
 import type { FindPendingApprovals, StoredPending } from '../../queries/find-pending-approvals.ts'
 import type { ApprovalRequired, TurnDone } from '../agents/agent-event.ts'
 import { refusal } from '../domain/refusal.ts'
 import { isRefusalCode } from '../domain/refusal-words.ts'
 import { limitCode, limitWords } from '../domain/run-limits.ts'
+import { unixSeconds } from '../support/iso-time.ts'
 import { pendingOf } from './pause.ts'
+import { createdOf } from './run-start.ts'
 import type { LiveTurn, Outcome } from './turn.ts'
 import { turnLog } from './turn-log.ts'
 
@@ -22,6 +25,9 @@ const waitingFor = (one: StoredPending): ApprovalRequired => ({
   approver: one.approver,
   expires_at: one.expires_at,
 })
+
+const endedAt = ({ ended_at }: RunView): { at?: number } =>
+  ended_at === null ? {} : { at: unixSeconds(ended_at) }
 
 /** What a client already has of a turn: items, and characters of the answer. */
 export type Had = { items: number; characters: number }
@@ -72,13 +78,15 @@ export const pastTurn =
       ? { status: 'failed', refusal: failure }
       : paused
         ? { status: 'paused', done, goesOn: false }
-        : { status: status === 'cancelled' ? 'cancelled' : 'completed', done }
+        : status === 'cancelled'
+          ? { status, done }
+          : { status: 'completed', done, ...endedAt(run) }
     const turn: LiveTurn = {
       runId,
       sessionId: session_id,
       organizationId: organization_id,
       agentId: run.agent_id,
-      created: Math.floor(Date.parse(started_at) / 1000),
+      created: createdOf(runId, Date.parse(started_at)),
       attempt,
       log,
       started: Promise.resolve().then(() => turn),

@@ -11,6 +11,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { Keyed } from '../security/vault.ts'
+import { unixSeconds } from '../support/iso-time.ts'
 import { answerEvents } from './client-calls.ts'
 import { failureCode } from './failure-code.ts'
 import type { Ended } from './given.ts'
@@ -96,8 +97,9 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
     if (stored.lost) return lost('service_unavailable')
     if (!stored.ended) return lost('llm_service_timeout')
     await waitForPosition(stored.position)
-    if (driven.ended === 'done') return { status: 'completed', done: driven.done }
-    if (driven.ended === 'cancelled') return { status: 'cancelled', done: driven.done }
+    const { done } = driven
+    if (driven.ended === 'done') return { status: 'completed', done, at: unixSeconds(stored.at) }
+    if (driven.ended === 'cancelled') return { status: 'cancelled', done }
     return { status: 'failed', refusal: driven.refusal ?? refusal('orchestrator_error') }
   }
 

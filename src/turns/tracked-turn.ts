@@ -12,7 +12,7 @@ import { type TurnLog, turnLog } from './turn-log.ts'
 type Tracked = {
   about: Pick<
     LiveTurn,
-    'runId' | 'sessionId' | 'organizationId' | 'agentId' | 'created' | 'askedBy'
+    'runId' | 'sessionId' | 'organizationId' | 'agentId' | 'created' | 'askedBy' | 'echo'
   >
   /** Its session's name. */
   session: string
@@ -47,7 +47,7 @@ const nothing = () => undefined
  * function of its own, as closures hold all that others of the same function use.
  */
 const turnOf = (
-  { runId, sessionId, organizationId, agentId, created, askedBy }: Tracked['about'],
+  { runId, sessionId, organizationId, agentId, created, askedBy, echo }: Tracked['about'],
   control: Control,
   outcome: Promise<Outcome>,
 ): LiveTurn => ({
@@ -57,6 +57,7 @@ const turnOf = (
   agentId,
   created,
   askedBy,
+  echo,
   log: control.log,
   started: control.started.promise,
   outcome,

@@ -44,6 +44,8 @@ export type TurnRequest = {
   /** How models are to answer in this turn. */
   settings?: ModelSettings
   format?: AnswerFormat
+  /** What its answer repeats of the request; of responses alone. */
+  echo?: Echo
   /** Of a run that goes on: those that it began with. Absent: those of its agents. */
   limits?: AgentLimits
   /** The run that the session's latest turn has to be. */
@@ -58,9 +60,15 @@ export type TurnRequest = {
   payerId: string
 }
 
-/** How a turn ended for its client. */
+/**
+ * What the answer of a turn repeats of its request, as JSON that its route writes and reads. `short`
+ * is the same without long texts, for a request that is too large to be stored.
+ */
+export type Echo = { json: string; short: string }
+
+/** How a turn ended for its client. `at`: when, in Unix seconds. */
 export type Outcome =
-  | { status: 'completed' | 'cancelled'; done: TurnDone }
+  | { status: 'completed' | 'cancelled'; done: TurnDone; at?: number }
   /** It waits for somebody; `goesOn`: what it waits for is there already. */
   | { status: 'paused'; done: TurnDone; goesOn: boolean }
   /**
@@ -90,6 +98,8 @@ export type LiveTurn = {
   begun?: { ownerId: string; keyId: string | null; position: Position; elapsed(): number }
   /** Its message is stored, and it waits for a place among the runs of its payer. */
   queued?: boolean
+  /** What its answer repeats of the request; absent: that is stored, if it is not nothing. */
+  echo?: string | undefined
   /**
    * Settles when the message is stored and its run begins: with this turn, or with the earlier turn
    * when the same message was sent before. Rejects with the refusal.

@@ -12,6 +12,7 @@ import type { CloseRun } from './close-run.ts'
 import { type Kept, liveTurns, type Place, sessionName } from './live-turns.ts'
 import type { PastTurn } from './past-turn.ts'
 import { type RunPlace, runPlaces } from './run-places.ts'
+import { createdOf } from './run-start.ts'
 import { type RunTurnUses, runTurn } from './run-turn.ts'
 import { NotResumable, type TakeRun } from './take-run.ts'
 import { type Control, trackedTurn } from './tracked-turn.ts'
@@ -174,7 +175,8 @@ export const turns = (uses: Uses) => {
       organizationId,
       sessionId,
       agentId: agent.agentId,
-      created: Math.floor(clock.now().getTime() / 1000),
+      created: createdOf(runId, clock.now().getTime()),
+      echo: asked.echo?.json,
       askedBy: { ownerId: viewer.userId, keyId: call.keyId },
     }
 
@@ -203,6 +205,7 @@ export const turns = (uses: Uses) => {
           const sent = await queued(request, turn, control)
           if (!sent.begun) return { repeated: sent.runId }
           const run = await shownRun(runId, sent.position)
+          turn().echo = undefined
           return run ? runOnLater(run, { turn, control, place }) : notStored()
         }
         if (!(await place.enter()) && !control.cancelled) throw refusal('service_unavailable')
@@ -262,7 +265,7 @@ export const turns = (uses: Uses) => {
       sessionId,
       organizationId,
       agentId: run.agent_id,
-      created: Math.floor(Date.parse(run.started_at) / 1000),
+      created: createdOf(runId, Date.parse(run.started_at)),
     }
     const taking = deferred<void>()
     let requestId = runId

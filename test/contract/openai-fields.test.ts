@@ -160,10 +160,8 @@ const responseFields: Decisions<Responses> = {
 
 const reasoningFields: Decisions<OpenAI.Reasoning> = {
   effort: passed({ reasoning: { effort: 'max' } }, { reasoning_effort: 'max' }),
-  summary: refused('reasoning.summary', { reasoning: { summary: 'detailed' } }),
-  generate_summary: refused('reasoning.generate_summary', {
-    reasoning: { generate_summary: 'concise' },
-  }),
+  summary: ignored({ reasoning: { summary: 'detailed' } }),
+  generate_summary: ignored({ reasoning: { generate_summary: 'concise' } }),
   context: refused('reasoning.context', { reasoning: { context: 'all_turns' } }),
   mode: refused('reasoning.mode', { reasoning: { mode: 'pro' } }),
 }

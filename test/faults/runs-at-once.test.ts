@@ -35,8 +35,9 @@ const detached = async (key: Client, session_id: string, begun: Promise<unknown>
   await left
 }
 
+const metadata = { ticket: '17' }
 const inBackground = (key: Client, input: string, conversation = input) =>
-  key.ask('POST', responses, { input, conversation, background: true })
+  key.ask('POST', responses, { input, conversation, background: true, metadata })
 
 const read = async (key: Client, id: string) => (await key.ask('GET', `${responses}/${id}`)).body
 
@@ -106,7 +107,7 @@ t.test('background runs over the plan are queued, a hundred of an organization',
   t.equal((await key.chat({ messages: user('Hi') })).status, 429)
   t.equal(provider.requests.length, 20, 'no more than the plan allows are asked')
   t.match((await key.status('run-119')).body, { is_processing: true, state: 'queued' })
-  t.equal((await read(key, ids[119] ?? '')).status, 'queued')
+  t.match(await read(key, ids[119] ?? ''), { status: 'queued', background: true, metadata })
 
   letGo()
   await provider.received(120)
@@ -135,6 +136,7 @@ t.test('queued runs begin after kill -9, each once', async (t) => {
   const second = server.as(key)
   for (const [n, id] of ids.entries()) {
     await eventually(async () => (await read(second, id)).status === 'completed')
+    t.match(await read(second, id), { background: true, metadata })
     t.strictSame(await contents(second, `run-${n}`), [`run-${n}`, 'Done.'])
   }
   t.equal(answering.requests.length, 9)
@@ -163,7 +165,7 @@ t.test('a queued run can be cancelled, also after a restart', async (t) => {
   await server.restart()
   const second = server.as(key)
   t.equal((await read(second, one.id)).status, 'cancelled')
-  t.equal((await read(second, two.id)).status, 'queued')
+  t.match(await read(second, two.id), { status: 'queued', background: true, metadata })
   t.match((await second.cancel('two')).body, { cancelled: true })
   t.equal((await read(second, two.id)).status, 'cancelled')
   const asked = held.requests.map(({ body }) => body.messages.at(-1)?.content)

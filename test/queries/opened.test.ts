@@ -148,6 +148,7 @@ t.test('every text that events and documents have sealed has a place', async (t)
     'ModelAnswered.text',
     'RunPaused.text',
     'RunStarted.before',
+    'RunStarted.echo',
     'RunStarted.request',
     'ToolCompleted.result',
     'ToolOutcomeTold.result',

@@ -1,3 +1,5 @@
+import { responseFaults } from './open-responses.ts'
+
 /** One item of an event stream: its `id:` line, its data parsed (`[DONE]` as it is). */
 export type Frame = {
   id: string
@@ -69,12 +71,14 @@ export const client = (url: string, key: string, own: Record<string, string> = {
 
   const ask = async (method: string, path: string, body?: unknown, init?: Init) => {
     const reply = await send(method, path, body, init)
-    const text = await reply.text()
+    const answer = parsed(await reply.text())
+    const faults = answer?.object === 'response' ? responseFaults(answer) : []
+    if (faults.length > 0) throw new Error(`not a response: ${faults.join(', ')}`)
     return {
       status: reply.status,
       code: reply.headers.get('x-error-code'),
       headers: reply.headers,
-      body: parsed(text),
+      body: answer,
     }
   }
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { validate, version } from 'uuid'
-import { newId, timeOrderedIds } from '../../src/support/ids.ts'
+import { newId, timeOfId, timeOrderedIds } from '../../src/support/ids.ts'
 
 t.test('a new id is a UUIDv7 of its moment, like no other', async (t) => {
   const before = Date.now()
@@ -11,6 +11,13 @@ t.test('a new id is a UUIDv7 of its moment, like no other', async (t) => {
     if (!validate(id) || version(id) !== 7 || time < before || time > after) t.fail(id)
   }
   t.equal(new Set(ids).size, ids.length)
+})
+
+t.test('the time of an id is that in which it was made', async (t) => {
+  const id = timeOrderedIds(() => 1_795_659_153_007)()
+  t.equal(timeOfId(id), 1_795_659_153_007)
+  for (const other of ['', 'run-1', '0d9c3b55-6f0e-4a55-9b43-6a3f1a0c7e21'])
+    t.equal(timeOfId(other), undefined, other)
 })
 
 t.test('ids made one after another are in order', async (t) => {

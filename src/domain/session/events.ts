@@ -89,7 +89,7 @@ export const sessionEvents = {
    * history. `kept: false`: they were too large, and the run cannot be resumed. `limits` hold for
    * the whole run, whatever becomes of its agent's settings. `queued`: no process runs it before
    * `RunDequeued`. Without `attempt` its steps are not recorded in full, and it cannot be resumed
-   * either.
+   * either. `echo` is what its answer repeats of the request, as JSON.
    */
   RunStarted: z.object({
     runId: id,
@@ -106,6 +106,7 @@ export const sessionEvents = {
     kept: z.literal(false).optional(),
     limits: agentLimits.optional(),
     queued: z.literal(true).optional(),
+    echo: sealed.optional(),
   }),
   /** This process starts a queued run: its first attempt. */
   RunDequeued: z.object({ runId: id, node: z.string() }),

@@ -33,6 +33,8 @@ export type Send = {
   before?: Sealed
   /** Both were too large to be stored. */
   kept?: false
+  /** What the answer repeats of the request. */
+  echo?: Sealed
   /** Of the run, if it has any. */
   limits?: AgentLimits
   /** No process executes it before it is resumed. */
@@ -52,7 +54,7 @@ const messageOf = (
 
 const startOf = (send: Send): SessionEvent<'RunStarted'> => {
   const { runId, messageId, agentId, agent, node, payerId } = send
-  const { limits, request, kept, queued } = send
+  const { limits, request, kept, queued, echo } = send
   const data: SessionEvent<'RunStarted'>['data'] = {
     runId,
     messageId,
@@ -66,6 +68,7 @@ const startOf = (send: Send): SessionEvent<'RunStarted'> => {
   if (request) data.request = request
   if (kept === false) data.kept = kept
   if (queued) data.queued = queued
+  if (echo) data.echo = echo
   return { type: 'RunStarted', data }
 }
 

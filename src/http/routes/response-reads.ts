@@ -14,7 +14,8 @@ import { endingOf, sendStream } from '../streams/sse.ts'
 import { boolean, integer, pathId } from '../wire/fields.ts'
 import type { FileLinks } from '../wire/file-links.ts'
 import { inputItem, inputItemOf } from '../wire/input-items.ts'
-import { noEcho, progressOf, responseObject, responseOf } from '../wire/response-object.ts'
+import { echoFrom } from '../wire/response-echo.ts'
+import { progressOf, responseObject, responseOf } from '../wire/response-object.ts'
 import { runOfResponse } from '../wire/responses.ts'
 
 type Uses = {
@@ -64,7 +65,7 @@ const shown = async (found: FoundTurn) => {
   const { turn, isQueued } = found
   const status = isQueued ? ('queued' as const) : ('in_progress' as const)
   const progress = turn ? await progressOf(turn) : { status }
-  return responseOf(found, progress, noEcho)
+  return responseOf(found, progress, echoFrom(await found.echo()))
 }
 
 /**
@@ -114,7 +115,9 @@ export const responseReadRoutes =
           throw refusal('invalid_query', {
             fields: { starting_after: ['There is no such event yet'] },
           })
-        const frames = responseFrames(turn, { echo: noEcho, after, isPast }, endingOf(reply))
+        const echo = echoFrom(await found.echo())
+        const ids = echo.background || after !== undefined
+        const frames = responseFrames(turn, { echo, after, ids, isPast }, endingOf(reply))
         return sendStream(reply, frames)
       },
     )

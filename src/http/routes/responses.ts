@@ -17,8 +17,9 @@ import { responseFrames } from '../streams/response-frames.ts'
 import { requireUsable } from '../wire/answer-format.ts'
 import { withReferences } from '../wire/item-references.ts'
 import { turnJson } from '../wire/json-line.ts'
+import { echoOf } from '../wire/response-echo.ts'
 import type { SaidItem } from '../wire/response-input.ts'
-import { echoOf, progressOf, responseObject, responseOf } from '../wire/response-object.ts'
+import { progressOf, responseObject, responseOf } from '../wire/response-object.ts'
 import {
   inResponseNames,
   type ResponsesBody,
@@ -73,6 +74,7 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
         const { body, access } = request
         const { organizationId } = access
         const { background } = body
+        const { echo, kept } = echoOf(body)
 
         /**
          * Items that references stand for are looked up once all else that is refused first was.
@@ -93,7 +95,7 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
           const place =
             previous === undefined ? undefined : goOn(previous, asked.results !== undefined)
           const early = body.stream === true || background === true
-          const turn = { ...asked, place, background: background === true }
+          const turn = { ...asked, echo: kept, place, background: background === true }
           return beginTurn(request, turn, repetitionOf(request, reply, { early }))
         }
 
@@ -103,10 +105,9 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
           // Files in it are on disk by now.
           body.input.length = 0
           request.forgetBody()
-          const echo = echoOf(body)
           if (body.stream) {
             const framesOf = (one: LiveTurn, ending: Ending) =>
-              responseFrames(one, { echo }, ending)
+              responseFrames(one, { echo, ids: background === true }, ending)
             return streamTurn(request, reply, { turn, framesOf, cancels: false })
           }
           if (background) {

@@ -4,12 +4,11 @@ import type { Ending } from '../../support/ending.ts'
 import { jsonString } from '../../support/plain-json.ts'
 import { branchOrder } from '../../turns/branch-order.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
-import { messageOf } from '../errors/facts.ts'
+import { errorOf } from '../errors/bodies.ts'
+import { defaultEcho, type ResponseEcho } from '../wire/response-echo.ts'
 import {
   callsIn,
-  type Echo,
   hasMessage,
-  noEcho,
   outputMessageOf,
   type Progress,
   progressAt,
@@ -18,9 +17,11 @@ import {
 import { piecesOf } from './pieces.ts'
 
 export type ResponseStream = {
-  echo: Echo
+  echo: ResponseEcho
   /** Only events with higher numbers are sent. */
   after?: number | undefined
+  /** Each event has an `id:` line. */
+  ids?: boolean
   /** The turn is told from what is stored: how its answer came in pieces is not known. */
   isPast?: boolean
   /** Only what there is by now. */
@@ -36,6 +37,8 @@ const endings = {
   failed: 'response.failed',
 } as const
 
+const lastItem = 'data: [DONE]\n\n'
+
 /** How an earlier attempt, or what is past, was numbered is not known. */
 const isNumberedAnew = ({ attempt = 1 }: LiveTurn, isPast: boolean): boolean =>
   isPast || attempt > 1
@@ -43,11 +46,12 @@ const isNumberedAnew = ({ attempt = 1 }: LiveTurn, isPast: boolean): boolean =>
 /**
  * A turn as OpenAI's events of a response (docs/contract/responses.md#streams), each numbered from 0. A turn in
  * memory always gives the same events, so that a client goes on exactly where it was. A signal that
- * aborts with a refusal ends them with an `error`. The last value is how many there were.
+ * aborts with a refusal ends them with an `error`. `[DONE]` is the last item. The last value is how
+ * many events there were.
  */
 export async function* responseFrames(
   turn: LiveTurn,
-  { echo, after = -1, isPast = false, untilNow = false }: ResponseStream,
+  { echo, after = -1, ids = false, isPast = false, untilNow = false }: ResponseStream,
   signal?: Ending,
 ): AsyncGenerator<string, number> {
   const { runId } = turn
@@ -59,14 +63,21 @@ export async function* responseFrames(
 
   const numbered = (type: string, fields: () => string): string => {
     const n = number++
-    return n > after
-      ? `event: ${type}\nid: ${n}\ndata: {"type":"${type}",${fields()},"sequence_number":${n}}\n\n`
-      : ''
+    if (n <= after) return ''
+    const id = ids ? `id: ${n}\n` : ''
+    return `event: ${type}\n${id}data: {"type":"${type}",${fields()},"sequence_number":${n}}\n\n`
   }
   const event = (type: string, fields: object): string =>
     numbered(type, () => JSON.stringify(fields).slice(1, -1))
   const told = (type: string, progress: Progress): string =>
     numbered(type, () => `"response":${JSON.stringify(responseOf(turn, progress, echo))}`)
+
+  /** As OpenAI describes it, and in `error` as Open Responses does and as its SDKs raise it. */
+  const failure = (refused: Refusal): string => {
+    const error = { param: null, ...errorOf(refused) }
+    const { code, message, param } = error
+    return event('error', { code, message, param, error })
+  }
 
   const opening = (): string => {
     if (opened) return ''
@@ -127,7 +138,8 @@ export async function* responseFrames(
   const ended = (progress: Progress): string => {
     if (!('done' in progress)) {
       pass()
-      return told(endings.failed, progress)
+      const error = 'refusal' in progress ? failure(progress.refusal) : ''
+      return error + told(endings.failed, progress)
     }
     const { done, status } = progress
     const response = responseOf(turn, progress, echo)
@@ -154,10 +166,8 @@ export async function* responseFrames(
     if (untilNow) break
   }
   const { reason } = signal ?? {}
-  if (reason instanceof Refusal) {
-    const { code } = reason
-    yield event('error', { code, message: messageOf(reason), param: null })
-  }
+  if (reason instanceof Refusal) yield failure(reason)
+  if (!untilNow) yield lastItem
   return number
 }
 
@@ -167,7 +177,7 @@ export const mayHaveSeen = async (
   { after, isPast }: { after: number; isPast: boolean },
 ): Promise<boolean> => {
   if (isNumberedAnew(turn, isPast)) return true
-  const none = { echo: noEcho, after: Number.MAX_SAFE_INTEGER, untilNow: true }
+  const none = { echo: defaultEcho, after: Number.MAX_SAFE_INTEGER, untilNow: true }
   const { value: count } = await responseFrames(turn, none).next()
   return after < Number(count)
 }

@@ -6,7 +6,7 @@ import type { JsonBounds } from '../../support/json-bounds.ts'
 import { freeJson, orAbsent } from './fields.ts'
 
 /** What a client offers in one request (docs/contract/chat.md#client-tools). */
-const most = 128
+export const mostTools = 128
 const inAll: JsonBounds = { bytes: 262_144, depth: 40, nodes: 20_000 }
 
 export const functionName = z
@@ -25,11 +25,19 @@ export const functionFields = {
 
 /** The tools of one request, within the bounds of all together. */
 export const toolsOf = <Tool extends z.ZodType>(tool: Tool) =>
-  within(inAll, list(tool).max(most, `At most ${most} tools are offered`))
+  within(inAll, list(tool).max(mostTools, `At most ${mostTools} tools are offered`))
 
 const tool = z.object({
   type: z.literal('function', 'Only tools of type function can be offered'),
   function: z.object(functionFields),
+})
+
+/** Modes of a choice among some of the tools. */
+export const allowedMode = z.enum(['none', 'auto', 'required'])
+
+const functionChoice = z.object({
+  type: z.literal('function'),
+  function: z.object({ name: functionName }),
 })
 
 /** Fields of a chat request. */
@@ -38,10 +46,17 @@ export const clientToolFields = {
   tool_choice: orAbsent(
     z.union(
       [
-        z.enum(['none', 'auto', 'required']),
-        z.object({ type: z.literal('function'), function: z.object({ name: functionName }) }),
+        allowedMode,
+        functionChoice,
+        z.object({
+          type: z.literal('allowed_tools'),
+          allowed_tools: z.object({
+            mode: allowedMode,
+            tools: list(functionChoice).max(mostTools),
+          }),
+        }),
       ],
-      'none, auto, required or {type: "function", function: {name}} is expected',
+      'none, auto, required, {type: "function", function: {name}} or {type: "allowed_tools", allowed_tools: {mode, tools}} is expected',
     ),
   ),
   parallel_tool_calls: orAbsent(z.boolean()),
@@ -62,12 +77,29 @@ export const toolCall = z.object({
 /** What a request offers to the agents. */
 export type OfferedTools = Omit<ClientTools, 'callId'>
 
+type Choice = NonNullable<ClientToolsSent['tool_choice']>
+
+/**
+ * A choice as names: of the tool that is demanded, or of those that alone are offered. To a model
+ * that is not offered the others, a call of them is a call of an unknown tool.
+ */
+const choiceOf = (sent: Choice) => {
+  if (typeof sent === 'string') return { mode: sent, named: [] }
+  if (sent.type === 'function') {
+    const { name } = sent.function
+    return { mode: 'auto' as const, named: [name], demanded: name }
+  }
+  const { mode, tools } = sent.allowed_tools
+  const named = tools.map((one) => one.function.name)
+  return { mode, named, allowed: new Set(named) }
+}
+
 /**
  * @throws invalid_tool for a name that comes twice, invalid_input for a choice that is not offered
  */
 export const offeredTools = (body: Partial<ClientToolsSent>): OfferedTools | undefined => {
   if (body.tools === undefined && body.tool_choice === undefined) return undefined
-  const { tools = [], tool_choice: choice = 'auto', parallel_tool_calls: parallel } = body
+  const { tools = [], tool_choice = 'auto', parallel_tool_calls: parallel } = body
   const names = new Set<string>()
   for (const { function: one } of tools) {
     if (names.has(one.name))
@@ -77,22 +109,23 @@ export const offeredTools = (body: Partial<ClientToolsSent>): OfferedTools | und
       })
     names.add(one.name)
   }
-  const demanded = typeof choice === 'object' ? choice.function.name : undefined
-  if (demanded === undefined ? choice === 'required' && names.size === 0 : !names.has(demanded))
+  const { mode, named, demanded, allowed } = choiceOf(tool_choice)
+  const offered = allowed ? tools.filter((one) => allowed.has(one.function.name)) : tools
+  if (named.some((name) => !names.has(name)) || (mode === 'required' && offered.length === 0))
     throw refusal('invalid_input', {
       field: 'tool_choice',
       message: 'tool_choice demands a tool that is not in tools',
     })
-  if (names.size === 0 || choice === 'none') return undefined
+  if (offered.length === 0 || mode === 'none') return undefined
   return {
-    specs: tools.map(({ function: { name, description = '', parameters, strict } }) => ({
+    specs: offered.map(({ function: { name, description = '', parameters, strict } }) => ({
       name,
       description,
       parameters: parameters ?? { type: 'object', properties: {} },
       ...(strict === undefined ? {} : { strict }),
       client: true,
     })),
-    ...(choice === 'required' ? { choice } : {}),
+    ...(mode === 'required' ? { choice: mode } : {}),
     ...(demanded === undefined ? {} : { choice: { name: demanded } }),
     ...(parallel === undefined ? {} : { parallel }),
   }

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { orchestratorModel } from '../../../queries/list-models.ts'
 import type { TurnDone } from '../../agents/agent-event.ts'
 import type { Refusal } from '../../domain/refusal.ts'
 import type { LiveTurn, Outcome } from '../../turns/turn.ts'
 import { messageOf } from '../errors/facts.ts'
-import { type ResponsesBody, responseId } from './responses.ts'
+import { echoFields, type ResponseEcho } from './response-echo.ts'
+import { responseId } from './responses.ts'
 
 const itemStatus = z.enum(['in_progress', 'completed', 'incomplete'])
 
@@ -45,28 +45,6 @@ const usage = z.object({
   total_tokens: z.int(),
 })
 
-/** What a response repeats of its request; what is not kept has the defaults. */
-const asked = {
-  model: z.string(),
-  background: z.boolean(),
-  instructions: z.string().nullable(),
-  max_output_tokens: z.int().nullable(),
-  metadata: z.record(z.string(), z.string()),
-  parallel_tool_calls: z.boolean(),
-  previous_response_id: z.string().nullable(),
-  reasoning: z.object({ effort: z.string().nullable(), summary: z.null() }),
-  store: z.boolean(),
-  temperature: z.number().nullable(),
-  text: z.object({
-    format: z.looseObject({ type: z.string() }),
-    verbosity: z.string().optional().describe('Where the request has it'),
-  }),
-  tool_choice: z.union([z.string(), z.looseObject({})]),
-  tools: z.array(z.looseObject({ type: z.string() })),
-  top_p: z.number().nullable(),
-  truncation: z.string(),
-}
-
 const statuses = [
   'queued',
   'in_progress',
@@ -81,64 +59,26 @@ export const responseObject = z
     id: z.string(),
     object: z.literal('response'),
     created_at: z.int(),
+    completed_at: z.int().nullable(),
     status: z.enum(statuses),
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
     incomplete_details: z.object({ reason: z.string() }).nullable(),
     output: z.array(outputItem),
     usage: usage.nullable(),
     conversation: z.object({ id: z.string() }).describe('The session'),
-    ...asked,
+    ...echoFields,
   })
   .describe('The response; with stream: true, a stream of its events')
 
 export type ResponseObject = z.infer<typeof responseObject>
 
-/** What a response repeats of its request. */
-export type Echo = Pick<ResponseObject, keyof typeof asked>
-
-/** Of a response that is read later: what was asked is not kept with the turn. */
-export const noEcho: Echo = {
-  model: orchestratorModel,
-  background: false,
-  instructions: null,
-  max_output_tokens: null,
-  metadata: {},
-  parallel_tool_calls: true,
-  previous_response_id: null,
-  reasoning: { effort: null, summary: null },
-  store: true,
-  temperature: null,
-  text: { format: { type: 'text' } },
-  tool_choice: 'auto',
-  tools: [],
-  top_p: null,
-  truncation: 'auto',
-}
-
-export const echoOf = (body: ResponsesBody): Echo => ({
-  ...noEcho,
-  model: body.model ?? noEcho.model,
-  background: body.background === true,
-  instructions: body.instructions ?? null,
-  max_output_tokens: body.max_output_tokens ?? null,
-  metadata: body.metadata ?? {},
-  parallel_tool_calls: body.parallel_tool_calls ?? true,
-  previous_response_id: body.previous_response_id ?? null,
-  reasoning: { effort: body.reasoning?.effort ?? null, summary: null },
-  temperature: body.temperature ?? null,
-  text: {
-    format: body.text?.format ?? { type: 'text' },
-    ...(body.text?.verbosity ? { verbosity: body.text.verbosity } : {}),
-  },
-  tool_choice: body.tool_choice ?? 'auto',
-  tools: body.tools ?? [],
-  top_p: body.top_p ?? null,
-})
+/** The end of a turn with its answer. `at`: Unix seconds. */
+type WithAnswer = { status: 'completed' | 'cancelled'; done: TurnDone; at?: number }
 
 /** How far a turn is. */
 export type Progress =
   | { status: 'queued' | 'in_progress' | 'cancelled' }
-  | { status: 'completed' | 'cancelled'; done: TurnDone }
+  | WithAnswer
   | { status: 'failed'; refusal: Refusal }
 
 /**
@@ -211,16 +151,20 @@ export const callsIn = ({ waits, tool_calls = [] }: TurnDone): FunctionCall[] =>
 export const hasMessage = (status: 'completed' | 'cancelled', { text, waits }: TurnDone): boolean =>
   text !== '' || (status === 'completed' && !waits)
 
-type Ended = Pick<ResponseObject, 'status' | 'error' | 'incomplete_details' | 'output' | 'usage'>
+type Ended = Pick<
+  ResponseObject,
+  'completed_at' | 'status' | 'error' | 'incomplete_details' | 'output' | 'usage'
+>
 
 const nothing: Omit<Ended, 'status'> = {
+  completed_at: null,
   error: null,
   incomplete_details: null,
   output: [],
   usage: null,
 }
 
-const ended = (runId: string, status: 'completed' | 'cancelled', done: TurnDone): Ended => {
+const ended = (runId: string, { status, done, at }: WithAnswer): Ended => {
   const cut = status === 'completed' ? cutOf(done) : undefined
   const whole = status === 'completed' && cut === undefined
   const message = outputMessageOf(runId, done.text, whole ? 'completed' : 'incomplete')
@@ -228,6 +172,7 @@ const ended = (runId: string, status: 'completed' | 'cancelled', done: TurnDone)
   return {
     ...nothing,
     status: cut === undefined ? status : 'incomplete',
+    completed_at: whole ? (at ?? null) : null,
     incomplete_details: cut === undefined ? null : { reason: cut },
     output: [...(hasMessage(status, done) ? [message] : []), ...callsIn(done)],
     usage: {
@@ -241,7 +186,7 @@ const ended = (runId: string, status: 'completed' | 'cancelled', done: TurnDone)
 }
 
 const stateOf = (runId: string, progress: Progress): Ended => {
-  if ('done' in progress) return ended(runId, progress.status, progress.done)
+  if ('done' in progress) return ended(runId, progress)
   if (!('refusal' in progress)) return { ...nothing, status: progress.status }
   const { refusal } = progress
   const error = { code: refusal.code, message: messageOf(refusal) }
@@ -252,7 +197,7 @@ const stateOf = (runId: string, progress: Progress): Ended => {
 export const responseOf = (
   { runId, sessionId, created }: Told,
   progress: Progress,
-  echo: Echo,
+  echo: ResponseEcho,
 ): ResponseObject => ({
   id: responseId(runId),
   object: 'response',

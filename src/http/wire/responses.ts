@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Refusal, refusal } from '../../domain/refusal.ts'
 import { entries, list, within } from '../../support/bounded-schema.ts'
 import { schemaFields } from './answer-format.ts'
-import { functionFields, functionName, toolsOf } from './client-tools.ts'
+import { allowedMode, functionFields, functionName, mostTools, toolsOf } from './client-tools.ts'
 import { modelName, orAbsent, sessionId } from './fields.ts'
 import { modelSettingFields, never, notOffered, unsupportedFields } from './model-settings.ts'
 import { responseInput, type SaidItem } from './response-input.ts'
@@ -31,12 +31,19 @@ const tool = z.object({
   ),
 })
 
+const functionChoice = z.object({ type: z.literal('function'), name: functionName })
+
 const toolChoice = z.union(
   [
-    z.enum(['none', 'auto', 'required']),
-    z.object({ type: z.literal('function'), name: functionName }),
+    allowedMode,
+    functionChoice,
+    z.object({
+      type: z.literal('allowed_tools'),
+      mode: allowedMode.default('auto'),
+      tools: list(functionChoice).max(mostTools),
+    }),
   ],
-  'none, auto, required or {type: "function", name} is expected',
+  'none, auto, required, {type: "function", name} or {type: "allowed_tools", mode, tools} is expected',
 )
 
 const format = z.discriminatedUnion(
@@ -74,6 +81,9 @@ const metadata = within(
   ),
 )
 
+/** A name of the client's own, which the answer repeats. */
+const ownText = z.string().max(512)
+
 const runId = /^resp_([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/
 
 /** The id of a turn as a response. */
@@ -99,6 +109,10 @@ export const responsesBody = z.object({
   tools: orAbsent(toolsOf(tool)),
   tool_choice: orAbsent(toolChoice),
   parallel_tool_calls: orAbsent(z.boolean()),
+  store: orAbsent(z.boolean()),
+  truncation: orAbsent(z.enum(['auto', 'disabled'])),
+  safety_identifier: orAbsent(ownText),
+  prompt_cache_key: orAbsent(ownText),
   text: orAbsent(
     z.object({
       format: orAbsent(format),
@@ -108,11 +122,11 @@ export const responsesBody = z.object({
   max_output_tokens: modelSettingFields.max_completion_tokens,
   temperature: modelSettingFields.temperature,
   top_p: modelSettingFields.top_p,
+  presence_penalty: modelSettingFields.presence_penalty,
+  frequency_penalty: modelSettingFields.frequency_penalty,
   reasoning: orAbsent(
     z.object({
       effort: modelSettingFields.reasoning_effort,
-      summary: notOffered(z.string(), (kind) => kind === 'auto', 'Thoughts are not told'),
-      generate_summary: notOffered(z.string(), (kind) => kind === 'auto', 'Thoughts are not told'),
       context: notOffered(z.string(), (kind) => kind !== 'all_turns', 'Thoughts are not kept'),
       mode: notOffered(z.string(), (mode) => mode === 'standard', 'There is one mode'),
     }),
@@ -141,8 +155,17 @@ const chatFormatOf = (asked: z.infer<typeof format> | undefined): TurnSent['resp
   return { type, json_schema }
 }
 
-const chatChoiceOf = (asked: ResponsesBody['tool_choice']): TurnSent['tool_choice'] =>
-  typeof asked === 'object' ? { type: 'function', function: { name: asked.name } } : asked
+const chatFunction = ({ type, name }: z.infer<typeof functionChoice>) => ({
+  type,
+  function: { name },
+})
+
+const chatChoiceOf = (asked: ResponsesBody['tool_choice']): TurnSent['tool_choice'] => {
+  if (typeof asked !== 'object') return asked
+  if (asked.type === 'function') return chatFunction(asked)
+  const { type, mode, tools } = asked
+  return { type, allowed_tools: { mode, tools: tools.map(chatFunction) } }
+}
 
 const told = (text: string): SaidItem => ({
   type: 'message',
@@ -174,6 +197,8 @@ export const turnSentOf = (body: ResponsesBody, items: readonly SaidItem[]): Tur
     response_format: chatFormatOf(body.text?.format),
     temperature: body.temperature,
     top_p: body.top_p,
+    presence_penalty: body.presence_penalty,
+    frequency_penalty: body.frequency_penalty,
     max_completion_tokens: body.max_output_tokens,
     reasoning_effort: body.reasoning?.effort,
     verbosity: body.text?.verbosity,

@@ -273,6 +273,24 @@ t.test('names that an agent has are taken', async (t) => {
   t.equal((await ask('end_call', { target_agent_id: outer })).status, 200, 'called by words only')
 })
 
+t.test('of allowed tools alone the model is told', async (t) => {
+  const { key, provider } = await startChat(t)
+  const named = (name: string) => ({ type: 'function', function: { name } })
+  const tools = [named('f'), named('g')]
+  const choice = (mode: string) => ({
+    type: 'allowed_tools',
+    allowed_tools: { mode, tools: [named('g')] },
+  })
+  const ask = (tool_choice: object) => key.chat({ messages: user('Hi'), tools, tool_choice })
+  t.equal((await ask(choice('required'))).status, 200)
+  const sent = provider.requests.at(-1)?.body
+  t.equal(sent?.tool_choice, 'required')
+  t.strictSame(
+    [sent?.tools].flat().map((one) => Object(one).function.name),
+    ['g'],
+  )
+})
+
 t.test('tool_choice and parallel_tool_calls', async (t) => {
   const { key } = await startOffline(t)
   const all = [weather, tool('get_time')]

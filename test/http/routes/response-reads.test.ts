@@ -1,7 +1,7 @@
 import t from 'tap'
 import { deferred } from '../../../src/support/deferred.ts'
 import { approving, refundCall } from '../../support/approving.ts'
-import type { Client } from '../../support/client.ts'
+import { type Client, user } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startChat, startServer } from '../../support/server.ts'
 
@@ -16,6 +16,67 @@ const ended = (key: Client, id: string) =>
     const response = await read(key, id)
     return ['queued', 'in_progress'].includes(response.status) ? undefined : response
   })
+
+const every = {
+  model: 'gpt-4o',
+  instructions: 'Be brief.',
+  max_output_tokens: 50,
+  metadata: { ticket: '17' },
+  parallel_tool_calls: false,
+  presence_penalty: 0.5,
+  frequency_penalty: -0.5,
+  prompt_cache_key: 'cache',
+  reasoning: { effort: 'low', summary: 'detailed' },
+  safety_identifier: 'ada',
+  store: false,
+  temperature: 0.25,
+  text: { verbosity: 'low' },
+  tools: [tool],
+  tool_choice: { type: 'function', name: 'f' },
+  top_p: 0.75,
+  truncation: 'disabled',
+}
+const repeated = {
+  ...every,
+  reasoning: { effort: 'low', summary: null },
+  text: { format: { type: 'text' }, verbosity: 'low' },
+  tools: [{ ...tool, description: null, strict: null }],
+}
+
+t.test('a response that is read again repeats its request as the first answer did', async (t) => {
+  const { key, server } = await startChat(t)
+  const whole = await respond(key, { ...every, input: 'Hi' })
+  t.match(whole, repeated)
+  const begun = await respond(key, { ...every, input: 'Hi', background: true })
+  t.match(begun, { ...repeated, background: true })
+  const before = await respond(key, { input: 'Hi' })
+  const next = await respond(key, { input: 'Ho', previous_response_id: before.id })
+  t.match(next, { previous_response_id: before.id })
+  const done = await ended(key, begun.id)
+  const all = [whole, before, next, done]
+  for (const one of all) t.strictSame(await read(key, one.id), one, 'from memory')
+  await server.restart()
+  const again = server.as(key.key)
+  for (const one of all) t.strictSame(await read(again, one.id), one, 'from what is stored')
+  t.strictSame(
+    { ...done, status: 0, completed_at: 0, output: 0, usage: 0 },
+    { ...begun, status: 0, completed_at: 0, output: 0, usage: 0 },
+    'only its end was added',
+  )
+  t.match((await again.ask('POST', `${at}/${begun.id}/cancel`)).body, done)
+})
+
+t.test('a turn that was not asked for as a response has the defaults', async (t) => {
+  const { key, server } = await startChat(t)
+  const { id, session_id } = (await key.chat({ messages: user('Hi'), model: 'gpt-4o' })).body
+  const run = id.replace(/^chatcmpl-/, 'resp_')
+  const conversation = { id: session_id }
+  const defaults = { status: 'completed', background: false, temperature: 1, conversation }
+  const response = await read(key, run)
+  t.match(response, defaults)
+  await server.restart()
+  t.strictSame(await read(server.as(key.key), run), response, 'also after a restart')
+})
 
 t.test('in the background: answered at once, read until it has ended', async (t) => {
   const { key, provider } = await startChat(t)
@@ -113,7 +174,7 @@ t.test('cancelling keeps what was said, and can be repeated', async (t) => {
   t.strictSame(await read(key, id), cancelled)
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read())
     seen += new TextDecoder().decode(part.value)
-  t.match(seen, /event: response\.incomplete\n.*\n.*"status":"cancelled"/)
+  t.match(seen, /event: response\.incomplete\nid: \d+\n.*"status":"cancelled"/)
 
   t.match(await ended(key, queued.id), stopped)
   const done = await respond(key, { input: 'Hi' })
@@ -291,13 +352,14 @@ t.test('a response that ran when the server was killed goes on after the next st
   const organization = await server.platform.organization()
   const { key } = await organization.key()
   const { id } = await respond(server.as(key), { input: 'Hi', background: true })
-  t.match(await read(server.as(key), id), { status: 'in_progress' })
+  t.match(await read(server.as(key), id), { status: 'in_progress', background: true })
   await provider.received(1)
   await server.kill9()
   await server.restart()
   t.match(await ended(server.as(key), id), {
     id,
     status: 'completed',
+    background: true,
     output: [{ content: [{ text: 'Hello from the double.' }] }],
   })
 })

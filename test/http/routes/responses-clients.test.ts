@@ -195,7 +195,22 @@ t.test('the openai package: refusals and failures, without a repetition', async 
   t.equal(provider.requests.length, 1)
   provider.next({ text: 'Half an answer', cutAfter: 2 })
   const stream = client.responses.stream({ model, input: 'Hi' })
-  t.match(await stream.finalResponse(), { status: 'failed', error: { message: String } })
+  await t.rejects(stream.finalResponse(), { code: 'llm_service_unavailable', message: String })
+  provider.next({ text: 'Half an answer', cutAfter: 2 })
+  const events = await client.responses.create({ model, input: 'Hi', stream: true })
+  const seen: string[] = []
+  const raised: unknown[] = []
+  try {
+    for await (const { type } of events) seen.push(type)
+  } catch (error) {
+    raised.push(error)
+  }
+  t.strictSame(
+    raised.map((error) => error instanceof APIError),
+    [true],
+    'raised once',
+  )
+  t.notOk(seen.includes('response.failed'))
 })
 
 t.test('LangChain with useResponsesApi: an answer, a stream, a call and its result', async (t) => {

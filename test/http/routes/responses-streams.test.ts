@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { deferred } from '../../../src/support/deferred.ts'
 import { blocksOf, type Client } from '../../support/client.ts'
+import { eventIn } from '../../support/open-responses.ts'
 import { startApp, startChat } from '../../support/server.ts'
 
 const at = '/api/external/v1/responses'
@@ -8,29 +9,37 @@ const at = '/api/external/v1/responses'
 // biome-ignore lint/suspicious/noExplicitAny: what a server sends is what a test looks into
 type Event = any
 
-const pattern = /^event: (?<type>\S+)\nid: (?<id>\d+)\ndata: (?<data>[^\n]+)$/
+type Stream = { body: AsyncIterable<Uint8Array> | null; numbered: boolean }
 
-/** The events of a stream, whose lines all say the same. */
-async function* eventsOf(t: Test, body: AsyncIterable<Uint8Array> | null): AsyncGenerator<Event> {
+/** The events of a stream, each as Open Responses describes it; `[DONE]` ends them. */
+async function* eventsOf(t: Test, { body, numbered }: Stream): AsyncGenerator<Event> {
+  let ended = false
   for await (const block of blocksOf(body)) {
     if (block.startsWith(':')) continue
-    const { type, id, data = '' } = pattern.exec(block)?.groups ?? {}
-    const event = JSON.parse(data)
-    if (event.type !== type || `${event.sequence_number}` !== id) t.fail(block)
-    yield event
+    const found = eventIn(block, numbered)
+    if (ended) t.fail(`after the end: ${block}`)
+    ended = found === undefined
+    if (!found) continue
+    if (found.faults.length > 0) t.fail(`${found.faults.join(', ')} in ${block}`)
+    yield found.event
   }
+  if (!ended) t.fail('[DONE] did not come')
 }
 
-const all = async (t: Test, body: AsyncIterable<Uint8Array> | null): Promise<Event[]> => {
+const all = async (t: Test, stream: Stream): Promise<Event[]> => {
   const events: Event[] = []
-  for await (const event of eventsOf(t, body)) events.push(event)
+  for await (const event of eventsOf(t, stream)) events.push(event)
   return events
 }
 
-const streamed = async (key: Client, body: object) =>
-  (await key.open('POST', at, { stream: true, ...body })).reply.body
-const followed = async (key: Client, id: string, query = '') =>
-  (await key.open('GET', `${at}/${id}?stream=true${query}`, undefined)).reply.body
+const streamed = async (key: Client, body: object): Promise<Stream> => {
+  const { reply } = await key.open('POST', at, { stream: true, ...body })
+  return { body: reply.body, numbered: 'background' in body }
+}
+const followed = async (key: Client, id: string, query = ''): Promise<Stream> => {
+  const { reply } = await key.open('GET', `${at}/${id}?stream=true${query}`, undefined)
+  return { body: reply.body, numbered: query !== '' }
+}
 
 const order = (events: readonly Event[]): string[] => events.map(({ type }) => type)
 const tool = { type: 'function', name: 'f', parameters: { type: 'object' } }
@@ -161,7 +170,10 @@ t.test('a failure ends a stream, also one that comes early', async (t) => {
     if (event.type === 'response.output_text.delta') go.resolve()
   }
   const { response } = seen.at(-1)
-  t.equal(seen.at(-1).type, 'response.failed')
+  t.strictSame(order(seen.slice(-2)), ['error', 'response.failed'])
+  const { code, message, error } = seen.at(-2)
+  t.match({ code, message }, response.error, 'as OpenAI describes it')
+  t.match(error, { type: String, code, message, param: null }, 'as its SDKs raise it')
   t.match(response, { status: 'failed', output: [], usage: null, error: { message: String } })
   t.match((await key.ask('GET', `${at}/${response.id}`)).body, {
     status: 'failed',

@@ -1,9 +1,10 @@
 import t from 'tap'
 import { refusal } from '../../../src/domain/refusal.ts'
 import { type ResponseStream, responseFrames } from '../../../src/http/streams/response-frames.ts'
-import { noEcho } from '../../../src/http/wire/response-object.ts'
+import { defaultEcho } from '../../../src/http/wire/response-echo.ts'
 import type { LiveTurn } from '../../../src/turns/turn.ts'
 import { doneWith, token, turnWith } from '../../support/live-turn.ts'
+import { eventIn } from '../../support/open-responses.ts'
 
 const told = async (
   turn: LiveTurn,
@@ -11,15 +12,21 @@ const told = async (
   signal?: AbortSignal,
 ) => {
   let text = ''
-  for await (const frame of responseFrames(turn, { echo: noEcho, ...stream }, signal)) text += frame
-  return text
+  for await (const frame of responseFrames(turn, { echo: defaultEcho, ...stream }, signal))
+    text += frame
+  const events = text
     .split('\n\n')
     .filter(Boolean)
-    .map((frame) => JSON.parse(frame.slice(frame.indexOf('data: ') + 'data: '.length)))
+    .map((block) => eventIn(block, stream.ids))
+  if (events.pop()) throw new Error('[DONE] is not the last item')
+  return events.map((one) => {
+    if (one?.faults.length !== 0) throw new Error(`not an event: ${one?.faults}`)
+    return one.event
+  })
 }
 
 const short = (events: readonly { type: string; sequence_number: number }[]) =>
-  events.map(({ type, sequence_number }) => `${sequence_number} ${type.slice('response.'.length)}`)
+  events.map(({ type, sequence_number }) => `${sequence_number} ${type.replace('response.', '')}`)
 
 const endFrom = (n: number) => [
   `${n} output_text.done`,
@@ -30,7 +37,7 @@ const endFrom = (n: number) => [
 
 t.test('a later attempt tells its end also to who was further in an earlier one', async (t) => {
   const done = doneWith('One two')
-  const turn = turnWith({ status: 'completed', done }, { attempt: 2 })
+  const turn = turnWith({ status: 'completed', done, at: 2 }, { attempt: 2 })
   for (const item of [{ event: 'run_resumed' as const, attempt: 2 }, token('One two'), done])
     turn.log.push(item)
   turn.log.close()
@@ -48,13 +55,13 @@ t.test('a failure of what is past is told, however far the client was', async (t
   turn.log.push({ event: 'failed', code: failed.code, message: failed.message })
   turn.log.close()
   const events = await told(turn, { after: 20, isPast: true })
-  t.strictSame(short(events), ['21 failed'])
-  t.match(events[0].response, { status: 'failed', error: { code: 'llm_service_timeout' } })
+  t.strictSame(short(events), ['21 error', '22 failed'])
+  t.match(events[1].response, { status: 'failed', error: { code: 'llm_service_timeout' } })
 })
 
 t.test('parallel branches come one after another', async (t) => {
   const done = doneWith('A:\none\n\nB:\ntwo')
-  const turn = turnWith({ status: 'completed', done })
+  const turn = turnWith({ status: 'completed', done, at: 2 })
   turn.log.push({ event: 'branches_began', names: ['A', 'B'] })
   turn.log.push(token('two', [1]))
   turn.log.push(token('one', [0]))
@@ -75,4 +82,5 @@ t.test('a key that loses its rights ends the stream with an error', async (t) =>
   ending.abort(refusal('invalid_api_key'))
   const last = (await all).at(-1)
   t.match(last, { type: 'error', code: 'invalid_api_key', message: String, param: null })
+  t.match(last.error, { type: 'authentication_error', code: 'invalid_api_key', param: null })
 })

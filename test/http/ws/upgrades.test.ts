@@ -28,6 +28,13 @@ t.test('the channel without an upgrade: 426', async (t) => {
   t.equal((await raw(url)('/ws/chat', { method: 'POST' })).status, 405)
 })
 
+t.test('a path that has no socket is unknown to an upgrade', async (t) => {
+  const { server, key } = await startChat(t)
+  const headers = { ...toWebSocket, 'x-api-key': key.key }
+  const reply = await raw(server.url)('/api/external/v1/responses', { headers })
+  t.match(reply, { status: 404, body: { error: { code: 'not_found' } } })
+})
+
 t.test('a refused upgrade is an ordinary refusal', async (t) => {
   const { url } = await startApp(t)
   const key = { 'x-api-key': 'nobody' }
