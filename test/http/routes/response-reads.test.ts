@@ -1,8 +1,9 @@
 import t from 'tap'
 import { deferred } from '../../../src/support/deferred.ts'
 import { approving, refundCall } from '../../support/approving.ts'
-import { type Client, user } from '../../support/client.ts'
+import { blocksOf, type Client, user } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
+import { eventIn } from '../../support/open-responses.ts'
 import { startChat, startServer } from '../../support/server.ts'
 
 const at = '/api/external/v1/responses'
@@ -11,6 +12,17 @@ const unknown = { status: 404, body: { error: { code: 'response_not_found' } } }
 
 const respond = async (key: Client, body: object) => (await key.ask('POST', at, body)).body
 const read = async (key: Client, id: string) => (await key.ask('GET', `${at}/${id}`)).body
+/** The responses in the events of a response in the background. */
+const toldOf = async (key: Client, id: string) => {
+  const told: unknown[] = []
+  const { reply } = await key.open('GET', `${at}/${id}?stream=true`, undefined)
+  for await (const block of blocksOf(reply.body)) {
+    const found = eventIn(block, true)
+    if (found && found.faults.length > 0) throw new Error(found.faults.join())
+    if (found?.event.response) told.push(found.event.response)
+  }
+  return told
+}
 const ended = (key: Client, id: string) =>
   eventually(async () => {
     const response = await read(key, id)
@@ -55,9 +67,11 @@ t.test('a response that is read again repeats its request as the first answer di
   const done = await ended(key, begun.id)
   const all = [whole, before, next, done]
   for (const one of all) t.strictSame(await read(key, one.id), one, 'from memory')
+  t.match(await toldOf(key, begun.id), Array(3).fill({ ...repeated, background: true }))
   await server.restart()
   const again = server.as(key.key)
   for (const one of all) t.strictSame(await read(again, one.id), one, 'from what is stored')
+  t.strictSame((await toldOf(again, begun.id)).at(-1), done, 'also in its events')
   t.strictSame(
     { ...done, status: 0, completed_at: 0, output: 0, usage: 0 },
     { ...begun, status: 0, completed_at: 0, output: 0, usage: 0 },
