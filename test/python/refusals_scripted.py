@@ -50,14 +50,16 @@ def raises(ask) -> bool:
     return False
 
 
-# The openai package with responses; a broken stream ends with `response.failed`.
+# The openai package with responses; of a broken stream it raises the `error` event.
 responses = OpenAI(api_key=API_KEY, base_url=BASE_URL, max_retries=0).responses
 whole = responses.create(model=MODEL, input="Hi").output_text
 broken = Pieces()
-for event in responses.create(model=MODEL, input="Hi", stream=True):
-    if event.type == "response.output_text.delta":
-        broken.said += event.delta
-    broken.failed = event.type == "response.failed"
+try:
+    for event in responses.create(model=MODEL, input="Hi", stream=True):
+        if event.type == "response.output_text.delta":
+            broken.said += event.delta
+except APIError as error:
+    broken.failed = error.code == "llm_service_unavailable"
 key = raises(lambda: responses.create(model=MODEL, input="Hi"))
 seen("openai, responses", whole, broken, key)
 
