@@ -120,8 +120,11 @@ export type EventStore = {
    * @throws RevisionConflict, StoreUnavailable, AppendTooLarge
    */
   append(stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): Promise<Appended>
-  /** The events of one stream from a revision on, in batches; none when it does not exist. */
-  read(stream: string, from?: number): AsyncIterable<readonly RecordedEvent[]>
+  /**
+   * The events of one stream from a revision on, in batches, at most so many; none when it does not
+   * exist.
+   */
+  read(stream: string, from?: number, most?: number): AsyncIterable<readonly RecordedEvent[]>
   /**
    * The global order after one position and up to another (the head at the time of the call, unless
    * that comes first), in batches. `after` is a position that this store gave, or START.

@@ -27,7 +27,8 @@ export const runStart =
   }: RunView): Promise<RunStart | undefined> => {
     const key = await vault.found(sessionKey(organization_id, session_id))
     if (!key || revision === undefined) return undefined
-    for await (const [first] of read(sessionStream(organization_id, session_id).name, revision)) {
+    const { name } = sessionStream(organization_id, session_id)
+    for await (const [first] of read(name, revision, 1)) {
       const event = first && decode(first)
       if (event?.type !== 'RunStarted' || event.data.runId !== run_id) break
       return { data: event.data, key }

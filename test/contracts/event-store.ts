@@ -82,6 +82,23 @@ export const eventStoreContract = (t: Test, open: OpenStore): void => {
     }
   })
 
+  t.test('reading at most so many events', async (t) => {
+    const { store } = await open(t)
+    const stream = streamName()
+    const notes = (...names: readonly string[]) => names.map((note) => noted(note))
+    await store.append(stream, START, notes('a', 'b', 'c'))
+    await store.append(stream, 2, notes('d', 'e'))
+    for (const from of [0, 1, 2, 3, 4, 5])
+      for (const most of [1, 2, 3, 9]) {
+        const read = await gathered(store.read(stream, from, most))
+        t.strictSame(
+          read.map((event) => event.revision),
+          [0, 1, 2, 3, 4].slice(from, from + most),
+          `from ${from}, at most ${most}`,
+        )
+      }
+  })
+
   t.test('names that begin alike are different streams', async (t) => {
     const { store } = await open(t)
     const stream = streamName()

@@ -109,9 +109,10 @@ export const embeddedEventStore = (log: EventLog, { gap = 0 }: Options = {}): Ev
     }
   }
 
-  const read: EventStore['read'] = async function* (stream, from = 0) {
-    for (let next = from; ; ) {
-      const events = log.look(() => reader.slice(stream, next))
+  const read: EventStore['read'] = async function* (stream, from = 0, most = Infinity) {
+    const end = from + most
+    for (let next = from; next < end; ) {
+      const events = log.look(() => reader.slice(stream, next, end - next))
       const last = events.at(-1)
       if (!last) {
         // The end of the stream is known now, so the next append need not look for it.

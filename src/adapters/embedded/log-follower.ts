@@ -74,9 +74,10 @@ export const logFollower = ({ path, head: begin, onDamage }: Options) => {
   }
 
   const events: EventReads = {
-    async *read(stream, from = 0) {
-      for (let next = from; ; ) {
-        const events = look(() => reader.slice(stream, next))
+    async *read(stream, from = 0, most = Infinity) {
+      const end = from + most
+      for (let next = from; next < end; ) {
+        const events = look(() => reader.slice(stream, next, end - next))
         const last = events.at(-1)
         if (!last) return
         yield events

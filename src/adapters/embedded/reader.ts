@@ -73,11 +73,14 @@ export const logReader = ({
       return { after: after?.[0] ?? '', before: before?.[0] }
     },
 
-    /** A batch of a stream, from a revision on. */
-    slice(stream: string, from: number): RecordedEvent[] {
+    /** A batch of a stream, from a revision on, of at most so many events. */
+    slice(stream: string, from: number, most = Infinity): RecordedEvent[] {
       const { events, add } = batch()
-      for (const { position, text } of placesOf(stream, from)) if (add(text, position)) break
-      return events.slice(from - (events[0]?.revision ?? from))
+      const isEnough = () => (events.at(-1)?.revision ?? -1) >= from + most - 1
+      for (const { position, text } of placesOf(stream, from))
+        if (add(text, position) || isEnough()) break
+      const first = from - (events[0]?.revision ?? from)
+      return events.slice(first, first + most)
     },
 
     /** The event at a position, which need not be the last of its record. */

@@ -65,10 +65,10 @@ export const eventStoreDbEventStore = (options: Options): EventStore => {
       }
     },
 
-    async *read(stream, from = 0) {
+    async *read(stream, from = 0, most = Infinity) {
       try {
         mustBeOpen()
-        yield* reading.ofStream(stream, from)
+        yield* reading.ofStream(stream, from, most)
       } catch (error) {
         throw portError(error)
       }

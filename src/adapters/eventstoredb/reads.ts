@@ -45,10 +45,19 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
     }
   }
 
-  async function* ofStream(stream: string, from: number): AsyncGenerator<RecordedEvent[], void> {
+  async function* ofStream(
+    stream: string,
+    from: number,
+    most: number,
+  ): AsyncGenerator<RecordedEvent[], void> {
+    const end = from + most
     let next = from
     const begin = (client: EventStoreDBClient) => {
-      const asked = { fromRevision: BigInt(next) }
+      const maxCount = end - next
+      const asked = {
+        fromRevision: BigInt(next),
+        ...(Number.isFinite(maxCount) ? { maxCount } : {}),
+      }
       const source = client.readStream(namespace.onServer(stream), asked, buffered)
       return batches<Resolved>(source, () => source.cancel(), closing)
     }
@@ -56,8 +65,9 @@ export const reads = ({ clients, namespace, ours, patienceMs, closing }: Options
       for await (const batch of throughOutages(begin)) {
         const revision = batch.at(-1)?.event?.revision
         if (revision !== undefined) next = Number(revision) + 1
-        const events = ours(batch)
+        const events = ours(batch).filter((event) => event.revision < end)
         if (events.length > 0) yield events
+        if (next >= end) return
       }
     } catch (error) {
       if (!(error instanceof StreamNotFoundError)) throw error
