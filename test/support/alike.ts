@@ -31,6 +31,7 @@ const others = new Set([
   'next_after',
   'lag',
   'created',
+  'completed_at',
   'created_at',
   'started_at',
   'elapsed_seconds',
