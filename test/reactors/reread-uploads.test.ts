@@ -78,24 +78,21 @@ t.test('a document is read again, and searched by its old words until then', asy
   t.ok(await eventually(async () => (await stored.size(before)) === undefined))
 })
 
-t.test(
-  'interrupted work is repeated, and the old words are searched meanwhile',
-  async (t) => {
-    const { shelve, reactor, search, view, isRead, followUpload } = await outdated(t)
-    const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
-    const crashing = reactor({
-      ...followUpload,
-      replaceChunks: () => Promise.reject(new Error('killed')),
-    })
-    await crashing.sweep()
-    t.ok(await eventually(async () => (await view(one))?.next_chunks_blob))
-    await crashing.stop()
-    t.strictSame(await search('ebra'), ['The z ebra sleeps.'])
-    await reactor().sweep()
-    t.ok(await isRead(one))
-    t.strictSame(await search('zebra'), ['The zebra sleeps.'])
-  },
-)
+t.test('interrupted work is repeated, and the old words are searched meanwhile', async (t) => {
+  const { shelve, reactor, search, view, isRead, followUpload } = await outdated(t)
+  const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
+  const crashing = reactor({
+    ...followUpload,
+    replaceChunks: () => Promise.reject(new Error('killed')),
+  })
+  await crashing.sweep()
+  t.ok(await eventually(async () => (await view(one))?.next_chunks_blob))
+  await crashing.stop()
+  t.strictSame(await search('ebra'), ['The z ebra sleeps.'])
+  await reactor().sweep()
+  t.ok(await isRead(one))
+  t.strictSame(await search('zebra'), ['The zebra sleeps.'])
+})
 
 t.test('a document that can no longer be read keeps its chunks', async (t) => {
   const { shelve, reactor, search, view, isRead } = await outdated(t)
