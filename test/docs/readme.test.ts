@@ -76,8 +76,11 @@ t.test('every variable is in docs/contract/configuration.md, with its default', 
       t.ok(shown.has(name) || inProse.has(name) || name.startsWith('OTEL_'), `${page}: ${name}`)
 })
 
-/** Names in capitals that are no variables of the server; those of OpenTelemetry are its packages'. */
+/** Names in capitals that are no variables of the server; those of OpenTelemetry are its packages', of MALLOC glibc's. */
 const inProse = new Set([
+  'MALLOC_ARENA_MAX',
+  'MALLOC_MMAP_THRESHOLD_',
+  'MALLOC_TRIM_THRESHOLD_',
   'MASTER_KEY_NEXT',
   'REPRISE_URL',
   'TEST_JOBS',
