@@ -1,6 +1,6 @@
 import { latest } from '../src/domain/event.ts'
 import type { MemberRole } from '../src/domain/member/events.ts'
-import { decideAdd, memberStream } from '../src/domain/member/member.ts'
+import { decideAdd, memberStream, requireNoMember } from '../src/domain/member/member.ts'
 import { organizationStream, requireOrganization } from '../src/domain/organization/organization.ts'
 import { decideInvite, userStream } from '../src/domain/user/user.ts'
 import type { Streams } from '../src/event-sourcing/transactor.ts'
@@ -30,9 +30,12 @@ export const addMember =
     requireOrganization((await load(organizationStream(organizationId))).state)
     const { userId } = await registerUser({ email, name, origin: 'member' }, call)
     const membership = memberStream(organizationId, userId)
-    const invitedWith = await sealedInvitation(seal, { organizationId, userId, email, name })
+    const { state } = await load(membership)
+    requireNoMember(state)
+    const { generation } = state.key
+    const person = { organizationId, userId, generation, email, name }
+    const invitedWith = await sealedInvitation(seal, person)
     const decide = decideAdd({ role, status: 'pending', ...invitedWith })
-    decide((await load(membership)).state)
     const invited = await transact(userStream(userId), decideInvite(organizationId), call)
     const added = await transact(membership, decide, call)
     return { userId, position: latest(invited.position, added.position) }

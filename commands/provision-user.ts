@@ -31,7 +31,9 @@ export const provisionUser =
     const answer = { userId, created }
     if (found.state.status === 'pending' || found.state.status === 'active')
       return { ...answer, status: found.state.status, position: found.position }
-    const invitedWith = await sealedInvitation(seal, { organizationId, userId, email, name })
+    const { generation } = found.state.key
+    const person = { organizationId, userId, generation, email, name }
+    const invitedWith = await sealedInvitation(seal, person)
     const invite = decideInviteProvisioned(organizationId)
     const invited = await transact(userStream(userId), invite, call)
     const added = await transact(membership, decideProvision(invitedWith), call)

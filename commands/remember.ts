@@ -1,10 +1,16 @@
-import { decideRemember, memoryStream } from '../src/domain/memory/memory.ts'
-import type { Transact } from '../src/event-sourcing/transactor.ts'
+import { decideRemember, isErasedSince, memoryStream } from '../src/domain/memory/memory.ts'
+import type { Sealed } from '../src/domain/sealed.ts'
+import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
 import { memoryKey, type Vault } from '../src/security/vault.ts'
 
-export type Remember = { userId: string; text: string }
+export type Remember = {
+  userId: string
+  text: string
+  /** When the turn began, in ISO 8601. Default: now. */
+  turnBeganAt?: string
+}
 
 const spaces = /\s+/g
 const plain = (text: string): string =>
@@ -12,17 +18,22 @@ const plain = (text: string): string =>
 
 /**
  * Keeps a text for a user in the call's organization; what says the same but for case and white
- * space is kept once. @throws KeyDestroyed once the user's memory is erased
+ * space is kept once. `isErased`: it was not kept, since all memories were erased after the turn
+ * began. @throws KeyDestroyed while the memories are being erased
  */
 export const remember =
-  ({ transact, clock, keyed }: { transact: Transact; clock: Clock; keyed: Vault['keyed'] }) =>
-  async ({ userId, text }: Remember, call: Call) => {
-    const key = await keyed(memoryKey(call.organizationId, userId))
+  ({ load, transact, clock, keyed }: Streams & { clock: Clock; keyed: Vault['keyed'] }) =>
+  async ({ userId, text, turnBeganAt }: Remember, call: Call) => {
+    const beganAt = turnBeganAt ?? call.at
+    const stream = memoryStream(call.organizationId, userId)
+    const { generation } = (await load(stream)).state.key
+    const key = await keyed(memoryKey(call.organizationId, userId, generation))
     const remembered = { memoryId: clock.id(), text: key.seal(text) }
     const wanted = plain(text)
-    const decide = decideRemember(remembered, (one) => plain(key.open(one)) === wanted)
-    const stream = memoryStream(call.organizationId, userId)
-    const { events, position } = await transact(stream, decide, call)
-    return { stored: events.length > 0, position }
+    const isSame = (one: Sealed) => plain(key.open(one)) === wanted
+    const decide = decideRemember(remembered, isSame, beganAt)
+    const { events, state, position } = await transact(stream, decide, call)
+    const stored = events.length > 0
+    return { stored, isErased: !stored && isErasedSince(state, beganAt), position }
   }
 export type RememberCommand = ReturnType<typeof remember>

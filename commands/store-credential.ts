@@ -26,14 +26,22 @@ export const storeCredential = ({ load, transact, seal }: Streams & { seal: Vaul
     const { agents } = (await load(organizationAgentsStream(organizationId))).state
     return credentialHosts(Object.values(agents)).get(name) ?? []
   }
-  return async ({ userId, name, value: text, hosts }: StoreCredential, call: Call) => {
-    requireCredentialValue(text)
-    const sealed = await seal(credentialsKey(call.organizationId, userId), text)
+  const stored = async (credential: StoreCredential, call: Call) => {
+    const { userId, name, value: text, hosts } = credential
     const stream = credentialsStream(call.organizationId, userId)
+    const { generation } = (await load(stream)).state.key
+    const value = await seal(credentialsKey(call.organizationId, userId, generation), text)
     const allowed = [...(hosts ?? (await hostsNow(call.organizationId, name)))]
-    const decide = decideStore({ name, value: sealed, hosts: allowed })
+    const decide = decideStore({ name, value, hosts: allowed }, generation)
     const { events, position } = await transact(stream, decide, call)
-    return { name, created: events.some(({ type }) => type === 'CredentialStored'), position }
+    const [event] = events
+    // Sealed under a key that was destroyed meanwhile: once more, under the next.
+    if (!event) return stored(credential, call)
+    return { name, created: event.type === 'CredentialStored', position }
+  }
+  return async (credential: StoreCredential, call: Call) => {
+    requireCredentialValue(credential.value)
+    return stored(credential, call)
   }
 }
 export type StoreCredentialCommand = ReturnType<typeof storeCredential>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { credentialEvents } from '../src/domain/credential/events.ts'
+import type { Recorded } from '../src/domain/event.ts'
 import { sealed } from '../src/domain/sealed.ts'
 import { id, incomplete, text, timestamp } from './fields.ts'
 import { idIn, type Projection } from './projection.ts'
@@ -26,6 +27,11 @@ export const credentialDocumentId = (
   name: string,
 ): string => `${organizationId}/${userId}/${name}`
 
+const ofStream = ({ stream, metadata }: Recorded) => ({
+  index: 'by_user',
+  equals: [metadata.organization_id, idIn(stream)],
+})
+
 export const credentials: Projection<CredentialView, typeof credentialEvents> = {
   name: 'credentials',
   schema: credentialView,
@@ -34,11 +40,8 @@ export const credentials: Projection<CredentialView, typeof credentialEvents> = 
   events: credentialEvents,
   indexes: { by_user: { equals: ['organization_id', 'user_id'], orderBy: 'name' } },
   id: ({ stream, metadata, data }) =>
-    credentialDocumentId(metadata.organization_id, idIn(stream), data.name),
-  ofStream: ({ stream, metadata }) => ({
-    index: 'by_user',
-    equals: [metadata.organization_id, idIn(stream)],
-  }),
+    'name' in data ? credentialDocumentId(metadata.organization_id, idIn(stream), data.name) : [],
+  ofStream,
   creates: {
     CredentialStored: ({ stream, metadata, data }) => ({
       name: data.name,
@@ -59,4 +62,5 @@ export const credentials: Projection<CredentialView, typeof credentialEvents> = 
     }),
   },
   removes: ['CredentialDeleted'],
+  clears: { CredentialsErased: ofStream },
 }

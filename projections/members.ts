@@ -16,6 +16,8 @@ export const memberView = z.object({
   /** What the organization invited the person with; absent: a founder, or an older event. */
   email: sealed.optional(),
   name: sealed.optional(),
+  /** Only where the person had joined before, and was removed. */
+  again: flag,
   created_at: timestamp,
   incomplete,
 })
@@ -29,8 +31,8 @@ export const members: Projection<MemberView, typeof memberEvents> = {
   name: 'members',
   schema: memberView,
   shown: {
-    schema: memberView.omit({ email: true, name: true }),
-    document: ({ email: _, name: __, ...member }) => member,
+    schema: memberView.omit({ email: true, name: true, again: true }),
+    document: ({ email: _, name: __, again: ___, ...member }) => member,
   },
   categories: ['member'],
   events: memberEvents,
@@ -49,6 +51,7 @@ export const members: Projection<MemberView, typeof memberEvents> = {
       ...(data.provisioned ? { provisioned: true } : {}),
       ...(data.email ? { email: data.email } : {}),
       ...(data.name ? { name: data.name } : {}),
+      ...(data.again ? { again: true } : {}),
       created_at: metadata.at,
     }),
   },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Recorded } from '../src/domain/event.ts'
 import { memoryEvents } from '../src/domain/memory/events.ts'
 import { sealed } from '../src/domain/sealed.ts'
 import { id, incomplete, opened, place, text, timestamp } from './fields.ts'
@@ -15,6 +16,11 @@ const memoryView = z.object({
 })
 export type MemoryView = z.infer<typeof memoryView>
 
+const ofStream = ({ stream, metadata }: Recorded) => ({
+  index: 'by_user',
+  equals: [metadata.organization_id, idIn(stream)],
+})
+
 /** Internal fields, not shown to clients. */
 const inner = { position: true } as const
 
@@ -29,11 +35,8 @@ export const memories: Projection<MemoryView, typeof memoryEvents> = {
   categories: ['memory'],
   events: memoryEvents,
   indexes: { by_user: { equals: ['organization_id', 'user_id'], orderBy: 'position' } },
-  id: ({ data }) => data.memoryId,
-  ofStream: ({ stream, metadata }) => ({
-    index: 'by_user',
-    equals: [metadata.organization_id, idIn(stream)],
-  }),
+  id: ({ data }) => ('memoryId' in data ? data.memoryId : []),
+  ofStream,
   creates: {
     MemoryRemembered: ({ stream, metadata, data, position }) => ({
       memory_id: data.memoryId,
@@ -46,4 +49,5 @@ export const memories: Projection<MemoryView, typeof memoryEvents> = {
   },
   changes: {},
   removes: ['MemoryForgotten'],
+  clears: { MemoriesErased: ofStream },
 }

@@ -68,6 +68,13 @@ const organizationOf = (key: ApiKeyView, user: UserView, asked: string | undefin
 }
 
 /**
+ * Whether a key is older than a membership that it may not be older than. A user key may be older
+ * than the first membership of its user.
+ */
+const isOfFormer = (key: ApiKeyView, member: MemberView): boolean =>
+  key.created_at < member.created_at && (key.type === 'organization' || member.again === true)
+
+/**
  * Who a request comes from (docs/contract/requests.md#authentication). A key works while it is
  * neither revoked nor expired and its backing user is an active member of the organization: what
  * was given to a person ends with that person's membership. What was found is answered at once,
@@ -103,7 +110,7 @@ export const findAccess = (uses: Uses) => {
     const organizationId = organizationOf(key, user, asked)
     const memberId = memberDocumentId(organizationId, user.user_id)
     const member = await members.get(memberId)
-    if (member?.status !== 'active' || member.incomplete)
+    if (member?.status !== 'active' || member.incomplete || isOfFormer(key, member))
       throw key.type === 'user' ? denied(key) : refusal('invalid_api_key')
     const access: Access = {
       kind: key.type,

@@ -5,12 +5,14 @@ import { getCredits } from '../../queries/get-credits.ts'
 import { getMember } from '../../queries/get-member.ts'
 import { getOrganization } from '../../queries/get-organization.ts'
 import { listApiKeys } from '../../queries/list-api-keys.ts'
+import { listBackedKeys } from '../../queries/list-backed-keys.ts'
 import { listMembers } from '../../queries/list-members.ts'
 import { listMemberships } from '../../queries/list-memberships.ts'
 import { listOrganizations } from '../../queries/list-organizations.ts'
 import type { ListUnreadable } from '../../queries/list-unreadable.ts'
 import { listUserKeys } from '../../queries/list-user-keys.ts'
 import { listWholeAgents } from '../../queries/list-whole-agents.ts'
+import type { Position } from '../domain/event.ts'
 import type { FindAddressFault } from '../http/checks/agent-tools.ts'
 import { accountRoutes } from '../http/routes/account.ts'
 import { adminAgentRoutes, type McpServers } from '../http/routes/admin-agents.ts'
@@ -60,6 +62,8 @@ type Uses = {
   >
   open: Vault['open']
   waitForPosition: WaitForPosition
+  /** The last position of the log. */
+  head(): Promise<Position>
   rebuilding: RebuildJobs & { unreadable: ListUnreadable }
   rotation: MasterKeyRotation
   storage: StorageQuotas
@@ -93,7 +97,9 @@ export const adminPart = (uses: Uses) => {
         getOrganization: oneOrganization,
         getMember: getMember({ members, users, open }),
         listMembers: listMembers({ members, users, open }),
+        listBackedKeys: listBackedKeys(apiKeys),
         waitForPosition,
+        head: uses.head,
       }),
       adminAgentRoutes({
         createAgent: commands.createAgent,

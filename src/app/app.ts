@@ -270,6 +270,7 @@ export const app = (config: Config, options: Options) =>
       views,
       open,
       waitForPosition,
+      head,
       rebuilding,
       rotation,
       storage,

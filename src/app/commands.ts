@@ -21,6 +21,9 @@ import { deleteFile } from '../../commands/delete-file.ts'
 import { endRun } from '../../commands/end-run.ts'
 import { enterOrganization } from '../../commands/enter-organization.ts'
 import { eraseContent } from '../../commands/erase-content.ts'
+import { eraseCredentials } from '../../commands/erase-credentials.ts'
+import { eraseMemories } from '../../commands/erase-memories.ts'
+import { erasePersonalData } from '../../commands/erase-personal-data.ts'
 import { eraseSession } from '../../commands/erase-session.ts'
 import { expireApproval } from '../../commands/expire-approval.ts'
 import { finishContent } from '../../commands/finish-content.ts'
@@ -42,6 +45,7 @@ import { remember } from '../../commands/remember.ts'
 import { removeMember } from '../../commands/remove-member.ts'
 import { renameOrganization } from '../../commands/rename-organization.ts'
 import { requestContent } from '../../commands/request-content.ts'
+import { requireErasableUser } from '../../commands/require-erasable-user.ts'
 import { requireProvisionedUser } from '../../commands/require-provisioned-user.ts'
 import { resumeRun } from '../../commands/resume-run.ts'
 import { retryContent } from '../../commands/retry-content.ts'
@@ -58,6 +62,7 @@ import { uploadFiles } from '../../commands/upload-files.ts'
 import type { Rules } from '../domain/agent/agent.ts'
 import type { Transactor } from '../event-sourcing/transactor.ts'
 import type { Clock } from '../ports/clock.ts'
+import { destroyKey } from '../security/destroy-key.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
@@ -84,6 +89,9 @@ export const commandsOf = (uses: Uses) => {
   const grant = grantCredits({ load, transact, clock })
   const store = storeCredential({ load, transact, seal: vault.seal })
   const provisioned = requireProvisionedUser(load)
+  const erasing = { load, transact, destroyKey: destroyKey({ destroy: vault.destroy, clock }) }
+  const forget = eraseMemories(erasing)
+  const dropCredentials = eraseCredentials(erasing)
   return {
     acceptInvitation: accept,
     addMember: addMember({ load, transact, registerUser: register, seal: vault.seal }),
@@ -118,6 +126,13 @@ export const commandsOf = (uses: Uses) => {
     endRun: endRun(transactor),
     enterOrganization: enterOrganization(streams),
     eraseContent: eraseContent(transact),
+    eraseCredentials: dropCredentials,
+    eraseMemories: forget,
+    erasePersonalData: erasePersonalData({
+      ...erasing,
+      eraseMemories: forget,
+      eraseCredentials: dropCredentials,
+    }),
     eraseSession: eraseSession({ load, transact, destroy: vault.destroy }),
     expireApproval: expireApproval(transact),
     finishContent: finishContent(transact),
@@ -141,11 +156,12 @@ export const commandsOf = (uses: Uses) => {
     recordSteps: recordSteps(transact),
     registerKeys: registerKeys({ load, transact, seal: vault.seal }),
     registerUser: register,
-    remember: remember({ transact, clock, keyed: vault.keyed }),
+    remember: remember({ load, transact, clock, keyed: vault.keyed }),
     removeMember: removeMember(streams),
     renameOrganization: renameOrganization(transact),
     colorOrganization: colorOrganization(transact),
     requestContent: requestContent(transact),
+    requireErasableUser: requireErasableUser(load),
     requireProvisionedUser: provisioned,
     resumeRun: resumeRun(transact),
     retryContent: retryContent(transact),

@@ -12,6 +12,7 @@ import { requireHttps } from '../http/checks/https.ts'
 import { connectRoutes } from '../http/routes/connect.ts'
 import { managementConnectRoutes } from '../http/routes/management-connect.ts'
 import { managementCredentialRoutes } from '../http/routes/management-credentials.ts'
+import { managementPersonalDataRoutes } from '../http/routes/management-personal-data.ts'
 import { managementSessionRoutes } from '../http/routes/management-sessions.ts'
 import { managementUserRoutes } from '../http/routes/management-users.ts'
 import { meCredentialRoutes } from '../http/routes/me-credentials.ts'
@@ -30,7 +31,10 @@ type Uses = {
     | 'connectCredentials'
     | 'createConnectLink'
     | 'deleteCredential'
+    | 'eraseMemories'
+    | 'erasePersonalData'
     | 'provisionUser'
+    | 'requireErasableUser'
     | 'requireProvisionedUser'
     | 'revokeConnectLinks'
     | 'storeCredential'
@@ -52,7 +56,7 @@ type Uses = {
 export const provisioningPart = (uses: Uses) => {
   const { config, commands, views, findAgents, secrets, open, waitForPosition, clock } = uses
   const { agentSummaries, connectLinks, credentials, members, organizations, users } = views
-  const { requireProvisionedUser } = commands
+  const { requireErasableUser, requireProvisionedUser } = commands
   const connecting = { agentSummaries, findAgents, credentials, hostsOf: uses.hostsOf }
   const credentialUses = {
     storeCredential: commands.storeCredential,
@@ -92,8 +96,18 @@ export const provisioningPart = (uses: Uses) => {
         }),
         waitForPosition,
       }),
-      managementCredentialRoutes({ requireProvisionedUser, credentials: credentialUses }),
-      managementSessionRoutes({ requireProvisionedUser, eraseSessions: uses.eraseSessions }),
+      managementCredentialRoutes({
+        requireErasableUser,
+        requireProvisionedUser,
+        credentials: credentialUses,
+      }),
+      managementSessionRoutes({ requireErasableUser, eraseSessions: uses.eraseSessions }),
+      managementPersonalDataRoutes({
+        requireErasableUser,
+        eraseMemories: commands.eraseMemories,
+        erasePersonalData: commands.erasePersonalData,
+        waitForPosition,
+      }),
       managementConnectRoutes({
         createConnectLink: commands.createConnectLink,
         revokeConnectLinks: commands.revokeConnectLinks,

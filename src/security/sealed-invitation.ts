@@ -5,6 +5,8 @@ import { memberKey, type Vault } from './vault.ts'
 type Invitation = {
   organizationId: string
   userId: string
+  /** Of the member's key. */
+  generation: number
   email: string
   name?: string | undefined
 }
@@ -12,9 +14,9 @@ type Invitation = {
 /** What an organization invites a person with, sealed for that organization. */
 export const sealedInvitation = async (
   seal: Vault['seal'],
-  { organizationId, userId, email, name }: Invitation,
+  { organizationId, userId, generation, email, name }: Invitation,
 ): Promise<{ email: Sealed; name: Sealed }> => {
-  const key = memberKey(organizationId, userId)
+  const key = memberKey(organizationId, userId, generation)
   const address = normalizedEmail(email)
   return { email: await seal(key, address), name: await seal(key, name ?? defaultName(address)) }
 }

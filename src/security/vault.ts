@@ -27,27 +27,32 @@ export const sessionKey = (organizationId: string, sessionId: string): string =>
 /** The data key of texts that belong to an organization as a whole. */
 export const organizationKey = (organizationId: string): string => `organization:${organizationId}`
 
+/** Of the first generation, or of a later one: after an erasure (src/domain/erasure.ts). */
+const ofGeneration = (name: string, generation: number): string =>
+  generation === 0 ? name : `${name}/${generation}`
+
 /** The data key of the memories of a user in one organization. */
-export const memoryKey = (organizationId: string, userId: string): string =>
-  `memory:${organizationId}/${userId}`
+export const memoryKey = (organizationId: string, userId: string, generation = 0): string =>
+  ofGeneration(`memory:${organizationId}/${userId}`, generation)
 
 /** The data key of the documents of a DataStore, and of all that is made of them. */
 export const datastoreKey = (organizationId: string, datastoreId: string): string =>
   `datastore:${organizationId}/${datastoreId}`
 
 /** The data key of a user's credentials in one organization. */
-export const credentialsKey = (organizationId: string, userId: string): string =>
-  `credentials:${organizationId}/${userId}`
+export const credentialsKey = (organizationId: string, userId: string, generation = 0): string =>
+  ofGeneration(`credentials:${organizationId}/${userId}`, generation)
 
 /** Whether a data key is for credentials, whose values go only to the user's tools. */
 export const isCredentialsKey = (name: string): boolean => name.startsWith('credentials:')
 
 /** The data key of the address and name that an organization invited a person with. */
-export const memberKey = (organizationId: string, userId: string): string =>
-  `member:${organizationId}/${userId}`
+export const memberKey = (organizationId: string, userId: string, generation = 0): string =>
+  ofGeneration(`member:${organizationId}/${userId}`, generation)
 
 /** The data key of a person's email and name. */
-export const userKey = (userId: string): string => `user:${userId}`
+export const userKey = (userId: string, generation = 0): string =>
+  ofGeneration(`user:${userId}`, generation)
 
 /** The data key of the text that shows whether keys and events belong together. */
 export const installationKey = 'installation:keys'

@@ -21,7 +21,9 @@ export const rememberTool = ({ remember, clock }: Uses): Tool =>
       const userId = actingUser(call)
       if (userId === null) return failed('there is no user to remember it for')
       const now = { ...call, at: clock.now().toISOString() }
-      const { stored } = await remember({ userId, text }, now)
+      const memory = { userId, text, turnBeganAt: call.at }
+      const { stored, isErased } = await remember(memory, now)
+      if (isErased) return failed('the memories of the user were erased during this turn')
       return said(stored ? 'Remembered.' : 'This was remembered before.')
     },
   })

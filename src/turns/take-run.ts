@@ -66,7 +66,8 @@ const traceOf = ({ data, metadata }: Started): Pick<Call, 'trace'> =>
         },
       }
 
-const callOf = ({ metadata, ...started }: Started, at: Date): Call => ({
+/** The call that the run began with, as it is recorded. */
+const callOf = ({ metadata, ...started }: Started): Call => ({
   ...traceOf({ metadata, ...started }),
   organizationId: metadata.organization_id,
   keyId: metadata.actor.key_id,
@@ -75,7 +76,7 @@ const callOf = ({ metadata, ...started }: Started, at: Date): Call => ({
   requestId: metadata.request_id,
   correlationId: metadata.$correlationId,
   causationId: metadata.$causationId,
-  at: at.toISOString(),
+  at: metadata.at,
 })
 
 /** The client's results that a run goes on with, in the order in which they were recorded. */
@@ -136,7 +137,7 @@ export const takeRun = (uses: Uses) => {
     const results = resultsIn(runId, events, key)
     const message = session.recent.at(-1)
     const request: TurnRequest = {
-      call: callOf(started, clock.now()),
+      call: callOf(started),
       viewer: { userId: session.ownerId, onlyKeyId: null },
       sessionId,
       hidden: undefined,

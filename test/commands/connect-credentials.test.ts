@@ -45,5 +45,7 @@ t.test('refusals', async (t) => {
   })
   t.strictSame(events, [])
   await removeMember({ userId, by: { asOwner: true } }, by)
-  await t.rejects(connectCredentials({ userId, linkId, values }, by), { code: 'user_not_found' })
+  await t.rejects(connectCredentials({ userId, linkId, values }, by), {
+    code: 'connect_link_not_found',
+  })
 })

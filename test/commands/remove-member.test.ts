@@ -1,8 +1,9 @@
 import t from 'tap'
+import { platformGiver } from '../../src/domain/api-key/who-may.ts'
 import { commanding, typesOf } from '../support/commanding.ts'
 
-const { addMember, removeMember, changeMember, appended, appendedOnce, organization } =
-  await commanding(t)
+const all = await commanding(t)
+const { addMember, removeMember, changeMember, appended, appendedOnce, organization } = all
 const asOwner = { asOwner: true }
 const asAdmin = { asOwner: false }
 
@@ -39,4 +40,53 @@ t.test('refusals', async (t) => {
     await t.rejects(remove(ownerId, asOwner), { code: 'last_owner' })
   })
   t.strictSame(events, [])
+})
+
+t.test('keys that the member backs and connect links end first', async (t) => {
+  const { by, organizationId, orchestratorAgentId, provisioned, member, ownerId } =
+    await organization()
+  const userId = await member()
+  const key = (backer: string) =>
+    all.createApiKey(
+      {
+        type: 'organization',
+        name: 'Key',
+        description: '',
+        rateLimitMinute: 60,
+        rateLimitHour: 600,
+        expiresAt: null,
+        provisioning: false,
+        userId: backer,
+        by: platformGiver,
+      },
+      by,
+    )
+  const hers = await key(userId)
+  const owners = await key(ownerId)
+  const keyIds = [hers.keyId, owners.keyId, 'unknown']
+  const asked = { userId, by: asOwner, keyIds }
+  const events = await appendedOnce(t, (call) => removeMember(asked, call), by)
+  t.match(events, [
+    { type: 'ApiKeyRevoked', stream: `apikey-${organizationId}_${hers.keyId}` },
+    { type: 'MemberRemoved' },
+  ])
+  t.equal(events.length, 2, 'a key that another backs stays')
+
+  const headers = { Authorization: 'Bearer {{credential:SHOP}}' }
+  const tool = {
+    type: 'api_call' as const,
+    name: 'get',
+    description: 'Gets',
+    method: 'GET',
+    url: 'https://shop.example/',
+    headers,
+    parameters: {},
+  }
+  const change = { tools: [tool] }
+  await all.changeAgent({ agentId: orchestratorAgentId, change }, by)
+  const user = await provisioned()
+  const returnUrl = 'https://app.example/'
+  await all.createConnectLink({ userId: user, agentId: orchestratorAgentId, returnUrl }, by)
+  const gone = await appended(() => removeMember({ userId: user, by: asOwner }, by))
+  t.strictSame(typesOf(gone), ['ConnectLinksRevoked', 'MemberRemoved', 'InvitationsSettled'])
 })

@@ -1,5 +1,7 @@
 import t from 'tap'
 import { credentialDocumentId, credentials } from '../../projections/credentials.ts'
+import { erasure } from '../../src/domain/erasure.ts'
+import { sample } from '../support/events.ts'
 import { handlesAll, projecting } from '../support/given.ts'
 
 const sealed = { $sealed: 'credentials:org-1/user-1', box: 'b' }
@@ -31,6 +33,8 @@ t.test('credentials', async (t) => {
   seen(stored, { ...rotated, data: { ...rotated.data, hosts: [] } }).shows({ hosts: [] }, id)
   seen(agreed, rotated).shows({ value, hosts: undefined }, id)
   seen(stored, { type: 'CredentialDeleted', data: { name: 'TOKEN' } }).showsNothing(id)
+  const data = erasure.parse(sample('CredentialsErased').data)
+  seen(stored, { type: 'CredentialsErased', data }).showsNothing(id)
 })
 
 t.test('every event it handles was given', async (t) => handlesAll(t, credentials))

@@ -11,6 +11,7 @@ t.test('members', async (t) => {
   )
   seen({ ...added, data: { ...added.data, provisioned: true } }).shows({ provisioned: true })
   seen(added, { type: 'MemberRoleChanged', data: { role: 'ADMIN' } }).shows({ role: 'ADMIN' })
+  seen({ ...added, data: { ...added.data, again: true } }).shows({ again: true })
   seen(added, { type: 'BackingAllowed', data: {} }).shows({ allows_backing: true })
   seen(added, { type: 'InvitationDeclined', data: {} }).showsNothing('org-1/user-1')
   seen(added, { type: 'MemberRemoved', data: {} }).showsNothing('org-1/user-1')

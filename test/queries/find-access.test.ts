@@ -202,6 +202,46 @@ t.test('keys end with the membership of their user', async (t) => {
   await t.rejects(all.find(user.key), { code: 'organization_access_denied' })
 })
 
+t.test('a key from before a member was removed works no more when she joins again', async (t) => {
+  const all = await scene(t)
+  const { inside } = all
+  const { organizationId } = inside
+  const join = async () => {
+    const { userId } = await all.addMember({ email: 'ann@example.com', role: 'ADMIN' }, inside)
+    const accept = [{ organizationId, allowBacking: false }]
+    const login = { email: 'ann@example.com', provider: 'google', subject: '1', accept }
+    await all.recordLogin(login, platformCall)
+    return userId
+  }
+  const userId = await join()
+  const organization = await all.keyOf({ userId })
+  const user = await all.keyOf({ userId, type: 'user' })
+  // Without the ids of her keys, as in histories from before they were revoked.
+  await all.removeMember({ userId, by: platformGiver }, inside)
+  t.equal(await join(), userId)
+  await all.seen()
+  await t.rejects(all.find(organization.key), { code: 'invalid_api_key' })
+  await t.rejects(all.find(user.key), { code: 'organization_access_denied' })
+  const newer = await all.keyOf({ userId })
+  t.match(await all.find(newer.key), { role: 'ADMIN' })
+  t.match(await all.find((await all.keyOf({ userId, type: 'user' })).key), { role: 'ADMIN' })
+})
+
+t.test('a user key is from before a membership that its user declined at first', async (t) => {
+  const all = await scene(t)
+  const { key } = await all.keyOf({ type: 'user', userId: all.ownerUserId })
+  const other = { email: 'other@example.com' }
+  const { organizationId } = await all.createOrganization({ name: 'B', owner: other }, platformCall)
+  const there = { ...platformCall, organizationId }
+  const asked = { organizationId, userId: all.ownerUserId }
+  await all.addMember({ email: 'owner@example.com', role: 'MEMBER' }, there)
+  await all.declineInvitation(asked, platformCall)
+  await all.addMember({ email: 'owner@example.com', role: 'MEMBER' }, there)
+  await all.acceptInvitation({ ...asked, allowBacking: false, current: false }, platformCall)
+  await all.seen()
+  t.match(await all.find(key, organizationId), { role: 'MEMBER' })
+})
+
 t.test('the platform’s key', async (t) => {
   const { find } = await scene(t)
   const access = await find(superAdminKey)

@@ -203,6 +203,9 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
   ),
   enterOrganization: plain('enterOrganization', inUser),
   eraseContent: plain('eraseContent', z.object({ contentId: id, sessionId })),
+  eraseCredentials: plain('eraseCredentials', z.object({ userId })),
+  eraseMemories: plain('eraseMemories', z.object({ userId })),
+  erasePersonalData: plain('erasePersonalData', z.object({ userId })),
   eraseSession: plain('eraseSession', z.object({ sessionId, userId })),
   expireApproval: plain('expireApproval', z.object({ sessionId, approvalId: id })),
   finishContent: plain(
@@ -294,9 +297,13 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
     }),
   ),
   remember: plain('remember', z.object({ userId, text })),
-  removeMember: plain('removeMember', z.object({ userId, by })),
+  removeMember: plain('removeMember', z.object({ userId, by, keyIds: z.array(id).optional() })),
   renameOrganization: plain('renameOrganization', z.object({ name: text })),
   requestContent: plain('requestContent', ContentRequested.extend({ contentId: id })),
+  requireErasableUser: {
+    args: z.object({ userId }),
+    run: ({ requireErasableUser }, given, call) => requireErasableUser(given.userId, call),
+  },
   requireProvisionedUser: {
     args: z.object({ userId }),
     run: ({ requireProvisionedUser }, given, call) => requireProvisionedUser(given.userId, call),

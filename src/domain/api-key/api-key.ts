@@ -110,6 +110,12 @@ export const decideRevoke =
     return decideWithdraw(state)
   }
 
+/** Revokes a key whose backing user ceases to be a member. */
+export const decideEndBacking =
+  (userId: string) =>
+  (state: ApiKey): ApiKeyEvent<'ApiKeyRevoked'>[] =>
+    state.status === 'live' && state.userId === userId ? [{ type: 'ApiKeyRevoked', data: {} }] : []
+
 /** A user revokes own keys; to anyone else they do not exist. @throws key_not_found */
 export const decideRevokeOwn =
   (userId: string | null) =>

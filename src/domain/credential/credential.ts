@@ -1,4 +1,13 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
+import {
+  afterErasure,
+  type Destroyed,
+  inUse,
+  isDestroyed,
+  type KeyUse,
+  ofKey,
+  unused,
+} from '../erasure.ts'
 import { refusal } from '../refusal.ts'
 import type { Sealed } from '../sealed.ts'
 import { credentialLimit } from './credential-limit.ts'
@@ -21,27 +30,42 @@ export const requireCredentialValue = (text: string): void => {
 }
 
 /** The names that have a value. */
-export type UserCredentials = { names: readonly string[] }
+export type UserCredentials = { names: readonly string[]; key: KeyUse }
 
 /** One user's credentials in one organization. */
 export const userCredentials: Aggregate<UserCredentials, typeof credentialEvents> = {
   category: 'credentials',
   events: credentialEvents,
-  initial: { names: [] },
+  initial: { names: [], key: unused },
+  stateVersion: 1,
   evolve: {
-    CredentialStored: ({ names }, { name }) => ({ names: [...names, name] }),
+    CredentialStored: ({ names, key }, { name }) => ({
+      names: [...names, name],
+      key: inUse(key),
+    }),
     CredentialRotated: (state) => state,
-    CredentialDeleted: ({ names }, { name }) => ({ names: names.filter((one) => one !== name) }),
+    CredentialDeleted: ({ names, key }, { name }) => ({
+      names: names.filter((one) => one !== name),
+      key,
+    }),
+    CredentialsErased: ({ key }) => ({ names: [], key: afterErasure(key) }),
   },
 }
 
 export const credentialsStream = (organizationId: string, userId: string) =>
   streamOf(userCredentials, organizationId, userId)
 
-/** Stores a value, or puts it in the place of an earlier one. @throws invalid_input */
+/**
+ * Stores a value, or puts it in the place of an earlier one. Nothing is stored if the key that the
+ * value is sealed under, of that `generation`, was destroyed. @throws invalid_input
+ */
 export const decideStore =
-  (data: { name: string; value: Sealed; hosts?: string[] }) =>
-  ({ names }: UserCredentials): CredentialEvent<'CredentialStored' | 'CredentialRotated'>[] => {
+  (data: { name: string; value: Sealed; hosts?: string[] }, generation = 0) =>
+  ({
+    names,
+    key,
+  }: UserCredentials): CredentialEvent<'CredentialStored' | 'CredentialRotated'>[] => {
+    if (key.generation !== generation) return []
     if (!credentialName.test(data.name))
       throw refusal('invalid_input', {
         message: 'A credential is named in capitals, digits and _, beginning with a letter',
@@ -61,4 +85,13 @@ export const decideDelete =
   ({ names }: UserCredentials): CredentialEvent<'CredentialDeleted'>[] => {
     if (!names.includes(name)) throw refusal('credential_not_found')
     return [{ type: 'CredentialDeleted', data: { name } }]
+  }
+
+/** Erases all credentials, deleted ones too. */
+export const decideEraseCredentials =
+  (destroyed: Destroyed) =>
+  ({ names, key }: UserCredentials): CredentialEvent<'CredentialsErased'>[] => {
+    if (!isDestroyed(key, destroyed)) return []
+    const data = ofKey('credentials', destroyed, { credentials: names.length })
+    return [{ type: 'CredentialsErased', data }]
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { EventOf } from '../aggregate.ts'
+import { erasure } from '../erasure.ts'
 import { sealed } from '../sealed.ts'
 
 const name = z.string()
@@ -13,6 +14,8 @@ export const credentialEvents = {
   /** Another value under a name that has one. */
   CredentialRotated: z.object({ name, value: sealed, hosts }),
   CredentialDeleted: z.object({ name }),
+  /** All credentials of the user in the organization, those deleted before as well. */
+  CredentialsErased: erasure,
 }
 
 export type CredentialEvent<

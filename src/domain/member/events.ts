@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { EventOf } from '../aggregate.ts'
+import { erasure } from '../erasure.ts'
 import { position } from '../event.ts'
 import { sealed } from '../sealed.ts'
 
@@ -17,7 +18,8 @@ export const accountChange = z.discriminatedUnion('kind', [
 export const memberEvents = {
   /**
    * `pending` until the person joins; `provisioned` where a partner's key added the account. `email`
-   * and `name` are what the organization invited the person with, whatever the account has.
+   * and `name` are what the organization invited the person with. `again`: the person had joined
+   * before, and was removed.
    */
   MemberAdded: z.object({
     role,
@@ -25,6 +27,7 @@ export const memberEvents = {
     provisioned: z.literal(true).optional(),
     email: sealed.optional(),
     name: sealed.optional(),
+    again: z.literal(true).optional(),
   }),
   MemberActivated: nothing,
   /** The person agreed that others make keys that she backs. */
@@ -44,6 +47,8 @@ export const memberEvents = {
   }),
   /** The same person may be added again. */
   MemberRemoved: nothing,
+  /** What the organization had of the person besides conversations; also of a former member. */
+  PersonalDataErased: erasure,
 }
 
 export type MemberEvent<Type extends keyof typeof memberEvents = keyof typeof memberEvents> =

@@ -1,4 +1,15 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
+import {
+  afterErasure,
+  type Destroyed,
+  type Erasure,
+  inUse,
+  isDestroyed,
+  type KeyUse,
+  ofKey,
+  together,
+  unused,
+} from '../erasure.ts'
 import { refusal } from '../refusal.ts'
 import { type MemberEvent, type MemberRole, memberEvents } from './events.ts'
 
@@ -9,8 +20,12 @@ export type Member = {
   provisioned: boolean
   /** The person agreed that others make keys that she backs. */
   allowsBacking: boolean
+  /** The person joined, in this membership or an earlier one. */
+  hasJoined: boolean
   /** The position of the last change of the account that this stream tells of. */
   toldUpTo: number
+  /** Of the address and name that the organization invited the person with. */
+  key: KeyUse
 }
 
 const none: Member = {
@@ -18,31 +33,43 @@ const none: Member = {
   role: null,
   provisioned: false,
   allowsBacking: false,
+  hasJoined: false,
   toldUpTo: -1,
+  key: unused,
 }
 
-/** What was told stays told, also after the person is added again. */
-const gone = ({ toldUpTo }: Member): Member => ({ ...none, status: 'removed', toldUpTo })
+/** What concerns no single membership stays, also after the person is added again. */
+const gone = ({ hasJoined, toldUpTo, key }: Member): Member => ({
+  ...none,
+  status: 'removed',
+  hasJoined,
+  toldUpTo,
+  key,
+})
 
 export const member: Aggregate<Member, typeof memberEvents> = {
   category: 'member',
   events: memberEvents,
   initial: none,
-  stateVersion: 4,
+  stateVersion: 5,
   evolve: {
-    MemberAdded: ({ toldUpTo }, { role, status, provisioned = false }) => ({
+    MemberAdded: (state, { role, status, provisioned = false, email, name }) => ({
+      ...state,
       role,
       status,
       provisioned,
       allowsBacking: false,
-      toldUpTo,
+      hasJoined: state.hasJoined || status === 'active',
+      key: email || name ? inUse(state.key) : state.key,
     }),
-    MemberActivated: (state) => ({ ...state, status: 'active' }),
+    MemberActivated: (state) => ({ ...state, status: 'active', hasJoined: true }),
     MemberRoleChanged: (state, { role }) => ({ ...state, role }),
     BackingAllowed: (state) => ({ ...state, allowsBacking: true }),
     MemberAccountChanged: (state, { position }) => ({ ...state, toldUpTo: position }),
     InvitationDeclined: gone,
     MemberRemoved: gone,
+    PersonalDataErased: (state, { scope }) =>
+      scope.includes('invitation') ? { ...state, key: afterErasure(state.key) } : state,
   },
 }
 
@@ -60,12 +87,19 @@ const present = (state: Member): void => {
   if (!isPresent(state)) throw refusal('member_not_found')
 }
 
+const again = ({ hasJoined }: Member): { again?: true } => (hasJoined ? { again: true } : {})
+
+/** @throws member_exists */
+export const requireNoMember = (state: Member): void => {
+  if (isPresent(state)) throw refusal('member_exists')
+}
+
 /** @throws member_exists */
 export const decideAdd =
   (data: MemberEvent<'MemberAdded'>['data']) =>
   (state: Member): MemberEvent<'MemberAdded'>[] => {
-    if (isPresent(state)) throw refusal('member_exists')
-    return [{ type: 'MemberAdded', data }]
+    requireNoMember(state)
+    return [{ type: 'MemberAdded', data: { ...data, ...again(state) } }]
   }
 
 type InvitedWith = Pick<MemberEvent<'MemberAdded'>['data'], 'email' | 'name'>
@@ -75,7 +109,7 @@ export const decideProvision =
   (invitedWith: InvitedWith) =>
   (state: Member): MemberEvent<'MemberAdded'>[] => {
     const data = { role: 'MEMBER', status: 'pending', provisioned: true, ...invitedWith } as const
-    return isPresent(state) ? [] : [{ type: 'MemberAdded', data }]
+    return isPresent(state) ? [] : [{ type: 'MemberAdded', data: { ...data, ...again(state) } }]
   }
 
 /** Whose credentials and sessions a partner manages. @throws user_not_found, not_provisioned */
@@ -84,6 +118,13 @@ export const requireProvisioned = (state: Member): [] => {
   if (!state.provisioned) throw refusal('not_provisioned')
   return []
 }
+
+/**
+ * Whose conversations and personal data the organization erases: users whom it provisioned, and
+ * whoever was its member and is no longer. @throws user_not_found, not_provisioned
+ */
+export const requireErasable = (state: Member): [] =>
+  state.status === 'removed' ? [] : requireProvisioned(state)
 
 /** Makes sure of a founding owner: nothing when the person was ever a member. */
 export const decideFound = ({ status }: Member): MemberEvent<'MemberAdded'>[] =>
@@ -170,4 +211,19 @@ export const requireBacking =
     if (!own && !platform && !provisionedHere && !state.allowsBacking)
       throw refusal('backing_not_allowed')
     return []
+  }
+
+/**
+ * Records what was erased of a person: the other parts, and the invitation where its key was
+ * destroyed. Nothing where nothing was left to erase.
+ */
+export const decideErasePersonalData =
+  (others: readonly Erasure[], invitation: Destroyed | undefined) =>
+  ({ key }: Member): MemberEvent<'PersonalDataErased'>[] => {
+    const parts =
+      invitation && isDestroyed(key, invitation)
+        ? [...others, ofKey('invitation', invitation)]
+        : others
+    const data = together(parts)
+    return data ? [{ type: 'PersonalDataErased', data }] : []
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { EventOf } from '../aggregate.ts'
+import { erasure } from '../erasure.ts'
 import { sealed } from '../sealed.ts'
 
 const id = z.string()
@@ -9,6 +10,8 @@ export const memoryEvents = {
   MemoryRemembered: z.object({ memoryId: id, text: sealed }),
   /** It made room for a newer one. */
   MemoryForgotten: z.object({ memoryId: id }),
+  /** All memories of the user in the organization. */
+  MemoriesErased: erasure,
 }
 
 export type MemoryEvent<Type extends keyof typeof memoryEvents = keyof typeof memoryEvents> =

@@ -1,4 +1,13 @@
 import { type Aggregate, streamOf } from '../aggregate.ts'
+import {
+  afterErasure,
+  type Destroyed,
+  inUse,
+  isDestroyed,
+  type KeyUse,
+  ofKey,
+  unused,
+} from '../erasure.ts'
 import type { Sealed } from '../sealed.ts'
 import { type MemoryEvent, memoryEvents } from './events.ts'
 
@@ -7,17 +16,28 @@ export const memoryLimit = 500
 
 type Remembered = { memoryId: string; text: Sealed }
 
-/** What is remembered, oldest first. */
-export type Memory = { memories: readonly Remembered[] }
+/** What is remembered, oldest first. `erasedAt`: when all before was erased, in ISO 8601. */
+export type Memory = { memories: readonly Remembered[]; key: KeyUse; erasedAt: string | null }
 
 export const memory: Aggregate<Memory, typeof memoryEvents> = {
   category: 'memory',
   events: memoryEvents,
-  initial: { memories: [] },
+  initial: { memories: [], key: unused, erasedAt: null },
+  stateVersion: 1,
   evolve: {
-    MemoryRemembered: ({ memories }, remembered) => ({ memories: [...memories, remembered] }),
-    MemoryForgotten: ({ memories }, { memoryId }) => ({
+    MemoryRemembered: ({ memories, key, erasedAt }, remembered) => ({
+      memories: [...memories, remembered],
+      key: inUse(key),
+      erasedAt,
+    }),
+    MemoryForgotten: ({ memories, ...state }, { memoryId }) => ({
+      ...state,
       memories: memories.filter((one) => one.memoryId !== memoryId),
+    }),
+    MemoriesErased: ({ key }, { destroyedAt }) => ({
+      memories: [],
+      key: afterErasure(key),
+      erasedAt: destroyedAt,
     }),
   },
   weigh: ({ memories }) => memories.reduce((sum, { text }) => sum + text.box.length + 200, 0),
@@ -26,15 +46,33 @@ export const memory: Aggregate<Memory, typeof memoryEvents> = {
 export const memoryStream = (organizationId: string, userId: string) =>
   streamOf(memory, organizationId, userId)
 
-/** `isSame` tells whether what is sealed says the same as what is to be remembered. */
+/** Whether the memories were erased after a turn began, which may therefore know some of them. */
+export const isErasedSince = ({ erasedAt }: Memory, turnBeganAt: string): boolean =>
+  erasedAt !== null && turnBeganAt <= erasedAt
+
+/**
+ * `isSame` tells whether what is sealed says the same as what is to be remembered. Turns that began
+ * before an erasure remember nothing: they may repeat what was erased.
+ */
 export const decideRemember =
-  (remembered: Remembered, isSame: (text: Sealed) => boolean) =>
-  ({ memories }: Memory): MemoryEvent[] => {
+  (remembered: Remembered, isSame: (text: Sealed) => boolean, turnBeganAt: string) =>
+  (state: Memory): MemoryEvent<'MemoryRemembered' | 'MemoryForgotten'>[] => {
+    if (isErasedSince(state, turnBeganAt)) return []
+    const { memories } = state
     if (memories.some(({ text }) => isSame(text))) return []
     const [oldest] = memories
-    const forgotten: MemoryEvent[] =
+    const forgotten: MemoryEvent<'MemoryForgotten'>[] =
       oldest && memories.length >= memoryLimit
         ? [{ type: 'MemoryForgotten', data: { memoryId: oldest.memoryId } }]
         : []
     return [...forgotten, { type: 'MemoryRemembered', data: remembered }]
+  }
+
+/** Erases all memories, forgotten ones too. */
+export const decideEraseMemories =
+  (destroyed: Destroyed) =>
+  ({ memories, key }: Memory): MemoryEvent<'MemoriesErased'>[] => {
+    if (!isDestroyed(key, destroyed)) return []
+    const data = ofKey('memories', destroyed, { memories: memories.length })
+    return [{ type: 'MemoriesErased', data }]
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { EventOf } from '../aggregate.ts'
+import { erasure } from '../erasure.ts'
 import { sealed } from '../sealed.ts'
 
 const id = z.string()
@@ -26,6 +27,8 @@ export const userEvents = {
   CurrentOrganizationChanged: z.object({ organizationId: id }),
   /** An id of a plan; null: none. */
   SubscriptionChanged: z.object({ plan: z.string().nullable() }),
+  /** Address and name, of an account that only one organization ever had to do with. */
+  AccountErased: erasure,
 }
 
 export type UserEvent<Type extends keyof typeof userEvents = keyof typeof userEvents> = EventOf<

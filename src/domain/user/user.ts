@@ -1,4 +1,13 @@
 import { type Aggregate, platformStreamOf } from '../aggregate.ts'
+import {
+  afterErasure,
+  type Destroyed,
+  inUse,
+  isDestroyed,
+  type KeyUse,
+  ofKey,
+  unused,
+} from '../erasure.ts'
 import { isPlan } from '../plan.ts'
 import { refusal } from '../refusal.ts'
 import { type UserEvent, userEvents } from './events.ts'
@@ -16,6 +25,8 @@ export type User = {
   joinsAtSignIn: boolean
   currentOrganizationId: string | null
   plan: string | null
+  /** Of the account's address and name. */
+  key: KeyUse
 }
 
 const hasSignedIn = ({ identities }: User): boolean => identities.length > 0
@@ -23,7 +34,7 @@ const hasSignedIn = ({ identities }: User): boolean => identities.length > 0
 export const user: Aggregate<User, typeof userEvents> = {
   category: 'user',
   events: userEvents,
-  stateVersion: 3,
+  stateVersion: 4,
   initial: {
     status: 'unknown',
     origin: null,
@@ -33,6 +44,7 @@ export const user: Aggregate<User, typeof userEvents> = {
     joinsAtSignIn: false,
     currentOrganizationId: null,
     plan: null,
+    key: unused,
   },
   evolve: {
     UserRegistered: (state, { origin, provisionedBy = null }) => ({
@@ -40,6 +52,7 @@ export const user: Aggregate<User, typeof userEvents> = {
       status: 'registered',
       origin,
       provisionedBy,
+      key: inUse(state.key),
     }),
     IdentityLinked: (state, identity) => ({
       ...state,
@@ -61,6 +74,7 @@ export const user: Aggregate<User, typeof userEvents> = {
       currentOrganizationId: organizationId,
     }),
     SubscriptionChanged: (state, { plan }) => ({ ...state, plan }),
+    AccountErased: (state) => ({ ...state, key: afterErasure(state.key) }),
   },
 }
 
@@ -157,3 +171,23 @@ export const decideSubscribe =
       throw refusal('invalid_input', { field: 'plan', message: `There is no plan ${plan}` })
     return state.plan === plan ? [] : [{ type: 'SubscriptionChanged', data: { plan } }]
   }
+
+/**
+ * Whether only this organization has to do with the account: nobody signed in to it, it founded
+ * nothing, and no other organization invited it.
+ */
+export const isOnlyOf = (
+  { identities, currentOrganizationId, invitations }: User,
+  organizationId: string,
+): boolean =>
+  identities.length === 0 &&
+  currentOrganizationId === null &&
+  invitations.every((id) => id === organizationId)
+
+/** Erases the account's address and name. */
+export const decideEraseAccount =
+  (destroyed: Destroyed) =>
+  ({ key }: User): UserEvent<'AccountErased'>[] =>
+    isDestroyed(key, destroyed)
+      ? [{ type: 'AccountErased', data: ofKey('account', destroyed) }]
+      : []

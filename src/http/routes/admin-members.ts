@@ -6,7 +6,9 @@ import type { RemoveMemberCommand } from '../../../commands/remove-member.ts'
 import { memberView } from '../../../projections/members.ts'
 import type { GetMember } from '../../../queries/get-member.ts'
 import type { GetOrganization } from '../../../queries/get-organization.ts'
+import type { ListBackedKeys } from '../../../queries/list-backed-keys.ts'
 import type { ListMembers } from '../../../queries/list-members.ts'
+import type { Position } from '../../domain/event.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { inOrganization, standingOf } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
@@ -19,7 +21,10 @@ type Uses = {
   getOrganization: GetOrganization
   getMember: GetMember
   listMembers: ListMembers
+  listBackedKeys: ListBackedKeys
   waitForPosition: WaitForPosition
+  /** The last position of the log. */
+  head(): Promise<Position>
 }
 
 const params = z.object({ organization_id: pathId })
@@ -40,7 +45,7 @@ export const adminMemberRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { addMember, changeMember, removeMember, waitForPosition } = uses
-    const { getOrganization, getMember, listMembers } = uses
+    const { getOrganization, getMember, listMembers, listBackedKeys, head } = uses
     const tags = ['admin: members']
 
     http.get(
@@ -155,7 +160,10 @@ export const adminMemberRoutes =
       async (request, reply) => {
         const { organization_id, user_id } = request.params
         const call = inOrganization(request, organization_id)
-        const { position } = await removeMember({ userId: user_id, by: standingOf(request) }, call)
+        await waitForPosition(await head())
+        const keyIds = await listBackedKeys(call.organizationId, user_id)
+        const removal = { userId: user_id, by: standingOf(request), keyIds }
+        const { position } = await removeMember(removal, call)
         await waitForPosition(position)
         return reply.code(204).send()
       },

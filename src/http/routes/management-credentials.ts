@@ -1,19 +1,25 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import type { RequireErasableUser } from '../../../commands/require-erasable-user.ts'
 import type { RequireProvisionedUser } from '../../../commands/require-provisioned-user.ts'
 import { refusals } from '../errors/responses.ts'
 import { credentialBody, credentialList, named, storedCredential } from '../wire/credentials.ts'
 import { pathName, provisionedUser } from '../wire/fields.ts'
 import { type CredentialUses, credentialAnswers } from './credential-answers.ts'
 
-type Uses = { requireProvisionedUser: RequireProvisionedUser; credentials: CredentialUses }
+type Uses = {
+  requireErasableUser: RequireErasableUser
+  requireProvisionedUser: RequireProvisionedUser
+  credentials: CredentialUses
+}
 
 /**
- * Credentials of users that the organization provisioned
+ * Credentials of users whom the organization provisioned. Those of former members are listed and
+ * deleted, so that nothing of them stays
  * (docs/contract/provisioned-users.md#credentials).
  */
 export const managementCredentialRoutes =
-  ({ requireProvisionedUser, credentials }: Uses): FastifyPluginAsyncZod =>
+  ({ requireErasableUser, requireProvisionedUser, credentials }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const { list, store, remove } = credentialAnswers(credentials)
     const config = {
@@ -37,7 +43,7 @@ export const managementCredentialRoutes =
         },
       },
       async ({ params: { user_id }, call }) => {
-        await requireProvisionedUser(user_id, call)
+        await requireErasableUser(user_id, call)
         return list(user_id, call)
       },
     )
@@ -75,7 +81,7 @@ export const managementCredentialRoutes =
         },
       },
       async ({ params: { user_id, name }, call }, reply) => {
-        await requireProvisionedUser(user_id, call)
+        await requireErasableUser(user_id, call)
         await remove({ userId: user_id, name }, call)
         return reply.code(204).send()
       },

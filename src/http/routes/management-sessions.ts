@@ -1,17 +1,17 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import type { RequireProvisionedUser } from '../../../commands/require-provisioned-user.ts'
+import type { RequireErasableUser } from '../../../commands/require-erasable-user.ts'
 import type { EraseSessions } from '../../turns/erase-sessions.ts'
 import { refusals } from '../errors/responses.ts'
 import { pathSessionId, provisionedUser } from '../wire/fields.ts'
 
-type Uses = { requireProvisionedUser: RequireProvisionedUser; eraseSessions: EraseSessions }
+type Uses = { requireErasableUser: RequireErasableUser; eraseSessions: EraseSessions }
 
 const deleted = z.object({ deleted: z.int() })
 
-/** Deleting the conversations of users that the organization provisioned (docs/contract/provisioned-users.md#deleting-conversations). */
+/** Deleting the conversations of users whom the organization provisioned, and of former members (docs/contract/provisioned-users.md#deleting-conversations). */
 export const managementSessionRoutes =
-  ({ requireProvisionedUser, eraseSessions }: Uses): FastifyPluginAsyncZod =>
+  ({ requireErasableUser, eraseSessions }: Uses): FastifyPluginAsyncZod =>
   async (http) => {
     const config = { group: 'management', scopes: ['sessions:delete'] } as const
     const tags = ['management']
@@ -29,7 +29,7 @@ export const managementSessionRoutes =
         },
       },
       async ({ params: { user_id }, call }) => {
-        await requireProvisionedUser(user_id, call)
+        await requireErasableUser(user_id, call)
         return { deleted: await eraseSessions.all(user_id, call) }
       },
     )
@@ -49,7 +49,7 @@ export const managementSessionRoutes =
         },
       },
       async ({ params: { user_id, session_id }, call }) => {
-        await requireProvisionedUser(user_id, call)
+        await requireErasableUser(user_id, call)
         await eraseSessions.one({ userId: user_id, sessionId: session_id }, call)
         return { deleted: 1 }
       },

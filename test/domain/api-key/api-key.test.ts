@@ -3,6 +3,7 @@ import {
   apiKey,
   decideChange,
   decideCreate,
+  decideEndBacking,
   decideRevoke,
   decideRevokeOwn,
   decideUse,
@@ -114,6 +115,8 @@ t.test('revoking', async (t) => {
   given().when(decideRevoke(owner, [])).refuses('key_not_found')
   given(created).when(decideRevokeOwn('user-1')).emitsOnce(revoked)
   given(created).when(decideRevokeOwn('user-2')).refuses('key_not_found')
+  given(created).when(decideEndBacking('user-1')).emitsOnce(revoked)
+  given(created).when(decideEndBacking('user-2')).changesNothing()
 })
 
 t.test('only owners change and revoke what an owner backs', async (t) => {

@@ -1,6 +1,7 @@
 import t from 'tap'
 import {
   decideDelete,
+  decideEraseCredentials,
   decideStore,
   requireCredentialValue,
   userCredentials,
@@ -71,4 +72,29 @@ t.test('a value fits into one header', async (t) => {
       code: 'invalid_input',
       facts: { field: 'value' },
     })
+})
+
+t.test('erases all values, deleted ones too', async (t) => {
+  const given = deciding(t, userCredentials)
+  const by = {
+    deletedBy: null,
+    delegated: true,
+    keyIds: ['credentials:org-1/user-1'],
+    destroyedAt: '2026-01-01T00:00:05.000Z',
+  }
+  const erased = (credentials: number): CredentialEvent<'CredentialsErased'> => ({
+    type: 'CredentialsErased',
+    data: { ...by, scope: ['credentials'], memories: 0, credentials },
+  })
+  const erase = decideEraseCredentials({ ...by, generation: 0 })
+  given(stored('A'), stored('B')).when(erase).emitsOnce(erased(2))
+  given(stored('A'), deleted('A')).when(erase).emitsOnce(erased(0))
+  given().when(erase).changesNothing()
+  given(stored('A'), erased(1), stored('A')).when(erase).changesNothing()
+  given(stored('A'), erased(1))
+    .when(decideStore(data('A'), 1))
+    .emits(stored('A'))
+  given(stored('A'), erased(1))
+    .when(decideStore(data('A'), 0))
+    .changesNothing()
 })

@@ -6,6 +6,7 @@ import {
   decideAdd,
   decideChangeRole,
   decideDecline,
+  decideErasePersonalData,
   decideFound,
   decideProvision,
   decideRemove,
@@ -13,6 +14,7 @@ import {
   member,
   requireActive,
   requireBacking,
+  requireErasable,
   requireProvisioned,
 } from '../../../src/domain/member/member.ts'
 import { deciding } from '../../support/given.ts'
@@ -38,7 +40,7 @@ t.test('adding', async (t) => {
   const given = deciding(t, member)
   const add = decideAdd({ role: 'MEMBER', status: 'pending' })
   given().when(add).emitsOnce(added('MEMBER', 'pending'))
-  given(added('MEMBER'), removed).when(add).emitsOnce(added('MEMBER', 'pending'))
+  given(added('MEMBER', 'pending'), removed).when(add).emitsOnce(added('MEMBER', 'pending'))
   given(added('MEMBER', 'pending')).when(add).refuses('member_exists')
   given(added('ADMIN')).when(add).refuses('member_exists')
 })
@@ -163,4 +165,75 @@ t.test('provisioning', async (t) => {
   given(provisioned, removed, added('MEMBER')).when(requireProvisioned).refuses('not_provisioned')
   given(provisioned, removed).when(requireProvisioned).refuses('user_not_found')
   given().when(requireProvisioned).refuses('user_not_found')
+})
+
+t.test('who is added again had joined before', async (t) => {
+  const given = deciding(t, member)
+  const data = { role: 'MEMBER', status: 'pending' } as const
+  const again: MemberEvent = { type: 'MemberAdded', data: { ...data, again: true } }
+  const joined = [added('MEMBER', 'pending'), activated, removed]
+  given(...joined)
+    .when(decideAdd(data))
+    .emitsOnce(again)
+  given(added('OWNER'), removed).when(decideAdd(data)).emitsOnce(again)
+  given(...joined, again, removed)
+    .when(decideAdd(data))
+    .emitsOnce(again)
+  given(...joined)
+    .when(decideProvision({}))
+    .emitsOnce({ type: 'MemberAdded', data: { ...data, provisioned: true, again: true } })
+  given(added('MEMBER', 'pending'), declined)
+    .when(decideAdd(data))
+    .emitsOnce(added('MEMBER', 'pending'))
+})
+
+t.test('erasable are provisioned users and former members', async (t) => {
+  const given = deciding(t, member)
+  const pending = { role: 'MEMBER', status: 'pending' } as const
+  const provisioned: MemberEvent = { type: 'MemberAdded', data: { ...pending, provisioned: true } }
+  given(provisioned).when(requireErasable).changesNothing()
+  given(provisioned, removed).when(requireErasable).changesNothing()
+  given(added('MEMBER'), removed).when(requireErasable).changesNothing()
+  given(added('MEMBER')).when(requireErasable).refuses('not_provisioned')
+  given(added('MEMBER'), removed, added('MEMBER')).when(requireErasable).refuses('not_provisioned')
+  given().when(requireErasable).refuses('user_not_found')
+})
+
+t.test('one certificate has all that was erased of a person', async (t) => {
+  const given = deciding(t, member)
+  const keyId = 'member:org-1/user-1'
+  const sealed = { $sealed: keyId, box: 'b' }
+  const invited: MemberEvent = {
+    type: 'MemberAdded',
+    data: { role: 'MEMBER', status: 'pending', email: sealed, name: sealed },
+  }
+  const by = { deletedBy: 'user-9', delegated: true, destroyedAt: '2026-01-01T00:00:05.000Z' }
+  const invitation = { ...by, keyIds: [keyId], generation: 0 }
+  const memories = {
+    ...by,
+    scope: ['memories' as const],
+    memories: 2,
+    credentials: 0,
+    keyIds: ['memory:org-1/user-1'],
+  }
+  const erased: MemberEvent = {
+    type: 'PersonalDataErased',
+    data: {
+      ...memories,
+      scope: ['memories', 'invitation'],
+      keyIds: ['memory:org-1/user-1', keyId],
+    },
+  }
+  const onlyMemories: MemberEvent = { type: 'PersonalDataErased', data: memories }
+  given(invited)
+    .when(decideErasePersonalData([memories], invitation))
+    .emits(erased)
+  given(invited)
+    .when(decideErasePersonalData([memories], undefined))
+    .emits(onlyMemories)
+  given(invited).when(decideErasePersonalData([], undefined)).changesNothing()
+  given(invited, erased).when(decideErasePersonalData([], invitation)).changesNothing()
+  given(invited, erased, removed, invited)
+    .when(decideErasePersonalData([memories], invitation))
+    .emits(onlyMemories)
 })

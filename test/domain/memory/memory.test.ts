@@ -1,6 +1,11 @@
 import t from 'tap'
 import type { MemoryEvent } from '../../../src/domain/memory/events.ts'
-import { decideRemember, memory, memoryLimit } from '../../../src/domain/memory/memory.ts'
+import {
+  decideEraseMemories,
+  decideRemember,
+  memory,
+  memoryLimit,
+} from '../../../src/domain/memory/memory.ts'
 import type { Sealed } from '../../../src/domain/sealed.ts'
 import { deciding } from '../../support/given.ts'
 
@@ -15,7 +20,11 @@ const forgotten = (memoryId: string): MemoryEvent => ({
 })
 
 const remember = (memoryId: string) =>
-  decideRemember({ memoryId, text: sealed(memoryId) }, ({ box }) => box === memoryId)
+  decideRemember(
+    { memoryId, text: sealed(memoryId) },
+    ({ box }) => box === memoryId,
+    '2026-01-01T00:00:00.000Z',
+  )
 
 t.test('remembering', async (t) => {
   const given = deciding(t, memory)
@@ -33,4 +42,50 @@ t.test('the oldest makes room', async (t) => {
   )(...full)
     .when(remember('new'))
     .emitsOnce(forgotten('m-0'), remembered('new'))
+})
+
+const by = {
+  deletedBy: 'user-9',
+  delegated: true,
+  keyIds: ['memory:org-1/user-1'],
+  destroyedAt: '2026-01-01T00:00:05.000Z',
+}
+const erased = (memories: number): MemoryEvent => ({
+  type: 'MemoriesErased',
+  data: { ...by, scope: ['memories'], memories, credentials: 0 },
+})
+
+t.test('erases all memories, those that were forgotten before too', async (t) => {
+  const given = deciding(t, memory)
+  const erase = decideEraseMemories({ ...by, generation: 0 })
+  given(remembered('m-1'), remembered('m-2')).when(erase).emitsOnce(erased(2))
+  given(remembered('m-1'), forgotten('m-1')).when(erase).emitsOnce(erased(0))
+  given().when(erase).changesNothing()
+})
+
+t.test('leaves memories whose key was not destroyed', async (t) => {
+  const given = deciding(t, memory)
+  const history = [remembered('m-1'), erased(1), remembered('m-2')]
+  given(...history)
+    .when(decideEraseMemories({ ...by, generation: 0 }))
+    .changesNothing()
+  given(...history)
+    .when(decideEraseMemories({ ...by, generation: 1 }))
+    .emitsOnce(erased(1))
+})
+
+t.test('turns that began before an erasure remember nothing', async (t) => {
+  const given = deciding(t, memory)
+  const since = (turnBeganAt: string) =>
+    decideRemember({ memoryId: 'm-2', text: sealed('m-2') }, () => false, turnBeganAt)
+  const history = [remembered('m-1'), erased(1)]
+  given(...history)
+    .when(since('2026-01-01T00:00:04.999Z'))
+    .changesNothing()
+  given(...history)
+    .when(since('2026-01-01T00:00:05.000Z'))
+    .changesNothing()
+  given(...history)
+    .when(since('2026-01-01T00:00:05.001Z'))
+    .emits(remembered('m-2'))
 })

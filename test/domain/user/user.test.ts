@@ -4,12 +4,14 @@ import type { UserEvent } from '../../../src/domain/user/events.ts'
 import {
   decideEnter,
   decideEnterFirst,
+  decideEraseAccount,
   decideInvite,
   decideInviteProvisioned,
   decideLinkIdentity,
   decideRegister,
   decideSettleInvitations,
   decideSubscribe,
+  isOnlyOf,
   joinedBySigningIn,
   user,
 } from '../../../src/domain/user/user.ts'
@@ -154,4 +156,32 @@ t.test('names of identity providers are data', async (t) => {
       .when(decideInviteProvisioned('org-2'))
       .refuses('account_not_provisionable')
   }
+})
+
+t.test('an account is only of the organization that alone has to do with it', async (t) => {
+  const only = (...events: UserEvent[]) =>
+    isOnlyOf(evolved(user, user.initial, [registered, ...events]), 'org-1')
+  t.ok(only())
+  t.ok(only(invited('org-1')))
+  t.ok(only(invited('org-2'), settledFor('org-2')))
+  t.notOk(only(invited('org-2')))
+  t.notOk(only(linked))
+  t.notOk(only(entered('org-1')), 'a founder of an organization is shown as the account has her')
+})
+
+t.test('erases an account once', async (t) => {
+  const given = deciding(t, user)
+  const by = {
+    deletedBy: 'user-9',
+    delegated: true,
+    keyIds: ['user:user-1'],
+    destroyedAt: '2026-01-01T00:00:05.000Z',
+  }
+  const erase = decideEraseAccount({ ...by, generation: 0 })
+  const erased: UserEvent = {
+    type: 'AccountErased',
+    data: { ...by, scope: ['account'], memories: 0, credentials: 0 },
+  }
+  given(registered).when(erase).emitsOnce(erased)
+  given().when(erase).changesNothing()
 })

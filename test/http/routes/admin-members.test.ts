@@ -84,3 +84,65 @@ t.test('null for what is not said; ids that nobody has', async (t) => {
     code: 'user_not_found',
   })
 })
+
+t.test('the keys of a removed member stay revoked when she joins again', async (t) => {
+  const all = await served(t)
+  const { platform, asking } = all
+  const first = await withOrganization(all)
+  const second = (
+    await platform('POST', '/api/admin/organizations', {
+      name: 'Apex',
+      owner: { email: 'other@example.com' },
+      plan: 'pro_monthly',
+    })
+  ).body.organization_id
+  const email = 'ann@example.com'
+  const at = `/api/admin/organizations/${second}`
+  const { user_id } = (await first.owner('POST', `${first.at}/members`, { email })).body
+  await platform('POST', `${at}/members`, { email })
+  const accept = [{ organization_id: first.organization_id }, { organization_id: second }]
+  const login = { email, provider: 'test', subject: 'ann', accept }
+  await platform('POST', '/api/admin/identity/logins', login)
+  const keyIn = async (organization: string, settings: object = {}) => {
+    const made = await platform('POST', `${organization}/api-keys`, {
+      name: 'Ann',
+      user_id,
+      scopes: ['agents:list', 'admin:read', 'admin:write'],
+      ...settings,
+    })
+    return { id: made.body.key_id, key: made.body.key, ask: asking(made.body.key) }
+  }
+  const old = await keyIn(first.at)
+  const apex = await keyIn(at)
+  const own = await keyIn(first.at, { type: 'user' })
+  const agents = '/api/external/agents'
+  const inFirst = asking(own.key, { 'x-organization-id': first.organization_id })
+  const inSecond = asking(own.key, { 'x-organization-id': second })
+  for (const ask of [old.ask, apex.ask, inFirst, inSecond])
+    t.equal((await ask('GET', agents)).status, 200)
+
+  t.equal((await first.owner('DELETE', `${first.at}/members/${user_id}`)).status, 204)
+  const listed = async () => (await first.owner('GET', `${first.at}/api-keys`)).body.api_keys
+  t.notMatch(JSON.stringify(await listed()), old.id)
+  const revoked = await first.owner('GET', `${first.at}/audit/events?type=ApiKeyRevoked`)
+  t.match(revoked.body.events, [{ stream: `apikey-${first.organization_id}_${old.id}` }])
+  for (const ask of [apex.ask, inSecond])
+    t.equal((await ask('GET', agents)).status, 200, 'elsewhere she is a member still')
+
+  await first.owner('POST', `${first.at}/members`, { email })
+  const accepted = await inSecond('POST', `/api/me/memberships/${first.organization_id}/accept`)
+  t.equal(accepted.status, 200)
+  t.match(await old.ask('GET', agents), { status: 401, code: 'invalid_api_key' })
+  t.match(await inFirst('GET', agents), { status: 403, code: 'organization_access_denied' })
+  t.equal((await inSecond('GET', agents)).status, 200)
+  for (const { ask } of [await keyIn(first.at), await keyIn(first.at, { type: 'user' })])
+    t.equal((await ask('GET', agents)).status, 200, 'new keys work')
+})
+
+t.test('a key stays when its backer cannot be removed', async (t) => {
+  const all = await served(t)
+  const { at, owner, owner_user_id } = await withOrganization(all)
+  const made = await owner('POST', `${at}/api-keys`, { name: 'Shop' })
+  t.match(await owner('DELETE', `${at}/members/${owner_user_id}`), { code: 'last_owner' })
+  t.equal((await all.asking(made.body.key)('GET', '/api/external/agents')).status, 200)
+})

@@ -155,3 +155,65 @@ t.test('an answer that was erased is not given again', async (t) => {
   await server.restart()
   for (const reply of await repeat()) t.match(reply, { status: 404, code: 'session_not_found' })
 })
+
+t.test('an organization erases the conversations of a former member', async (t) => {
+  const all = await served(t)
+  const first = await partner(all)
+  const other = await partner(all, 'other')
+  const asks = ['orchestrator:invoke', 'users:delegate', 'users:credentials', 'sessions:delete']
+  const ask = await first.key(...asks)
+  const elsewhere = await other.key(...asks)
+  const { user_id, path } = await first.provisioned('ann@example.com')
+  t.equal((await other.provisioned('ann@example.com')).user_id, user_id)
+  const say = (by: typeof ask, session_id: string) =>
+    by('POST', '/api/external/v1/chat/completions', {
+      session_id,
+      on_behalf_of: user_id,
+      messages: [{ role: 'user', content: secret }],
+    })
+  for (const id of ['one', 'two']) t.equal((await say(ask, id)).status, 200)
+  t.equal((await say(elsewhere, 'theirs')).status, 200)
+  await ask('PUT', `${path}/credentials/SHOP`, { value: 'never-shown' })
+  await elsewhere('PUT', `${path}/credentials/SHOP`, { value: 'never-shown' })
+  t.equal((await first.owner('DELETE', `${first.at}/members/${user_id}`)).status, 204)
+
+  t.match(await say(ask, 'three'), { status: 404, code: 'user_not_found' })
+  t.match(await ask('DELETE', `${path}/sessions/theirs`), { code: 'session_not_found' })
+  t.match(await ask('DELETE', `${path}/sessions/one`), { status: 200, body: { deleted: 1 } })
+  t.match(await ask('DELETE', `${path}/sessions`), { status: 200, body: { deleted: 1 } })
+  const state = `${first.at}/audit/state?view=messages`
+  t.notMatch(JSON.stringify((await first.owner('GET', state)).body), secret)
+  t.match(await first.owner('GET', state), { body: { total: 0 } })
+
+  t.match(await ask('GET', `${path}/credentials`), { body: { total: 1 } })
+  t.match(await ask('DELETE', `${path}/credentials/SHOP`), { status: 204 })
+  for (const refused of [
+    await ask('PUT', `${path}/credentials/SHOP`, { value: 'more' }),
+    await ask('GET', `${path}/connect-status?agent_id=a`),
+  ])
+    t.match(refused, { status: 404, code: 'user_not_found' }, 'nothing more is stored of her')
+
+  t.match(await elsewhere('GET', `${path}/credentials`), { body: { total: 1 } })
+  t.match(await elsewhere('DELETE', `${path}/sessions`), { status: 200, body: { deleted: 1 } })
+})
+
+t.test(
+  'conversations of a member who was not provisioned are erased after her removal',
+  async (t) => {
+    const all = await served(t)
+    const { at, owner, key, member } = await partner(all)
+    const erase = await key('sessions:delete', 'orchestrator:invoke', 'users:delegate')
+    await member('mo@example.com')
+    const { body } = await owner('GET', `${at}/members`)
+    const found = body.members.find(({ email }: { email: string }) => email === 'mo@example.com')
+    const said = await erase('POST', '/api/external/v1/chat/completions', {
+      on_behalf_of: found.user_id,
+      messages: [{ role: 'user', content: secret }],
+    })
+    t.equal(said.status, 200)
+    const of = `${users}/${found.user_id}/sessions`
+    t.match(await erase('DELETE', of), { status: 403, code: 'not_provisioned' })
+    await owner('DELETE', `${at}/members/${found.user_id}`)
+    t.match(await erase('DELETE', of), { status: 200, body: { deleted: 1 } })
+  },
+)
