@@ -1,10 +1,18 @@
 import { latest } from '../src/domain/event.ts'
+import { decideClaimIdentity, identityStream } from '../src/domain/identity/identity.ts'
 import { isPresent, memberStream } from '../src/domain/member/member.ts'
-import { decideLinkIdentity, joinedBySigningIn, userStream } from '../src/domain/user/user.ts'
+import {
+  decideLinkIdentity,
+  hasIdentity,
+  joinedBySigningIn,
+  userStream,
+} from '../src/domain/user/user.ts'
 import type { Load, Transact } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Secrets } from '../src/security/secrets.ts'
 import type { AcceptInvitationCommand } from './accept-invitation.ts'
+import type { ChangeAddressCommand } from './change-address.ts'
+import type { FindAddressHolder } from './find-address-holder.ts'
 import type { RegisterUserCommand } from './register-user.ts'
 
 type Uses = {
@@ -12,7 +20,10 @@ type Uses = {
   transact: Transact
   acceptInvitation: AcceptInvitationCommand
   registerUser: RegisterUserCommand
+  changeAddress: ChangeAddressCommand
+  findAddressHolder: FindAddressHolder
   hashSubject: Secrets['hashSubject']
+  hashIdentity: Secrets['hashIdentity']
 }
 
 /** An organization's invitation that the person accepts while signing in. */
@@ -24,24 +35,59 @@ export type RecordLogin = {
   provider: string
   subject: string
   accept?: readonly Accepted[] | undefined
+  /** The account that the identity was linked to before identities were claimed. */
+  linkedTo?: string | undefined
 }
 
 /**
- * A person signed in. Links the identity. The membership in the organization that provisioned the
+ * A person signed in. The account is that of the identity, else that of the address, which is then
+ * linked; a new address changes the account's. The membership in the organization that provisioned the
  * account becomes active at the first sign-in; other invitations wait until they are accepted, which
- * may be done here. Where there is no invitation, there is nothing to accept. An address nobody knew
- * gets an account. @throws identity_conflict
+ * may be done here. Where there is no invitation, there is nothing to accept.
+ * @throws identity_conflict, address_taken
  */
-export const recordLogin =
-  ({ load, transact, registerUser, acceptInvitation, hashSubject }: Uses) =>
-  async ({ email, provider, subject, accept = [] }: RecordLogin, call: Call) => {
-    const { userId, created } = await registerUser({ email, origin: 'self' }, call)
+export const recordLogin = (uses: Uses) => {
+  const { load, transact, registerUser, changeAddress, findAddressHolder, acceptInvitation } = uses
+  const { hashSubject, hashIdentity } = uses
+
+  /** The account of an identity that was linked before identities were claimed. */
+  const earlierAccount = async ({ email, provider, subject, linkedTo }: RecordLogin) => {
+    const subjectHash = hashSubject(`${provider}/${subject}`)
+    const { userId } = await findAddressHolder(email)
+    for (const one of [userId, linkedTo]) {
+      if (one === undefined) continue
+      const { state } = await load(userStream(one))
+      if (hasIdentity(state, { provider, subjectHash })) return one
+    }
+    return undefined
+  }
+
+  /** @throws identity_conflict */
+  const accountOf = async (login: RecordLogin, call: Call) => {
+    const { email, provider, subject } = login
+    const stream = identityStream(hashIdentity(provider, subject))
+    const { userId } = (await load(stream)).state
+    if (userId !== null) return { userId, created: false }
+    const earlier = await earlierAccount(login)
+    const account = earlier
+      ? { userId: earlier, created: false }
+      : await registerUser({ email, origin: 'self' }, call)
+    const subjectHash = hashSubject(`${provider}/${subject}`)
+    decideLinkIdentity({ provider, subjectHash })((await load(userStream(account.userId))).state)
+    const claim = await transact(stream, decideClaimIdentity(account.userId), call)
+    return { ...account, userId: claim.state.userId ?? account.userId }
+  }
+
+  return async (login: RecordLogin, call: Call) => {
+    const { email, provider, subject, accept = [] } = login
+    const { userId, created } = await accountOf(login, call)
+    const addressed = await changeAddress({ userId, email }, call)
     const stream = userStream(userId)
     const identity = { provider, subjectHash: hashSubject(`${provider}/${subject}`) }
     const linked = await transact(stream, decideLinkIdentity(identity), call)
     const named = accept.map(({ organizationId }) => organizationId)
     const joined: string[] = []
-    const positions = [linked.position]
+    const positions = [addressed.position, linked.position]
     for (const organizationId of joinedBySigningIn(linked.state, named)) {
       // Neither where a crash cut short the invitation, nor where it was withdrawn.
       if (!isPresent((await load(memberStream(organizationId, userId))).state)) continue
@@ -62,4 +108,5 @@ export const recordLogin =
       position: latest(...positions),
     }
   }
+}
 export type RecordLoginCommand = ReturnType<typeof recordLogin>

@@ -1,16 +1,19 @@
-import { decideClaim, emailStream } from '../src/domain/email/email.ts'
+import { decideClaim, decideRelease, emailStream } from '../src/domain/email/email.ts'
 import type { UserEvent } from '../src/domain/user/events.ts'
 import { decideRegister, userStream } from '../src/domain/user/user.ts'
 import type { Streams } from '../src/event-sourcing/transactor.ts'
 import type { Call } from '../src/ports/call.ts'
 import type { Clock } from '../src/ports/clock.ts'
-import { defaultName, normalizedEmail, type Secrets } from '../src/security/secrets.ts'
+import { defaultName, normalizedEmail } from '../src/security/email-address.ts'
+import type { Secrets } from '../src/security/secrets.ts'
 import { userKey, type Vault } from '../src/security/vault.ts'
 import { idFor } from '../src/support/ids.ts'
+import type { FindAddressHolder } from './find-address-holder.ts'
 
 type Uses = Streams & {
   clock: Clock
   hashEmail: Secrets['hashEmail']
+  findAddressHolder: FindAddressHolder
   seal: Vault['seal']
 }
 
@@ -25,11 +28,14 @@ export type RegisterUser = Pick<UserEvent<'UserRegistered'>['data'], 'origin' | 
  * of two at once, both get the same account. An existing account is left as it is.
  */
 export const registerUser =
-  ({ load, transact, clock, hashEmail, seal }: Uses) =>
+  ({ load, transact, clock, hashEmail, findAddressHolder, seal }: Uses) =>
   async ({ email, name, ...origin }: RegisterUser, call: Call) => {
     const address = normalizedEmail(email)
     const emailHash = hashEmail(address)
-    const offered = idFor(clock, call, `user/${emailHash}`)
+    const { userId: holder, stale } = await findAddressHolder(email)
+    // What a crash has left of a change of address.
+    if (stale) await transact(emailStream(emailHash), decideRelease(stale), call)
+    const offered = holder ?? idFor(clock, call, `user/${emailHash}`)
     const claim = await transact(emailStream(emailHash), decideClaim(offered), call)
     const userId = claim.state.userId ?? offered
     const stream = userStream(userId)

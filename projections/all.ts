@@ -10,6 +10,7 @@ import { credentials } from './credentials.ts'
 import { datastores } from './datastores.ts'
 import { eventIndex } from './event-index.ts'
 import { forks } from './forks.ts'
+import { identities } from './identities.ts'
 import { members } from './members.ts'
 import { memories } from './memories.ts'
 import { messages } from './messages.ts'
@@ -39,6 +40,7 @@ export const projections: readonly AnyProjection[] = [
   datastores,
   eventIndex,
   forks,
+  identities,
   members,
   memories,
   messages,

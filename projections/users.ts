@@ -47,6 +47,11 @@ export const users: Projection<UserView, typeof userEvents> = {
   },
   changes: {
     IdentityLinked: (view) => ({ ...view, signed_in: true }),
+    AddressChanged: (view, { data }) => ({
+      ...view,
+      email: data.email,
+      email_hash: data.emailHash,
+    }),
     CurrentOrganizationChanged: (view, { data }) => ({
       ...view,
       current_organization_id: data.organizationId,

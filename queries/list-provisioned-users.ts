@@ -1,7 +1,7 @@
 import { type MemberView, memberDocumentId } from '../projections/members.ts'
 import type { UserView } from '../projections/users.ts'
 import type { View } from '../src/ports/views.ts'
-import { normalizedEmail, type Secrets } from '../src/security/secrets.ts'
+import type { Secrets } from '../src/security/secrets.ts'
 import type { Vault } from '../src/security/vault.ts'
 import { personOf } from './get-member.ts'
 import { type Page, paging, skipTo } from './page.ts'
@@ -10,18 +10,25 @@ type Uses = {
   members: View<MemberView>
   users: View<UserView>
   open: Vault['open']
-  hashEmail: Secrets['hashEmail']
-}
+} & Pick<Secrets, 'hashEmail' | 'earlierEmailHashes'>
 
 /** With an email: the one account of that address. */
 type Ask = { organizationId: string; email: string | undefined; page: Page }
 
 /** The accounts that an organization provisioned, oldest first. */
-export const listProvisionedUsers = ({ members, users, open, hashEmail }: Uses) => {
+export const listProvisionedUsers = (uses: Uses) => {
+  const { members, users, open, hashEmail, earlierEmailHashes } = uses
+
+  const userOf = async (email: string): Promise<UserView | undefined> => {
+    for (const hash of [hashEmail(email), ...earlierEmailHashes(email)]) {
+      const { items } = await users.find({ index: 'by_email', equals: [hash], limit: 1 })
+      if (items[0]) return items[0]
+    }
+    return undefined
+  }
+
   const ofAddress = async (organizationId: string, email: string, page: Page) => {
-    const equals = [hashEmail(normalizedEmail(email))]
-    const { items } = await users.find({ index: 'by_email', equals, limit: 1 })
-    const [user] = items
+    const user = await userOf(email)
     const member = user && (await members.get(memberDocumentId(organizationId, user.user_id)))
     const found = member?.provisioned ? [member] : []
     return { items: page.page === 1 ? found : [], total: found.length }

@@ -74,6 +74,15 @@ cli
     }
   })
 
+cli
+  .command('accounts <action>', 'duplicates: list accounts that have the same address or identity')
+  .action(async (action: string) => {
+    if (action !== 'duplicates')
+      throw new CommandFailed(`accounts ${action} is unknown; there is: duplicates`, 2)
+    const { duplicateAccounts } = await import('./cli/duplicate-accounts.ts')
+    stdout.write(`${await duplicateAccounts(env)}\n`)
+  })
+
 type KeyOptions = { newKeyFile?: string; url?: string }
 
 cli

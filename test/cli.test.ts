@@ -16,7 +16,7 @@ t.test('help, version, and what is called wrongly', async (t) => {
   t.match(await reprise('--version'), { code: 0, out: `reprise/${version} `, err: '' })
   const help = await reprise('--help')
   t.match(help, { code: 0, err: '' })
-  for (const command of ['serve', 'projections', 'keys', 'events', 'audit'])
+  for (const command of ['serve', 'projections', 'accounts', 'keys', 'events', 'audit'])
     t.match(help.out, `  ${command} `)
   t.match(await reprise('help'), { code: 0, out: help.out, err: '' })
   t.match(await reprise('feed --help'), { code: 0, out: '(default: what is there comes first)' })
@@ -29,6 +29,7 @@ t.test('help, version, and what is called wrongly', async (t) => {
     ['projections list --loudly', 'Unknown option `--loudly`'],
     ['events', '--organization <id> is required'],
     ['keys forge', 'there is: rotate-master'],
+    ['accounts merge', 'there is: duplicates'],
     ['audit forge', 'there are: export, verify, replay, show'],
     ['audit export --out f', '--organization <id> is required'],
     ['audit export --organization o', '--out <file> is required'],
@@ -51,6 +52,7 @@ t.test('what cannot be done says what to do', async (t) => {
     ['projections list --url nowhere', { SUPER_ADMIN_KEY: 'k' }, 'nowhere is not a URL'],
     ['events --organization o', {}, 'REPRISE_API_KEY (with admin:read) or SUPER_ADMIN_KEY'],
     ['audit export --organization o --out f', {}, 'holds no events: set DATA_DIR'],
+    ['accounts duplicates', {}, 'holds no events: set DATA_DIR'],
     ['keys rotate-master', {}, 'SUPER_ADMIN_KEY must be set'],
     ['keys rotate-master --new-key-file nowhere', { SUPER_ADMIN_KEY: 'k' }, 'ENOENT'],
     [

@@ -1,4 +1,5 @@
 import { findBalance } from '../../queries/find-balance.ts'
+import { findIdentity } from '../../queries/find-identity.ts'
 import { getAgent } from '../../queries/get-agent.ts'
 import { getApiKey } from '../../queries/get-api-key.ts'
 import { getCredits } from '../../queries/get-credits.ts'
@@ -28,6 +29,7 @@ import type { JsonSchemas } from '../ports/json-schemas.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { RebuildJobs } from '../projector/rebuild-jobs.ts'
 import type { MasterKeyRotation } from '../security/master-key-rotation.ts'
+import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
 import type { StorageQuotas } from '../turns/storage-quotas.ts'
 import type { Commands } from './commands.ts'
@@ -58,9 +60,17 @@ type Uses = {
   >
   views: Pick<
     AllViews,
-    'accounts' | 'agentSummaries' | 'agents' | 'apiKeys' | 'members' | 'organizations' | 'users'
+    | 'accounts'
+    | 'agentSummaries'
+    | 'agents'
+    | 'apiKeys'
+    | 'identities'
+    | 'members'
+    | 'organizations'
+    | 'users'
   >
   open: Vault['open']
+  hashSubject: Secrets['hashSubject']
   waitForPosition: WaitForPosition
   /** The last position of the log. */
   head(): Promise<Position>
@@ -76,7 +86,8 @@ type Uses = {
 export const adminPart = (uses: Uses) => {
   const { commands, views, open, waitForPosition, rebuilding, rotation, schemaFault } = uses
   const { addressFault, mcp } = uses
-  const { accounts, agentSummaries, agents, apiKeys, members, organizations, users } = views
+  const { accounts, agentSummaries, agents, apiKeys, identities, members, organizations, users } =
+    views
   const oneOrganization = getOrganization(organizations)
   return {
     /** Under /api/admin. */
@@ -129,7 +140,9 @@ export const adminPart = (uses: Uses) => {
         setSubscription: commands.setSubscription,
         grantCredits: commands.grantCredits,
         recordLogin: commands.recordLogin,
+        findIdentity: findIdentity({ identities, hashSubject: uses.hashSubject }),
         waitForPosition,
+        head: uses.head,
       }),
     ],
     /** Under /api/external. */

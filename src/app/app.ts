@@ -269,6 +269,7 @@ export const app = (config: Config, options: Options) =>
       commands,
       views,
       open,
+      hashSubject: secrets.hashSubject,
       waitForPosition,
       head,
       rebuilding,

@@ -1,6 +1,7 @@
 import { acceptInvitation } from '../../commands/accept-invitation.ts'
 import { addMember } from '../../commands/add-member.ts'
 import { cancelPausedRun } from '../../commands/cancel-paused-run.ts'
+import { changeAddress } from '../../commands/change-address.ts'
 import { changeAgent } from '../../commands/change-agent.ts'
 import { changeApiKey } from '../../commands/change-api-key.ts'
 import { changeMember } from '../../commands/change-member.ts'
@@ -26,6 +27,7 @@ import { eraseMemories } from '../../commands/erase-memories.ts'
 import { erasePersonalData } from '../../commands/erase-personal-data.ts'
 import { eraseSession } from '../../commands/erase-session.ts'
 import { expireApproval } from '../../commands/expire-approval.ts'
+import { findAddressHolder } from '../../commands/find-address-holder.ts'
 import { finishContent } from '../../commands/finish-content.ts'
 import { followUpload } from '../../commands/follow-upload.ts'
 import { forkSession } from '../../commands/fork-session.ts'
@@ -81,8 +83,18 @@ export const commandsOf = (uses: Uses) => {
   const { transactor, clock, blobs, secrets, vault, modelFault } = uses
   const { load, transact } = transactor
   const streams = { load, transact }
-  const { hashApiKey, hashEmail, hashLinkToken, hashSubject } = secrets
-  const register = registerUser({ load, transact, clock, hashEmail, seal: vault.seal })
+  const { hashApiKey, hashEmail, earlierEmailHashes, hashLinkToken } = secrets
+  const { hashIdentity, hashSubject } = secrets
+  const addressHolder = findAddressHolder({ load, hashEmail, earlierEmailHashes })
+  const addresses = {
+    load,
+    transact,
+    hashEmail,
+    findAddressHolder: addressHolder,
+    seal: vault.seal,
+  }
+  const register = registerUser({ ...addresses, clock })
+  const address = changeAddress(addresses)
   const agent = createAgent({ load, transact, clock, modelFault })
   const accept = acceptInvitation(transact)
   const subscribe = setSubscription(transact)
@@ -96,6 +108,7 @@ export const commandsOf = (uses: Uses) => {
     acceptInvitation: accept,
     addMember: addMember({ load, transact, registerUser: register, seal: vault.seal }),
     cancelPausedRun: cancelPausedRun(transact),
+    changeAddress: address,
     changeAgent: changeAgent({ load, transact, modelFault }),
     changeApiKey: changeApiKey(streams),
     changeMember: changeMember(streams),
@@ -135,6 +148,7 @@ export const commandsOf = (uses: Uses) => {
     }),
     eraseSession: eraseSession({ load, transact, destroy: vault.destroy }),
     expireApproval: expireApproval(transact),
+    findAddressHolder: addressHolder,
     finishContent: finishContent(transact),
     followUpload: followUpload(transact),
     forkSession: forkSession(transact),
@@ -148,6 +162,9 @@ export const commandsOf = (uses: Uses) => {
       transact,
       registerUser: register,
       acceptInvitation: accept,
+      changeAddress: address,
+      findAddressHolder: addressHolder,
+      hashIdentity,
       hashSubject,
     }),
     recordOutage: recordOutage(transact),

@@ -44,7 +44,7 @@ type Uses = {
     'agentSummaries' | 'connectLinks' | 'credentials' | 'members' | 'organizations' | 'users'
   >
   findAgents: FindAgents
-  secrets: Pick<Secrets, 'hashEmail' | 'hashLinkToken' | 'signForm'>
+  secrets: Pick<Secrets, 'hashEmail' | 'earlierEmailHashes' | 'hashLinkToken' | 'signForm'>
   open: Vault['open']
   hostsOf: HostsOf
   eraseSessions: EraseSessions
@@ -93,6 +93,7 @@ export const provisioningPart = (uses: Uses) => {
           users,
           open,
           hashEmail: secrets.hashEmail,
+          earlierEmailHashes: secrets.earlierEmailHashes,
         }),
         waitForPosition,
       }),

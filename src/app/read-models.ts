@@ -13,6 +13,7 @@ import { credentials } from '../../projections/credentials.ts'
 import { datastores } from '../../projections/datastores.ts'
 import { eventIndex } from '../../projections/event-index.ts'
 import { forks } from '../../projections/forks.ts'
+import { identities } from '../../projections/identities.ts'
 import { members } from '../../projections/members.ts'
 import { memories } from '../../projections/memories.ts'
 import { messages } from '../../projections/messages.ts'
@@ -85,6 +86,7 @@ export const viewsOf = async (views: Views) => {
     credentials: await of(credentials),
     datastores: await of(datastores),
     forks: await of(forks),
+    identities: await of(identities),
     members: await of(members),
     memories: await of(memories),
     messages: await of(messages),

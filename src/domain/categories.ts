@@ -9,6 +9,7 @@ import { credentialEvents } from './credential/events.ts'
 import { dataStoreEvents } from './datastore/events.ts'
 import { emailEvents } from './email/events.ts'
 import { fileEvents } from './file/events.ts'
+import { identityEvents } from './identity/events.ts'
 import { installationEvents } from './installation/events.ts'
 import { keyringEvents } from './keyring/events.ts'
 import { memberEvents } from './member/events.ts'
@@ -32,6 +33,7 @@ export const eventsByCategory = {
   datastores: dataStoreEvents,
   email: emailEvents,
   file: fileEvents,
+  identity: identityEvents,
   installation: installationEvents,
   keyring: keyringEvents,
   member: memberEvents,

@@ -107,6 +107,7 @@ export const refusalWords = {
   invitation_not_found: 'There is no such invitation',
   backing_not_allowed: 'This member has not agreed to back keys that others make',
   owner_required: 'Only an owner decides about owners',
+  address_taken: 'Another account has this address',
   identity_conflict: 'The account is linked to another identity of this provider',
   scope_not_allowed: 'The caller may not give a key this scope',
   not_own_user_key: 'A user key is made by its own user, or by the platform',

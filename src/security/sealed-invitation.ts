@@ -1,5 +1,5 @@
 import type { Sealed } from '../domain/sealed.ts'
-import { defaultName, normalizedEmail } from './secrets.ts'
+import { defaultName, normalizedEmail } from './email-address.ts'
 import { memberKey, type Vault } from './vault.ts'
 
 type Invitation = {

@@ -6,6 +6,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
+import { comparedEmail, earlierSpellings } from './email-address.ts'
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const keyLength = 32
@@ -31,12 +32,6 @@ export const sameSecret = (one: string, other: string): boolean => {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
-
-/** An email as it is compared: without outer blanks, in lower case. */
-export const normalizedEmail = (email: string): string => email.trim().toLowerCase()
-
-/** What a person is called when nobody said: the part of the address before the @. */
-export const defaultName = (address: string): string => address.slice(0, address.lastIndexOf('@'))
 
 const secretBytes = 32
 
@@ -68,6 +63,8 @@ export const secretsOf = (secret: Uint8Array) => {
     return (text: string, body: string | Uint8Array = ''): string =>
       createHmac('sha256', key).update(text).update(body).digest('hex')
   }
+  const emailHash = hasher('email')
+  const identityHash = hasher('identity')
   return {
     /** Signs links. */
     links: derived('links'),
@@ -77,8 +74,14 @@ export const secretsOf = (secret: Uint8Array) => {
     hashRequest: hasher('request'),
     /** Of a connect link's token: authenticates the form on its page. */
     signForm: hasher('connect-form'),
-    /** Of a normalized address. */
-    hashEmail: hasher('email'),
+    /** Of an address as it is compared. */
+    hashEmail: (email: string): string => emailHash(comparedEmail(email)),
+    /** Of the same address as earlier releases compared it, if they spelled it otherwise. */
+    earlierEmailHashes: (email: string): string[] =>
+      earlierSpellings(email).map((spelling) => emailHash(spelling)),
+    /** Of an identity provider and its subject. */
+    hashIdentity: (provider: string, subject: string): string =>
+      identityHash(JSON.stringify([provider, subject])),
     /** Of an identity provider's subject. */
     hashSubject: hasher('subject'),
     /** Of an organization: the seed of its key for signing checkpoints. */

@@ -15,6 +15,7 @@ import { dataStores } from '../../src/domain/datastore/datastore.ts'
 import { email } from '../../src/domain/email/email.ts'
 import { metadata, type Position } from '../../src/domain/event.ts'
 import { file } from '../../src/domain/file/file.ts'
+import { identity } from '../../src/domain/identity/identity.ts'
 import { installation } from '../../src/domain/installation/installation.ts'
 import { keyring } from '../../src/domain/keyring/keyring.ts'
 import { member } from '../../src/domain/member/member.ts'
@@ -50,6 +51,7 @@ const aggregates = {
   datastores: dataStores,
   email,
   file,
+  identity,
   installation,
   keyring,
   member,

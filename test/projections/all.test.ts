@@ -30,6 +30,7 @@ t.test(
       'agent_summaries',
       'event_index',
       'forks',
+      'identities',
       'platform_transparency',
       'storage',
       'transparency',

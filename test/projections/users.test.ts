@@ -25,6 +25,11 @@ t.test('users', async (t) => {
     { type: 'CurrentOrganizationChanged', data: { organizationId: 'org-1' } },
     { type: 'SubscriptionChanged', data: { plan: 'pro_monthly' } },
   ).shows({ signed_in: true, current_organization_id: 'org-1', plan: 'pro_monthly' })
+  const email = { $sealed: 'user:user-1', box: 'new' }
+  seen(registered, { type: 'AddressChanged', data: { email, emailHash: 'new' } }).shows({
+    email,
+    email_hash: 'new',
+  })
 })
 
 t.test('every event it handles was given', async (t) => handlesAll(t, users))

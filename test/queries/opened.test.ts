@@ -127,6 +127,7 @@ t.test('every text that events and documents have sealed has a place', async (t)
     Object.entries(table).flatMap(([type, schema]) => placed(schema).map((at) => `${type}.${at}`)),
   )
   t.strictSame(events.toSorted(), [
+    'AddressChanged.email',
     'ApprovalDecided.reason',
     'ApprovalRequested.arguments',
     'AssistantMessageRecorded.content',

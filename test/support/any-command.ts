@@ -129,6 +129,7 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
     z.object({ email: id, name: text.optional(), role: z.enum(['ADMIN', 'MEMBER']) }),
   ),
   cancelPausedRun: plain('cancelPausedRun', z.object({ sessionId, runId: runId.optional() })),
+  changeAddress: plain('changeAddress', z.object({ userId, email: id })),
   changeAgent: plain('changeAgent', z.object({ agentId: id, change: configuration })),
   changeApiKey: byGiver(
     'changeApiKey',
@@ -208,6 +209,10 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
   erasePersonalData: plain('erasePersonalData', z.object({ userId })),
   eraseSession: plain('eraseSession', z.object({ sessionId, userId })),
   expireApproval: plain('expireApproval', z.object({ sessionId, approvalId: id })),
+  findAddressHolder: {
+    args: z.object({ email: id }),
+    run: ({ findAddressHolder }, { email }) => findAddressHolder(email),
+  },
   finishContent: plain(
     'finishContent',
     z.object({

@@ -20,6 +20,8 @@ export const userEvents = {
   }),
   /** The person signed in with this identity provider for the first time. */
   IdentityLinked: z.object({ provider: z.string(), subjectHash: z.string() }),
+  /** The person signed in with a new address. */
+  AddressChanged: z.object({ email: sealed, emailHash: z.string() }),
   /** An organization has a pending membership for this user. */
   UserInvited: z.object({ organizationId: id }),
   /** Those invitations were taken up or are void. */

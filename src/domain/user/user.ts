@@ -15,6 +15,8 @@ import { type UserEvent, userEvents } from './events.ts'
 export type User = {
   status: 'unknown' | 'registered'
   origin: UserEvent<'UserRegistered'>['data']['origin'] | null
+  /** The keyed hash of the account's address. */
+  emailHash: string | null
   /** The organization that provisioned the account. */
   provisionedBy: string | null
   /** One per identity provider; none: the person never signed in. */
@@ -38,6 +40,7 @@ export const user: Aggregate<User, typeof userEvents> = {
   initial: {
     status: 'unknown',
     origin: null,
+    emailHash: null,
     provisionedBy: null,
     identities: [],
     invitations: [],
@@ -47,10 +50,11 @@ export const user: Aggregate<User, typeof userEvents> = {
     key: unused,
   },
   evolve: {
-    UserRegistered: (state, { origin, provisionedBy = null }) => ({
+    UserRegistered: (state, { origin, emailHash, provisionedBy = null }) => ({
       ...state,
       status: 'registered',
       origin,
+      emailHash,
       provisionedBy,
       key: inUse(state.key),
     }),
@@ -58,6 +62,7 @@ export const user: Aggregate<User, typeof userEvents> = {
       ...state,
       identities: [...state.identities, identity],
     }),
+    AddressChanged: (state, { emailHash }) => ({ ...state, emailHash, key: inUse(state.key) }),
     UserInvited: (state, { organizationId }) => ({
       ...state,
       invitations: [...state.invitations, organizationId],
@@ -92,19 +97,39 @@ export const decideRegister =
   (state: User): UserEvent<'UserRegistered'>[] =>
     state.status === 'unknown' ? [{ type: 'UserRegistered', data }] : []
 
+type LinkedIdentity = UserEvent<'IdentityLinked'>['data']
+
+export const hasIdentity = ({ identities }: User, identity: LinkedIdentity): boolean =>
+  identities.some(
+    ({ provider, subjectHash }) =>
+      provider === identity.provider && subjectHash === identity.subjectHash,
+  )
+
 /**
  * Links an identity, once per provider. Another subject of a provider that is linked already is
  * somebody else who now has the address, and gets nothing. @throws user_not_found,
  * identity_conflict
  */
 export const decideLinkIdentity =
-  (identity: UserEvent<'IdentityLinked'>['data']) =>
+  (identity: LinkedIdentity) =>
   (state: User): UserEvent<'IdentityLinked'>[] => {
     requireUser(state)
     const linked = state.identities.find(({ provider }) => provider === identity.provider)
     if (linked?.subjectHash === identity.subjectHash) return []
     if (linked) throw refusal('identity_conflict')
     return [{ type: 'IdentityLinked', data: identity }]
+  }
+
+/** Whether the account has this address, and a text of it that can be read. */
+export const hasAddress = ({ emailHash, key }: User, hash: string): boolean =>
+  emailHash === hash && key.inUse
+
+/** The person signed in with another address. @throws user_not_found */
+export const decideChangeAddress =
+  (data: UserEvent<'AddressChanged'>['data']) =>
+  (state: User): UserEvent<'AddressChanged'>[] => {
+    requireUser(state)
+    return hasAddress(state, data.emailHash) ? [] : [{ type: 'AddressChanged', data }]
   }
 
 /** @throws user_not_found */

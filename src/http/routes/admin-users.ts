@@ -3,7 +3,9 @@ import { z } from 'zod'
 import type { GrantCreditsCommand } from '../../../commands/grant-credits.ts'
 import type { RecordLoginCommand } from '../../../commands/record-login.ts'
 import type { SetSubscriptionCommand } from '../../../commands/set-subscription.ts'
+import type { FindIdentity } from '../../../queries/find-identity.ts'
 import { creditUnit } from '../../domain/account/account.ts'
+import type { Position } from '../../domain/event.ts'
 import type { WaitForPosition } from '../../ports/views.ts'
 import { refusals } from '../errors/responses.ts'
 import { credits, email, givenId, id, orAbsent, pathId, plan } from '../wire/fields.ts'
@@ -12,7 +14,10 @@ type Uses = {
   setSubscription: SetSubscriptionCommand
   grantCredits: GrantCreditsCommand
   recordLogin: RecordLoginCommand
+  findIdentity: FindIdentity
   waitForPosition: WaitForPosition
+  /** The last position of the log. */
+  head(): Promise<Position>
 }
 
 const params = z.object({ user_id: pathId })
@@ -39,8 +44,9 @@ const acceptance = z.object({ organization_id: givenId, allow_backing: orAbsent(
  * (docs/contract/admin-api.md#platform-only).
  */
 export const adminUserRoutes =
-  ({ setSubscription, grantCredits, recordLogin, waitForPosition }: Uses): FastifyPluginAsyncZod =>
+  (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
+    const { setSubscription, grantCredits, recordLogin, findIdentity, waitForPosition, head } = uses
     const config = { platform: true } as const
     const tags = ['admin: users']
 
@@ -117,7 +123,13 @@ export const adminUserRoutes =
           }),
           response: {
             200: login,
-            ...refusals('admin', 'platform_only', 'identity_conflict', 'idempotency_key_reused'),
+            ...refusals(
+              'admin',
+              'platform_only',
+              'address_taken',
+              'identity_conflict',
+              'idempotency_key_reused',
+            ),
           },
         },
       },
@@ -126,7 +138,10 @@ export const adminUserRoutes =
           organizationId: organization_id,
           allowBacking: allow_backing,
         }))
-        const { userId, created, joined, ...login } = await recordLogin({ ...body, accept }, call)
+        await waitForPosition(await head())
+        const linkedTo = await findIdentity(body.provider, body.subject)
+        const asked = { ...body, accept, linkedTo }
+        const { userId, created, joined, ...login } = await recordLogin(asked, call)
         await waitForPosition(login.position)
         return {
           user_id: userId,

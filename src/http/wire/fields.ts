@@ -65,11 +65,13 @@ const address = new RegExp(
   'u',
 )
 
-/** Lowercase, as it is stored and compared. */
+/** NFC in lower case, as it is stored and shown (src/security/email-address.ts). */
 export const email = z
   .string()
   .trim()
+  .normalize()
   .toLowerCase()
+  .normalize()
   .pipe(z.email({ pattern: address, error: 'not an email address' }).max(254))
 
 /** A field whose null counts as absent: clients send null for what they do not set. */

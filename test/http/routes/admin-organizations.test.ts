@@ -1,4 +1,5 @@
 import t from 'tap'
+import { partner } from '../../support/partner.ts'
 import { served, withOrganization } from '../../support/served.ts'
 
 t.test('organizations', async (t) => {
@@ -104,4 +105,41 @@ t.test('plans, credits and sign-ins', async (t) => {
     status: 409,
     code: 'identity_conflict',
   })
+})
+
+t.test('a sign-in with a new address is of the same account', async (t) => {
+  const all = await served(t)
+  const { platform } = all
+  const { at, owner } = await withOrganization(all)
+  const signIn = (email: string, subject: string) =>
+    platform('POST', '/api/admin/identity/logins', { email, provider: 'google', subject })
+  const first = await signIn('ann@old.example', 'ann')
+  const moved = await signIn('Ann@B\u00fccher.example', 'ann')
+  t.match(moved, { status: 200, body: { user_id: first.body.user_id, created: false } })
+  const spelled = await signIn('ann@xn--bcher-kva.example', 'ann')
+  t.match(spelled, { status: 200, body: { user_id: first.body.user_id } })
+  await signIn('bo@example.com', 'bo')
+  t.match(await signIn('bo@example.com', 'ann'), {
+    status: 409,
+    code: 'address_taken',
+    body: { error: { type: 'conflict_error' } },
+  })
+  const invited = await owner('POST', `${at}/members`, { email: 'ann@xn--bcher-kva.example' })
+  t.match(invited.body, { user_id: first.body.user_id, status: 'pending' })
+})
+
+t.test('users are found by any spelling of their address', async (t) => {
+  const all = await served(t)
+  const { key, organization_id } = await partner(all)
+  const ask = await key('users:provision')
+  const users = '/api/external/management/users'
+  const email = 'zoe\u0308@b\u00fccher.example'
+  const made = await ask('POST', users, { email, organization_id })
+  t.match(made.body, { email: 'zo\u00eb@b\u00fccher.example', created: true })
+  const same = { email: 'ZO\u00cb@xn--bcher-kva.example', organization_id }
+  t.match((await ask('POST', users, same)).body, { user_id: made.body.user_id, created: false })
+  for (const spelling of [email, 'zo\u00eb@xn--bcher-kva.example'])
+    t.match(await ask('GET', `${users}?email=${encodeURIComponent(spelling)}`), {
+      body: { users: [{ user_id: made.body.user_id }], total: 1 },
+    })
 })
