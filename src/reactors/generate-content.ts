@@ -24,6 +24,7 @@ import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import type { Vault } from '../security/vault.ts'
 import { sinceStored, stopwatch } from '../support/stopwatch.ts'
 import type { StorageQuotas } from '../turns/storage-quotas.ts'
+import { checkedOutput, kindOf } from './checked-output.ts'
 import { withLease } from './with-lease.ts'
 import { workers } from './workers.ts'
 
@@ -59,12 +60,6 @@ type Uses = {
 type Elapsed = () => number
 
 type Completed = ContentEvent<'ContentCompleted'>['data']
-
-const kindOf = (mediaType: string): Completed['contentType'] => {
-  if (mediaType.startsWith('model/gltf')) return 'glb'
-  const [kind] = mediaType.split('/')
-  return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'other'
-}
 
 /** This process stops; the next one continues. */
 class Stopped extends Error {
@@ -149,7 +144,8 @@ export const generateContent = (uses: Uses) => {
     if (await uses.storage.isFull(view.organization_id, taken.payerId))
       throw refusal('storage_quota_exceeded')
     const { hash, size, mediaType } = await patiently(view.id, elapsed, async () => {
-      const { bytes, mediaType } = await provider.output(prediction, asked)
+      const output = await provider.output(prediction, asked)
+      const { bytes, mediaType } = await checkedOutput(output, asked)
       return { ...(await filesOf(view).put(bytes, maxBytes)), mediaType }
     })
     return {

@@ -83,6 +83,21 @@ t.test('credits are held while it is made, and charged once it is', async (t) =>
   t.equal((await charged()) - turn, 40_000)
 })
 
+t.test('an output that was not ordered fails, free of charge, and can be retried', async (t) => {
+  const { provider, draw, over, retry, organization } = await studio(t)
+  const page = { bytes: Buffer.from('<!doctype html><p>Sign in'), type: 'text/html' }
+  const before = (await organization.balance()).balance
+  provider.next({ file: { bytes: Buffer.alloc(0), type: 'image/png' } }, { file: page }, {})
+  const id = await draw()
+  const turn = before - (await organization.balance()).balance
+  t.match(await over(id), { status: 'failed', error_message: /empty/, credit_cost: 0 })
+  t.equal((await retry(id)).status, 200)
+  t.match(await over(id), { status: 'failed', error_message: /text\/html instead of the image/ })
+  t.ok(before - (await organization.balance()).balance <= turn, 'neither is charged')
+  t.equal((await retry(id)).status, 200)
+  t.match(await over(id), { status: 'completed', retry_count: 2, credit_cost: 0.04 })
+})
+
 t.test('a retry is made anew', async (t) => {
   const { provider, draw, over, retry } = await studio(t)
   provider.next({ error: 'not now' })

@@ -23,7 +23,7 @@ t.test('the list: the newest first, in pages, filtered', async (t) => {
     ['Draw a picture of a fox', {}],
     ['Make a sound of rain', { file: { type: 'audio/wav' } }],
     ['Draw a picture of a heron', { error: 'no' }],
-    [prompt, { file: { type: 'application/pdf' } }],
+    [prompt, { file: { type: 'application/octet-stream', bytes: Buffer.from('unknown') } }],
   ] as const) {
     provider.next(plan)
     ids.unshift(await draw(message))
@@ -134,7 +134,7 @@ t.test('a link is valid as it is, and for a week', async (t) => {
 t.test('files in parts', async (t) => {
   const { provider, draw, over } = await studio(t)
   provider.next({ file: { bytes: Buffer.from('0123456789'), type: 'audio/wav' } })
-  const { storage_url: link, storage_path } = await over(await draw())
+  const { storage_url: link, storage_path } = await over(await draw('Make a sound of rain'))
   const get = async (headers: Record<string, string> = {}, method = 'GET') => {
     const reply = await fetch(link, { method, headers })
     const header = (name: string) => reply.headers.get(name)

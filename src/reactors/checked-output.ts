@@ -1,0 +1,106 @@
+import type { ContentEvent } from '../domain/content/events.ts'
+import { type GenerationInput, type Output, ProviderFault } from '../ports/content-provider.ts'
+import { mediaHeader } from '../support/media-header.ts'
+
+type Made = ContentEvent<'ContentCompleted'>['data']['contentType']
+
+/** How much of a file tells what it is. */
+const headBytes = 1_024
+
+/** Types that say nothing. */
+const unspecific: ReadonlySet<string> = new Set([
+  '',
+  'application/octet-stream',
+  'binary/octet-stream',
+  'application/binary',
+])
+
+const page = /^\s*(?:<!--|<!doctype\s+html|<html|<head|<body)/i
+
+export const kindOf = (mediaType: string): Made => {
+  if (mediaType.startsWith('model/gltf')) return 'glb'
+  const [kind] = mediaType.split('/')
+  return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'other'
+}
+
+const at = (bytes: Buffer, from: number, text: string): boolean =>
+  bytes.toString('latin1', from, from + text.length) === text
+
+/** Containers of sound or moving pictures: what is in one is taken to be what was ordered. */
+const container = (head: Buffer): string | undefined => {
+  if (at(head, 4, 'ftyp'))
+    return /^(?:avi[fs]|hei[cx]|mif1)/.test(head.toString('latin1', 8)) ? undefined : 'mp4'
+  if (at(head, 0, '\x1a\x45\xdf\xa3')) return 'webm'
+  return at(head, 0, 'OggS') ? 'ogg' : undefined
+}
+
+/** What the first bytes of a file say that it is; undefined where they are not known. */
+const recognized = (head: Buffer, ordered: Made): string | undefined => {
+  const utf8 = head.toString('utf8').replace(/^\ufeff/, '')
+  if (page.test(utf8)) return 'text/html'
+  if (at(head, 0, 'glTF')) return 'model/gltf-binary'
+  const contained = container(head)
+  if (contained) return `${ordered === 'audio' ? 'audio' : 'video'}/${contained}`
+  if (at(head, 4, 'ftypavif')) return 'image/avif'
+  if (at(head, 0, 'fLaC')) return 'audio/flac'
+  if (/^\s*<svg[\s>]/.test(utf8)) return 'image/svg+xml'
+  return mediaHeader(head)?.mediaType
+}
+
+/** The first bytes, and all of them. */
+const beginning = async (bytes: AsyncIterable<Uint8Array>) => {
+  const rest = bytes[Symbol.asyncIterator]()
+  const parts: Uint8Array[] = []
+  let size = 0
+  let done = false
+  while (size < headBytes && !done) {
+    const next = await rest.next()
+    done = next.done === true
+    if (!next.done) parts.push(next.value)
+    size = parts.reduce((sum, { length }) => sum + length, 0)
+  }
+  async function* whole() {
+    try {
+      yield* parts
+      while (!done) {
+        const next = await rest.next()
+        if (next.done) return
+        yield next.value
+      }
+    } finally {
+      await rest.return?.()
+    }
+  }
+  return {
+    head: Buffer.concat(parts).subarray(0, headBytes),
+    whole,
+    abandon: () => rest.return?.(),
+  }
+}
+
+/**
+ * An output with bytes, of the type that was ordered. A declared type that says nothing is replaced by
+ * what the first bytes say; unknown bytes are let through. @throws ProviderFault, ProviderUnavailable
+ */
+export const checkedOutput = async (
+  { bytes, mediaType }: Output,
+  { contentType }: Pick<GenerationInput, 'contentType'>,
+): Promise<Output> => {
+  const { head, whole, abandon } = await beginning(bytes)
+  const refuse = async (words: string): Promise<never> => {
+    await abandon()
+    throw new ProviderFault(words)
+  }
+  if (head.length === 0) return refuse('The provider gave an empty output')
+  const known = recognized(head, contentType)
+  const declared = mediaType.toLowerCase()
+  const isUnspecific = unspecific.has(declared)
+  const type = isUnspecific ? (known ?? 'application/octet-stream') : declared
+  const isPage = known === 'text/html'
+  const isUnknown = isUnspecific && known === undefined
+  if (isPage || (!isUnknown && kindOf(type) !== contentType))
+    return refuse(
+      `The provider gave ${isPage ? known : type} instead of the ${contentType} ordered`,
+    )
+  return { bytes: whole(), mediaType: type }
+}
