@@ -5,6 +5,8 @@ import type { View } from '../src/ports/views.ts'
 export const findContentFile = (contents: View<ContentView>) => async (contentId: string) => {
   const view = await contents.get(contentId)
   if (!view?.hash || !view.media_type || view.status !== 'completed') return undefined
-  return { hash: view.hash, mediaType: view.media_type, key: view.prompt.$sealed }
+  const { hash, media_type: mediaType, prompt } = view
+  const download = view.content_type === 'glb' ? { download: `${contentId}.glb` } : {}
+  return { hash, mediaType, key: prompt.$sealed, ...download }
 }
 export type FindContentFile = ReturnType<typeof findContentFile>

@@ -2,8 +2,15 @@ const width = 768
 const perLine = 34
 const maxLines = 8
 
+/** Characters that no XML document may have, not even escaped. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is replaced
+const forbidden = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g
+
 const escaped = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+  text
+    .toWellFormed()
+    .replace(forbidden, '\ufffd')
+    .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 
 /** Wraps words into lines; a text that is too long ends with an ellipsis. */
 const linesOf = (text: string): string[] => {

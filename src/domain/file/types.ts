@@ -15,19 +15,35 @@ export const mimeTypes = [
 
 export type FileType = (typeof mimeTypes)[number]
 
-/** Their extensions, and other names that they go by. */
+/**
+ * Their extensions, and other names that they go by. Clients that do not know a format of text call
+ * it plain text.
+ */
 const types: Readonly<Record<FileType, { extensions: string[]; aliases?: string[] }>> = {
   'application/pdf': { extensions: ['pdf'], aliases: ['application/x-pdf'] },
   [docx]: { extensions: ['docx'] },
   [pptx]: { extensions: ['pptx'] },
   'text/plain': { extensions: ['txt'] },
-  'text/html': { extensions: ['html'], aliases: ['application/xhtml+xml'] },
-  'application/json': { extensions: ['json'], aliases: ['text/json'] },
-  'application/x-ndjson': {
-    extensions: ['jsonl'],
-    aliases: ['application/jsonl', 'application/x-jsonlines', 'application/jsonlines'],
+  'text/html': {
+    extensions: ['html', 'htm'],
+    aliases: ['application/xhtml+xml', 'text/plain'],
   },
-  'text/markdown': { extensions: ['md', 'markdown'], aliases: ['text/x-markdown'] },
+  'application/json': { extensions: ['json'], aliases: ['text/json', 'text/plain'] },
+  'application/x-ndjson': {
+    extensions: ['jsonl', 'ndjson'],
+    aliases: [
+      'application/ndjson',
+      'application/jsonl',
+      'application/x-jsonlines',
+      'application/jsonlines',
+      'application/json',
+      'text/plain',
+    ],
+  },
+  'text/markdown': {
+    extensions: ['md', 'markdown'],
+    aliases: ['text/x-markdown', 'text/plain'],
+  },
 }
 
 const known = mimeTypes.map((type) => {

@@ -10,7 +10,7 @@ import { sseBytes, type Told } from '../../feeds/item.ts'
 import { columnsOf, valuesOf } from '../../feeds/rows.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
-import { csvRow } from '../streams/csv.ts'
+import { type CsvOptions, csvRow } from '../streams/csv.ts'
 import { sendLines, sendRows, wantsLines, wantsRows } from '../streams/ndjson.ts'
 import { endingOf, type Frames, sendStream } from '../streams/sse.ts'
 import { boolean, logPosition, pathId, pathName } from '../wire/fields.ts'
@@ -26,6 +26,10 @@ const followed = z.object({ organization_id: pathId, read_model: pathName })
 
 const asked = z.object({
   snapshot: boolean.default(true).describe('false: only changes from now on'),
+  formulas: z
+    .enum(['escape'])
+    .optional()
+    .describe('In CSV: an apostrophe in front of text that a spreadsheet takes for a formula'),
   after: logPosition.optional().describe('Continue after this position, like Last-Event-ID'),
 })
 
@@ -101,11 +105,12 @@ export const adminFeedRoutes =
     }
 
     /** The same as a table, with a column for each field that the read model's schema has. */
-    async function* rows(asked: FeedRequest, cut: () => void) {
+    async function* rows(asked: FeedRequest, cut: () => void, options: CsvOptions) {
       const fields = Object.keys(jsonSchemaOf(asked.model.shown.schema).properties ?? {})
-      yield csvRow(columnsOf(fields))
+      yield csvRow(columnsOf(fields), options)
       for await (const { items } of feeds.upToNow(asked, cut))
-        if (items.length > 0) yield items.map((item) => csvRow(valuesOf(item, fields))).join('')
+        if (items.length > 0)
+          yield items.map((item) => csvRow(valuesOf(item, fields), options)).join('')
     }
 
     http.get(
@@ -180,7 +185,8 @@ export const adminFeedRoutes =
         reply.raw.once('close', entered(organizationId))
         const cut = () => reply.raw.destroy()
         if (wantsLines(request)) return sendLines(reply, lines(asked, cut))
-        if (wantsRows(request)) return sendRows(reply, rows(asked, cut))
+        const options = { escapeFormulas: request.query.formulas === 'escape' }
+        if (wantsRows(request)) return sendRows(reply, rows(asked, cut, options))
         await feeds.admit()
         return sendStream(reply, frames(reply, asked))
       },

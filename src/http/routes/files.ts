@@ -90,7 +90,7 @@ export const fileRoutes =
           'cache-control': 'private, max-age=3600',
           // Images are shown; scripts in what is shown never run.
           'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-          'content-disposition': dispositionOf(message?.download),
+          'content-disposition': dispositionOf(file.download),
         })
         if (known && isAmong(known, tag)) return reply.code(304).send()
         const bytes = await stored.get(file.hash, range)

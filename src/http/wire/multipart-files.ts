@@ -106,7 +106,7 @@ export const multipartFiles = async (http: FastifyInstance, spool: Spool) => {
         form.fields[part.fieldname] = part.value
         continue
       }
-      const sentAs = part.filename ?? ''
+      const sentAs = (part.filename ?? '').replaceAll('%22', '"')
       const filename = baseName(sentAs)
       const declared = part.mimetype === unsaid ? undefined : part.mimetype
       const fileType = typeOf(filename, declared)

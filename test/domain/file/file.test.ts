@@ -171,6 +171,22 @@ t.test('types by extension; a declared type has to fit', async (t) => {
   t.equal(fileTypeOf('a.PDF'), 'application/pdf')
   t.equal(fileTypeOf('a.b.markdown', 'text/markdown; charset=utf-8'), 'text/markdown')
   t.equal(fileTypeOf('a.jsonl', 'application/jsonl'), 'application/x-ndjson')
+  for (const [name, declared, type] of [
+    ['a.md', 'text/plain', 'text/markdown'],
+    ['a.jsonl', 'application/json', 'application/x-ndjson'],
+    ['a.ndjson', 'application/x-ndjson', 'application/x-ndjson'],
+    ['a.jsonl', 'text/plain', 'application/x-ndjson'],
+    ['a.htm', 'text/html', 'text/html'],
+    ['a.html', 'text/plain', 'text/html'],
+    ['a.json', 'text/plain; charset=utf-8', 'application/json'],
+  ] as const)
+    t.equal(fileTypeOf(name, declared), type, `${name} as ${declared}`)
+  for (const [name, declared] of [
+    ['a.txt', 'text/html'],
+    ['a.json', 'application/x-ndjson'],
+    ['a.docx', 'text/plain'],
+  ] as const)
+    t.equal(fileTypeOf(name, declared), undefined, `${name} as ${declared}`)
   for (const [name, declared] of [['a.exe'], ['pdf'], ['a.'], ['a.pdf', 'text/plain']] as const)
     t.equal(fileTypeOf(name, declared), undefined, name)
   t.equal(baseName('..\\..\\secret/a.md '), 'a.md')

@@ -116,6 +116,14 @@ t.test('a batch is also a table, and Accept says which is wanted', async (t) => 
   )
   t.match(text, /,\[\],/)
 
+  await agent({ name: '=HYPERLINK("http://evil.example")' })
+  const escaped = await fetch(new URL(`${path}?formulas=escape`, url), {
+    headers: { 'x-api-key': superAdminKey, accept: 'text/csv' },
+  })
+  t.match(await escaped.text(), /,"'=HYPERLINK\(""http:\/\/evil\.example""\)",/)
+  t.match(await (await ask('text/csv')).text(), /,"=HYPERLINK\(/)
+  t.match(await admin.ask('GET', `${path}?formulas=keep`), { status: 400 })
+
   const typeFor = async (accept: string) => {
     const answer = await ask(accept)
     await answer.body?.cancel()

@@ -318,6 +318,7 @@ t.test('without a provider: small, valid files, and no video', async (t) => {
     return {
       item,
       type: reply.headers.get('content-type'),
+      disposition: reply.headers.get('content-disposition'),
       bytes: Buffer.from(await reply.arrayBuffer()),
     }
   }
@@ -358,6 +359,8 @@ t.test('without a provider: small, valid files, and no video', async (t) => {
 
   const { bytes: glb, ...model } = await made('Generate a 3D model of a chair')
   t.match(model, { type: 'model/gltf-binary', item: { content_type: 'glb', credit_cost: 0.1 } })
+  t.match(model, { disposition: /^attachment; filename\*=UTF-8''[0-9a-f-]{36}\.glb$/ })
+  t.match(sound, { disposition: 'inline' })
   t.equal(glb.toString('latin1', 0, 4), 'glTF')
   t.equal(glb.readUInt32LE(4), 2)
   t.equal(glb.readUInt32LE(8), glb.length)

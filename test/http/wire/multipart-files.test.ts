@@ -55,3 +55,10 @@ t.test('a form of more bytes than its files may have is refused', async (t) => {
   t.match(await send(store, large), { status: 400, headers: { 'x-error-code': 'file_too_large' } })
   t.match(await send(store, file('b.txt', 'x'.repeat(1024 * 1024))), { status: 200 })
 })
+
+t.test('%22 in the name of a file is a quote, as browsers send it', async (t) => {
+  const { send, store } = await scene(t)
+  const { status, body } = await send(store, file('my %22zebra%22 50%25.txt', 'Zebras sleep here.'))
+  t.equal(status, 200)
+  t.match(body.uploads, [{ filename: 'my "zebra" 50%25.txt' }])
+})
