@@ -16,6 +16,12 @@ const noCurl = spawnSync('curl', ['--version']).status === 0 ? {} : { skip: 'no 
 
 /** What a page's commands print, among other things. */
 const pages: Readonly<Record<string, readonly RegExp[]>> = {
+  'docs/analytics.md': [
+    /"read_model":"sessions"/,
+    /^op,id,position,/m,
+    /^data: \{"op":"upsert"/m,
+    /"usage":\[\{"agent_id"/,
+  ],
   'docs/guides/agent-team.md': [/data: \[DONE\]/, /^session team {2}of user/m, /Orders/],
   'docs/guides/documents.md': [/45 days/],
   'docs/guides/users.md': [/"session_id":"ada-1"/, /"url":"http/, /SHOP/],

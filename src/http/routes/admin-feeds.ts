@@ -107,7 +107,7 @@ export const adminFeedRoutes =
     /** The same as a table, with a column for each field that the read model's schema has. */
     async function* rows(asked: FeedRequest, cut: () => void, options: CsvOptions) {
       const fields = Object.keys(jsonSchemaOf(asked.model.shown.schema).properties ?? {})
-      yield csvRow(columnsOf(fields), options)
+      yield csvRow(columnsOf(fields))
       for await (const { items } of feeds.upToNow(asked, cut))
         if (items.length > 0)
           yield items.map((item) => csvRow(valuesOf(item, fields), options)).join('')
