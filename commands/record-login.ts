@@ -1,6 +1,7 @@
 import { latest } from '../src/domain/event.ts'
 import { decideClaimIdentity, identityStream } from '../src/domain/identity/identity.ts'
 import { isPresent, memberStream } from '../src/domain/member/member.ts'
+import { refusal } from '../src/domain/refusal.ts'
 import {
   decideLinkIdentity,
   hasIdentity,
@@ -34,6 +35,8 @@ export type RecordLogin = {
   email: string
   provider: string
   subject: string
+  /** False: the provider has not verified the address. Default: it has. */
+  verified?: boolean | undefined
   accept?: readonly Accepted[] | undefined
   /** The account that the identity was linked to before identities were claimed. */
   linkedTo?: string | undefined
@@ -44,16 +47,18 @@ export type RecordLogin = {
  * linked; a new address changes the account's. The membership in the organization that provisioned the
  * account becomes active at the first sign-in; other invitations wait until they are accepted, which
  * may be done here. Where there is no invitation, there is nothing to accept.
- * @throws identity_conflict, address_taken
+ * An address that is not verified leads to no account and changes none.
+ * @throws identity_conflict, address_taken, address_not_verified
  */
 export const recordLogin = (uses: Uses) => {
   const { load, transact, registerUser, changeAddress, findAddressHolder, acceptInvitation } = uses
   const { hashSubject, hashIdentity } = uses
 
   /** The account of an identity that was linked before identities were claimed. */
-  const earlierAccount = async ({ email, provider, subject, linkedTo }: RecordLogin) => {
+  const earlierAccount = async (login: RecordLogin) => {
+    const { email, provider, subject, verified = true, linkedTo } = login
     const subjectHash = hashSubject(`${provider}/${subject}`)
-    const { userId } = await findAddressHolder(email)
+    const { userId } = verified ? await findAddressHolder(email) : {}
     for (const one of [userId, linkedTo]) {
       if (one === undefined) continue
       const { state } = await load(userStream(one))
@@ -64,11 +69,12 @@ export const recordLogin = (uses: Uses) => {
 
   /** @throws identity_conflict */
   const accountOf = async (login: RecordLogin, call: Call) => {
-    const { email, provider, subject } = login
+    const { email, provider, subject, verified = true } = login
     const stream = identityStream(hashIdentity(provider, subject))
     const { userId } = (await load(stream)).state
     if (userId !== null) return { userId, created: false }
     const earlier = await earlierAccount(login)
+    if (!earlier && !verified) throw refusal('address_not_verified')
     const account = earlier
       ? { userId: earlier, created: false }
       : await registerUser({ email, origin: 'self' }, call)
@@ -79,15 +85,15 @@ export const recordLogin = (uses: Uses) => {
   }
 
   return async (login: RecordLogin, call: Call) => {
-    const { email, provider, subject, accept = [] } = login
+    const { email, provider, subject, verified = true, accept = [] } = login
     const { userId, created } = await accountOf(login, call)
-    const addressed = await changeAddress({ userId, email }, call)
+    const addressed = verified ? await changeAddress({ userId, email }, call) : undefined
     const stream = userStream(userId)
     const identity = { provider, subjectHash: hashSubject(`${provider}/${subject}`) }
     const linked = await transact(stream, decideLinkIdentity(identity), call)
     const named = accept.map(({ organizationId }) => organizationId)
     const joined: string[] = []
-    const positions = [addressed.position, linked.position]
+    const positions = [...(addressed ? [addressed.position] : []), linked.position]
     for (const organizationId of joinedBySigningIn(linked.state, named)) {
       // Neither where a crash cut short the invitation, nor where it was withdrawn.
       if (!isPresent((await load(memberStream(organizationId, userId))).state)) continue

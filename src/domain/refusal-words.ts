@@ -107,6 +107,7 @@ export const refusalWords = {
   invitation_not_found: 'There is no such invitation',
   backing_not_allowed: 'This member has not agreed to back keys that others make',
   owner_required: 'Only an owner decides about owners',
+  address_not_verified: 'The provider has not verified the address, and the identity is unknown',
   address_taken: 'Another account has this address',
   identity_conflict: 'The account is linked to another identity of this provider',
   scope_not_allowed: 'The caller may not give a key this scope',

@@ -200,3 +200,15 @@ t.test('an erased account has an address again once its person signs in', async 
     { stream: `user-${userId}`, data: { email: { $sealed: userKey(userId, 1) } } },
   )
 })
+
+t.test('an address that is not verified leads to no account and changes none', async (t) => {
+  const { userId } = await signIn('victim@example.com', 'victim')
+  const events = await appended(async () => {
+    const unverified = { verified: false }
+    for (const email of ['victim@example.com', 'nobody@example.com'])
+      await t.rejects(signIn(email, 'attacker', unverified), { code: 'address_not_verified' })
+    const known = await signIn('other@example.com', 'victim', unverified)
+    t.match(known, { userId, created: false }, 'a known identity signs in')
+  })
+  t.strictSame(events, [])
+})

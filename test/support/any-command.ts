@@ -280,6 +280,7 @@ export const anyCommand: { [Name in keyof Commands]: AnyCommand } = {
       email: id,
       provider: text,
       subject: text,
+      verified: z.boolean().optional(),
       accept: z.array(z.object({ organizationId, allowBacking: z.boolean() })).optional(),
     }),
   ),

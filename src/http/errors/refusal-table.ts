@@ -118,6 +118,7 @@ export const refusalTable = {
   invitation_not_found: { status: 404, shape: 'error', type: invalid },
   backing_not_allowed: { status: 403, shape: 'error', type: 'permission_error' },
   owner_required: { status: 403, shape: 'error', type: 'permission_error' },
+  address_not_verified: { status: 403, shape: 'error', type: 'permission_error' },
   address_taken: { status: 409, shape: 'error', type: 'conflict_error' },
   identity_conflict: { status: 409, shape: 'error', type: 'conflict_error' },
   scope_not_allowed: { status: 403, shape: 'error', type: 'permission_error' },

@@ -117,6 +117,9 @@ export const adminUserRoutes =
             email,
             provider: word,
             subject: word,
+            email_verified: orAbsent(z.boolean()).describe(
+              'false: the address finds no account and changes none',
+            ),
             accept: orAbsent(z.array(acceptance).max(100)).describe(
               'Invitations that the person accepted while signing in',
             ),
@@ -126,6 +129,7 @@ export const adminUserRoutes =
             ...refusals(
               'admin',
               'platform_only',
+              'address_not_verified',
               'address_taken',
               'identity_conflict',
               'idempotency_key_reused',
@@ -140,7 +144,8 @@ export const adminUserRoutes =
         }))
         await waitForPosition(await head())
         const linkedTo = await findIdentity(body.provider, body.subject)
-        const asked = { ...body, accept, linkedTo }
+        const { email_verified: verified, ...identity } = body
+        const asked = { ...identity, verified, accept, linkedTo }
         const { userId, created, joined, ...login } = await recordLogin(asked, call)
         await waitForPosition(login.position)
         return {

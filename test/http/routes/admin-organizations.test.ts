@@ -124,6 +124,11 @@ t.test('a sign-in with a new address is of the same account', async (t) => {
     code: 'address_taken',
     body: { error: { type: 'conflict_error' } },
   })
+  const unverified = { email: 'bo@example.com', provider: 'other', subject: 'x' }
+  t.match(
+    await platform('POST', '/api/admin/identity/logins', { ...unverified, email_verified: false }),
+    { status: 403, code: 'address_not_verified' },
+  )
   const invited = await owner('POST', `${at}/members`, { email: 'ann@xn--bcher-kva.example' })
   t.match(invited.body, { user_id: first.body.user_id, status: 'pending' })
 })
