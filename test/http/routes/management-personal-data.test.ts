@@ -233,3 +233,46 @@ t.test('who may be erased, and by whom', async (t) => {
     t.match(await owner('DELETE', of(ann.user_id)), { status: 403, code: 'insufficient_scopes' })
   }
 })
+
+t.test(
+  'a turn that waits for a decision during an erasure remembers nothing after it',
+  async (t) => {
+    const { server, organization, provider } = await startChat(t)
+    const { organizationId: organization_id } = organization
+    const more = ['agents:invoke', 'approvals:read', 'approvals:decide']
+    const { ask, chat } = await organization.key({ scopes: [...scopes, ...more] })
+    const settings = { tools: [{ type: 'remember', requires_approval: true }] }
+    const agent = await organization.orchestrator()
+    await server.platform.ask(
+      'PATCH',
+      `/organizations/${organization_id}/agents/${agent}`,
+      settings,
+    )
+    const made = await ask('POST', users, { email: 'ann@example.com', organization_id })
+    const { user_id } = made.body
+    const about = `on_behalf_of=${user_id}`
+    /** Asks in a session, and decides on what is then pending. */
+    const paused = async (session_id: string, text: string) => {
+      provider.next(remember(text))
+      await chat({ session_id, on_behalf_of: user_id, messages: user('Hi') })
+      const { body } = await ask('GET', `/api/external/approvals?${about}`)
+      const [{ approval_id, arguments_digest }] = body.approvals.filter(
+        (one: { session_id: string }) => one.session_id === session_id,
+      )
+      return async () => {
+        const decision = { decision: 'approve', arguments_digest, on_behalf_of: user_id }
+        const decided = await ask('POST', `/api/external/approvals/${approval_id}`, decision)
+        t.equal(decided.status, 200)
+        const asked = () => provider.requests.at(-1)?.body.messages.at(-1)
+        const answer = await eventually(async () => asked()?.role === 'tool' && asked()?.content)
+        return answer
+      }
+    }
+    const first = await paused('one', 'Ann likes herons.')
+    t.match(await first(), /Remembered/)
+    const second = await paused('two', 'Ann likes herons, as I knew.')
+    t.match(await ask('DELETE', `${users}/${user_id}/memories`), { body: { deleted: 1 } })
+    t.match(await second(), /memories .* were erased/)
+    t.match(await ask('DELETE', `${users}/${user_id}/memories`), { body: { deleted: 0 } })
+  },
+)
