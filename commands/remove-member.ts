@@ -15,8 +15,8 @@ export type RemoveMember = {
 }
 
 /**
- * Revokes the keys that the member backs and the connect links, then ends the membership. A repeated
- * command completes one that a crash has cut short.
+ * Revokes the keys that the member backs and the connect links, then ends the membership. When
+ * repeated after a crash, it completes the removal.
  * @throws member_not_found, owner_required, last_owner
  */
 export const removeMember =

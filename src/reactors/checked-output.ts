@@ -2,7 +2,7 @@ import type { ContentEvent } from '../domain/content/events.ts'
 import { type GenerationInput, type Output, ProviderFault } from '../ports/content-provider.ts'
 import { mediaHeader } from '../support/media-header.ts'
 
-type Made = ContentEvent<'ContentCompleted'>['data']['contentType']
+type ContentType = ContentEvent<'ContentCompleted'>['data']['contentType']
 
 /** How much of a file tells what it is. */
 const headBytes = 1_024
@@ -17,7 +17,7 @@ const unspecific: ReadonlySet<string> = new Set([
 
 const page = /^\s*(?:<!--|<!doctype\s+html|<html|<head|<body)/i
 
-export const kindOf = (mediaType: string): Made => {
+export const kindOf = (mediaType: string): ContentType => {
   if (mediaType.startsWith('model/gltf')) return 'glb'
   const [kind] = mediaType.split('/')
   return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'other'
@@ -26,7 +26,7 @@ export const kindOf = (mediaType: string): Made => {
 const at = (bytes: Buffer, from: number, text: string): boolean =>
   bytes.toString('latin1', from, from + text.length) === text
 
-/** Containers of sound or moving pictures: what is in one is taken to be what was ordered. */
+/** The format of a container, which may hold sound or video; undefined for any other file. */
 const container = (head: Buffer): string | undefined => {
   if (at(head, 4, 'ftyp'))
     return /^(?:avi[fs]|hei[cx]|mif1)/.test(head.toString('latin1', 8)) ? undefined : 'mp4'
@@ -35,7 +35,7 @@ const container = (head: Buffer): string | undefined => {
 }
 
 /** What the first bytes of a file say that it is; undefined where they are not known. */
-const recognized = (head: Buffer, ordered: Made): string | undefined => {
+const recognized = (head: Buffer, ordered: ContentType): string | undefined => {
   const utf8 = head.toString('utf8').replace(/^\ufeff/, '')
   if (page.test(utf8)) return 'text/html'
   if (at(head, 0, 'glTF')) return 'model/gltf-binary'
@@ -59,7 +59,7 @@ const beginning = async (bytes: AsyncIterable<Uint8Array>) => {
     if (!next.done) parts.push(next.value)
     size = parts.reduce((sum, { length }) => sum + length, 0)
   }
-  async function* whole() {
+  async function* all() {
     try {
       yield* parts
       while (!done) {
@@ -73,20 +73,20 @@ const beginning = async (bytes: AsyncIterable<Uint8Array>) => {
   }
   return {
     head: Buffer.concat(parts).subarray(0, headBytes),
-    whole,
+    all,
     abandon: () => rest.return?.(),
   }
 }
 
 /**
- * An output with bytes, of the type that was ordered. A declared type that says nothing is replaced by
- * what the first bytes say; unknown bytes are let through. @throws ProviderFault, ProviderUnavailable
+ * An output with bytes, of the type that was ordered. The first bytes tell the type where none is
+ * declared; unknown ones pass. @throws ProviderFault, ProviderUnavailable
  */
 export const checkedOutput = async (
   { bytes, mediaType }: Output,
   { contentType }: Pick<GenerationInput, 'contentType'>,
 ): Promise<Output> => {
-  const { head, whole, abandon } = await beginning(bytes)
+  const { head, all, abandon } = await beginning(bytes)
   const refuse = async (words: string): Promise<never> => {
     await abandon()
     throw new ProviderFault(words)
@@ -102,5 +102,5 @@ export const checkedOutput = async (
     return refuse(
       `The provider gave ${isPage ? known : type} instead of the ${contentType} ordered`,
     )
-  return { bytes: whole(), mediaType: type }
+  return { bytes: all(), mediaType: type }
 }

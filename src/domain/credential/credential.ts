@@ -37,7 +37,7 @@ export const userCredentials: Aggregate<UserCredentials, typeof credentialEvents
   category: 'credentials',
   events: credentialEvents,
   initial: { names: [], key: unused },
-  stateVersion: 1,
+  stateVersion: 2,
   evolve: {
     CredentialStored: ({ names, key }, { name }) => ({
       names: [...names, name],

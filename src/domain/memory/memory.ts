@@ -23,7 +23,7 @@ export const memory: Aggregate<Memory, typeof memoryEvents> = {
   category: 'memory',
   events: memoryEvents,
   initial: { memories: [], key: unused, erasedAt: null },
-  stateVersion: 1,
+  stateVersion: 2,
   evolve: {
     MemoryRemembered: ({ memories, key, erasedAt }, remembered) => ({
       memories: [...memories, remembered],

@@ -145,8 +145,8 @@ export const adminUserRoutes =
         await waitForPosition(await head())
         const linkedTo = await findIdentity(body.provider, body.subject)
         const { email_verified: verified, ...identity } = body
-        const asked = { ...identity, verified, accept, linkedTo }
-        const { userId, created, joined, ...login } = await recordLogin(asked, call)
+        const signIn = { ...identity, verified, accept, linkedTo }
+        const { userId, created, joined, ...login } = await recordLogin(signIn, call)
         await waitForPosition(login.position)
         return {
           user_id: userId,
