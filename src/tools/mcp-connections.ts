@@ -2,14 +2,18 @@ import { createHash } from 'node:crypto'
 import type { Client } from '@modelcontextprotocol/client'
 import { LRUCache } from 'lru-cache'
 import { actingUser } from '../ports/call.ts'
-import type { Outbound } from '../ports/outbound.ts'
-import { type Connection, connection, type McpPlace, nothing, sdk } from './mcp-connection.ts'
+import { atMost } from '../support/at-most.ts'
+import {
+  type Connection,
+  type ConnectionUses,
+  connection,
+  type McpPlace,
+  nothing,
+  sdk,
+} from './mcp-connection.ts'
+import { listeningSlots } from './mcp-listening.ts'
 
-type Uses = {
-  outbound: Outbound
-  /** For the handshake. */
-  connectMs: number
-  reconnectMs: number
+type Uses = Omit<ConnectionUses, 'listening'> & {
   /** An unused connection is closed after this long. */
   idleMs: number
 }
@@ -20,13 +24,36 @@ const connectionKey = ({ server: { url }, headers, call }: McpPlace): string =>
     .update(JSON.stringify([call.organizationId, actingUser(call), url, Object.entries(headers)]))
     .digest('base64')
 
+const sessionWords = /session/i
+
 /** The server no longer knows the session, so it has done nothing. */
-const isGone = (error: unknown): boolean =>
-  error instanceof Error && 'status' in error && error.status === 404
+const isGone = (error: unknown): boolean => {
+  if (!(error instanceof Error && 'status' in error)) return false
+  if (error.status === 404) return true
+  return error.status === 400 && sessionWords.test(error.message)
+}
+
+/** Servers that do not answer the probe, and how long they are not probed again. */
+const ordinaryServers = { ...atMost(5_000), ttl: 3_600_000 }
+
+const serverKey = ({ server: { url }, call }: McpPlace): string =>
+  JSON.stringify([call.organizationId, url])
 
 /** Connections to MCP servers, each kept while it is used and works. */
 export const mcpConnections = (uses: Uses) => {
   const closing = new Set<Promise<void>>()
+  const listening = listeningSlots()
+  const ordinary = new LRUCache<string, true>(ordinaryServers)
+
+  const connect = (place: McpPlace): Connection => {
+    const server = serverKey(place)
+    const one = connection(place, { ...uses, listening }, ordinary.has(server))
+    const note = (client: Client) => {
+      if (client.getProtocolEra() === 'legacy') ordinary.set(server, true)
+    }
+    one.client.then(note, () => ordinary.delete(server))
+    return one
+  }
 
   const release = (one: Connection) => {
     if (!one.retired || one.users > 0) return
@@ -50,15 +77,19 @@ export const mcpConnections = (uses: Uses) => {
     },
   })
 
-  /** A refusal by the server does not harm the connection. */
+  /** A refusal by the server harms only a connection that is not yet open. */
   const used = async <T>(key: string, one: Connection, work: (client: Client) => Promise<T>) => {
+    let opened = false
     one.users++
     one.began()
     try {
-      return await work(await one.client)
+      const client = await one.client
+      opened = true
+      return await work(client)
     } catch (error) {
       const { ProtocolError } = await sdk()
-      if (!(error instanceof ProtocolError) && pool.peek(key) === one) pool.delete(key)
+      const isRefusal = opened && error instanceof ProtocolError
+      if (!isRefusal && pool.peek(key) === one) pool.delete(key)
       throw error
     } finally {
       one.users--
@@ -78,7 +109,7 @@ export const mcpConnections = (uses: Uses) => {
           if (!isGone(error)) throw error
         }
       }
-      const fresh = pool.get(key) ?? connection(place, uses)
+      const fresh = pool.get(key) ?? connect(place)
       pool.set(key, fresh)
       return used(key, fresh, work)
     },

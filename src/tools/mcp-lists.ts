@@ -2,15 +2,17 @@ import type { Tool } from '@modelcontextprotocol/client'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { actingUser, type Call } from '../ports/call.ts'
+import { atMost } from '../support/at-most.ts'
 import { type JsonBounds, jsonFault } from '../support/json-bounds.ts'
 import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import { type CredentialHeaders, credentialsIn } from './credential-headers.ts'
+import { leftOutKey } from './mcp-answers.ts'
 import type { McpServer } from './mcp-connection.ts'
 import type { McpConnections } from './mcp-connections.ts'
 import { mcpFault } from './mcp-fault.ts'
-import type { McpStandings } from './mcp-standings.ts'
+import type { LeftOut, McpStandings } from './mcp-standings.ts'
 import { type Redact, redaction } from './redaction.ts'
-import { functionName, ToolFault } from './results.ts'
+import { distinctName, functionName, ToolFault } from './results.ts'
 
 type Listed = {
   name: string
@@ -22,8 +24,11 @@ type Listed = {
   repeatable: boolean
 }
 
-/** Tools as a server last listed them; `fault` says why there is no newer list. */
-export type McpList = { tools: readonly Listed[]; at: number; fault?: string }
+/**
+ * Tools as a server last listed them; `fault` says why there is no newer list. A list of an earlier
+ * `version` of its server is out of date.
+ */
+export type McpList = { tools: readonly Listed[]; at: number; version: number; fault?: string }
 
 type Uses = {
   connections: McpConnections
@@ -39,10 +44,17 @@ type Uses = {
 }
 
 const mostTools = 100
+/** Of the tools that are left out, how many are named to operators, and how long their names are. */
+const mostNamed = 20
+const longestName = 64
 const longestDescription = 1_024
 /** What a tool of a server may be (docs/decisions/0014-bounds.md). */
 const toolBounds: JsonBounds = { bytes: 65_536, depth: 32, nodes: 5_000 }
 const keptCharacters = 64_000_000
+/** Servers, of all organizations, whose tools have changed. */
+const mostVersions = 5_000
+/** A list in pages takes no longer than so many answers. */
+const mostAnswers = 3
 
 const shownTool = z.object({
   name: z.string(),
@@ -60,25 +72,52 @@ const parsed = (json: string) => {
 
 const sizeOf = ({ tools }: McpList): number => JSON.stringify(tools).length + 100
 
-/**
- * A tool as models are shown it; none where it exceeds `toolBounds`, or is not JSON without the
- * secrets in it.
- */
-const toolOf = (tool: Tool, redacted: Redact): Listed[] => {
-  const { name, description = name, inputSchema, annotations } = tool
+/** A tool as models are shown it, or why it is left out. */
+const toolOf = (tool: Tool, redacted: Redact): Listed | string => {
+  const { name, description = name, inputSchema, annotations, _meta } = tool
+  const reason = _meta?.[leftOutKey]
+  if (typeof reason === 'string') return reason
   const own = { name, description, parameters: { properties: {}, ...inputSchema } }
-  if (jsonFault(own, toolBounds)) return []
+  if (jsonFault(own, toolBounds)) return 'it is too large'
   const shown = parsed(redacted(JSON.stringify(own), toolBounds.bytes))
-  if (!shown) return []
-  return [
-    {
-      name,
-      shownAs: functionName(shown.name),
-      description: shown.description.slice(0, longestDescription),
-      parameters: shown.parameters,
-      repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
-    },
-  ]
+  if (!shown) return 'it contains a credential'
+  return {
+    name,
+    shownAs: functionName(shown.name),
+    description: shown.description.slice(0, longestDescription),
+    parameters: shown.parameters,
+    repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
+  }
+}
+
+/** Different tools whose names for the model would be equal get a digest of their own names. */
+const distinct = (tools: readonly Listed[]): Listed[] => {
+  const uses = new Map<string, number>()
+  for (const { shownAs } of tools) uses.set(shownAs, (uses.get(shownAs) ?? 0) + 1)
+  return tools.map((tool) =>
+    tool.name === tool.shownAs || uses.get(tool.shownAs) === 1
+      ? tool
+      : { ...tool, shownAs: distinctName(tool.shownAs, tool.name) },
+  )
+}
+
+/** The tools of a list that are offered, and those that are not. */
+const sorted = async (listed: readonly Tool[], redacted: Redact) => {
+  const tools: Listed[] = []
+  const leftOut: LeftOut[] = []
+  const names = new Set<string>()
+  for (const tool of listed) {
+    if (names.has(tool.name)) continue
+    names.add(tool.name)
+    const isFull = tools.length === mostTools
+    if (isFull && leftOut.length === mostNamed) break
+    const shown = isFull ? `the server has more than ${mostTools} tools` : toolOf(tool, redacted)
+    if (typeof shown !== 'string') tools.push(shown)
+    else if (leftOut.length < mostNamed)
+      leftOut.push({ tool: redacted(tool.name, longestName), reason: shown })
+    await yieldToEventLoop()
+  }
+  return { tools: distinct(tools), leftOut }
 }
 
 /** The tools of MCP servers, as last listed. */
@@ -96,45 +135,63 @@ export const mcpLists = (uses: Uses) => {
     return JSON.stringify([call.organizationId, url, headers, user])
   }
 
+  /** Counted whenever the tools of a server may have changed, for all of its users. */
+  const versions = new LRUCache<string, number>(atMost(mostVersions))
+  let lastVersion = 0
+
+  const serverKey = ({ url, headers }: McpServer, organizationId: string): string =>
+    JSON.stringify([organizationId, url, headers])
+
+  const versionOf = (server: McpServer, { organizationId }: Call): number =>
+    versions.get(serverKey(server, organizationId)) ?? 0
+
   const fetched = async (server: McpServer, call: Call, before?: McpList): Promise<McpList> => {
     let clean = redaction([])
+    const version = versionOf(server, call)
     try {
       const { host } = new URL(server.url)
       const { headers, redacted } = await credentialHeaders(server.headers, host, call)
       clean = redacted
-      const listed = await connections.use({ server, headers, call }, (client) =>
-        client.listTools(undefined, { timeout: answerMs, cacheMode: 'refresh' }),
-      )
-      standings.note(call.organizationId, server)
-      const tools: Listed[] = []
-      for (const tool of listed.tools.slice(0, mostTools)) {
-        tools.push(...toolOf(tool, clean))
-        await yieldToEventLoop()
-      }
-      return { at: now(), tools }
+      const listed = await connections.use({ server, headers, call }, (client) => {
+        const signal = AbortSignal.timeout(answerMs * mostAnswers)
+        return client.listTools(undefined, { timeout: answerMs, signal, cacheMode: 'refresh' })
+      })
+      const { tools, leftOut } = await sorted(listed.tools, clean)
+      standings.listed(call.organizationId, server, leftOut)
+      return { at: now(), version, tools }
     } catch (error) {
       const tools = before?.tools ?? []
       const fault = mcpFault(error, clean)
       // That a user lacks a credential is not the server's failure.
-      if (error instanceof ToolFault) return { tools, at: -Infinity, fault }
+      if (error instanceof ToolFault) return { tools, at: -Infinity, version, fault }
       standings.note(call.organizationId, server, fault)
-      return { tools, at: now(), fault }
+      return { tools, at: now(), version, fault }
     }
   }
 
-  /** Without a promise if the list is known and fresh, else from the server. Never rejects. */
-  return (server: McpServer, call: Call): McpList | Promise<McpList> => {
-    const key = listKey(server, call)
-    const known = lists.get(key)
-    if (known && now() - known.at < (known.fault === undefined ? listMs : retryMs)) return known
-    const asked =
-      coming.get(key) ??
-      fetched(server, call, known).then((list) => {
-        lists.set(key, list)
-        coming.delete(key)
-        return list
-      })
-    coming.set(key, asked)
-    return asked
+  const isFresh = (list: McpList, server: McpServer, call: Call): boolean =>
+    list.version === versionOf(server, call) &&
+    now() - list.at < (list.fault === undefined ? listMs : retryMs)
+
+  return {
+    /** Without a promise if the list is known and fresh, else from the server. Never rejects. */
+    listOf(server: McpServer, call: Call): McpList | Promise<McpList> {
+      const key = listKey(server, call)
+      const known = lists.get(key)
+      if (known && isFresh(known, server, call)) return known
+      const asked =
+        coming.get(key) ??
+        fetched(server, call, known).then((list) => {
+          lists.set(key, list)
+          coming.delete(key)
+          return list
+        })
+      coming.set(key, asked)
+      return asked
+    },
+    /** The server may have other tools: its lists are fetched anew when they are used next. */
+    outdate(server: McpServer, { organizationId }: Call): void {
+      versions.set(serverKey(server, organizationId), ++lastVersion)
+    },
   }
 }

@@ -1,21 +1,21 @@
-import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
+type Fields = Readonly<Record<string, unknown>>
 
-const textOf = (block: ContentBlock): string => {
-  if (block.type === 'text') return block.text
-  if (block.type === 'resource_link') return `[${block.name}: ${block.uri}]`
-  if (block.type === 'resource')
-    return 'text' in block.resource
-      ? block.resource.text
-      : `[${block.resource.mimeType ?? 'a file'}: ${block.resource.uri}]`
-  return `[${block.mimeType}, which is no text]`
-}
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
+
+const resourceText = ({ text, mimeType, uri }: Fields): string =>
+  typeof text === 'string' ? text : `[${mimeType ?? 'a file'}: ${uri}]`
 
 /**
- * The text of a result; other parts are named. A result without any text gives its structured
- * content.
+ * The text of a part of a result, as the server sent it; what is no text is named. Undefined if it
+ * is neither text nor an object.
  */
-export const resultText = ({ content, structuredContent }: CallToolResult): string => {
-  if (content.length === 0 && structuredContent !== undefined)
-    return JSON.stringify(structuredContent)
-  return content.map(textOf).join('\n')
+export const partText = (part: unknown): string | undefined => {
+  if (typeof part === 'string') return part
+  if (!isFields(part)) return undefined
+  const { type, text, resource, name, uri, mimeType } = part
+  if (typeof text === 'string') return text
+  if (type === 'text') return JSON.stringify(text ?? '')
+  if (type === 'image' || type === 'audio') return `[${mimeType ?? type}, which is no text]`
+  if (type === 'resource_link') return typeof name === 'string' ? `[${name}: ${uri}]` : `[${uri}]`
+  return type === 'resource' && isFields(resource) ? resourceText(resource) : JSON.stringify(part)
 }

@@ -1,3 +1,4 @@
+import type { CallToolResult } from '@modelcontextprotocol/client'
 import type { Tool, ToolContext, ToolResult } from '../agents/tool.ts'
 import type { Reached } from '../agents/tool-effect.ts'
 import { credentialNamesIn } from '../domain/agent/credential-names.ts'
@@ -6,13 +7,13 @@ import type { Call } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { CredentialHeaders } from './credential-headers.ts'
+import { unreadable } from './mcp-answers.ts'
 import { mcpChecks } from './mcp-checks.ts'
 import type { McpServer } from './mcp-connection.ts'
 import { mcpConnections } from './mcp-connections.ts'
-import { mcpFault } from './mcp-fault.ts'
+import { callFault, mcpFault } from './mcp-fault.ts'
 import { type McpList, mcpLists } from './mcp-lists.ts'
 import { mcpStandings } from './mcp-standings.ts'
-import { resultText } from './mcp-text.ts'
 import { redaction } from './redaction.ts'
 import { failed, functionName, said, ToolFault } from './results.ts'
 import { definitionOf, policyOf } from './tool-policy.ts'
@@ -24,6 +25,8 @@ type Uses = {
   /** To connect or to list tools, and for one call. */
   connectMs?: number
   callMs?: number
+  /** How long a server is waited for that may not know the newest protocol. */
+  probeMs?: number
   /** At least so long until a stream that was cut off is opened again. */
   reconnectMs?: number
   /** How long a list of tools is used, and when a failed server is asked again. */
@@ -42,9 +45,30 @@ const careOf = ({ tools = {}, ...server }: McpServer, name: string): ToolCare =>
 /** The tools of one server, and the server's name. */
 export type McpTools = { server: string; tools: readonly Tool[] }
 
+const protocolCode = (error: unknown): unknown =>
+  error instanceof Error && error.name === 'ProtocolError' && 'code' in error
+    ? error.code
+    : undefined
+
 /** Whether an error says that the server cannot be asked, rather than that it refuses a call. */
-const isOfServer = (error: unknown): boolean =>
-  !(error instanceof ToolFault) && !(error instanceof Error && error.name === 'ProtocolError')
+const isOfServer = (error: unknown): boolean => {
+  const code = protocolCode(error)
+  return !(error instanceof ToolFault) && (code === undefined || code === unreadable)
+}
+
+/** Codes by which servers refuse a tool that they no longer have. */
+const refusesCall = (error: unknown): boolean => {
+  const code = protocolCode(error)
+  return code === -32_602 || code === -32_601
+}
+
+/** Others say it in a result, in the words of the protocol's packages. */
+const unknownTool = /-32602|\b(?:unknown|no such) tool\b|\btool\b.{0,100}\bnot found\b/i
+const isOfUnknownTool = (text: string): boolean => unknownTool.test(text.slice(0, 300))
+
+/** Results are texts in their regular form. */
+const resultText = ({ content }: CallToolResult): string =>
+  content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
 
 /**
  * The tools of MCP servers (Streamable HTTP), called for the acting user. A server that fails gives
@@ -53,11 +77,19 @@ const isOfServer = (error: unknown): boolean =>
 export const mcpTools = (uses: Uses) => {
   const { outbound, credentialHeaders, clock, connectMs = 5_000, callMs = 30_000 } = uses
   const { listMs = 300_000, retryMs = 15_000, idleMs = 300_000, reconnectMs = 1_000 } = uses
-  const connections = mcpConnections({ outbound, connectMs, reconnectMs, idleMs })
+  const { probeMs = 2_000 } = uses
+  const connections = mcpConnections({
+    outbound,
+    connectMs,
+    probeMs,
+    reconnectMs,
+    idleMs,
+    changed: ({ server, call }) => lists.outdate(server, call),
+  })
   const standings = mcpStandings(() => clock.now().getTime())
   const times = { now: clock.monotonic, answerMs: connectMs, listMs, retryMs }
-  const listOf = mcpLists({ connections, credentialHeaders, standings, ...times })
-  const checks = mcpChecks(listOf)
+  const lists = mcpLists({ connections, credentialHeaders, standings, ...times })
+  const checks = mcpChecks(lists.listOf)
 
   const called = async (
     server: McpServer,
@@ -67,6 +99,7 @@ export const mcpTools = (uses: Uses) => {
   ): Promise<ToolResult> => {
     let clean = redaction([])
     let reached: Reached | undefined
+    let isSent = false
     const noted = (result: ToolResult): ToolResult => (reached ? { ...result, reached } : result)
     try {
       const { host } = new URL(server.url)
@@ -76,16 +109,19 @@ export const mcpTools = (uses: Uses) => {
       reached = { host, ...(credentials.length > 0 ? { credentials } : {}) }
       const asked = { name, arguments: { ...args } }
       const limits = { signal, timeout: callMs, maxTotalTimeout: callMs }
-      const result = await connections.use({ server, headers, call }, (client) =>
-        client.callTool(asked, limits),
-      )
+      const result = await connections.use({ server, headers, call }, (client) => {
+        isSent = true
+        return client.callTool(asked, limits)
+      })
       standings.note(call.organizationId, server)
       const text = clean(resultText(result))
+      if (result.isError && isOfUnknownTool(text)) lists.outdate(server, call)
       return noted(result.isError ? failed(text || `${name} failed`) : said(text || 'Done.'))
     } catch (error) {
       const fault = mcpFault(error, clean)
       if (isOfServer(error) && !signal.aborted) standings.note(call.organizationId, server, fault)
-      return noted(failed(`${server.name}: ${fault}`))
+      if (refusesCall(error)) lists.outdate(server, call)
+      return noted(failed(`${server.name}: ${isSent ? callFault(error, clean) : fault}`))
     }
   }
 
@@ -114,7 +150,7 @@ export const mcpTools = (uses: Uses) => {
     /** Without a promise when every list is known. Never rejects. */
     toolsOf(servers: readonly McpServer[], call: Call): McpTools[] | Promise<McpTools[]> {
       const found = servers.map((server) => {
-        const list = listOf(server, call)
+        const list = lists.listOf(server, call)
         return list instanceof Promise
           ? list.then((come) => toolsIn(server, come))
           : toolsIn(server, list)
@@ -124,8 +160,11 @@ export const mcpTools = (uses: Uses) => {
     },
     /** How a server answered when it was last asked. */
     standingOf: standings.of,
-    /** Asks servers in the background. */
-    check: checks.check,
+    /** Asks servers in the background, for the tools that they have now. */
+    check(servers: readonly McpServer[], call: Call): void {
+      for (const server of servers) lists.outdate(server, call)
+      checks.check(servers, call)
+    },
     async close(): Promise<void> {
       checks.close()
       await connections.close()

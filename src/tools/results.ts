@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ToolResult } from '../agents/tool.ts'
 
 /** The longest result for a model, in characters. */
@@ -18,9 +19,17 @@ export const shown = (text: string, longest = longestAnswer, total = text.length
     ? `${text.slice(0, longest)}\n[cut: the first ${longest} of ${Math.max(total, text.length)} characters]`
     : text
 
+const longestFunctionName = 64
+
 /** A function name that every model provider accepts. */
 export const functionName = (...parts: readonly string[]): string =>
   parts
     .join('_')
     .replace(/[^A-Za-z0-9_-]/g, '_')
-    .slice(0, 64) || 'tool'
+    .slice(0, longestFunctionName) || 'tool'
+
+/** The same name for a tool that another tool's name would hide: it ends in a digest of `seed`. */
+export const distinctName = (name: string, seed: string): string => {
+  const digest = createHash('sha256').update(seed).digest('hex').slice(0, 8)
+  return `${name.slice(0, longestFunctionName - digest.length - 1)}_${digest}`
+}

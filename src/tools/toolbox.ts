@@ -22,7 +22,7 @@ import { generateContentTool } from './generate-content.ts'
 import { type McpTools, mcpTools } from './mcp.ts'
 import { recallTool } from './recall.ts'
 import { rememberTool } from './remember.ts'
-import { functionName } from './results.ts'
+import { distinctName, functionName } from './results.ts'
 import { searchKnowledgeTool } from './search-knowledge.ts'
 import { policyOf } from './tool-policy.ts'
 
@@ -42,9 +42,11 @@ type Uses = {
 /** Names that the runtime itself gives to tools. */
 const taken = [transferName, 'exit_loop']
 
+const renamed = (tool: Tool, name: string): Tool => ({ ...tool, spec: { ...tool.spec, name } })
+
 /**
- * Makes names unique: of two tools of one name the first keeps it, and one of a server gets the
- * server's name in front.
+ * Makes names unique: of two tools of one name the first keeps it, one of a server gets the
+ * server's name in front, and a third also a digest of what it calls.
  */
 const named = (own: readonly Tool[], servers: readonly McpTools[]): Tool[] => {
   const names = new Set(taken)
@@ -57,9 +59,12 @@ const named = (own: readonly Tool[], servers: readonly McpTools[]): Tool[] => {
   }
   own.forEach(keep)
   for (const { server, tools } of servers)
-    for (const tool of tools)
-      if (!keep(tool))
-        keep({ ...tool, spec: { ...tool.spec, name: functionName(server, tool.spec.name) } })
+    for (const tool of tools) {
+      if (keep(tool)) continue
+      const longer = functionName(server, tool.spec.name)
+      if (keep(renamed(tool, longer))) continue
+      keep(renamed(tool, distinctName(longer, tool.definition?.() ?? server)))
+    }
   return kept
 }
 

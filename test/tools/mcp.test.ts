@@ -1,61 +1,11 @@
-import t, { type Test } from 'tap'
-import { guardedOutbound } from '../../src/adapters/outbound/guarded.ts'
-import type { Tool } from '../../src/agents/tool.ts'
-import type { Call } from '../../src/ports/call.ts'
-import { credentialHeaders } from '../../src/tools/credential-headers.ts'
-import { mcpTools } from '../../src/tools/mcp.ts'
+import t from 'tap'
+import { asking, named, namesOf, secret } from '../support/mcp-asking.ts'
 import { mcpServer } from '../support/mcp-server.ts'
 import { call } from '../support/recorded.ts'
 import { resultOf } from '../support/tools.ts'
 import { errorsCounted } from '../support/validation-errors.ts'
 import { json, web } from '../support/web.ts'
 import { wideMcpServer } from '../support/wide-mcp-server.ts'
-
-type Limits = Partial<Omit<Parameters<typeof mcpTools>[0], 'outbound' | 'credentialHeaders'>>
-
-const secret = 'tok_5ecr3t-value'
-
-/** Tools over loopback. user-1 and user-2 of org-1 have a TOKEN each. */
-const asking = async (t: Test, limits: Limits = {}) => {
-  const values = new Map([
-    ['org-1/user-1/TOKEN', secret],
-    ['org-1/user-2/TOKEN', `${secret}-of-another`],
-  ])
-  const outbound = guardedOutbound({ allowHosts: ['127.0.0.1'] })
-  const hosts: string[] = []
-  const find = async (...asked: string[]) => {
-    const value = values.get(asked.join('/'))
-    return value === undefined ? undefined : { value, hosts }
-  }
-  let now = 0
-  const mcp = mcpTools({
-    outbound,
-    credentialHeaders: credentialHeaders(find),
-    clock: { now: () => new Date(now), monotonic: () => now },
-    ...limits,
-  })
-  t.teardown(async () => {
-    await mcp.close()
-    await outbound.close()
-  })
-  const toolsAt = async (url: string, headers: Record<string, string> = {}, by: Call = call) => {
-    if (URL.canParse(url)) hosts.push(new URL(url).host)
-    const [found] = await mcp.toolsOf([{ name: 'Double', url, headers }], by)
-    return found?.tools ?? []
-  }
-  const advance = (ms: number) => {
-    now += ms
-  }
-  return { mcp, toolsAt, values, advance }
-}
-
-const namesOf = (tools: readonly Tool[]) => tools.map(({ spec }) => spec.name)
-
-const named = (tools: readonly Tool[], name: string): Tool => {
-  const found = tools.find(({ spec }) => spec.name === name)
-  if (!found) throw new Error(`there is no tool ${name} among ${namesOf(tools).join(', ')}`)
-  return found
-}
 
 const bearer = { Authorization: 'Bearer {{credential:TOKEN}}' }
 
@@ -322,7 +272,10 @@ t.test('validation of an answer with thousands of errors ends after a few', asyn
   const { errors } = await errorsCounted(async () => {
     t.match(await answer('zeros'), /^Double: /)
     t.equal(await answer('audience'), 'x')
-    t.equal(await answer('rest'), 'Double: the answer has more than 2000 values')
+    t.equal(
+      await answer('rest'),
+      'Double: the answer has more than 2000 values; the call was made, and may have had its effect',
+    )
     t.match(await answer('more'), /^Double: /)
     t.match(await answer('structure'), /^\{"all":\[0,0,/)
     t.match(await answer('many'), /\n199\n\[cut: the first 200 of 300 parts\]$/)

@@ -193,3 +193,20 @@ t.test('no two tools have one name', async (t) => {
   t.notOk(names.includes('transfer_to_agent'))
   t.match(await resultOf(named(tools, 'two_add'), { a: 2, b: 2 }), { ok: true, content: '4' })
 })
+
+t.test('a third tool of one name gets a digest in its name', async (t) => {
+  const server = await mcpServer(t)
+  const other = await mcpServer(t)
+  const { toolsOf } = await boxed(t)
+  const mcpServers = [server, other, server, other].map(({ url }, n) => ({
+    name: n < 2 ? 'one' : 'one.',
+    url: `${url}/${n}`,
+    headers: {},
+  }))
+  const names = namesOf(await toolsOf({ mcpServers }))
+  t.equal(new Set(names).size, names.length)
+  const adds = names.filter((name) => /add/.test(name))
+  t.match(adds, ['add', 'one_add', 'one__add', /^one__add_[\da-f]{8}$/])
+  t.equal(adds.length, 4, 'none is missing')
+  t.strictSame(namesOf(await toolsOf({ mcpServers })), names, 'the same each time')
+})

@@ -59,6 +59,7 @@ const statusOf = (standing: McpStanding) => ({
   state: standing.state,
   last_error: standing.state === 'failing' ? standing.fault : null,
   checked_at: standing.state === 'unknown' ? null : new Date(standing.at).toISOString(),
+  ...(standing.leftOut ? { left_out: [...standing.leftOut] } : {}),
 })
 
 /** The agents of an organization (docs/contract/admin-api.md#agents). */

@@ -99,6 +99,10 @@ const serverStatus = z
     state: z.enum(['ok', 'failing', 'unknown']),
     last_error: z.string().nullable(),
     checked_at: z.iso.datetime().nullable(),
+    left_out: z
+      .array(z.object({ tool: z.string(), reason: z.string() }))
+      .optional()
+      .describe('Tools that the server lists and that cannot be used, up to 20'),
   })
   .describe('How the server answered this node when it was last asked')
 

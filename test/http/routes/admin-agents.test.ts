@@ -2,6 +2,7 @@ import t from 'tap'
 import { requireTools } from '../../../src/http/checks/agent-tools.ts'
 import { eventually } from '../../support/eventually.ts'
 import { mcpServer } from '../../support/mcp-server.ts'
+import { oddMcpServer, schema } from '../../support/odd-mcp-server.ts'
 import { served, withOrganization } from '../../support/served.ts'
 
 const unknown = '0198c0de-0000-7000-8000-000000000001'
@@ -565,6 +566,28 @@ t.test('how MCP servers answer is shown beside them', async (t) => {
   const sent = await owner('PATCH', agent, { mcp_servers: read.mcp_servers })
   t.equal(sent.status, 200, 'what was read can be sent')
   t.strictSame(sent.body.mcp_servers, read.mcp_servers)
+})
+
+t.test('the status of a server names the tools that are left out', async (t) => {
+  const tools = [{ name: 'good', inputSchema: schema }, { name: 'odd' }]
+  const server = await oddMcpServer(t, { 'tools/list': { tools } })
+  const all = await served(t, { API_CALL_ALLOW_HOSTS: '127.0.0.1' })
+  const { at, owner } = await withOrganization(all)
+  const mcp_servers = [{ name: 'shop', url: server.url }]
+  const { body } = await owner('POST', `${at}/agents`, { name: 'Caller', mcp_servers })
+  const agent = `${at}/agents/${body.agent_id}`
+  const status = async () => (await owner('GET', agent)).body.mcp_servers[0].status
+  const { checked_at, ...said } = await eventually(async () => {
+    const now = await status()
+    return now.state === 'ok' && now
+  })
+  t.strictSame(said, {
+    state: 'ok',
+    last_error: null,
+    left_out: [{ tool: 'odd', reason: 'it has no input schema that can be used' }],
+  })
+  await owner('PATCH', agent, { name: 'Caller' })
+  await eventually(async () => server.count('tools/list') === 2)
 })
 
 t.test('what people are told of the credentials that they connect', async (t) => {
