@@ -14,6 +14,10 @@ const headerOf = (request: FastifyRequest, name: string): string | undefined => 
 
 const bearer = /^Bearer +(\S+) *$/i
 
+/** Whether a request has a key where clients of OpenAI's API send it. */
+export const isBearer = ({ authorization }: FastifyRequest['headers']): boolean =>
+  bearer.test(authorization ?? '')
+
 /** `X-API-Key`, or `Authorization: Bearer` so that stock SDKs work with `apiKey` alone. */
 const apiKeyOf = (request: FastifyRequest): string | undefined =>
   headerOf(request, 'x-api-key') ?? headerOf(request, 'authorization')?.match(bearer)?.[1]

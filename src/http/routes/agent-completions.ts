@@ -11,7 +11,7 @@ import { conversationValues } from '../checks/json-text.ts'
 import { refusals } from '../errors/responses.ts'
 import { agentTurnRefusals } from '../errors/turn-refusals.ts'
 import { type AgentStream, agentFormat } from '../streams/agent-format.ts'
-import { doneOf, onGone, streamTurn } from '../streams/answer-turn.ts'
+import { closesOnError, doneOf, onGone, streamTurn } from '../streams/answer-turn.ts'
 import { beginning, turnFrames } from '../streams/turn-frames.ts'
 import { pendingApprovals } from '../wire/approvals.ts'
 import { userContent } from '../wire/content-parts.ts'
@@ -119,7 +119,7 @@ export const agentCompletionRoutes =
         const named = { agentId, agentName: agent.name, model: agent.model ?? defaultModel }
         if (stream) {
           const framesOf = (one: LiveTurn, ending: Ending) =>
-            turnFrames(one, agentFormat(one, named), beginning, ending)
+            turnFrames(one, agentFormat(one, named, closesOnError(request)), beginning, ending)
           return streamTurn(request, reply, { turn, framesOf, cancels: false })
         }
         onGone(reply, turn, false)

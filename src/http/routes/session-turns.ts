@@ -12,7 +12,7 @@ import type { Turns } from '../../turns/turns.ts'
 import { refusals } from '../errors/responses.ts'
 import { routeOf } from '../server/route-rules.ts'
 import { agentFormat } from '../streams/agent-format.ts'
-import { shownAgents } from '../streams/answer-turn.ts'
+import { streamOptions } from '../streams/answer-turn.ts'
 import { type ChatStream, chatFormat } from '../streams/chat-format.ts'
 import { findFollowedTurn } from '../streams/followed-turn.ts'
 import { endingOf, sendStream } from '../streams/sse.ts'
@@ -37,6 +37,7 @@ const on_behalf_of = z.string().min(1).optional()
 const reattach = z.object({
   on_behalf_of,
   agent_events: z.enum(['plain', 'chunk', 'none']).optional(),
+  on_error: z.enum(['close', 'frame']).optional(),
   include_usage: boolean.default(false),
   model: modelName.default('svc-orchestrator'),
 })
@@ -63,7 +64,8 @@ export const sessionTurnRoutes =
       const agent = agentId === undefined ? undefined : agents.get(agentId)
       if (!agent || agent === orchestrator) return chatFormat(turn, chat)
       const { name: agentName, model } = agent
-      return agentFormat(turn, { agentId: agent.agentId, agentName, model: model ?? defaultModel })
+      const named = { agentId: agent.agentId, agentName, model: model ?? defaultModel }
+      return agentFormat(turn, named, chat.closesOnError)
     }
 
     http.get(
@@ -89,7 +91,7 @@ export const sessionTurnRoutes =
         },
       },
       async (request, reply) => {
-        const { on_behalf_of, agent_events, include_usage, model } = request.query
+        const { on_behalf_of, include_usage, model } = request.query
         const { organizationId } = request.access
         const sessionId = request.params.session_id
         const { call, viewer } = await delegate(request, on_behalf_of)
@@ -102,7 +104,7 @@ export const sessionTurnRoutes =
         messagesRead(call, { route: routeOf(request), sessionId })
         const options = {
           model,
-          ...shownAgents(request, agent_events),
+          ...streamOptions(request, request.query),
           includeUsage: include_usage,
         }
         const { turn, from } = followed

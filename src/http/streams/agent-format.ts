@@ -5,7 +5,11 @@ import type { StreamFormat } from './turn-frames.ts'
 export type AgentStream = { agentId: string; agentName: string; model: string }
 
 /** The agent completion stream (docs/contract/streaming.md#agent-streams): no lifecycle events, session_id once. */
-export const agentFormat = (turn: LiveTurn, agent: AgentStream): StreamFormat => {
+export const agentFormat = (
+  turn: LiveTurn,
+  agent: AgentStream,
+  closesOnError: boolean,
+): StreamFormat => {
   const { runId, sessionId, created } = turn
   const common = JSON.stringify({
     id: `agentcmpl-${runId}`,
@@ -21,6 +25,7 @@ export const agentFormat = (turn: LiveTurn, agent: AgentStream): StreamFormat =>
 
   return {
     inBranchOrder: true,
+    closesOnError,
     opening: `${chunk('{"role":"assistant","content":""}')},"session_id":${jsonString(sessionId)}}`,
     token: {
       before: `${common},"choices":[{"index":0,"delta":{"content":`,

@@ -5,7 +5,7 @@ import type { LiveTurn } from '../../turns/turn.ts'
 import { pendingApprovals } from '../wire/approvals.ts'
 import type { ChatBody } from '../wire/chat.ts'
 import { toolCall } from '../wire/client-tools.ts'
-import { doneIn, onGone, shownAgents, streamTurn } from './answer-turn.ts'
+import { doneIn, onGone, streamOptions, streamTurn } from './answer-turn.ts'
 import { chatFormat, toolCallsOf, usageOf } from './chat-format.ts'
 import { beginning, turnFrames } from './turn-frames.ts'
 
@@ -78,10 +78,10 @@ export const answerChat = (
 ) => {
   const cancels = options?.on_disconnect === 'cancel'
   if (stream) {
-    const agents = shownAgents(request, options?.agent_events)
+    const shown = streamOptions(request, options)
     const includeUsage = options?.include_usage === true
     const framesOf = (one: LiveTurn, ending: Ending) =>
-      turnFrames(one, chatFormat(one, { model, includeUsage, ...agents }), beginning, ending)
+      turnFrames(one, chatFormat(one, { model, includeUsage, ...shown }), beginning, ending)
     return streamTurn(request, reply, { turn, framesOf, cancels })
   }
   onGone(reply, turn, cancels)

@@ -2,29 +2,48 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TurnDone } from '../../agents/agent-event.ts'
 import type { Ending } from '../../support/ending.ts'
 import type { LiveTurn, Outcome } from '../../turns/turn.ts'
+import { isBearer } from '../checks/authenticate.ts'
 import type { AgentEvents, ChatStream } from './chat-format.ts'
 import { endingOf, sendStream, whenGone } from './sse.ts'
 
 /** How long an answer waits for its turn to begin, so that a refusal still has its own status. */
 const beginMs = 150
 
-/** Stock SDKs fail on objects without `choices`; by default they get events inside chunks. */
+const stockAgents = /ai-sdk\/|OpenAI\//
+
+/**
+ * Clients of OpenAI's API fail on objects without `choices`; by default they get events inside
+ * chunks. A Bearer key means such a client, as not every SDK names itself.
+ */
 const agentEventsFor = ({ headers }: FastifyRequest, asked?: AgentEvents): AgentEvents => {
   if (asked) return asked
-  const sdk = headers['x-stainless-lang'] || headers['user-agent']?.includes('ai-sdk/')
-  return sdk ? 'chunk' : 'plain'
+  const isStock = headers['x-stainless-lang'] || stockAgents.test(headers['user-agent'] ?? '')
+  return isStock || isBearer(headers) ? 'chunk' : 'plain'
+}
+
+/** Clients of .NET pass over an error in a stream, and take its end for success. */
+export const closesOnError = (
+  { headers }: FastifyRequest,
+  asked?: 'close' | 'frame' | null,
+): boolean => (asked ? asked === 'close' : (headers['user-agent']?.includes('.NET') ?? false))
+
+/** What a request says of its stream. */
+type StreamOptions = {
+  agent_events?: AgentEvents | undefined
+  on_error?: 'close' | 'frame' | null | undefined
 }
 
 /**
- * How a request is shown what agents do. Tokens of parallel agents mingle only for clients that can
+ * How a request is shown what agents do, and what fails. Tokens of parallel agents mingle only for clients that can
  * tell them apart: those that get plain events, or asked for chunks.
  */
-export const shownAgents = (
+export const streamOptions = (
   request: FastifyRequest,
-  asked?: AgentEvents,
-): Pick<ChatStream, 'agentEvents' | 'mingles'> => {
+  { agent_events: asked, on_error }: StreamOptions = {},
+): Pick<ChatStream, 'agentEvents' | 'mingles' | 'closesOnError'> => {
   const agentEvents = agentEventsFor(request, asked)
-  return { agentEvents, mingles: agentEvents === 'plain' || asked === 'chunk' }
+  const mingles = agentEvents === 'plain' || asked === 'chunk'
+  return { agentEvents, mingles, closesOnError: closesOnError(request, on_error) }
 }
 
 /**

@@ -16,6 +16,8 @@ export type ChatStream = {
   /** Tokens of parallel agents come as they are said. */
   mingles: boolean
   includeUsage: boolean
+  /** The connection is closed behind a failure: the client ignores it in a stream. */
+  closesOnError: boolean
 }
 
 export const usageOf = ({ usage: { promptTokens, completionTokens } }: TurnDone) => ({
@@ -56,6 +58,7 @@ export const chatFormat = (turn: LiveTurn, options: ChatStream): StreamFormat =>
 
   return {
     inBranchOrder: !mingles,
+    closesOnError: options.closesOnError,
     opening: chunk('{"role":"assistant","content":""}'),
     token: {
       before: `${head}[{"index":0,"delta":{"content":`,

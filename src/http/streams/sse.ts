@@ -15,6 +15,13 @@ export type Pace = {
   silenceMs?: number
 }
 
+/**
+ * What frames return that are cut off: the connection is closed behind the last one, without the
+ * end of the transfer.
+ */
+export const cutOff = 'cut off'
+export type CutOff = typeof cutOff
+
 export type Frames = AsyncIterator<string | Uint8Array> & {
   /**
    * Is given what writes a frame while `next` is waited for, which then goes on waiting. False: the
@@ -49,7 +56,10 @@ const frameReader = (frames: Frames, raw: FastifyReply['raw'], { silenceMs }: Pa
     wanted = false
     if (piece.done) stop()
     else if (!over) silence?.refresh()
-    return piece
+    if (!piece.done || piece.value !== cutOff) return piece
+    // What was written is sent first. Fastify waits until the connection is closed.
+    raw.socket?.destroySoon()
+    return new Promise<never>(() => undefined)
   }
   const failed = (error: unknown): never => {
     stop()

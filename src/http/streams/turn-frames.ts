@@ -9,7 +9,7 @@ import { pendingOf } from '../../turns/pause.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
 import type { TurnItem } from '../../turns/turn-log.ts'
 import { typeOf } from '../errors/refusal-table.ts'
-import { frame } from './sse.ts'
+import { type CutOff, cutOff, frame } from './sse.ts'
 
 /** Where a client is in a stream: item, part of that item, and characters of the answer so far. */
 export type StreamPlace = { item: number; part: number; characters: number }
@@ -61,6 +61,8 @@ export type StreamFormat = {
   lifecycle(event: Readonly<Record<string, unknown>>): string | undefined
   /** Branches of parallel agents come one after another; else their tokens mingle. */
   inBranchOrder: boolean
+  /** A failure is the last frame, and the stream is cut off behind it. */
+  closesOnError: boolean
 }
 
 /** The documented fields of a lifecycle event; undefined for other events. */
@@ -110,10 +112,14 @@ const failure = (code: string, message: string): string => {
   return JSON.stringify({ error: { message, type: typeOf(code), code } })
 }
 
+/** The frames of a failure. */
+const failureParts = (code: string, message: string, { closesOnError }: StreamFormat) =>
+  closesOnError ? [failure(code, message)] : [failure(code, message), done]
+
 /** All but tokens. Part 0 is for other items than the end, so that a place shows whether it is in the end. */
 const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undefined)[] => {
   if (item.event === 'done') return [undefined, ...format.end(item), done]
-  if (item.event === 'failed') return [undefined, failure(item.code, item.message), done]
+  if (item.event === 'failed') return [undefined, ...failureParts(item.code, item.message, format)]
   // It is in the opening.
   if (item.event === 'run_resumed') return []
   const shown = lifecycleOf(item)
@@ -123,16 +129,17 @@ const partsOf = (item: TurnItem, format: StreamFormat): readonly (string | undef
 /**
  * A turn as SSE frames. Each frame's id names its place, and a turn always gives the same frames,
  * so that a client continues exactly where it was. A signal that aborts with a refusal ends them
- * with it, at the place that was reached.
+ * with it, at the place that was reached. Tells whether the stream is cut off.
  */
 export async function* turnFrames(
   { runId, log, attempt = 1 }: LiveTurn,
   format: StreamFormat,
   from: StreamPlace,
   signal?: Ending,
-): AsyncGenerator<Uint8Array> {
+): AsyncGenerator<Uint8Array, CutOff | undefined> {
   const run = attempt > 1 ? `${runId}_${attempt}` : runId
   let { item: n, part: after, characters } = from
+  let failed = false
   /** The place that was reached. */
   let last = `${n}.${Math.max(0, after)}:${characters}`
   const framed = (place: string, data: string): string => {
@@ -168,6 +175,7 @@ export async function* turnFrames(
         to.put(ends)
       }
     } else {
+      if (item.event === 'failed') failed = true
       const parts = partsOf(item, format)
       for (let part = Math.max(0, after + 1); part < parts.length; part++) {
         const data = parts[part]
@@ -193,7 +201,9 @@ export async function* turnFrames(
   }
   const { reason } = signal ?? {}
   if (reason instanceof Refusal) {
-    const refused = failure(reason.code, reason.message)
-    yield Buffer.from(opening + framed(last, refused) + framed(last, done))
+    failed = true
+    const parts = failureParts(reason.code, reason.message, format)
+    yield Buffer.from(opening + parts.map((data) => framed(last, data)).join(''))
   }
+  return failed && format.closesOnError ? cutOff : undefined
 }

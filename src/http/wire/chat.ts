@@ -72,6 +72,7 @@ export const chatBody = z.object({
       include_usage: z.boolean().nullish(),
       on_disconnect: z.enum(['continue', 'cancel']).nullish(),
       agent_events: orAbsent(z.enum(['plain', 'chunk', 'none'])),
+      on_error: z.enum(['close', 'frame']).nullish(),
     }),
   ),
   ...modelSettingFields,

@@ -70,6 +70,7 @@ const chat = {
   agentEvents: 'plain',
   mingles: false,
   includeUsage: false,
+  closesOnError: false,
 } as const
 
 /** The frames of a turn from a place on. */
