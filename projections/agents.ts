@@ -91,6 +91,7 @@ export const agentView = z.object({
   output_key: text.nullable(),
   max_iterations: count.nullable(),
   exit_condition: text.nullable(),
+  keyword_tools: z.boolean().optional(),
   limits: shownLimits.nullable().optional(),
   created_at: timestamp,
   updated_at: timestamp,
@@ -126,6 +127,7 @@ const changed = (view: AgentView, change: Change, at: string): AgentView => {
     output_key: or(change.outputKey, view.output_key),
     max_iterations: or(change.maxIterations, view.max_iterations),
     exit_condition: or(change.exitCondition, view.exit_condition),
+    ...(change.keywordTools === undefined ? {} : { keyword_tools: change.keywordTools }),
     ...(change.limits === undefined ? {} : { limits: limitsShown(change.limits) }),
     updated_at: at,
   }
@@ -165,6 +167,7 @@ export const agents: Projection<AgentView, typeof agentEvents> = {
       output_key: data.outputKey,
       max_iterations: data.maxIterations,
       exit_condition: data.exitCondition,
+      ...(data.keywordTools === undefined ? {} : { keyword_tools: data.keywordTools }),
       ...(data.limits === undefined ? {} : { limits: limitsShown(data.limits) }),
       created_at: metadata.at,
       updated_at: metadata.at,

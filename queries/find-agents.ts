@@ -60,6 +60,7 @@ const configOf = (view: AgentView): AgentConfig => ({
   outputKey: view.output_key,
   maxIterations: view.max_iterations,
   exitCondition: view.exit_condition,
+  ...(view.keyword_tools === undefined ? {} : { keywordTools: view.keyword_tools }),
   ...(view.limits ? { limits: limitsIn(view.limits) } : {}),
 })
 

@@ -69,12 +69,11 @@ const ownLimits = (
   return { limits, used }
 }
 
+const none: readonly never[] = []
+
 type Options = RuntimePorts & { limits?: Partial<RunLimits>; phrases?: KeywordTable }
 
-/**
- * The end of a turn. A client with tools of its own would answer the calls, so it has none of
- * `toolCallsIn`.
- */
+/** The end of a turn; `toolCallsIn` gives the tools that its words call. */
 const doneWith = (
   { text, by, finishReason, suspended }: AgentAnswer,
   meter: TokenMeter,
@@ -93,7 +92,16 @@ const doneWith = (
   return calls.length > 0 ? { ...done, finish_reason: 'tool_calls', tool_calls: calls } : done
 }
 
-const noCalls = (): readonly ToolCall[] => []
+/**
+ * The tools that words in the answer of this agent may call; absent: all. A client that offers
+ * tools answers every call, so it is shown none that it did not offer.
+ */
+const offeredKeywords = (turn: AgentTurn, by: string): readonly string[] | undefined => {
+  if (turn.format) return none
+  const answers = [turn.agent, ...turn.agents.values()].find(({ name }) => name === by)
+  if (answers?.keywordTools === false) return none
+  return turn.keywordTools ?? (turn.clientTools ? none : undefined)
+}
 
 /**
  * `(turn) => Observable<AgentEvent>`. Cold: a subscription is a run. Ends with one `done`, or with
@@ -106,7 +114,6 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
   const bounds = { ...defaultLimits, ...limits }
   const begin = agentRun(ports, bounds)
   const toolCalls = keywordCalls(phrases)
-  const keywordCallsIn = (text: string) => toolCalls(text, clock.id)
 
   return (turn: AgentTurn): Observable<AgentEvent> =>
     new Observable((subscriber) => {
@@ -146,7 +153,8 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
           const said = turn.format && answer && wholeAnswer(answer)
           if (said) subscriber.next(said)
           if (!answer) throw new ModelFault(`${agent.name} ended without an answer`)
-          const callsIn = turn.clientTools || turn.format ? noCalls : keywordCallsIn
+          const { by } = answer
+          const callsIn = (text: string) => toolCalls(text, clock.id, offeredKeywords(turn, by))
           subscriber.next(doneWith(answer, meter, budget.reached(), callsIn))
           subscriber.complete()
         },

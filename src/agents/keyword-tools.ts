@@ -36,16 +36,22 @@ export const keywordPhrases: KeywordTable = {
 
 const none: readonly ToolCall[] = []
 
-/** The tools that an answer calls by its words, in the table's order. */
+/** Names of tools that are called by words, never by a model of ours. */
+export const keywordTools: readonly string[] = Object.keys(keywordPhrases)
+
+/**
+ * The tools that an answer calls by its words, in the table's order; with `offered`, only those of
+ * these names.
+ */
 export const keywordCalls = (table: KeywordTable = keywordPhrases) => {
   const patterns = Object.entries(table).map(
     ([name, phrases]) => [name, phrasePattern(phrases)] as const,
   )
   const any = loosePattern(Object.values(table).flat())
-  return (answer: string, id: () => string): readonly ToolCall[] =>
-    any.test(answer)
+  return (answer: string, id: () => string, offered?: readonly string[]): readonly ToolCall[] =>
+    offered?.length !== 0 && any.test(answer)
       ? patterns
-          .filter(([, pattern]) => pattern.test(answer))
+          .filter(([name, pattern]) => (offered?.includes(name) ?? true) && pattern.test(answer))
           .map(([name]) => ({ id: `call_${id().replaceAll('-', '')}`, name, arguments: '{}' }))
       : none
 }

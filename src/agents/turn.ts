@@ -47,6 +47,8 @@ export type AgentTurn = {
   /** What was said and called after the message, by agents elsewhere. */
   after?: readonly ChatMessage[]
   clientTools?: ClientTools
+  /** Tools that an answer may call by its words; absent: all of them. */
+  keywordTools?: readonly string[]
   /** Goes on where agents waited for the client's results, which are by call id. */
   resume?: { from: Suspended; results: ReadonlyMap<string, string> }
   /** Of the whole run, in all its attempts; absent: none but the platform's. */

@@ -66,6 +66,7 @@ export type TurnAsked = {
   after?: readonly ChatMessage[] | undefined
   /** The client's own tools that agents may call. */
   clientTools?: TurnRequest['clientTools'] | undefined
+  keywordTools?: TurnRequest['keywordTools'] | undefined
   sessionId: string | undefined
   /** Finds or makes the session once all else is checked. */
   place?: ((delegated: Delegated, message: PlacedMessage) => Promise<TurnPlace>) | undefined
@@ -196,6 +197,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
     if (continues) request.results = results
     else if (results) request.after = after
     if (clientTools) request.clientTools = clientTools
+    if (asked.keywordTools) request.keywordTools = asked.keywordTools
     if (target) request.target = target
     if (follows !== undefined) request.follows = follows
     if (asked.settings) request.settings = asked.settings

@@ -1,7 +1,7 @@
 import type { RunView } from '../../projections/runs.ts'
 import type { AgentConfig } from '../agents/agent.ts'
 import type { RuntimePorts } from '../agents/agent-kind.ts'
-import { keywordPhrases } from '../agents/keyword-tools.ts'
+import { keywordTools } from '../agents/keyword-tools.ts'
 import { transferName } from '../agents/transfer.ts'
 import type { ClientTools } from '../agents/turn.ts'
 import { toolName } from '../domain/agent/events.ts'
@@ -27,11 +27,8 @@ const reachable = (first: AgentConfig, agents: Agents): Set<AgentConfig> => {
   return found
 }
 
-/** Called by words in an answer, never by a model. */
-const byWords: ReadonlySet<string> = new Set(Object.keys(keywordPhrases))
-
 const configured = ({ tools, datastoreIds }: AgentConfig): string[] => [
-  ...tools.map(toolName).filter((name) => !byWords.has(name)),
+  ...tools.map(toolName).filter((name) => !keywordTools.includes(name)),
   ...(datastoreIds.length > 0 ? ['search_knowledge'] : []),
 ]
 

@@ -61,11 +61,12 @@ const kept = z.object({
       parallel: z.boolean().exactOptional(),
     })
     .exactOptional(),
+  keywordTools: z.array(z.string()).exactOptional(),
 })
 type KeptRequest = z.infer<typeof kept>
 
 const wanted = (request: TurnRequest): KeptRequest => {
-  const { system, after = [], settings, format, target, clientTools } = request
+  const { system, after = [], settings, format, target, clientTools, keywordTools } = request
   return {
     ...(system.length > 0 ? { system: [...system] } : {}),
     ...(after.length > 0 ? { after: [...after] } : {}),
@@ -73,14 +74,16 @@ const wanted = (request: TurnRequest): KeptRequest => {
     ...(format ? { format: { ...format } } : {}),
     ...(target ? { targetAgentId: target.agentId } : {}),
     ...(clientTools ? { clientTools: { ...clientTools, specs: [...clientTools.specs] } } : {}),
+    ...(keywordTools ? { keywordTools: [...keywordTools] } : {}),
   } as KeptRequest
 }
 
 /** Whether a turn is its message alone, as most are. */
 const isPlain = (request: TurnRequest): boolean => {
-  const { system, before, after, settings, format, target, clientTools, files } = request
+  const { system, before, after, settings, format, target, files } = request
   const texts = system.length + before.length + (after?.length ?? 0)
-  return texts === 0 && !settings && !format && !target && !clientTools && !files
+  const offers = request.clientTools || request.keywordTools
+  return texts === 0 && !settings && !format && !target && !offers && !files
 }
 
 type Kept = Pick<Send, 'request' | 'before' | 'kept' | 'parts' | 'echo'>

@@ -86,6 +86,7 @@ export const turnOf = (
   const {
     targetAgentId,
     clientTools,
+    keywordTools,
     settings,
     format,
     after,
@@ -123,6 +124,7 @@ export const turnOf = (
     agents,
     ...givenOf(request, { session: before }, key, () => files).turn,
     ...(clientTools ? { clientTools: { ...clientTools, callId: callIds(runId) } } : {}),
+    ...(keywordTools ? { keywordTools } : {}),
     ...(targetAgentId === undefined ? {} : { target: find(targetAgentId) }),
     ...(settings ? { settings } : {}),
     ...(format ? { format } : {}),

@@ -87,6 +87,7 @@ export const runTurn = (uses: RunTurnUses) => {
       meter,
     }
     if (clientTools) turn.clientTools = { ...clientTools, callId: callIds(runId) }
+    if (request.keywordTools) turn.keywordTools = request.keywordTools
     if (target) turn.target = target
     if (settings) turn.settings = settings
     if (format) turn.format = format

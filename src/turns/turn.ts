@@ -35,6 +35,8 @@ export type TurnRequest = {
   results?: readonly ToolAnswer[]
   /** The client's own tools that agents may call. */
   clientTools?: Omit<ClientTools, 'callId'>
+  /** Tools that an answer may call by its words; absent: all of them. */
+  keywordTools?: readonly string[]
   /** The agent the turn is given to. */
   agent: AgentConfig
   /** The organization's agents by id, as they were when the turn was asked for. */

@@ -1,6 +1,7 @@
 import t from 'tap'
-import { agentNamed } from '../support/agents.ts'
-import { endOf, says, staged } from '../support/scene.ts'
+import type { AgentTurn } from '../../src/agents/turn.ts'
+import { agentNamed, type Script } from '../support/agents.ts'
+import { calls, endOf, says, speaker, staged } from '../support/scene.ts'
 
 t.test('one LLM agent: the whole stream of a turn', async (t) => {
   const { all, requests } = staged({
@@ -96,4 +97,39 @@ t.test('keyword tool calls on the answer', async (t) => {
   ])
   t.match(endOf(await all('The bypass')), { finish_reason: 'stop' })
   t.notOk('tool_calls' in endOf(await all('The bypass')))
+})
+
+const words = 'Goodbye. A human agent calls you.'
+const clientTool = (name: string) => ({
+  specs: [{ name, description: '', parameters: {}, client: true as const }],
+  callId: () => 'call_1',
+})
+
+t.test('words call only the tools that the request offers under these names', async (t) => {
+  const { all } = staged({ agents: [agentNamed('Solo')], script: () => says(words) })
+  const callsOf = async (more: Partial<AgentTurn>) =>
+    endOf(await all('Hi', more)).tool_calls?.map(({ name }) => name)
+  t.strictSame(await callsOf({}), ['end_call', 'transfer_call'])
+  t.strictSame(await callsOf({ keywordTools: ['end_call'] }), ['end_call'])
+  t.strictSame(await callsOf({ keywordTools: [] }), undefined)
+  t.strictSame(await callsOf({ clientTools: clientTool('lookup') }), undefined)
+  t.strictSame(await callsOf({ clientTools: clientTool('end_call'), keywordTools: ['end_call'] }), [
+    'end_call',
+  ])
+})
+
+t.test('words of an agent without keyword tools call none, also below another', async (t) => {
+  const to = calls(['transfer_to_agent', '{"agent_name":"Below"}'])
+  const script: Script = (request) => (speaker(request) === 'First' ? to : says(words))
+  const reasonOf = async (first: boolean, below: boolean) => {
+    const agents = [
+      agentNamed('First', { subAgents: ['below'], keywordTools: first }),
+      agentNamed('Below', { keywordTools: below }),
+    ]
+    return endOf(await staged({ agents, script }).all()).finish_reason
+  }
+  t.equal(await reasonOf(true, false), 'stop')
+  t.equal(await reasonOf(false, true), 'tool_calls', 'the agent that answers decides')
+  const silent = staged({ agents: [agentNamed('Solo', { keywordTools: false })], script })
+  t.equal(endOf(await silent.all()).finish_reason, 'stop')
 })

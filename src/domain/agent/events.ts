@@ -93,6 +93,8 @@ const configuration = z.object({
   outputKey: text.nullable(),
   maxIterations: z.int().nullable(),
   exitCondition: text.nullable(),
+  /** Words of its answers call tools; absent: they do. */
+  keywordTools: z.boolean().optional(),
   /** Of runs that begin with it; null: none. */
   limits: agentLimits.nullable().optional(),
 })

@@ -53,6 +53,7 @@ const askedAgain = (asked: TurnAsked, before: AskedBefore, offers: boolean): Tur
   ...asked,
   system: before.system ?? [],
   clientTools: offers ? asked.clientTools : before.clientTools,
+  keywordTools: offers ? asked.keywordTools : before.keywordTools,
   settings: before.settings ? { ...before.settings, ...asked.settings } : asked.settings,
   format: asked.format ?? before.format,
 })

@@ -72,6 +72,7 @@ const settings = {
     .nullable(),
   max_iterations: z.int().min(1).max(100).nullable(),
   exit_condition: z.string().trim().min(1).max(200).nullable(),
+  keyword_tools: z.boolean(),
   limits: runLimits.nullable().describe('Of a whole run that begins with the agent'),
 }
 
@@ -141,6 +142,7 @@ export const configurationOf = (body: z.infer<typeof agentChange>): Change<Agent
     outputKey: body.output_key,
     maxIterations: body.max_iterations,
     exitCondition: body.exit_condition,
+    keywordTools: body.keyword_tools,
     limits: body.limits && limitsIn(body.limits),
   }
 }

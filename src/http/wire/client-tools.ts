@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { keywordTools } from '../../agents/keyword-tools.ts'
 import type { ClientTools } from '../../agents/turn.ts'
 import { refusal } from '../../domain/refusal.ts'
 import { list, within } from '../../support/bounded-schema.ts'
@@ -92,6 +93,18 @@ const choiceOf = (sent: Choice) => {
   const { mode, tools } = sent.allowed_tools
   const named = tools.map((one) => one.function.name)
   return { mode, named, allowed: new Set(named) }
+}
+
+/**
+ * The tools that words of the answer may call: those that the request offers under their names.
+ * Undefined: all, for a request that offers none.
+ */
+export const offeredKeywords = ({
+  tools,
+  tool_choice,
+}: Partial<ClientToolsSent>): readonly string[] | undefined => {
+  if (tool_choice === 'none') return []
+  return tools && keywordTools.filter((name) => tools.some((one) => one.function.name === name))
 }
 
 /**

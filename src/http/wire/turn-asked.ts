@@ -2,7 +2,7 @@ import { orchestratorModel } from '../../../queries/list-models.ts'
 import type { TurnAsked } from '../../turns/begin-turn.ts'
 import { answerFormatOf, type ResponseFormat } from './answer-format.ts'
 import { type ChatBody, conversationOf } from './chat.ts'
-import { type ClientToolsSent, offeredTools } from './client-tools.ts'
+import { type ClientToolsSent, offeredKeywords, offeredTools } from './client-tools.ts'
 import { type ModelSettingsSent, modelSettingsOf } from './model-settings.ts'
 
 /** What chat completions and responses can ask of a turn, as chat completions name it. */
@@ -31,6 +31,7 @@ export const turnAsked = (sent: TurnSent, keep: TurnAsked['keep']): TurnAsked =>
     results,
     after,
     clientTools,
+    keywordTools: offeredKeywords(sent),
     sessionId: sent.session_id,
     hidden: sent.session_hidden,
     onBehalfOf: sent.on_behalf_of,

@@ -240,6 +240,49 @@ t.test('tool_calls: OpenAI’s shape, by keywords in the answer', async (t) => {
   t.strictSame(deltas.at(-1), { index: 0, delta: {}, finish_reason: 'tool_calls' })
 })
 
+const offered = (name: string) => ({ type: 'function', function: { name } })
+
+t.test('words call the tools that a request offers, and all where it offers none', async (t) => {
+  const text = 'Goodbye! A human agent is on the way.'
+  const { key } = await startChat(t, { text })
+  const callsWith = async (more: object) => {
+    const { body } = await key.chat({ messages: user('Bye'), ...more })
+    const [{ message, finish_reason }] = body.choices
+    t.equal(finish_reason === 'tool_calls', 'tool_calls' in message)
+    t.equal(message.content, text)
+    return message.tool_calls?.map((call: { function: { name: string } }) => call.function.name)
+  }
+  t.strictSame(await callsWith({}), ['end_call', 'transfer_call'])
+  t.strictSame(await callsWith({ tools: null }), ['end_call', 'transfer_call'])
+  t.strictSame(await callsWith({ tools: [offered('end_call')] }), ['end_call'])
+  t.strictSame(await callsWith({ tools: [offered('lookup')] }), undefined)
+  t.strictSame(await callsWith({ tools: [] }), undefined)
+  t.strictSame(await callsWith({ tool_choice: 'none' }), undefined)
+  const none = { tools: [offered('end_call')], tool_choice: 'none' }
+  t.strictSame(await callsWith(none), undefined)
+})
+
+t.test('a call by words awaits no result: the next message is answered', async (t) => {
+  const { key, provider } = await startChat(t, { text: 'Goodbye!' })
+  const session_id = 's1'
+  const tools = [offered('end_call')]
+  const { body } = await key.chat({ messages: user('Bye'), session_id, tools })
+  t.equal(body.choices[0].finish_reason, 'tool_calls')
+  provider.next({ text: 'Welcome back.' })
+  const next = await key.chat({ messages: user('One more thing'), session_id, tools })
+  t.equal(next.body.choices[0].message.content, 'Welcome back.')
+  t.equal(provider.requests.length, 2)
+})
+
+t.test('`keyword_tools: false` of an agent turns calls by words off', async (t) => {
+  const { key, organization } = await startChat(t, { text: 'Goodbye!' })
+  const agent_id = await organization.agent({ name: 'Quiet', keyword_tools: false })
+  const reasonOf = async (more: object) =>
+    (await key.chat({ messages: user('Bye'), ...more })).body.choices[0].finish_reason
+  t.equal(await reasonOf({ target_agent_id: agent_id }), 'stop')
+  t.equal(await reasonOf({}), 'tool_calls', 'of others they are on')
+})
+
 t.test('session_hidden: created hidden, changed when passed explicitly', async (t) => {
   const { key } = await startChat(t)
   const { body } = await key.chat({ messages: user('Hi'), session_hidden: true })
