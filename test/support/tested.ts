@@ -1,7 +1,15 @@
 import { roots, type Sources } from './imports.ts'
 
 /** Folders of tests of the system as a whole, which mirror no folder of sources. */
-const wholeSystem = ['browser/', 'contract/', 'contracts/', 'docs/', 'faults/', 'python/']
+const wholeSystem = [
+  'browser/',
+  'contract/',
+  'contracts/',
+  'docs/',
+  'dotnet/',
+  'faults/',
+  'python/',
+]
 
 /** Tests of files that they are not named after. */
 export const together: Readonly<Record<string, readonly string[]>> = {
