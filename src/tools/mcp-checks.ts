@@ -1,6 +1,6 @@
 import type { Call } from '../ports/call.ts'
 import { credentialsIn } from './credential-headers.ts'
-import type { McpServer } from './mcp-connection.ts'
+import type { McpServer } from './mcp-place.ts'
 
 /** Asked at once, and waiting for that; of more, the standing is found when they are used. */
 const atOnce = 2

@@ -3,12 +3,8 @@ import type {
   JsonSchemaValidatorResult,
   jsonSchemaValidator,
 } from '@modelcontextprotocol/client'
-import type { AgentConfig } from '../agents/agent.ts'
-import type { Call } from '../ports/call.ts'
-import type { HeaderValues } from './credential-headers.ts'
 import { mcpFetch, type Way } from './mcp-fetch.ts'
-
-export type McpServer = AgentConfig['mcpServers'][number]
+import type { McpPlace } from './mcp-place.ts'
 
 /** A connection, the number of its users, and whether the last of them closes it. */
 export type Connection = {
@@ -19,9 +15,6 @@ export type Connection = {
   users: number
   retired: boolean
 }
-
-/** A connection's server and user: the headers hold the user's own credentials. */
-export type McpPlace = { server: McpServer; headers: HeaderValues; call: Call }
 
 export type ConnectionUses = Way & {
   /** For the handshake. */

@@ -3,15 +3,9 @@ import type { Client } from '@modelcontextprotocol/client'
 import { LRUCache } from 'lru-cache'
 import { actingUser } from '../ports/call.ts'
 import { atMost } from '../support/at-most.ts'
-import {
-  type Connection,
-  type ConnectionUses,
-  connection,
-  type McpPlace,
-  nothing,
-  sdk,
-} from './mcp-connection.ts'
+import { type Connection, type ConnectionUses, connection, nothing, sdk } from './mcp-connection.ts'
 import { listeningSlots } from './mcp-listening.ts'
+import type { McpPlace } from './mcp-place.ts'
 
 type Uses = Omit<ConnectionUses, 'listening'> & {
   /** An unused connection is closed after this long. */

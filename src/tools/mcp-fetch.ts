@@ -1,8 +1,8 @@
 import { type Outbound, OutboundRefused } from '../ports/outbound.ts'
 import { jsonCounter } from '../support/json-text.ts'
 import type { McpRequest } from './mcp-answers.ts'
-import type { McpPlace } from './mcp-connection.ts'
 import type { ListeningSlots } from './mcp-listening.ts'
+import type { McpPlace } from './mcp-place.ts'
 import { AnswerTooLarge, faultResponse, regularResponse } from './mcp-responses.ts'
 
 /** The way to servers. */

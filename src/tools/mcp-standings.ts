@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../support/at-most.ts'
-import type { McpServer } from './mcp-connection.ts'
+import type { McpServer } from './mcp-place.ts'
 
 /** A tool that a server lists and that is not offered. */
 export type LeftOut = { tool: string; reason: string }
