@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { contents } from '../support/client.ts'
+import { parallelAgents } from '../support/parallel-agents.ts'
 import type { Reply } from '../support/provider-double.ts'
 import { newFolder, startApp, startChat } from '../support/server.ts'
 
@@ -115,13 +116,7 @@ for (const name of names)
         const server = await startApp(t)
         const organization = await server.platform.organization({ credits: 100 })
         const key = await organization.key()
-        const left = await organization.agent({ name: 'Left' })
-        const right = await organization.agent({ name: 'Right' })
-        const model = await organization.agent({
-          name: 'Both',
-          agent_type: 'PARALLEL_AGENT',
-          sub_agents: [left, right],
-        })
+        const model = await parallelAgents(organization)
         const [told] = await ask({ url: server.url, key: key.key, model }, 'streamed')
         const { body } = await key.sessions()
         const [, stored] = await contents(key, body.sessions[0].session_id)

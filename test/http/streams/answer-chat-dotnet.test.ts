@@ -1,6 +1,7 @@
 import t from 'tap'
 import { contents, eventsOf, type Frame, textOf, user } from '../../support/client.ts'
 import { type DotnetClient, dotnetClients, dotnetStream } from '../../support/dotnet-requests.ts'
+import { parallelAgents } from '../../support/parallel-agents.ts'
 import { startApp, startChat } from '../../support/server.ts'
 
 const text = 'Hello from the double.'
@@ -29,13 +30,7 @@ for (const name of names)
     const server = await startApp(t)
     const organization = await server.platform.organization({ credits: 100 })
     const key = await organization.key()
-    const left = await organization.agent({ name: 'Left' })
-    const right = await organization.agent({ name: 'Right' })
-    const both = await organization.agent({
-      name: 'Both',
-      agent_type: 'PARALLEL_AGENT',
-      sub_agents: [left, right],
-    })
+    const both = await parallelAgents(organization)
     const { frames } = await dotnetStream(server.url, key.key, name, {
       messages: user('What do you know of tea and of coffee?'),
       target_agent_id: both,

@@ -1,18 +1,13 @@
 import t from 'tap'
 import { contents, textOf, user } from '../../support/client.ts'
+import { parallelAgents } from '../../support/parallel-agents.ts'
 import { startApp } from '../../support/server.ts'
 
 t.test('parallel answers in plain clients: branch after branch, as it is stored', async (t) => {
   const server = await startApp(t)
   const organization = await server.platform.organization({ credits: 100 })
   const key = await organization.key()
-  const left = await organization.agent({ name: 'Left' })
-  const right = await organization.agent({ name: 'Right' })
-  const both = await organization.agent({
-    name: 'Both',
-    agent_type: 'PARALLEL_AGENT',
-    sub_agents: [left, right],
-  })
+  const both = await parallelAgents(organization)
   const asked = { messages: user('What do you know of tea and of coffee?'), target_agent_id: both }
   const stainless = { 'x-stainless-lang': 'js' }
   for (const [n, [headers, agent_events]] of (
