@@ -16,6 +16,8 @@ export const uploadView = z.object({
   uploaded_at: timestamp,
   indexed_at: timestamp.nullable(),
   error_message: text.nullable(),
+  /** What cannot be read of the document, where there is any. */
+  warnings: z.array(text).optional(),
   /** User whose plan it counts towards; absent in documents of earlier releases. */
   uploaded_by: text.nullable().optional(),
   /** The document's bytes, and the chunks made of it, in the blob store. */
@@ -146,6 +148,7 @@ export const uploads: Projection<UploadView, typeof fileEvents> = {
       status: 'indexing',
       chunks_blob: data.chunksBlob,
       reader: data.reader ?? 1,
+      ...(data.warnings && { warnings: data.warnings }),
     }),
     UploadCompleted: (view, { metadata }) =>
       over(view, { status: 'completed', indexed_at: metadata.at, unembedded: true }),

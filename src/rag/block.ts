@@ -7,6 +7,8 @@ export type Block = {
   level?: number
   /** The number of its page, slide or record; blocks of different parts are never joined. */
   part?: number
+  /** Other forms of words in the text, by which it is found too. */
+  variants?: ReadonlyMap<string, string>
 }
 
 /** A file that cannot be read; the message is for the user who uploaded it. */

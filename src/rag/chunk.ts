@@ -7,6 +7,8 @@ export type Chunk = {
   place: string
   /** The headings above it, the highest first. */
   headings: readonly string[]
+  /** Other forms of words in the text, by which it is found too. */
+  variants?: readonly string[] | undefined
 }
 
 /** Characters. A chunk ends once it has `enough`, and never has more than `most`. */
@@ -61,6 +63,22 @@ const clean = (text: string): string =>
     .replace(/ ?\n ?/g, '\n')
     .trim()
 
+const words = /[\p{L}\p{M}\-\u2010]+/gu
+
+/** The other forms of the words in a piece of a block. */
+const variantsIn = (piece: string, { variants }: Block): readonly string[] =>
+  variants?.size ? [...new Set(piece.match(words))].flatMap((word) => variants.get(word) ?? []) : []
+
+/** Appends a piece to a chunk; `between` is what separates them. */
+const joined = (chunk: Chunk, between: string, piece: string, more: readonly string[]): Chunk => {
+  const variants = [...(chunk.variants ?? []), ...more]
+  return {
+    ...chunk,
+    text: chunk.text + between + piece,
+    ...(variants.length > 0 && { variants }),
+  }
+}
+
 type Heading = { text: string; place: string; level: number }
 
 /**
@@ -91,8 +109,9 @@ export function* chunksOf(blocks: Iterable<Block>): Generator<Chunk> {
       ? { text: bare.text, place: bare.place, headings: names(headings.slice(0, -1)) }
       : undefined
 
-  for (const { text: written, place, level, part } of blocks) {
-    const text = clean(written)
+  for (const block of blocks) {
+    const { place, level, part } = block
+    const text = clean(block.text)
     if (text === '') continue
     if (open && (level !== undefined || part !== openPart)) {
       yield open
@@ -109,14 +128,14 @@ export function* chunksOf(blocks: Iterable<Block>): Generator<Chunk> {
     openPart = part
     const under = names(headings)
     for (const piece of split(text)) {
-      if (!open) open = { text: piece, place, headings: under }
-      else if (open.text.length < enough && open.text.length + piece.length <= most)
-        open = { ...open, text: `${open.text}\n\n${piece}` }
-      else {
-        const tail = tailOf(open.text)
-        yield open
-        open = { text: tail ? `${tail}\n${piece}` : piece, place, headings: under }
+      const variants = variantsIn(piece, block)
+      if (open && open.text.length < enough && open.text.length + piece.length <= most) {
+        open = joined(open, '\n\n', piece, variants)
+        continue
       }
+      const tail = open ? tailOf(open.text) : ''
+      if (open) yield open
+      open = joined({ text: tail, place, headings: under }, tail && '\n', piece, variants)
     }
   }
   if (open) yield open

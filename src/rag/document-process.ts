@@ -11,8 +11,11 @@ import { saidIn } from './stored-chunks.ts'
 export type DocumentTask = { fileType: FileType; uploadId: string }
 
 export type ReadDocument =
-  /** How many chunks there are; they go to standard output as they are stored, `hash` is their SHA-256. */
-  | { hash: string; count: number }
+  /**
+   * How many chunks there are; they go to standard output as they are stored, `hash` is their
+   * SHA-256. `warnings` name what cannot be read of the file.
+   */
+  | { hash: string; count: number; warnings: readonly string[] }
   /** Why the file cannot be read, in words for the user who uploaded it. */
   | { failed: string }
 
@@ -27,8 +30,10 @@ const read = async ({ fileType, uploadId }: DocumentTask) => {
   const bytes = await arrived()
   if (bytes.length === 0) throw new Unreadable('The file is empty')
   const written = [headLine(uploadId)]
+  const warnings: string[] = []
+  const blocks = await parse(bytes, fileType, (warning) => warnings.push(warning))
   let indexed = 0
-  for (const chunk of chunksOf(await parse(bytes, fileType))) {
+  for (const chunk of chunksOf(blocks)) {
     if (written.length > mostChunks)
       throw new Unreadable(`The document has more than ${mostChunks} passages`)
     indexed += Buffer.byteLength(saidIn(chunk))
@@ -42,7 +47,7 @@ const read = async ({ fileType, uploadId }: DocumentTask) => {
   if (count === 0) throw new Unreadable('The document has no text')
   const output = new TextEncoder().encode(written.join(''))
   const hash = createHash('sha256').update(output).digest('hex')
-  return { answer: { hash, count }, output }
+  return { answer: { hash, count, warnings }, output }
 }
 
 const wordsFor = (error: unknown): string => {

@@ -120,6 +120,7 @@ export const indexUploads = (uses: Uses) => {
       chunksBlob: await blobsOf(view).nameOf(read.hash),
       reader: readerVersion,
       chunksBytes: read.lines.reduce((sum, { length }) => sum + length, 0),
+      ...(read.warnings.length > 0 && { warnings: [...read.warnings] }),
     }
     const { events } = await followUpload.index(one, made, call)
     if (events.length === 0) return

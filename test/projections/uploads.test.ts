@@ -30,6 +30,8 @@ t.test('uploads', async (t) => {
   const begun = { type: 'UploadProcessingStarted', data: identity } as const
   seen(received, requeued, begun).shows({ status: 'processing', open: true })
   seen(received, indexing).shows({ status: 'indexing', chunks_blob: 'c', open: true })
+  const some = { ...indexing, data: { ...indexing.data, warnings: ['Cannot be read: page 2'] } }
+  seen(received, some, completed).shows({ warnings: ['Cannot be read: page 2'] })
   seen(received, indexing, completed).shows({
     upload_id: 'u-1',
     organization_id: 'org-1',

@@ -56,32 +56,64 @@ export const pptxOf = (slides: readonly { title: string; text: string }[]): Uint
   })
 }
 
-/** A PDF with a line of text on each page; `more` goes into its trailer. */
-export const pdfOf = (pages: readonly string[], more = ''): Uint8Array => {
-  const objects = [
-    '<</Type/Catalog/Pages 2 0 R>>',
-    `<</Type/Pages/Count ${pages.length}/Kids[${pages.map((_, n) => `${4 + 2 * n} 0 R`).join(' ')}]>>`,
-    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>',
-    ...pages.flatMap((text, n) => {
-      const drawn = `BT /F1 12 Tf 72 720 Td (${text.replace(/[()\\]/g, '\\$&')}) Tj ET`
-      return [
-        `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents ${5 + 2 * n} 0 R>>`,
-        `<</Length ${drawn.length}>>stream\n${drawn}\nendstream`,
-      ]
-    }),
-  ]
-  let file = '%PDF-1.4\n'
+/** A PDF of objects, numbered from 1; the first is its catalog. `more` goes into its trailer. */
+export const pdfOfObjects = (objects: readonly (string | Uint8Array)[], more = ''): Uint8Array => {
+  const parts: Buffer[] = []
+  let length = 0
+  const write = (part: string | Uint8Array): void => {
+    const bytes = typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from(part)
+    parts.push(bytes)
+    length += bytes.length
+  }
+  write('%PDF-1.7\n')
   const offsets = objects.map((object, n) => {
-    const at = file.length
-    file += `${n + 1} 0 obj${object}endobj\n`
+    const at = length
+    for (const part of [`${n + 1} 0 obj`, object, 'endobj\n']) write(part)
     return at
   })
   const table = offsets.map((at) => `${String(at).padStart(10, '0')} 00000 n \n`).join('')
   const size = objects.length + 1
-  return strToU8(
-    `${file}xref\n0 ${size}\n0000000000 65535 f \n${table}trailer<</Size ${size}/Root 1 0 R${more}>>\nstartxref\n${file.length}\n%%EOF`,
+  const start = length
+  write(
+    `xref\n0 ${size}\n0000000000 65535 f \n${table}trailer<</Size ${size}/Root 1 0 R${more}>>\nstartxref\n${start}\n%%EOF`,
   )
+  return new Uint8Array(Buffer.concat(parts))
 }
+
+/** A stream object of a PDF; `more` goes into its dictionary. */
+export const pdfStream = (content: string, more = ''): string =>
+  `<<${more}/Length ${content.length}>>stream\n${content}\nendstream`
+
+/** What draws text in a PDF, one line under the other. */
+export const pdfLines = (text: string): string => {
+  const lines = text.split('\n').map((line) => `(${line.replace(/[()\\]/g, '\\$&')}) Tj 0 -14 Td`)
+  return `BT /F1 12 Tf 72 720 Td ${lines.join(' ')} ET`
+}
+
+/** A PDF whose pages have these contents, each a stream object. */
+export const pdfOfContents = (contents: readonly string[], more = ''): Uint8Array =>
+  pdfOfObjects(
+    [
+      '<</Type/Catalog/Pages 2 0 R>>',
+      `<</Type/Pages/Count ${contents.length}/Kids[${contents.map((_, n) => `${4 + 2 * n} 0 R`).join(' ')}]>>`,
+      '<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>',
+      ...contents.flatMap((content, n) => [
+        `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents ${5 + 2 * n} 0 R>>`,
+        content,
+      ]),
+    ],
+    more,
+  )
+
+/** A PDF with text on each page; `more` goes into its trailer. */
+export const pdfOf = (pages: readonly string[], more = ''): Uint8Array =>
+  pdfOfContents(
+    pages.map((text) => pdfStream(pdfLines(text))),
+    more,
+  )
+
+/** The content of a page of a PDF that cannot be unpacked. */
+export const damagedContent = pdfStream('no flate stream', '/Filter/FlateDecode')
 
 let bomb: Uint8Array | undefined
 

@@ -18,13 +18,17 @@ export const fileEvents = {
   /** After a crash: the process that worked on it is gone. */
   UploadRequeued: identity,
   UploadProcessingStarted: identity,
-  /** The document is read. `chunksBlob` is the blob that will hold its chunks, for searching. */
+  /**
+   * The document is read. `chunksBlob` is the blob that will hold its chunks, for searching;
+   * `warnings` name what cannot be read of it.
+   */
   UploadIndexingStarted: identity.extend({
     chunks: count,
     chunksBlob: text,
     chunksBytes: count.optional(),
     /** The version of the reader; absent: 1. */
     reader: count.optional(),
+    warnings: z.array(text).optional(),
   }),
   /** The chunks are stored and can be searched. */
   UploadCompleted: identity,

@@ -40,4 +40,5 @@ export const fileItem = uploadView
 export const uploadItem = fileItem.extend({
   datastore_id: uploadView.shape.datastore_id,
   datastore_name: datastoreView.shape.display_name,
+  warnings: uploadView.shape.warnings,
 })

@@ -1,7 +1,9 @@
 import type { FileType } from '../../domain/file/types.ts'
 import type { Block } from '../block.ts'
 
-type Parse = (bytes: Uint8Array) => Block[] | Promise<Block[]>
+/** `warn` takes what cannot be read of a document, in words for the user who uploaded it. */
+type Warn = (warning: string) => void
+type Parse = (bytes: Uint8Array, warn: Warn) => Block[] | Promise<Block[]>
 
 /** Each parser loads only the modules that it needs. */
 const parsers: Readonly<Record<FileType, () => Promise<Parse>>> = {
@@ -18,7 +20,11 @@ const parsers: Readonly<Record<FileType, () => Promise<Parse>>> = {
 }
 
 /** The text of a file as blocks, in order. @throws Unreadable */
-export const parse = async (bytes: Uint8Array, fileType: FileType): Promise<Block[]> => {
+export const parse = async (
+  bytes: Uint8Array,
+  fileType: FileType,
+  warn: Warn = () => {},
+): Promise<Block[]> => {
   const parser = await parsers[fileType]()
-  return parser(bytes)
+  return parser(bytes, warn)
 }

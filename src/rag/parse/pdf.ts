@@ -1,11 +1,61 @@
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 import { getDocumentProxy } from 'unpdf'
+import { OPS } from 'unpdf/pdfjs'
 import { type Block, longestText, Unreadable } from '../block.ts'
+import { hyphenJoiner } from './hyphens.ts'
+import { ranges } from './ranges.ts'
 
 const mostPages = 5_000
+/** How many pages without text are searched for images, and for how long in milliseconds. */
+const mostSearched = 20
+const longestSearch = 5_000
 
-const opened = async (bytes: Uint8Array) => {
+/** Where pdf.js keeps what fonts refer to but do not contain. */
+const resources = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'))
+
+const options = {
+  verbosity: 1,
+  stopAtErrors: false,
+  maxImageSize: 0,
+  disableFontFace: true,
+  cMapUrl: `${resources}/cmaps/`,
+  cMapPacked: true,
+  standardFontDataUrl: `${resources}/standard_fonts/`,
+}
+
+/** What pdf.js tells in no other way. With a `maxImageSize` of 0 it decodes no image. */
+const tells = {
+  image: /Image exceeded maximum allowed size/,
+  damage: /Invalid stream|ignoring errors/,
+} as const
+const drawings = new Set([OPS.constructPath, OPS.shadingFill])
+
+type Told = Set<keyof typeof tells>
+
+/** Takes the warnings of pdf.js, which go to the console, while something runs. */
+const withWarnings = async <Result>(run: (told: Told) => Promise<Result>): Promise<Result> => {
+  const told: Told = new Set()
+  const { warn } = console
+  console.warn = (text) => {
+    if (tells.image.test(text)) told.add('image')
+    if (tells.damage.test(text)) told.add('damage')
+  }
   try {
-    return await getDocumentProxy(bytes, { verbosity: 0, stopAtErrors: false })
+    return await run(told)
+  } finally {
+    console.warn = warn
+  }
+}
+
+type Document = Awaited<ReturnType<typeof getDocumentProxy>>
+type Page = Awaited<ReturnType<Document['getPage']>>
+/** What pdf.js says of an annotation; it declares no type. */
+type Annotation = Readonly<Record<string, unknown>>
+
+const opened = async (bytes: Uint8Array): Promise<Document> => {
+  try {
+    return await getDocumentProxy(bytes, options)
   } catch (error) {
     const { name } = error as Error
     throw new Unreadable(
@@ -16,26 +66,146 @@ const opened = async (bytes: Uint8Array) => {
   }
 }
 
-/** Paragraphs page by page, one page in memory at a time. @throws Unreadable */
-export const parsePdf = async (bytes: Uint8Array): Promise<Block[]> => {
+const stringsIn = (value: unknown): string[] =>
+  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string' && one !== '')
+
+/** The value that a form shows; a choice has names for its values. */
+const fieldValue = (annotation: Annotation): string => {
+  const { checkBox, radioButton, fieldValue, exportValue, buttonValue, options } = annotation
+  if (checkBox || radioButton) {
+    const isSet = fieldValue === (radioButton ? buttonValue : exportValue)
+    return isSet ? stringsIn(fieldValue).join('') : ''
+  }
+  const names = new Map<unknown, unknown>(
+    Array.isArray(options)
+      ? options.map(({ exportValue, displayValue }) => [exportValue, displayValue])
+      : [],
+  )
+  return stringsIn(fieldValue)
+    .map((value) => names.get(value) ?? value)
+    .join(', ')
+}
+
+const annotationText = (annotation: Annotation): string => {
+  const { subtype, password, alternativeText, fieldName, contentsObj } = annotation
+  if (subtype === 'Popup' || password) return ''
+  if (subtype !== 'Widget')
+    return stringsIn((contentsObj as { str?: unknown } | null)?.str).join('')
+  const value = fieldValue(annotation)
+  const [name] = [...stringsIn(alternativeText), ...stringsIn(fieldName)]
+  return value && name ? `${name}: ${value}` : value
+}
+
+const textOf = async (page: Page): Promise<string> => {
+  const { items } = await page.getTextContent()
+  return items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : '')).join('')
+}
+
+const titleOf = async (document: Document): Promise<Block[]> => {
+  const { info, metadata } = await document.getMetadata()
+  const [title] = [
+    ...stringsIn((info as Annotation).Title),
+    ...stringsIn(metadata?.get('dc:title')),
+  ]
+  return title ? [{ text: title, place: 'title', level: 0 }] : []
+}
+
+const outlineOf = async (document: Document): Promise<Block[]> => {
+  const titles: string[] = []
+  const rest = [...((await document.getOutline()) ?? [])].toReversed()
+  for (let item = rest.pop(); item; item = rest.pop()) {
+    titles.push(item.title)
+    rest.push(...item.items.toReversed())
+  }
+  return titles.length === 0 ? [] : [{ text: titles.join('\n'), place: 'outline', part: 0 }]
+}
+
+/** Whether a page without text consists of images: it has some, and no lines or shades. */
+const isImage = async (page: Page, told: Told): Promise<boolean> => {
+  told.delete('image')
+  const { fnArray } = await page.getOperatorList()
+  return told.has('image') && !fnArray.some((fn) => drawings.has(fn))
+}
+
+/** Which of the pages, none of which has text, consist of images. Looks at the first only. */
+const imagesAmong = async (
+  document: Document,
+  numbers: readonly number[],
+  told: Told,
+): Promise<number[]> => {
+  const end = performance.now() + longestSearch
+  const found: number[] = []
+  for (const number of numbers.slice(0, mostSearched)) {
+    if (performance.now() > end) break
+    const page = await document.getPage(number)
+    if (await isImage(page, told).catch(() => false)) found.push(number)
+    page.cleanup()
+  }
+  return found
+}
+
+const read = async (
+  bytes: Uint8Array,
+  warn: (warning: string) => void,
+  told: Told,
+): Promise<Block[]> => {
   const document = await opened(bytes)
   if (document.numPages > mostPages)
     throw new Unreadable(`The PDF has more than ${mostPages} pages`)
   const blocks: Block[] = []
+  const unreadable: number[] = []
+  const textless: number[] = []
+  const joined = hyphenJoiner()
   let length = 0
-  for (let number = 1; number <= document.numPages; number++) {
-    const page = await document.getPage(number)
-    const { items } = await page.getTextContent()
-    const text = items.map((item) => ('str' in item ? item.str + (item.hasEOL ? '\n' : '') : ''))
-    for (const part of text.join('').split(/\n\s*\n/))
-      if (part.trim() !== '')
-        blocks.push({ text: part.trim(), place: `page ${number}`, part: number })
-    page.cleanup()
-    length += text.join('').length
-    if (length > longestText)
-      throw new Unreadable(`The PDF has more than ${longestText} characters of text`)
+
+  const add = (...added: readonly Block[]): void => {
+    for (const block of added) {
+      length += block.text.length
+      if (length > longestText)
+        throw new Unreadable(`The PDF has more than ${longestText} characters of text`)
+      if (block.text.trim() !== '') blocks.push({ ...block, text: block.text.trim() })
+    }
   }
-  if (blocks.length === 0 && document.numPages > 0)
-    throw new Unreadable('The PDF has no text: it may be a scan')
+
+  const addPage = async (number: number): Promise<void> => {
+    told.delete('damage')
+    const page = await document.getPage(number)
+    const at = { place: `page ${number}`, part: number }
+    const { text, variants } = joined(await textOf(page))
+    if (text.trim() === '') textless.push(number)
+    add(...text.split(/\n\s*\n/).map((text) => ({ text, ...at, variants })))
+    const annotations: Annotation[] = await page.getAnnotations()
+    add(...[...new Set(annotations.map(annotationText))].map((text) => ({ text, ...at })))
+    page.cleanup()
+    if (told.has('damage')) unreadable.push(number)
+  }
+
+  add(...(await titleOf(document).catch(() => [])))
+  add(...(await outlineOf(document).catch(() => [])))
+  const before = blocks.length
+  for (let number = 1; number <= document.numPages; number++)
+    try {
+      await addPage(number)
+    } catch (error) {
+      if (error instanceof Unreadable) throw error
+      unreadable.push(number)
+    }
+  if (blocks.length === before && unreadable.length > 0) throw new Unreadable('The PDF is damaged')
+  const scans = textless.length > 0 ? await imagesAmong(document, textless, told) : []
+  if (blocks.length === before)
+    throw new Unreadable(
+      scans.length > 0 && scans.length === Math.min(textless.length, mostSearched)
+        ? 'The PDF has no text: it may be a scan'
+        : 'The PDF has no text',
+    )
+  if (unreadable.length > 0) warn(`Cannot be read in full: ${ranges('page', unreadable)}`)
+  if (scans.length > 0) warn(`Without text, may be a scan: ${ranges('page', scans)}`)
   return blocks
 }
+
+/**
+ * Title, outline, then paragraphs, form fields and annotations page by page, one page in memory at
+ * a time. A page that cannot be read is named in a warning. @throws Unreadable
+ */
+export const parsePdf = (bytes: Uint8Array, warn: (warning: string) => void): Promise<Block[]> =>
+  withWarnings((told) => read(bytes, warn, told))

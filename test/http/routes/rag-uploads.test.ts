@@ -1,7 +1,18 @@
 import { setTimeout as after } from 'node:timers/promises'
 import iconv from 'iconv-lite'
 import t from 'tap'
-import { deepHtml, docxOf, hugeJson, pdfOf, pptxOf, zipBomb } from '../../support/documents.ts'
+import {
+  damagedContent,
+  deepHtml,
+  docxOf,
+  hugeJson,
+  pdfLines,
+  pdfOf,
+  pdfOfContents,
+  pdfStream,
+  pptxOf,
+  zipBomb,
+} from '../../support/documents.ts'
 import { allRag, encoded, library } from '../../support/library.ts'
 import { startApp } from '../../support/server.ts'
 
@@ -102,6 +113,22 @@ t.test('files made to do harm fail with a reason, and the server goes on', async
     t.match((await ask('GET', `/uploads/${file?.upload_id}`)).body, { ready: false })
   }
   t.match(await search(id, 'zebra'), [{ filename: 'good.txt', place: 'line 1' }])
+})
+
+t.test('an upload names the pages that cannot be read, and is searched without them', async (t) => {
+  const { platform } = await startApp(t)
+  const { ask, datastore, upload, settled, search } = library(
+    await (await platform.organization()).key({ scopes: allRag }),
+  )
+  const id = await datastore()
+  const page = pdfStream(pdfLines('A zebra crosses'))
+  await upload(id, encoded('zoo.pdf', Buffer.from(pdfOfContents([page, damagedContent]))))
+  const [file] = await settled(id)
+  t.match(file, { status: 'completed' })
+  t.match((await ask('GET', `/uploads/${file?.upload_id}`)).body, {
+    warnings: ['Cannot be read in full: page 2'],
+  })
+  t.match(await search(id, 'zebra'), [{ filename: 'zoo.pdf', place: 'page 1' }])
 })
 
 t.test('uploads in pages, by status and DataStore, the latest first', async (t) => {
