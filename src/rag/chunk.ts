@@ -17,6 +17,9 @@ const most = 1_400
 /** The most characters of a chunk's end that the next chunk repeats. */
 const overlap = 160
 
+/** The most characters of a table's header that each passage of it repeats. */
+const mostOfHeader = 300
+
 /** Characters of one heading, and of all above a chunk, which are repeated in each. */
 const mostOfHeading = 200
 const mostOfHeadings = 1_000
@@ -35,7 +38,7 @@ const tailOf = (text: string): string => {
 }
 
 /** Splits a long text at the ends of sentences, or else of words, or else anywhere. */
-const split = (text: string): string[] => {
+const split = (text: string, most: number): string[] => {
   const parts: string[] = []
   let rest = text
   while (rest.length > most) {
@@ -79,18 +82,26 @@ const joined = (chunk: Chunk, between: string, piece: string, more: readonly str
   }
 }
 
+/** What a passage that begins with a row of a table says first: its header. */
+const leadOf = ({ header = '' }: Block, text: string): string => {
+  const lead = clean(header)
+  return lead === text ? '' : lead.slice(0, mostOfHeader)
+}
+
 type Heading = { text: string; place: string; level: number }
 
 /**
  * Splits by structure: no chunk reaches across a heading, page or slide. A chunk takes whole
  * paragraphs while they fit; the next chunk of the same section begins with the last words of the
- * one before. A heading without text is a chunk by itself.
+ * one before, or with the header of the table that it goes on with. A heading without text is a
+ * chunk by itself. A heading of no words ends the ones above.
  */
 export function* chunksOf(blocks: Iterable<Block>): Generator<Chunk> {
   let headings: Heading[] = []
   let bare: Heading | undefined
   let open: Chunk | undefined
   let openPart: number | undefined
+  let openHeader: string | undefined
 
   /** The headings above a chunk, cut; where they are too long together, the nearest. */
   const names = (of: readonly Heading[]): string[] => {
@@ -112,7 +123,7 @@ export function* chunksOf(blocks: Iterable<Block>): Generator<Chunk> {
   for (const block of blocks) {
     const { place, level, part } = block
     const text = clean(block.text)
-    if (text === '') continue
+    if (text === '' && level === undefined) continue
     if (open && (level !== undefined || part !== openPart)) {
       yield open
       open = undefined
@@ -120,23 +131,30 @@ export function* chunksOf(blocks: Iterable<Block>): Generator<Chunk> {
     if (level !== undefined) {
       const alone = bareChunk(level)
       if (alone) yield alone
+      bare = undefined
+      headings = headings.filter((above) => above.level < level)
+      if (text === '') continue
       bare = { text: text.slice(0, most), place, level }
-      headings = [...headings.filter((above) => above.level < level), bare]
+      headings = [...headings, bare]
       continue
     }
     bare = undefined
     openPart = part
     const under = names(headings)
-    for (const piece of split(text)) {
+    const lead = leadOf(block, text)
+    const isNextRow = openHeader !== undefined && block.header?.startsWith(openHeader)
+    const between = isNextRow ? '\n' : '\n\n'
+    for (const piece of split(text, most - lead.length)) {
       const variants = variantsIn(piece, block)
       if (open && open.text.length < enough && open.text.length + piece.length <= most) {
-        open = joined(open, '\n\n', piece, variants)
+        open = joined(open, between, piece, variants)
         continue
       }
-      const tail = open ? tailOf(open.text) : ''
+      const start = block.header === undefined && open ? tailOf(open.text) : lead
       if (open) yield open
-      open = joined({ text: tail, place, headings: under }, tail && '\n', piece, variants)
+      open = joined({ text: start, place, headings: under }, start && '\n', piece, variants)
     }
+    openHeader = block.header
   }
   if (open) yield open
   const alone = bareChunk(Number.NEGATIVE_INFINITY)

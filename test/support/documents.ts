@@ -11,6 +11,44 @@ const rels = (kind: string, targets: readonly string[]) =>
     )
     .join('')}</Relationships>`
 
+const relationType = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+
+/** Relationships of a part, under ids of their own. */
+export const relationsOf = (relations: readonly (readonly [kind: string, target: string])[]) =>
+  `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${relations
+    .map(([kind, target], n) => {
+      const type = kind.includes('/') ? kind : `${relationType}/${kind}`
+      return `<Relationship Id="rId${n + 1}" Type="${type}" Target="${target}"/>`
+    })
+    .join('')}</Relationships>`
+
+/** An Office file of these parts. */
+export const officeOf = (parts: Readonly<Record<string, string>>): Uint8Array =>
+  zipSync(
+    Object.fromEntries(
+      Object.entries(parts).map(([name, xml]) => [
+        name,
+        strToU8(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n${xml}`),
+      ]),
+    ),
+  )
+
+/** A Word document with this body, and what else belongs to it: a part's kind, name and XML. */
+export const wordOf = (
+  body: string,
+  more: readonly (readonly [kind: string, name: string, xml: string])[] = [],
+  main = 'word/document.xml',
+): Uint8Array =>
+  officeOf({
+    '[Content_Types].xml': '<Types/>',
+    '_rels/.rels': relationsOf([['officeDocument', main]]),
+    [main]: `<w:document xmlns:w="w"><w:body>${body}</w:body></w:document>`,
+    [main.replace(/[^/]*$/, '_rels/$&.rels')]: relationsOf(
+      more.map(([kind, name]) => [kind, `/${name}`]),
+    ),
+    ...Object.fromEntries(more.map(([, name, xml]) => [name, xml])),
+  })
+
 /** A Word document; a paragraph that begins with `# ` is a heading. */
 export const docxOf = (paragraphs: readonly string[]): Uint8Array => {
   const body = paragraphs.map((text) => {
@@ -28,6 +66,36 @@ export const docxOf = (paragraphs: readonly string[]): Uint8Array => {
     ),
   })
 }
+
+/** A presentation of these slides' shapes, and what else a slide has: a part's kind and XML. */
+export const presentationOf = (
+  slides: readonly {
+    shapes: string
+    more?: readonly (readonly [kind: string, name: string, xml: string])[]
+  }[],
+): Uint8Array =>
+  officeOf({
+    '_rels/.rels': relationsOf([['officeDocument', 'ppt/presentation.xml']]),
+    'ppt/presentation.xml': `<p:presentation><p:sldIdLst>${slides
+      .map((_, n) => `<p:sldId id="${256 + n}" r:id="rId${n + 1}"/>`)
+      .join('')}</p:sldIdLst></p:presentation>`,
+    'ppt/_rels/presentation.xml.rels': relationsOf(
+      slides.map((_, n) => ['slide', `slides/slide${n + 1}.xml`]),
+    ),
+    ...Object.fromEntries(
+      slides.flatMap(({ shapes, more = [] }, n) => [
+        [
+          `ppt/slides/slide${n + 1}.xml`,
+          `<p:sld><p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:sld>`,
+        ],
+        [
+          `ppt/slides/_rels/slide${n + 1}.xml.rels`,
+          relationsOf(more.map(([kind, name]) => [kind, `../${name}`])),
+        ],
+        ...more.map(([, name, xml]) => [`ppt/${name}`, xml]),
+      ]),
+    ),
+  })
 
 /** A presentation whose slides are shown in the order given, and stored in the opposite one. */
 export const pptxOf = (slides: readonly { title: string; text: string }[]): Uint8Array => {

@@ -1,26 +1,136 @@
-import { zipSync } from 'fflate'
-import mammoth from 'mammoth'
 import { type Block, Unreadable } from '../block.ts'
-import { unzipped } from '../unzip.ts'
-import { blocksOfHtml } from './html.ts'
+import { graphicsOf } from './graphics.ts'
+import { openPackage, type Package } from './office-package.ts'
+import { type OfficeHooks, writePart } from './office-text.ts'
+import { textFlow } from './text-flow.ts'
+import { attributeOf, readXml } from './xml.ts'
 
-/** All but pictures, sounds and fonts. */
-const wanted = /\.(?:xml|rels)$/
+const kinds = new Set(
+  'styles header footer footnotes endnotes comments chart diagramData'.split(' '),
+)
+
+type Style = { name: string; basedOn?: string | undefined; outline?: number | undefined }
+
+/** How far a style is looked up in the styles that it is based on. */
+const mostAncestors = 20
+const headingName = /^heading ([1-9])$/i
+
+/** The heading level of each paragraph style, by its id: by its name or its outline level. */
+const levelsIn = (bytes: Uint8Array | undefined) => {
+  const styles = new Map<string, Style>()
+  let style: Style | undefined
+  if (bytes)
+    readXml(bytes, {
+      open(name, attributes) {
+        const value = attributeOf(attributes, 'val') ?? ''
+        if (name === 'style') {
+          style = { name: '' }
+          styles.set(attributeOf(attributes, 'styleId') ?? '', style)
+        }
+        if (!style) return
+        if (name === 'name') style.name = value
+        if (name === 'basedOn') style.basedOn = value
+        if (name === 'outlineLvl') style.outline = Number(value)
+      },
+      close(name) {
+        if (name === 'style') style = undefined
+      },
+    })
+  return (id: string): number | undefined => {
+    let style = styles.get(id)
+    for (let n = 0; style && n < mostAncestors; n++) {
+      const level = headingName.exec(style.name)?.[1]
+      if (level) return Number(level)
+      if (/^title$/i.test(style.name)) return 0
+      if (style.outline !== undefined) return style.outline < 9 ? style.outline + 1 : undefined
+      style = styles.get(style.basedOn ?? '')
+    }
+    return undefined
+  }
+}
+
+/** Notes and comments by their kind and id, each given once. */
+const notesIn = (files: Package, levelOf: (style: string) => number | undefined) => {
+  const notes = new Map<string, Block[]>()
+  for (const { kind, target } of files.relationsOf(files.main)) {
+    const bytes = files.part(target)
+    const element = { footnotes: 'footnote', endnotes: 'endnote', comments: 'comment' }[kind]
+    if (!bytes || !element) continue
+    const flow = textFlow(() => ({ place: element }))
+    let id = ''
+    let author = ''
+    let start = 0
+    writePart(bytes, flow, {
+      levelOf,
+      open(name, attributes) {
+        if (name !== element) return
+        id = attributeOf(attributes, 'id') ?? ''
+        start = flow.blocks.length
+        author = attributeOf(attributes, 'author') ?? ''
+      },
+      close(name) {
+        if (name !== element) return
+        const [first, ...rest] = flow.blocks.splice(start)
+        if (!first) return
+        const text = author ? `${author}: ${first.text}` : first.text
+        notes.set(`${element} ${id}`, [{ ...first, text }, ...rest])
+      },
+    })
+  }
+  return {
+    take(kind: string, id: string): Block[] {
+      const key = `${kind} ${id}`
+      const blocks = notes.get(key) ?? []
+      notes.delete(key)
+      return blocks
+    },
+    rest: (): Block[] => [...notes.values()].flat(),
+  }
+}
 
 /**
- * Headings and paragraphs of a Word document. It is unpacked here, within limits, and packed again
- * without compression for the parser, which has no limits.
- * @throws Unreadable
+ * Text of a Word document: its headers and footers, then what it says, a note or comment behind the
+ * paragraph that refers to it. @throws Unreadable
  */
-export const parseDocx = async (bytes: Uint8Array): Promise<Block[]> => {
-  const parts = unzipped(bytes, wanted)
-  if (!parts['word/document.xml']) throw new Unreadable('The file is not a Word document')
-  const buffer = Buffer.from(zipSync(parts, { level: 0 }))
-  try {
-    const { value } = await mammoth.convertToHtml({ buffer })
-    return blocksOfHtml(value)
-  } catch (error) {
-    if (error instanceof Unreadable) throw error
-    throw new Unreadable('The Word document is damaged')
+export const parseDocx = (bytes: Uint8Array): Block[] => {
+  const files = openPackage(bytes, 'word/document.xml', kinds)
+  const document = files.part(files.main)
+  const relations = files.relationsOf(files.main)
+  const levelOf = levelsIn(files.part(relations.find(({ kind }) => kind === 'styles')?.target))
+  const notes = notesIn(files, levelOf)
+  const read = new Set<string>()
+  let root = ''
+
+  const margins = ['header', 'footer'].flatMap((kind) => {
+    const flow = textFlow(() => ({ place: kind, part: 0 }))
+    const said = new Set<string>()
+    for (const { target } of relations.filter((one) => one.kind === kind)) {
+      const part = files.part(target)
+      const start = flow.blocks.length
+      if (part && !read.has(target))
+        writePart(part, flow, { graphic: graphicsOf(files, target, flow, read) })
+      read.add(target)
+      const own = flow.blocks.splice(start)
+      flow.blocks.push(...own.filter(({ text }) => !said.has(text)))
+      for (const { text } of own) said.add(text)
+    }
+    return flow.blocks
+  })
+
+  const flow = textFlow((number) => ({ place: `paragraph ${number}` }))
+  const add = (blocks: readonly Block[]): void => {
+    for (const { level: _, ...block } of blocks) flow.add(block)
   }
+  const hooks: OfficeHooks = {
+    levelOf,
+    open(name) {
+      root ||= name
+    },
+    graphic: graphicsOf(files, files.main, flow, read),
+    reference: (kind, id) => add(notes.take(kind, id)),
+  }
+  if (document) writePart(document, flow, hooks)
+  if (root !== 'document') throw new Unreadable('The file is not a Word document')
+  add(notes.rest())
+  return [...margins, ...flow.blocks]
 }

@@ -1,0 +1,164 @@
+import { type Block, longestText, Unreadable } from '../block.ts'
+
+/** A table that is open. One that is used for layout is no table: its cells are paragraphs. */
+type Table = {
+  isLayout: boolean
+  /** The rows at its top that name its columns. */
+  header: string
+  headerRows: number
+  rows: number
+  /** Whether the row that is open names columns. */
+  names: boolean
+  cells: string[]
+  inCell: boolean
+}
+
+type Place = Pick<Block, 'place' | 'part'>
+
+/** Characters of a header; more rows at the top of a table are rows like others. */
+const longestHeader = 300
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
+
+/**
+ * Makes blocks of what a parser finds, in order. A row of a table is one block and one line, its
+ * cells separated by ` | `. Its header are the rows marked so, or else the first one.
+ */
+export const textFlow = (at: (number: number) => Place) => {
+  const blocks: Block[] = []
+  const tables: Table[] = []
+  let text = ''
+  let length = 0
+
+  const emit = (block: Pick<Block, 'text' | 'level' | 'header'>): void => {
+    if (block.text.trim() === '') return
+    length += block.text.length
+    if (length > longestText)
+      throw new Unreadable(`The document has more than ${longestText / 1_048_576} MB of text`)
+    blocks.push({ ...block, text: block.text.trim(), ...at(blocks.length + 1) })
+  }
+
+  /** What is written so far, which is forgotten. */
+  const take = (): string => {
+    const taken = text
+    text = ''
+    return taken
+  }
+
+  const isInCell = (table: Table | undefined): boolean => table?.inCell === true && !table.isLayout
+
+  const lay = (table: Table): void => {
+    const rest = take()
+    for (const cell of table.cells) emit({ text: cell })
+    table.cells = []
+    table.isLayout = true
+    text = rest
+    endBlock()
+  }
+
+  /** Ends a paragraph, or a heading of that level. A cell goes on, unless it has a heading. */
+  const endBlock = (level?: number): void => {
+    const table = tables.at(-1)
+    if (table && isInCell(table)) {
+      text += ' '
+      return
+    }
+    const taken = take()
+    emit(level === undefined ? { text: taken } : { text: oneLine(taken), level })
+  }
+
+  const endRow = (): void => {
+    const table = tables.at(-1)
+    if (!table || table.isLayout) {
+      endBlock()
+      return
+    }
+    const { cells, rows } = table
+    table.cells = []
+    const row = cells.map(oneLine)
+    if (row.every((cell) => cell === '')) return
+    const line = row.join(' | ').trim()
+    const isNames = table.names || (rows === 0 && row.length > 1)
+    if (isNames) {
+      table.header = table.header ? `${table.header}\n${line}` : line
+      table.headerRows++
+    }
+    table.rows++
+    emit({ text: line, header: table.header })
+  }
+
+  return {
+    blocks,
+    /** Adds a block of another flow. */
+    add: emit,
+    write(part: string): void {
+      text += part
+    },
+    endLine(): void {
+      text += isInCell(tables.at(-1)) ? ' ' : '\n'
+    },
+    endBlock,
+    /** A heading begins; a table that has headings in its cells is used for layout. */
+    openHeading(): void {
+      const table = tables.at(-1)
+      if (table && isInCell(table)) lay(table)
+      endBlock()
+    },
+    openTable(): void {
+      const outer = tables.at(-1)
+      if (outer && isInCell(outer)) lay(outer)
+      else endBlock()
+      tables.push({
+        isLayout: false,
+        header: '',
+        headerRows: 0,
+        rows: 0,
+        names: false,
+        cells: [],
+        inCell: false,
+      })
+    },
+    closeTable(): void {
+      endBlock()
+      tables.pop()
+    },
+    openRow(): void {
+      const table = tables.at(-1)
+      if (table) Object.assign(table, { cells: [], names: false, inCell: false })
+      if (!table || table.isLayout) endBlock()
+    },
+    /** The row that is open names the columns; rows do so only at the top. */
+    nameColumns(): void {
+      const table = tables.at(-1)
+      if (table)
+        table.names = table.rows === table.headerRows && table.header.length < longestHeader
+    },
+    endRow,
+    openCell(): void {
+      const table = tables.at(-1)
+      endBlock()
+      if (table) table.inCell = true
+    },
+    closeCell(): void {
+      const table = tables.at(-1)
+      if (!table || table.isLayout) {
+        endBlock()
+        return
+      }
+      table.cells.push(take())
+      table.inCell = false
+    },
+    /** Sets aside what is written, for what stands in its midst. Answers how to go on with it. */
+    setAside(): () => void {
+      const aside = take()
+      const outer = tables.splice(0)
+      return () => {
+        endBlock()
+        tables.splice(0, tables.length, ...outer)
+        text = aside
+      }
+    },
+  }
+}
+
+export type TextFlow = ReturnType<typeof textFlow>
