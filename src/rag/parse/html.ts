@@ -1,82 +1,118 @@
-import { convert, type FormatCallback, type HtmlToTextOptions } from 'html-to-text'
+import { Parser } from 'htmlparser2'
 import { type Block, deepest, Unreadable } from '../block.ts'
 import { decodedText } from '../decode-text.ts'
+import { textFlow } from './text-flow.ts'
 
-/** Marks a heading in the text made of the elements; removed from all other text. */
-const mark = '\u0001'
+const setOf = (names: string): ReadonlySet<string> => new Set(names.split(' '))
 
-const heading: FormatCallback = (element, walk, builder, { level }) => {
-  builder.openBlock({ leadingLineBreaks: 2 })
-  builder.addLiteral(`${mark}${level}`)
-  walk(element.children, builder)
-  builder.closeBlock({ trailingLineBreaks: 2 })
-}
-
-const cell: FormatCallback = (element, walk, builder) => {
-  walk(element.children, builder)
-  builder.addInline(' | ')
-}
-
-const options: HtmlToTextOptions = {
-  wordwrap: false,
-  formatters: { heading, cell },
-  selectors: [
-    ...[1, 2, 3, 4, 5, 6].map((level) => ({
-      selector: `h${level}`,
-      format: 'heading',
-      options: { level },
-    })),
-    { selector: 'title', format: 'heading', options: { level: 0 } },
-    { selector: 'a', options: { ignoreHref: true } },
-    { selector: 'img', format: 'skip' },
-    { selector: 'nav', format: 'skip' },
-    { selector: 'td', format: 'cell' },
-    { selector: 'th', format: 'cell' },
-    {
-      selector: 'tr',
-      format: 'block',
-      options: { leadingLineBreaks: 1, trailingLineBreaks: 1 },
-    },
-    {
-      selector: 'table',
-      format: 'block',
-      options: { leadingLineBreaks: 2, trailingLineBreaks: 2 },
-    },
-  ],
-}
-
-const tags = /<(\/?)([a-z][a-z0-9-]*)\b[^>]*?(\/?)>/gi
-/** Elements without an end tag, or with an optional one. */
-const endless = new Set(
-  'area base br col colgroup dd dt embed hr img input li link meta option p param source tbody td tfoot th thead tr track wbr'.split(
-    ' ',
-  ),
+/** Elements that are no part of the text. */
+const skipped = setOf('script style template nav')
+/** Elements that begin and end a paragraph. */
+const paragraphs = setOf(
+  'address article aside blockquote body caption center details dialog dir div dl fieldset figcaption figure footer form header hgroup hr html iframe legend listing main menu ol optgroup p plaintext pre search section summary ul xmp',
+)
+/** Elements that begin and end a line. */
+const lines = setOf('br dd dt li option')
+/** Elements within a line that separate words nevertheless. */
+const boxes = setOf(
+  'audio button canvas desc img input meter object progress select svg text textarea video',
+)
+const preserving = setOf('pre listing plaintext textarea xmp')
+const headings: ReadonlyMap<string, number> = new Map(
+  [1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, level]),
 )
 
-/** Counts the nesting first, as walking deep elements overflows the stack. @throws Unreadable */
-const requireShallow = (html: string): void => {
-  let depth = 0
-  for (const [, end, name = '', closed] of html.matchAll(tags)) {
-    if (closed || endless.has(name.toLowerCase())) continue
-    depth = Math.max(0, depth + (end ? -1 : 1))
-    if (depth > deepest) throw new Unreadable(`The HTML is nested deeper than ${deepest} elements`)
-  }
-}
+const blanks = /[ \t\r\n\f]+/g
 
-/** Headings and paragraphs of HTML text. @throws Unreadable */
+/** Headings, paragraphs and tables of HTML text, which is read as a stream. @throws Unreadable */
 export const blocksOfHtml = (html: string): Block[] => {
-  requireShallow(html)
-  const text = convert(html.replaceAll(mark, ''), options)
-  return text
-    .split(/\n{2,}/)
-    .map((part) => part.trim())
-    .filter((part) => part !== '' && part !== mark)
-    .map((part, n) => {
-      const place = `paragraph ${n + 1}`
-      return part.startsWith(mark)
-        ? { text: part.slice(2).trim(), place, level: Number(part[1]) }
-        : { text: part, place }
-    })
+  const flow = textFlow((number) => ({ place: `paragraph ${number}` }))
+  /** Of each row that is open: how many of its cells name something, and how many do not. */
+  const rows: { names: number; others: number }[] = []
+  let depth = 0
+  let skip = 0
+  let preserve = 0
+  let drawings = 0
+  let tableHeads = 0
+  let level: number | undefined
+
+  /** A heading that is not closed ends where a paragraph begins. */
+  const endParagraph = (): void => {
+    if (level !== undefined && !flow.hasText()) return
+    flow.endBlock(level)
+    level = undefined
+  }
+  const head = (of: number): void => {
+    endParagraph()
+    flow.openHeading()
+    level = of
+  }
+  const space = (): void => flow.write(' ')
+
+  const opened = (name: string, attributes: Readonly<Record<string, string>>): void => {
+    if (attributes.alt && setOf('img area input').has(name)) flow.write(` ${attributes.alt} `)
+    if (preserving.has(name)) preserve++
+    if (name === 'svg') drawings++
+    const heading = headings.get(name)
+    if (heading !== undefined) head(heading)
+    else if (name === 'title' && drawings === 0) head(0)
+    else if (paragraphs.has(name)) endParagraph()
+    else if (lines.has(name)) {
+      flow.endLine()
+      if (name === 'li') flow.write('- ')
+    } else if (boxes.has(name) || name === 'title') space()
+    else if (name === 'table') {
+      endParagraph()
+      flow.openTable()
+    } else if (name === 'thead') tableHeads++
+    else if (name === 'tr') {
+      rows.push({ names: 0, others: 0 })
+      flow.openRow()
+    } else if (name === 'td' || name === 'th') {
+      const row = rows.at(-1)
+      if (row) row[name === 'th' ? 'names' : 'others']++
+      flow.openCell()
+    }
+  }
+
+  const closed = (name: string): void => {
+    if (preserving.has(name)) preserve--
+    if (name === 'svg') drawings--
+    if (headings.has(name) || (name === 'title' && drawings === 0)) {
+      flow.endBlock(level)
+      level = undefined
+    } else if (paragraphs.has(name)) endParagraph()
+    else if (lines.has(name) && name !== 'br') flow.endLine()
+    else if (boxes.has(name) || name === 'title') space()
+    else if (name === 'table') flow.closeTable()
+    else if (name === 'thead') tableHeads--
+    else if (name === 'tr') {
+      const row = rows.pop()
+      if (tableHeads > 0 || (row && row.names > 0 && row.others === 0)) flow.nameColumns()
+      flow.endRow()
+    } else if (name === 'td' || name === 'th') flow.closeCell()
+  }
+
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      depth++
+      if (depth > deepest)
+        throw new Unreadable(`The HTML is nested deeper than ${deepest} elements`)
+      if (skip > 0 || skipped.has(name)) skip++
+      else opened(name, attributes)
+    },
+    ontext(text) {
+      if (skip === 0) flow.write(preserve > 0 ? text : text.replace(blanks, ' '))
+    },
+    onclosetag(name) {
+      depth--
+      if (skip > 0) skip--
+      else closed(name)
+    },
+  })
+  parser.end(html)
+  endParagraph()
+  return flow.blocks
 }
 
 /** @throws Unreadable */

@@ -75,22 +75,26 @@ export const textFlow = (at: (number: number) => Place) => {
     }
     const { cells, rows } = table
     table.cells = []
+    const rest = take()
     const row = cells.map(oneLine)
-    if (row.every((cell) => cell === '')) return
-    const line = row.join(' | ').trim()
-    const isNames = table.names || (rows === 0 && row.length > 1)
-    if (isNames) {
-      table.header = table.header ? `${table.header}\n${line}` : line
-      table.headerRows++
+    if (row.some((cell) => cell !== '')) {
+      const line = row.join(' | ').trim()
+      if (table.names || (rows === 0 && row.length > 1)) {
+        table.header = table.header ? `${table.header}\n${line}` : line
+        table.headerRows++
+      }
+      table.rows++
+      emit({ text: line, header: table.header })
     }
-    table.rows++
-    emit({ text: line, header: table.header })
+    emit({ text: rest })
   }
 
   return {
     blocks,
     /** Adds a block of another flow. */
     add: emit,
+    /** Whether anything is written since the last block or cell ended. */
+    hasText: (): boolean => text.trim() !== '',
     write(part: string): void {
       text += part
     },
@@ -119,13 +123,15 @@ export const textFlow = (at: (number: number) => Place) => {
       })
     },
     closeTable(): void {
+      if (tables.at(-1)?.cells.length) endRow()
       endBlock()
       tables.pop()
     },
     openRow(): void {
       const table = tables.at(-1)
-      if (table) Object.assign(table, { cells: [], names: false, inCell: false })
-      if (!table || table.isLayout) endBlock()
+      if (table?.cells.length) endRow()
+      endBlock()
+      if (table) table.names = false
     },
     /** The row that is open names the columns; rows do so only at the top. */
     nameColumns(): void {
