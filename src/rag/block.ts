@@ -7,7 +7,7 @@ export type Block = {
   level?: number
   /** The number of its page, slide or record; blocks of different parts are never joined. */
   part?: number
-  /** Only rows of tables have one, which may be empty; each passage of the table repeats it. */
+  /** Only rows of tables have one, which may be empty: the rows that name the columns. */
   header?: string
   /** Other forms of words in the text, by which it is found too. */
   variants?: ReadonlyMap<string, string>

@@ -141,18 +141,20 @@ export function* chunksOf(blocks: Iterable<Block>): Generator<Chunk> {
     bare = undefined
     openPart = part
     const under = names(headings)
-    const lead = leadOf(block, text)
-    const isNextRow = openHeader !== undefined && block.header?.startsWith(openHeader)
-    const between = isNextRow ? '\n' : '\n\n'
-    for (const piece of split(text, most - lead.length)) {
-      const variants = variantsIn(piece, block)
-      if (open && open.text.length < enough && open.text.length + piece.length <= most) {
-        open = joined(open, between, piece, variants)
-        continue
+    const isRow = block.header !== undefined
+    const isNextRow = openHeader !== undefined && block.header?.startsWith(openHeader) === true
+    for (const [n, line] of (isRow ? text.split('\n') : [text]).entries()) {
+      const lead = leadOf(block, line)
+      for (const piece of split(line, most - lead.length)) {
+        const variants = variantsIn(piece, block)
+        if (open && open.text.length < enough && open.text.length + piece.length <= most) {
+          open = joined(open, isNextRow || n > 0 ? '\n' : '\n\n', piece, variants)
+          continue
+        }
+        const start = isRow || !open ? lead : tailOf(open.text)
+        if (open) yield open
+        open = joined({ text: start, place, headings: under }, start && '\n', piece, variants)
       }
-      const start = block.header === undefined && open ? tailOf(open.text) : lead
-      if (open) yield open
-      open = joined({ text: start, place, headings: under }, start && '\n', piece, variants)
     }
     openHeader = block.header
   }

@@ -48,6 +48,35 @@ t.test(
   },
 )
 
+t.test('each passage of a table repeats its header, cut, and its rows are lines', async (t) => {
+  const header = 'Name | Age'
+  const rows = Array.from({ length: 100 }, (_, n) => `Person ${n} of many | ${n}`)
+  const place = 'line 1'
+  const oneByOne = [header, ...rows].map((text) => ({ text, place, header }))
+  const whole = [{ text: [header, ...rows].join('\n'), place, header }]
+  for (const table of [oneByOne, whole]) {
+    const chunks = [...chunksOf([{ text: 'Before', place }, ...table, { text: 'After', place }])]
+    t.match(chunks[0]?.text, /^Before\n\nName \| Age\nPerson 0/)
+    for (const { text } of chunks.slice(1)) t.match(text, /^Name \| Age\nPerson \d+ of many \| \d+/)
+    t.match(chunks.at(-1)?.text, /\| 99\n\nAfter$/)
+  }
+  const wide = 'Column '.repeat(100)
+  const wideRows = rows.map((text) => ({ text: text.repeat(100), place, header: wide }))
+  for (const { text } of chunksOf([{ text: wide, place, header: wide }, ...wideRows]))
+    t.ok(text.length <= 1_401, `${text.length}`)
+})
+
+t.test('a heading without words ends the headings above', async (t) => {
+  const part = (n: number) => ({ place: `slide ${n}`, part: n })
+  const slides = [
+    { text: 'Sales', level: 1, ...part(1) },
+    { text: 'Ten', ...part(1) },
+    { text: '', level: 1, ...part(2) },
+    { text: 'Twenty', ...part(2) },
+  ]
+  t.match([...chunksOf(slides)], [{ headings: ['Sales'] }, { text: 'Twenty', headings: [] }])
+})
+
 t.test('text without any end, and what is no text', async (t) => {
   const chunks = [...chunksOf([{ text: 'x'.repeat(5_000), place: 'line 1' }])]
   t.equal(chunks.reduce((sum, { text }) => sum + text.replace(/\s/g, '').length, 0) >= 5_000, true)

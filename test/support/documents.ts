@@ -1,3 +1,4 @@
+import { createCipheriv, createHash } from 'node:crypto'
 import { strToU8, zipSync } from 'fflate'
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
@@ -179,6 +180,71 @@ export const pdfOf = (pages: readonly string[], more = ''): Uint8Array =>
     pages.map((text) => pdfStream(pdfLines(text))),
     more,
   )
+
+/** What a PDF of one page has besides its text: in its catalog, its page, its trailer, and objects from 6 on. */
+type PdfParts = { catalog?: string; page?: string; trailer?: string; objects?: readonly string[] }
+
+/** A PDF of one page. Its font is object 3, its page object 4. */
+export const pdfOfOne = (
+  text: string,
+  { catalog = '', page = '', trailer = '', objects = [] }: PdfParts = {},
+): Uint8Array =>
+  pdfOfObjects(
+    [
+      `<</Type/Catalog/Pages 2 0 R${catalog}>>`,
+      '<</Type/Pages/Count 1/Kids[4 0 R]>>',
+      '<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>',
+      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents 5 0 R${page}>>`,
+      pdfStream(pdfLines(text)),
+      ...objects,
+    ],
+    trailer,
+  )
+
+/** A PDF with a line in a font that is not embedded, written in the codes of a character map. */
+export const pdfInCodes = (map: string, ordering: string, codes: string): Uint8Array =>
+  pdfOfObjects([
+    '<</Type/Catalog/Pages 2 0 R>>',
+    '<</Type/Pages/Count 1/Kids[4 0 R]>>',
+    `<</Type/Font/Subtype/Type0/BaseFont/F/Encoding/${map}/DescendantFonts[6 0 R]>>`,
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents 5 0 R>>',
+    pdfStream(`BT /F1 12 Tf 72 720 Td <${codes}> Tj ET`),
+    `<</Type/Font/Subtype/CIDFontType0/BaseFont/F/CIDSystemInfo<</Registry(Adobe)/Ordering(${ordering})/Supplement 2>>/FontDescriptor 7 0 R>>`,
+    '<</Type/FontDescriptor/FontName/F/Flags 4/FontBBox[0 0 9 9]/ItalicAngle 0/Ascent 9/Descent 0/CapHeight 9/StemV 1>>',
+  ])
+
+/** A PDF that is encrypted with AES-256, and opened by a user's password. */
+export const encryptedPdf = (text: string, userPassword: string): Uint8Array => {
+  const key = Buffer.alloc(32, 7)
+  const sha = (...parts: readonly (string | Buffer)[]) =>
+    createHash('sha256')
+      .update(Buffer.concat(parts.map((part) => Buffer.from(part as Buffer))))
+      .digest()
+  const sealed = (by: Buffer, bytes: Buffer, iv = Buffer.alloc(16), padded = false) => {
+    const cipher = createCipheriv('aes-256-cbc', by, iv).setAutoPadding(padded)
+    return Buffer.concat([cipher.update(bytes), cipher.final()])
+  }
+  const checks = (password: string, more = Buffer.alloc(0)) => ({
+    hash: Buffer.concat([sha(password, 'validate', more), Buffer.from('validatekey salt')]),
+    key: sealed(sha(password, 'key salt', more), key),
+  })
+  const user = checks(userPassword)
+  const owner = checks('owner', user.hash)
+  const hex = (bytes: Buffer) => `<${bytes.toString('hex')}>`
+  const iv = Buffer.alloc(16, 3)
+  const content = Buffer.concat([iv, sealed(key, Buffer.from(pdfLines(text)), iv, true)])
+  return pdfOfObjects(
+    [
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Count 1/Kids[4 0 R]>>',
+      '<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>',
+      '<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents 5 0 R>>',
+      pdfStream(content.toString('latin1')),
+      `<</Filter/Standard/V 5/R 5/Length 256/P -4/U${hex(user.hash)}/UE${hex(user.key)}/O${hex(owner.hash)}/OE${hex(owner.key)}/Perms<${'00'.repeat(16)}>/StmF/StdCF/StrF/StdCF/CF<</StdCF<</CFM/AESV3/AuthEvent/DocOpen/Length 32>>>>>>`,
+    ],
+    '/Encrypt 6 0 R/ID[<00><00>]',
+  )
+}
 
 /** The content of a page of a PDF that cannot be unpacked. */
 export const damagedContent = pdfStream('no flate stream', '/Filter/FlateDecode')

@@ -1,15 +1,18 @@
-import { createCipheriv, createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { deflateSync } from 'node:zlib'
 import t from 'tap'
+import { version } from 'unpdf/pdfjs'
 import { chunksOf } from '../../../src/rag/chunk.ts'
 import { parse } from '../../../src/rag/parse/parse.ts'
 import { saidIn } from '../../../src/rag/stored-chunks.ts'
 import {
   damagedContent,
+  encryptedPdf,
+  pdfInCodes,
   pdfLines,
   pdfOf,
   pdfOfContents,
-  pdfOfObjects,
+  pdfOfOne,
   pdfStream,
 } from '../../support/documents.ts'
 
@@ -19,31 +22,13 @@ const read = async (bytes: Uint8Array) => {
   return { blocks, warnings, text: blocks.map(({ text }) => text).join('\n') }
 }
 
-const font = '<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>'
-const page = (more: string) =>
-  `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>${more}>>`
-
-/** One page with a line of text; `more` are objects from 6 on. */
-const onePage = (catalog: string, ofPage: string, more: readonly string[], trailer = '') =>
-  pdfOfObjects(
-    [
-      `<</Type/Catalog/Pages 2 0 R${catalog}>>`,
-      '<</Type/Pages/Count 1/Kids[4 0 R]>>',
-      font,
-      page(`/Contents 5 0 R${ofPage}`),
-      pdfStream(pdfLines('The page itself')),
-      ...more,
-    ],
-    trailer,
-  )
-
 t.test('values of form fields are read with their names', async (t) => {
   const widget = (rest: string) => `<</Type/Annot/Subtype/Widget/Rect[0 0 9 9]/P 4 0 R${rest}>>`
   const states = '/AP<</N<</Yes 6 0 R/Off 6 0 R>>>>'
-  const bytes = onePage(
-    '/AcroForm<</Fields[7 0 R 8 0 R 9 0 R 10 0 R 11 0 R]>>',
-    '/Annots[7 0 R 8 0 R 9 0 R 10 0 R 11 0 R]',
-    [
+  const bytes = pdfOfOne('The page itself', {
+    catalog: '/AcroForm<</Fields[7 0 R 8 0 R 9 0 R 10 0 R 11 0 R]>>',
+    page: '/Annots[7 0 R 8 0 R 9 0 R 10 0 R 11 0 R]',
+    objects: [
       pdfStream('', '/Type/XObject/Subtype/Form/BBox[0 0 9 9]'),
       widget('/FT/Tx/T(surname)/TU(Family name)/V(Lovelace)'),
       widget(`/FT/Btn/T(member)/V/Yes/AS/Yes${states}`),
@@ -51,7 +36,7 @@ t.test('values of form fields are read with their names', async (t) => {
       widget('/FT/Ch/T(country)/Opt[[(gb)(Great Britain)][(fr)(France)]]/V(gb)'),
       widget('/FT/Tx/Ff 8192/T(pin)/V(4711)'),
     ],
-  )
+  })
   const { blocks, text } = await read(bytes)
   t.match(blocks, [
     { text: 'The page itself' },
@@ -63,11 +48,12 @@ t.test('values of form fields are read with their names', async (t) => {
 })
 
 t.test('annotations are read, without the windows that repeat them', async (t) => {
-  const bytes = onePage('', '/Annots[6 0 R 7 0 R 8 0 R]', [
+  const objects = [
     '<</Type/Annot/Subtype/Text/Rect[0 0 9 9]/Contents(Check this figure)/Popup 7 0 R>>',
     '<</Type/Annot/Subtype/Popup/Rect[0 0 9 9]/Parent 6 0 R>>',
     '<</Type/Annot/Subtype/FreeText/Rect[0 0 9 9]/DA(/F1 9 Tf)/Contents(Approved in May)>>',
-  ])
+  ]
+  const bytes = pdfOfOne('The page itself', { page: '/Annots[6 0 R 7 0 R 8 0 R]', objects })
   const { blocks } = await read(bytes)
   t.strictSame(
     blocks.map(({ text }) => text),
@@ -76,18 +62,17 @@ t.test('annotations are read, without the windows that repeat them', async (t) =
 })
 
 t.test('title and outline are read', async (t) => {
-  const bytes = onePage(
-    '/Outlines 7 0 R',
-    '',
-    [
+  const bytes = pdfOfOne('The page itself', {
+    catalog: '/Outlines 7 0 R',
+    objects: [
       '<</Title(Annual report)>>',
       '<</First 8 0 R/Last 9 0 R/Count 2>>',
       '<</Title(Revenue)/Parent 7 0 R/Next 9 0 R/First 10 0 R/Last 10 0 R/Count 1/Dest[4 0 R/Fit]>>',
       '<</Title(Outlook)/Parent 7 0 R/Prev 8 0 R/Dest[4 0 R/Fit]>>',
       '<</Title(By region)/Parent 8 0 R/Dest[4 0 R/Fit]>>',
     ],
-    '/Info 6 0 R',
-  )
+    trailer: '/Info 6 0 R',
+  })
   t.match((await read(bytes)).blocks, [
     { text: 'Annual report', place: 'title', level: 0 },
     { text: 'Revenue\nBy region\nOutlook', place: 'outline' },
@@ -141,53 +126,12 @@ t.test('only a page that consists of images may be a scan', async (t) => {
   t.strictSame((await of(words, image, lines)).warnings, ['Without text, may be a scan: page 2'])
 })
 
-t.test('a document with only an owner’s password is read', async (t) => {
-  const key = Buffer.alloc(32, 7)
-  const sha = (...parts: (string | Buffer)[]) =>
-    createHash('sha256')
-      .update(Buffer.concat(parts.map((part) => Buffer.from(part))))
-      .digest()
-  const sealed = (by: Buffer, bytes: Buffer, iv = Buffer.alloc(16), padded = false) => {
-    const cipher = createCipheriv('aes-256-cbc', by, iv).setAutoPadding(padded)
-    return Buffer.concat([cipher.update(bytes), cipher.final()])
-  }
-  const checks = (password: string, more = Buffer.alloc(0)) => {
-    const [validate, salt] = ['validate', 'key salt'] as const
-    return {
-      hash: Buffer.concat([sha(password, validate, more), Buffer.from(validate + salt)]),
-      key: sealed(sha(password, salt, more), key),
-    }
-  }
-  const user = checks('')
-  const owner = checks('secret', user.hash)
-  const hex = (bytes: Buffer) => `<${bytes.toString('hex')}>`
-  const iv = Buffer.alloc(16, 3)
-  const content = Buffer.concat([iv, sealed(key, Buffer.from(pdfLines('Read me')), iv, true)])
-  const bytes = pdfOfObjects(
-    [
-      '<</Type/Catalog/Pages 2 0 R>>',
-      '<</Type/Pages/Count 1/Kids[4 0 R]>>',
-      font,
-      page('/Contents 5 0 R'),
-      pdfStream(content.toString('latin1')),
-      `<</Filter/Standard/V 5/R 5/Length 256/P -4/U${hex(user.hash)}/UE${hex(user.key)}/O${hex(owner.hash)}/OE${hex(owner.key)}/Perms<${'00'.repeat(16)}>/StmF/StdCF/StrF/StdCF/CF<</StdCF<</CFM/AESV3/AuthEvent/DocOpen/Length 32>>>>>>`,
-    ],
-    '/Encrypt 6 0 R/ID[<00><00>]',
-  )
-  t.match((await read(bytes)).blocks, [{ text: 'Read me' }])
+t.test('a document with only an owner’s password is read, one with a user’s is not', async (t) => {
+  t.match((await read(encryptedPdf('Read me', ''))).blocks, [{ text: 'Read me' }])
+  await t.rejects(read(encryptedPdf('Read me', 'secret')), { message: /encrypted/ })
 })
 
 t.test('fonts in Chinese, Japanese and Korean that are not embedded are read', async (t) => {
-  const of = (map: string, ordering: string, codes: string) =>
-    pdfOfObjects([
-      '<</Type/Catalog/Pages 2 0 R>>',
-      '<</Type/Pages/Count 1/Kids[4 0 R]>>',
-      `<</Type/Font/Subtype/Type0/BaseFont/F/Encoding/${map}/DescendantFonts[6 0 R]>>`,
-      page('/Contents 5 0 R'),
-      pdfStream(`BT /F1 12 Tf 72 720 Td <${codes}> Tj ET`),
-      `<</Type/Font/Subtype/CIDFontType0/BaseFont/F/CIDSystemInfo<</Registry(Adobe)/Ordering(${ordering})/Supplement 2>>/FontDescriptor 7 0 R>>`,
-      '<</Type/FontDescriptor/FontName/F/Flags 4/FontBBox[0 0 9 9]/ItalicAngle 0/Ascent 9/Descent 0/CapHeight 9/StemV 1>>',
-    ])
   for (const [map, ordering, codes, text] of [
     ['90ms-RKSJ-H', 'Japan1', '93fa967b', '日本'],
     ['EUC-H', 'Japan1', 'c6fccbdc', '日本'],
@@ -196,5 +140,10 @@ t.test('fonts in Chinese, Japanese and Korean that are not embedded are read', a
     ['KSCms-UHC-H', 'Korea1', 'c7d1b1db', '한글'],
     ['UniJIS-UTF16-H', 'Japan1', '65e5672c', '日本'],
   ] as const)
-    t.match((await read(of(map, ordering, codes))).blocks, [{ text }], map)
+    t.match((await read(pdfInCodes(map, ordering, codes))).blocks, [{ text }], map)
+})
+
+t.test('character maps come with the package, of the version that reads them', async (t) => {
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+  t.equal(dependencies['pdfjs-dist'], version)
 })
