@@ -73,7 +73,7 @@ const variantsIn = (piece: string, { variants }: Block): readonly string[] =>
   variants?.size ? [...new Set(piece.match(words))].flatMap((word) => variants.get(word) ?? []) : []
 
 /** Appends a piece to a chunk; `between` is what separates them. */
-const joined = (chunk: Chunk, between: string, piece: string, more: readonly string[]): Chunk => {
+const append = (chunk: Chunk, between: string, piece: string, more: readonly string[]): Chunk => {
   const variants = [...(chunk.variants ?? []), ...more]
   return {
     ...chunk,
@@ -91,10 +91,8 @@ const leadOf = ({ header = '' }: Block, text: string): string => {
 type Heading = { text: string; place: string; level: number }
 
 /**
- * Splits by structure: no chunk reaches across a heading, page or slide. A chunk takes whole
- * paragraphs while they fit; the next chunk of the same section begins with the last words of the
- * one before, or with the header of the table that it goes on with. A heading without text is a
- * chunk by itself. A heading of no words ends the ones above.
+ * Splits at headings, pages and slides. A chunk takes whole paragraphs while they fit; the next one
+ * of a section repeats its last words, or the table's header. A heading without words ends others.
  */
 export function* chunksOf(blocks: Iterable<Block>): Generator<Chunk> {
   let headings: Heading[] = []
@@ -148,12 +146,12 @@ export function* chunksOf(blocks: Iterable<Block>): Generator<Chunk> {
       for (const piece of split(line, most - lead.length)) {
         const variants = variantsIn(piece, block)
         if (open && open.text.length < enough && open.text.length + piece.length <= most) {
-          open = joined(open, isNextRow || n > 0 ? '\n' : '\n\n', piece, variants)
+          open = append(open, isNextRow || n > 0 ? '\n' : '\n\n', piece, variants)
           continue
         }
         const start = isRow || !open ? lead : tailOf(open.text)
         if (open) yield open
-        open = joined({ text: start, place, headings: under }, start && '\n', piece, variants)
+        open = append({ text: start, place, headings: under }, start && '\n', piece, variants)
       }
     }
     openHeader = block.header

@@ -181,7 +181,7 @@ export const pdfOf = (pages: readonly string[], more = ''): Uint8Array =>
     more,
   )
 
-/** What a PDF of one page has besides its text: in its catalog, its page, its trailer, and objects from 6 on. */
+/** Parts of a PDF of one page besides its text; `objects` are numbered from 6. */
 type PdfParts = { catalog?: string; page?: string; trailer?: string; objects?: readonly string[] }
 
 /** A PDF of one page. Its font is object 3, its page object 4. */

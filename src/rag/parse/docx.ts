@@ -98,21 +98,21 @@ export const parseDocx = (bytes: Uint8Array): Block[] => {
   const relations = files.relationsOf(files.main)
   const levelOf = levelsIn(files.part(relations.find(({ kind }) => kind === 'styles')?.target))
   const notes = notesIn(files, levelOf)
-  const read = new Set<string>()
+  const writtenParts = new Set<string>()
   let root = ''
 
   const margins = ['header', 'footer'].flatMap((kind) => {
     const flow = textFlow(() => ({ place: kind, part: 0 }))
-    const said = new Set<string>()
+    const texts = new Set<string>()
     for (const { target } of relations.filter((one) => one.kind === kind)) {
       const part = files.part(target)
       const start = flow.blocks.length
-      if (part && !read.has(target))
-        writePart(part, flow, { graphic: graphicsOf(files, target, flow, read) })
-      read.add(target)
+      if (part && !writtenParts.has(target))
+        writePart(part, flow, { graphic: graphicsOf(files, target, flow, writtenParts) })
+      writtenParts.add(target)
       const own = flow.blocks.splice(start)
-      flow.blocks.push(...own.filter(({ text }) => !said.has(text)))
-      for (const { text } of own) said.add(text)
+      flow.blocks.push(...own.filter(({ text }) => !texts.has(text)))
+      for (const { text } of own) texts.add(text)
     }
     return flow.blocks
   })
@@ -126,7 +126,7 @@ export const parseDocx = (bytes: Uint8Array): Block[] => {
     open(name) {
       root ||= name
     },
-    graphic: graphicsOf(files, files.main, flow, read),
+    graphic: graphicsOf(files, files.main, flow, writtenParts),
     reference: (kind, id) => add(notes.take(kind, id)),
   }
   if (document) writePart(document, flow, hooks)

@@ -10,7 +10,7 @@ const divided = new RegExp(
   'gu',
 )
 
-/** Whether two halves read as one word: "infor-" and "mation", not "e-" and "mail" or "UTF-" and "8". */
+/** Whether two halves are one word: "infor-" and "mation", not "e-" and "mail". */
 const isWord = (left: string, right: string): boolean => {
   if (left.length < 2 || right.length < 2 || /[-\u2010]/.test(left + right)) return false
   return (

@@ -70,7 +70,7 @@ export const writePart = (bytes: Uint8Array, flow: TextFlow, hooks: OfficeHooks 
     flow.openHeading()
   }
 
-  const opened: Readonly<Record<string, (attributes: Attributes) => void>> = {
+  const openers: Readonly<Record<string, (attributes: Attributes) => void>> = {
     p() {
       level = undefined
       lastAlternative = ''
@@ -115,7 +115,7 @@ export const writePart = (bytes: Uint8Array, flow: TextFlow, hooks: OfficeHooks 
     commentReference: reference('comment'),
     oMath: () => void inEquation++,
   }
-  const inEquations: Readonly<Record<string, (attributes: Attributes) => void>> = {
+  const equationOpeners: Readonly<Record<string, (attributes: Attributes) => void>> = {
     den: () => flow.write('/'),
     sup: () => flow.write('^'),
     sub: () => flow.write('_'),
@@ -130,7 +130,7 @@ export const writePart = (bytes: Uint8Array, flow: TextFlow, hooks: OfficeHooks 
       if (operator !== undefined) operator = attributeOf(attributes, 'val') ?? ''
     },
   }
-  const closed: Readonly<Record<string, () => void>> = {
+  const closers: Readonly<Record<string, () => void>> = {
     p() {
       flow.endBlock(level)
       level = undefined
@@ -161,8 +161,9 @@ export const writePart = (bytes: Uint8Array, flow: TextFlow, hooks: OfficeHooks 
       }
       if (texts.has(name)) inText++
       hooks.open?.(name, attributes)
-      if (Object.hasOwn(opened, name)) opened[name]?.(attributes)
-      else if (inEquation > 0 && Object.hasOwn(inEquations, name)) inEquations[name]?.(attributes)
+      if (Object.hasOwn(openers, name)) openers[name]?.(attributes)
+      else if (inEquation > 0 && Object.hasOwn(equationOpeners, name))
+        equationOpeners[name]?.(attributes)
     },
     text(text) {
       if (skip === 0 && inText > 0) flow.write(text)
@@ -173,7 +174,7 @@ export const writePart = (bytes: Uint8Array, flow: TextFlow, hooks: OfficeHooks 
         return
       }
       if (texts.has(name)) inText--
-      if (Object.hasOwn(closed, name)) closed[name]?.()
+      if (Object.hasOwn(closers, name)) closers[name]?.()
       else if (inEquation > 0 && name === 'd') flow.write(')')
       else if (name === 'naryPr' && operator !== undefined) {
         flow.write(operator)

@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { getDocumentProxy } from 'unpdf'
 import { OPS } from 'unpdf/pdfjs'
 import { type Block, longestText, Unreadable } from '../block.ts'
@@ -12,7 +12,7 @@ const mostSearched = 20
 const longestSearch = 5_000
 
 /** Where pdf.js keeps what fonts refer to but do not contain. */
-const resources = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'))
+const resources = dirname(fileURLToPath(import.meta.resolve('pdfjs-dist/package.json')))
 
 const options = {
   verbosity: 1,
@@ -24,25 +24,25 @@ const options = {
   standardFontDataUrl: `${resources}/standard_fonts/`,
 }
 
-/** What pdf.js tells in no other way. With a `maxImageSize` of 0 it decodes no image. */
-const tells = {
+/** Warnings of pdf.js that say what its API does not. With `maxImageSize` 0 it decodes no image. */
+const noticeKinds = {
   image: /Image exceeded maximum allowed size/,
   damage: /Invalid stream|ignoring errors/,
 } as const
 const drawings = new Set([OPS.constructPath, OPS.shadingFill])
 
-type Told = Set<keyof typeof tells>
+type Notices = Set<keyof typeof noticeKinds>
 
 /** Takes the warnings of pdf.js, which go to the console, while something runs. */
-const withWarnings = async <Result>(run: (told: Told) => Promise<Result>): Promise<Result> => {
-  const told: Told = new Set()
+const withNotices = async <Result>(run: (notices: Notices) => Promise<Result>): Promise<Result> => {
+  const notices: Notices = new Set()
   const { warn } = console
   console.warn = (text) => {
-    if (tells.image.test(text)) told.add('image')
-    if (tells.damage.test(text)) told.add('damage')
+    if (noticeKinds.image.test(text)) notices.add('image')
+    if (noticeKinds.damage.test(text)) notices.add('damage')
   }
   try {
-    return await run(told)
+    return await run(notices)
   } finally {
     console.warn = warn
   }
@@ -121,33 +121,33 @@ const outlineOf = async (document: Document): Promise<Block[]> => {
 }
 
 /** Whether a page without text consists of images: it has some, and no lines or shades. */
-const isImage = async (page: Page, told: Told): Promise<boolean> => {
-  told.delete('image')
+const isImage = async (page: Page, notices: Notices): Promise<boolean> => {
+  notices.delete('image')
   const { fnArray } = await page.getOperatorList()
-  return told.has('image') && !fnArray.some((fn) => drawings.has(fn))
+  return notices.has('image') && !fnArray.some((fn) => drawings.has(fn))
 }
 
 /** Which of the pages, none of which has text, consist of images. Looks at the first only. */
 const imagesAmong = async (
   document: Document,
   numbers: readonly number[],
-  told: Told,
+  notices: Notices,
 ): Promise<number[]> => {
   const end = performance.now() + longestSearch
-  const found: number[] = []
+  const images: number[] = []
   for (const number of numbers.slice(0, mostSearched)) {
     if (performance.now() > end) break
     const page = await document.getPage(number)
-    if (await isImage(page, told).catch(() => false)) found.push(number)
+    if (await isImage(page, notices).catch(() => false)) images.push(number)
     page.cleanup()
   }
-  return found
+  return images
 }
 
 const read = async (
   bytes: Uint8Array,
   warn: (warning: string) => void,
-  told: Told,
+  notices: Notices,
 ): Promise<Block[]> => {
   const document = await opened(bytes)
   if (document.numPages > mostPages)
@@ -155,7 +155,7 @@ const read = async (
   const blocks: Block[] = []
   const unreadable: number[] = []
   const textless: number[] = []
-  const joined = hyphenJoiner()
+  const joinHyphens = hyphenJoiner()
   let length = 0
 
   const add = (...added: readonly Block[]): void => {
@@ -168,16 +168,16 @@ const read = async (
   }
 
   const addPage = async (number: number): Promise<void> => {
-    told.delete('damage')
+    notices.delete('damage')
     const page = await document.getPage(number)
     const at = { place: `page ${number}`, part: number }
-    const { text, variants } = joined(await textOf(page))
+    const { text, variants } = joinHyphens(await textOf(page))
     if (text.trim() === '') textless.push(number)
     add(...text.split(/\n\s*\n/).map((text) => ({ text, ...at, variants })))
     const annotations: Annotation[] = await page.getAnnotations()
     add(...[...new Set(annotations.map(annotationText))].map((text) => ({ text, ...at })))
     page.cleanup()
-    if (told.has('damage')) unreadable.push(number)
+    if (notices.has('damage')) unreadable.push(number)
   }
 
   add(...(await titleOf(document).catch(() => [])))
@@ -191,7 +191,7 @@ const read = async (
       unreadable.push(number)
     }
   if (blocks.length === before && unreadable.length > 0) throw new Unreadable('The PDF is damaged')
-  const scans = textless.length > 0 ? await imagesAmong(document, textless, told) : []
+  const scans = textless.length > 0 ? await imagesAmong(document, textless, notices) : []
   if (blocks.length === before)
     throw new Unreadable(
       scans.length > 0 && scans.length === Math.min(textless.length, mostSearched)
@@ -208,4 +208,4 @@ const read = async (
  * a time. A page that cannot be read is named in a warning. @throws Unreadable
  */
 export const parsePdf = (bytes: Uint8Array, warn: (warning: string) => void): Promise<Block[]> =>
-  withWarnings((told) => read(bytes, warn, told))
+  withNotices((notices) => read(bytes, warn, notices))

@@ -6,9 +6,11 @@ import { textFlow } from './text-flow.ts'
 import { attributeOf, readXml, relationIn } from './xml.ts'
 
 const kinds = new Set('slide notesSlide comments chart diagramData'.split(' '))
+/** Parts that belong to a slide. */
+const remarks = new Set(['notesSlide', 'comments'])
 const titles = new Set(['title', 'ctrTitle'])
 
-/** The names of the slides in the order of the presentation; those that it does not list come last. */
+/** The slides in the order of the presentation; slides that it does not list come last. */
 const slidesOf = (files: Package): string[] => {
   const all = files.relationsOf(files.main).filter(({ kind }) => kind === 'slide')
   const targets = new Map(all.map(({ id, target }) => [id, target]))
@@ -26,7 +28,7 @@ const slidesOf = (files: Package): string[] => {
 }
 
 /** The text of a slide's part, its title apart. The number that a slide shows is left out. */
-const readSlide = (files: Package, name: string, number: number, read: Set<string>) => {
+const readSlide = (files: Package, name: string, number: number, writtenParts: Set<string>) => {
   const flow = textFlow(() => ({ place: `slide ${number}`, part: number }))
   const title: string[] = []
   let start = 0
@@ -34,7 +36,7 @@ const readSlide = (files: Package, name: string, number: number, read: Set<strin
   const bytes = files.part(name)
   if (bytes)
     writePart(bytes, flow, {
-      graphic: graphicsOf(files, name, flow, read),
+      graphic: graphicsOf(files, name, flow, writtenParts),
       open(name, attributes) {
         if (name === 'sp' || name === 'pic' || name === 'graphicFrame') {
           flow.endBlock()
@@ -63,19 +65,15 @@ export const parsePptx = (bytes: Uint8Array): Block[] => {
   const files = openPackage(bytes, 'ppt/presentation.xml', kinds)
   const slides = slidesOf(files)
   if (slides.length === 0) throw new Unreadable('The file is not a presentation, or has no slides')
-  const read = new Set<string>()
+  const writtenParts = new Set<string>()
   return slides.flatMap((name, n) => {
     const number = n + 1
-    const { title, blocks } = readSlide(files, name, number, read)
-    const more = files
-      .relationsOf(name)
-      .filter(
-        ({ kind, target }) => kind === 'notesSlide' || (kind === 'comments' && !read.has(target)),
-      )
-      .flatMap(({ target }) => {
-        read.add(target)
-        return readSlide(files, target, number, read).blocks
-      })
+    const { title, blocks } = readSlide(files, name, number, writtenParts)
+    const more = files.relationsOf(name).flatMap(({ kind, target }) => {
+      if (!remarks.has(kind) || writtenParts.has(target)) return []
+      writtenParts.add(target)
+      return readSlide(files, target, number, writtenParts).blocks
+    })
     const heading = { text: title, place: `slide ${number}`, part: number, level: 1 }
     return [heading, ...blocks, ...more]
   })

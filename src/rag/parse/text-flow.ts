@@ -38,7 +38,7 @@ export const textFlow = (at: (number: number) => Place) => {
     blocks.push({ ...block, text: block.text.trim(), ...at(blocks.length + 1) })
   }
 
-  /** What is written so far, which is forgotten. */
+  /** Takes the text since the last block or cell. */
   const take = (): string => {
     const taken = text
     text = ''
@@ -154,7 +154,7 @@ export const textFlow = (at: (number: number) => Place) => {
       table.cells.push(take())
       table.inCell = false
     },
-    /** Sets aside what is written, for what stands in its midst. Answers how to go on with it. */
+    /** Begins a text within the open paragraph. Answers a function that resumes the paragraph. */
     setAside(): () => void {
       const aside = take()
       const outer = tables.splice(0)

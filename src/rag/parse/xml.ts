@@ -25,7 +25,7 @@ export const attributeOf = (attributes: Attributes, name: string): string | unde
   return key === undefined ? undefined : attributes[key]
 }
 
-/** The id of a relationship, which has a prefix: an element may have an `id` of its own beside it. */
+/** The id of a relationship. It has a prefix, unlike an `id` of the element itself. */
 export const relationIn = (attributes: Attributes, name = 'id'): string | undefined => {
   const key = Object.keys(attributes).find((key) => key.endsWith(`:${name}`))
   return key === undefined ? undefined : attributes[key]

@@ -65,6 +65,12 @@ t.test('notes and comments are read with their slide', async (t) => {
   t.ok(blocks.every(({ place, part }) => place === 'slide 1' && part === 1))
 })
 
+t.test('a part that many slides refer to is read once', async (t) => {
+  const notes = `<p:notes>${shape(p('Shared'))}</p:notes>`
+  const slide = { shapes: '', more: [['notesSlide', 'notes.xml', notes]] } as const
+  t.strictSame(await textsOf([slide, slide, slide]), ['', 'Shared', '', ''])
+})
+
 t.test('tables, charts, SmartArt and alternative texts are read', async (t) => {
   const row = (...cells: string[]) =>
     `<a:tr>${cells.map((cell) => `<a:tc><a:txBody>${p(cell)}</a:txBody></a:tc>`).join('')}</a:tr>`

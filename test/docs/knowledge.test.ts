@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { fileTypeOf, mimeTypes } from '../../../src/domain/file/types.ts'
-import { chunksOf } from '../../../src/rag/chunk.ts'
-import { parse } from '../../../src/rag/parse/parse.ts'
-import { saidIn } from '../../../src/rag/stored-chunks.ts'
+import { fileTypeOf, mimeTypes } from '../../src/domain/file/types.ts'
+import { chunksOf } from '../../src/rag/chunk.ts'
+import { parse } from '../../src/rag/parse/parse.ts'
+import { saidIn } from '../../src/rag/stored-chunks.ts'
 import {
   damagedContent,
   encryptedPdf,
@@ -15,7 +15,7 @@ import {
   pdfStream,
   presentationOf,
   wordOf,
-} from '../../support/documents.ts'
+} from '../support/documents.ts'
 
 /** A document with the words `zebra` and `okapi` in the part that its line names. */
 type Sample = string | Uint8Array
