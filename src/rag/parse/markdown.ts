@@ -26,6 +26,8 @@ export const parseMarkdown = (bytes: Uint8Array): Block[] => {
     const level = token.type === 'heading' ? { level: Number(token.depth) } : {}
     const text = silent.has(token.type) ? '' : textOf(token)
     if (text.trim() !== '') blocks.push({ text, place: `line ${line}`, ...level })
+    const block = blocks.at(-1)
+    if (token.type === 'table' && block) block.header = block.text.split('\n', 1)[0] ?? ''
     line += token.raw.split('\n').length - 1
   }
   return blocks
