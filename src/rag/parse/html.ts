@@ -17,6 +17,8 @@ const lines = setOf('br dd dt li option')
 const boxes = setOf(
   'audio button canvas desc img input meter object progress select svg text textarea video',
 )
+/** Elements whose `alt` stands for them. */
+const pictures = setOf('img area input')
 const preserving = setOf('pre listing plaintext textarea xmp')
 const headings: ReadonlyMap<string, number> = new Map(
   [1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, level]),
@@ -50,7 +52,7 @@ export const blocksOfHtml = (html: string): Block[] => {
   const space = (): void => flow.write(' ')
 
   const opened = (name: string, attributes: Readonly<Record<string, string>>): void => {
-    if (attributes.alt && setOf('img area input').has(name)) flow.write(` ${attributes.alt} `)
+    if (attributes.alt && pictures.has(name)) flow.write(` ${attributes.alt} `)
     if (preserving.has(name)) preserve++
     if (name === 'svg') drawings++
     const heading = headings.get(name)

@@ -4,6 +4,7 @@ import { getDocumentProxy } from 'unpdf'
 import { OPS } from 'unpdf/pdfjs'
 import { type Block, longestText, Unreadable } from '../block.ts'
 import { hyphenJoiner } from './hyphens.ts'
+import { type Annotation, annotationText, stringsIn } from './pdf-annotations.ts'
 import { ranges } from './ranges.ts'
 
 const mostPages = 5_000
@@ -50,8 +51,6 @@ const withNotices = async <Result>(run: (notices: Notices) => Promise<Result>): 
 
 type Document = Awaited<ReturnType<typeof getDocumentProxy>>
 type Page = Awaited<ReturnType<Document['getPage']>>
-/** What pdf.js says of an annotation; it declares no type. */
-type Annotation = Readonly<Record<string, unknown>>
 
 const opened = async (bytes: Uint8Array): Promise<Document> => {
   try {
@@ -64,36 +63,6 @@ const opened = async (bytes: Uint8Array): Promise<Document> => {
         : 'The PDF is damaged',
     )
   }
-}
-
-const stringsIn = (value: unknown): string[] =>
-  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string' && one !== '')
-
-/** The value that a form shows; a choice has names for its values. */
-const fieldValue = (annotation: Annotation): string => {
-  const { checkBox, radioButton, fieldValue, exportValue, buttonValue, options } = annotation
-  if (checkBox || radioButton) {
-    const isSet = fieldValue === (radioButton ? buttonValue : exportValue)
-    return isSet ? stringsIn(fieldValue).join('') : ''
-  }
-  const names = new Map<unknown, unknown>(
-    Array.isArray(options)
-      ? options.map(({ exportValue, displayValue }) => [exportValue, displayValue])
-      : [],
-  )
-  return stringsIn(fieldValue)
-    .map((value) => names.get(value) ?? value)
-    .join(', ')
-}
-
-const annotationText = (annotation: Annotation): string => {
-  const { subtype, password, alternativeText, fieldName, contentsObj } = annotation
-  if (subtype === 'Popup' || password) return ''
-  if (subtype !== 'Widget')
-    return stringsIn((contentsObj as { str?: unknown } | null)?.str).join('')
-  const value = fieldValue(annotation)
-  const [name] = [...stringsIn(alternativeText), ...stringsIn(fieldName)]
-  return value && name ? `${name}: ${value}` : value
 }
 
 const textOf = async (page: Page): Promise<string> => {
