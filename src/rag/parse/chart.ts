@@ -11,7 +11,14 @@ const kinds: Readonly<Record<string, 'name' | 'categories' | 'values'>> = {
   xVal: 'categories',
   val: 'values',
   yVal: 'values',
+  strDim: 'categories',
+  numDim: 'values',
 }
+
+/** What has points: a series, or in newer kinds of charts its data. */
+const serieses = new Set(['ser', 'data'])
+/** Elements with characters: values, runs of text, and points of newer kinds of charts. */
+const texts = new Set(['v', 't', 'pt'])
 
 /** Writes a chart as its titles, and a table with a row for each category and a column a series. */
 export const writeChart = (bytes: Uint8Array, flow: TextFlow): void => {
@@ -22,27 +29,28 @@ export const writeChart = (bytes: Uint8Array, flow: TextFlow): void => {
   let text: string | undefined
   readXml(bytes, {
     open(name, attributes) {
-      if (name === 'ser') {
+      if (serieses.has(name)) {
         series = { name: '', categories: new Map(), values: new Map() }
         all.push(series)
       }
       if (series) kind = kinds[name] ?? kind
       if (name === 'pt') index = Number(attributeOf(attributes, 'idx') ?? 0)
-      if (name === 'v' || name === 't') text = ''
+      if (texts.has(name)) text = ''
     },
     text(part) {
       if (text !== undefined) text += part
     },
     close(name) {
-      if (name === 'ser') series = undefined
+      if (serieses.has(name)) series = undefined
       if (name === 'p') flow.endBlock()
-      if (name !== 'v' && name !== 't') return
+      if (!texts.has(name) || text === undefined) return
       if (!series) {
-        if (name === 't') flow.write(text ?? '')
+        flow.write(text)
+        if (name === 'v') flow.endBlock()
       } else if (kind === 'name') series.name += text
       else if (kind) {
         const before = series[kind].get(index)
-        series[kind].set(index, before ? `${before} ${text}` : (text ?? ''))
+        series[kind].set(index, before ? `${before} ${text}` : text)
       }
       text = undefined
     },

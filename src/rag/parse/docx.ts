@@ -6,7 +6,7 @@ import { textFlow } from './text-flow.ts'
 import { attributeOf, readXml } from './xml.ts'
 
 const kinds = new Set(
-  'styles header footer footnotes endnotes comments chart diagramData'.split(' '),
+  'styles header footer footnotes endnotes comments chart chartEx diagramData'.split(' '),
 )
 
 type Style = { name: string; basedOn?: string | undefined; outline?: number | undefined }

@@ -16,7 +16,7 @@ export const graphicsOf = (
     const bytes = files.part(relation?.target)
     if (!relation || !bytes || writtenParts.has(relation.target)) return
     writtenParts.add(relation.target)
-    if (relation.kind === 'chart') writeChart(bytes, flow)
+    if (relation.kind.startsWith('chart')) writeChart(bytes, flow)
     if (relation.kind === 'diagramData') writePart(bytes, flow)
   }
 }

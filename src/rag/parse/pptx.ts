@@ -5,7 +5,7 @@ import { writePart } from './office-text.ts'
 import { textFlow } from './text-flow.ts'
 import { attributeOf, readXml, relationIn } from './xml.ts'
 
-const kinds = new Set('slide notesSlide comments chart diagramData'.split(' '))
+const kinds = new Set('slide notesSlide comments chart chartEx diagramData'.split(' '))
 /** Parts that belong to a slide. */
 const remarks = new Set(['notesSlide', 'comments'])
 const titles = new Set(['title', 'ctrTitle'])

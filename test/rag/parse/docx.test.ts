@@ -155,6 +155,22 @@ t.test('charts and SmartArt are read where they stand', async (t) => {
   )
 })
 
+t.test('newer kinds of charts, and titles that are taken from a cell, are read', async (t) => {
+  const dimension = (name: string, points: string[]) =>
+    `<cx:${name}Dim><cx:f>A1</cx:f><cx:lvl>${points.map((point, n) => `<cx:pt idx="${n}">${point}</cx:pt>`).join('')}</cx:lvl></cx:${name}Dim>`
+  const chartEx = `<cx:chartSpace><cx:chartData><cx:data id="0">${dimension('str', ['Start', 'End'])}${dimension('num', ['5', '9'])}</cx:data></cx:chartData><cx:chart><cx:series><cx:tx><cx:txData><cx:v>Cash</cx:v></cx:txData></cx:tx></cx:series></cx:chart></cx:chartSpace>`
+  const linked =
+    '<c:chartSpace><c:title><c:tx><c:strRef><c:strCache><c:pt idx="0">\n<c:v>Linked</c:v>\n</c:pt></c:strCache></c:strRef></c:tx></c:title></c:chartSpace>'
+  const body = ['rId1', 'rId2'].map((id) => p(`<w:r><cx:chart r:id="${id}"/></w:r>`)).join('')
+  t.strictSame(
+    await textsOf(body, [
+      ['http://schemas.microsoft.com/office/2014/relationships/chartEx', 'word/c/1.xml', chartEx],
+      ['chart', 'word/c/2.xml', linked],
+    ]),
+    ['Cash', 'Start | 5', 'End | 9', 'Linked'],
+  )
+})
+
 t.test('a row of a table is one line, its cells separated', async (t) => {
   const cell = `<w:tc>${p(run('two'))}${p(run('lines'))}</w:tc>`
   const body = `<w:tbl>${row('Name', 'Age')}<w:tr>${cell}<w:tc>${p()}</w:tc></w:tr></w:tbl>${p(run('After'))}`
