@@ -34,7 +34,7 @@ const drawings = new Set([OPS.constructPath, OPS.shadingFill])
 
 type Notices = Set<keyof typeof noticeKinds>
 
-/** Takes the warnings of pdf.js, which go to the console, while something runs. */
+/** Takes the warnings of pdf.js, which go to the console, while one document is read. */
 const withNotices = async <Result>(run: (notices: Notices) => Promise<Result>): Promise<Result> => {
   const notices: Notices = new Set()
   const { warn } = console
