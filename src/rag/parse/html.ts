@@ -40,9 +40,9 @@ export const blocksOfHtml = (html: string): Block[] => {
 
   /** A heading that is not closed ends where a paragraph begins. */
   const endParagraph = (): void => {
-    if (level !== undefined && !flow.hasText()) return
+    const isHeading = flow.hasText()
     flow.endBlock(level)
-    level = undefined
+    if (isHeading) level = undefined
   }
   const head = (of: number): void => {
     endParagraph()

@@ -87,6 +87,7 @@ t.test('cells without rows, and rows without tables, lose nothing', async (t) =>
 t.test('pages made to do harm cost no more than their text', async (t) => {
   t.match(await read('<p>x'.repeat(100_000)), { length: 100_000 })
   t.match(await read(`${'<b>x</b>'.repeat(100_000)}</i>`.repeat(2)), { length: 1 })
+  t.match(await read(`<h1>${' <p>'.repeat(200_000)}x`), [{ text: 'x', level: 1 }])
   await t.rejects(read('<b>'.repeat(600)), { message: /nested deeper than 500/ })
   t.match(await read(`<td ${'a=1 '.repeat(100_000)}>x`), { length: 1 })
 })
