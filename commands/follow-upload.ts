@@ -25,6 +25,8 @@ type Embedded = Omit<FileEvent<'UploadEmbedded'>['data'], 'uploadId' | 'datastor
 
 type Reread = Omit<FileEvent<'UploadRereadingStarted'>['data'], 'uploadId' | 'datastoreId'>
 
+type Replaced = Omit<FileEvent<'UploadReread'>['data'], 'uploadId' | 'datastoreId'>
+
 type Made = Omit<FileEvent<'UploadIndexingStarted'>['data'], 'uploadId' | 'datastoreId'>
 
 /** What becomes of an upload once it is received, step by step. */
@@ -62,11 +64,7 @@ export const followUpload = (transact: Transact) => {
       return { wanted: isRereading(state, one.uploadId, reread.chunksBlob) }
     },
     /** Searches what this reader has found: the announced chunks, or those of before. */
-    replaceChunks: (
-      one: FollowedUpload,
-      replaced: { reader: number; chunksBlob?: string },
-      call: Call,
-    ) =>
+    replaceChunks: (one: FollowedUpload, replaced: Replaced, call: Call) =>
       transact(streamOf(one, call), decideReplaceChunks({ ...identity(one), ...replaced }), call),
     fail: async (one: FollowedUpload, reason: string, call: Call) => {
       const decide = decideFail({ ...identity(one), reason })

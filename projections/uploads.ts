@@ -86,7 +86,8 @@ const reread = (
   { data }: Seen<typeof fileEvents, 'UploadReread'>,
 ): UploadView => {
   const { reader, chunksBlob: chunks_blob } = data
-  const { next_chunks_blob: next, ...rest } = view
+  const { next_chunks_blob: next, ...before } = view
+  const rest = data.warnings ? { ...before, warnings: data.warnings } : before
   if (chunks_blob === undefined) return stale(rest, { reader }, [next])
   const { vectors_blob, vectors_model: _, ...bare } = rest
   const change = { reader, chunks_blob, unembedded: true } as const

@@ -13,7 +13,7 @@ export const shownUpload = (
   ...fileOf(view),
   datastore_id: view.datastore_id,
   datastore_name: display_name,
-  ...(view.warnings && { warnings: view.warnings }),
+  ...(view.warnings?.length && { warnings: view.warnings }),
 })
 
 /** @throws upload_not_found */

@@ -15,6 +15,9 @@ import { workers } from './workers.ts'
 /** How many uploads are queued at a time; one is read at a time. */
 const slice = 500
 
+/** What a reader finds that differs from what an earlier one found. */
+type NewChunks = { chunksBlob?: string; warnings?: string[] }
+
 type Uses = {
   uploads: View<UploadView>
   blobs: SealedBlobs
@@ -58,17 +61,19 @@ export const rereadUploads = (uses: Uses) => {
     throw error
   }
 
-  /** Stores the chunks that the reader finds; undefined when they are as before. */
-  const newChunks = async (view: UploadView): Promise<string | undefined> => {
+  /** Stores the chunks that the reader finds, unless they are as before. */
+  const newChunks = async (view: UploadView): Promise<NewChunks> => {
     const found = await read(view).catch(damaged)
     if ('failed' in found) {
       const upload_id = view.upload_id
       log.warn({ upload_id, reason: found.failed }, 'a document cannot be read again')
-      return undefined
+      return {}
     }
     const { chunks_blob, upload_id: uploadId, datastore_id: datastoreId, filename } = view
     const chunksBlob = await blobsOf(view).nameOf(found.hash)
-    if (chunksBlob === chunks_blob) return undefined
+    const hasWarnings = found.warnings.length > 0 || view.warnings !== undefined
+    const warnings = hasWarnings ? { warnings: [...found.warnings] } : {}
+    if (chunksBlob === chunks_blob) return warnings
     const chunksBytes = found.lines.reduce((sum, { length }) => sum + length, 0)
     const { wanted } = await followUpload.reread(
       { uploadId, datastoreId, filename },
@@ -76,15 +81,15 @@ export const rereadUploads = (uses: Uses) => {
       systemCall(uploadId, clock.now(), view.organization_id),
     )
     if (wanted) await blobsOf(view).put(each(found.lines))
-    return wanted ? chunksBlob : undefined
+    return wanted ? { chunksBlob, ...warnings } : {}
   }
 
   const reread = async (view: UploadView): Promise<void> => {
     const { upload_id: uploadId, datastore_id: datastoreId, filename } = view
-    const chunksBlob = await newChunks(view)
+    const chunks = await newChunks(view)
     const { position } = await followUpload.replaceChunks(
       { uploadId, datastoreId, filename },
-      { reader: readerVersion, ...(chunksBlob === undefined ? {} : { chunksBlob }) },
+      { reader: readerVersion, ...chunks },
       systemCall(uploadId, clock.now(), view.organization_id),
     )
     await waitForPosition(position)

@@ -101,6 +101,8 @@ t.test('chunks that are read again replace those before, which are erased with t
     reader: 3,
     stale_blobs: ['d'],
   })
+  const named = { ...reread(2), data: { ...reread(2).data, warnings: ['Page 2'] } }
+  seen(...first, named).shows({ warnings: ['Page 2'], chunks_blob: 'c' })
   const by = { ...indexing, data: { ...indexing.data, reader: 2 } }
   seen(received, by, completed).shows({ reader: 2 })
   seen(received, by, completed, removed).shows({ reader: undefined })

@@ -6,10 +6,12 @@ import { silent } from '../../src/ports/log.ts'
 import { chunkLine, headLine } from '../../src/rag/chunk-lines.ts'
 import { documentReader } from '../../src/rag/document-reader.ts'
 import { knowledgeIn } from '../../src/rag/knowledge.ts'
+import { readerVersion } from '../../src/rag/reader-version.ts'
 import { indexUploads } from '../../src/reactors/index-uploads.ts'
 import { rereadUploads } from '../../src/reactors/reread-uploads.ts'
 import { datastoreKey } from '../../src/security/vault.ts'
 import { commanded } from '../support/commanded.ts'
+import { damagedContent, pdfLines, pdfOfContents, pdfStream } from '../support/documents.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/recorded.ts'
 
@@ -27,8 +29,13 @@ const outdated = async (t: Test) => {
   const reader = documentReader()
   t.teardown(() => Promise.all([knowledge.close(), reader.close()]))
 
-  const shelve = async (filename: string, text: string, words: string, fileType: FileType) => {
-    const bytes = Buffer.from(text)
+  const shelve = async (
+    filename: string,
+    text: string | Buffer,
+    words: string,
+    fileType: FileType,
+  ) => {
+    const bytes = Buffer.from(text as string)
     const hash = createHash('sha256').update(bytes).digest('hex')
     const file = { filename, fileType, size: bytes.length, hash, bytes: () => once(bytes) }
     const { uploads: taken } = await all.uploadFiles({ datastoreId, files: [file] }, call)
@@ -61,7 +68,7 @@ const outdated = async (t: Test) => {
     (await knowledge.search(call.organizationId, [datastoreId], query, 5)).map(({ text }) => text)
   const view = async (one: { uploadId: string }) => uploads.get(one.uploadId)
   const isRead = (one: { uploadId: string }) =>
-    eventually(async () => (await view(one))?.reader === 2)
+    eventually(async () => (await view(one))?.reader === readerVersion)
   return { ...all, shelve, stored, reactor, search, view, isRead }
 }
 
@@ -113,9 +120,19 @@ t.test('a document that is read as before keeps its chunks and vectors', async (
   const version = (await read.datastores.get(one.datastoreId))?.version
   await reactor().sweep()
   t.ok(await isRead(one))
-  t.strictSame(await view(one), { ...before, reader: 2 })
+  t.strictSame(await view(one), { ...before, reader: readerVersion })
   t.equal((await read.datastores.get(one.datastoreId))?.version, version)
   t.strictSame(await search('zebra'), ['The zebra sleeps.'])
+})
+
+t.test('what a later reader cannot read is named in the warnings', async (t) => {
+  const { shelve, reactor, view, isRead } = await outdated(t)
+  const page = pdfStream(pdfLines('The zebra sleeps.'))
+  const bytes = Buffer.from(pdfOfContents([page, damagedContent]))
+  const one = await shelve('a.pdf', bytes, 'The lion sleeps.', 'application/pdf')
+  await reactor().sweep()
+  t.ok(await isRead(one))
+  t.match(await view(one), { warnings: ['Cannot be read in full: page 2'] })
 })
 
 t.test('a file deleted in the middle of being read again leaves nothing behind', async (t) => {

@@ -46,8 +46,15 @@ export const fileEvents = {
     chunksBlob: text,
     chunksBytes: count.optional(),
   }),
-  /** What is searched is as this reader has it. `chunksBlob` holds the chunks if they differ. */
-  UploadReread: identity.extend({ reader: count, chunksBlob: text.optional() }),
+  /**
+   * What is searched is as this reader has it. `chunksBlob` holds the chunks if they differ;
+   * `warnings` replace those of the earlier reader.
+   */
+  UploadReread: identity.extend({
+    reader: count,
+    chunksBlob: text.optional(),
+    warnings: z.array(text).optional(),
+  }),
   UploadFailed: identity.extend({ reason: text }),
   /** No longer visible; its blobs are removed next. `completed`: it could be searched. */
   UploadRemoved: identity.extend({
