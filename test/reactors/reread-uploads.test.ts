@@ -125,7 +125,7 @@ t.test('a document that is read as before keeps its chunks and vectors', async (
   t.strictSame(await search('zebra'), ['The zebra sleeps.'])
 })
 
-t.test('what a later reader cannot read is named in the warnings', async (t) => {
+t.test('pages that a later reader cannot read are named in the warnings', async (t) => {
   const { shelve, reactor, view, isRead } = await outdated(t)
   const page = pdfStream(pdfLines('The zebra sleeps.'))
   const bytes = Buffer.from(pdfOfContents([page, damagedContent]))
