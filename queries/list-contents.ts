@@ -2,6 +2,7 @@ import type { ContentView } from '../projections/contents.ts'
 import type { Sealed } from '../src/domain/sealed.ts'
 import type { Viewer } from '../src/domain/session/viewer.ts'
 import type { View } from '../src/ports/views.ts'
+import { cutText } from '../src/support/cut-text.ts'
 import { type LinkOf, shownContent } from './get-content.ts'
 import type { Page } from './page.ts'
 import { readPage } from './read-page.ts'
@@ -43,7 +44,7 @@ export const listContents =
     // The size of opened documents counts, not of the shown part.
     const show = async (item: ContentView) => {
       const prompt = (await open(item.prompt)) ?? ''
-      const short = prompt.length > shownPrompt ? `${prompt.slice(0, shownPrompt)}…` : prompt
+      const short = prompt.length > shownPrompt ? `${cutText(prompt, shownPrompt)}…` : prompt
       return { value: shownContent(item, short, linkOf), bytes: prompt.length }
     }
     const { items, paging } = await readPage(contents, of, page, show)

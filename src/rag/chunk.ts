@@ -1,3 +1,4 @@
+import { cutPlace, cutText } from '../support/cut-text.ts'
 import type { Block } from './block.ts'
 
 /** A piece of a document that a search finds: small enough to quote, large enough to answer. */
@@ -24,11 +25,12 @@ const mostOfHeader = 300
 const mostOfHeading = 200
 const mostOfHeadings = 1_000
 
-const sentences = /[^.!?。！？\n]+(?:[.!?。！？]+["'”’)\]]*|\n|$)\s*/g
+const sentences = /[^\p{M}.!?。！？\n][^.!?。！？\n]*(?:[.!?。！？]+[\p{M}"'”’)\]]*|\n|$)\s*/gu
 
 /** The last sentences of a text, as many as fit. */
 const tailOf = (text: string): string => {
-  const parts = text.slice(-4 * overlap).match(sentences) ?? []
+  const start = cutPlace(text, text.length - 4 * overlap)
+  const parts = text.slice(start).match(sentences) ?? []
   let tail = ''
   for (const part of parts.toReversed()) {
     if (tail.length + part.length > overlap) break
@@ -47,7 +49,8 @@ const split = (text: string, most: number): string[] => {
       ...['. ', '! ', '? ', '.\n', '\n', '。'].map((end) => window.lastIndexOf(end)),
     )
     const word = window.lastIndexOf(' ')
-    const cut = sentence > enough / 2 ? sentence + 1 : word > enough / 2 ? word : most
+    const end = sentence > enough / 2 ? sentence + 1 : word > enough / 2 ? word : most
+    const cut = cutPlace(rest, end)
     parts.push(rest.slice(0, cut).trim())
     rest = rest.slice(cut).trim()
   }
@@ -85,7 +88,7 @@ const append = (chunk: Chunk, between: string, piece: string, more: readonly str
 /** What a passage that begins with a row of a table says first: its header. */
 const leadOf = ({ header = '' }: Block, text: string): string => {
   const lead = clean(header)
-  return lead === text ? '' : lead.slice(0, mostOfHeader)
+  return lead === text ? '' : cutText(lead, mostOfHeader)
 }
 
 type Heading = { text: string; place: string; level: number }
@@ -106,7 +109,7 @@ export function* chunksOf(blocks: Iterable<Block>): Generator<Chunk> {
     const kept: string[] = []
     let room = mostOfHeadings
     for (const { text } of of.toReversed()) {
-      const name = text.slice(0, mostOfHeading)
+      const name = cutText(text, mostOfHeading)
       room -= name.length
       if (room < 0) break
       kept.unshift(name)
@@ -132,7 +135,7 @@ export function* chunksOf(blocks: Iterable<Block>): Generator<Chunk> {
       bare = undefined
       headings = headings.filter((above) => above.level < level)
       if (text === '') continue
-      bare = { text: text.slice(0, most), place, level }
+      bare = { text: cutText(text, most), place, level }
       headings = [...headings, bare]
       continue
     }

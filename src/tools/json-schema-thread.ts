@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { LRUCache } from 'lru-cache'
+import { cutText } from '../support/cut-text.ts'
 import { serveTasks } from '../support/serve-tasks.ts'
 
 export type SchemaTask =
@@ -62,12 +63,12 @@ const parsed = (text: string): { value: unknown } | undefined => {
 serveTasks<SchemaTask, SchemaAnswer>((task) => {
   const { schema } = task
   const made = 'strict' in task && task.strict ? compiled(schema, true) : lenientlyCompiled(schema)
-  if ('fault' in made) return { answer: { fault: made.fault.slice(0, 500) } }
+  if ('fault' in made) return { answer: { fault: cutText(made.fault, 500) } }
   if ('strict' in task) return { answer: {} }
   const read = 'text' in task ? parsed(task.text) : { value: task.value }
   if (!read) return { answer: { misfit: ' is not JSON' } }
   if (made.validate(read.value)) return { answer: {} }
   const [first] = made.validate.errors ?? []
   const misfit = `${first?.instancePath ?? ''} ${first?.message ?? 'do not fit'}`
-  return { answer: { misfit: misfit.slice(0, 500) } }
+  return { answer: { misfit: cutText(misfit, 500) } }
 })

@@ -3,7 +3,9 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { actingUser, type Call } from '../ports/call.ts'
 import { atMost } from '../support/at-most.ts'
+import { cutText } from '../support/cut-text.ts'
 import { type JsonBounds, jsonFault } from '../support/json-bounds.ts'
+import { wellFormedJson } from '../support/well-formed.ts'
 import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
 import { type CredentialHeaders, credentialsIn } from './credential-headers.ts'
 import { leftOutKey } from './mcp-answers.ts'
@@ -79,12 +81,12 @@ const toolOf = (tool: Tool, redacted: Redact): Listed | string => {
   if (typeof reason === 'string') return reason
   const own = { name, description, parameters: { properties: {}, ...inputSchema } }
   if (jsonFault(own, toolBounds)) return 'it is too large'
-  const shown = parsed(redacted(JSON.stringify(own), toolBounds.bytes))
+  const shown = parsed(wellFormedJson(redacted(JSON.stringify(own), toolBounds.bytes)))
   if (!shown) return 'it contains a credential'
   return {
     name,
     shownAs: functionName(shown.name),
-    description: shown.description.slice(0, longestDescription),
+    description: cutText(shown.description, longestDescription),
     parameters: shown.parameters,
     repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
   }

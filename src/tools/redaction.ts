@@ -1,3 +1,4 @@
+import { cutPlace } from '../support/cut-text.ts'
 import { canonical, canonicalForms, codesOf } from './canonical-text.ts'
 import { longestAnswer, shown } from './results.ts'
 
@@ -115,7 +116,7 @@ export const redaction = (secrets: readonly Secret[]): Redact => {
       from = end
       start = end - 1
     }
-    clean += part.slice(from, Math.max(from, longest))
+    clean += part.slice(from, Math.max(from, cutPlace(part, longest)))
     return shown(clean, longest, text.length)
   }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ToolResult } from '../agents/tool.ts'
+import { cutText } from '../support/cut-text.ts'
 
 /** The longest result for a model, in characters. */
 export const longestAnswer = 16_000
@@ -13,11 +14,16 @@ export const said = (content: string): ToolResult => ({ ok: true, content })
 
 export const failed = (content: string): ToolResult => ({ ok: false, content })
 
-/** The text of a result. A text that was cut, here or before from `total` characters, says so. */
-export const shown = (text: string, longest = longestAnswer, total = text.length): string =>
-  text.length > longest || total > longest
-    ? `${text.slice(0, longest)}\n[cut: the first ${longest} of ${Math.max(total, text.length)} characters]`
-    : text
+/**
+ * The text of a result, in which halves of surrogate pairs are U+FFFD. A text that was cut, here or
+ * before from `total` characters, says so.
+ */
+export const shown = (text: string, longest = longestAnswer, total = text.length): string => {
+  const whole = text.toWellFormed()
+  return text.length > longest || total > longest
+    ? `${cutText(whole, longest)}\n[cut: the first ${longest} of ${Math.max(total, text.length)} characters]`
+    : whole
+}
 
 const longestFunctionName = 64
 

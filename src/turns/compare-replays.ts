@@ -1,10 +1,11 @@
+import { cutText } from '../support/cut-text.ts'
 import type { ModelPlace, Place, Told, ToolPlace } from './replay.ts'
 
 /** Characters of a text in an answer; what is beyond is left out. */
 const mostShown = 16_384
 
 const shown = (text: string): string =>
-  text.length <= mostShown ? text : `${text.slice(0, mostShown)}… (${text.length} characters)`
+  text.length <= mostShown ? text : `${cutText(text, mostShown)}… (${text.length} characters)`
 
 const modelFields = ['model', 'system', 'tools', 'messages', 'settings', 'answer', 'calls'] as const
 const toolFields = ['tool', 'arguments', 'result'] as const

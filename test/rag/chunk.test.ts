@@ -100,3 +100,24 @@ t.test('chunks are stored as lines that can be read one by one', async (t) => {
   )
   for (const { text, start, end } of lines) t.equal(bytes.toString('utf8', start, end + 1), text)
 })
+
+t.test('a cut that finds no word or sentence is between grapheme clusters', async (t) => {
+  const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+  for (const one of ['👨‍👩‍👧‍👦', '🇩🇪', '👍🏽', 'e\u0301\u0302', '漢', '。\ufe00'])
+    for (const before of ['', 'a']) {
+      const text = before + one.repeat(3_000)
+      const chunks = [
+        ...chunksOf([
+          { text, place: 'line 1', level: 1 },
+          { text, place: 'line 2' },
+          { text, place: 'line 3', level: 1 },
+        ]),
+      ]
+      const known = new Set([before, one.normalize('NFC'), '\n'])
+      for (const { text, headings } of chunks)
+        for (const part of [text, ...headings])
+          for (const { segment } of graphemes.segment(part))
+            if (!known.has(segment)) t.fail(`${JSON.stringify(segment)} of ${JSON.stringify(one)}`)
+      t.ok(chunks.every(({ headings }) => headings.every(({ length }) => length > 180)))
+    }
+})

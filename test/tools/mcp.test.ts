@@ -304,3 +304,17 @@ t.test('the list omits a tool with a schema that is too wide or invalid', async 
   })
   t.ok(errors < 20, `${errors} errors`)
 })
+
+t.test('a description is cut between grapheme clusters, and has no half of a pair', async (t) => {
+  const inputSchema = {
+    type: 'object',
+    properties: { a: { type: 'string', description: 'half \ud83d' } },
+  }
+  const tools = [{ name: 'flags', description: `\udc00${'🇩🇪'.repeat(300)}`, inputSchema }]
+  const server = await wideMcpServer(t, {}, { 'tools/list': { tools } })
+  const { toolsAt } = await asking(t)
+  t.match(named(await toolsAt(server.url), 'flags').spec, {
+    description: `\ufffd${'🇩🇪'.repeat(255)}`,
+    parameters: { properties: { a: { description: 'half \ufffd' } } },
+  })
+})

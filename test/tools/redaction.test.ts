@@ -173,3 +173,9 @@ t.test('shows nothing of a secret whose escapes end wherever the text is cut', a
       t.match(redacted(text, 1_000), /^\.+\[/, `${shown} of ${encoded.length} characters`)
     }
 })
+
+t.test('a cut beside a secret is between grapheme clusters', async (t) => {
+  const redacted = redaction([{ name: 'T', value: token }])
+  t.equal(redacted('ab👍🏽cd', 5), 'ab\n[cut: the first 5 of 8 characters]')
+  t.equal(redacted(`${token}👍🏽cd`, 18), '[T]\n[cut: the first 18 of 22 characters]')
+})

@@ -9,6 +9,7 @@ import {
   ProviderUnavailable,
 } from '../../ports/content-provider.ts'
 import { type Outbound, OutboundRefused } from '../../ports/outbound.ts'
+import { cutText } from '../../support/cut-text.ts'
 
 type Options = {
   /** Base URL of the API: `…/predictions` below it. */
@@ -38,7 +39,7 @@ const answer = z.object({
 const unexpected = 'The provider answered something unexpected'
 
 const wordsOf = (error: unknown): string =>
-  typeof error === 'string' ? error.slice(0, 500).toWellFormed() : 'The provider could not make it'
+  typeof error === 'string' ? cutText(error.toWellFormed(), 500) : 'The provider could not make it'
 
 const outOfReach = (what: string) => (cause: unknown) => {
   throw new ProviderUnavailable(`${what} is out of reach`, { cause })

@@ -1,3 +1,5 @@
+import { cutText } from '../../support/cut-text.ts'
+
 const width = 768
 const perLine = 34
 const maxLines = 8
@@ -17,7 +19,7 @@ const linesOf = (text: string): string[] => {
   const lines: string[] = []
   let line = ''
   for (const word of text.split(/\s+/).filter(Boolean)) {
-    const short = word.slice(0, perLine)
+    const short = cutText(word, perLine)
     if (line !== '' && line.length + 1 + short.length > perLine) {
       lines.push(line)
       line = ''
@@ -38,6 +40,6 @@ export const svgCard = (prompt: string, seed: Buffer): Uint8Array => {
   const lines = linesOf(prompt).map(
     (line, n) => `<text x="48" y="${110 + n * 46}">${escaped(line)}</text>`,
   )
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} 512" role="img"><title>${escaped(prompt.slice(0, 200))}</title><rect width="${width}" height="512" fill="hsl(${hue} 45% 18%)"/>${circles.join('')}<g font-family="sans-serif" font-size="34" fill="#fff">${lines.join('')}</g></svg>`
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} 512" role="img"><title>${escaped(cutText(prompt, 200))}</title><rect width="${width}" height="512" fill="hsl(${hue} 45% 18%)"/>${circles.join('')}<g font-family="sans-serif" font-size="34" fill="#fff">${lines.join('')}</g></svg>`
   return Buffer.from(svg)
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ModelFault, type ToolCall } from '../../ports/model.ts'
 import { beginsValue, jsonEnd } from '../../support/json-end.ts'
+import { wellFormedJson } from '../../support/well-formed.ts'
 
 /** A piece of a tool call. Fields that a provider leaves out are empty. */
 export type CallPiece = {
@@ -103,7 +104,7 @@ export const callAssembly = () => {
           return {
             id: wellFormed(call.id) || `call_${n}`,
             name: wellFormed(call.name),
-            arguments: wellFormed(callArguments(call.arguments)),
+            arguments: wellFormedJson(callArguments(call.arguments)),
           }
         }),
     /** As far as they came. */

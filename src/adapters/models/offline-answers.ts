@@ -21,7 +21,7 @@ const generation = z.object({ id: z.string(), content_type: z.string(), status: 
 const bestPassages = 3
 const longestPassage = 400
 const longestOutput = 4000
-const sentence = /[^.!?。！？\n]+(?:[.!?。！？]+|\n|$)/g
+const sentence = /[^\p{M}.!?。！？\n][^.!?。！？\n]*(?:[.!?。！？]+\p{M}*|\n|$)/gu
 const spaces = /\s+/g
 
 const read = <T>(schema: z.ZodType<T>, text: string): T | undefined => {

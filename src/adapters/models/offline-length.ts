@@ -1,5 +1,6 @@
 import { piecesIn } from '../../agents/tokens.ts'
 import type { FinishReason, ModelSettings } from '../../ports/model.ts'
+import { cutText } from '../../support/cut-text.ts'
 
 /** The longest beginning of a text that has so many pieces. */
 const beginning = (text: string, pieces: number): string => {
@@ -11,7 +12,7 @@ const beginning = (text: string, pieces: number): string => {
     if (piecesIn(text.slice(0, middle)) <= pieces) fits = middle
     else exceeds = middle
   }
-  return text.slice(0, fits)
+  return cutText(text, fits)
 }
 
 /** What is said of a text: all before the first of `stop`, and no more tokens than allowed. */

@@ -1,11 +1,12 @@
 import { choicesIn, transferName } from '../../agents/transfer.ts'
 import type { ToolSpec } from '../../ports/model.ts'
+import { cutText } from '../../support/cut-text.ts'
 import { ownTools } from './offline-named-tool.ts'
 
 export const longestQuote = 400
 
 export const shortened = (text: string, longest: number): string =>
-  text.length <= longest ? text : `${text.slice(0, longest).trimEnd()}…`
+  text.length <= longest ? text : `${cutText(text, longest).trimEnd()}…`
 
 export const quoted = (text: string): string => `“${shortened(text, longestQuote)}”`
 

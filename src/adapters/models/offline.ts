@@ -1,6 +1,7 @@
 import { Observable } from 'rxjs'
 import { piecesIn, piecesOfAll } from '../../agents/tokens.ts'
 import type { ChatMessage, FinishReason, Model, ModelRequest } from '../../ports/model.ts'
+import { cutText } from '../../support/cut-text.ts'
 import { answerFrom } from './offline-answers.ts'
 import { saidOf } from './offline-length.ts'
 import { planned } from './offline-rules.ts'
@@ -22,7 +23,7 @@ const longestMessage = 20_000
 const askedIn = (messages: readonly ChatMessage[]) => {
   const asked = messages.findLast(({ role }) => role === 'user')
   return {
-    message: asked?.content.slice(0, longestMessage).trim() ?? '',
+    message: cutText(asked?.content ?? '', longestMessage).trim(),
     parts: asked?.role === 'user' ? (asked.parts ?? []) : [],
   }
 }

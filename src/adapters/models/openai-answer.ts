@@ -8,6 +8,7 @@ import {
   type Usage,
 } from '../../ports/model.ts'
 import { isTooComplex } from '../../support/json-text.ts'
+import { wellFormedPieces } from '../../support/well-formed.ts'
 import { callAssembly } from './call-assembly.ts'
 import type { Hearer } from './event-stream.ts'
 import { endingOf } from './finish-reason.ts'
@@ -80,6 +81,7 @@ export const openAiAnswer = (
   /** The answer came in messages from its beginning. */
   let inMessages = false
   const same = sameButText(textAlone)
+  const pieces = wellFormedPieces()
 
   const tell = (): void => {
     if (told === text.length) return
@@ -88,23 +90,28 @@ export const openAiAnswer = (
     subscriber.next({ type: 'text', text: piece })
   }
 
-  const say = (content: string): void => {
-    if (content === '') return
-    text += content
+  const tellPiece = (piece: string): void => {
+    if (piece === '') return
+    text += piece
     if (whole) return
     told = text.length
-    subscriber.next({ type: 'text', text: content })
+    subscriber.next({ type: 'text', text: piece })
   }
+
+  const say = (content: string): void => tellPiece(pieces.next(content))
 
   /** What a chunk adds: a message behind pieces repeats them. */
   const newIn = (chunk: HeardChunk): HeardChunk => {
     if (!chunk.isMessage) return chunk
     if (text === '' && !calls) inMessages = true
     if (inMessages) return chunk
-    const isLonger = chunk.text?.startsWith(text)
+    const message = chunk.text?.toWellFormed()
+    const isLonger = message?.startsWith(text)
+    // The message has the half of a character that was held back, too.
+    if (isLonger) pieces.rest()
     return {
       ...chunk,
-      text: isLonger ? chunk.text?.slice(text.length) : undefined,
+      text: isLonger ? message?.slice(text.length) : undefined,
       calls: calls ? undefined : chunk.calls,
     }
   }
@@ -148,6 +155,7 @@ export const openAiAnswer = (
   }
 
   const ended = (): void => {
+    tellPiece(pieces.rest())
     tell()
     const end = finishReason()
     // Of an answer that was cut off, no call is known to be complete.

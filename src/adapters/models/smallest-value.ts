@@ -1,3 +1,5 @@
+import { cutText } from '../../support/cut-text.ts'
+
 /** Values and characters of one value in all, and its levels. What is beyond is null. */
 const mostParts = 20_000
 const deepest = 64
@@ -78,7 +80,7 @@ export const smallestValue = (root: unknown, given: Schema = {}, words = ''): un
     const { format, pattern } = schema
     const known = typeof format === 'string' ? byFormat[format] : undefined
     const isFree = format === undefined && pattern === undefined
-    const said = isFree ? unsaid.slice(0, numberIn(schema, 'maxLength')) : ''
+    const said = isFree ? cutText(unsaid, numberIn(schema, 'maxLength') ?? unsaid.length) : ''
     if (isFree) unsaid = ''
     return (known ?? said).padEnd(taken(numberIn(schema, 'minLength') ?? 0), 'a')
   }

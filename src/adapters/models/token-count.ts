@@ -1,6 +1,7 @@
 import { partTokens } from '../../agents/parts.ts'
 import { piecesIn } from '../../agents/tokens.ts'
 import type { ChatMessage, ModelRequest, ToolCall, Usage } from '../../ports/model.ts'
+import { cutText } from '../../support/cut-text.ts'
 
 const longestRun = 512
 
@@ -46,7 +47,7 @@ const tokensOf = (texts: readonly string[], tokensIn: (text: string) => number):
   let counted = 0
   let length = 0
   for (const text of texts) {
-    const head = text.slice(0, countedLength - counted)
+    const head = cutText(text, countedLength - counted)
     length += text.length
     if (head === '') continue
     tokens += tokensIn(head)

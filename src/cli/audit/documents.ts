@@ -1,5 +1,6 @@
 import { sealed } from '../../domain/sealed.ts'
 import type { Document } from '../../ports/views.ts'
+import { shortText } from '../../support/cut-text.ts'
 import { table } from '../table.ts'
 
 const widest = 40
@@ -12,7 +13,7 @@ const cell = (value: unknown): string => {
       ? value
       : JSON.stringify(value)
   const line = text.replace(/\s+/g, ' ')
-  return line.length > widest ? `${line.slice(0, widest - 1)}…` : line
+  return shortText(line, widest)
 }
 
 /** Documents as a table, their ids first. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { shortText } from '../../support/cut-text.ts'
 
 const unit = 1_000_000
 const widest = 60
@@ -67,7 +68,7 @@ const textOf = (content: unknown): string => {
       ? '(erased)'
       : '(sealed)'
   const line = content.replace(/\s+/g, ' ')
-  return line.length > widest ? `${line.slice(0, widest - 1)}…` : line
+  return shortText(line, widest)
 }
 
 const between = (start: Told | undefined, { metadata }: Told): number | undefined =>

@@ -9,6 +9,7 @@ import {
   UnreadableEvent,
 } from '../../ports/event-store.ts'
 import { mostErrors } from '../../support/bounded-schema.ts'
+import { cutText } from '../../support/cut-text.ts'
 import { WorkFailed } from '../../support/worker-handle.ts'
 import { InvalidRequest } from '../checks/validate.ts'
 import { jsonLine } from '../wire/json-line.ts'
@@ -18,8 +19,8 @@ import { refusalTable } from './refusal-table.ts'
 const fieldRequired = 'Field required'
 
 /** Of what a client wrote, a refusal repeats 200 characters of a name and 1,000 of a message. */
-const nameOf = (text: PropertyKey): string => String(text).slice(0, 200)
-const wordsOf = (message: string): string => message.slice(0, 1_000)
+const nameOf = (text: PropertyKey): string => cutText(String(text), 200)
+const wordsOf = (message: string): string => cutText(message, 1_000)
 
 /** A field without a value is missing, whatever the schema would take. */
 const issueOf = (part: string, issue: z.core.$ZodIssue) => {

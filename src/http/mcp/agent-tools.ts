@@ -2,6 +2,7 @@ import type { ListToolsResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { type AgentSummary, endOf } from '../../../projections/agent-summaries.ts'
 import type { FindAgentTool, ListAgentTools } from '../../../queries/list-agent-tools.ts'
+import { cutText } from '../../support/cut-text.ts'
 import { pendingApprovals } from '../wire/approvals.ts'
 import { orAbsent, sessionId } from '../wire/fields.ts'
 
@@ -54,7 +55,7 @@ const toolName = ({ name, agent_id }: AgentSummary): string => `${slugOf(name)}_
 const toolOf = (agent: AgentSummary): Tool => ({
   name: toolName(agent),
   title: agent.name,
-  description: (agent.description || `Asks the agent ${agent.name}`).slice(0, longestDescription),
+  description: cutText(agent.description || `Asks the agent ${agent.name}`, longestDescription),
   inputSchema,
   outputSchema,
   annotations: { title: agent.name, openWorldHint: true },

@@ -4,6 +4,7 @@ import type { FindAgentTool, ListAgentTools } from '../../../queries/list-agent-
 import { type Refusal, refusal } from '../../domain/refusal.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { requireScopes } from '../../security/scopes.ts'
+import { cutText } from '../../support/cut-text.ts'
 import { signalOf } from '../../support/ending.ts'
 import { jsonFault } from '../../support/json-bounds.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
@@ -85,7 +86,7 @@ export const mcpRoutes =
             const result = await call(request, { tool, args, context, modern: era === 'modern' })
             if (result) return result
             const data = { code: 'agent_not_found' }
-            throw new sdk.ProtocolError(-32602, `Unknown tool: ${tool.slice(0, 128)}`, data)
+            throw new sdk.ProtocolError(-32602, `Unknown tool: ${cutText(tool, 128)}`, data)
           })
           return server
         },

@@ -251,3 +251,17 @@ t.test('it ends before a stop, and after so many tokens', async (t) => {
     t.strictSame(await said({ maxCompletionTokens: limit }), cut)
   }
 })
+
+t.test('an answer is cut between grapheme clusters', async (t) => {
+  const settings: ModelSettings = { maxTokens: 40 }
+  const content = '👨‍👩‍👧‍👦'.repeat(100)
+  const messages: ChatMessage[] = [{ role: 'user', content }]
+  const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+  const asked = { model: 'extractive', messages }
+  const said = await lastValueFrom(model.stream({ ...asked, ...settings }).pipe(toArray()))
+  const quoted = await asking(content)
+  for (const events of [said, quoted])
+    for (const { segment } of graphemes.segment(textOf(events)))
+      t.ok(segment === '👨‍👩‍👧‍👦' || segment.length === 1, segment)
+  t.match(said.at(-1), { finishReason: 'length' })
+})

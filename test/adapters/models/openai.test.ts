@@ -333,6 +333,33 @@ t.test(
   },
 )
 
+t.test(
+  'half a character in a text is replaced, and one in two pieces is put together',
+  async (t) => {
+    const { provider, model } = await setUp(t)
+    const said = (content: string) =>
+      `data: {"choices":[{"index":0,"delta":{"content":"${content}"}}]}\n\n`
+    const end = 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+    const raw = [said('a '), said('b\\ud83e'), said('\\udd8a'), said('\\udc00c'), said('\\ud83e')]
+    const texts = (events: ModelEvent[]) =>
+      events.flatMap((one) => (one.type === 'text' ? one.text : []))
+    provider.next({ raw: raw.join('') + end }, { raw: raw.join('') + end })
+    t.strictSame(texts(await all(model)), ['a ', 'b', '🦊', '\ufffdc', '\ufffd'])
+    const whole = await lastValueFrom(model.stream(request, true).pipe(toArray()))
+    t.equal(textOf(whole), 'a b🦊\ufffdc\ufffd')
+  },
+)
+
+t.test('an escaped half of a character in the arguments of a call is replaced', async (t) => {
+  const { provider, model } = await setUp(t)
+  const args = String.raw`{"fox":"\ud83e\udd8a","half":"\ud83e"}`
+  provider.next({
+    raw: `data: ${JSON.stringify({ choices: [{ delta: { tool_calls: [{ index: 0, id: 'a', function: { name: 'one', arguments: args } }] }, finish_reason: 'tool_calls' }] })}\n\n`,
+  })
+  const expected = String.raw`{"fox":"\ud83e\udd8a","half":"`
+  t.match(await all(model), [{ call: { arguments: `${expected}\ufffd"}` } }, { type: 'done' }])
+})
+
 t.test('a text without spaces is counted without waiting for it', async (t) => {
   const { provider, model } = await setUp(t)
   provider.next({ text: `${'a'.repeat(50_000)} <|endoftext|>` })

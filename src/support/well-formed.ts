@@ -1,0 +1,40 @@
+/** Stands for half of a surrogate pair, which UTF-8 cannot encode. */
+const replacement = '\ufffd'
+
+/** An escape of half a pair. Well-formed text can hold one in no other way. */
+const escapedHalf = /\\u[dD][89a-fA-F]/
+/** A backslash and what it escapes: a pair, half of one, or any other character. */
+const escapes =
+  /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[dD][89a-fA-F][\da-fA-F]{2}|.)/gs
+const lengthOfHalf = '\\ud800'.length
+
+/** JSON in which halves of surrogate pairs are U+FFFD, escaped ones too. */
+export const wellFormedJson = (json: string): string => {
+  const whole = json.toWellFormed()
+  if (!escapedHalf.test(whole)) return whole
+  return whole.replace(escapes, (one) => (one.length === lengthOfHalf ? replacement : one))
+}
+
+/**
+ * The same for a text that comes in pieces: a pair that two pieces divide is put together in the
+ * second one.
+ */
+export const wellFormedPieces = () => {
+  let held = ''
+  return {
+    /** What can be told by now. */
+    next(piece: string): string {
+      const text = held + piece
+      const last = text.charCodeAt(text.length - 1)
+      const isHalf = last >= 0xd800 && last < 0xdc00
+      held = isHalf ? text.slice(-1) : ''
+      return (isHalf ? text.slice(0, -1) : text).toWellFormed()
+    },
+    /** What no other piece completes. */
+    rest(): string {
+      const text = held.toWellFormed()
+      held = ''
+      return text
+    },
+  }
+}
