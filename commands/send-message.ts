@@ -1,7 +1,7 @@
 import { accountStream, decideRelease, decideReserve } from '../src/domain/account/account.ts'
 import { latest, type Position } from '../src/domain/event.ts'
 import { Refusal } from '../src/domain/refusal.ts'
-import { decideSend, type Send } from '../src/domain/session/send.ts'
+import { decideSend, mayRepeat, type Send } from '../src/domain/session/send.ts'
 import { type Session, sessionStream } from '../src/domain/session/session.ts'
 import { isOwn } from '../src/domain/session/viewer.ts'
 import type { Transactor } from '../src/event-sourcing/transactor.ts'
@@ -40,10 +40,11 @@ export const sendMessage = ({ begin, load, transact }: Transactor) => {
   const settle = settleClosed(transact)
 
   /** The turn that has a message already, where it is not to be begun anew. */
-  const standing = async ({ sessionId, messageId, viewer }: SendMessage, call: Call) => {
+  const standing = async (message: SendMessage, call: Call) => {
+    const { sessionId, messageId, viewer } = message
     const { state, position } = await load(sessionStream(call.organizationId, sessionId))
     const turn = state.turns.find((one) => one.messageId === messageId)
-    if (!turn || turn.outcome === 'failed' || !isOwn(viewer, state)) return undefined
+    if (!turn || mayRepeat(message, turn, state) || !isOwn(viewer, state)) return undefined
     return { begun: false, runId: turn.runId, session: state, position }
   }
 

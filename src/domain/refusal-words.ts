@@ -46,6 +46,7 @@ export const refusalWords = {
     'The run is not over, its session is erased, or not all that it takes to tell it again was recorded',
   message_not_found: 'The session has no such message',
   session_busy: 'Too many turns of this session are waiting; try again when one has ended',
+  turn_cancelled: 'The turn was cancelled',
   stream_not_found: 'The session has no turn that is running or ended in the last 10 minutes',
   approval_not_found: 'There is no such approval, or it is not yours to see',
   approval_decided: 'The call was decided on before',

@@ -13,7 +13,13 @@ import type { Kept } from './live-turns.ts'
 import type { PastTurn } from './past-turn.ts'
 import { type ArrivedPart, type ReceiveParts, withFiles } from './receive-parts.ts'
 import type { RequireSubscription } from './require-subscription.ts'
-import { type Attempt, hasFailed, type RequestContent, type Retries } from './retries.ts'
+import {
+  type Attempt,
+  hasFailed,
+  isCancelled,
+  type RequestContent,
+  type Retries,
+} from './retries.ts'
 import type { SaidBefore, SentPart } from './sent-parts.ts'
 import type { StorageQuotas } from './storage-quotas.ts'
 import { requireTaken } from './taken-parts.ts'
@@ -93,11 +99,13 @@ export type TurnAsked = {
 
 /** How a request may be a repetition of an earlier one. */
 export type Repetition = {
-  /** The run that answered the first request with its idempotency key. */
+  /** The run that was streamed to the first request with its idempotency key. */
   run?: string | undefined
+  /** The message of a turn that was cancelled is asked again. */
+  askAgain?: boolean
   /**
-   * Set where the first request with its idempotency key was cut off: called, before the turn is
-   * answered, when that request had begun it.
+   * Set where the first request with its idempotency key was streamed or cut off: called, before
+   * the turn is answered, when that request had begun it.
    */
   onRepeated?: () => void
   /** Without an idempotency key. */
@@ -125,10 +133,10 @@ export const beginTurn = (uses: BeginTurnUses) => {
   const requireFree = requireFreeNames(uses.toolsOf)
   const calledSession = findCalledSession(uses.findRun)
 
-  const streamed = async (runId: string) => {
+  const streamed = async (runId: string, askAgain = false) => {
     const turn = turns.find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 }))
     if (!turn) throw refusal('service_unavailable')
-    return (await hasFailed(turn)) ? undefined : turn
+    return (await hasFailed(turn)) || (askAgain && (await isCancelled(turn))) ? undefined : turn
   }
 
   return async (asker: Asker, asked: TurnAsked, repetition: Repetition = {}): Promise<LiveTurn> => {
@@ -136,14 +144,14 @@ export const beginTurn = (uses: BeginTurnUses) => {
     const { message, system = none, before: said = none, hidden, keep } = asked
     const { results, after = none, clientTools, parts = none } = asked
     requireShortTexts({ message, system, before: said, after, results })
-    const { run, onRepeated, unkeyed } = repetition
+    const { run, onRepeated, unkeyed, askAgain } = repetition
     const delegated = delegate(asker, asked.onBehalfOf)
     const { call, viewer } = delegated instanceof Promise ? await delegated : delegated
     const payerId = await requireSubscription(access)
     const { organizationId } = access
     const { userId } = viewer
     const retry = unkeyed && (await retries({ ...unkeyed, organizationId, userId }))
-    const before = retry?.turn ?? (run ? await streamed(run) : undefined)
+    const before = retry?.turn ?? (run ? await streamed(run, askAgain) : undefined)
     if (before) {
       onRepeated?.()
       return before
@@ -196,6 +204,7 @@ export const beginTurn = (uses: BeginTurnUses) => {
     if (arrived || own.length > 0) request.files = { ...arrived, parts: own }
     if (continues) request.results = results
     else if (results) request.after = after
+    if (askAgain && !results) request.askAgain = true
     if (clientTools) request.clientTools = clientTools
     if (asked.keywordTools) request.keywordTools = asked.keywordTools
     if (target) request.target = target

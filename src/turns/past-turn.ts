@@ -8,8 +8,8 @@ import { limitCode, limitWords } from '../domain/run-limits.ts'
 import { unixSeconds } from '../support/iso-time.ts'
 import { pendingOf } from './pause.ts'
 import { createdOf } from './run-start.ts'
-import type { LiveTurn, Outcome } from './turn.ts'
-import { turnLog } from './turn-log.ts'
+import { isAnswered, type LiveTurn, type Outcome, refusalOf } from './turn.ts'
+import { failedItem, turnLog } from './turn-log.ts'
 
 const noneWait: FindPendingApprovals = async () => []
 
@@ -72,8 +72,6 @@ export const pastTurn =
     const rest = text.slice(had.characters)
     if (rest !== '') log.push({ event: 'token', agent, step_id: runId, text: rest })
     for (const one of asked) log.push(one)
-    log.push(failed ? { event: 'failed', code: failure.code, message: failure.message } : done)
-    log.close()
     const outcome: Outcome = failed
       ? { status: 'failed', refusal: failure }
       : paused
@@ -81,6 +79,8 @@ export const pastTurn =
         : status === 'cancelled'
           ? { status, done }
           : { status: 'completed', done, ...endedAt(run) }
+    log.push(isAnswered(outcome) ? done : failedItem(refusalOf(outcome)))
+    log.close()
     const turn: LiveTurn = {
       runId,
       sessionId: session_id,

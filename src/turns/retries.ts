@@ -75,6 +75,10 @@ export const hasFailed = async ({ outcome }: LiveTurn): Promise<boolean> => {
   return ended?.status === 'failed' && ended.refusal.code !== limitCode
 }
 
+/** Whether a turn was cancelled, as far as is known by now. */
+export const isCancelled = async ({ outcome }: LiveTurn): Promise<boolean> =>
+  (await Promise.race([outcome, undefined]))?.status === 'cancelled'
+
 /**
  * Retries without an idempotency key
  * (docs/contract/requests.md#retries-without-an-idempotency-key): a run whose answer was not

@@ -71,6 +71,7 @@ export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
       keep: kept,
     }
     const limits = limitsOf(request)
+    if (request.askAgain) message.askAgain = true
     if (request.queued) message.queued = true
     if (follows !== undefined) message.follows = follows
     if (Object.keys(limits).length > 0) message.limits = limits

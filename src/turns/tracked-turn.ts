@@ -6,8 +6,8 @@ import type { Driving } from './drive.ts'
 import { failureCode } from './failure-code.ts'
 import type { Kept, LiveTurns } from './live-turns.ts'
 import type { RunPlace } from './run-places.ts'
-import type { LiveTurn, Outcome } from './turn.ts'
-import { type TurnLog, turnLog } from './turn-log.ts'
+import { isAnswered, type LiveTurn, type Outcome, refusalOf } from './turn.ts'
+import { failedItem, type TurnLog, turnLog } from './turn-log.ts'
 
 type Tracked = {
   about: Pick<
@@ -112,10 +112,8 @@ export const trackedTurn = ({ live, ready, log: logger }: Uses) => {
         started.reject(error)
         ended = failure(error, tracked)
       }
-      if (ended.status === 'failed') {
-        const { code, message } = ended.refusal
-        log.push({ event: 'failed', code, message })
-      } else log.push(ended.done)
+      if (isAnswered(ended)) log.push(ended.done)
+      else log.push(failedItem(refusalOf(ended)))
       log.close()
       control.over = true
       control.driving = undefined

@@ -1,12 +1,21 @@
 import type { AgentEvent } from '../agents/agent-event.ts'
+import type { Refusal } from '../domain/refusal.ts'
 import type { Ending } from '../support/ending.ts'
+
+export type TurnFailed = { event: 'failed'; code: string; message: string }
 
 /** One item that clients see of a turn: its events in order, then its end. */
 export type TurnItem =
   | AgentEvent
-  | { event: 'failed'; code: string; message: string }
+  | TurnFailed
   /** Another process goes on with it: what follows is the turn from its start. */
   | { event: 'run_resumed'; attempt: number }
+
+export const failedItem = ({ code, message }: Refusal): TurnFailed => ({
+  event: 'failed',
+  code,
+  message,
+})
 
 const argumentsIn = (item: TurnItem): number => {
   let length = 0

@@ -2,7 +2,7 @@ import type { AgentConfig } from '../agents/agent.ts'
 import type { TurnDone } from '../agents/agent-event.ts'
 import type { ClientTools } from '../agents/turn.ts'
 import type { Position } from '../domain/event.ts'
-import type { Refusal } from '../domain/refusal.ts'
+import { type Refusal, refusal } from '../domain/refusal.ts'
 import type { AgentLimits } from '../domain/run-limits.ts'
 import type { Viewer } from '../domain/session/viewer.ts'
 import type { Call } from '../ports/call.ts'
@@ -56,6 +56,8 @@ export type TurnRequest = {
   queued?: { runsAtOnce: number }
   /** A repeated request has the same (idempotency key). */
   messageId: string
+  /** The message is answered also where its turn, the session's latest, was cancelled. */
+  askAgain?: true
   /** Nobody follows the text of its answer as it comes. */
   whole?: boolean
   /** The key's backing user, who is charged. */
@@ -70,7 +72,9 @@ export type Echo = { json: string; short: string }
 
 /** How a turn ended for its client. `at`: when, in Unix seconds. */
 export type Outcome =
-  | { status: 'completed' | 'cancelled'; done: TurnDone; at?: number }
+  | { status: 'completed'; done: TurnDone; at?: number }
+  /** What was said until then is stored, and is no answer. */
+  | { status: 'cancelled'; done: TurnDone; at?: number }
   /** It waits for somebody; `goesOn`: what it waits for is there already. */
   | { status: 'paused'; done: TurnDone; goesOn: boolean }
   /**
@@ -78,6 +82,16 @@ export type Outcome =
    * yet.
    */
   | { status: 'failed'; refusal: Refusal; stored?: false }
+
+type Answered = Extract<Outcome, { status: 'completed' | 'paused' }>
+
+/** Whether a turn has an answer; one that waits for somebody has what was said so far. */
+export const isAnswered = (outcome: Outcome): outcome is Answered =>
+  outcome.status === 'completed' || outcome.status === 'paused'
+
+/** Why a turn has no answer. */
+export const refusalOf = (outcome: Exclude<Outcome, Answered>): Refusal =>
+  outcome.status === 'failed' ? outcome.refusal : refusal('turn_cancelled')
 
 /** A turn that runs, or that has ended and is kept to be read again. */
 export type LiveTurn = {

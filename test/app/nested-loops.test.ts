@@ -38,7 +38,7 @@ t.test('they are cancelled, and the process stops when told to', async (t) => {
   for (let n = 0; n < 200 && !cancelled; n++)
     cancelled = (await key.ask('POST', '/api/external/sessions/looping/cancel')).body.cancelled
   t.equal(cancelled, true)
-  t.match(await running, { status: 200 })
+  t.match(await running, { status: 409, code: 'turn_cancelled' })
   const again = key.chat({ ...asked(target), session_id: 'again' }).catch(() => undefined)
   for (let n = 0; n < 200; n++)
     if ((await key.ask('GET', '/api/external/sessions/again/status')).body.is_processing) break

@@ -5,7 +5,7 @@ import { endPaused, withdrawn } from './approvals.ts'
 import { afterRun, type ClientResult, requireOpen, unanswered } from './client-calls.ts'
 import type { MessagePart, SessionEvent } from './events.ts'
 import { uncharged } from './running.ts'
-import type { Session } from './session.ts'
+import { recentBefore, type Session, type Turn } from './session.ts'
 import { isOwn, type Viewer } from './viewer.ts'
 
 const interrupted = { code: 'interrupted', ...uncharged }
@@ -16,6 +16,8 @@ export type Send = {
   /** Undefined leaves the session as it is; a new one is visible unless told otherwise. */
   hidden: boolean | undefined
   messageId: string
+  /** The message is answered also where its turn, the session's latest, was cancelled. */
+  askAgain?: true
   runId: string
   /** The user's message, or the client's results for all calls that are open. */
   content: Sealed | readonly ClientResult[]
@@ -72,10 +74,19 @@ const startOf = (send: Send): SessionEvent<'RunStarted'> => {
   return { type: 'RunStarted', data }
 }
 
+/** Whether a run is begun for a message that was sent before. */
+export const mayRepeat = (
+  { askAgain }: Pick<Send, 'askAgain'>,
+  before: Turn,
+  { turns }: Session,
+): boolean =>
+  before.outcome === 'failed' ||
+  (askAgain === true && before.outcome === 'cancelled' && before === turns.at(-1))
+
 /**
  * A user's message begins a run, and so do the results of the client's tools. A message that was
  * sent before is not recorded again: its answer stands (no events), or, when its run failed, a new
- * run is begun for it. A process has one turn of a session at a time, so a run that its own process
+ * run is begun for it; `askAgain` tells of one that was cancelled. A process has one turn of a session at a time, so a run that its own process
  * left open (its end could not be stored) is closed first. A run that waits for somebody is
  * cancelled. @throws invalid_tool_result, response_continued
  */
@@ -89,8 +100,8 @@ export const decideSend =
     const left = !waits && state.running?.node === send.node ? state.running : null
     if (state.status === 'open' && !isOwn(viewer, state)) throw refusal('session_not_found')
     const before = state.turns.find((turn) => turn.messageId === messageId)
-    const earlier = state.recent.length - (before || !('box' in content) ? 1 : 0)
-    if (before && before.outcome !== 'failed' && before.runId !== left?.runId) return []
+    const earlier = recentBefore(state, messageId).length - (before || !('box' in content) ? 1 : 0)
+    if (before && !mayRepeat(send, before, state) && before.runId !== left?.runId) return []
     if (state.running && !left && !state.paused) throw refusal('session_busy')
     const latest = state.turns.findLast((turn) => turn !== before)
     if (follows !== undefined && latest?.runId !== follows) throw refusal('response_continued')

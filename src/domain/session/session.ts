@@ -22,7 +22,7 @@ export type Remembered = {
 export type Turn = {
   messageId: string
   runId: string
-  outcome: 'running' | 'completed' | 'cancelled' | 'failed'
+  outcome: 'running' | 'completed' | 'cancelled' | 'limited' | 'failed'
 }
 
 /** A fork: the first so many messages of a session, the last of them `after` (null: none). */
@@ -73,6 +73,18 @@ const ended = (state: Session, runId: string, outcome: Turn['outcome']): Session
   }
 }
 
+/**
+ * What a run begins with. Where the same message is asked again at once, the cancelled answer to it
+ * is left out.
+ */
+export const recentBefore = (
+  { recent, turns }: Session,
+  messageId: string,
+): readonly Remembered[] =>
+  turns.at(-1)?.messageId === messageId && recent.at(-1)?.role === 'assistant'
+    ? recent.slice(0, -1)
+    : recent
+
 const same = (state: Session): Session => state
 
 /** Changes the run under way, if it is that one. */
@@ -101,7 +113,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     fork: null,
     ...noApprovals,
   },
-  stateVersion: 8,
+  stateVersion: 9,
   weigh: ({ recent, turns, waiting, approvals, doubts, paused }) =>
     recent.reduce(
       (sum, { content, parts = [] }) => sum + content.box.length + 200 + parts.length * 600,
@@ -127,6 +139,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     }),
     RunStarted: (state, { runId, messageId, node, payerId, continues, queued }) => ({
       ...state,
+      recent: recentBefore(state, messageId),
       waiting:
         state.waiting && continues !== undefined
           ? { ...state.waiting, answeredIn: runId }
@@ -180,7 +193,7 @@ export const session: Aggregate<Session, typeof sessionEvents> = {
     RunLimitReached: same,
     // A run that used up what it may is not begun anew by the same message.
     RunFailed: (state, { runId, code }) =>
-      ended(state, runId, code === limitCode ? 'cancelled' : 'failed'),
+      ended(state, runId, code === limitCode ? 'limited' : 'failed'),
     RunCancelled: (state, { runId }) => ended(state, runId, 'cancelled'),
     RunTimedOut: (state, { runId }) => ended(state, runId, 'failed'),
     ForkBegun: (state, { userId, keyId, hidden, node: _, ...fork }) => ({

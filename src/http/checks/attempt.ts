@@ -42,10 +42,11 @@ export const repetitionOf = (
   reply: FastifyReply,
   answering: Answering,
 ): Repetition => {
-  const { claimed, streamedRun: run, onRepeated } = request
+  const { claimed, streamedRun: run, onRepeated, hasWaited } = request
   if (!claimed && !run) {
     const attempt = attemptOf(request, reply, answering)
     return { unkeyed: { attempt, content: contentOf(request) } }
   }
-  return onRepeated ? { run, onRepeated } : { run }
+  const keyed = { run, askAgain: !hasWaited }
+  return onRepeated ? { ...keyed, onRepeated } : keyed
 }

@@ -37,11 +37,15 @@ declare module 'fastify' {
     answersFor: string | undefined
     /** The run that is streamed as the answer. */
     streamedRun: string | undefined
+    /** The answer is not stored under an idempotency key. */
+    isTransient: boolean
+    /** The first request with its idempotency key was under way when this one came. */
+    hasWaited: boolean
     /** Set while this request is the first with its idempotency key. */
     claimed: string | undefined
     /**
-     * Set where an earlier request with its idempotency key was cut off: to be called when what that one began answers
-     * this one too.
+     * Set where an earlier request with its idempotency key was streamed or cut off: to be called when what that one
+     * began answers this one too.
      */
     onRepeated: (() => void) | undefined
   }
@@ -88,6 +92,7 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
       const claim = await answers.claim(scope, fingerprint, node, clock.now())
       if (claim.state !== 'running') return claim
       if (request.raw.socket.destroyed) throw refusal('service_unavailable')
+      request.hasWaited = true
       await after(pollMs)
     }
   }
@@ -99,12 +104,13 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     const text = await vault.open(sealed.parse(JSON.parse(body)))
     if (text === undefined) throw refusal('session_not_found')
     const answer = kept.parse(JSON.parse(text))
-    markReplayed(reply)
     if ('body' in answer) {
+      markReplayed(reply)
       reply.code(status).headers(headers).send(answer.body)
       return true
     }
     request.streamedRun = answer.run
+    request.onRepeated = () => markReplayed(reply)
     return false
   }
 
@@ -125,11 +131,11 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
   /** Stores what is answered to the first request with a key. */
   const keep = async (
     claimed: string,
-    { answersFor, streamedRun, access }: FastifyRequest,
+    { answersFor, streamedRun, isTransient, access }: FastifyRequest,
     reply: FastifyReply,
     payload: unknown,
   ): Promise<void> => {
-    const ok = reply.statusCode < 300
+    const ok = reply.statusCode < 300 && !isTransient
     const body = Buffer.isBuffer(payload) ? payload.toString() : payload
     if (!ok || (typeof body !== 'string' && !streamedRun)) {
       await answers.release(claimed, node)
@@ -156,6 +162,8 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
     }
   }
 
+  http.decorateRequest('isTransient', false)
+  http.decorateRequest('hasWaited', false)
   http.decorateRequest('claimed', undefined)
   http.decorateRequest('answersFor', undefined)
   http.decorateRequest('streamedRun', undefined)

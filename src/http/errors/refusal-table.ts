@@ -58,6 +58,7 @@ export const refusalTable = {
   run_not_replayable: { status: 409, shape: 'error', type: 'conflict_error' },
   message_not_found: { status: 404, shape: 'detail', type: invalid },
   session_busy: { status: 409, shape: 'error', type: 'conflict_error' },
+  turn_cancelled: { status: 409, shape: 'error', type: 'conflict_error' },
   stream_not_found: { status: 404, shape: 'detail', type: invalid },
   run_limit_reached: { status: 422, shape: 'error', type: 'run_limit_error' },
   approval_not_found: { status: 404, shape: 'detail', type: invalid },

@@ -139,6 +139,7 @@ const lasting: ReadonlySet<RefusalCode> = new Set([
   'insufficient_credits',
   'model_misconfigured',
   'invalid_model_output',
+  'turn_cancelled',
   'store_damaged',
   'stream_unreadable',
 ])

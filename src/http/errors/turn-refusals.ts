@@ -18,6 +18,7 @@ export const agentTurnRefusals = [
   'agent_not_found',
   'agent_inactive',
   'session_busy',
+  'turn_cancelled',
   'idempotency_key_reused',
   'orchestrator_error',
   'model_misconfigured',

@@ -127,6 +127,7 @@ export const callAgent =
       if (!known) request.log.error({ err: error }, 'a call of a tool failed')
       const said = known ?? refusal('internal_error')
       noteRefused(request, said)
+      request.isTransient = true
       return refused(said)
     } finally {
       ended()

@@ -12,14 +12,14 @@ import { conversationValues } from '../checks/json-text.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'
 import { refusals } from '../errors/responses.ts'
 import { turnRefusals } from '../errors/turn-refusals.ts'
-import { begunSoon, doneOf, streamTurn } from '../streams/answer-turn.ts'
+import { begunSoon, streamTurn } from '../streams/answer-turn.ts'
 import { responseFrames } from '../streams/response-frames.ts'
 import { requireUsable } from '../wire/answer-format.ts'
 import { withReferences } from '../wire/item-references.ts'
 import { turnJson } from '../wire/json-line.ts'
 import { echoOf } from '../wire/response-echo.ts'
 import type { SaidItem } from '../wire/response-input.ts'
-import { progressOf, responseObject, responseOf } from '../wire/response-object.ts'
+import { progressAt, progressOf, responseObject, responseOf } from '../wire/response-object.ts'
 import {
   inResponseNames,
   type ResponsesBody,
@@ -115,8 +115,11 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
             return responseOf(soon, await progressOf(soon), echo)
           }
           const started = await turn.started
-          await doneOf(started)
-          return responseOf(started, await progressOf(started), echo)
+          const outcome = await started.outcome
+          if (outcome.status === 'failed') throw outcome.refusal
+          // Not an answer: the same request may be made again.
+          request.isTransient = outcome.status === 'cancelled'
+          return responseOf(started, progressAt(outcome), echo)
         }
 
         return answered().catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TurnDone } from '../../agents/agent-event.ts'
 import type { Ending } from '../../support/ending.ts'
-import type { LiveTurn, Outcome } from '../../turns/turn.ts'
+import { isAnswered, type LiveTurn, type Outcome, refusalOf } from '../../turns/turn.ts'
 import { isBearer } from '../checks/authenticate.ts'
 import type { AgentEvents, ChatStream } from './chat-format.ts'
 import { endingOf, sendStream, whenGone } from './sse.ts'
@@ -54,13 +54,13 @@ export const onGone = (reply: FastifyReply, turn: LiveTurn, cancels: boolean): v
   if (cancels) whenGone(reply, turn.cancel)
 }
 
-/** What a turn came to. @throws the refusal that it failed with */
+/** What a turn came to. @throws the refusal that it failed with, turn_cancelled */
 export const doneIn = (outcome: Outcome): TurnDone => {
-  if (outcome.status === 'failed') throw outcome.refusal
-  return outcome.done
+  if (isAnswered(outcome)) return outcome.done
+  throw refusalOf(outcome)
 }
 
-/** The end of a turn, once it is stored. @throws the refusal that it failed with */
+/** The end of a turn, once it is stored. @throws the refusal that it failed with, turn_cancelled */
 export const doneOf = async ({ outcome }: LiveTurn): Promise<TurnDone> => doneIn(await outcome)
 
 /** A turn once it has begun, or a moment later while it waits for others. @throws Refusal */

@@ -1,5 +1,5 @@
 import type { Asker } from '../../security/delegate.ts'
-import type { LiveTurn } from '../../turns/turn.ts'
+import { isAnswered, type LiveTurn, refusalOf } from '../../turns/turn.ts'
 import { type About, completeFrame, encode, stepFrame } from './codec.ts'
 import type { SocketConnection } from './connection.ts'
 import type { Outgoing } from './frames.ts'
@@ -24,7 +24,7 @@ export type Upload = (
 
 /**
  * Sends a turn to its end, as fast as the client reads; without the client the run continues.
- * @throws the refusal that the turn failed with
+ * @throws the refusal that the turn failed with, turn_cancelled
  */
 export const sendTurn = async (
   connection: SocketConnection,
@@ -41,7 +41,7 @@ export const sendTurn = async (
     }
   if (connection.gone.aborted) return
   const ended = await turn.outcome
-  if (ended.status === 'failed') throw ended.refusal
+  if (!isAnswered(ended)) throw refusalOf(ended)
   connection.send(completeFrame(ended.done, about))
 }
 

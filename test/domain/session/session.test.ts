@@ -231,6 +231,30 @@ t.test('a message that was sent before is answered once', async (t) => {
   given(created, sent(1), started(1), timedOut(1)).when(again).emitsOnce(started(2, 1))
 })
 
+t.test('a message whose turn was cancelled is answered where it is asked again', async (t) => {
+  const given = deciding(t, session)
+  const again = decideSend(sendOf(2, { messageId: 'message-1', askAgain: true }))
+  given(created, sent(1), started(1), cancelled(1)).when(again).emitsOnce(started(2, 1))
+  given(created, sent(1), started(1), answered(1), cancelled(1))
+    .when(again)
+    .emitsOnce(started(2, 1))
+  given(created, sent(1), started(1), cancelled(1), ...turn(3))
+    .when(again)
+    .changesNothing()
+  given(created, ...turn(1))
+    .when(again)
+    .changesNothing()
+})
+
+t.test('a cancelled answer is left out where its message is asked again', async (t) => {
+  const given = [created, ...turn(3), sent(1), started(1), answered(1), cancelled(1)]
+  const roles = (...more: SessionEvent[]) =>
+    evolved(session, session.initial, [...given, ...more]).recent.map(({ role }) => role)
+  t.strictSame(roles(), ['user', 'assistant', 'user', 'assistant'])
+  t.strictSame(roles(started(2, 1)), ['user', 'assistant', 'user'])
+  t.strictSame(roles(sent(2), started(2)), ['user', 'assistant', 'user', 'assistant', 'user'])
+})
+
 t.test('a session forgets what is long past', async (t) => {
   const turns = Array.from({ length: 30 }, (_, n) => turn(n)).flat()
   const state = evolved(session, session.initial, [created, ...turns])

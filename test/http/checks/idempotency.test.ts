@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
 import { contents, isToken, textOf, user } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
 import { held } from '../../support/held.ts'
 import { superAdminKey } from '../../support/platform.ts'
 import { startApp, startChat } from '../../support/server.ts'
@@ -171,4 +172,75 @@ t.test('the platform key repeats its requests too', async (t) => {
   t.match(await admin.ask('POST', grant, gift, once), { body: { credit_balance: 5 } })
   t.match(await admin.ask('POST', grant, gift, once), { body: { credit_balance: 5 } })
   t.match(await admin.ask('POST', grant, gift), { body: { credit_balance: 10 } })
+})
+
+t.test('a cancelled turn is not kept: the same message runs again', async (t) => {
+  const { key, provider } = await startChat(t, { text: 'Better now.' })
+  const replayed = 'idempotency-replayed'
+  for (const stream of [false, true]) {
+    const again = keyed()
+    const session_id = `stream-${stream}`
+    const body = { messages: user('Hi'), session_id }
+    const count = provider.requests.length + 1
+    provider.next(held().reply)
+    if (stream) {
+      const first = await key.stream(body, again)
+      await first.until(isToken)
+      await key.cancel(session_id)
+      t.match((await first.all()).at(-2)?.data, { error: { code: 'turn_cancelled' } })
+      const second = await key.stream(body, again)
+      t.equal(second.headers.get(replayed), null)
+      t.equal(textOf((await second.all()).slice(0, -1)), 'Better now.')
+    } else {
+      const first = key.chat(body, again)
+      await provider.received(count)
+      await eventually(async () => {
+        const follower = await key.attach(session_id)
+        return isToken(await follower.until(isToken))
+      })
+      await key.cancel(session_id)
+      t.match(await first, { status: 409, code: 'turn_cancelled' })
+      const second = await key.chat(body, again)
+      t.equal(second.headers.get(replayed), null)
+      t.equal(second.body.choices[0].message.content, 'Better now.')
+    }
+    const asked = provider.requests.at(-1)?.body.messages
+    t.equal(asked?.at(-1)?.content, 'Hi', 'the message is the last that the model sees')
+    t.notOk(JSON.stringify(asked).includes('one '), 'which the cancelled answer is kept from')
+    t.equal(provider.requests.length, count + 1)
+    const third = stream ? await key.stream(body, again) : await key.chat(body, again)
+    t.equal(third.headers.get(replayed), 'true')
+    t.equal(provider.requests.length, count + 1, 'its answer is kept')
+  }
+})
+
+t.test('a request that waited for a turn is cancelled with it', async (t) => {
+  const { key, provider } = await startChat(t)
+  const again = keyed()
+  provider.next(held().reply)
+  const body = { messages: user('Hi'), session_id: 'waiting' }
+  const first = key.chat(body, again)
+  await provider.received(1)
+  const second = key.chat(body, again)
+  await key.sessions()
+  await key.cancel('waiting')
+  for (const one of [first, second]) t.match(await one, { status: 409, code: 'turn_cancelled' })
+  t.equal(provider.requests.length, 1)
+})
+
+t.test('a response that is cancelled is not kept either', async (t) => {
+  const { key, provider } = await startChat(t, { text: 'Better now.' })
+  const again = keyed()
+  const responses = '/api/external/v1/responses'
+  provider.next(held().reply)
+  const ask = () => key.ask('POST', responses, { input: 'Hi', model: 'svc-orchestrator' }, again)
+  const first = ask()
+  await provider.received(1)
+  const [session] = (await key.sessions()).body.sessions
+  await key.cancel(session.session_id)
+  t.match(await first, { status: 200, body: { status: 'cancelled' } })
+  t.match(await ask(), { status: 200, body: { status: 'completed' } })
+  const kept = await ask()
+  t.equal(kept.headers.get('idempotency-replayed'), 'true')
+  t.equal(provider.requests.length, 2)
 })

@@ -74,10 +74,16 @@ t.test('cancel stops the running turn and those in line', async (t) => {
   const two = await key.stream({ messages: user('Two'), session_id })
   const reply = await key.cancel(session_id)
   t.strictSame(reply.body, { session_id, cancelled: true })
-  const [, ...rest] = await one.all()
-  t.equal(rest.at(-1)?.data, '[DONE]')
-  t.match(rest.at(-2)?.data, { choices: [{ finish_reason: 'stop' }] })
-  t.equal((await two.all()).at(-1)?.data, '[DONE]')
+  const error = {
+    message: 'The turn was cancelled',
+    type: 'conflict_error',
+    code: 'turn_cancelled',
+  }
+  for (const stream of [one, two, await key.attach(session_id)]) {
+    const [end, last] = (await stream.all()).slice(-2)
+    t.strictSame(end?.data, { error })
+    t.equal(last?.data, '[DONE]')
+  }
   await provider.requests[0]?.aborted
   t.equal(provider.requests.length, 1, 'what waited in line never asked the model')
   t.strictSame(await contents(key, session_id), ['One', 'one two ', 'Two'], 'what was said is kept')
@@ -100,9 +106,27 @@ t.test('an answer asked for as a whole comes from the model piece by piece', asy
   t.match(textOf([await follower.until(isToken)]), /^one /, 'for who follows it')
   await key.cancel(session_id)
   await follower.all()
-  const { content } = (await whole).body.choices[0].message
-  t.match(content, /^one (two )?$/, 'and for who cancels it')
-  t.strictSame(await contents(key, session_id), ['One', content])
+  const refused = await whole
+  t.match(refused, { status: 409, body: { error: { code: 'turn_cancelled' } } })
+  t.equal(refused.headers.get('x-error-code'), 'turn_cancelled')
+  t.equal(refused.headers.get('x-should-retry'), 'false', 'no SDK asks again by itself')
+  const [asked, said] = await contents(key, session_id)
+  t.equal(asked, 'One')
+  t.match(said, /^one (two )?$/, 'what was said until then is kept')
+})
+
+t.test('a cancelled turn is told as such after a restart', async (t) => {
+  const { server, key, provider } = await startChat(t)
+  provider.next(held().reply)
+  const session_id = 'restarted'
+  const stream = await key.stream({ messages: user('One'), session_id })
+  await stream.until(isToken)
+  await key.cancel(session_id)
+  await stream.all()
+  await server.restart()
+  const again = await (await server.as(key.key).attach(session_id)).all()
+  t.match(again.at(-2)?.data, { error: { code: 'turn_cancelled' } })
+  t.equal(again.at(-1)?.data, '[DONE]')
 })
 
 t.test('cancel: scopes and sessions that are not yours', async (t) => {

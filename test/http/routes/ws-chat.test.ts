@@ -277,13 +277,14 @@ t.test('cancel', async (t) => {
     await socket.until('stream_token')
     socket.send({ ...hi, session_id: 'stopped', id: 2 })
     socket.send({ type: 'cancel', ...named, id: 3 })
-    const seen = await socket.until('stream_complete')
+    const seen = await socket.until('error')
     t.match(
       seen.find(({ type }) => type === 'cancelled'),
       { cancelled: true, session_id: 'stopped', id: 3 },
     )
-    t.match(seen.at(-1), { id: 1, content: 'one two ', finish_reason: 'stop' })
-    t.match((await socket.until('stream_complete')).at(-1), { id: 2, content: '' }, 'the line too')
+    t.match(seen.at(-1), { id: 1, error: { code: 'turn_cancelled' } })
+    const [next] = await socket.until('error')
+    t.match(next, { id: 2, error: { code: 'turn_cancelled' } }, 'the line too')
   }
   t.match((await key.status('stopped')).body, { is_processing: false })
 
