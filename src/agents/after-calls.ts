@@ -60,16 +60,23 @@ type Asked = {
   messages: readonly ChatMessage[]
 }
 
+type Next = {
+  /** Goes on with the results. */
+  again(messages: readonly ChatMessage[]): Observable<BodyEvent>
+  /** Ends the agent with what it has said, since it has ended its loop. */
+  leave(): Observable<BodyEvent>
+}
+
 /**
- * Makes the calls that a model has asked for, hands the turn over, or waits for the client; else `again` goes on with
- * the results.
+ * Makes the calls that a model has asked for, hands the turn over, or waits for the client; else the
+ * agent has left its loop, or goes on.
  */
 export const afterCalls = (
   { agent, step, runtime, tools, below, opening, earlier }: Talk,
   { at, text, whole, calls, messages }: Asked,
-  again: (messages: readonly ChatMessage[]) => Observable<BodyEvent>,
+  { again, leave }: Next,
 ): Observable<BodyEvent> => {
-  const { turn, budget, journal } = step
+  const { turn, budget, journal, exitLoop } = step
   const { clientTools } = turn
   const transfer = calls.find((call) => call.name === transferName)
   const target = transfer && chosen(transfer, below)
@@ -98,6 +105,10 @@ export const afterCalls = (
         const answer = { text: whole, finishReason: 'tool_calls', suspended } as const
         return of(answered(agent, answer, [], earlier))
       }
+      const hasLeft = own.some(
+        ({ name }, n) => name === exitLoop?.spec.name && results[n]?.ok === true,
+      )
+      if (hasLeft) return leave()
       const told = resultsAsMessages([...own, ...failed], results)
       return again([...messages, asked, ...told])
     }),

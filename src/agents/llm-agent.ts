@@ -1,4 +1,4 @@
-import { from, ignoreElements, Observable, type Subscriber } from 'rxjs'
+import { EMPTY, from, ignoreElements, Observable, type Subscriber } from 'rxjs'
 import {
   type AnswerFormat,
   type ChatMessage,
@@ -155,8 +155,20 @@ const converse = (
       const talk = { agent, step: place, runtime, tools, below, opening: opening.length, earlier }
       const again = (next: readonly ChatMessage[]) =>
         new Observable<BodyEvent>((one) => ask(n + 1, whole, next, one))
-      const events = afterCalls(talk, { at, text, whole, calls, messages }, again)
-      relayed(events, subscriber, subscriber)
+      let hasLeft = false
+      const leave = () => {
+        hasLeft = true
+        return EMPTY
+      }
+      const events = afterCalls(talk, { at, text, whole, calls, messages }, { again, leave })
+      relayed(events, subscriber, {
+        next: (event) => subscriber.next(event),
+        complete() {
+          if (!hasLeft) subscriber.complete()
+          else if (format) check(format)
+          else end(whole, 'stop')
+        },
+      })
     }
 
     const ended = (): void => {

@@ -17,7 +17,7 @@ const exitTool = (exit: () => void): Tool => ({
   local: true,
   run: () => {
     exit()
-    return of({ ok: true, content: 'The loop ends with your answer.' })
+    return of({ ok: true, content: 'The loop ends.' })
   },
 })
 

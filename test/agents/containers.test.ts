@@ -103,6 +103,40 @@ t.test('loop', async (t) => {
     await all()
     t.equal(requests.length, 3)
   })
+  t.test('until an agent calls exit_loop, which ends its step too', async (t) => {
+    const { all, requests } = staged({
+      agents: loop({}),
+      script: (request) =>
+        speaker(request) === 'Work'
+          ? says('On')
+          : [{ type: 'text', text: 'Good.' }, ...calls(['exit_loop', '{}'])],
+    })
+    t.match(endOf(await all()), { text: 'On\n\nGood.', finish_reason: 'stop' })
+    t.equal(requests.length, 2, 'the model is not asked again')
+  })
+  t.test('a call of exit_loop that is not made ends nothing', async (t) => {
+    const { all, requests } = staged({
+      agents: loop({ maxIterations: 1 }),
+      script: (request) => {
+        const last = request.messages.at(-1)
+        if (speaker(request) === 'Work' || last?.role === 'tool') return says('On')
+        return calls(['exit_loop', 'no object'])
+      },
+    })
+    t.equal(endOf(await all()).text, 'On\n\nOn')
+    t.equal(requests.length, 3)
+  })
+  t.test('an answer in a format may stand beside the call of exit_loop', async (t) => {
+    const { all, requests } = staged({
+      agents: loop({}),
+      script: (request) =>
+        speaker(request) === 'Work'
+          ? says('On')
+          : [{ type: 'text', text: '{"a":1}' }, ...calls(['exit_loop', '{}'])],
+    })
+    t.equal(endOf(await all('Hi', { format: { type: 'json_object' } })).text, '{"a":1}')
+    t.equal(requests.length, 2)
+  })
   t.test('until an agent calls exit_loop; only the innermost loop ends', async (t) => {
     const outer = agentNamed('Outer', {
       agentType: 'LOOP_AGENT',
@@ -112,13 +146,12 @@ t.test('loop', async (t) => {
     const { all, requests } = staged({
       agents: [outer, ...loop({})],
       script: (request) => {
-        const last = request.messages.at(-1)
         if (speaker(request) === 'Work') return says('On')
-        return last?.role === 'tool' ? says('Good.') : calls(['exit_loop', '{}'])
+        return [{ type: 'text', text: 'Good.' }, ...calls(['exit_loop', '{}'])]
       },
     })
     t.equal(endOf(await all()).text, 'On\n\nGood.\n\nOn\n\nGood.')
-    t.equal(requests.length, 6)
+    t.equal(requests.length, 4)
   })
 })
 
