@@ -58,13 +58,16 @@ const split = (text: string, most: number): string[] => {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what no reader of text wants
-const unwanted = /[\u0000-\u0008\u000b-\u001f\u007f\ufeff\ufffe\uffff]/g
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+/** Marks of a byte order, of which no reader sees anything. */
+const unseen = /[\ufeff\ufffe\uffff]/g
 
 const clean = (text: string): string =>
   text
     .replace(/\p{Cs}/gu, '')
     .normalize('NFC')
-    .replace(unwanted, '')
+    .replace(unseen, '')
+    .replace(controls, ' ')
     .replace(/[^\S\n]+/g, ' ')
     .replace(/ ?\n ?/g, '\n')
     .trim()

@@ -2,7 +2,7 @@ const quote = 0x22
 const backslash = 0x5c
 
 /** The place of the quote that ends a string; the text's length when there is none. */
-const endOfString = (text: string, start: number): number => {
+export const endOfString = (text: string, start: number): number => {
   const end = text.indexOf('"', start + 1)
   if (end === -1) return text.length
   if (text.charCodeAt(end - 1) !== backslash) return end

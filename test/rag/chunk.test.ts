@@ -82,6 +82,7 @@ t.test('text without any end, and what is no text', async (t) => {
   t.equal(chunks.reduce((sum, { text }) => sum + text.replace(/\s/g, '').length, 0) >= 5_000, true)
   t.strictSame([...chunksOf([{ text: ' \u0000\n ', place: 'line 1' }])], [])
   t.match([...chunksOf([{ text: 'a\ud800b\u0007', place: 'line 1' }])], [{ text: 'ab' }])
+  t.match([...chunksOf([{ text: 'a\u0007b\ufeffc', place: 'line 1' }])], [{ text: 'a bc' }])
 })
 
 t.test('chunks are stored as lines that can be read one by one', async (t) => {

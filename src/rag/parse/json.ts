@@ -1,3 +1,4 @@
+import { endOfString } from '../../support/json-text.ts'
 import { type Block, deepest, Unreadable } from '../block.ts'
 import { decodedText } from '../decode-text.ts'
 
@@ -7,6 +8,38 @@ const identifier = /^[A-Za-z_$][\w$]*$/
 
 const step = (key: string | number): string =>
   typeof key === 'string' && identifier.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
+
+const quote = 0x22
+const minus = 0x2d
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\s*:)/y
+
+/** So many parts are joined at once: of millions, a list alone takes more memory than the text. */
+const partsAtOnce = 4_096
+
+/** JSON with its numbers as strings: as they are written, whatever size and precision they have. */
+const quotingNumbers = (json: string): string => {
+  let text = ''
+  let parts: string[] = []
+  let from = 0
+  for (let at = 0; at < json.length; at++) {
+    const code = json.charCodeAt(at)
+    if (code === quote) at = endOfString(json, at)
+    else if (code === minus || isDigit(code)) {
+      number.lastIndex = at
+      const [source] = number.exec(json) ?? []
+      if (source === undefined) continue
+      parts.push(json.slice(from, at), source)
+      from = at + source.length
+      at = from - 1
+      if (parts.length < partsAtOnce) continue
+      text += `${parts.join('"')}"`
+      parts = []
+    }
+  }
+  parts.push(json.slice(from))
+  return text + parts.join('"')
+}
 
 /** One line for each value: its path, then the value. */
 const lines = (value: unknown, path: string, depth = 0): string[] => {
@@ -20,7 +53,7 @@ const lines = (value: unknown, path: string, depth = 0): string[] => {
 
 const parsed = (text: string, where: string): unknown => {
   try {
-    return JSON.parse(text)
+    return JSON.parse(quotingNumbers(text))
   } catch {
     throw new Unreadable(`The file is not valid JSON${where}`)
   }

@@ -2,6 +2,7 @@ import iconv from 'iconv-lite'
 import t, { type Test } from 'tap'
 import type { FileType } from '../../../src/domain/file/types.ts'
 import type { Block } from '../../../src/rag/block.ts'
+import { chunksOf } from '../../../src/rag/chunk.ts'
 import { parse } from '../../../src/rag/parse/parse.ts'
 import { docxOf, pdfOf, pptxOf } from '../../support/documents.ts'
 
@@ -48,6 +49,28 @@ t.test('Markdown: headings, lists, code, tables', async (t) => {
   ])
 })
 
+t.test('Markdown: entities, marks inside words, and what stands beside text', async (t) => {
+  const cases: [markdown: string, text: string][] = [
+    ['un*believ*able, **B**old, __not__ snake_case', 'unbelievable, Bold, not snake_case'],
+    [
+      'Fish &amp; Chips &copy; &#8364; 5&nbsp;000 &unknown;',
+      'Fish & Chips © € 5\u00a0000 &unknown;',
+    ],
+    ['\\*literal\\* and `code &amp; *more*`', '*literal* and code &amp; *more*'],
+    ['H<sub>2</sub>O<br>and<!-- c --> <b>more</b>', 'H2O and more'],
+    ['[*A* link](http://x) and ![a picture &lt;](y)', 'A link and a picture <'],
+    ['> said &amp; *done*\n>\n> - by him', 'said & done\n\n- by him'],
+    ['3. three\n4. four\n   - below &lt;', '3. three\n4. four\n- below <'],
+    ['- [x] do*ne*', '- done'],
+    ['| a &amp; | b\\|c |\n|---|---|\n| *d* | `e` |', 'a & | b|c\nd | e'],
+    ['<div title="x">A &amp; B</div>\n<!-- a > b -->', 'A & B'],
+  ]
+  for (const [markdown, text] of cases) {
+    const [block] = await read(markdown, 'text/markdown')
+    t.equal(block?.text.trim(), text, markdown)
+  }
+})
+
 t.test('HTML: headings and paragraphs, without what is not read', async (t) => {
   const blocks = await read(
     '<title>Shop</title><nav>Home</nav><h1>Prices &amp; terms</h1><p>Tea<br>two<script>bad()</script><h2>More</h2><table><tr><td>a</td><td>b</td></tr></table><style>p{}</style>',
@@ -81,6 +104,62 @@ t.test('JSON and JSON Lines: a value per line, after the names that lead to it',
   await refused(t, '{"id":', 'application/json', /not valid JSON/)
   await refused(t, '{}\n{"id":', 'application/x-ndjson', /JSON in line 2/)
   await refused(t, '['.repeat(600) + ']'.repeat(600), 'application/json', /deeper than 500/)
+})
+
+t.test('JSON: numbers are as they are written', async (t) => {
+  const numbers = ['12345678901234567891', '1e400', '-0', '1.0', '0.1e-7', '-12.50E+3', '0']
+  for (const one of numbers) {
+    t.match(await read(`{"n":${one}}`, 'application/json'), [{ text: `n: ${one}` }])
+    t.match(await read(`[ ${one} , "${one} \\" 7"]`, 'application/json'), [
+      { text: one },
+      { text: `${one} " 7` },
+    ])
+    t.match(await read(one, 'application/json'), [{ text: one, place: '$' }])
+    t.match(await read(`{"a":[${one}]}`, 'application/x-ndjson'), [{ text: `a: ${one}` }])
+  }
+  const many = Array.from({ length: 10_000 }, (_, n) => n)
+  const [block] = await read(JSON.stringify({ many }), 'application/json')
+  t.equal(block?.text, many.map((n) => `many: ${n}`).join('\n'))
+  const wrong = [
+    '01',
+    '1.',
+    '.5',
+    '-',
+    '+1',
+    '1e',
+    '1 2',
+    '0x1',
+    '1a',
+    '{1:2}',
+    '{ 12 : 3}',
+    '[1"a"]',
+  ]
+  for (const one of wrong) await refused(t, one, 'application/json', /not valid JSON/)
+})
+
+t.test('a control character separates words, whatever the format', async (t) => {
+  for (const [character, escaped] of [
+    ['\v', '\\u000b'],
+    ['\f', '\\f'],
+    ['\x1e', '\\u001e'],
+    ['\x07', '\\u0007'],
+    ['\0', '\\u0000'],
+    ['\r', '\\r'],
+    ['\x7f', '\\u007f'],
+    ['\x85', '\\u0085'],
+  ] as const) {
+    const texts: [string, FileType][] = [
+      [`one${character}two and more of the text`, 'text/plain'],
+      [`one${character}two and more of the text`, 'text/markdown'],
+      [`<p>one${character}two and more of the text</p>`, 'text/html'],
+      [`{"a":"one${escaped}two and more of the text"}`, 'application/json'],
+      [`{"a":"one${escaped}two and more of the text"}`, 'application/x-ndjson'],
+    ]
+    for (const [text, type] of texts) {
+      const [chunk] = chunksOf(await read(text, type))
+      t.match(chunk?.text, /^(?:a: )?one\s(?:\s)?two /, `${escaped} in ${type}`)
+    }
+  }
 })
 
 t.test('Word: headings and paragraphs', async (t) => {
