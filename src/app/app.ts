@@ -18,6 +18,7 @@ import { opening } from '../support/disposal.ts'
 import { jsonSchemas } from '../tools/json-schemas.ts'
 import { accessPart } from './access.ts'
 import { adminPart } from './admin.ts'
+import { approvalWatch } from './approval-watch.ts'
 import { auditPart } from './audit.ts'
 import { bufferBytes } from './buffer-bytes.ts'
 import { chatPart } from './chat.ts'
@@ -359,7 +360,7 @@ export const app = (config: Config, options: Options) =>
 
     // Before the turns under way are waited for.
     opened.add(chat.orphanRuns.stop)
-    const { tick, recover } = housekeeping({
+    const { tick, recover, expireApprovals } = housekeeping({
       commands,
       views,
       stores,
@@ -381,6 +382,9 @@ export const app = (config: Config, options: Options) =>
       node,
       log,
     })
+
+    const approvals = approvalWatch({ expire: expireApprovals, log })
+    opened.add(approvals.stop)
 
     return {
       http,
@@ -408,7 +412,10 @@ export const app = (config: Config, options: Options) =>
         if (made) await knowledge.indexed(indexedWithinMs)
         return made
       },
-      recover,
+      async recover() {
+        await recover()
+        approvals.start()
+      },
       tick,
     }
   })

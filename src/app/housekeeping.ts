@@ -109,7 +109,7 @@ export const housekeeping = (uses: Uses) => {
   /** `certain`: no other process is running. */
   const sweep = async ({ certain }: { certain: boolean }): Promise<void> => {
     await orphans({ certain })
-    await decidedRuns()
+    await decidedRuns.pass()
     await unfinishedForks({ certain })
     await uses.refreshMasterKeys()
     await uses.rebuildOld()
@@ -133,6 +133,8 @@ export const housekeeping = (uses: Uses) => {
   const isFull = () => stores.space.state().refused.length > 0
 
   return {
+    /** Denies calls whose time has come. */
+    expireApprovals: decidedRuns.expire,
     /**
      * Ends runs whose process has died, deletes expired answers, takes up work that waits, and
      * tells organizations what the platform did to their members.

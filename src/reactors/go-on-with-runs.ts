@@ -27,21 +27,25 @@ type Uses = {
 /** How many calls are denied in one pass. */
 const atOnce = 200
 
-/**
- * Denies calls that nobody decided on in time, and goes on with runs that wait though what they
- * waited for is decided: their process died in between.
- */
+const pending = { index: 'by_status', equals: ['pending'] }
+
+/** Denies calls that nobody decided on in time, and goes on with runs that wait. */
 export const goOnWithRuns = (uses: Uses) => {
   const { approvals, runs, expireApproval, resumeOrClose, waitForPosition, clock, log } = uses
+  /** The earliest call of the latest pass that could not be denied. */
+  let left: string | undefined
+
+  /** The call that is denied next, if its time has come. */
+  const due = async (): Promise<string | undefined> => {
+    const { items } = await approvals.find({ ...pending, limit: 1 })
+    const [first] = items
+    return first && first.expires_at <= clock.now().toISOString() ? first.approval_id : undefined
+  }
 
   const expired = async (): Promise<Position> => {
     let position: Position = START
     const now = clock.now()
-    const { items } = await approvals.find({
-      index: 'by_status',
-      equals: ['pending'],
-      limit: atOnce,
-    })
+    const { items } = await approvals.find({ ...pending, limit: atOnce })
     for (const {
       approval_id: approvalId,
       organization_id,
@@ -58,7 +62,8 @@ export const goOnWithRuns = (uses: Uses) => {
     return position
   }
 
-  return async (): Promise<void> => {
+  /** Also goes on with runs whose decision has come, but whose process died in between. */
+  const pass = async (): Promise<void> => {
     await waitForPosition(await expired())
     for (const run of await findAll(runs, { index: 'decided', equals: [true] })) {
       if (run.status !== 'awaiting_approval' && run.status !== 'in_doubt') continue
@@ -66,5 +71,16 @@ export const goOnWithRuns = (uses: Uses) => {
         log.error({ err, ...(await uses.namesOf(run)) }, 'a run could not go on'),
       )
     }
+  }
+
+  return {
+    pass,
+    /** A pass, where the time of a call has come; one that cannot be denied is left to `pass`. */
+    async expire(): Promise<void> {
+      const first = await due()
+      if (first === undefined || first === left) return
+      await pass()
+      left = await due()
+    },
   }
 }

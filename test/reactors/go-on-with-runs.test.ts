@@ -1,10 +1,12 @@
 import t from 'tap'
 import type { RunView } from '../../projections/runs.ts'
 import { accountStream, decideGrant } from '../../src/domain/account/account.ts'
+import { UnreadableEvent } from '../../src/ports/event-store.ts'
 import { silent } from '../../src/ports/log.ts'
 import { goOnWithRuns } from '../../src/reactors/go-on-with-runs.ts'
 import { commanded } from '../support/commanded.ts'
 import { asking, expiresAt } from '../support/paused-run.ts'
+import { at } from '../support/positions.ts'
 import { call } from '../support/recorded.ts'
 
 t.test(
@@ -30,7 +32,7 @@ t.test(
     await seen()
     let now = new Date(call.at)
     const told: string[] = []
-    const pass = goOnWithRuns({
+    const { pass, expire } = goOnWithRuns({
       approvals: read.approvals,
       runs: read.runs,
       expireApproval: commands.expireApproval,
@@ -54,12 +56,45 @@ t.test(
 
     now = new Date(Date.parse(expiresAt) - 1)
     await pass()
+    told.length = 0
+    await expire()
+    t.strictSame(told, [], 'before its time nothing is looked at')
     t.match(await read.approvals.get('approval of waiting'), { status: 'pending' })
     told.length = 0
     now = new Date(expiresAt)
-    await pass()
+    await expire()
     await seen()
     t.match(await read.approvals.get('approval of waiting'), { status: 'expired' })
     t.strictSame(told.toSorted(), ['failing', 'waiting'], 'a denial is gone on with at once')
   },
 )
+
+t.test('a call that cannot be denied is tried again by the next pass only', async (t) => {
+  const scene = await commanded(t)
+  const { seen, read, commands } = scene
+  const gift = decideGrant({ grantId: 'first', amount: 1_000_000, reason: 'test' })
+  await scene.transact(accountStream('user-1'), gift, call)
+  await asking(commands)('waiting', 'waiting')
+  await seen()
+  let tried = 0
+  const { pass, expire } = goOnWithRuns({
+    approvals: read.approvals,
+    runs: read.runs,
+    expireApproval: async () => {
+      tried++
+      throw new UnreadableEvent(
+        { stream: 'session-1', revision: 1, position: at(1), type: 'A' },
+        'not JSON',
+      )
+    },
+    resumeOrClose: async () => undefined,
+    namesOf: async ({ run_id }) => ({ run_id }),
+    waitForPosition: seen,
+    clock: { now: () => new Date(expiresAt), monotonic: () => 0, id: () => '' },
+    log: silent,
+  })
+  for (const _ of [1, 2, 3]) await expire()
+  t.equal(tried, 1)
+  await pass()
+  t.equal(tried, 2)
+})

@@ -61,7 +61,7 @@ const digest = (...parts: readonly (string | Buffer)[]): string => {
 
 const answerKeyOf = ({ headers, access }: FastifyRequest): string | undefined => {
   const key = headers['idempotency-key']
-  if (typeof key !== 'string' || !access) return undefined
+  if (typeof key !== 'string' || key === '' || !access) return undefined
   if (!saneKey.test(key))
     throw refusal('invalid_input', {
       field: 'Idempotency-Key',

@@ -60,6 +60,18 @@ declare module 'fastify' {
 const compressed = () =>
   refusal('unsupported_media_type', { message: 'The body must be JSON without a Content-Encoding' })
 
+const otherCharset = () =>
+  refusal('unsupported_media_type', { message: 'The body must be JSON in UTF-8' })
+
+const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i
+const utf8 = /^utf-?8$/i
+
+/** Whether a content type names another charset than UTF-8. */
+const isOtherwiseEncoded = (contentType = ''): boolean => {
+  const [, name] = charset.exec(contentType) ?? []
+  return name !== undefined && !utf8.test(name)
+}
+
 /** Undefined for what is not JSON. */
 const parsed = (text: string): unknown => {
   try {
@@ -70,7 +82,7 @@ const parsed = (text: string): unknown => {
 }
 
 /**
- * JSON bodies: not compressed, valid UTF-8, no `__proto__`, no half of a surrogate pair, and within
+ * JSON bodies: not compressed, in UTF-8, no `__proto__`, no half of a surrogate pair, and within
  * bounds. An empty body of any type counts as no body.
  */
 export const parseJson = (http: FastifyInstance): void => {
@@ -85,6 +97,7 @@ export const parseJson = (http: FastifyInstance): void => {
       if (body.length === 0) return done(null, undefined)
       const { 'content-encoding': coding = 'identity' } = request.headers
       if (coding !== 'identity') return done(compressed())
+      if (isOtherwiseEncoded(request.headers['content-type'])) return done(otherCharset())
       if (!isUtf8(body)) return done(refusal('invalid_json'))
       const text = body.toString()
       const fault = complexity(text, request.routeOptions.config.mostValues)

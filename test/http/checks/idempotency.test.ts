@@ -155,6 +155,12 @@ t.test('refused keys', async (t) => {
   t.match(reply, { status: 400, body: { error: { param: 'Idempotency-Key' } } })
 })
 
+t.test('an empty key counts as absent', async (t) => {
+  const { key, provider } = await startChat(t)
+  for (const empty of ['', '  ']) t.equal((await key.chat({ messages }, keyed(empty))).status, 200)
+  t.equal(provider.requests.length, 2)
+})
+
 t.test('the platform key repeats its requests too', async (t) => {
   const server = await startApp(t)
   const admin = server.as(superAdminKey)

@@ -154,7 +154,8 @@ t.test('what is strange and still good', async (t) => {
   const odd = 'a\0b \ufffd c \u2028 </script>'
   const body = of({ session_id: '__proto__', messages: [{ role: 'user', content: odd }] })
   t.match(await post(body, 'application/json; charset=utf-8'), fine)
-  t.match(await post(body, 'application/vnd.api+json'), fine)
+  for (const type of ['json;charset=UTF8', 'json; charset="utf-8"; x=y', 'vnd.api+json'])
+    t.match(await post(body, `application/${type}`), fine, type)
   const { body: read } = await get('/api/external/sessions/__proto__/messages')
   t.equal(read.messages[0].content, 'a\0b \ufffd c \u2028 </script>')
 })
@@ -168,6 +169,10 @@ t.test('content types and sizes', async (t) => {
     ';;;',
     'application/jsonp',
     'json',
+    'application/json; charset=utf-16',
+    'application/json;charset="iso-8859-1"',
+    'application/problem+json; version=1; Charset=windows-1252',
+    'application/json; charset=',
   ])
     t.match(await post('{}', type), error(415, 'unsupported_media_type'), type)
   t.match(await post('', 'application/x-www-form-urlencoded'), error(400, 'missing_required_field'))

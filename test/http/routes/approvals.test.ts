@@ -172,6 +172,16 @@ t.test('what nobody decides in time is denied, and the turn goes on', async (t) 
   t.equal(site.asked.length, 0)
 })
 
+t.test('a call is denied soon after its time, without the recurring work', async (t) => {
+  const clock = movableClock()
+  const { asked, list, key, site } = await approving(t, { approval_ttl: 60 }, { clock })
+  await asked('s')
+  clock.advance(60_000)
+  await eventually(async () => (await list('?status=expired')).body.total === 1)
+  await (await key.attach('s')).all()
+  t.equal(site.asked.length, 0)
+})
+
 t.test(
   'a turn that waits is cancelled by its user, by a new message, and not by a restart',
   async (t) => {

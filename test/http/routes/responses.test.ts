@@ -239,7 +239,8 @@ t.test('what is not offered is refused by name', async (t) => {
     stream_options: { include_obfuscation: false },
     context_management: [],
   }
-  t.equal((await respond(key, harmless)).status, 200)
+  const told = await respond(key, harmless)
+  t.match(told, { status: 200, body: { store: true, truncation: 'disabled' } })
 })
 
 t.test('what OpenAI has beside responses is unknown, whatever the method', async (t) => {
