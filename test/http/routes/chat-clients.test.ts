@@ -3,6 +3,7 @@ import { ChatOpenAI } from '@langchain/openai'
 import { generateText, streamText } from 'ai'
 import OpenAI, { APIError } from 'openai'
 import t from 'tap'
+import { held } from '../../support/held.ts'
 import { startChat } from '../../support/server.ts'
 
 const text = 'Hello from the double.'
@@ -89,4 +90,38 @@ t.test('the openai package does not repeat what the provider will refuse again',
     code: 'model_misconfigured',
     cause: 'the model provider answered 404 (scripted_failure)',
   })
+})
+
+t.test('the openai package raises that a turn was cancelled, and does not repeat it', async (t) => {
+  const { key, server, provider } = await startChat(t)
+  let sent = 0
+  const client = new OpenAI({
+    apiKey: key.key,
+    baseURL: `${server.url}/api/external/v1`,
+    maxRetries: 3,
+    fetch: (url, init) => {
+      sent++
+      return fetch(url, init)
+    },
+  })
+  const ask = { model: 'svc-orchestrator', messages: [{ role: 'user' as const, content: 'Hi' }] }
+  const whole = async (session_id: string) => {
+    await client.chat.completions.create({ ...ask, session_id } as typeof ask)
+  }
+  const streamed = async (session_id: string) => {
+    const asked = { ...ask, session_id, stream: true as const }
+    for await (const _ of await client.chat.completions.create(asked));
+  }
+  for (const [how, asking, status] of [
+    ['whole', whole, 409],
+    ['streamed', streamed, undefined],
+  ] as const) {
+    const count = provider.requests.length + 1
+    provider.next(held().reply)
+    const failed = t.rejects(asking(how), { status, code: 'turn_cancelled' }, how)
+    await provider.received(count)
+    await key.cancel(how)
+    await failed
+  }
+  t.equal(sent, 2)
 })

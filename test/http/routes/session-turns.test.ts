@@ -115,6 +115,35 @@ t.test('an answer asked for as a whole comes from the model piece by piece', asy
   t.match(said, /^one (two )?$/, 'what was said until then is kept')
 })
 
+t.test('a cancelled turn of one agent, and one that is regenerated, are refused too', async (t) => {
+  const { key, provider, organization } = await startChat(t)
+  const agent = await organization.agent({ name: 'Concierge' })
+  const asked = await key.chat({ messages: user('Hi'), session_id: 'source' })
+  t.equal(asked.status, 200)
+  const { messages } = (await key.messages('source')).body
+  const paths = [
+    [`/api/external/agents/${agent}/completions`, { message: 'Hi' }],
+    [`/api/external/sessions/source/messages/${messages[1].event_id}/regenerate`, {}],
+  ] as const
+  for (const [n, [path, body]] of paths.entries()) {
+    const session_id = `whole-${n}`
+    const count = provider.requests.length + 1
+    provider.next(held().reply)
+    const whole = key.ask('POST', path, { ...body, session_id })
+    await provider.received(count)
+    await key.cancel(session_id)
+    t.match(await whole, { status: 409, code: 'turn_cancelled' }, path)
+    provider.next(held().reply)
+    const named = { ...body, session_id: `streamed-${n}`, stream: true }
+    const stream = await key.open('POST', path, named)
+    await stream.until(isToken)
+    await key.cancel(named.session_id)
+    const [end, last] = (await stream.all()).slice(-2)
+    t.match(end?.data, { error: { code: 'turn_cancelled' } }, path)
+    t.equal(last?.data, '[DONE]')
+  }
+})
+
 t.test('a cancelled turn is told as such after a restart', async (t) => {
   const { server, key, provider } = await startChat(t)
   provider.next(held().reply)
