@@ -61,15 +61,15 @@ type Asked = {
 }
 
 type Next = {
-  /** Goes on with the results. */
+  /** Asks the model again, with the results. */
   again(messages: readonly ChatMessage[]): Observable<BodyEvent>
   /** Ends the agent with what it has said, since it has ended its loop. */
   leave(): Observable<BodyEvent>
 }
 
 /**
- * Makes the calls that a model has asked for, hands the turn over, or waits for the client; else the
- * agent has left its loop, or goes on.
+ * Makes the calls of an answer. Then hands the turn over, waits for the client, leaves the loop, or
+ * asks the model again.
  */
 export const afterCalls = (
   { agent, step, runtime, tools, below, opening, earlier }: Talk,

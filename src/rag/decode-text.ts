@@ -46,8 +46,8 @@ const sequenceLength = (bytes: Buffer, at: number): number => {
   return isWrong ? 0 : length
 }
 
-/** Calls back for each byte that is in no character of UTF-8; answers how many characters are. */
-const eachInvalid = (bytes: Buffer, found: (at: number) => void): number => {
+/** Visits each byte outside of the characters of UTF-8. Returns how many of those are not ASCII. */
+const eachInvalid = (bytes: Buffer, visit: (at: number) => void): number => {
   let valid = 0
   for (let at = 0; at < bytes.length; at++) {
     if (!isForeign(bytes[at])) continue
@@ -55,12 +55,12 @@ const eachInvalid = (bytes: Buffer, found: (at: number) => void): number => {
     if (length > 0) {
       valid++
       at += length - 1
-    } else found(at)
+    } else visit(at)
   }
   return valid
 }
 
-/** UTF-8 into which something else was written, which is taken for Western; undefined if it is not. */
+/** UTF-8 with a few Western bytes in it; undefined for any other text. */
 const mixedUtf8 = (bytes: Buffer): string | undefined => {
   let invalid = 0
   const valid = eachInvalid(bytes, () => {

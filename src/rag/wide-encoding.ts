@@ -1,14 +1,14 @@
 /** How many bytes of a text are looked at. */
 const sampleSize = 65_536
 
-/** Of a text in the right encoding, so many of its characters at most are none that people write. */
+/** The most characters, in the right encoding, that people do not write. */
 const mostOdd = 0.02
-/** Of a script, most characters have one of two high bytes: its own, and 0 for space and line end. */
+/** The least with the high byte of one script, or 0 as spaces and line ends have it. */
 const leastInScript = 0.75
 const leastInHan = 0.9
-/** Of other texts in UTF-16, so many characters are ASCII, with a byte 0 each. */
+/** The least that are ASCII in texts without one script. */
 const leastAscii = 0.3
-/** Of neighbouring bytes that are both lower-case letters: fewer are in no Latin text. */
+/** The most pairs of bytes that are both lower-case letters; Latin text has more. */
 const mostLetterPairs = 0.15
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what texts do not consist of
@@ -72,25 +72,26 @@ const utf32 = (bytes: Buffer): Wide | undefined => {
   return isText((at) => bytes.readUInt32BE(at)) ? 'utf-32be' : undefined
 }
 
-/** UTF-16 without a mark: spaces, digits and line ends have a byte 0, which no other text has. */
+/** UTF-16 without a mark: its spaces, digits and line ends have a byte 0. */
 const unmarked = (bytes: Buffer, isUtf8: boolean): Wide | undefined => {
   if (bytes.length % 2 !== 0 || hasLetterPairs(bytes)) return undefined
-  const read = [utf16(bytes, 1), utf16(bytes, 0)].map((one) => ({
-    ...one,
-    odd: count(one.text, odd),
-    highs: one.counts.filter((times) => times > 0).length,
+  const readings = [utf16(bytes, 1), utf16(bytes, 0)].map((reading) => ({
+    ...reading,
+    odd: count(reading.text, odd),
+    highs: reading.counts.filter((times) => times > 0).length,
   }))
-  const isText = (one: (typeof read)[number]): boolean => {
-    const ascii = count(one.text, plain)
-    if (ascii === 0 || one.odd > mostOdd * one.units) return false
-    if (isInScript(one) || ascii >= leastAscii * one.units) return true
-    return !isUtf8 && count(one.text, han) >= leastInHan * one.units
+  const isText = (reading: (typeof readings)[number]): boolean => {
+    const { text, units } = reading
+    const ascii = count(text, plain)
+    if (ascii === 0 || reading.odd > mostOdd * units) return false
+    if (isInScript(reading) || ascii >= leastAscii * units) return true
+    return !isUtf8 && count(text, han) >= leastInHan * units
   }
-  const [best] = read
+  const [best] = readings
     .filter(isText)
-    .toSorted((one, other) => one.odd - other.odd || one.highs - other.highs)
+    .toSorted((left, right) => left.odd - right.odd || left.highs - right.highs)
   if (!best) return undefined
-  return best === read[0] ? 'utf-16le' : 'utf-16be'
+  return best === readings[0] ? 'utf-16le' : 'utf-16be'
 }
 
 /** UTF-16 or UTF-32, with or without a byte order mark; undefined for narrower encodings. */

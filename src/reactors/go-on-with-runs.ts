@@ -29,7 +29,7 @@ const atOnce = 200
 
 const pending = { index: 'by_status', equals: ['pending'] }
 
-/** Denies calls that nobody decided on in time, and goes on with runs that wait. */
+/** Denies calls that nobody decided on in time, and resumes their runs. */
 export const goOnWithRuns = (uses: Uses) => {
   const { approvals, runs, expireApproval, resumeOrClose, waitForPosition, clock, log } = uses
   /** The earliest call of the latest pass that could not be denied. */
@@ -62,7 +62,7 @@ export const goOnWithRuns = (uses: Uses) => {
     return position
   }
 
-  /** Also goes on with runs whose decision has come, but whose process died in between. */
+  /** Also resumes runs whose process died between the decision and the resume. */
   const pass = async (): Promise<void> => {
     await waitForPosition(await expired())
     for (const run of await findAll(runs, { index: 'decided', equals: [true] })) {

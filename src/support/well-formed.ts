@@ -10,9 +10,9 @@ const lengthOfHalf = '\\ud800'.length
 
 /** JSON in which halves of surrogate pairs are U+FFFD, escaped ones too. */
 export const wellFormedJson = (json: string): string => {
-  const whole = json.toWellFormed()
-  if (!escapedHalf.test(whole)) return whole
-  return whole.replace(escapes, (one) => (one.length === lengthOfHalf ? replacement : one))
+  const text = json.toWellFormed()
+  if (!escapedHalf.test(text)) return text
+  return text.replace(escapes, (escape) => (escape.length === lengthOfHalf ? replacement : escape))
 }
 
 /**
@@ -22,7 +22,7 @@ export const wellFormedJson = (json: string): string => {
 export const wellFormedPieces = () => {
   let held = ''
   return {
-    /** What can be told by now. */
+    /** The text that is complete so far. */
     next(piece: string): string {
       const text = held + piece
       const last = text.charCodeAt(text.length - 1)
@@ -30,7 +30,7 @@ export const wellFormedPieces = () => {
       held = isHalf ? text.slice(-1) : ''
       return (isHalf ? text.slice(0, -1) : text).toWellFormed()
     },
-    /** What no other piece completes. */
+    /** The end of the text. */
     rest(): string {
       const text = held.toWellFormed()
       held = ''

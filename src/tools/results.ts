@@ -19,10 +19,10 @@ export const failed = (content: string): ToolResult => ({ ok: false, content })
  * before from `total` characters, says so.
  */
 export const shown = (text: string, longest = longestAnswer, total = text.length): string => {
-  const whole = text.toWellFormed()
+  const clean = text.toWellFormed()
   return text.length > longest || total > longest
-    ? `${cutText(whole, longest)}\n[cut: the first ${longest} of ${Math.max(total, text.length)} characters]`
-    : whole
+    ? `${cutText(clean, longest)}\n[cut: the first ${longest} of ${Math.max(total, text.length)} characters]`
+    : clean
 }
 
 const longestFunctionName = 64

@@ -83,14 +83,14 @@ export type Outcome =
    */
   | { status: 'failed'; refusal: Refusal; stored?: false }
 
-type Answered = Extract<Outcome, { status: 'completed' | 'paused' }>
+type AnswerOutcome = Extract<Outcome, { status: 'completed' | 'paused' }>
 
 /** Whether a turn has an answer; one that waits for somebody has what was said so far. */
-export const isAnswered = (outcome: Outcome): outcome is Answered =>
+export const isAnswered = (outcome: Outcome): outcome is AnswerOutcome =>
   outcome.status === 'completed' || outcome.status === 'paused'
 
 /** Why a turn has no answer. */
-export const refusalOf = (outcome: Exclude<Outcome, Answered>): Refusal =>
+export const refusalOf = (outcome: Exclude<Outcome, AnswerOutcome>): Refusal =>
   outcome.status === 'failed' ? outcome.refusal : refusal('turn_cancelled')
 
 /** A turn that runs, or that has ended and is kept to be read again. */

@@ -86,7 +86,7 @@ t.test('an encoding that a declaration cannot have is not taken from it', async 
   t.equal(decodedText(Buffer.from(xml, 'latin1')), xml)
 })
 
-t.test('what is no text is refused', async (t) => {
+t.test('bytes without text are refused', async (t) => {
   const noise = Buffer.from(
     Array.from({ length: 5_000 }, (_, n) => (Math.imul(n + 1, 0x9e3779b1) >>> 24) & 0xff),
   )

@@ -64,7 +64,7 @@ t.test('a cluster that does not fit at all is not begun', async (t) => {
   t.equal(cutText('\r\n', 1), '\r')
 })
 
-t.test('what was cut off is shown by one character more', async (t) => {
+t.test('an ellipsis stands for the rest, and counts', async (t) => {
   t.equal(shortText('abcdef', 4), 'abc…')
   t.equal(shortText(`ab${flag}x`, 5), 'ab…')
 })

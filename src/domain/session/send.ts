@@ -85,8 +85,8 @@ export const mayRepeat = (
 
 /**
  * A user's message begins a run, and so do the results of the client's tools. A message that was
- * sent before is not recorded again: its answer stands (no events), or, when its run failed, a new
- * run is begun for it; `askAgain` tells of one that was cancelled. A process has one turn of a session at a time, so a run that its own process
+ * sent before is not recorded again: its answer stands (no events), or, where `mayRepeat`, a new
+ * run is begun for it. A process has one turn of a session at a time, so a run that its own process
  * left open (its end could not be stored) is closed first. A run that waits for somebody is
  * cancelled. @throws invalid_tool_result, response_continued
  */

@@ -144,7 +144,7 @@ t.test('a cancelled turn of one agent, and one that is regenerated, are refused 
   }
 })
 
-t.test('a cancelled turn is told as such after a restart', async (t) => {
+t.test('a cancelled turn is refused after a restart too', async (t) => {
   const { server, key, provider } = await startChat(t)
   provider.next(held().reply)
   const session_id = 'restarted'
