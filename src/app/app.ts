@@ -216,6 +216,7 @@ export const app = (config: Config, options: Options) =>
     const { receiveParts } = opened.use(
       await openParts({ config, space: stores.space, privateHosts: options.privateHosts ?? [] }),
     )
+    const approvals = approvalWatch({ expire: () => expireApprovals(), clock, log })
     const chat = opened.use(
       chatPart({
         config,
@@ -243,6 +244,7 @@ export const app = (config: Config, options: Options) =>
         load,
         refused: refusals.refused,
         messagesRead: reads.messagesRead,
+        watchApproval: approvals.watch,
         work,
         telemetry,
         leases,
@@ -360,6 +362,7 @@ export const app = (config: Config, options: Options) =>
 
     // Before the turns under way are waited for.
     opened.add(chat.orphanRuns.stop)
+    opened.add(approvals.stop)
     const { tick, recover, expireApprovals } = housekeeping({
       commands,
       views,
@@ -382,9 +385,6 @@ export const app = (config: Config, options: Options) =>
       node,
       log,
     })
-
-    const approvals = approvalWatch({ expire: expireApprovals, log })
-    opened.add(approvals.stop)
 
     return {
       http,

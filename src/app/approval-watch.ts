@@ -1,40 +1,62 @@
+import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 
 type Uses = {
-  /** Denies calls whose time has come. */
-  expire(): Promise<void>
+  /** Denies calls whose time has come. Resolves with the time of the next one, in ISO 8601. */
+  expire(): Promise<string | undefined>
+  clock: Pick<Clock, 'now'>
   log: Pick<Log, 'error'>
-  everyMs?: number
+  /** Between two looks, and after a failed one. */
+  shortestMs?: number
+  retryMs?: number
 }
 
-/** Has calls denied within a second of their time, one look at a time. */
-export const approvalWatch = ({ expire, log, everyMs = 500 }: Uses) => {
+/** The longest wait: the clock may be set, and other nodes have calls of their own. */
+const longestMs = 60_000
+
+/** Has calls denied within a second of their time: one timer, for the earliest of them. */
+export const approvalWatch = (uses: Uses) => {
+  const { expire, clock, log, shortestMs = 50, retryMs = 5_000 } = uses
+  let state: 'new' | 'started' | 'stopped' = 'new'
   let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> | undefined
-  /** A failure is logged once, until a look succeeds. */
-  let isFailing = false
+  /** When the timer ends, in milliseconds since 1970. */
+  let due = Number.POSITIVE_INFINITY
+  let looking = Promise.resolve()
 
   const look = async (): Promise<void> => {
     try {
-      await expire()
-      isFailing = false
+      const next = await expire()
+      if (next !== undefined) watch(next)
     } catch (err) {
-      if (!isFailing) log.error({ err }, 'calls that wait for an approval could not be denied')
-      isFailing = true
+      log.error({ err }, 'calls that wait for an approval could not be denied')
+      setTimer(clock.now().getTime() + retryMs)
     }
   }
 
+  const setTimer = (time: number): void => {
+    if (state !== 'started' || time >= due) return
+    due = time
+    clearTimeout(timer)
+    const ms = Math.max(shortestMs, Math.min(longestMs, time - clock.now().getTime()))
+    timer = setTimeout(() => {
+      due = Number.POSITIVE_INFINITY
+      looking = looking.then(look)
+    }, ms).unref()
+  }
+
+  const watch = (expiresAt: string): void => setTimer(Date.parse(expiresAt))
+
   return {
+    /** A call waits until then. */
+    watch,
     start(): void {
-      timer ??= setInterval(() => {
-        looking ??= look().finally(() => {
-          looking = undefined
-        })
-      }, everyMs).unref()
+      state = 'started'
+      looking = looking.then(look)
     },
     /** Resolves when the look under way has ended. */
     async stop(): Promise<void> {
-      clearInterval(timer)
+      state = 'stopped'
+      clearTimeout(timer)
       await looking
     },
   }

@@ -136,6 +136,8 @@ type Uses = {
   waitForPosition: WaitForPosition
   refused: RefusalMeter['refused']
   messagesRead: ReadMeter['messagesRead']
+  /** A call waits for an approval until then. */
+  watchApproval(expiresAt: string): void
   work: Pick<WorkMetrics, 'refused' | 'watchRun'>
   telemetry: Telemetry | undefined
   leases: Pick<Leases, 'holder'>
@@ -211,6 +213,7 @@ export const chatPart = (uses: Uses) => {
     },
     endRun: commands.endRun,
     pauseRun: commands.pauseRun,
+    watchApproval: uses.watchApproval,
     runAgent: agentRuntime({
       models,
       clock,

@@ -35,12 +35,9 @@ export const goOnWithRuns = (uses: Uses) => {
   /** The earliest call of the latest pass that could not be denied. */
   let left: string | undefined
 
-  /** The call that is denied next, if its time has come. */
-  const due = async (): Promise<string | undefined> => {
-    const { items } = await approvals.find({ ...pending, limit: 1 })
-    const [first] = items
-    return first && first.expires_at <= clock.now().toISOString() ? first.approval_id : undefined
-  }
+  const earliest = async (): Promise<ApprovalView | undefined> =>
+    (await approvals.find({ ...pending, limit: 1 })).items[0]
+  const isDue = ({ expires_at }: ApprovalView): boolean => expires_at <= clock.now().toISOString()
 
   const expired = async (): Promise<Position> => {
     let position: Position = START
@@ -75,12 +72,18 @@ export const goOnWithRuns = (uses: Uses) => {
 
   return {
     pass,
-    /** A pass, where the time of a call has come; one that cannot be denied is left to `pass`. */
-    async expire(): Promise<void> {
-      const first = await due()
-      if (first === undefined || first === left) return
+    /**
+     * A pass, if the time of a call has come. Resolves with the time of the next call. One that
+     * cannot be denied is left to `pass`.
+     */
+    async expire(): Promise<string | undefined> {
+      const before = await earliest()
+      if (!before || before.approval_id === left) return undefined
+      if (!isDue(before)) return before.expires_at
       await pass()
-      left = await due()
+      const next = await earliest()
+      left = next?.approval_id === before.approval_id ? next.approval_id : undefined
+      return left === undefined ? next?.expires_at : undefined
     },
   }
 }

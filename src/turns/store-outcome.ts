@@ -26,6 +26,8 @@ export type StoreOutcomeUses = {
   pauseRun: PauseRunCommand
   clock: Clock
   waitForPosition: WaitForPosition
+  /** A call waits for an approval until then. */
+  watchApproval?: ((expiresAt: string) => void) | undefined
   log: Pick<Log, 'error'>
 }
 
@@ -114,7 +116,10 @@ export const storeOutcome = (uses: StoreOutcomeUses) => {
       const stored = await pauseRun(pausing, callOf(run))
       if (!stored.paused) return lost('service_unavailable')
       await waitForPosition(stored.position)
-      for (const one of asked) log.push(one)
+      for (const one of asked) {
+        log.push(one)
+        uses.watchApproval?.(one.expires_at)
+      }
       const pending = asked.map(pendingOf)
       return { status: 'paused', goesOn: stored.goesOn, done: { ...done, pending } }
     } catch (err) {
