@@ -12,7 +12,7 @@ const lengthOfHalf = '\\ud800'.length
 export const wellFormedJson = (json: string): string => {
   const text = json.toWellFormed()
   if (!escapedHalf.test(text)) return text
-  return text.replace(escapes, (escape) => (escape.length === lengthOfHalf ? replacement : escape))
+  return text.replace(escapes, (part) => (part.length === lengthOfHalf ? replacement : part))
 }
 
 /**
@@ -24,11 +24,14 @@ export const wellFormedPieces = () => {
   return {
     /** The text that is complete so far. */
     next(piece: string): string {
-      const text = held + piece
+      const text = held === '' ? piece : held + piece
       const last = text.charCodeAt(text.length - 1)
-      const isHalf = last >= 0xd800 && last < 0xdc00
-      held = isHalf ? text.slice(-1) : ''
-      return (isHalf ? text.slice(0, -1) : text).toWellFormed()
+      if (last >= 0xd800 && last < 0xdc00) {
+        held = text.slice(-1)
+        return text.slice(0, -1).toWellFormed()
+      }
+      held = ''
+      return text.toWellFormed()
     },
     /** The end of the text. */
     rest(): string {
