@@ -10,11 +10,11 @@ export type CallIds = {
 
 /**
  * Makes repeated ids distinct: some providers give several calls one id, but clients and other
- * providers find the result of a call by its id.
+ * providers find the result of a call by its id. `recorded`: the ids of the run's earlier attempts.
  */
-export const callIds = (): CallIds => {
+export const callIds = (recorded: readonly string[] = []): CallIds => {
   /** How often each id was given. */
-  const given = new Map<string, number>()
+  const given = new Map(recorded.map((id) => [id, 1]))
 
   const keep = (calls: readonly ToolCall[]): void => {
     for (const { id } of calls) if (!given.has(id)) given.set(id, 1)

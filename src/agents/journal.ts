@@ -52,9 +52,17 @@ export type RecordedUse = {
   /** Milliseconds in which it ran: neither those in which it waited nor those in which no process had it. */
   ms: number
   answers: readonly Pick<RecordedAnswer, 'model' | 'price' | 'usage'>[]
+  /** Ids of the calls in these answers. */
+  callIds: readonly string[]
 }
 
-export const nothingUsed: RecordedUse = { modelCalls: 0, steps: 0, ms: 0, answers: [] }
+export const nothingUsed: RecordedUse = {
+  modelCalls: 0,
+  steps: 0,
+  ms: 0,
+  answers: [],
+  callIds: [],
+}
 
 /**
  * What is recorded of a run, by places. A place names an agent by the way to it (`0.1.t`), a model's

@@ -153,6 +153,7 @@ export const recordedRun = (
       steps: steps.size + started.size,
       ms: running.total(),
       answers: [...answers.values()].map(spentOn),
+      callIds: [...answers.values()].flatMap(({ calls = [] }) => calls.map(({ id }) => id)),
     },
   }
 }

@@ -23,6 +23,10 @@ t.test('a repeated id is made distinct, one that is new is kept', async (t) => {
   t.strictSame(idsOf(ids.distinct(named('e'), messages)), ['e_2'])
 })
 
+t.test('no call gets an id that was recorded in an earlier attempt, by any branch', async (t) => {
+  t.strictSame(idsOf(callIds(['a', 'a_2']).distinct(named('a', 'b'), [])), ['a_3', 'b'])
+})
+
 t.test('ten thousand equal ids are made distinct', async (t) => {
   const ids = callIds()
   const all = ids.distinct(named(...Array(10_000).fill('a')), [])

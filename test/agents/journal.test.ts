@@ -195,12 +195,15 @@ const attempt = async (
   return life
 }
 
-/** What a journal says, whatever the order of parallel branches and the ids of its steps. */
+/**
+ * What a journal says, whatever the order of parallel branches and the ids of its steps. The order
+ * decides too which call of a repeated id gets a suffix.
+ */
 const told = (events: readonly RecordedEvent[]): string[] =>
   events
     .map(({ type, data }) => {
       const { stepId: _, ...fact } = { stepId: '', ...data }
-      return `${type} ${JSON.stringify(fact)}`
+      return `${type} ${JSON.stringify(fact)}`.replace(/"(c\d+)_\d+"/g, '"$1"')
     })
     .sort()
 
