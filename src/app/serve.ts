@@ -93,13 +93,19 @@ const stopOnSignals = (
 }
 
 /**
+ * Connections that the system holds until they are accepted, as far as it allows
+ * (`net.core.somaxconn`). Beyond, clients try again after 1, 3, 7 … 63 s.
+ */
+const backlog = 4_096
+
+/**
  * Ends the runs of an earlier process before the server listens: their sessions would refuse new
  * turns. Listens before the demo's key is created: the key is shown once, and a start that failed
  * after creating it would lose it.
  */
 const opened = async ({ http, demo, recover }: App, config: Config) => {
   await recover()
-  const url = await http.listen({ host: config.HOST, port: config.PORT })
+  const url = await http.listen({ host: config.HOST, port: config.PORT, backlog })
   const made = config.DEMO ? await demo() : undefined
   return { url, made }
 }

@@ -1,8 +1,17 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, openSync, readdirSync, rmSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
-import { createServer, type Server } from 'node:net'
+import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -188,3 +197,24 @@ t.test('a taken port costs nobody the key', async (t) => {
   server.kill('SIGTERM')
   t.match(await server.ended(), { code: 0 })
 })
+
+/** The most connections that the system holds for a server; 0 where it does not say. */
+const most = '/proc/sys/net/core/somaxconn'
+const held = existsSync(most) ? Number(readFileSync(most, 'utf8')) : 0
+
+t.test(
+  'a thousand connections are held while the server accepts none',
+  { skip: held < 1_000 && 'the system holds fewer, or does not say' },
+  async (t) => {
+    const server = life(t)
+    const [url = ''] = /http:[^"]+/.exec(await server.said('"msg":"ready"')) ?? []
+    server.kill('SIGSTOP')
+    const sockets = Array.from({ length: 1_000 }, () => connect(Number(new URL(url).port)))
+    t.teardown(() => {
+      for (const socket of sockets) socket.destroy()
+    })
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    t.pass('all are connected')
+    server.kill('SIGCONT')
+  },
+)
