@@ -37,9 +37,7 @@ export const formats: Readonly<Record<string, RegExp>> = {
   uuid: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
 }
 
-const frame = /^(?::.*|(?:event: (?<type>[^\n]+)\n)?id: [^\n]+\ndata: (?<data>[^\n]+))$/
-/** With what the events of a response end, which has no `[DONE]`. */
-const lastOfResponse = /^(?:response\.(?:completed|incomplete|failed)|error)$/
+const frame = /^(?::.*|(?:event: (?<type>[^\n]+)\n)?(?:id: [^\n]+\n)?data: (?<data>[^\n]+))$/
 
 /** Why a body is no event stream that came to its end. */
 const streamFault = (text: string): string | undefined => {
@@ -47,9 +45,8 @@ const streamFault = (text: string): string | undefined => {
   if (blocks.pop() !== '') return 'the stream ends inside an item'
   const items = blocks.map((block) => frame.exec(block))
   const data = items.flatMap((item) => item?.groups?.data ?? [])
-  if (items.includes(null)) return 'an item of the stream has no id or data'
-  const isOver = lastOfResponse.test(items.at(-1)?.groups?.type ?? '')
-  if (!isOver && data.pop() !== '[DONE]') return 'the stream does not end with [DONE]'
+  if (items.includes(null)) return 'an item of the stream has no data'
+  if (data.pop() !== '[DONE]') return 'the stream does not end with [DONE]'
   for (const json of data) JSON.parse(json)
   return undefined
 }

@@ -169,7 +169,13 @@ export const adminFeedRoutes =
           querystring: asked,
           response: {
             200: z.string(),
-            ...refusals('admin', 'role_required', 'organization_not_found', 'read_model_not_found'),
+            ...refusals(
+              'admin',
+              'role_required',
+              'organization_not_found',
+              'read_model_not_found',
+              'invalid_filter',
+            ),
           },
         },
       },
