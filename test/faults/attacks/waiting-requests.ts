@@ -9,7 +9,7 @@ const connections = rounds(200, 800)
 const sent = `${'GET /api/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(40)}${'GET / HTTP/1.1\r\n\r\n'.repeat(3_400)}`
 const dropped = /^reprise_buffers_dropped_total (\d+)$/m
 const held = /^reprise_buffer_bytes (\d+)$/m
-const mostBytes = 400 * 1_048_576
+const mostBytes = 200 * 1_048_576
 
 /** Requests without a key by the thousand, on connections by the hundred that read no answer. */
 export const waitingRequests: Attack =
