@@ -39,11 +39,14 @@ const prefix = 'total/'
 /** The document with the total of an organization. */
 export const storageTotalId = (organizationId: string): string => `${prefix}${organizationId}`
 
-/** The document that an event's data counts in and is erased with. */
-const partOf = ({ type, stream, data }: Event): string => {
-  if ('uploadId' in data) return `${stream}/${data.uploadId}`
-  if ('memoryId' in data) return `${stream}/${data.memoryId}`
-  return type.startsWith('Credential') && 'name' in data ? `${stream}/${data.name}` : stream
+/** The documents that an event's data counts in and is erased with: mostly one. */
+const partsOf = ({ type, stream, data }: Event): string[] => {
+  const inStream = (id: string): string => `${stream}/${id}`
+  if (type === 'MemoriesErased') return (data.memoryIds ?? []).map(inStream)
+  if (type === 'CredentialsErased') return (data.names ?? []).map(inStream)
+  if ('uploadId' in data) return [inStream(data.uploadId)]
+  if ('memoryId' in data) return [inStream(data.memoryId)]
+  return [type.startsWith('Credential') && 'name' in data ? inStream(data.name) : stream]
 }
 
 const placesByType = new Map<string, SealedPlaces>()
@@ -109,7 +112,9 @@ const removes = [
   'ContentErased',
   'UploadErased',
   'MemoryForgotten',
+  'MemoriesErased',
   'CredentialDeleted',
+  'CredentialsErased',
 ] as const satisfies readonly (keyof typeof events)[]
 
 /** Types of events that store something. */
@@ -133,7 +138,7 @@ export const storage: Projection<StorageView, EventTable> = {
       return organization_id === undefined || bytes === 0 ? undefined : { organization_id, bytes }
     },
   },
-  id: (event) => [partOf(event as Event), storageTotalId(event.metadata.organization_id)],
+  id: (event) => [...partsOf(event as Event), storageTotalId(event.metadata.organization_id)],
   creates: Object.fromEntries(storing.map((type) => [type, first])),
   changes: {
     ...Object.fromEntries(storing.map((type) => [type, more])),

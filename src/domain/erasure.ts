@@ -56,7 +56,9 @@ export const together = (parts: readonly Erasure[]): Erasure | undefined =>
   parts.reduce<Erasure | undefined>(
     (sum, part) =>
       sum && {
-        ...part,
+        deletedBy: part.deletedBy,
+        delegated: part.delegated,
+        destroyedAt: part.destroyedAt,
         scope: [...sum.scope, ...part.scope],
         memories: sum.memories + part.memories,
         credentials: sum.credentials + part.credentials,

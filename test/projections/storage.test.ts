@@ -72,6 +72,38 @@ t.test('counts an upload, its chunks and its vectors until its blobs are removed
   seen(received, removed, { type: 'UploadErased', data: identity }).showsNothing(total)
 })
 
+t.test('memories and credentials count until they are erased together', async (t) => {
+  const memory = 'memory-org-1_user-1'
+  const remembered = (memoryId: string) => ({
+    type: 'MemoryRemembered',
+    data: { memoryId, text: text(30) },
+  })
+  const certificate = (memories: number, credentials: number) => ({
+    deletedBy: 'user-9',
+    delegated: true,
+    scope: [memories ? 'memories' : 'credentials'],
+    memories,
+    credentials,
+    keyIds: ['k'],
+    destroyedAt: at,
+  })
+  const remembers = projecting(t, storage, memory)
+  const erased = {
+    type: 'MemoriesErased',
+    data: { ...certificate(2, 0), memoryIds: ['m-1', 'm-2'] },
+  }
+  const two = [remembered('m-1'), remembered('m-2')]
+  remembers(...two).shows({ bytes: 60 }, total)
+  remembers(...two, erased).showsNothing(total)
+  remembers(...two, erased, remembered('m-3')).shows({ bytes: 30 }, total)
+
+  const keeps = projecting(t, storage, 'credentials-org-1_user-1')
+  const stored = { type: 'CredentialStored', data: { name: 'TOKEN', value: text(40) } }
+  const dropped = { type: 'CredentialsErased', data: { ...certificate(0, 1), names: ['TOKEN'] } }
+  keeps(stored).shows({ bytes: 40 }, total)
+  keeps(stored, dropped).showsNothing(total)
+})
+
 t.test('the total does not depend on the batches', async (t) => {
   const events = [
     sessionEvent('UserMessageSent', at, { content: text(100) }),

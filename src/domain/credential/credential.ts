@@ -92,6 +92,7 @@ export const decideEraseCredentials =
   (destroyed: Destroyed) =>
   ({ names, key }: UserCredentials): CredentialEvent<'CredentialsErased'>[] => {
     if (!isDestroyed(key, destroyed)) return []
-    const data = ofKey('credentials', destroyed, { credentials: names.length })
+    const count = { credentials: names.length }
+    const data = { ...ofKey('credentials', destroyed, count), names: [...names] }
     return [{ type: 'CredentialsErased', data }]
   }

@@ -14,8 +14,11 @@ export const credentialEvents = {
   /** Another value under a name that has one. */
   CredentialRotated: z.object({ name, value: sealed, hosts }),
   CredentialDeleted: z.object({ name }),
-  /** All credentials of the user in the organization, those deleted before as well. */
-  CredentialsErased: erasure,
+  /**
+   * All credentials of the user in the organization, those deleted before as well; `names` are
+   * those that had a value until then.
+   */
+  CredentialsErased: erasure.extend({ names: z.array(name).optional() }),
 }
 
 export type CredentialEvent<

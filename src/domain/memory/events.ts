@@ -10,8 +10,8 @@ export const memoryEvents = {
   MemoryRemembered: z.object({ memoryId: id, text: sealed }),
   /** It made room for a newer one. */
   MemoryForgotten: z.object({ memoryId: id }),
-  /** All memories of the user in the organization. */
-  MemoriesErased: erasure,
+  /** All memories of the user in the organization; `memoryIds` are those that were kept until then. */
+  MemoriesErased: erasure.extend({ memoryIds: z.array(id).optional() }),
 }
 
 export type MemoryEvent<Type extends keyof typeof memoryEvents = keyof typeof memoryEvents> =

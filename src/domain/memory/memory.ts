@@ -73,6 +73,7 @@ export const decideEraseMemories =
   (destroyed: Destroyed) =>
   ({ memories, key }: Memory): MemoryEvent<'MemoriesErased'>[] => {
     if (!isDestroyed(key, destroyed)) return []
-    const data = ofKey('memories', destroyed, { memories: memories.length })
+    const memoryIds = memories.map(({ memoryId }) => memoryId)
+    const data = { ...ofKey('memories', destroyed, { memories: memories.length }), memoryIds }
     return [{ type: 'MemoriesErased', data }]
   }

@@ -82,19 +82,19 @@ t.test('erases all values, deleted ones too', async (t) => {
     keyIds: ['credentials:org-1/user-1'],
     destroyedAt: '2026-01-01T00:00:05.000Z',
   }
-  const erased = (credentials: number): CredentialEvent<'CredentialsErased'> => ({
+  const erased = (...names: string[]): CredentialEvent<'CredentialsErased'> => ({
     type: 'CredentialsErased',
-    data: { ...by, scope: ['credentials'], memories: 0, credentials },
+    data: { ...by, scope: ['credentials'], memories: 0, credentials: names.length, names },
   })
   const erase = decideEraseCredentials({ ...by, generation: 0 })
-  given(stored('A'), stored('B')).when(erase).emitsOnce(erased(2))
-  given(stored('A'), deleted('A')).when(erase).emitsOnce(erased(0))
+  given(stored('A'), stored('B')).when(erase).emitsOnce(erased('A', 'B'))
+  given(stored('A'), deleted('A')).when(erase).emitsOnce(erased())
   given().when(erase).changesNothing()
-  given(stored('A'), erased(1), stored('A')).when(erase).changesNothing()
-  given(stored('A'), erased(1))
+  given(stored('A'), erased('A'), stored('A')).when(erase).changesNothing()
+  given(stored('A'), erased('A'))
     .when(decideStore(data('A'), 1))
     .emits(stored('A'))
-  given(stored('A'), erased(1))
+  given(stored('A'), erased('A'))
     .when(decideStore(data('A'), 0))
     .changesNothing()
 })

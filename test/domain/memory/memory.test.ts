@@ -50,35 +50,35 @@ const by = {
   keyIds: ['memory:org-1/user-1'],
   destroyedAt: '2026-01-01T00:00:05.000Z',
 }
-const erased = (memories: number): MemoryEvent => ({
+const erased = (...memoryIds: string[]): MemoryEvent => ({
   type: 'MemoriesErased',
-  data: { ...by, scope: ['memories'], memories, credentials: 0 },
+  data: { ...by, scope: ['memories'], memories: memoryIds.length, credentials: 0, memoryIds },
 })
 
 t.test('erases all memories, those that were forgotten before too', async (t) => {
   const given = deciding(t, memory)
   const erase = decideEraseMemories({ ...by, generation: 0 })
-  given(remembered('m-1'), remembered('m-2')).when(erase).emitsOnce(erased(2))
-  given(remembered('m-1'), forgotten('m-1')).when(erase).emitsOnce(erased(0))
+  given(remembered('m-1'), remembered('m-2')).when(erase).emitsOnce(erased('m-1', 'm-2'))
+  given(remembered('m-1'), forgotten('m-1')).when(erase).emitsOnce(erased())
   given().when(erase).changesNothing()
 })
 
 t.test('leaves memories whose key was not destroyed', async (t) => {
   const given = deciding(t, memory)
-  const history = [remembered('m-1'), erased(1), remembered('m-2')]
+  const history = [remembered('m-1'), erased('m-1'), remembered('m-2')]
   given(...history)
     .when(decideEraseMemories({ ...by, generation: 0 }))
     .changesNothing()
   given(...history)
     .when(decideEraseMemories({ ...by, generation: 1 }))
-    .emitsOnce(erased(1))
+    .emitsOnce(erased('m-2'))
 })
 
 t.test('turns that began before an erasure remember nothing', async (t) => {
   const given = deciding(t, memory)
   const since = (turnBeganAt: string) =>
     decideRemember({ memoryId: 'm-2', text: sealed('m-2') }, () => false, turnBeganAt)
-  const history = [remembered('m-1'), erased(1)]
+  const history = [remembered('m-1'), erased('m-1')]
   given(...history)
     .when(since('2026-01-01T00:00:04.999Z'))
     .changesNothing()
