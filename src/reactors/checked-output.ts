@@ -16,6 +16,8 @@ const unspecific: ReadonlySet<string> = new Set([
 ])
 
 const page = /^\s*(?:<!--|<!doctype\s+html|<html|<head|<body)/i
+/** A drawing may begin with a comment, too. */
+const comment = /^\s*<!--/
 
 export const kindOf = (mediaType: string): ContentType => {
   if (mediaType.startsWith('model/gltf')) return 'glb'
@@ -34,9 +36,11 @@ const container = (head: Buffer): string | undefined => {
   return at(head, 0, 'OggS') ? 'ogg' : undefined
 }
 
+const utf8Of = (head: Buffer): string => head.toString('utf8').replace(/^\ufeff/, '')
+
 /** What the first bytes of a file say that it is; undefined where they are not known. */
 const recognized = (head: Buffer, ordered: ContentType): string | undefined => {
-  const utf8 = head.toString('utf8').replace(/^\ufeff/, '')
+  const utf8 = utf8Of(head)
   if (page.test(utf8)) return 'text/html'
   if (at(head, 0, 'glTF')) return 'model/gltf-binary'
   const contained = container(head)
@@ -96,7 +100,8 @@ export const checkedOutput = async (
   const declared = mediaType.toLowerCase()
   const isUnspecific = unspecific.has(declared)
   const type = isUnspecific ? (known ?? 'application/octet-stream') : declared
-  const isPage = known === 'text/html'
+  const isDrawing = declared === 'image/svg+xml' && comment.test(utf8Of(head))
+  const isPage = known === 'text/html' && !isDrawing
   const isUnknown = isUnspecific && known === undefined
   if (isPage || (!isUnknown && kindOf(type) !== contentType))
     return refuse(

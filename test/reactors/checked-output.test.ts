@@ -33,6 +33,7 @@ t.test('lets through what was ordered, whole', async (t) => {
     ['image', 'image/png', png],
     ['image', 'IMAGE/PNG', png],
     ['image', 'image/svg+xml', '<?xml version="1.0"?><svg/>'],
+    ['image', 'image/svg+xml', '<!-- made by hand -->\n<svg xmlns="http://www.w3.org/2000/svg"/>'],
     ['audio', 'audio/wav', 'RIFF'],
     ['video', 'video/mp4', 'anything'],
     ['glb', 'model/gltf-binary', 'glTF'],
