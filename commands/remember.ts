@@ -19,21 +19,21 @@ const plain = (text: string): string =>
 /**
  * Keeps a text for a user in the call's organization; what says the same but for case and white
  * space is kept once. `isErased`: it was not kept, since all memories were erased after the turn
- * began. @throws KeyDestroyed while the memories are being erased
+ * began or the text was sealed. @throws KeyDestroyed while the memories are being erased
  */
 export const remember =
   ({ load, transact, clock, keyed }: Streams & { clock: Clock; keyed: Vault['keyed'] }) =>
   async ({ userId, text, turnBeganAt }: Remember, call: Call) => {
-    const beganAt = turnBeganAt ?? call.at
     const stream = memoryStream(call.organizationId, userId)
     const { generation } = (await load(stream)).state.key
     const key = await keyed(memoryKey(call.organizationId, userId, generation))
     const remembered = { memoryId: clock.id(), text: key.seal(text) }
     const wanted = plain(text)
     const isSame = (one: Sealed) => plain(key.open(one)) === wanted
-    const decide = decideRemember(remembered, isSame, beganAt)
+    const of = { turnBeganAt: turnBeganAt ?? call.at, generation }
+    const decide = decideRemember(remembered, isSame, of)
     const { events, state, position } = await transact(stream, decide, call)
     const stored = events.length > 0
-    return { stored, isErased: !stored && isErasedSince(state, beganAt), position }
+    return { stored, isErased: !stored && isErasedSince(state, of), position }
   }
 export type RememberCommand = ReturnType<typeof remember>

@@ -16,6 +16,9 @@ export const memoryLimit = 500
 
 type Remembered = { memoryId: string; text: Sealed }
 
+/** When a turn began, in ISO 8601, and the generation of the key that its memory is sealed under. */
+type Of = { turnBeganAt: string; generation: number }
+
 /** What is remembered, oldest first. `erasedAt`: when all before was erased, in ISO 8601. */
 export type Memory = { memories: readonly Remembered[]; key: KeyUse; erasedAt: string | null }
 
@@ -46,18 +49,20 @@ export const memory: Aggregate<Memory, typeof memoryEvents> = {
 export const memoryStream = (organizationId: string, userId: string) =>
   streamOf(memory, organizationId, userId)
 
-/** Whether the memories were erased after a turn began, which may therefore know some of them. */
-export const isErasedSince = ({ erasedAt }: Memory, turnBeganAt: string): boolean =>
-  erasedAt !== null && turnBeganAt <= erasedAt
+/** Whether the memories were erased after a turn began, which may know some, or since the sealing. */
+export const isErasedSince = (
+  { erasedAt, key }: Memory,
+  { turnBeganAt, generation }: Of,
+): boolean => key.generation !== generation || (erasedAt !== null && turnBeganAt <= erasedAt)
 
 /**
  * `isSame` tells whether what is sealed says the same as what is to be remembered. Turns that began
  * before an erasure remember nothing: they may repeat what was erased.
  */
 export const decideRemember =
-  (remembered: Remembered, isSame: (text: Sealed) => boolean, turnBeganAt: string) =>
+  (remembered: Remembered, isSame: (text: Sealed) => boolean, of: Of) =>
   (state: Memory): MemoryEvent<'MemoryRemembered' | 'MemoryForgotten'>[] => {
-    if (isErasedSince(state, turnBeganAt)) return []
+    if (isErasedSince(state, of)) return []
     const { memories } = state
     if (memories.some(({ text }) => isSame(text))) return []
     const [oldest] = memories

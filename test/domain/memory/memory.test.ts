@@ -20,11 +20,10 @@ const forgotten = (memoryId: string): MemoryEvent => ({
 })
 
 const remember = (memoryId: string) =>
-  decideRemember(
-    { memoryId, text: sealed(memoryId) },
-    ({ box }) => box === memoryId,
-    '2026-01-01T00:00:00.000Z',
-  )
+  decideRemember({ memoryId, text: sealed(memoryId) }, ({ box }) => box === memoryId, {
+    turnBeganAt: '2026-01-01T00:00:00.000Z',
+    generation: 0,
+  })
 
 t.test('remembering', async (t) => {
   const given = deciding(t, memory)
@@ -76,8 +75,11 @@ t.test('leaves memories whose key was not destroyed', async (t) => {
 
 t.test('turns that began before an erasure remember nothing', async (t) => {
   const given = deciding(t, memory)
-  const since = (turnBeganAt: string) =>
-    decideRemember({ memoryId: 'm-2', text: sealed('m-2') }, () => false, turnBeganAt)
+  const since = (turnBeganAt: string, generation = 1) =>
+    decideRemember({ memoryId: 'm-2', text: sealed('m-2') }, () => false, {
+      turnBeganAt,
+      generation,
+    })
   const history = [remembered('m-1'), erased('m-1')]
   given(...history)
     .when(since('2026-01-01T00:00:04.999Z'))
@@ -88,4 +90,7 @@ t.test('turns that began before an erasure remember nothing', async (t) => {
   given(...history)
     .when(since('2026-01-01T00:00:05.001Z'))
     .emits(remembered('m-2'))
+  given(...history)
+    .when(since('2026-01-01T00:00:05.001Z', 0))
+    .changesNothing()
 })
