@@ -9,6 +9,7 @@ import {
   decideReplaceChunks,
   decideRequeue,
   decideReread,
+  decideRetry,
   decideStart,
   fileStream,
   hasVectors,
@@ -24,6 +25,8 @@ export type FollowedUpload = { uploadId: string; datastoreId: string; filename: 
 type Embedded = Omit<FileEvent<'UploadEmbedded'>['data'], 'uploadId' | 'datastoreId'>
 
 type Reread = Omit<FileEvent<'UploadRereadingStarted'>['data'], 'uploadId' | 'datastoreId'>
+
+type Failed = Omit<FileEvent<'UploadFailed'>['data'], 'uploadId' | 'datastoreId'>
 
 type Replaced = Omit<FileEvent<'UploadReread'>['data'], 'uploadId' | 'datastoreId'>
 
@@ -66,8 +69,11 @@ export const followUpload = (transact: Transact) => {
     /** Searches what this reader has found: the announced chunks, or those of before. */
     replaceChunks: (one: FollowedUpload, replaced: Replaced, call: Call) =>
       transact(streamOf(one, call), decideReplaceChunks({ ...identity(one), ...replaced }), call),
-    fail: async (one: FollowedUpload, reason: string, call: Call) => {
-      const decide = decideFail({ ...identity(one), reason })
+    /** Queues an upload that has failed, and that a later reader can read. */
+    retry: (one: FollowedUpload, call: Call) =>
+      transact(streamOf(one, call), decideRetry(identity(one)), call),
+    fail: async (one: FollowedUpload, failed: Failed, call: Call) => {
+      const decide = decideFail({ ...identity(one), ...failed })
       return finished(one, await transact(streamOf(one, call), decide, call), call)
     },
     erase: (one: FollowedUpload, call: Call) =>

@@ -30,7 +30,7 @@ export const uploadView = z.object({
   next_chunks_blob: text.optional(),
   /** Blobs of chunks and vectors that others have replaced; they are erased with it at last. */
   stale_blobs: z.array(text).optional(),
-  /** The version of the reader that found its chunks; only until it fails or is removed. */
+  /** The version of the reader that found its chunks, or failed; only until it is removed. */
   reader: count.optional(),
   /** Only while it can be searched and has no vectors. */
   unembedded: flag,
@@ -119,7 +119,7 @@ const received = (
 export const uploads: Projection<UploadView, typeof fileEvents> = {
   name: 'uploads',
   schema: uploadView,
-  version: 3,
+  version: 4,
   shown: {
     schema: uploadView.omit(inner),
     document: (view) => without(view, inner),
@@ -142,12 +142,11 @@ export const uploads: Projection<UploadView, typeof fileEvents> = {
   id: ({ data }: FileEvent) => data.uploadId,
   creates: { UploadReceived: received },
   changes: {
-    UploadRequeued: status('pending'),
+    UploadRequeued: (view) => ({ ...view, status: 'pending', error_message: null, open: true }),
     UploadProcessingStarted: status('processing'),
     UploadIndexingStarted: (view, { data }) => ({
-      ...view,
+      ...stale(view, { chunks_blob: data.chunksBlob }, [view.chunks_blob]),
       status: 'indexing',
-      chunks_blob: data.chunksBlob,
       reader: data.reader ?? 1,
       ...(data.warnings && { warnings: data.warnings }),
     }),
@@ -161,8 +160,10 @@ export const uploads: Projection<UploadView, typeof fileEvents> = {
     UploadRereadingStarted: (view, { data }) =>
       stale(view, { next_chunks_blob: data.chunksBlob }, [view.next_chunks_blob]),
     UploadReread: reread,
-    UploadFailed: ({ reader: _, ...view }, { data }) =>
-      over(view, { status: 'failed', error_message: data.reason }),
+    UploadFailed: (view, { data }) => ({
+      ...over(view, { status: 'failed', error_message: data.reason }),
+      reader: data.reader ?? 1,
+    }),
     UploadRemoved: ({ shown: _, unembedded: __, reader: ___, ...view }) => ({
       ...view,
       open: true,

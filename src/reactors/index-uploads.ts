@@ -1,12 +1,12 @@
 import type { ClearDatastoreCommands } from '../../commands/clear-datastore.ts'
-import type { FollowUploadCommands } from '../../commands/follow-upload.ts'
+import type { FollowedUpload, FollowUploadCommands } from '../../commands/follow-upload.ts'
 import type { DataStoreView } from '../../projections/datastores.ts'
 import type { UploadView } from '../../projections/uploads.ts'
 import { findPages } from '../../queries/find-pages.ts'
 import type { FindUploads } from '../../queries/find-uploads.ts'
 import { latest, type Position } from '../domain/event.ts'
 import { refusalWords } from '../domain/refusal-words.ts'
-import { systemCall } from '../ports/call.ts'
+import { type Call, systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
@@ -91,6 +91,9 @@ export const indexUploads = (uses: Uses) => {
     await followUpload.erase(one, call)
   }
 
+  const fail = (one: FollowedUpload, reason: string, call: Call) =>
+    followUpload.fail(one, { reason, reader: readerVersion }, call)
+
   const index = async (view: UploadView): Promise<void> => {
     const { one, call } = subject(view)
     if (interrupted.delete(view.upload_id) || view.status === 'indexing')
@@ -98,7 +101,7 @@ export const indexUploads = (uses: Uses) => {
     const bytes = await blobsOf(view).get(view.blob)
     if (!bytes) {
       if (sinceStored(clock, view.uploaded_at) < arrivalMs) return
-      await followUpload.fail(one, 'The file did not arrive whole: upload it again', call)
+      await fail(one, 'The file did not arrive whole: upload it again', call)
       return
     }
     const document = { bytes, fileType: view.file_type, uploadId: one.uploadId }
@@ -107,12 +110,12 @@ export const indexUploads = (uses: Uses) => {
       .then(() => reader.read(document))
       .finally(() => bytes.destroy())
     if ('failed' in read) {
-      await followUpload.fail(one, read.failed, call)
+      await fail(one, read.failed, call)
       return
     }
     const { uploaded_by: userId } = view
     if (userId !== undefined && (await uses.storage.isFull(view.organization_id, userId))) {
-      await followUpload.fail(one, refusalWords.storage_quota_exceeded, call)
+      await fail(one, refusalWords.storage_quota_exceeded, call)
       return
     }
     const made = {
@@ -142,7 +145,7 @@ export const indexUploads = (uses: Uses) => {
 
   const damaged = async (view: UploadView): Promise<void> => {
     const { one, call } = subject(view)
-    await followUpload.fail(one, 'The stored file is damaged: upload it again', call)
+    await fail(one, 'The stored file is damaged: upload it again', call)
   }
 
   const work = async (id: string): Promise<void> => {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { FollowUploadCommands } from '../../commands/follow-upload.ts'
 import type { UploadView } from '../../projections/uploads.ts'
 import { systemCall } from '../ports/call.ts'
@@ -14,6 +15,8 @@ import { workers } from './workers.ts'
 
 /** How many uploads are queued at a time; one is read at a time. */
 const slice = 500
+/** How long an upload rests after an error that is not the document's. */
+const restMs = 60 * 60_000
 
 /** What a reader finds that differs from what an earlier one found. */
 type NewChunks = { chunksBlob?: string; warnings?: string[] }
@@ -22,7 +25,7 @@ type Uses = {
   uploads: View<UploadView>
   blobs: SealedBlobs
   reader: Pick<DocumentReader, 'read'>
-  followUpload: Pick<FollowUploadCommands, 'reread' | 'replaceChunks'>
+  followUpload: Pick<FollowUploadCommands, 'reread' | 'replaceChunks' | 'fail' | 'retry'>
   waitForPosition: WaitForPosition
   /** Called when the work on an upload is done. */
   worked(organizationId: string, uploadId: string): void
@@ -41,23 +44,26 @@ async function* each(parts: readonly Uint8Array[]) {
 /**
  * Reads documents again that an earlier reader has read. Until their new chunks are stored, the
  * old ones are searched. Interrupted work begins anew with the same result. A document that can no
- * longer be read keeps its chunks.
+ * longer be read keeps its chunks. One that has failed is indexed if it can be read now.
  */
 export const rereadUploads = (uses: Uses) => {
   const { uploads, blobs, reader, followUpload, waitForPosition, leases, clock, node, log } = uses
+
+  const resting = new LRUCache<string, true>({ max: 10_000, ttl: restMs })
 
   const blobsOf = ({ organization_id, datastore_id }: UploadView) =>
     blobs.under(datastoreKey(organization_id, datastore_id))
 
   const read = async (view: UploadView) => {
     const bytes = await blobsOf(view).get(view.blob)
-    if (!bytes) return { failed: 'The file is not stored' }
+    if (!bytes) return { failed: 'The file is not stored: upload it again' }
     const { file_type: fileType, upload_id: uploadId } = view
     return reader.read({ bytes, fileType, uploadId }).finally(() => bytes.destroy())
   }
 
   const damaged = (error: unknown) => {
-    if (error instanceof SealBroken) return { failed: 'The stored file is damaged' }
+    if (error instanceof SealBroken)
+      return { failed: 'The stored file is damaged: upload it again' }
     throw error
   }
 
@@ -97,16 +103,30 @@ export const rereadUploads = (uses: Uses) => {
     for (const blob of (await uploads.get(uploadId))?.stale_blobs ?? []) await remove(blob)
   }
 
+  /** Queues an upload that has failed, if it can be read now. */
+  const retry = async (view: UploadView): Promise<void> => {
+    const { upload_id: uploadId, datastore_id: datastoreId, filename } = view
+    const one = { uploadId, datastoreId, filename }
+    const found = await read(view).catch(damaged)
+    const call = systemCall(uploadId, clock.now(), view.organization_id)
+    const { position } =
+      'failed' in found
+        ? await followUpload.fail(one, { reason: found.failed, reader: readerVersion }, call)
+        : await followUpload.retry(one, call)
+    await waitForPosition(position)
+  }
+
   const work = async (id: string): Promise<void> => {
-    const view = await uploads.get(id)
-    const isDue = view?.shown && view.status === 'completed'
-    if (!isDue || (view.reader ?? readerVersion) >= readerVersion) return
+    const view = resting.has(id) ? undefined : await uploads.get(id)
+    const isOver = view?.status === 'completed' || view?.status === 'failed'
+    if (!view?.shown || !isOver || (view.reader ?? readerVersion) >= readerVersion) return
     try {
       await withLease({ leases, name: `upload:${id}`, holder: `${node}/reread` }, () =>
-        reread(view),
+        view.status === 'failed' ? retry(view) : reread(view),
       )
     } catch (error) {
       if (error instanceof ReaderClosed) return
+      resting.set(id, true)
       throw error
     }
     uses.worked(view.organization_id, id)

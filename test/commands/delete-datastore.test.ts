@@ -60,7 +60,7 @@ t.test('uploads use it until they are completed, failed or removed', async (t) =
       facts: { agents: [] },
     })
   await unfinished(3)
-  await followUpload.fail(one, 'not readable', by)
+  await followUpload.fail(one, { reason: 'not readable' }, by)
   await unfinished(2)
   await followUpload.index(two, { chunks: 1, chunksBlob: 'c' }, by)
   await unfinished(2)

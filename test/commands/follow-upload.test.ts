@@ -44,7 +44,11 @@ t.test('step by step, each stored once', async (t) => {
 
 t.test('one that fails is finished too', async (t) => {
   const { by, one } = await uploaded()
-  const events = await appendedOnce(t, (call) => followUpload.fail(one, 'unreadable', call), by)
+  const events = await appendedOnce(
+    t,
+    (call) => followUpload.fail(one, { reason: 'unreadable' }, call),
+    by,
+  )
   t.match(events, [
     { type: 'UploadFailed', data: { reason: 'unreadable' } },
     { type: 'UploadsFinished', data: { uploadIds: [one.uploadId] } },

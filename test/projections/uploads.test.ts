@@ -51,7 +51,17 @@ t.test('uploads', async (t) => {
     status: 'failed',
     error_message: 'Empty',
     open: undefined,
+    reader: 1,
   })
+  const failed = {
+    type: 'UploadFailed',
+    data: { ...identity, reason: 'Empty', reader: 2 },
+  } as const
+  seen(received, failed).shows({ reader: 2 })
+  seen(received, failed, requeued).shows({ status: 'pending', error_message: null, open: true })
+  const other = { ...indexing, data: { ...indexing.data, chunksBlob: 'd' } }
+  seen(received, indexing, requeued, indexing).shows({ stale_blobs: undefined })
+  seen(received, indexing, requeued, other).shows({ chunks_blob: 'd', stale_blobs: ['c'] })
   seen(received, indexing, completed, removed).shows({ shown: undefined, open: true, blob: 'b' })
   seen(received, removed, { type: 'UploadErased', data: identity }).showsNothing('u-1')
 })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { findUploads } from '../../queries/find-uploads.ts'
 import type { FileType } from '../../src/domain/file/types.ts'
-import { silent } from '../../src/ports/log.ts'
+import { type Log, silent } from '../../src/ports/log.ts'
 import { chunkLine, headLine } from '../../src/rag/chunk-lines.ts'
 import { documentReader } from '../../src/rag/document-reader.ts'
 import { knowledgeIn } from '../../src/rag/knowledge.ts'
@@ -29,17 +29,20 @@ const outdated = async (t: Test) => {
   const reader = documentReader()
   t.teardown(() => Promise.all([knowledge.close(), reader.close()]))
 
+  const upload = async (filename: string, text: string | Buffer, fileType: FileType) => {
+    const bytes = Buffer.from(text as string)
+    const hash = createHash('sha256').update(bytes).digest('hex')
+    const file = { filename, fileType, size: bytes.length, hash, bytes: () => once(bytes) }
+    const { uploads: taken } = await all.uploadFiles({ datastoreId, files: [file] }, call)
+    return { uploadId: taken[0]?.uploadId ?? '', datastoreId, filename }
+  }
   const shelve = async (
     filename: string,
     text: string | Buffer,
     words: string,
     fileType: FileType,
   ) => {
-    const bytes = Buffer.from(text as string)
-    const hash = createHash('sha256').update(bytes).digest('hex')
-    const file = { filename, fileType, size: bytes.length, hash, bytes: () => once(bytes) }
-    const { uploads: taken } = await all.uploadFiles({ datastoreId, files: [file] }, call)
-    const one = { uploadId: taken[0]?.uploadId ?? '', datastoreId, filename }
+    const one = await upload(filename, text, fileType)
     const lines = headLine(one.uploadId) + chunkLine({ text: words, place: 'line 1', headings: [] })
     const { hash: chunksBlob } = await stored.put(once(Buffer.from(lines)))
     await all.followUpload.index(one, { chunks: 1, chunksBlob }, call)
@@ -47,7 +50,13 @@ const outdated = async (t: Test) => {
     await all.seen()
     return one
   }
-  const reactor = (followUpload = all.followUpload) => {
+  const fail = async (filename: string, text: string, fileType: FileType) => {
+    const one = await upload(filename, text, fileType)
+    await all.followUpload.fail(one, { reason: 'The file is not text' }, call)
+    await all.seen()
+    return one
+  }
+  const reactor = (followUpload = all.followUpload, log: Log = silent) => {
     const rereading = rereadUploads({
       uploads,
       blobs: all.blobs,
@@ -59,7 +68,7 @@ const outdated = async (t: Test) => {
       leases: all.leases,
       clock: all.clock,
       node: 'node-1',
-      log: silent,
+      log,
     })
     t.teardown(() => rereading.stop())
     return rereading
@@ -69,7 +78,25 @@ const outdated = async (t: Test) => {
   const view = async (one: { uploadId: string }) => uploads.get(one.uploadId)
   const isRead = (one: { uploadId: string }) =>
     eventually(async () => (await view(one))?.reader === readerVersion)
-  return { ...all, shelve, stored, reactor, search, view, isRead }
+  const indexer = () => {
+    const indexing = indexUploads({
+      ...all,
+      ...all.read,
+      findUploads: findUploads(uploads),
+      reader: documentReader(),
+      storage: { isFull: async () => false },
+      threads: 1,
+      waitForPosition: async () => all.seen(),
+      head: all.store.head,
+      worked() {},
+      requestOf: async () => undefined,
+      node: 'node-1',
+      log: silent,
+    })
+    t.teardown(indexing.stop)
+    return indexing
+  }
+  return { ...all, shelve, fail, indexer, stored, reactor, search, view, isRead }
 }
 
 t.test('a document is read again, and searched by its old words until then', async (t) => {
@@ -137,7 +164,7 @@ t.test('pages that a later reader cannot read are named in the warnings', async 
 
 t.test('a file deleted in the middle of being read again leaves nothing behind', async (t) => {
   const all = await outdated(t)
-  const { shelve, reactor, view, followUpload, read, seen, deleteFile } = all
+  const { shelve, reactor, view, followUpload, seen, deleteFile } = all
   const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
   const crashing = reactor({
     ...followUpload,
@@ -149,23 +176,65 @@ t.test('a file deleted in the middle of being read again leaves nothing behind',
   await crashing.stop()
   await deleteFile(one, call)
   await seen()
-  const indexing = indexUploads({
-    ...all,
-    ...read,
-    findUploads: findUploads(read.uploads),
-    reader: documentReader(),
-    storage: { isFull: async () => false },
-    threads: 1,
-    waitForPosition: async () => seen(),
-    head: all.store.head,
-    worked() {},
-    requestOf: async () => undefined,
-    node: 'node-1',
-    log: silent,
-  })
-  t.teardown(indexing.stop)
-  await indexing.sweep()
+  await all.indexer().sweep()
   t.ok(await eventually(async () => (await view(one)) === undefined))
   for (const name of [blob, chunks_blob, next_chunks_blob])
     t.equal(await all.stored.size(name ?? ''), undefined)
+})
+
+t.test('a document that an earlier reader could not read is indexed', async (t) => {
+  const { fail, reactor, indexer, search, view, isRead } = await outdated(t)
+  const one = await fail('a.txt', 'The zebra\0sleeps.\x07\x0b', 'text/plain')
+  t.match(await view(one), { status: 'failed', reader: 1 })
+  await reactor().sweep()
+  t.ok(await eventually(async () => (await view(one))?.status === 'pending'))
+  t.match(await view(one), { error_message: null, open: true })
+  await indexer().sweep()
+  t.ok(await isRead(one))
+  t.ok(await eventually(async () => (await view(one))?.status === 'completed'))
+  t.strictSame(await search('zebra'), ['The zebra sleeps.'])
+})
+
+t.test('a document that a later reader cannot read either fails once more', async (t) => {
+  const { fail, reactor, view, isRead, followUpload } = await outdated(t)
+  const one = await fail('a.json', '{"no', 'application/json')
+  let fails = 0
+  const counting: typeof followUpload = {
+    ...followUpload,
+    fail: (...given) => {
+      fails++
+      return followUpload.fail(...given)
+    },
+  }
+  const rereading = reactor(counting)
+  await rereading.sweep()
+  t.ok(await isRead(one))
+  const { status, error_message: message } = (await view(one)) ?? {}
+  t.equal(status, 'failed')
+  t.not(message, 'The file is not text')
+  await rereading.sweep()
+  await rereading.stop()
+  t.equal(fails, 1)
+})
+
+t.test('after an error an upload rests, and others are read again', async (t) => {
+  const { shelve, reactor, isRead, followUpload } = await outdated(t)
+  const one = await shelve('a.txt', 'The zebra sleeps.', 'The z ebra sleeps.', 'text/plain')
+  let tries = 0
+  let logged = 0
+  const broken: typeof followUpload = {
+    ...followUpload,
+    reread: (upload, ...rest) => {
+      if (upload.uploadId !== one.uploadId) return followUpload.reread(upload, ...rest)
+      tries++
+      throw new Error('the stream is damaged')
+    },
+  }
+  const rereading = reactor(broken, { ...silent, error: () => logged++ })
+  await rereading.sweep()
+  t.ok(await eventually(async () => logged === 1))
+  const other = await shelve('b.txt', 'A lion.', 'A l ion.', 'text/plain')
+  await rereading.sweep()
+  t.ok(await isRead(other))
+  t.equal(tries, 1)
 })

@@ -15,7 +15,7 @@ export const fileEvents = {
     fileType: z.enum(mimeTypes),
     blob: text,
   }),
-  /** After a crash: the process that worked on it is gone. */
+  /** After a crash: the process that worked on it is gone. Or it failed, and a later reader can read it. */
   UploadRequeued: identity,
   UploadProcessingStarted: identity,
   /**
@@ -55,7 +55,8 @@ export const fileEvents = {
     chunksBlob: text.optional(),
     warnings: z.array(text).optional(),
   }),
-  UploadFailed: identity.extend({ reason: text }),
+  /** `reader` is the version of the reader that failed; absent: 1. */
+  UploadFailed: identity.extend({ reason: text, reader: count.optional() }),
   /** No longer visible; its blobs are removed next. `completed`: it could be searched. */
   UploadRemoved: identity.extend({
     reason: z.enum(['deleted', 'replaced', 'datastore_deleted']),

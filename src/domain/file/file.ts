@@ -10,7 +10,7 @@ type Upload = {
   vectors?: string
   /** The blob that will hold its chunks, read again. */
   rereading?: string
-  /** The reader that has read it again. */
+  /** The reader that has read it again, or that failed. */
   reader?: number
 }
 
@@ -57,14 +57,16 @@ export const file: Aggregate<File, typeof fileEvents> = {
         },
       }
     },
-    UploadFailed: becomes('failed'),
+    UploadFailed: ({ uploads }, { uploadId, datastoreId, reader = 1 }) => ({
+      uploads: { ...uploads, [uploadId]: { datastoreId, status: 'failed', reader } },
+    }),
     UploadRemoved: becomes('removed'),
     UploadErased: ({ uploads }, { uploadId }) => {
       const { [uploadId]: _, ...others } = uploads
       return { uploads: others }
     },
   },
-  stateVersion: 3,
+  stateVersion: 4,
 }
 
 /** `key` is a digest of DataStore and file name. */
@@ -177,10 +179,22 @@ export const decideReplaceChunks =
     return isDue ? [{ type: 'UploadReread', data }] : []
   }
 
+/** An upload under way fails; one that has failed fails again if a later reader cannot read it. */
 export const decideFail =
   (data: FileEvent<'UploadFailed'>['data']) =>
-  (state: File): FileEvent<'UploadFailed'>[] =>
-    unfinished(uploadIn(state, data.uploadId)?.status) ? [{ type: 'UploadFailed', data }] : []
+  (state: File): FileEvent<'UploadFailed'>[] => {
+    const { status, reader = 1 } = uploadIn(state, data.uploadId) ?? {}
+    const isAgain = status === 'failed' && reader < (data.reader ?? 1)
+    return unfinished(status) || isAgain ? [{ type: 'UploadFailed', data }] : []
+  }
+
+/** A later reader can read what has failed: it waits again. */
+export const decideRetry =
+  ({ uploadId, datastoreId }: Identity) =>
+  (state: File): FileEvent<'UploadRequeued'>[] =>
+    uploadIn(state, uploadId)?.status === 'failed'
+      ? [{ type: 'UploadRequeued', data: { uploadId, datastoreId } }]
+      : []
 
 /** Removes every upload of the file. */
 export const decideRemoveAll =

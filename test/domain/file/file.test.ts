@@ -12,6 +12,7 @@ import {
   decideReplaceChunks,
   decideRequeue,
   decideReread,
+  decideRetry,
   decideStart,
   file,
   hasVectors,
@@ -73,6 +74,16 @@ t.test('it fails once, and not when it is over', async (t) => {
   given(received(one)).when(fail).emitsOnce(failed)
   given(received(one), indexing(one), completed(one)).when(fail).changesNothing()
   given().when(fail).changesNothing()
+})
+
+t.test('what has failed fails again or waits again for a later reader only', async (t) => {
+  const given = deciding(t, file)
+  const again: FileEvent = { type: 'UploadFailed', data: { ...one, reason: 'Empty', reader: 2 } }
+  const fail = decideFail({ ...one, reason: 'Empty', reader: 2 })
+  given(received(one), failed).when(fail).emitsOnce(again)
+  given(received(one), failed).when(decideRetry(one)).emitsOnce(requeued)
+  given(received(one), indexing(one), completed(one)).when(decideRetry(one)).changesNothing()
+  given().when(decideRetry(one)).changesNothing()
 })
 
 t.test('the latest upload that completes is the file', async (t) => {
