@@ -5,7 +5,16 @@ import { START } from '../ports/event-store.ts'
 import type { Ending } from '../support/ending.ts'
 import { serialQueue } from '../support/serial-queue.ts'
 import { type FeedHistory, type Opened, shownBy } from './feed-history.ts'
-import { ended, ending, type FeedBatch, itemsOf, lengthOf, type Told } from './item.ts'
+import {
+  ended,
+  ending,
+  type FeedBatch,
+  type Item,
+  itemsOf,
+  lengthOf,
+  type OnLoaded,
+  type Told,
+} from './item.ts'
 import { type Joined, type LiveUses, live } from './live.ts'
 import { inSlices } from './slices.ts'
 import type { WriteBatch } from './subscriber.ts'
@@ -57,15 +66,17 @@ export const feeds = (uses: Uses) => {
   /** Documents are loaded for one consumer at a time: many that come at once hold but items. */
   const turn = serialQueue()
 
-  /** Batches, counted until the consumer requests the next. */
+  /** Batches, counted from when they are loaded until the consumer requests the next. */
   async function* counted(
-    batches: AsyncIterable<FeedBatch>,
+    read: (onLoaded: OnLoaded) => AsyncIterable<FeedBatch>,
     drop: () => void,
   ): AsyncGenerator<FeedBatch> {
     const holder = buffers.holder({ drop })
+    const hold = (items: readonly Item[]) =>
+      holder.hold(besidesBytes + characterBytes * lengthOf(items))
     try {
-      for await (const batch of batches) {
-        holder.hold(besidesBytes + characterBytes * lengthOf(batch.items))
+      for await (const batch of read(hold)) {
+        hold(batch.items)
         yield batch
         holder.hold(besidesBytes)
       }
@@ -79,21 +90,27 @@ export const feeds = (uses: Uses) => {
     model: ReadModel,
     after: Position,
     upTo: Position,
+    onLoaded: OnLoaded,
   ): AsyncGenerator<FeedBatch> {
     const shown = shownBy(model, opened)
     const loading = { load: views.load, view: model.name, organizationId, shown, turn }
     const asked = { organizationId, model: model.name, after, upTo }
     for await (const { ids, position } of history.touched(asked))
-      yield* ending(itemsOf(loading, ids), position)
+      yield* ending(itemsOf(loading, ids), position, {}, onLoaded)
   }
 
   /** The feed up to the present position, where it can be resumed. */
-  async function* upToNow(asked: FeedRequest, follows = false): AsyncGenerator<FeedBatch> {
+  async function* upToNow(
+    asked: FeedRequest,
+    onLoaded: OnLoaded,
+    follows = false,
+  ): AsyncGenerator<FeedBatch> {
     const { organizationId, model, after } = asked
     await waitForPosition(await head(), patienceMs, [model.name])
     const upTo = at(model.name)
-    if (after !== undefined) yield* changes(organizationId, model, after, latest(after, upTo))
-    else if (asked.snapshot)
+    if (after !== undefined) {
+      yield* changes(organizationId, model, after, latest(after, upTo), onLoaded)
+    } else if (asked.snapshot)
       yield* history.snapshot({ organizationId, model: model.name, position: upTo, follows })
     else yield { items: [], reached: upTo }
   }
@@ -104,18 +121,20 @@ export const feeds = (uses: Uses) => {
   async function* untilJoined(
     asked: FeedRequest,
     join: () => Promise<Joined>,
+    onLoaded: OnLoaded,
   ): AsyncGenerator<FeedBatch> {
     const { organizationId, model } = asked
     let position = START
-    for await (const told of upToNow(asked, true)) {
+    for await (const told of upToNow(asked, onLoaded, true)) {
       position = told.reached ?? position
       if (told.items.length > 0 || told.reached !== undefined) yield told
     }
     // Changes written meanwhile are read from the log: nothing is buffered for this consumer yet.
     const now = latest(position, at(model.name))
-    if (now > position) yield* changes(organizationId, model, position, now)
+    if (now > position) yield* changes(organizationId, model, position, now, onLoaded)
     const joined = await join()
-    if (joined && joined.from > now) yield* changes(organizationId, model, now, joined.from)
+    if (joined && joined.from > now)
+      yield* changes(organizationId, model, now, joined.from, onLoaded)
   }
 
   /**
@@ -132,7 +151,8 @@ export const feeds = (uses: Uses) => {
       return joined
     }
     const leave = () => joined?.leave()
-    const earlier = counted(untilJoined(asked, join), () => {
+    const read = (onLoaded: OnLoaded) => untilJoined(asked, join, onLoaded)
+    const earlier = counted(read, () => {
       leave()
       cut()
     })
@@ -185,7 +205,8 @@ export const feeds = (uses: Uses) => {
     /**
      * The feed up to the present position. A consumer that is too slow is disconnected by `cut`.
      */
-    upToNow: (asked: FeedRequest, cut: () => void) => counted(upToNow(asked), cut),
+    upToNow: (asked: FeedRequest, cut: () => void) =>
+      counted((onLoaded) => upToNow(asked, onLoaded), cut),
     /**
      * To be waited for before following: of many who come at once, a few begin in a turn of the
      * loop.

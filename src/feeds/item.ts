@@ -137,14 +137,19 @@ export type FeedBatch = { items: readonly Item[]; partial?: true; reached?: Posi
 export type Told = IteratorResult<FeedBatch, undefined>
 export const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
-/** Parts as batches, the last of which tells where to resume. */
+/** Is told of items as soon as they are in memory. */
+export type OnLoaded = (items: readonly Item[]) => void
+
+/** Parts as batches, the last of which tells where to resume: one part is read ahead. */
 export async function* ending(
   parts: AsyncIterable<readonly Item[]>,
   reached: Position,
   others: Pick<FeedBatch, 'partial'> = {},
+  onLoaded: OnLoaded = () => undefined,
 ): AsyncGenerator<FeedBatch> {
   let held: readonly Item[] | undefined
   for await (const items of parts) {
+    onLoaded(items)
     if (held) yield { items: held, ...others }
     held = items
   }

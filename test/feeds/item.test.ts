@@ -1,5 +1,5 @@
 import t from 'tap'
-import { itemsOf, sseBytes, sseOf } from '../../src/feeds/item.ts'
+import { ending, itemsOf, sseBytes, sseOf } from '../../src/feeds/item.ts'
 import { subscriber } from '../../src/feeds/subscriber.ts'
 import type { Document } from '../../src/ports/views.ts'
 import { at } from '../support/positions.ts'
@@ -21,6 +21,16 @@ t.test('where a batch ends is told to each as it is', async (t) => {
   t.equal(`${sseBytes({ items, partial: true })}`, sseOf({ items, partial: true }))
   t.equal(`${sseBytes({ items: [], reached: at(9) })}`, 'id: 9\n\n')
   t.equal(sseBytes({ items: [] }).length, 0)
+})
+
+t.test('a part that is read ahead is told of as soon as it is loaded', async (t) => {
+  async function* parts() {
+    for (const item of items) yield [item]
+  }
+  const loaded: number[] = []
+  const batches = ending(parts(), at(9), {}, (part) => loaded.push(part.length))
+  t.strictSame((await batches.next()).value, { items: items.slice(0, 1) })
+  t.strictSame(loaded, [1, 1])
 })
 
 t.test('what has waited together comes together', async (t) => {
