@@ -155,6 +155,9 @@ export const workload = async (platform: Platform, begun?: Organization) => {
   await ok(key, 'POST', `${guestAt}/connect-links`, link)
   await ok(key, 'DELETE', `${guestAt}/connect-links`)
   await ok(key, 'POST', `${guestAt}/connect-links`, link)
+  await ok(key, 'PUT', `${guestAt}/credentials/SHOP`, { value: 'another' })
+  await ok(key, 'DELETE', `${guestAt}/memories`)
+  await ok(key, 'DELETE', `${guestAt}/personal-data`)
   await ok(own, 'PUT', '/api/external/me/credentials/MINE', { value: 'secret' })
 
   const weak = await organization.key({ scopes: ['agents:list'] })
