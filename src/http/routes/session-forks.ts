@@ -49,14 +49,18 @@ const regenerateBody = regenerateFields.nullish()
 const noFields = regenerateFields.parse({})
 
 /** What the body does not set is as it was when the turn was asked first. */
-const askedAgain = (asked: TurnAsked, before: AskedBefore, offers: boolean): TurnAsked => ({
-  ...asked,
-  system: before.system ?? [],
-  clientTools: offers ? asked.clientTools : before.clientTools,
-  keywordTools: offers ? asked.keywordTools : before.keywordTools,
-  settings: before.settings ? { ...before.settings, ...asked.settings } : asked.settings,
-  format: asked.format ?? before.format,
-})
+const askedAgain = (asked: TurnAsked, before: AskedBefore): TurnAsked => {
+  // It offers tools, or says that there are none.
+  const { clientTools, keywordTools } = asked.keywordTools ? asked : before
+  return {
+    ...asked,
+    system: before.system ?? [],
+    clientTools,
+    keywordTools,
+    settings: before.settings ? { ...before.settings, ...asked.settings } : asked.settings,
+    format: asked.format ?? before.format,
+  }
+}
 
 /** The agent that the turn went to at first. */
 const givenTo = ({
@@ -165,7 +169,7 @@ export const sessionForkRoutes =
         const turn = await beginTurn(
           request,
           {
-            ...askedAgain(asked, before, body.tools !== undefined),
+            ...askedAgain(asked, before),
             ...(named ? {} : givenTo(before)),
             place: ({ call, viewer }, placed) => {
               const forkSessionId = placed.sessionId ?? body.session_id

@@ -370,6 +370,8 @@ t.test('regenerate asks as the first request did, but for what it sets', async (
   t.match(other, { temperature: 0.1, seed: 4 })
   t.notMatch(JSON.stringify(other?.messages), /Speak in verse/)
   t.notMatch(JSON.stringify(other?.tools ?? []), /get_weather/)
+  await regenerate(key, 'asked', id, { tool_choice: 'none' })
+  t.notOk('tools' in (provider.requests.at(-1)?.body ?? {}), 'no tools are offered')
   const copy = await fork(key, 'asked')
   const [, copied] = await messagesOf(key, copy.body.session_id)
   await regenerate(key, copy.body.session_id, copied?.event_id ?? '')
