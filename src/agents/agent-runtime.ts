@@ -73,7 +73,10 @@ const none: readonly never[] = []
 
 type Options = RuntimePorts & { limits?: Partial<RunLimits>; phrases?: KeywordTable }
 
-/** The end of a turn; `toolCallsIn` gives the tools that its words call. */
+/**
+ * The end of a turn; `toolCallsIn` gives the tools that its words call. An answer that was cut off
+ * calls none, so that its end is told.
+ */
 const doneWith = (
   { text, by, finishReason, suspended }: AgentAnswer,
   meter: TokenMeter,
@@ -88,6 +91,7 @@ const doneWith = (
     return { ...done, finish_reason: 'tool_calls', tool_calls, waits: true, suspended }
   }
   if (limit) done.limit = limit
+  if (reason === 'length' || reason === 'content_filter') return done
   const calls = toolCallsIn(text)
   return calls.length > 0 ? { ...done, finish_reason: 'tool_calls', tool_calls: calls } : done
 }
@@ -96,10 +100,10 @@ const doneWith = (
  * The tools that words in the answer of this agent may call; absent: all. A client that offers
  * tools answers every call, so it is shown none that it did not offer.
  */
-const offeredKeywords = (turn: AgentTurn, by: string): readonly string[] | undefined => {
+const offeredKeywords = (turn: AgentTurn, agentId: string): readonly string[] | undefined => {
   if (turn.format) return none
-  const answers = [turn.agent, ...turn.agents.values()].find(({ name }) => name === by)
-  if (answers?.keywordTools === false) return none
+  const { keywordTools } = turn.agents.get(agentId) ?? turn.agent
+  if (keywordTools === false) return none
   return turn.keywordTools ?? (turn.clientTools ? none : undefined)
 }
 
@@ -126,6 +130,8 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
       const budget = runBudget(bounds, used, own)
       let preceding: ReturnType<typeof attribution> | undefined
       let answer: AgentAnswer | undefined
+      /** The agent that gave the answer: others may have its name. */
+      let answeredBy = agent.agentId
 
       /** What agents end with once something was refused them is not how the run ends. */
       const limitOf = () => {
@@ -138,7 +144,10 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
       begin(agent, place, subscriber, {
         next(event) {
           meter.see(event)
-          if (event.event === 'agent_completed' && event.answer) answer = event.answer
+          if (event.event === 'agent_completed' && event.answer) {
+            answer = event.answer
+            if (event.agent === answer.by) answeredBy = event.agent_id
+          }
           if (mingles(event)) preceding ??= attribution(clock)
           const before = preceding?.(event)
           if (before) subscriber.next(before)
@@ -153,8 +162,8 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
           const said = turn.format && answer && wholeAnswer(answer)
           if (said) subscriber.next(said)
           if (!answer) throw new ModelFault(`${agent.name} ended without an answer`)
-          const { by } = answer
-          const callsIn = (text: string) => toolCalls(text, clock.id, offeredKeywords(turn, by))
+          const offered = offeredKeywords(turn, answeredBy)
+          const callsIn = (text: string) => toolCalls(text, clock.id, offered)
           subscriber.next(doneWith(answer, meter, budget.reached(), callsIn))
           subscriber.complete()
         },

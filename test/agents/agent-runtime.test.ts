@@ -133,3 +133,32 @@ t.test('words of an agent without keyword tools call none, also below another', 
   const silent = staged({ agents: [agentNamed('Solo', { keywordTools: false })], script })
   t.equal(endOf(await silent.all()).finish_reason, 'stop')
 })
+
+t.test('of agents of one name the one that answers decides on keyword tools', async (t) => {
+  const agents = [
+    agentNamed('First', { subAgents: ['below'] }),
+    agentNamed('Below'),
+    agentNamed('Quiet', { name: 'Below', keywordTools: false }),
+    agentNamed('Elsewhere', { name: 'First', keywordTools: false }),
+  ]
+  const to = calls(['transfer_to_agent', '{"agent_name":"Below"}'])
+  const reasonOf = async (script: Script, from = agents) =>
+    endOf(await staged({ agents: from, script }).all()).finish_reason
+  const handsOver: Script = (request) => (speaker(request) === 'First' ? to : says(words))
+  t.equal(await reasonOf(() => says(words)), 'tool_calls')
+  t.equal(await reasonOf(handsOver), 'tool_calls')
+  const [first, below, quiet] = agents
+  if (!first || !below || !quiet) throw new Error('there are three')
+  t.equal(await reasonOf(handsOver, [first, quiet, below]), 'tool_calls', 'in any order')
+})
+
+t.test('words of an answer that was cut off call no tool, so that its end is told', async (t) => {
+  for (const finishReason of ['length', 'content_filter'] as const) {
+    const [said, done] = says(words)
+    if (!said || !done) throw new Error('there is a text and an end')
+    const script: Script = () => [said, { ...done, finishReason } as typeof done]
+    const end = endOf(await staged({ agents: [agentNamed('Solo')], script }).all())
+    t.equal(end.finish_reason, finishReason)
+    t.notOk('tool_calls' in end)
+  }
+})

@@ -96,15 +96,17 @@ const choiceOf = (sent: Choice) => {
 }
 
 /**
- * The tools that words of the answer may call: those that the request offers under their names.
- * Undefined: all, for a request that offers none.
+ * The tools that words of the answer may call: those that the request offers under their names, and
+ * allows. Undefined: all, for a request that offers none.
  */
 export const offeredKeywords = ({
   tools,
   tool_choice,
 }: Partial<ClientToolsSent>): readonly string[] | undefined => {
-  if (tool_choice === 'none') return []
-  return tools && keywordTools.filter((name) => tools.some((one) => one.function.name === name))
+  const { mode, allowed } = choiceOf(tool_choice ?? 'auto')
+  if (mode === 'none') return []
+  const offered = tools && new Set(tools.map((one) => one.function.name))
+  return offered && keywordTools.filter((name) => (allowed ?? offered).has(name))
 }
 
 /**

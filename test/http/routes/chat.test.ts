@@ -260,6 +260,13 @@ t.test('words call the tools that a request offers, and all where it offers none
   t.strictSame(await callsWith({ tool_choice: 'none' }), undefined)
   const none = { tools: [offered('end_call')], tool_choice: 'none' }
   t.strictSame(await callsWith(none), undefined)
+  const allowing = (mode: string, ...names: string[]) => ({
+    tools: ['end_call', 'transfer_call', 'lookup'].map(offered),
+    tool_choice: { type: 'allowed_tools', allowed_tools: { mode, tools: names.map(offered) } },
+  })
+  t.strictSame(await callsWith(allowing('auto', 'end_call', 'lookup')), ['end_call'])
+  t.strictSame(await callsWith(allowing('auto', 'lookup')), undefined)
+  t.strictSame(await callsWith(allowing('none', 'end_call')), undefined)
 })
 
 t.test('a call by words awaits no result: the next message is answered', async (t) => {
