@@ -1,4 +1,5 @@
 import { jsonFault } from '../support/json-bounds.ts'
+import { hasProperHeaders } from './mcp-headers.ts'
 import { partText } from './mcp-text.ts'
 
 /**
@@ -66,6 +67,7 @@ const toolOf = (tool: unknown, n: number): Fields => {
   if (!isText(name) || name === '') return leftOut(`(number ${n + 1})`, 'it has no name')
   const schema = schemaOf(inputSchema)
   if (!schema) return leftOut(name, 'it has no input schema that can be used')
+  if (!hasProperHeaders(schema)) return leftOut(name, 'its headers do not follow the protocol')
   const { readOnlyHint, idempotentHint }: Fields = isFields(annotations) ? annotations : {}
   return {
     name,

@@ -154,7 +154,8 @@ export const mcpLists = (uses: Uses) => {
       const { host } = new URL(server.url)
       const { headers, redacted } = await credentialHeaders(server.headers, host, call)
       clean = redacted
-      const listed = await connections.use({ server, headers, call }, (client) => {
+      const listed = await connections.use({ server, headers, call }, async (client) => {
+        if (!client.getServerCapabilities()?.tools) return { tools: [] }
         const signal = AbortSignal.timeout(answerMs * mostAnswers)
         return client.listTools(undefined, { timeout: answerMs, signal, cacheMode: 'refresh' })
       })

@@ -309,6 +309,54 @@ t.test('an odd tool is left out and named, and the others are offered', async (t
   })
 })
 
+t.test('a tool whose headers deviate is left out and named, and nothing is written', async (t) => {
+  const spoken = ['debug', 'warn'] as const
+  const written = spoken.map((name) => t.capture(console, name))
+  const property = (name: unknown, type = 'string') => ({ type, 'x-mcp-header': name })
+  const withHeaders = (name: string, properties: object, more: object = {}) => ({
+    name,
+    inputSchema: { type: 'object', properties, ...more },
+  })
+  const inner = { type: 'object', properties: { region: property('Region') } }
+  const tools = [
+    good,
+    withHeaders('proper', { tenant: property('Tenant'), inner }),
+    withHeaders('blank', { a: property('not a name') }),
+    withHeaders('number', { a: property('A', 'number') }),
+    withHeaders('twice', { a: property('A'), b: property('a') }),
+    withHeaders('misplaced', { a: { type: 'array', items: property('A') } }),
+    withHeaders('root', {}, { 'x-mcp-header': 'A' }),
+  ]
+  const server = await oddMcpServer(t, {
+    'server/discover': {
+      resultType: 'complete',
+      supportedVersions: ['2026-07-28'],
+      capabilities: { tools: {} },
+      serverInfo: { name: 'modern', version: '1' },
+      ttlMs: 0,
+      cacheScope: 'private',
+    },
+    'tools/list': { tools, resultType: 'complete', ttlMs: 0, cacheScope: 'private' },
+  })
+  const { toolsAt, standingAt } = await asking(t)
+  t.strictSame(namesOf(await toolsAt(server.url)), ['good', 'proper'])
+  t.equal(server.count('initialize'), 0)
+  const { leftOut = [] } = standingAt(server.url)
+  t.strictSame(
+    leftOut.map(({ tool }) => tool),
+    ['blank', 'number', 'twice', 'misplaced', 'root'],
+  )
+  const without = await oddMcpServer(t, {
+    initialize: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: {} },
+  })
+  t.strictSame(namesOf(await toolsAt(without.url)), [])
+  t.match(standingAt(without.url), { state: 'ok' })
+  t.strictSame(
+    written.flatMap((calls) => calls()),
+    [],
+  )
+})
+
 t.test('the first hundred tools are offered, and the others named', async (t) => {
   const tools = [...Array(130)].map((_, n) => ({ ...good, name: `tool_${n}` }))
   const server = await oddMcpServer(t, listed(...tools))

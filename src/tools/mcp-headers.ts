@@ -1,0 +1,33 @@
+const key = 'x-mcp-header'
+const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const types: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean'])
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
+
+/** How often the key stands in a value, at any level. */
+const timesIn = (value: unknown): number => {
+  if (!isFields(value)) return 0
+  const inside = Object.values(value).reduce((sum: number, one) => sum + timesIn(one), 0)
+  return inside + (Object.hasOwn(value, key) ? 1 : 0)
+}
+
+/** The headers that a schema's properties declare as the protocol has it, in lower case. */
+const declaredIn = ({ properties }: Fields): string[] =>
+  isFields(properties)
+    ? Object.values(properties)
+        .filter(isFields)
+        .flatMap((one) => {
+          const { [key]: name, type } = one
+          const isOwn = typeof name === 'string' && headerName.test(name) && types.has(type)
+          return [...(isOwn ? [name.toLowerCase()] : []), ...declaredIn(one)]
+        })
+    : []
+
+/**
+ * Whether a schema declares headers only as the protocol has it. The protocol's package leaves other
+ * tools out itself, and writes their names, which may hold a secret, to the console.
+ */
+export const hasProperHeaders = (schema: Fields): boolean =>
+  new Set(declaredIn(schema)).size === timesIn(schema)
