@@ -104,7 +104,8 @@ const statusWords: readonly (readonly [RegExp, number])[] = [
   [/not_?found/, 404],
   [/context_(?:length|size|window)|too_?(?:large|long)/, 413],
   [/bad_?request|invalid_?(?:request|argument|param|prompt|input|value|image|type)/, 400],
-  [/unsupported|not_supported|failed_precondition|unprocessable|content_(?:filter|policy)/, 400],
+  [/unsupported|not_supported|failed_precondition|unprocessable/, 400],
+  [/content_(?:filter|policy)|data_?inspection|policy_?violation|moderation/, 400],
 ]
 
 const statusOf = (word: number | string | null | undefined): number | undefined => {

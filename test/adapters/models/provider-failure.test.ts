@@ -74,6 +74,14 @@ const frames: Record<string, Failing> = {
   'a wrong request, as a text': { frame: { error: 'x', code: 422 }, ...faulty },
   'a wrong key': { frame: { error: { code: 'invalid_api_key', message: 'x' } }, ...faulty },
   'an unknown model': { frame: { error: { code: 'model_not_found', message: 'x' } }, ...faulty },
+  'a filter of Alibaba': {
+    frame: { error: { code: 'data_inspection_failed', message: 'x', type: 'None' } },
+    ...faulty,
+  },
+  'a filter of Azure': {
+    frame: { error: { code: 'ResponsibleAIPolicyViolation', message: 'x' } },
+    ...faulty,
+  },
   'a word of Google': {
     frame: { error: { status: 'PERMISSION_DENIED', message: 'x' } },
     ...faulty,
