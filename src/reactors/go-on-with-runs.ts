@@ -32,23 +32,21 @@ const pending = { index: 'by_status', equals: ['pending'] }
 /** Denies calls that nobody decided on in time, and resumes their runs. */
 export const goOnWithRuns = (uses: Uses) => {
   const { approvals, runs, expireApproval, resumeOrClose, waitForPosition, clock, log } = uses
-  /** The earliest call of the latest pass that could not be denied. */
-  let left: string | undefined
+  /** Calls that could not be denied. */
+  let left: ReadonlySet<string> = new Set()
 
-  const earliest = async (): Promise<ApprovalView | undefined> =>
-    (await approvals.find({ ...pending, limit: 1 })).items[0]
-  const isDue = ({ expires_at }: ApprovalView): boolean => expires_at <= clock.now().toISOString()
+  const earliest = async (): Promise<readonly ApprovalView[]> =>
+    (await approvals.find({ ...pending, limit: atOnce })).items
 
   const expired = async (): Promise<Position> => {
     let position: Position = START
     const now = clock.now()
-    const { items } = await approvals.find({ ...pending, limit: atOnce })
     for (const {
       approval_id: approvalId,
       organization_id,
       session_id: sessionId,
       ...one
-    } of items) {
+    } of await earliest()) {
       if (one.expires_at > now.toISOString()) break
       const call = systemCall(approvalId, now, organization_id)
       await passingOver(log, { approval_id: approvalId }, async () => {
@@ -77,13 +75,17 @@ export const goOnWithRuns = (uses: Uses) => {
      * cannot be denied is left to `pass`.
      */
     async expire(): Promise<string | undefined> {
+      const now = clock.now().toISOString()
+      const isNext = ({ approval_id }: ApprovalView): boolean => !left.has(approval_id)
       const before = await earliest()
-      if (!before || before.approval_id === left) return undefined
-      if (!isDue(before)) return before.expires_at
+      const next = before.find(isNext)
+      if (!next || next.expires_at > now) return next?.expires_at
       await pass()
-      const next = await earliest()
-      left = next?.approval_id === before.approval_id ? next.approval_id : undefined
-      return left === undefined ? next?.expires_at : undefined
+      const due = before.filter(({ expires_at }) => expires_at <= now)
+      const tried = new Set(due.map(({ approval_id }) => approval_id))
+      const after = await earliest()
+      left = new Set(after.map(({ approval_id }) => approval_id).filter((id) => tried.has(id)))
+      return after.find(isNext)?.expires_at
     },
   }
 }

@@ -77,6 +77,7 @@ t.test('a call that cannot be denied is tried again by the next pass only', asyn
   await asking(commands)('waiting', 'waiting')
   await seen()
   let tried = 0
+  let now = new Date(expiresAt)
   const { pass, expire } = goOnWithRuns({
     approvals: read.approvals,
     runs: read.runs,
@@ -90,11 +91,18 @@ t.test('a call that cannot be denied is tried again by the next pass only', asyn
     resumeOrClose: async () => undefined,
     namesOf: async ({ run_id }) => ({ run_id }),
     waitForPosition: seen,
-    clock: { now: () => new Date(expiresAt), monotonic: () => 0, id: () => '' },
+    clock: { now: () => now, monotonic: () => 0, id: () => '' },
     log: silent,
   })
   for (const _ of [1, 2, 3]) await expire()
   t.equal(tried, 1)
   await pass()
   t.equal(tried, 2)
+  now = new Date(0)
+  await asking(commands)('younger', 'younger')
+  await seen()
+  t.equal(await expire(), expiresAt, 'the time of other calls is told')
+  now = new Date(expiresAt)
+  t.equal(await expire(), undefined)
+  t.equal(tried, 4, 'and they are tried')
 })
