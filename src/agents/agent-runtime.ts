@@ -140,7 +140,14 @@ export const agentRuntime = ({ limits, phrases = keywordPhrases, ...ports }: Opt
       }
 
       const resume = turn.resume?.from
-      const place = { turn, journal, budget, callIds: callIds(journal.used.callIds), resume, ...first }
+      const place = {
+        turn,
+        journal,
+        budget,
+        callIds: callIds(journal.used.callIds),
+        resume,
+        ...first,
+      }
       begin(agent, place, subscriber, {
         next(event) {
           meter.see(event)
