@@ -10,26 +10,28 @@ const users = 8
  */
 export const retriesOfOthers: Attack = async (server) => {
   const organization = await server.platform.organization({ credits: 1_000_000 })
-  const key = await organization.key()
   const attempts = [{}, { 'x-stainless-retry-count': '0' }, { 'x-stainless-retry-count': '1' }]
 
-  /** The session of a whole answer. */
-  const chat = async (headers: Record<string, string>): Promise<string> => {
-    const reply = expect(await key.chat({ messages: user('hi') }, { headers }), 200)
-    return reply.body.session_id
-  }
-  const respond = async (headers: Record<string, string>): Promise<string> => {
-    const path = '/api/external/v1/responses'
-    const reply = expect(await key.ask('POST', path, { input: 'hi' }, { headers }), 200)
-    return reply.body.conversation.id
-  }
-  const stream = async (headers: Record<string, string>): Promise<string> => {
-    const reply = expect(await key.stream({ messages: user('hi') }, { headers }), 200)
-    const [first] = await reply.all()
-    return first?.data.id
-  }
-
   return async () => {
+    // A key of its own for each round: one may ask 300 times a minute.
+    const key = await organization.key()
+
+    /** The session of a whole answer. */
+    const chat = async (headers: Record<string, string>): Promise<string> => {
+      const reply = expect(await key.chat({ messages: user('hi') }, { headers }), 200)
+      return reply.body.session_id
+    }
+    const respond = async (headers: Record<string, string>): Promise<string> => {
+      const path = '/api/external/v1/responses'
+      const reply = expect(await key.ask('POST', path, { input: 'hi' }, { headers }), 200)
+      return reply.body.conversation.id
+    }
+    const stream = async (headers: Record<string, string>): Promise<string> => {
+      const reply = expect(await key.stream({ messages: user('hi') }, { headers }), 200)
+      const [first] = await reply.all()
+      return first?.data.id
+    }
+
     for (const ask of [chat, respond, stream])
       for (const headers of attempts) {
         const alone: string[] = []
