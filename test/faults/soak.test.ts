@@ -14,7 +14,7 @@ const names = Object.keys(attacks).filter((_, n) => n % rounds(3, 1) === 0)
 /** All attacks share what there is of processors: here they have two, and so have their clients. */
 const ofAll = { p99Ms: 20_000, grownMb: rounds(500, 1_200) }
 /** Memory that the process keeps for what comes next: indexes, threads, a heap that is not yet collected. */
-const mostKeptMb = 500
+const mostKeptMb = rounds(500, 600)
 /** Connections of this process that are open for its next request: a minute, as the server allows. */
 const keptAlive = 40
 
