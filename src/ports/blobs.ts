@@ -16,7 +16,7 @@ export type Blobs = {
    * @throws BlobTooLarge past `maxBytes`, StoreUnavailable, what the stream throws
    */
   put(
-    bytes: AsyncIterable<Uint8Array>,
+    bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     maxBytes?: number,
     nameOf?: (hash: string) => string,
   ): Promise<Blob>

@@ -56,21 +56,16 @@ const beginning = async (bytes: AsyncIterable<Uint8Array>) => {
   const rest = bytes[Symbol.asyncIterator]()
   const parts: Uint8Array[] = []
   let size = 0
-  let done = false
-  while (size < headBytes && !done) {
+  while (size < headBytes) {
     const next = await rest.next()
-    done = next.done === true
-    if (!next.done) parts.push(next.value)
-    size = parts.reduce((sum, { length }) => sum + length, 0)
+    if (next.done) break
+    parts.push(next.value)
+    size += next.value.length
   }
   async function* all() {
     try {
       yield* parts
-      while (!done) {
-        const next = await rest.next()
-        if (next.done) return
-        yield next.value
-      }
+      for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
     } finally {
       await rest.return?.()
     }

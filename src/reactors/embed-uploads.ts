@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache'
 import type { FollowUploadCommands } from '../../commands/follow-upload.ts'
 import type { UploadView } from '../../projections/uploads.ts'
 import { findPages } from '../../queries/find-pages.ts'
-import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Embedder } from '../ports/embedder.ts'
 import type { Leases } from '../ports/leases.ts'
@@ -13,7 +12,7 @@ import type { View, WaitForPosition } from '../ports/views.ts'
 import { chunkIn, linesOf, saidIn } from '../rag/stored-chunks.ts'
 import { quantized, vectorBlob } from '../rag/vectors.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
-import { datastoreKey } from '../security/vault.ts'
+import { storedUpload } from './stored-upload.ts'
 import { withLease } from './with-lease.ts'
 import { workers } from './workers.ts'
 
@@ -41,23 +40,17 @@ type Uses = {
   log: Log
 }
 
-async function* once(bytes: Uint8Array) {
-  yield bytes
-}
-
 /**
  * Embeds indexed uploads, once each, and stores the vectors. Search does not depend on it: while
  * the provider is down or refuses, documents are found by their words.
  */
 export const embedUploads = (uses: Uses) => {
-  const { uploads, blobs, embedder, followUpload, waitForPosition, leases, clock, node, log } = uses
+  const { uploads, embedder, followUpload, waitForPosition, leases, clock, node, log } = uses
+  const { blobsOf, subject } = storedUpload(uses)
   const { requestOf } = uses
   const refused = new LRUCache<string, true>({ max: 10_000, ttl: refusedMs })
   let restUntil = Number.NEGATIVE_INFINITY
   let stopped = false
-
-  const blobsOf = ({ organization_id, datastore_id }: UploadView) =>
-    blobs.under(datastoreKey(organization_id, datastore_id))
 
   const isDone = async (view: UploadView): Promise<boolean> =>
     view.vectors_model === embedder.name &&
@@ -83,26 +76,26 @@ export const embedUploads = (uses: Uses) => {
   }
 
   const embed = async (view: UploadView): Promise<void> => {
-    const { upload_id: uploadId, datastore_id: datastoreId, filename } = view
     const vectors = await vectorsOf(view)
     if (!vectors || stopped) return
-    const blob = vectorBlob(uploadId, embedder.name, vectors)
+    const blob = vectorBlob(view.upload_id, embedder.name, vectors)
     const stored = blobsOf(view)
     const vectorsBlob = await stored.nameOf(createHash('sha256').update(blob).digest('hex'))
     if (view.vectors_blob && view.vectors_blob !== vectorsBlob)
       await stored.remove(view.vectors_blob)
+    const { one, call } = subject(view)
     const { wanted, position } = await followUpload.embed(
-      { uploadId, datastoreId, filename },
+      one,
       {
         model: embedder.name,
         dimensions: vectors[0]?.length ?? 0,
         vectorsBlob,
         vectorsBytes: blob.length,
       },
-      systemCall(uploadId, clock.now(), view.organization_id),
+      call,
     )
     if (!wanted) return
-    await stored.put(once(blob))
+    await stored.put([blob])
     await waitForPosition(position)
   }
 

@@ -14,9 +14,10 @@ import type { View, WaitForPosition } from '../ports/views.ts'
 import { type DocumentReader, ReaderClosed } from '../rag/document-reader.ts'
 import { readerVersion } from '../rag/reader-version.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
-import { datastoreKey, SealBroken } from '../security/vault.ts'
+import { SealBroken } from '../security/vault.ts'
 import { sinceStored } from '../support/stopwatch.ts'
 import type { StorageQuotas } from '../turns/storage-quotas.ts'
+import { damagedFile, storedUpload } from './stored-upload.ts'
 import { withLease } from './with-lease.ts'
 import { workers } from './workers.ts'
 
@@ -48,31 +49,17 @@ type Uses = {
   log: Log
 }
 
-async function* each(parts: readonly Uint8Array[]) {
-  yield* parts
-}
-
 /**
  * Indexes uploaded files, and erases the blobs of removed ones. Each step is stored before the
  * next, so that a restart continues where the last process stopped: interrupted work is queued
  * again, and no blob stays that the history says is removed.
  */
 export const indexUploads = (uses: Uses) => {
-  const { uploads, datastores, findUploads, blobs, reader, followUpload, clearDatastore } = uses
+  const { uploads, datastores, findUploads, reader, followUpload, clearDatastore } = uses
   const { waitForPosition, leases, clock, node, log } = uses
+  const { blobsOf, subject, chunksOf } = storedUpload(uses)
   /** Uploads that an earlier process may have been working on. */
   const interrupted = new Set<string>()
-
-  const callFor = (id: string, organizationId: string) =>
-    systemCall(id, clock.now(), organizationId)
-
-  const subject = (view: UploadView) => ({
-    one: { uploadId: view.upload_id, datastoreId: view.datastore_id, filename: view.filename },
-    call: callFor(view.upload_id, view.organization_id),
-  })
-
-  const blobsOf = ({ organization_id, datastore_id }: UploadView) =>
-    blobs.under(datastoreKey(organization_id, datastore_id))
 
   /** Other uploads of the DataStore may have the same bytes. */
   const isUnused = async (blob: string): Promise<boolean> => {
@@ -119,15 +106,13 @@ export const indexUploads = (uses: Uses) => {
       return
     }
     const made = {
-      chunks: read.count,
-      chunksBlob: await blobsOf(view).nameOf(read.hash),
+      ...(await chunksOf(view, read)),
       reader: readerVersion,
-      chunksBytes: read.lines.reduce((sum, { length }) => sum + length, 0),
       ...(read.warnings.length > 0 && { warnings: [...read.warnings] }),
     }
     const { events } = await followUpload.index(one, made, call)
     if (events.length === 0) return
-    await blobsOf(view).put(each(read.lines))
+    await blobsOf(view).put(read.lines)
     const done = await followUpload.complete(one, subject(view).call)
     const removed = done.events.filter(({ type }) => type === 'UploadRemoved')
     await waitForPosition(done.position)
@@ -145,7 +130,7 @@ export const indexUploads = (uses: Uses) => {
 
   const damaged = async (view: UploadView): Promise<void> => {
     const { one, call } = subject(view)
-    await fail(one, 'The stored file is damaged: upload it again', call)
+    await fail(one, damagedFile, call)
   }
 
   const work = async (id: string): Promise<void> => {
@@ -171,7 +156,7 @@ export const indexUploads = (uses: Uses) => {
 
   /** Removes the files of a deleted DataStore; answers how many there were. */
   const clear = async (organizationId: string, datastoreId: string): Promise<number> => {
-    const call = callFor(datastoreId, organizationId)
+    const call = systemCall(datastoreId, clock.now(), organizationId)
     const ids = new Set<string>()
     for (;;) {
       const files = await findUploads({ organizationId, datastoreId })

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { FollowUploadCommands } from '../../commands/follow-upload.ts'
 import type { UploadView } from '../../projections/uploads.ts'
-import { systemCall } from '../ports/call.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
@@ -9,7 +8,8 @@ import type { View, WaitForPosition } from '../ports/views.ts'
 import { type DocumentReader, ReaderClosed } from '../rag/document-reader.ts'
 import { readerVersion } from '../rag/reader-version.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
-import { datastoreKey, SealBroken } from '../security/vault.ts'
+import { SealBroken } from '../security/vault.ts'
+import { damagedFile, storedUpload } from './stored-upload.ts'
 import { withLease } from './with-lease.ts'
 import { workers } from './workers.ts'
 
@@ -37,22 +37,16 @@ type Uses = {
   log: Log
 }
 
-async function* each(parts: readonly Uint8Array[]) {
-  yield* parts
-}
-
 /**
  * Reads documents again that an earlier reader has read. Until their new chunks are stored, the
  * old ones are searched. Interrupted work begins anew with the same result. A document that can no
  * longer be read keeps its chunks. One that has failed is indexed if it can be read now.
  */
 export const rereadUploads = (uses: Uses) => {
-  const { uploads, blobs, reader, followUpload, waitForPosition, leases, clock, node, log } = uses
+  const { uploads, reader, followUpload, waitForPosition, leases, node, log } = uses
+  const { blobsOf, subject, chunksOf } = storedUpload(uses)
 
   const resting = new LRUCache<string, true>({ max: 10_000, ttl: restMs })
-
-  const blobsOf = ({ organization_id, datastore_id }: UploadView) =>
-    blobs.under(datastoreKey(organization_id, datastore_id))
 
   const read = async (view: UploadView) => {
     const bytes = await blobsOf(view).get(view.blob)
@@ -62,8 +56,7 @@ export const rereadUploads = (uses: Uses) => {
   }
 
   const damaged = (error: unknown) => {
-    if (error instanceof SealBroken)
-      return { failed: 'The stored file is damaged: upload it again' }
+    if (error instanceof SealBroken) return { failed: damagedFile }
     throw error
   }
 
@@ -75,40 +68,30 @@ export const rereadUploads = (uses: Uses) => {
       log.warn({ upload_id, reason: found.failed }, 'a document cannot be read again')
       return {}
     }
-    const { chunks_blob, upload_id: uploadId, datastore_id: datastoreId, filename } = view
-    const chunksBlob = await blobsOf(view).nameOf(found.hash)
+    const chunks = await chunksOf(view, found)
     const hasWarnings = found.warnings.length > 0 || view.warnings !== undefined
     const warnings = hasWarnings ? { warnings: [...found.warnings] } : {}
-    if (chunksBlob === chunks_blob) return warnings
-    const chunksBytes = found.lines.reduce((sum, { length }) => sum + length, 0)
-    const { wanted } = await followUpload.reread(
-      { uploadId, datastoreId, filename },
-      { reader: readerVersion, chunks: found.count, chunksBlob, chunksBytes },
-      systemCall(uploadId, clock.now(), view.organization_id),
-    )
-    if (wanted) await blobsOf(view).put(each(found.lines))
-    return wanted ? { chunksBlob, ...warnings } : {}
+    if (chunks.chunksBlob === view.chunks_blob) return warnings
+    const { one, call } = subject(view)
+    const { wanted } = await followUpload.reread(one, { reader: readerVersion, ...chunks }, call)
+    if (!wanted) return {}
+    await blobsOf(view).put(found.lines)
+    return { chunksBlob: chunks.chunksBlob, ...warnings }
   }
 
   const reread = async (view: UploadView): Promise<void> => {
-    const { upload_id: uploadId, datastore_id: datastoreId, filename } = view
-    const chunks = await newChunks(view)
-    const { position } = await followUpload.replaceChunks(
-      { uploadId, datastoreId, filename },
-      { reader: readerVersion, ...chunks },
-      systemCall(uploadId, clock.now(), view.organization_id),
-    )
+    const replaced = { reader: readerVersion, ...(await newChunks(view)) }
+    const { one, call } = subject(view)
+    const { position } = await followUpload.replaceChunks(one, replaced, call)
     await waitForPosition(position)
     const { remove } = blobsOf(view)
-    for (const blob of (await uploads.get(uploadId))?.stale_blobs ?? []) await remove(blob)
+    for (const blob of (await uploads.get(view.upload_id))?.stale_blobs ?? []) await remove(blob)
   }
 
   /** Queues an upload that has failed, if it can be read now. */
   const retry = async (view: UploadView): Promise<void> => {
-    const { upload_id: uploadId, datastore_id: datastoreId, filename } = view
-    const one = { uploadId, datastoreId, filename }
     const found = await read(view).catch(damaged)
-    const call = systemCall(uploadId, clock.now(), view.organization_id)
+    const { one, call } = subject(view)
     const { position } =
       'failed' in found
         ? await followUpload.fail(one, { reason: found.failed, reader: readerVersion }, call)

@@ -31,7 +31,10 @@ const spareBytes = 16_384
 type Filling = { file: FileHandle; room: Room; maxBytes: number }
 
 /** Writes a stream to its end, then to disk. @throws BlobTooLarge, StoreUnavailable */
-const fill = async (bytes: AsyncIterable<Uint8Array>, { file, room, maxBytes }: Filling) => {
+const fill = async (
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  { file, room, maxBytes }: Filling,
+) => {
   const hash = createHash('sha256')
   let size = 0
   for await (const part of bytes) {
