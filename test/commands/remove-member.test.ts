@@ -1,6 +1,6 @@
 import t from 'tap'
-import { platformGiver } from '../../src/domain/api-key/who-may.ts'
 import { commanding, typesOf } from '../support/commanding.ts'
+import { apiKeySettings } from '../support/key-settings.ts'
 
 const all = await commanding(t)
 const { addMember, removeMember, changeMember, appended, appendedOnce, organization } = all
@@ -46,21 +46,7 @@ t.test('keys that the member backs and connect links end first', async (t) => {
   const { by, organizationId, orchestratorAgentId, provisioned, member, ownerId } =
     await organization()
   const userId = await member()
-  const key = (backer: string) =>
-    all.createApiKey(
-      {
-        type: 'organization',
-        name: 'Key',
-        description: '',
-        rateLimitMinute: 60,
-        rateLimitHour: 600,
-        expiresAt: null,
-        provisioning: false,
-        userId: backer,
-        by: platformGiver,
-      },
-      by,
-    )
+  const key = (backer: string) => all.createApiKey({ ...apiKeySettings, userId: backer }, by)
   const hers = await key(userId)
   const owners = await key(ownerId)
   const keyIds = [hers.keyId, owners.keyId, 'unknown']

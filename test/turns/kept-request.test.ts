@@ -2,26 +2,13 @@ import t from 'tap'
 import type { Keyed } from '../../src/security/vault.ts'
 import { keptOf } from '../../src/turns/kept-request.ts'
 import type { TurnRequest } from '../../src/turns/turn.ts'
-import { agentNamed } from '../support/agents.ts'
-import { call } from '../support/recorded.ts'
+import { turnRequest } from '../support/turn-request.ts'
 
 /** A key whose boxes are the texts themselves. */
 const key = { seal: (box: string) => ({ $sealed: 'key', box }) } as unknown as Keyed
 const sealed = (box: string) => ({ $sealed: 'key', box })
 
-const request: TurnRequest = {
-  call,
-  viewer: { userId: 'user-1', onlyKeyId: 'key-1' },
-  sessionId: 'session-1',
-  hidden: undefined,
-  message: 'Hi',
-  system: [],
-  before: [],
-  agent: agentNamed('A'),
-  agents: new Map(),
-  messageId: 'message-1',
-  payerId: 'user-1',
-}
+const request = turnRequest()
 const long = 'x'.repeat(300_000)
 const instructed: TurnRequest = { ...request, system: [{ role: 'system', content: long }] }
 const echo = { json: `{"instructions":"${long}"}`, short: '{"background":true}' }

@@ -10,29 +10,20 @@ import type { AbandonRun } from '../../src/turns/abandon-run.ts'
 import { pastTurn } from '../../src/turns/past-turn.ts'
 import { takeOver } from '../../src/turns/take-over.ts'
 import { takeRun } from '../../src/turns/take-run.ts'
-import type { TurnRequest } from '../../src/turns/turn.ts'
 import { turns as turnsOf } from '../../src/turns/turns.ts'
 import { agentNamed, scripted } from '../support/agents.ts'
 import { type Commanded, commanded } from '../support/commanded.ts'
 import { gathered } from '../support/noted.ts'
 import { queueUses } from '../support/queue-uses.ts'
-import { call } from '../support/recorded.ts'
+import { turnRequest } from '../support/turn-request.ts'
 
 const agent = agentNamed('A')
-const request: TurnRequest = {
-  call,
-  viewer: { userId: 'user-1', onlyKeyId: 'key-1' },
-  sessionId: 'session-1',
-  hidden: undefined,
-  message: 'Hi',
+const request = turnRequest({
   system: [{ role: 'system', content: 'Be short.' }],
   before: [{ role: 'user', content: 'Earlier' }],
   settings: { temperature: 0.5 },
   agent,
-  agents: new Map(),
-  messageId: 'message-1',
-  payerId: 'user-1',
-}
+})
 
 const usage = { promptTokens: 10, completionTokens: 2 }
 const answer = (text: string): AgentEvent => ({

@@ -9,7 +9,7 @@ import { sessionStream } from '../../src/domain/session/session.ts'
 import { START } from '../../src/ports/event-store.ts'
 import { sessionKey } from '../../src/security/vault.ts'
 import { pastTurn } from '../../src/turns/past-turn.ts'
-import type { LiveTurn, TurnRequest } from '../../src/turns/turn.ts'
+import type { LiveTurn } from '../../src/turns/turn.ts'
 import { turns as turnsOf } from '../../src/turns/turns.ts'
 import { agentNamed, scripted } from '../support/agents.ts'
 import { type Commanded, commanded } from '../support/commanded.ts'
@@ -17,23 +17,9 @@ import { doneWith as done, token } from '../support/live-turn.ts'
 import { gathered } from '../support/noted.ts'
 import { queueUses } from '../support/queue-uses.ts'
 import { call } from '../support/recorded.ts'
+import { turnRequest } from '../support/turn-request.ts'
 
 const place = { organizationId: call.organizationId, sessionId: 'session-1' }
-
-const requestOf = (more: Partial<TurnRequest> = {}): TurnRequest => ({
-  call,
-  viewer: { userId: 'user-1', onlyKeyId: 'key-1' },
-  sessionId: place.sessionId,
-  hidden: undefined,
-  message: 'Hi',
-  system: [],
-  before: [],
-  agent: agentNamed('A'),
-  agents: new Map(),
-  messageId: 'message-1',
-  payerId: 'user-1',
-  ...more,
-})
 
 /** Turns whose agents do as they are told, one after another. */
 const taken = async (t: Test, ...scripts: Observable<AgentEvent>[]) =>
@@ -70,7 +56,7 @@ t.test('a turn that goes on for 30 minutes is recorded as timed out', async (t) 
     t,
     throwError(() => new TurnTimeout('over')),
   )
-  const turn = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
+  const turn = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   t.match(await turn.outcome, { status: 'failed', refusal: { code: 'llm_service_timeout' } })
   t.match(await read.runs.get(turn.runId), { status: 'timed_out', charge: 0, answer_id: null })
   t.match(await read.sessions.get('org-1/session-1'), { run: { state: 'timed_out' } })
@@ -80,10 +66,10 @@ t.test('a turn that goes on for 30 minutes is recorded as timed out', async (t) 
 t.test('a message that comes again while its turn runs is told that turn', async (t) => {
   const script = new ReplaySubject<AgentEvent>()
   const { turns } = await taken(t, script)
-  const first = turns.send(requestOf(), { keep: true, runsAtOnce: 20 })
+  const first = turns.send(turnRequest(), { keep: true, runsAtOnce: 20 })
   await first.started
   script.next(token('one '))
-  const second = turns.send(requestOf(), { keep: true, runsAtOnce: 20 })
+  const second = turns.send(turnRequest(), { keep: true, runsAtOnce: 20 })
   script.next(token('two'))
   script.next(done('one two'))
   script.complete()
@@ -95,9 +81,9 @@ t.test('a message that comes again while its turn runs is told that turn', async
 
 t.test('a message that comes again after its answer is told that answer', async (t) => {
   const { turns, read } = await taken(t, of(token('one '), token('two'), done('one two')))
-  const first = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
+  const first = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   await first.outcome
-  const second = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
+  const second = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   t.strictSame(await told(second), ['one two', 'done'], 'from the log')
   t.equal((await second.started).runId, first.runId)
   t.equal((await read.accounts.get('user-1'))?.holding, undefined)
@@ -105,7 +91,7 @@ t.test('a message that comes again after its answer is told that answer', async 
 
 t.test('agents that fall silent are stopped by cancelling', async (t) => {
   const { turns, read } = await taken(t, NEVER)
-  const turn = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
+  const turn = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   await turn.started
   t.equal(turns.current(place)?.runId, turn.runId)
   t.equal(await turns.cancel(place, call), true)
@@ -119,7 +105,7 @@ t.test('agents that fall silent are stopped by cancelling', async (t) => {
 t.test('a turn that is told again from the log, from any character on', async (t) => {
   const text = 'one two'
   const { turns, past } = await taken(t, of(token('one '), token('two'), done(text)))
-  const { runId, outcome } = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
+  const { runId, outcome } = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   await outcome
   for (let characters = 0; characters <= text.length; characters++) {
     const turn = await past(runId, { items: 5, characters })
@@ -134,9 +120,12 @@ t.test('a turn that is told again from the log, from any character on', async (t
 
 t.test('draining: what does not end in time is handed over', async (t) => {
   const { turns, read, store } = await taken(t, NEVER)
-  const turn = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
+  const turn = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   await turn.started
-  const inLine = turns.send(requestOf({ messageId: 'message-2' }), { keep: false, runsAtOnce: 20 })
+  const inLine = turns.send(turnRequest({ messageId: 'message-2' }), {
+    keep: false,
+    runsAtOnce: 20,
+  })
   await turns.drain(10)
   const unavailable = { status: 'failed', refusal: { code: 'service_unavailable' } }
   t.match(await turn.outcome, unavailable)
@@ -156,7 +145,7 @@ t.test('a session that is erased while its turn begins is not found', async (t) 
       return sent
     },
   })
-  const { outcome } = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
+  const { outcome } = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   t.match(await outcome, { status: 'failed', refusal: { code: 'session_not_found' } })
 })
 
@@ -174,7 +163,7 @@ const called = (n: number, bytes: number): AgentEvent => ({
 t.test('steps that are too much for one append are stored in several, in order', async (t) => {
   const steps = Array.from({ length: 8 }, (_, n) => called(n, 200_000))
   const { turns, read, events, errors } = await taken(t, of(...steps, token('one'), done('one')))
-  const turn = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
+  const turn = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   t.match(await turn.outcome, { status: 'completed', done: { text: 'one' } })
   t.match(await read.runs.get(turn.runId), { status: 'completed' })
   t.match(await read.sessions.get('org-1/session-1'), { run: { state: 'ended' } })
@@ -195,13 +184,16 @@ for (const [what, script] of [
 ] as const)
   t.test(`${what} that cannot be stored at all: the run has failed, uncharged`, async (t) => {
     const { turns, read, errors } = await taken(t, script)
-    const turn = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
+    const turn = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
     t.match(await turn.outcome, { status: 'failed', refusal: { code: 'orchestrator_error' } })
     t.match(await read.runs.get(turn.runId), { status: 'failed', charge: 0, answer_id: null })
     t.match(await read.sessions.get('org-1/session-1'), { run: { state: 'ended' } })
     t.equal((await read.accounts.get('user-1'))?.holding, undefined)
     t.match(errors, [{ name: 'AppendTooLarge' }])
-    const next = turns.send(requestOf({ messageId: 'message-2' }), { keep: false, runsAtOnce: 20 })
+    const next = turns.send(turnRequest({ messageId: 'message-2' }), {
+      keep: false,
+      runsAtOnce: 20,
+    })
     t.match(await next.outcome, { status: 'completed' }, 'the session goes on')
   })
 
@@ -209,7 +201,7 @@ t.test('a step that cannot be stored ends the run while it goes on', async (t) =
   const script = new ReplaySubject<AgentEvent>()
   script.next(called(1, 1_500_000))
   const { turns, read } = await taken(t, script)
-  const turn = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
+  const turn = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   t.match(await turn.outcome, { status: 'failed', refusal: { code: 'orchestrator_error' } })
   t.notOk(script.observed, 'its agents are stopped')
   t.match(await read.runs.get(turn.runId), { status: 'failed', charge: 0 })
@@ -262,7 +254,7 @@ for (const [what, code, script] of [
 ] as const)
   t.test(`${what} that nobody could read: the run has failed, and holds nothing`, async (t) => {
     const { turns, read, errors, events } = await taken(t, script())
-    const turn = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
+    const turn = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
     t.match(await turn.outcome, { status: 'failed', refusal: { code } })
     t.match(await read.runs.get(turn.runId), {
       status: 'failed',
@@ -279,13 +271,16 @@ for (const [what, code, script] of [
       stored.filter((type) => type === 'ToolStarted').length,
       stored.indexOf('ToolStarted') < 0 ? 0 : 1,
     )
-    const next = turns.send(requestOf({ messageId: 'message-2' }), { keep: false, runsAtOnce: 20 })
+    const next = turns.send(turnRequest({ messageId: 'message-2' }), {
+      keep: false,
+      runsAtOnce: 20,
+    })
     t.match(await next.outcome, { status: 'completed' }, 'the session goes on')
   })
 
 t.test('a message whose events nobody could read: nothing is stored or held', async (t) => {
   const { turns, read, events } = await taken(t)
-  const turn = turns.send(requestOf({ agent: agentNamed('half \ud800') }), {
+  const turn = turns.send(turnRequest({ agent: agentNamed('half \ud800') }), {
     keep: false,
     runsAtOnce: 20,
   })
@@ -295,7 +290,7 @@ t.test('a message whose events nobody could read: nothing is stored or held', as
   t.strictSame(stored.slice(-2), ['CreditsReserved', 'ReservationReleased'])
   t.equal((await read.accounts.get('user-1'))?.holding, undefined)
   t.equal(turns.running, 0)
-  const next = turns.send(requestOf(), { keep: false, runsAtOnce: 20 })
+  const next = turns.send(turnRequest(), { keep: false, runsAtOnce: 20 })
   t.match(await next.outcome, { status: 'completed' }, 'its place in the line is free')
 })
 
@@ -315,7 +310,7 @@ t.test('turns with large texts begin in turns of the event loop of their own', a
   const system = [{ role: 'system', content: ' '.repeat(300_000) } as const]
   const sent = Array.from({ length: count }, (_, n) =>
     turns.send(
-      requestOf({ system, sessionId: `s-${n}`, messageId: `m-${n}`, payerId: `user-${n}` }),
+      turnRequest({ system, sessionId: `s-${n}`, messageId: `m-${n}`, payerId: `user-${n}` }),
       { keep: false, runsAtOnce: 20 },
     ),
   )

@@ -9,6 +9,21 @@ import { startChat } from '../../support/server.ts'
 const text = 'Hello from the double.'
 const usage = { prompt_tokens: 7, completion_tokens: 5 }
 
+/** The openai package, which repeats up to three times; `sent` counts its requests. */
+const openAi = ({ url }: { url: string }, { key }: { key: string }) => {
+  let sent = 0
+  const client = new OpenAI({
+    apiKey: key,
+    baseURL: `${url}/api/external/v1`,
+    maxRetries: 3,
+    fetch: (address, init) => {
+      sent++
+      return fetch(address, init)
+    },
+  })
+  return { client, sent: () => sent }
+}
+
 t.test('the AI SDK, whole and streamed', async (t) => {
   const { key, server } = await startChat(t, { text, usage })
   const provider = createOpenAICompatible({
@@ -43,16 +58,7 @@ t.test('LangChain, whole and streamed', async (t) => {
 
 t.test('the openai package does not repeat what the provider will refuse again', async (t) => {
   const { key, server, provider, organization } = await startChat(t)
-  let sent = 0
-  const client = new OpenAI({
-    apiKey: key.key,
-    baseURL: `${server.url}/api/external/v1`,
-    maxRetries: 3,
-    fetch: (url, init) => {
-      sent++
-      return fetch(url, init)
-    },
-  })
+  const { client, sent } = openAi(server, key)
   const ask = { model: 'svc-orchestrator', messages: [{ role: 'user' as const, content: 'Hi' }] }
   const failure = async (asked: Promise<unknown>) => {
     const error = await asked.then(
@@ -70,14 +76,14 @@ t.test('the openai package does not repeat what the provider will refuse again',
       ['whole', () => client.chat.completions.create(ask), 500],
       ['streamed', streamed, undefined],
     ] as const) {
-      const before = { sent, asked: provider.requests.length }
+      const before = { sent: sent(), asked: provider.requests.length }
       provider.next({ status })
       t.strictSame(
         await failure(asking()),
         { status: said, code: 'model_misconfigured' },
         `${status}, ${how}`,
       )
-      t.equal(sent - before.sent, 1, 'the client asks us once')
+      t.equal(sent() - before.sent, 1, 'the client asks us once')
       t.equal(provider.requests.length - before.asked, 1, 'we ask the provider once')
     }
 
@@ -94,16 +100,7 @@ t.test('the openai package does not repeat what the provider will refuse again',
 
 t.test('the openai package raises that a turn was cancelled, and does not repeat it', async (t) => {
   const { key, server, provider } = await startChat(t)
-  let sent = 0
-  const client = new OpenAI({
-    apiKey: key.key,
-    baseURL: `${server.url}/api/external/v1`,
-    maxRetries: 3,
-    fetch: (url, init) => {
-      sent++
-      return fetch(url, init)
-    },
-  })
+  const { client, sent } = openAi(server, key)
   const ask = { model: 'svc-orchestrator', messages: [{ role: 'user' as const, content: 'Hi' }] }
   const whole = async (session_id: string) => {
     await client.chat.completions.create({ ...ask, session_id } as typeof ask)
@@ -123,5 +120,5 @@ t.test('the openai package raises that a turn was cancelled, and does not repeat
     await key.cancel(how)
     await failed
   }
-  t.equal(sent, 2)
+  t.equal(sent(), 2)
 })
