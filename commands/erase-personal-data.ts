@@ -8,6 +8,7 @@ import type { DestroyKey } from '../src/security/destroy-key.ts'
 import { memberKey, userKey } from '../src/security/vault.ts'
 import type { EraseCredentialsCommand } from './erase-credentials.ts'
 import type { EraseMemoriesCommand } from './erase-memories.ts'
+import { eraseUnderKey } from './erase-under-key.ts'
 
 type Uses = Streams & {
   eraseMemories: EraseMemoriesCommand
@@ -25,16 +26,19 @@ type Person = { userId: string }
  */
 export const erasePersonalData = (uses: Uses) => {
   const { load, transact, destroyKey } = uses
+  const erase = eraseUnderKey(uses)
 
-  const eraseAccount = async (userId: string, call: Call) => {
-    const stream = despiteUnreadable(userStream(userId))
-    const { state, position } = await load(stream)
-    const { inUse, generation } = state.key
-    if (!inUse || !isOnlyOf(state, call.organizationId)) return { erased: undefined, position }
-    const destroyed = await destroyKey(userKey(userId, generation), { generation, userId }, call)
-    const done = await transact(stream, decideEraseAccount(destroyed), call)
-    return { erased: done.events[0]?.data, position: done.position }
-  }
+  const eraseAccount = (userId: string, call: Call) =>
+    erase(
+      {
+        userId,
+        stream: userStream(userId),
+        keyOf: (generation) => userKey(userId, generation),
+        mayErase: (state) => isOnlyOf(state, call.organizationId),
+        decide: decideEraseAccount,
+      },
+      call,
+    )
 
   return async ({ userId }: Person, call: Call) => {
     const { organizationId } = call
