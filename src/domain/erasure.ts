@@ -51,18 +51,20 @@ export const ofKey = (
   count: Partial<Pick<Erasure, 'memories' | 'credentials'>> = {},
 ): Erasure => ({ ...by, scope: [what], memories: 0, credentials: 0, ...count })
 
+const sum = (amounts: readonly number[]): number => amounts.reduce((total, one) => total + one, 0)
+
 /** One certificate for several; undefined for none. The time is that of the last. */
-export const together = (parts: readonly Erasure[]): Erasure | undefined =>
-  parts.reduce<Erasure | undefined>(
-    (sum, part) =>
-      sum && {
-        deletedBy: part.deletedBy,
-        delegated: part.delegated,
-        destroyedAt: part.destroyedAt,
-        scope: [...sum.scope, ...part.scope],
-        memories: sum.memories + part.memories,
-        credentials: sum.credentials + part.credentials,
-        keyIds: [...sum.keyIds, ...part.keyIds],
-      },
-    parts[0] && { ...parts[0], scope: [], memories: 0, credentials: 0, keyIds: [] },
+export const together = (parts: readonly Erasure[]): Erasure | undefined => {
+  const last = parts.at(-1)
+  return (
+    last && {
+      deletedBy: last.deletedBy,
+      delegated: last.delegated,
+      destroyedAt: last.destroyedAt,
+      scope: parts.flatMap(({ scope }) => scope),
+      memories: sum(parts.map(({ memories }) => memories)),
+      credentials: sum(parts.map(({ credentials }) => credentials)),
+      keyIds: parts.flatMap(({ keyIds }) => keyIds),
+    }
   )
+}
