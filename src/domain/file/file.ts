@@ -19,11 +19,16 @@ export type File = { uploads: Readonly<Record<string, Upload>> }
 
 type Identity = { uploadId: string; datastoreId: string }
 
+const withUpload = (
+  { uploads }: File,
+  { uploadId, datastoreId }: Identity,
+  upload: Omit<Upload, 'datastoreId'>,
+): File => ({ uploads: { ...uploads, [uploadId]: { ...upload, datastoreId } } })
+
 const becomes =
   (status: Status) =>
-  ({ uploads }: File, { uploadId, datastoreId }: Identity): File => ({
-    uploads: { ...uploads, [uploadId]: { datastoreId, status } },
-  })
+  (state: File, identity: Identity): File =>
+    withUpload(state, identity, { status })
 
 export const file: Aggregate<File, typeof fileEvents> = {
   category: 'file',
@@ -35,31 +40,17 @@ export const file: Aggregate<File, typeof fileEvents> = {
     UploadProcessingStarted: becomes('processing'),
     UploadIndexingStarted: becomes('indexing'),
     UploadCompleted: becomes('completed'),
-    UploadEmbedded: ({ uploads }, { uploadId, datastoreId, vectorsBlob: vectors }) => ({
-      uploads: {
-        ...uploads,
-        [uploadId]: { ...uploads[uploadId], datastoreId, status: 'completed', vectors },
-      },
-    }),
-    UploadRereadingStarted: ({ uploads }, { uploadId, datastoreId, chunksBlob: rereading }) => ({
-      uploads: {
-        ...uploads,
-        [uploadId]: { ...uploads[uploadId], datastoreId, status: 'completed', rereading },
-      },
-    }),
-    UploadReread: ({ uploads }, { uploadId, datastoreId, reader, chunksBlob }) => {
-      const { rereading: _, vectors, ...upload } = uploads[uploadId] ?? {}
+    UploadEmbedded: (state, { vectorsBlob: vectors, ...of }) =>
+      withUpload(state, of, { ...state.uploads[of.uploadId], status: 'completed', vectors }),
+    UploadRereadingStarted: (state, { chunksBlob: rereading, ...of }) =>
+      withUpload(state, of, { ...state.uploads[of.uploadId], status: 'completed', rereading }),
+    UploadReread: (state, { reader, chunksBlob, ...of }) => {
+      const { rereading: _, vectors, ...upload } = state.uploads[of.uploadId] ?? {}
       const kept = chunksBlob === undefined && vectors !== undefined ? { vectors } : {}
-      return {
-        uploads: {
-          ...uploads,
-          [uploadId]: { ...upload, ...kept, datastoreId, status: 'completed', reader },
-        },
-      }
+      return withUpload(state, of, { ...upload, ...kept, status: 'completed', reader })
     },
-    UploadFailed: ({ uploads }, { uploadId, datastoreId, reader = 1 }) => ({
-      uploads: { ...uploads, [uploadId]: { datastoreId, status: 'failed', reader } },
-    }),
+    UploadFailed: (state, { reader = 1, ...of }) =>
+      withUpload(state, of, { status: 'failed', reader }),
     UploadRemoved: becomes('removed'),
     UploadErased: ({ uploads }, { uploadId }) => {
       const { [uploadId]: _, ...others } = uploads
