@@ -6,6 +6,7 @@ import {
   decideLinkIdentity,
   hasIdentity,
   joinedBySigningIn,
+  type LinkedIdentity,
   userStream,
 } from '../src/domain/user/user.ts'
 import type { Load, Transact } from '../src/event-sourcing/transactor.ts'
@@ -55,41 +56,39 @@ export const recordLogin = (uses: Uses) => {
   const { hashSubject, hashIdentity } = uses
 
   /** The account of an identity that was linked before identities were claimed. */
-  const earlierAccount = async (login: RecordLogin) => {
-    const { email, provider, subject, verified = true, linkedTo } = login
-    const subjectHash = hashSubject(`${provider}/${subject}`)
+  const earlierAccount = async (login: RecordLogin, identity: LinkedIdentity) => {
+    const { email, verified = true, linkedTo } = login
     const { userId } = verified ? await findAddressHolder(email) : {}
     for (const one of [userId, linkedTo]) {
       if (one === undefined) continue
       const { state } = await load(userStream(one))
-      if (hasIdentity(state, { provider, subjectHash })) return one
+      if (hasIdentity(state, identity)) return one
     }
     return undefined
   }
 
   /** @throws identity_conflict */
-  const accountOf = async (login: RecordLogin, call: Call) => {
+  const accountOf = async (login: RecordLogin, identity: LinkedIdentity, call: Call) => {
     const { email, provider, subject, verified = true } = login
     const stream = identityStream(hashIdentity(provider, subject))
     const { userId } = (await load(stream)).state
     if (userId !== null) return { userId, created: false }
-    const earlier = await earlierAccount(login)
+    const earlier = await earlierAccount(login, identity)
     if (!earlier && !verified) throw refusal('address_not_verified')
     const account = earlier
       ? { userId: earlier, created: false }
       : await registerUser({ email, origin: 'self' }, call)
-    const subjectHash = hashSubject(`${provider}/${subject}`)
-    decideLinkIdentity({ provider, subjectHash })((await load(userStream(account.userId))).state)
+    decideLinkIdentity(identity)((await load(userStream(account.userId))).state)
     const claim = await transact(stream, decideClaimIdentity(account.userId), call)
     return { ...account, userId: claim.state.userId ?? account.userId }
   }
 
   return async (login: RecordLogin, call: Call) => {
     const { email, provider, subject, verified = true, accept = [] } = login
-    const { userId, created } = await accountOf(login, call)
+    const identity = { provider, subjectHash: hashSubject(`${provider}/${subject}`) }
+    const { userId, created } = await accountOf(login, identity, call)
     const addressed = verified ? await changeAddress({ userId, email }, call) : undefined
     const stream = userStream(userId)
-    const identity = { provider, subjectHash: hashSubject(`${provider}/${subject}`) }
     const linked = await transact(stream, decideLinkIdentity(identity), call)
     const named = accept.map(({ organizationId }) => organizationId)
     const joined: string[] = []

@@ -97,7 +97,7 @@ export const decideRegister =
   (state: User): UserEvent<'UserRegistered'>[] =>
     state.status === 'unknown' ? [{ type: 'UserRegistered', data }] : []
 
-type LinkedIdentity = UserEvent<'IdentityLinked'>['data']
+export type LinkedIdentity = UserEvent<'IdentityLinked'>['data']
 
 export const hasIdentity = ({ identities }: User, identity: LinkedIdentity): boolean =>
   identities.some(
@@ -201,13 +201,10 @@ export const decideSubscribe =
  * Whether only this organization has to do with the account: nobody signed in to it, it founded
  * nothing, and no other organization invited it.
  */
-export const isOnlyOf = (
-  { identities, currentOrganizationId, invitations }: User,
-  organizationId: string,
-): boolean =>
-  identities.length === 0 &&
-  currentOrganizationId === null &&
-  invitations.every((id) => id === organizationId)
+export const isOnlyOf = (state: User, organizationId: string): boolean =>
+  !hasSignedIn(state) &&
+  state.currentOrganizationId === null &&
+  state.invitations.every((id) => id === organizationId)
 
 /** Erases the account's address and name. */
 export const decideEraseAccount =
