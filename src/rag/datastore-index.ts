@@ -1,5 +1,6 @@
-import { bm25, languagesOf } from '../support/bm25.ts'
-import type { Spoken } from '../support/languages.ts'
+import { bm25 } from '../support/bm25.ts'
+import { type Spoken, spokenIn } from '../support/languages.ts'
+import { wordsIn } from '../support/words.ts'
 import { lineSplitter } from './lines.ts'
 import { chunkIn, saidIn } from './stored-chunks.ts'
 import { likeness, type Vectors, vectorsIn } from './vectors.ts'
@@ -66,12 +67,15 @@ export const datastoreIndex = () => {
       }
       known.set(upload, one)
       const chunks = [...one.linesIn(part)].flatMap(({ number, text, start, end }) =>
-        number > 0 ? [{ number, said: saidIn(chunkIn(text)), start, end }] : [],
+        number > 0 ? [{ number, said: wordsIn(saidIn(chunkIn(text))), start, end }] : [],
       )
       if (chunks.length === 0) return
-      one.spoken ??= languagesOf(chunks.map(({ said }) => said).join('\n'), words.mostSpoken())
+      one.spoken ??= spokenIn(
+        chunks.flatMap(({ said }) => said),
+        words.mostSpoken(),
+      )
       for (const { number, said, start, end } of chunks) {
-        words.add(said, one.spoken)
+        words.addWords(said, one.spoken)
         located.push({ upload, chunk: number - 1, start, end })
         one.count++
       }

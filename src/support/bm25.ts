@@ -41,7 +41,7 @@ export const hasContent = (text: string): boolean => {
 }
 
 /** The language of a text for each script. */
-export const languagesOf = (text: string, known?: Spoken): Spoken => spokenIn(wordsIn(text), known)
+export const languagesOf = (text: string): Spoken => spokenIn(wordsIn(text))
 
 /** A document's number and how often it has the term, in one number. */
 const countRange = 1_024
@@ -74,6 +74,24 @@ export const bm25 = (k1 = 1.2, b = 0.75) => {
   const speak = (script: Script, language: Language | undefined): void => {
     const counts = spoken.get(script) ?? new Map<Language | undefined, number>()
     spoken.set(script, counts.set(language, (counts.get(language) ?? 0) + 1))
+  }
+
+  /** Adds a text by its words, of these languages. */
+  const addWords = (words: readonly Word[], languages: Spoken): number => {
+    const document = lengths.length
+    const counts = new Map<string, number>()
+    const scripts = new Set<Script>()
+    for (const word of words) {
+      if (word.script) scripts.add(word.script)
+      for (const term of termsOf(word, [word.script && languages[word.script]]))
+        counts.set(term, (counts.get(term) ?? 0) + 1)
+    }
+    for (const [term, count] of counts)
+      postings.add(term, document * countRange + Math.min(count, countRange - 1))
+    for (const script of scripts) speak(script, languages[script])
+    lengths.push(words.length)
+    total += words.length
+    return document
   }
 
   /** Adds to the score of each document that of the best of these terms. */
@@ -119,24 +137,11 @@ export const bm25 = (k1 = 1.2, b = 0.75) => {
       return postings.size + 12 * lengths.length
     },
     mostSpoken,
+    addWords,
     /** `languages` are those of the text; otherwise its words tell them. */
     add(text: string, languages?: Spoken): number {
-      const document = lengths.length
       const words = wordsIn(text)
-      const known = languages ?? spokenIn(words, mostSpoken())
-      const counts = new Map<string, number>()
-      const scripts = new Set<Script>()
-      for (const word of words) {
-        if (word.script) scripts.add(word.script)
-        for (const term of termsOf(word, [word.script && known[word.script]]))
-          counts.set(term, (counts.get(term) ?? 0) + 1)
-      }
-      for (const [term, count] of counts)
-        postings.add(term, document * countRange + Math.min(count, countRange - 1))
-      for (const script of scripts) speak(script, known[script])
-      lengths.push(words.length)
-      total += words.length
-      return document
+      return addWords(words, languages ?? spokenIn(words, mostSpoken()))
     },
     /**
      * The best first, of those that are kept; equal scores in the order of adding. The first 64
