@@ -44,12 +44,13 @@ export const subscriber = (
     clear()
     return { value: { items } }
   }
-  const wake = () => {
-    if (!take) return
-    const told = next()
-    if (!told) return
-    take(told)
+  const give = (told: Told) => {
+    take?.(told)
     take = undefined
+  }
+  const wake = () => {
+    const told = take && next()
+    if (told) give(told)
   }
   const end = () => {
     over = true
@@ -74,18 +75,15 @@ export const subscriber = (
       const later = first > from ? items : items.filter(({ position }) => position > from)
       if (over || later.length === 0) return
       if (take && write?.({ items: later })) return
-      size += characters
-      if (size > most) {
+      if (size + characters > most) {
         disconnect()
         return
       }
       if (take) {
-        const give = take
-        take = undefined
-        size = 0
         give({ value: { items: later } })
         return
       }
+      size += characters
       waiting.push(later)
       counted.add(later, characters)
     },
