@@ -1,4 +1,4 @@
-import { EMPTY, from, ignoreElements, Observable, type Subscriber } from 'rxjs'
+import { from, ignoreElements, Observable, type Subscriber } from 'rxjs'
 import {
   type AnswerFormat,
   type ChatMessage,
@@ -101,9 +101,9 @@ const converse = (
       ? { answer: undefined }
       : budget.takeCall(() => ({ promptTokens: piecesOfAll(messages), price }))
 
-    const end = (text: string, finishReason: FinishReason): void => {
-      subscriber.next(answered(agent, { text, finishReason }, [], earlier))
-      subscriber.complete()
+    const end = (text: string, finishReason: FinishReason, to = subscriber): void => {
+      to.next(answered(agent, { text, finishReason }, [], earlier))
+      to.complete()
     }
     if (!granted) {
       end(said, 'length')
@@ -136,18 +136,18 @@ const converse = (
     }
 
     /** Gives the answer once it fits its format; it is asked for again at most once. */
-    const check = (asked: AnswerFormat): void => {
+    const check = (asked: AnswerFormat, to = subscriber): void => {
       const checked = from(answerMisfit(runtime, turn, asked, text))
       const next = (misfit: string | undefined): void => {
         if (misfit === undefined) {
-          end(text, 'stop')
+          end(text, 'stop', to)
           return
         }
         if (corrected) throw new ModelOutputInvalid(`${name} did not answer in the format, twice`)
         corrected = true
-        ask(n, '', [...messages, ...correction(asked, text, misfit)], subscriber)
+        ask(n, '', [...messages, ...correction(asked, text, misfit)], to)
       }
-      relayed(checked, subscriber, { next, complete: () => undefined })
+      relayed(checked, to, { next, complete: () => undefined })
     }
 
     const goOn = (whole: string): void => {
@@ -155,20 +155,10 @@ const converse = (
       const talk = { agent, step: place, runtime, tools, below, opening: opening.length, earlier }
       const again = (next: readonly ChatMessage[]) =>
         new Observable<BodyEvent>((one) => ask(n + 1, whole, next, one))
-      let hasLeft = false
-      const leave = () => {
-        hasLeft = true
-        return EMPTY
-      }
+      const leave = () =>
+        new Observable<BodyEvent>((one) => (format ? check(format, one) : end(whole, 'stop', one)))
       const events = afterCalls(talk, { at, text, whole, calls, messages }, { again, leave })
-      relayed(events, subscriber, {
-        next: (event) => subscriber.next(event),
-        complete() {
-          if (!hasLeft) subscriber.complete()
-          else if (format) check(format)
-          else end(whole, 'stop')
-        },
-      })
+      relayed(events, subscriber, subscriber)
     }
 
     const ended = (): void => {
