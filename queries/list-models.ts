@@ -2,6 +2,7 @@ import type { AgentSummary } from '../projections/agent-summaries.ts'
 import type { OrganizationView } from '../projections/organizations.ts'
 import { refusal } from '../src/domain/refusal.ts'
 import type { View } from '../src/ports/views.ts'
+import { unixSeconds } from '../src/support/iso-time.ts'
 import { readSummaries } from './read-summaries.ts'
 
 /** The model that stands for an organization's orchestrator. */
@@ -15,7 +16,7 @@ const ownedBy = 'reprise'
 const modelOf = ({ agent_id, name, description, created_at }: AgentSummary, id = agent_id) => ({
   id,
   object: 'model' as const,
-  created: Math.floor(Date.parse(created_at) / 1000),
+  created: unixSeconds(created_at),
   owned_by: ownedBy,
   name,
   description,

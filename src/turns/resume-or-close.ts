@@ -12,8 +12,6 @@ type Uses = {
   log: Log
 }
 
-const never = () => false
-
 /**
  * Goes on with a run that no process runs, here; one that cannot go on is closed as interrupted. Resolves once
  * it goes on, or waits for its place among the runs of its payer. `besideSuspects`: other suspects are in flight
@@ -21,7 +19,7 @@ const never = () => false
  */
 export const resumeOrClose =
   ({ resume, closeRun, namesOf, log }: Uses) =>
-  async (run: RunView, besideSuspects = never): Promise<void> => {
+  async (run: RunView, besideSuspects?: () => boolean): Promise<void> => {
     try {
       await resume(run, besideSuspects)
       log.info(await namesOf(run), 'a run goes on')
