@@ -1,3 +1,4 @@
+import { type Fields, isObject } from '../support/fields.ts'
 import { jsonFault } from '../support/json-bounds.ts'
 import { hasProperHeaders } from './mcp-headers.ts'
 import { partText } from './mcp-text.ts'
@@ -22,11 +23,6 @@ export const leftOutKey = 'reprise/left-out'
 /** A request whose answer is read. */
 export type McpRequest = { id: string | number; method: string }
 
-type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 const isText = (value: unknown): value is string => typeof value === 'string'
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null
@@ -38,18 +34,18 @@ const present = (value: Fields): Fields =>
 /** Null counts as absent at every level. The value is within `restBounds`. */
 const withoutNulls = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutNulls)
-  if (!isFields(value)) return value
+  if (!isObject(value)) return value
   const entries = Object.entries(present(value))
   return Object.fromEntries(entries.map(([name, inner]) => [name, withoutNulls(inner)]))
 }
 
 /** A schema that the protocol allows; undefined if it has another form. */
 const schemaOf = (schema: unknown): Fields | undefined => {
-  if (!isFields(schema) || jsonFault(schema, schemaBounds)) return undefined
+  if (!isObject(schema) || jsonFault(schema, schemaBounds)) return undefined
   const own: Fields = { type: 'object', ...present(schema) }
   const { type, properties = {}, required = [] } = own
   if (type !== 'object') return undefined
-  if (!isFields(properties) || !Object.values(properties).every(isFields)) return undefined
+  if (!isObject(properties) || !Object.values(properties).every(isObject)) return undefined
   return Array.isArray(required) && required.every(isText) ? own : undefined
 }
 
@@ -63,12 +59,12 @@ const leftOut = (name: string, reason: string): Fields => ({
 
 /** The parts of a tool that are used. A tool that cannot be used says why in its `_meta`. */
 const toolOf = (tool: unknown, n: number): Fields => {
-  const { name, description, inputSchema, annotations }: Fields = isFields(tool) ? tool : {}
+  const { name, description, inputSchema, annotations }: Fields = isObject(tool) ? tool : {}
   if (!isText(name) || name === '') return leftOut(`(number ${n + 1})`, 'it has no name')
   const schema = schemaOf(inputSchema)
   if (!schema) return leftOut(name, 'it has no input schema that can be used')
   if (!hasProperHeaders(schema)) return leftOut(name, 'its headers do not follow the protocol')
-  const { readOnlyHint, idempotentHint }: Fields = isFields(annotations) ? annotations : {}
+  const { readOnlyHint, idempotentHint }: Fields = isObject(annotations) ? annotations : {}
   return {
     name,
     ...(isText(description) ? { description } : {}),
@@ -93,7 +89,7 @@ const textOf = (content: unknown): string | undefined => {
 }
 
 const callResult = (result: unknown): Fields | undefined => {
-  if (!isFields(result)) return callResult({ content: result })
+  if (!isObject(result)) return callResult({ content: result })
   const { content, structuredContent, isError, resultType, _meta, ...own } = result
   if (isText(resultType) && resultType !== 'complete') return withoutNulls(result) as Fields
   const other = isAbsent(content) && Object.keys(own).length > 0 ? own : undefined
@@ -110,9 +106,9 @@ const callResult = (result: unknown): Fields | undefined => {
 
 /** Only tools are used of a server. One that does not say what it has is asked for them. */
 const initializeResult = ({ protocolVersion, capabilities, serverInfo }: Fields): Fields => {
-  const { tools }: Fields = isFields(capabilities) ? capabilities : { tools: {} }
-  const { listChanged }: Fields = isFields(tools) ? tools : {}
-  const { name, version }: Fields = isFields(serverInfo) ? serverInfo : {}
+  const { tools }: Fields = isObject(capabilities) ? capabilities : { tools: {} }
+  const { listChanged }: Fields = isObject(tools) ? tools : {}
+  const { name, version }: Fields = isObject(serverInfo) ? serverInfo : {}
   return {
     protocolVersion,
     capabilities: tools === undefined ? {} : { tools: { listChanged: listChanged === true } },
@@ -132,25 +128,25 @@ const notRegular = 'its answer does not follow the protocol'
 
 /** Which bound a result exceeds, in words. */
 const excess = (result: unknown): string | undefined => {
-  if (!isFields(result)) return jsonFault(result, structureBounds)
+  if (!isObject(result)) return jsonFault(result, structureBounds)
   const { content, tools, structuredContent, ...rest } = result
   if (Array.isArray(tools) && tools.length > mostTools) return `more than ${mostTools} tools`
   return jsonFault(rest, restBounds) ?? jsonFault(structuredContent, structureBounds)
 }
 
 const errorOf = (error: unknown): Fields => {
-  const { code, message }: Fields = isFields(error) ? error : { message: error }
+  const { code, message }: Fields = isObject(error) ? error : { message: error }
   return {
     code: Number.isSafeInteger(code) ? code : -32_603,
     message: isText(message) ? message : 'it refused, and did not say why',
-    ...(isFields(error) && !jsonFault(error.data, restBounds) ? { data: error.data } : {}),
+    ...(isObject(error) && !jsonFault(error.data, restBounds) ? { data: error.data } : {}),
   }
 }
 
 /** In a stream that goes on with the answer to an earlier request, the result tells its method. */
 const resultOf = (result: unknown, method: string | undefined): Fields | undefined => {
   if (method === 'tools/call') return callResult(result)
-  if (!isFields(result)) return {}
+  if (!isObject(result)) return {}
   if (method === 'initialize') return initializeResult(result)
   if (method === 'tools/list' || Array.isArray(result.tools)) return listResult(result)
   return Array.isArray(result.content) ? callResult(result) : (withoutNulls(result) as Fields)
@@ -173,7 +169,7 @@ const responseOf = (message: Fields, request: McpRequest | undefined): Fields | 
 
 /** Undefined for what is not passed on. */
 const messageOf = (message: unknown, request: McpRequest | undefined): Fields | undefined => {
-  if (!isFields(message)) return request && faultAnswer(request, noMessage)
+  if (!isObject(message)) return request && faultAnswer(request, noMessage)
   if (!isText(message.method)) return responseOf(message, request)
   if (jsonFault(message, restBounds)) return undefined
   return { ...(withoutNulls(message) as Fields), jsonrpc: '2.0' }

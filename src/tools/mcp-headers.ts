@@ -1,23 +1,21 @@
+import { type Fields, hasFields } from '../support/fields.ts'
+
 const key = 'x-mcp-header'
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const types: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean'])
 
-type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
-
 /** How often the key stands in a value, at any level. */
 const timesIn = (value: unknown): number => {
-  if (!isFields(value)) return 0
+  if (!hasFields(value)) return 0
   const inside = Object.values(value).reduce((sum: number, one) => sum + timesIn(one), 0)
   return inside + (Object.hasOwn(value, key) ? 1 : 0)
 }
 
 /** The headers that a schema's properties declare as the protocol has it, in lower case. */
 const declaredIn = ({ properties }: Fields): string[] =>
-  isFields(properties)
+  hasFields(properties)
     ? Object.values(properties)
-        .filter(isFields)
+        .filter(hasFields)
         .flatMap((one) => {
           const { [key]: name, type } = one
           const isOwn = typeof name === 'string' && headerName.test(name) && types.has(type)

@@ -1,6 +1,4 @@
-type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null
+import { type Fields, hasFields } from '../support/fields.ts'
 
 const resourceText = ({ text, mimeType, uri }: Fields): string =>
   typeof text === 'string' ? text : `[${mimeType ?? 'a file'}: ${uri}]`
@@ -11,11 +9,11 @@ const resourceText = ({ text, mimeType, uri }: Fields): string =>
  */
 export const partText = (part: unknown): string | undefined => {
   if (typeof part === 'string') return part
-  if (!isFields(part)) return undefined
+  if (!hasFields(part)) return undefined
   const { type, text, resource, name, uri, mimeType } = part
   if (typeof text === 'string') return text
   if (type === 'text') return JSON.stringify(text ?? '')
   if (type === 'image' || type === 'audio') return `[${mimeType ?? type}, which is no text]`
   if (type === 'resource_link') return typeof name === 'string' ? `[${name}: ${uri}]` : `[${uri}]`
-  return type === 'resource' && isFields(resource) ? resourceText(resource) : JSON.stringify(part)
+  return type === 'resource' && hasFields(resource) ? resourceText(resource) : JSON.stringify(part)
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Usage } from '../../ports/model.ts'
+import { isObject } from '../../support/fields.ts'
 import type { CallPiece } from './call-assembly.ts'
 
 const id = z.union([z.string(), z.number().transform(String)])
@@ -85,11 +86,6 @@ export type HeardChunk = {
   isMessage?: boolean
   isError?: boolean
 }
-
-type Fields = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isAbsent = (value: unknown): value is undefined | null =>
   value === undefined || value === null

@@ -1,4 +1,5 @@
 import { cutText } from '../../support/cut-text.ts'
+import { isObject, type Fields as Schema } from '../../support/fields.ts'
 
 /** Values and characters of one value in all, and its levels. What is beyond is null. */
 const mostParts = 20_000
@@ -16,11 +17,6 @@ const byFormat: Readonly<Record<string, string>> = {
   uri: 'https://example.com',
   uuid: '00000000-0000-0000-0000-000000000000',
 }
-
-type Schema = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const numberIn = (schema: Schema, key: string): number | undefined => {
   const value = schema[key]

@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { requireScopes } from '../../security/scopes.ts'
 import { cutText } from '../../support/cut-text.ts'
 import { signalOf } from '../../support/ending.ts'
+import { type Fields, hasFields } from '../../support/fields.ts'
 import { jsonFault } from '../../support/json-bounds.ts'
 import type { BeginTurn } from '../../turns/begin-turn.ts'
 import { toolsPage } from '../mcp/agent-tools.ts'
@@ -38,9 +39,6 @@ const fault = (id: unknown, code: number, message: string) => ({
   error: { code, message },
 })
 
-const isObject = (body: unknown): body is Readonly<Record<string, unknown>> =>
-  typeof body === 'object' && body !== null
-
 /** Of a message, and of what it is besides the arguments of a call. */
 const mostValues = 10_000
 const besideArguments = { nodes: 2_000, depth: 32 }
@@ -49,9 +47,9 @@ const besideArguments = { nodes: 2_000, depth: 32 }
  * The protocol's package reports every error of a message: one is counted first. @throws
  * too_complex
  */
-const requireBounds = (body: Readonly<Record<string, unknown>>): void => {
+const requireBounds = (body: Fields): void => {
   const { params } = body
-  const beside = isObject(params) ? { ...body, params: { ...params, arguments: null } } : body
+  const beside = hasFields(params) ? { ...body, params: { ...params, arguments: null } } : body
   const message = jsonFault(beside, besideArguments)
   if (message) throw refusal('too_complex', { message: `The message has ${message}` })
 }
@@ -108,8 +106,8 @@ export const mcpRoutes =
         const { body } = request
         if (Array.isArray(body))
           return reply.code(400).send(fault(null, -32600, 'Batches are not supported'))
-        if (isObject(body)) requireBounds(body)
-        const { method, id } = isObject(body) ? body : {}
+        if (hasFields(body)) requireBounds(body)
+        const { method, id } = hasFields(body) ? body : {}
         // A stream without an end, for changes that are not told.
         if (method === 'subscriptions/listen')
           return reply.code(404).send(fault(id, -32601, 'Method not found'))
