@@ -41,18 +41,19 @@ const idsIn = ({ steps, groups }: RoutedBatch): string[] => {
 }
 
 const fetched = async (
-  projectionStore: ProjectionStore,
+  { idsOf, load }: ProjectionStore,
   { name }: AnyProjection,
   routed: RoutedBatch,
 ): Promise<ReadonlyMap<string, Document>> => {
   const { steps } = routed
   for (let n = 0; n < steps.length; n++) {
     const { clear, marks } = steps[n] as RoutedEvent
-    for (const found of [clear, marks?.stream])
-      if (found) found.stored = await projectionStore.idsOf(name, found.index, found.equals)
+    if (clear) clear.stored = await idsOf(name, clear.index, clear.equals)
+    const stream = marks?.stream
+    if (stream) stream.stored = await idsOf(name, stream.index, stream.equals)
   }
   const ids = idsIn(routed)
-  return ids.length > 0 ? projectionStore.load(name, ids) : noDocuments
+  return ids.length > 0 ? load(name, ids) : noDocuments
 }
 
 /** Folds what concerns one projection. */
