@@ -3,49 +3,52 @@ export type Entered<Item> = { item: Item; leave(): void }
 
 /**
  * Who begins next, for a number of places: owners take turns, and the items of one owner begin in
- * the order they were added. Where there is more than one place, one owner never holds all of them
- * (at most `mostOfOne`), so that another's item waits for nobody's slow work.
+ * the order they were added. An item takes one place, or as many as its size. Where there is more
+ * than one place, one owner never holds all of them (at most `mostOfOne`), so that another's item
+ * waits for nobody's slow work.
  */
 export const fairQueue = <Item>(places: number, mostOfOne = Math.max(1, places - 1)) => {
-  /** In the order of turns. */
-  const waiting = new Map<string, Set<Item>>()
+  /** Sizes of items by owner, in the order of turns. */
+  const waiting = new Map<string, Map<Item, number>>()
   const held = new Map<string, number>()
   let taken = 0
 
-  const enter = (owner: string): void => {
-    taken++
-    held.set(owner, (held.get(owner) ?? 0) + 1)
+  const enter = (owner: string, size: number): void => {
+    taken += size
+    held.set(owner, (held.get(owner) ?? 0) + size)
   }
 
-  const leave = (owner: string): void => {
-    taken--
-    const left = (held.get(owner) ?? 1) - 1
+  const leave = (owner: string, size: number): void => {
+    taken -= size
+    const left = (held.get(owner) ?? size) - size
     if (left > 0) held.set(owner, left)
     else held.delete(owner)
   }
 
   return {
-    /** An item that waits already keeps its place. */
-    add(owner: string, item: Item): void {
-      const items = waiting.get(owner) ?? new Set()
-      waiting.set(owner, items.add(item))
+    /** An item that waits already keeps its place. A larger one takes all that one owner may. */
+    add(owner: string, item: Item, size = 1): void {
+      const items = waiting.get(owner) ?? new Map()
+      waiting.set(owner, items.set(item, Math.min(size, mostOfOne)))
     },
-    /** The next item that may begin; undefined: none may now. */
+    /** The next item that may begin; undefined: none may now. Nothing overtakes for being smaller. */
     next(): Entered<Item> | undefined {
       if (taken >= places) return undefined
       for (const [owner, items] of waiting) {
-        if ((held.get(owner) ?? 0) >= mostOfOne) continue
-        const [item] = items
+        const [first] = items
+        if (!first) continue
+        const [item, size] = first
+        if ((held.get(owner) ?? 0) + size > mostOfOne) continue
+        if (taken + size > places) return undefined
         waiting.delete(owner)
-        if (item === undefined) continue
         items.delete(item)
         if (items.size > 0) waiting.set(owner, items)
-        enter(owner)
+        enter(owner, size)
         let left = false
         return {
           item,
           leave() {
-            if (!left) leave(owner)
+            if (!left) leave(owner, size)
             left = true
           },
         }
@@ -56,7 +59,7 @@ export const fairQueue = <Item>(places: number, mostOfOne = Math.max(1, places -
     length: (): number => [...waiting.values()].reduce((sum, own) => sum + own.size, 0),
     /** Nothing waits any more; answers what did. */
     clear(): Item[] {
-      const items = [...waiting.values()].flatMap((own) => [...own])
+      const items = [...waiting.values()].flatMap((own) => [...own.keys()])
       waiting.clear()
       return items
     },

@@ -38,6 +38,23 @@ t.test('one owner holds at most the configured number of places', async (t) => {
 })
 
 t.test(
+  'an item takes as many places as its size, and is not overtaken by smaller ones',
+  async (t) => {
+    const queue = fairQueue<string>(6, 4)
+    queue.add('a', 'a3', 3)
+    queue.add('a', 'a2', 2)
+    queue.add('b', 'b9', 9)
+    queue.add('c', 'c1', 1)
+    const first = queue.next()
+    t.equal(first?.item, 'a3')
+    t.equal(queue.next(), undefined, 'b9 takes all that an owner may have')
+    first?.leave()
+    t.strictSame([queue.next()?.item, queue.next()?.item], ['b9', 'c1'])
+    t.equal(queue.next(), undefined, 'one place is left')
+  },
+)
+
+t.test(
   'every item begins once, in its owner’s order, however many another owner has added',
   async (t) => {
     const items = fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 1, maxLength: 40 })

@@ -30,10 +30,10 @@ const attemptOf = (
 /**
  * Separate from the attempt, which lives as long as the answer, so that the body is freed earlier.
  */
-const contentOf = ({ access, url, rawBody }: FastifyRequest): RequestContent => ({
+const contentOf = ({ access, url, bodyIdentity }: FastifyRequest): RequestContent => ({
   key: access.keyId ?? access.kind,
   url,
-  body: rawBody,
+  body: bodyIdentity,
 })
 
 /** How a request may repeat another: by its idempotency key, else as one attempt of several. */

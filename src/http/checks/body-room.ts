@@ -1,38 +1,43 @@
 import type { FastifyRequest, preParsingHookHandler } from 'fastify'
 import { fairQueue } from '../../support/fair-queue.ts'
 
-/** Larger bodies wait for room. */
-const large = 1_048_576
+/** Bodies of more bytes wait for room. */
+export const largeBody = 1_048_576
 
 type Bounds = {
-  /** How many large bodies are in memory at once; one organization has all but one of them. */
-  places?: number
+  /** Bytes of large bodies that are in memory at once. */
+  bytes?: number
+  /** Of these, the bytes of one organization. */
+  bytesOfOne?: number
   /** How long a body may take to arrive once there is room for it. */
   arriveMs?: number
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
+    /**
+     * Calls back once there is room for a body of this many bytes; undefined where the body is
+     * small, or no large one is taken.
+     */
+    enterRoom: ((bytes: number, begin: () => void) => void) | undefined
+    /** Set while the body has room. */
+    leaveRoom: (() => void) | undefined
     /** Gives up what is in memory of the body, for routes that have taken what they need. */
     forgetBody(): void
-    /** Set while the body has a place. */
-    leaveRoom: (() => void) | undefined
   }
 }
 
-const sizeOf = ({ headers }: FastifyRequest): number => {
-  const { 'content-length': length, 'transfer-encoding': coding } = headers
-  return coding === undefined ? Number(length ?? 0) : Number.POSITIVE_INFINITY
-}
-
 /**
- * For routes that take large bodies: they wait in front of the parser until there is room,
- * organizations in turn; meanwhile nothing of them is read, so the client's own system holds them.
- * A place is given up when the route forgets the body, or the request has ended. One that arrives
- * too slowly ends its connection.
+ * Large JSON bodies wait for room before they are read, organizations in turn; the client's own
+ * system holds them. Room is given up when the route forgets the body, or the request has ended.
+ * One that arrives too slowly ends its connection.
  */
-export const bodyRoom = ({ places = 4, arriveMs = 120_000 }: Bounds = {}) => {
-  const waiting = fairQueue<(leave: () => void) => void>(places)
+export const bodyRoom = ({
+  bytes: room = 25_165_824,
+  bytesOfOne = 14_680_064,
+  arriveMs = 120_000,
+}: Bounds = {}): preParsingHookHandler => {
+  const waiting = fairQueue<(leave: () => void) => void>(room, bytesOfOne)
 
   const fill = (): void => {
     for (let next = waiting.next(); next; next = waiting.next()) {
@@ -44,30 +49,33 @@ export const bodyRoom = ({ places = 4, arriveMs = 120_000 }: Bounds = {}) => {
     }
   }
 
-  const enter: preParsingHookHandler = (request, reply, payload, done) => {
-    // The files of a form go to disk as they arrive.
-    const form = request.headers['content-type']?.startsWith('multipart/') === true
-    if (form || sizeOf(request) <= large) return done(null, payload)
-    waiting.add(request.access.organizationId, (leave) => {
-      const late = setTimeout(() => request.raw.destroy(), arriveMs)
-      request.raw.once('end', () => clearTimeout(late))
-      request.leaveRoom = () => {
-        clearTimeout(late)
-        request.leaveRoom = undefined
-        leave()
+  return (request, reply, payload, done) => {
+    const { headers, raw, access } = request
+    const { 'content-length': length = '0', 'transfer-encoding': coding } = headers
+    if (coding === undefined && Number(length) <= largeBody) return done(null, payload)
+    request.enterRoom = (bytes, begin) => {
+      const enter = (leave: () => void) => {
+        const late = setTimeout(() => raw.destroy(), arriveMs)
+        raw.once('end', () => clearTimeout(late))
+        request.leaveRoom = () => {
+          clearTimeout(late)
+          request.leaveRoom = undefined
+          leave()
+        }
+        if (raw.destroyed) return request.leaveRoom()
+        reply.raw.once('close', () => request.leaveRoom?.())
+        begin()
       }
-      if (request.raw.destroyed) request.leaveRoom()
-      else reply.raw.once('close', () => request.leaveRoom?.())
-      done(null, payload)
-    })
-    fill()
+      waiting.add(access.organizationId, enter, bytes)
+      fill()
+    }
+    done(null, payload)
   }
-  return enter
 }
 
 /** As a request's method. */
 export function forgetBody(this: FastifyRequest): void {
   this.body = undefined
-  this.rawBody = undefined
+  this.bodyIdentity = undefined
   this.leaveRoom?.()
 }

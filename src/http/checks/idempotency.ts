@@ -116,7 +116,7 @@ export const idempotency = (http: FastifyInstance, uses: IdempotencyUses): void 
 
   /** Whether an earlier answer was sent for this request. */
   const repeated = async (scope: string, request: FastifyRequest, reply: FastifyReply) => {
-    const fingerprint = digest(request.method, request.url, request.rawBody ?? '')
+    const fingerprint = digest(request.method, request.url, request.bodyIdentity ?? '')
     const claim = await settled(scope, fingerprint, request)
     if (claim.state === 'reused') throw refusal('idempotency_key_reused')
     if (claim.state === 'claimed') {

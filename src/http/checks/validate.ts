@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import type { FastifyInstance, FastifySchemaCompiler } from 'fastify'
+import type { FastifyInstance, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import type { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import { complexity, isHarmless, malformation } from './json-text.ts'
+import { readBody } from './read-body.ts'
 import { sparseSchema } from './sparse-schema.ts'
 
 /** A request that does not match its route's schema; the reply is shaped for the route's group. */
@@ -50,13 +51,6 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> = ({
   }
 }
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The unparsed body, for digests; undefined when there was none. */
-    rawBody: Buffer | undefined
-  }
-}
-
 const compressed = () =>
   refusal('unsupported_media_type', { message: 'The body must be JSON without a Content-Encoding' })
 
@@ -72,6 +66,8 @@ const isOtherwiseEncoded = (contentType = ''): boolean => {
   return name !== undefined && !utf8.test(name)
 }
 
+type ParsedBody = (error: Error | null, value?: unknown) => void
+
 /** Undefined for what is not JSON. */
 const parsed = (text: string): unknown => {
   try {
@@ -83,31 +79,35 @@ const parsed = (text: string): unknown => {
 
 /**
  * JSON bodies: not compressed, in UTF-8, no `__proto__`, no half of a surrogate pair, and within
- * bounds. An empty body of any type counts as no body.
+ * bounds. An empty body of any type counts as no body. Those of unknown paths are not read.
  */
 export const parseJson = (http: FastifyInstance): void => {
-  http.decorateRequest('rawBody', undefined)
+  http.decorateRequest('bodyIdentity', undefined)
   const parse = http.getDefaultJsonParser('error', 'error')
   http.removeAllContentTypeParsers()
+  const parseBody = (request: FastifyRequest, body: Buffer, done: ParsedBody) => {
+    if (body.length === 0) return done(null, undefined)
+    const { 'content-encoding': coding = 'identity' } = request.headers
+    if (coding !== 'identity') return done(compressed())
+    if (isOtherwiseEncoded(request.headers['content-type'])) return done(otherCharset())
+    if (!isUtf8(body)) return done(refusal('invalid_json'))
+    const text = body.toString()
+    const fault = complexity(text, request.routeOptions.config.mostValues)
+    if (fault) return done(fault)
+    if (isHarmless(text)) {
+      const value = parsed(text)
+      return value === undefined ? done(refusal('invalid_json')) : done(null, value)
+    }
+    void parse(request, text, (error, value) =>
+      done(error ? refusal('invalid_json') : (malformation(text, value) ?? null), value),
+    )
+  }
   http.addContentTypeParser(
     /^application\/(?:[\w.!#$&^-]+\+)?json(?:$|[ ;])/i,
-    { parseAs: 'buffer' },
-    (request, body: Buffer, done) => {
-      request.rawBody = body
-      if (body.length === 0) return done(null, undefined)
-      const { 'content-encoding': coding = 'identity' } = request.headers
-      if (coding !== 'identity') return done(compressed())
-      if (isOtherwiseEncoded(request.headers['content-type'])) return done(otherCharset())
-      if (!isUtf8(body)) return done(refusal('invalid_json'))
-      const text = body.toString()
-      const fault = complexity(text, request.routeOptions.config.mostValues)
-      if (fault) return done(fault)
-      if (isHarmless(text)) {
-        const value = parsed(text)
-        return value === undefined ? done(refusal('invalid_json')) : done(null, value)
-      }
-      void parse(request, text, (error, value) =>
-        done(error ? refusal('invalid_json') : (malformation(text, value) ?? null), value),
+    (request, _payload, done) => {
+      if (request.is404) return done(null, undefined)
+      readBody(request, (error, body) =>
+        body ? parseBody(request, body, done) : done(error, undefined),
       )
     },
   )

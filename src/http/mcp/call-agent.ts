@@ -101,6 +101,7 @@ export const callAgent =
         keep: false,
       })
       request.answersFor = turn.sessionId
+      request.forgetBody()
       ended = cancellations.began(request, id, turn.cancel)
       // Clients of 2025-11-25 may lose their connection without wanting the turn cancelled.
       if (modern && signal.aborted) turn.cancel()

@@ -59,6 +59,7 @@ export const adminRunRoutes =
         // Nobody is charged for it.
         if (model === 'live' && request.access.kind !== 'platform') throw refusal('platform_only')
         const { organizationId } = inOrganization(request, request.params.organization_id)
+        request.forgetBody()
         const { runId, sessionId, ...found } = await replayRun({
           organizationId,
           runId: request.params.run_id,

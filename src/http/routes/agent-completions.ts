@@ -80,7 +80,6 @@ export const agentCompletionRoutes =
           group: 'agents',
           scopes: ['agents:invoke'],
           streams: 'asked',
-          largeBody: true,
           mostValues: conversationValues,
         },
         preValidation: async (request) => requireFor(request, delegates(request.body)),

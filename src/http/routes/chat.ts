@@ -27,7 +27,6 @@ export const chatRoutes =
           group: 'chat',
           scopes: ['orchestrator:invoke'],
           streams: 'asked',
-          largeBody: true,
           mostValues: conversationValues,
         },
         preValidation: requireTurnScopes,

@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { ArrivedFile } from '../../../commands/upload-files.ts'
@@ -62,10 +63,22 @@ export const ragUploadRoutes =
     const tags = ['knowledge']
     const keep = await multipartFiles(http, uses.spool)
 
+    /** In a function of its own: what waits for the index does not hold the encoded files. */
+    const arrivedFiles = async (
+      request: FastifyRequest & { body: z.infer<typeof upload> },
+    ): Promise<readonly ArrivedFile[]> => {
+      if (request.spooled) return request.spooled
+      const sent = request.body.files.map(({ content_type, ...file }) => ({
+        ...file,
+        contentType: content_type,
+      }))
+      return decodedFiles(sent, (bytes) => keep(request, bytes))
+    }
+
     http.post(
       '/rag/upload',
       {
-        config: { group, scopes: ['rag:upload'], largeBody: true },
+        config: { group, scopes: ['rag:upload'] },
         bodyLimit,
         schema: {
           tags,
@@ -87,13 +100,9 @@ export const ragUploadRoutes =
         },
       },
       async (request) => {
-        const { access, body, call, spooled } = request
-        const { datastore_id } = body
-        const sent = body.files.map(({ content_type, ...file }) => ({
-          ...file,
-          contentType: content_type,
-        }))
-        const files = spooled ?? (await decodedFiles(sent, (bytes) => keep(request, bytes)))
+        const { access, call } = request
+        const { datastore_id } = request.body
+        const files = await arrivedFiles(request)
         request.forgetBody()
         await uses.storage.require(access, sizeOf(files))
         const taken = await uploadAndIndex({ datastoreId: datastore_id, files }, call)

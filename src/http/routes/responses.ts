@@ -56,7 +56,6 @@ export const responseRoutes = (uses: Uses): FastifyPluginAsyncZod => {
           group: 'chat',
           scopes: ['orchestrator:invoke'],
           streams: 'asked',
-          largeBody: true,
           mostValues: conversationValues,
         },
         preValidation: requireTurnScopes,

@@ -180,6 +180,7 @@ export const sessionForkRoutes =
           repetitionOf(request, reply, answering),
         )
         request.answersFor = turn.sessionId
+        request.forgetBody()
         return answerChat(request, reply, { turn, model, stream: stream === true, options })
       },
     )

@@ -25,8 +25,6 @@ export type RouteRules = {
   answers?: 'text/plain' | 'application/x-ndjson' | 'application/octet-stream' | 'any'
   /** The most values of JSON that a body has; default 2,000. */
   mostValues?: number
-  /** A body of more than 1 MB waits until there is room for it; the route forgets it early. */
-  largeBody?: true
   /** An answer without an end: it counts as a request, but not as a concurrent one. */
   lasting?: true
   /** Concerns only the calling user, in no organization: the key's scopes count, not the role. */

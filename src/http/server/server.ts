@@ -125,6 +125,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   http.decorateRequest('needed')
   http.decorateRequest('trace')
   http.decorateRequest('span')
+  http.decorateRequest('enterRoom')
   http.decorateRequest('leaveRoom')
   http.decorateRequest('forgetBody', forgetBody)
   parseJson(http)
@@ -172,10 +173,7 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
   })
   http.register(async (keyed) => {
     keyed.addHook('onRequest', checks)
-    const enterRoom = bodyRoom()
-    keyed.addHook('onRoute', (route) => {
-      if (route.config?.largeBody) route.preParsing = enterRoom
-    })
+    keyed.addHook('preParsing', bodyRoom())
     idempotency(keyed, options.idempotency)
     for (const [prefix, plugins] of Object.entries(routes))
       for (const plugin of plugins) keyed.register(named(plugin, prefix), { prefix })

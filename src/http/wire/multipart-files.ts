@@ -142,7 +142,7 @@ export const multipartFiles = async (http: FastifyInstance, spool: Spool) => {
     try {
       const { fields, files } = await read(request)
       const said = files.map(({ sentAs, hash }) => [sentAs, hash])
-      request.rawBody = Buffer.from(JSON.stringify([fields, said]))
+      request.bodyIdentity = Buffer.from(JSON.stringify([fields, said]))
       request.spooled = files
       request.body = {
         datastore_id: fields.datastore_id,

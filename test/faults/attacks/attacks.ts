@@ -16,6 +16,7 @@ import { slowDocuments } from './slow-documents.ts'
 import { stalledOutput } from './stalled-output.ts'
 import { strangersFrames } from './strangers-frames.ts'
 import { unreadAnswers } from './unread-answers.ts'
+import { unreadBodies } from './unread-bodies.ts'
 import { unreadFeeds } from './unread-feeds.ts'
 import { unreadHistories } from './unread-histories.ts'
 import { waitingRequests } from './waiting-requests.ts'
@@ -40,6 +41,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
   'feeds that are not read': unreadFeeds,
   'feeds from the beginning that are not read': unreadHistories,
   'requests that wait on connections by the hundred': waitingRequests,
+  'bodies without a key for unknown paths': unreadBodies,
   'large frames without a key': strangersFrames,
   'retries of what others of the key have said': retriesOfOthers,
   'values that are each an error': wideJson,
