@@ -6,7 +6,16 @@ import type { EventStore } from '../ports/event-store.ts'
 import type { Document } from '../ports/views.ts'
 import type { PastState, TemporalQuery } from '../projector/temporal-query.ts'
 import { inTurns } from '../support/in-turns.ts'
-import { ending, type FeedBatch, itemParts, type Shown, upsert } from './item.ts'
+import {
+  ended,
+  type FeedBatch,
+  loadPart,
+  type Shown,
+  snapshotBatches,
+  type Told,
+  upsert,
+} from './item.ts'
+import { partLoads } from './part-loads.ts'
 import { touched } from './touched.ts'
 
 /** How long a snapshot is shared with others who ask for it. */
@@ -78,6 +87,7 @@ const ownOf = async (organizationId: string, state: Promise<PastState>): Promise
 export const feedHistory = (uses: Uses) => {
   const { read, readHistory, stateAt, opened, now = () => performance.now() } = uses
   const shared = new Map<string, Snapshot>()
+  const parts = partLoads()
 
   /** A snapshot shared by all who ask within a second: a thousand subscribers cost one replay. */
   const snapshotOf = (asked: AskedSnapshot, model: ReadModel) => {
@@ -105,20 +115,57 @@ export const feedHistory = (uses: Uses) => {
     return made
   }
 
+  /** A snapshot that is held for others who come while it is read. */
+  const enter = (asked: AskedSnapshot, model: ReadModel) => {
+    const shared = snapshotOf(asked, model)
+    shared.readers++
+    const leave = () => {
+      shared.readers--
+      if (shared.until <= now()) shared.forget()
+    }
+    return { position: shared.position, own: shared.own, leave }
+  }
+
   return {
     /** @throws read_model_not_found, state_too_large */
-    async *snapshot(asked: AskedSnapshot): AsyncGenerator<FeedBatch> {
-      const model = findReadModel(asked.model)
-      const shared = snapshotOf(asked, model)
-      const { position, own } = shared
-      const shown = shownBy(model, opened)
-      const make = async ([id, document]: Owned) => upsert(id, await shown(document), position)
-      shared.readers++
-      try {
-        yield* ending(itemParts(await own, make), position, { partial: true })
-      } finally {
-        shared.readers--
-        if (shared.until <= now()) shared.forget()
+    snapshot(asked: AskedSnapshot): AsyncIterableIterator<FeedBatch, undefined> {
+      const { organizationId } = asked
+      let leave = (): void => undefined
+      const begin = async (): Promise<Told> => {
+        const model = findReadModel(asked.model)
+        const shared = enter(asked, model)
+        leave = shared.leave
+        const { position } = shared
+        const shown = shownBy(model, opened)
+        const make = async ([id, document]: Owned) => upsert(id, await shown(document), position)
+        const load = (n: number, count: number, some: readonly Owned[]) =>
+          parts(organizationId, `${model.name} ${position} ${n} ${count}`, () =>
+            loadPart(some, count, async () => make),
+          )
+        step = snapshotBatches(await shared.own, position, load)
+        return step()
+      }
+      let step = begin
+      const end = async (): Promise<IteratorReturnResult<undefined>> => {
+        step = end
+        leave()
+        leave = () => undefined
+        return ended
+      }
+      return {
+        async next() {
+          try {
+            const told = await step()
+            return told.done ? end() : told
+          } catch (error) {
+            await end()
+            throw error
+          }
+        },
+        return: end,
+        [Symbol.asyncIterator]() {
+          return this
+        },
       }
     },
 
@@ -143,4 +190,7 @@ export const feedHistory = (uses: Uses) => {
   }
 }
 
-export type FeedHistory = ReturnType<typeof feedHistory>
+export type FeedHistory = {
+  snapshot(asked: AskedSnapshot): AsyncIterable<FeedBatch>
+  touched(asked: AskedTouched): AsyncIterable<Touched>
+}

@@ -3,19 +3,10 @@ import type { ReadModel } from '../../projections/projection.ts'
 import { latest, type Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
 import type { Ending } from '../support/ending.ts'
-import { serialQueue } from '../support/serial-queue.ts'
 import { type FeedHistory, type Opened, shownBy } from './feed-history.ts'
-import {
-  ended,
-  ending,
-  type FeedBatch,
-  type Item,
-  itemsOf,
-  lengthOf,
-  type OnLoaded,
-  type Told,
-} from './item.ts'
+import { changedBatches, ended, type FeedBatch, lengthOf, type Told } from './item.ts'
 import { type Joined, type LiveUses, live } from './live.ts'
+import { partLoads } from './part-loads.ts'
 import { inSlices } from './slices.ts'
 import type { WriteBatch } from './subscriber.ts'
 
@@ -24,10 +15,12 @@ const patienceMs = 10_000
 /** What a consumer that reads the past holds besides its items: names of documents to come. */
 const besidesBytes = 65_536
 /**
- * Memory of a character: in its part, in the one that is read ahead, in its frame, and until
- * collected.
+ * Memory of a character beyond ASCII: 2 bytes in its document, 2 in its item, 3 in its frame, and
+ * what is not collected yet.
  */
 const characterBytes = 8
+/** A consumer that has not taken a batch for so long is disconnected before others. */
+const stalledMs = 1_000
 
 type Uses = LiveUses & {
   history: FeedHistory
@@ -35,6 +28,8 @@ type Uses = LiveUses & {
   end(): Promise<Position>
   /** A document as it is shown, its sealed texts opened. */
   opened: Opened
+  /** A monotonic clock, in milliseconds. */
+  monotonic?: () => number
 }
 
 export type FeedRequest = {
@@ -62,23 +57,25 @@ export type Following = {
  */
 export const feeds = (uses: Uses) => {
   const { store, views, at, waitForPosition, history, head, end, opened, buffers } = uses
+  const { monotonic = () => performance.now() } = uses
   const following = live(uses)
-  /** Documents are loaded for one consumer at a time: many that come at once hold but items. */
-  const turn = serialQueue()
+  const parts = partLoads()
 
-  /** Batches, counted from when they are loaded until the consumer requests the next. */
+  /** Batches. Each is counted until the next is there: so long generators keep it. */
   async function* counted(
-    read: (onLoaded: OnLoaded) => AsyncIterable<FeedBatch>,
+    batches: AsyncIterable<FeedBatch>,
     drop: () => void,
   ): AsyncGenerator<FeedBatch> {
-    const holder = buffers.holder({ drop })
-    const hold = (items: readonly Item[]) =>
-      holder.hold(besidesBytes + characterBytes * lengthOf(items))
+    let givenAt = Number.POSITIVE_INFINITY
+    const isStalled = () => monotonic() - givenAt > stalledMs
+    const holder = buffers.holder({ drop, isStalled })
+    holder.hold(besidesBytes)
     try {
-      for await (const batch of read(hold)) {
-        hold(batch.items)
+      for await (const batch of batches) {
+        holder.hold(besidesBytes + characterBytes * lengthOf(batch.items))
+        givenAt = monotonic()
         yield batch
-        holder.hold(besidesBytes)
+        givenAt = Number.POSITIVE_INFINITY
       }
     } finally {
       holder.leave()
@@ -90,26 +87,21 @@ export const feeds = (uses: Uses) => {
     model: ReadModel,
     after: Position,
     upTo: Position,
-    onLoaded: OnLoaded,
   ): AsyncGenerator<FeedBatch> {
     const shown = shownBy(model, opened)
-    const loading = { load: views.load, view: model.name, organizationId, shown, turn }
+    const loading = { load: views.load, view: model.name, organizationId, shown, parts }
     const asked = { organizationId, model: model.name, after, upTo }
     for await (const { ids, position } of history.touched(asked))
-      yield* ending(itemsOf(loading, ids), position, {}, onLoaded)
+      yield* changedBatches(loading, ids, position)
   }
 
   /** The feed up to the present position, where it can be resumed. */
-  async function* upToNow(
-    asked: FeedRequest,
-    onLoaded: OnLoaded,
-    follows = false,
-  ): AsyncGenerator<FeedBatch> {
+  async function* upToNow(asked: FeedRequest, follows = false): AsyncGenerator<FeedBatch> {
     const { organizationId, model, after } = asked
     await waitForPosition(await head(), patienceMs, [model.name])
     const upTo = at(model.name)
     if (after !== undefined) {
-      yield* changes(organizationId, model, after, latest(after, upTo), onLoaded)
+      yield* changes(organizationId, model, after, latest(after, upTo))
     } else if (asked.snapshot)
       yield* history.snapshot({ organizationId, model: model.name, position: upTo, follows })
     else yield { items: [], reached: upTo }
@@ -121,20 +113,18 @@ export const feeds = (uses: Uses) => {
   async function* untilJoined(
     asked: FeedRequest,
     join: () => Promise<Joined>,
-    onLoaded: OnLoaded,
   ): AsyncGenerator<FeedBatch> {
     const { organizationId, model } = asked
     let position = START
-    for await (const told of upToNow(asked, onLoaded, true)) {
+    for await (const told of upToNow(asked, true)) {
       position = told.reached ?? position
       if (told.items.length > 0 || told.reached !== undefined) yield told
     }
     // Changes written meanwhile are read from the log: nothing is buffered for this consumer yet.
     const now = latest(position, at(model.name))
-    if (now > position) yield* changes(organizationId, model, position, now, onLoaded)
+    if (now > position) yield* changes(organizationId, model, position, now)
     const joined = await join()
-    if (joined && joined.from > now)
-      yield* changes(organizationId, model, now, joined.from, onLoaded)
+    if (joined && joined.from > now) yield* changes(organizationId, model, now, joined.from)
   }
 
   /**
@@ -151,8 +141,7 @@ export const feeds = (uses: Uses) => {
       return joined
     }
     const leave = () => joined?.leave()
-    const read = (onLoaded: OnLoaded) => untilJoined(asked, join, onLoaded)
-    const earlier = counted(read, () => {
+    const earlier = counted(untilJoined(asked, join), () => {
       leave()
       cut()
     })
@@ -205,8 +194,7 @@ export const feeds = (uses: Uses) => {
     /**
      * The feed up to the present position. A consumer that is too slow is disconnected by `cut`.
      */
-    upToNow: (asked: FeedRequest, cut: () => void) =>
-      counted((onLoaded) => upToNow(asked, onLoaded), cut),
+    upToNow: (asked: FeedRequest, cut: () => void) => counted(upToNow(asked), cut),
     /**
      * To be waited for before following: of many who come at once, a few begin in a turn of the
      * loop.

@@ -1,8 +1,9 @@
 import type { Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
 import type { Document, Views } from '../ports/views.ts'
-import { firstPart, inParts } from '../support/in-parts.ts'
+import { firstPart } from '../support/in-parts.ts'
 import { yieldToEventLoop } from '../support/yield-to-event-loop.ts'
+import type { PartLoads } from './part-loads.ts'
 
 /** A change of one document, as a line of JSON: serialized once for all subscribers. */
 export type Item = { position: Position; text: string }
@@ -37,94 +38,35 @@ const isMade = (made: Made): made is Item => made !== undefined
 export const lengthOf = (items: readonly Item[]): number =>
   items.reduce((sum, { text }) => sum + text.length, 0)
 
-/** Items of documents, in parts; those of which nothing is told are left out. */
-export async function* itemParts<One>(
+/** A part of all items; it covers `taken` of them. `count`: how many to load first for the next. */
+export type LoadedPart = { items: readonly Item[]; taken: number; count: number }
+
+/**
+ * The first part of all items. Only so many are loaded as fit into it: how many follows from those
+ * before. What does not fit is loaded again for the next part, and not kept.
+ */
+export const loadPart = async <One>(
   all: readonly One[],
-  make: (one: One) => Promise<Made>,
-): AsyncGenerator<Item[]> {
-  for await (const part of inParts(all, (one) => weighed(make(one)), most))
-    yield part.filter(isMade)
-}
-
-/** Runs work, which may wait for others' work first. */
-export type Turn = <T>(work: () => Promise<T>) => Promise<T>
-
-type Loading = {
-  load: Views['load']
-  view: string
-  organizationId: string
-  shown: Shown
-  /** Each part is built in its own turn, so its documents are freed. */
-  turn?: Turn
-}
-
-/** `next`: the position of the change that follows. */
-type Part = { items: Item[]; next: Position | undefined }
-
-/**
- * Changed documents as items, in parts. Only so many are loaded as fit into a part: how many
- * follows from those before. What does not fit is loaded again for the next part, and not kept.
- */
-async function* changedParts(
-  { load, view, organizationId, shown, turn = (work) => work() }: Loading,
-  ids: ReadonlyMap<string, Position>,
-): AsyncGenerator<Part> {
-  const names = [...ids.keys()]
-  let n = 0
-  let count = firstLoad
-
-  const firstOf = async (some: readonly string[], bytes: number): Promise<Made[]> => {
-    const documents = await load(view, some)
-    const make = async (id: string): Promise<Made> => {
-      const position = ids.get(id) ?? START
-      const document = documents.get(id)
-      if (!document) return removed(id, position)
-      if (document.organization_id !== organizationId) return undefined
-      return upsert(id, await shown(document), position)
-    }
-    return firstPart(some, (id) => weighed(make(id)), bytes)
+  firstCount: number,
+  load: (some: readonly One[]) => Promise<(one: One) => Promise<Made>>,
+): Promise<LoadedPart> => {
+  const items: Item[] = []
+  let taken = 0
+  let count = firstCount
+  let left = most.bytes
+  while (taken < all.length && left > 0) {
+    const some = all.slice(taken, taken + count)
+    const make = await load(some)
+    const made = await firstPart(some, (one) => weighed(make(one)), left)
+    taken += made.length
+    const own = made.filter(isMade)
+    items.push(...own)
+    left -= lengthOf(own)
+    if (made.length < some.length) count = made.length
+    else if (left > 0) count = Math.min(2 * count, most.items)
   }
-
-  const part = async (): Promise<Item[]> => {
-    const items: Item[] = []
-    let left = most.bytes
-    while (n < names.length && left > 0 && items.length < most.items) {
-      const some = names.slice(n, n + count)
-      const made = await firstOf(some, left)
-      n += made.length
-      const own = made.filter(isMade)
-      items.push(...own)
-      left -= lengthOf(own)
-      if (made.length < some.length) count = made.length
-      else if (left > 0) count = Math.min(2 * count, most.items)
-    }
-    if (left <= 0) await yieldToEventLoop()
-    return items
-  }
-
-  while (n < names.length) {
-    const items = await turn(part)
-    yield { items, next: ids.get(names[n] ?? '') }
-  }
-}
-
-/**
- * The present state of changed documents, at the position of their change or later, in parts that
- * end where a position ends: a client resumes behind any of them.
- */
-export async function* itemsOf(
-  loading: Loading,
-  ids: ReadonlyMap<string, Position>,
-): AsyncGenerator<Item[]> {
-  let held: Item[] = []
-  for await (const { items, next } of changedParts(loading, ids)) {
-    const all = [...held, ...items]
-    const shared = all.findIndex(({ position }) => position === next)
-    const end = shared === -1 ? all.length : shared
-    held = all.slice(end)
-    if (end > 0) yield all.slice(0, end)
-  }
-  if (held.length > 0) yield held
+  if (left <= 0) await yieldToEventLoop()
+  return { items, taken, count }
 }
 
 /**
@@ -137,32 +79,103 @@ export type FeedBatch = { items: readonly Item[]; partial?: true; reached?: Posi
 export type Told = IteratorResult<FeedBatch, undefined>
 export const ended: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
-/** Is told of items as soon as they are in memory. */
-export type OnLoaded = (items: readonly Item[]) => void
-
-/** Parts as batches, the last of which tells where to resume: one part is read ahead. */
-export async function* ending(
-  parts: AsyncIterable<readonly Item[]>,
-  reached: Position,
-  others: Pick<FeedBatch, 'partial'> = {},
-  onLoaded: OnLoaded = () => undefined,
-): AsyncGenerator<FeedBatch> {
-  let held: readonly Item[] | undefined
-  for await (const items of parts) {
-    onLoaded(items)
-    if (held) yield { items: held, ...others }
-    held = items
-  }
-  yield { items: held ?? [], reached }
+type Loading = {
+  load: Views['load']
+  view: string
+  organizationId: string
+  shown: Shown
+  parts?: PartLoads
 }
 
-/** The bytes of items that are pushed to many: encoded once, whoever is told of them. */
+/** `next`: the position of the change that follows. */
+type Part = { items: readonly Item[]; next: Position | undefined }
+
+const alone: PartLoads = (_, __, load) => load()
+
+/** Changed documents as items, in parts: one is loaded when it is asked for. */
+async function* changedParts(
+  { load, view, organizationId, shown, parts = alone }: Loading,
+  ids: ReadonlyMap<string, Position>,
+): AsyncGenerator<Part> {
+  type Change = readonly [id: string, position: Position]
+
+  const loadSome = async (some: readonly Change[]) => {
+    const documents = await load(
+      view,
+      some.map(([id]) => id),
+    )
+    return async ([id, position]: Change): Promise<Made> => {
+      const document = documents.get(id)
+      if (!document) return removed(id, position)
+      if (document.organization_id !== organizationId) return undefined
+      return upsert(id, await shown(document), position)
+    }
+  }
+
+  const names = [...ids.keys()]
+  const changeOf = (id: string): Change => [id, ids.get(id) ?? START]
+  let n = 0
+  let count = firstLoad
+  while (n < names.length) {
+    const some = names.slice(n, n + most.items).map(changeOf)
+    const name = `${view} ${count} ${some.join(' ')}`
+    const part = await parts(organizationId, name, () => loadPart(some, count, loadSome))
+    n += part.taken
+    count = part.count
+    yield { items: part.items, next: ids.get(names[n] ?? '') }
+  }
+}
+
+/**
+ * The present state of changed documents, at the position of their change or later, in batches that
+ * end where a position ends: a client resumes behind any of them. The last tells where that is.
+ */
+export async function* changedBatches(
+  loading: Loading,
+  ids: ReadonlyMap<string, Position>,
+  reached: Position,
+): AsyncGenerator<FeedBatch> {
+  let held: readonly Item[] = []
+  for await (const { items, next } of changedParts(loading, ids)) {
+    // Feeds at the same place are told the same items: what need not be copied is not.
+    const all = held.length > 0 ? [...held, ...items] : items
+    if (next === undefined) return yield { items: all, reached }
+    const shared = all.findIndex(({ position }) => position === next)
+    held = shared === -1 ? [] : all.slice(shared)
+    if (shared !== 0) yield { items: shared === -1 ? all : all.slice(0, shared) }
+  }
+  yield { items: [], reached }
+}
+
+/**
+ * All items at one position, in batches, the last of which tells that position. Nothing is held
+ * between two of them: a generator would keep the last batch until the next is made.
+ */
+export const snapshotBatches = <One>(
+  all: readonly One[],
+  reached: Position,
+  load: (n: number, count: number, some: readonly One[]) => Promise<LoadedPart>,
+): (() => Promise<Told>) => {
+  let n = 0
+  let count = firstLoad
+  let over = false
+  return async () => {
+    if (over) return ended
+    const part = await load(n, count, all.slice(n, n + most.items))
+    n += part.taken
+    count = part.count
+    over = n >= all.length
+    return { value: { items: part.items, ...(over ? { reached } : { partial: true }) } }
+  }
+}
+
+/** The bytes of items that many are told of: encoded once. */
 const encoded = new WeakMap<readonly Item[], Buffer>()
 
 /** Items as bytes of SSE frames; empty where there is nothing to tell. */
 export const sseBytes = (batch: FeedBatch): Buffer => {
-  const { items, partial, reached } = batch
-  if (items.length === 0 || partial || reached !== undefined) return Buffer.from(sseOf(batch))
+  const { items, partial } = batch
+  if (items.length === 0 || partial) return Buffer.from(sseOf(batch))
   const known = encoded.get(items) ?? Buffer.from(sseOf(batch))
   encoded.set(items, known)
   return known

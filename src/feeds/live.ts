@@ -5,7 +5,7 @@ import { type EventStore, type RecordedEvent, START } from '../ports/event-store
 import { type Log, silent } from '../ports/log.ts'
 import type { Views } from '../ports/views.ts'
 import type { BufferBudget } from '../support/buffer-budget.ts'
-import { itemsOf, lengthOf, type Shown } from './item.ts'
+import { changedBatches, lengthOf, type Shown } from './item.ts'
 import { inSlices } from './slices.ts'
 import { type Subscriber, subscriber, type WaitingItems } from './subscriber.ts'
 import { touched } from './touched.ts'
@@ -88,7 +88,7 @@ export const live = ({ store, views, at, waitForPosition, buffers, log = silent 
       await waitForPosition(position, patienceMs, [view])
       if (at(view) < position) return letGo(hub)
       const loading = { load: views.load, view, organizationId, shown }
-      for await (const items of itemsOf(loading, ids)) {
+      for await (const { items } of changedBatches(loading, ids, position)) {
         const characters = lengthOf(items)
         for (const one of subscribers) {
           const turn = ownTurn()

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { projections, readModels } from '../../projections/all.ts'
 import { opener } from '../../queries/opened.ts'
@@ -10,7 +11,7 @@ import type { FeedBatch } from '../../src/feeds/item.ts'
 import { subscriber } from '../../src/feeds/subscriber.ts'
 import { projector } from '../../src/projector/projector.ts'
 import { temporalQuery } from '../../src/projector/temporal-query.ts'
-import { bufferBudget } from '../../src/support/buffer-budget.ts'
+import { type BufferBudget, bufferBudget } from '../../src/support/buffer-budget.ts'
 import { eventually } from '../support/eventually.ts'
 import { opened as openedStores } from '../support/opened.ts'
 import { at } from '../support/positions.ts'
@@ -191,4 +192,92 @@ t.test('a follower that loses its right, or leaves, is told nothing more', async
   t.match(await losing?.next(), { done: true })
   await close()
   t.match(await staying?.next(), { done: true }, 'nor is anyone at the end')
+})
+
+async function* nothing(): AsyncGenerator<never> {
+  yield* []
+}
+
+/** A feed whose batches, each of so many characters, are made when `give` is called. */
+const givenFeeds = (t: Test, buffers: BufferBudget) => {
+  const model = readModels.get('organizations')
+  if (!model) throw new Error('no organizations')
+  let now = 0
+  const feed = (characters: number) => {
+    const waiting: (() => void)[] = []
+    const cuts: number[] = []
+    const { upToNow } = feeds({
+      store: { feed: nothing, read: nothing, distance: () => ({ amount: 0, unit: 'events' }) },
+      views: { load: async () => new Map() },
+      at: () => at(9),
+      waitForPosition: async () => true,
+      history: {
+        async *snapshot() {
+          for (;;) {
+            await new Promise<void>((resolve) => waiting.push(resolve))
+            yield { items: [{ position: at(9), text: 'x'.repeat(characters) }], partial: true }
+          }
+        },
+        touched: nothing,
+      },
+      head: async () => at(9),
+      end: async () => at(9),
+      opened: async (_, document) => document,
+      buffers,
+      monotonic: () => now,
+    })
+    const asked = { organizationId: 'org-1', model, after: undefined, snapshot: true }
+    const batches = upToNow(asked, () => cuts.push(now))
+    t.teardown(() => batches.return(undefined))
+    return {
+      cuts,
+      next: () => batches.next(),
+      async give() {
+        await eventually(async () => waiting.length > 0)
+        waiting.shift()?.()
+      },
+    }
+  }
+  return {
+    feed,
+    pass(ms: number) {
+      now += ms
+    },
+  }
+}
+
+t.test('a part counts until the next is there, also while that is waited for', async (t) => {
+  const buffers = bufferBudget(Number.POSITIVE_INFINITY)
+  const { feed } = givenFeeds(t, buffers)
+  const { next, give, cuts } = feed(100_000)
+  const first = next()
+  await give()
+  await first
+  const held = buffers.held()
+  t.ok(held > 800_000, `${held} bytes`)
+  const second = next()
+  await turn()
+  t.equal(buffers.held(), held)
+  await give()
+  await second
+  t.equal(buffers.held(), held)
+  t.strictSame(cuts, [])
+})
+
+t.test('over the budget a feed that is read goes on, and one that is not is cut', async (t) => {
+  const { feed, pass } = givenFeeds(t, bufferBudget(2_000_000))
+  const [read, unread] = [feed(100_000), feed(100_000)]
+  for (const { next, give } of [read, unread]) {
+    const told = next()
+    await give()
+    await told
+  }
+  pass(2_000)
+  const more = feed(100_000)
+  const [again, other] = [read.next(), more.next()]
+  await more.give()
+  await other
+  await read.give()
+  t.match(await again, { done: false })
+  t.strictSame([read.cuts, unread.cuts, more.cuts], [[], [2_000], []])
 })

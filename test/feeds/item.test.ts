@@ -1,5 +1,6 @@
-import t from 'tap'
-import { ending, itemsOf, sseBytes, sseOf } from '../../src/feeds/item.ts'
+import t, { type Test } from 'tap'
+import { changedBatches, sseBytes, sseOf } from '../../src/feeds/item.ts'
+import { type PartLoads, partLoads } from '../../src/feeds/part-loads.ts'
 import { subscriber } from '../../src/feeds/subscriber.ts'
 import type { Document } from '../../src/ports/views.ts'
 import { at } from '../support/positions.ts'
@@ -23,16 +24,6 @@ t.test('where a batch ends is told to each as it is', async (t) => {
   t.equal(sseBytes({ items: [] }).length, 0)
 })
 
-t.test('a part that is read ahead is told of as soon as it is loaded', async (t) => {
-  async function* parts() {
-    for (const item of items) yield [item]
-  }
-  const loaded: number[] = []
-  const batches = ending(parts(), at(9), {}, (part) => loaded.push(part.length))
-  t.strictSame((await batches.next()).value, { items: items.slice(0, 1) })
-  t.strictSame(loaded, [1, 1])
-})
-
 t.test('what has waited together comes together', async (t) => {
   const one = subscriber(at(5), () => t.fail('cut'))
   for (const item of items) one.push([item], 20)
@@ -46,14 +37,18 @@ const sessions = {
 }
 
 t.test('changes that fit are told in one part, and no part ends within a position', async (t) => {
+  const last: number[] = []
   const parts = async (positions: readonly number[], characters: number) => {
     const ids = new Map(positions.map((position, n) => [`${n}`, at(position)]))
     const document = { organization_id: 'org-1', text: 'x'.repeat(characters) }
     const load = async (_: string, names: readonly string[]) =>
       new Map(names.map((name) => [name, document]))
     const told: number[][] = []
-    const items = itemsOf({ ...sessions, load }, ids)
-    for await (const part of items) told.push(part.map(({ position }) => position))
+    const batches = changedBatches({ ...sessions, load }, ids, at(9))
+    for await (const { items, reached } of batches) {
+      if (reached !== undefined) last.push(reached)
+      if (items.length > 0) told.push(items.map(({ position }) => position))
+    }
     return told
   }
   t.strictSame(await parts([1, 2, 3, 3], 10), [[1, 2, 3, 3]])
@@ -65,6 +60,7 @@ t.test('changes that fit are told in one part, and no part ends within a positio
   t.strictSame(await parts([], 10), [])
   const many = Array.from({ length: 450 }, (_, n) => n)
   t.strictSame((await parts(many, 10)).flat(), many)
+  t.strictSame(last, [9, 9, 9, 9, 9], 'each ends with its last batch')
 })
 
 t.test('loads one or two large documents at once, and many small ones', async (t) => {
@@ -77,7 +73,8 @@ t.test('loads one or two large documents at once, and many small ones', async (t
       return new Map(names.map((name) => [name, document]))
     }
     let count = 0
-    for await (const part of itemsOf({ ...sessions, load }, ids)) count += part.length
+    for await (const { items } of changedBatches({ ...sessions, load }, ids, at(400)))
+      count += items.length
     t.equal(count, ids.size)
     return { most: Math.max(...sizes), all: sizes.reduce((sum, size) => sum + size, 0) }
   }
@@ -87,22 +84,55 @@ t.test('loads one or two large documents at once, and many small ones', async (t
   t.ok((await loads(10)).most >= 100)
 })
 
-t.test('each part is built in its own turn of the event loop', async (t) => {
+const largeDocuments = (t: Test) => {
   const ids = new Map(Array.from({ length: 10 }, (_, n) => [`${n}`, at(n)]))
   const document = { organization_id: 'org-1', text: 'x'.repeat(100_000) }
-  let inTurn = false
-  let turns = 0
-  const turn = async <T>(work: () => Promise<T>): Promise<T> => {
-    turns++
-    inTurn = true
-    const made = await work()
-    inTurn = false
-    return made
-  }
+  const loads: string[][] = []
   const load = async (_: string, names: readonly string[]) => {
-    t.ok(inTurn)
+    loads.push([...names])
     return new Map(names.map((name) => [name, document]))
   }
-  for await (const _ of itemsOf({ ...sessions, load, turn }, ids)) t.notOk(inTurn)
-  t.equal(turns, 10)
+  const batches = (parts?: PartLoads) =>
+    changedBatches({ ...sessions, load, ...(parts ? { parts } : {}) }, ids, at(9))
+  t.teardown(() => loads.splice(0))
+  return { batches, loads, count: ids.size }
+}
+
+t.test('a part is loaded when it is asked for, and not before', async (t) => {
+  const { batches, loads } = largeDocuments(t)
+  const told = batches()
+  const { value } = await told.next()
+  t.match(value, { items: [{ position: 0 }], reached: undefined })
+  t.strictSame(loads, [['0', '1']])
+  await told.next()
+  t.strictSame(loads, [['0', '1'], ['1']])
+})
+
+t.test('each part is built in its own turn of the event loop', async (t) => {
+  const { batches, loads, count } = largeDocuments(t)
+  let inTurn = false
+  let turns = 0
+  const parts: PartLoads = async (_, __, load) => {
+    turns++
+    inTurn = true
+    const before = loads.length
+    const part = await load()
+    t.ok(loads.length > before)
+    inTurn = false
+    return part
+  }
+  for await (const _ of batches(parts)) t.notOk(inTurn)
+  t.equal(turns, count)
+})
+
+t.test('a hundred feeds at one place load each part once, and share its frames', async (t) => {
+  const { batches, loads, count } = largeDocuments(t)
+  const parts = partLoads()
+  const feeds = Array.from({ length: 100 }, () => batches(parts))
+  for (let n = 0; n < count; n++) {
+    const told = await Promise.all(feeds.map((one) => one.next()))
+    const frames = new Set(told.map(({ value }) => value && sseBytes(value)))
+    t.equal(frames.size, 2, 'of the first who asked, and of all who waited for it')
+  }
+  t.ok(loads.length <= 2 * count, `${loads.length} loads for 100 feeds`)
 })

@@ -7,8 +7,14 @@ const messages = 20
 const content = 'Be brief. '.repeat(90_000)
 const keys = rounds(1, 2)
 const streamsOfKey = 100
+/** The changes since the beginning, and the present state as a stream and as lines. */
+const kinds = [
+  { query: '?after=0', accept: 'text/event-stream' },
+  { query: '', accept: 'text/event-stream' },
+  { query: '', accept: 'application/x-ndjson' },
+]
 
-/** Feeds from the beginning by the hundred, unread, of messages that compress to almost nothing. */
+/** Feeds of all there is by the hundred, unread, of messages that compress to almost nothing. */
 export const unreadHistories: Attack = async (server) => {
   const organization = await server.platform.organization({ credits: 1_000_000 })
   const author = await organization.key()
@@ -18,11 +24,11 @@ export const unreadHistories: Attack = async (server) => {
   for (let n = 0; n < keys; n++)
     followers.push((await organization.key({ type: 'user', scopes: ['admin:read'] })).key)
   return async () => {
-    const at = `/api/admin/organizations/${organization.organizationId}/feeds/messages?after=0`
+    const at = `/api/admin/organizations/${organization.organizationId}/feeds/messages`
     const open: ClientRequest[] = []
-    const follow = async (key: string) => {
-      const asked = request(new URL(at, server.url), {
-        headers: { 'x-api-key': key },
+    const follow = async (key: string, { query, accept }: (typeof kinds)[number]) => {
+      const asked = request(new URL(`${at}${query}`, server.url), {
+        headers: { 'x-api-key': key, accept },
         agent: false,
       })
       open.push(asked.end())
@@ -33,7 +39,8 @@ export const unreadHistories: Attack = async (server) => {
       await firstEvent(reply, 'readable', 'end', 'close')
     }
     for (const key of followers)
-      await Promise.all(Array.from({ length: streamsOfKey }, () => follow(key)))
+      for (const kind of kinds)
+        await Promise.all(Array.from({ length: streamsOfKey }, () => follow(key, kind)))
     for (const one of open) one.destroy()
   }
 }
