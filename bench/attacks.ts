@@ -1,6 +1,6 @@
 import { attacks } from '../test/faults/attacks/attacks.ts'
 import { chatting } from '../test/support/chatting.ts'
-import { forgetPeak, peakOf, resident } from '../test/support/process-state.ts'
+import { forgetPeak, memoryOf, peakOf } from '../test/support/process-state.ts'
 import { attackedServer, watchHealth } from '../test/support/under-attack.ts'
 import type { Section } from './bench.ts'
 
@@ -15,7 +15,7 @@ export const benchAttacks: Section = async () => {
     const { url, pid } = server
     const rounds = await Promise.all(Object.values(attacks).map((prepare) => prepare(server)))
     const tenant = await chatting(server)
-    const idle = resident(pid)
+    const idle = memoryOf(pid)
     forgetPeak(pid)
     const health = await watchHealth(url)
     const end = performance.now() + lastsMs

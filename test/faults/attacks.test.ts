@@ -1,5 +1,5 @@
 import t from 'tap'
-import { hasProc, resident } from '../support/process-state.ts'
+import { hasProc, memoryOf } from '../support/process-state.ts'
 import { attackedServer, holds } from '../support/under-attack.ts'
 import { attacks } from './attacks/attacks.ts'
 
@@ -16,7 +16,7 @@ t.test('attacks on one server', { skip: !hasProc && 'needs /proc' }, async (t) =
   // Each is measured against what the ones before have left in memory.
   for (const [name, attack] of chosen)
     await t.test(name, (t) =>
-      holds(t, { url, pid, idle: resident(pid) }, async () => (await attack(server))()),
+      holds(t, { url, pid, idle: memoryOf(pid) }, async () => (await attack(server))()),
     )
   t.equal(await server.stop(), 0)
 })

@@ -3,18 +3,24 @@ import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 /** Whether the system says what a process holds. */
 export const hasProc = process.platform === 'linux'
 
-const megabytes = (pid: number, field: 'VmRSS' | 'VmHWM'): number => {
-  const found = new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(
-    readFileSync(`/proc/${pid}/status`, 'utf8'),
-  )
-  return Math.round(Number(found?.[1]) / 1_024)
+type Field = 'RssAnon' | 'RssFile' | 'RssShmem' | 'VmHWM' | 'VmSwap'
+
+/** In MB: the sum of these fields. */
+const memoryIn = (pid: number, ...fields: readonly Field[]): number => {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const kilobytes = fields.map((field) => Number(status.match(`${field}:\\s+(\\d+) kB`)?.[1]))
+  return Math.round(kilobytes.reduce((sum, some) => sum + some, 0) / 1_024)
 }
 
-/** In MB: what of a process is in memory. */
-export const resident = (pid: number): number => megabytes(pid, 'VmRSS')
+/**
+ * In MB: a process's anonymous memory. The stores' files, which are mapped, do not count: the system
+ * drops their pages when others need memory (tests have them in tmpfs, where their pages are shared).
+ */
+export const memoryOf = (pid: number): number => memoryIn(pid, 'RssAnon', 'VmSwap')
 
-/** In MB: the most of a process that was in memory since `forgetPeak`. */
-export const peakOf = (pid: number): number => megabytes(pid, 'VmHWM')
+/** In MB: the most anonymous memory since `forgetPeak`, but for files mapped since the peak. */
+export const peakOf = (pid: number): number =>
+  memoryIn(pid, 'VmHWM') - memoryIn(pid, 'RssFile', 'RssShmem')
 
 export const forgetPeak = (pid: number): void => writeFileSync(`/proc/${pid}/clear_refs`, '5')
 
