@@ -14,11 +14,9 @@ import type { WriteBatch } from './subscriber.ts'
 const patienceMs = 10_000
 /** What a consumer that reads the past holds besides its items: names of documents to come. */
 const besidesBytes = 65_536
-/**
- * Memory of a character beyond ASCII: 2 bytes in its document, 2 in its item, 3 in its frame, and
- * what is not collected yet.
- */
-const characterBytes = 8
+/** Memory of a character of any script: in its item, and in its frame. */
+const itemBytes = 2
+const frameBytes = 3
 /** A consumer that has not taken a batch for so long is disconnected before others. */
 const stalledMs = 1_000
 
@@ -61,7 +59,10 @@ export const feeds = (uses: Uses) => {
   const following = live(uses)
   const parts = partLoads()
 
-  /** Batches. Each is counted until the next is there: so long generators keep it. */
+  /**
+   * Batches. The items of each count until the next is there, as generators keep them until then;
+   * their frames, until the consumer requests the next.
+   */
   async function* counted(
     batches: AsyncIterable<FeedBatch>,
     drop: () => void,
@@ -72,10 +73,12 @@ export const feeds = (uses: Uses) => {
     holder.hold(besidesBytes)
     try {
       for await (const batch of batches) {
-        holder.hold(besidesBytes + characterBytes * lengthOf(batch.items))
+        const characters = lengthOf(batch.items)
+        holder.hold(besidesBytes + (itemBytes + frameBytes) * characters)
         givenAt = monotonic()
         yield batch
         givenAt = Number.POSITIVE_INFINITY
+        holder.hold(besidesBytes + itemBytes * characters)
       }
     } finally {
       holder.leave()

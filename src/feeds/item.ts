@@ -170,16 +170,23 @@ export const snapshotBatches = <One>(
 }
 
 /** The bytes of items that many are told of: encoded once. */
-const encoded = new WeakMap<readonly Item[], Buffer>()
+const encoder = (encode: (items: readonly Item[]) => string) => {
+  const known = new WeakMap<readonly Item[], Buffer>()
+  return (items: readonly Item[]): Buffer => {
+    const bytes = known.get(items) ?? Buffer.from(encode(items))
+    known.set(items, bytes)
+    return bytes
+  }
+}
+
+const frameBytes = encoder((items) => sseOf({ items }))
 
 /** Items as bytes of SSE frames; empty where there is nothing to tell. */
-export const sseBytes = (batch: FeedBatch): Buffer => {
-  const { items, partial } = batch
-  if (items.length === 0 || partial) return Buffer.from(sseOf(batch))
-  const known = encoded.get(items) ?? Buffer.from(sseOf(batch))
-  encoded.set(items, known)
-  return known
-}
+export const sseBytes = (batch: FeedBatch): Buffer =>
+  batch.items.length === 0 || batch.partial ? Buffer.from(sseOf(batch)) : frameBytes(batch.items)
+
+/** Items as bytes of lines. */
+export const lineBytes = encoder((items) => items.map(({ text }) => `${text}\n`).join(''))
 
 /**
  * Items as SSE frames. The `id:` is the position to resume from: of several items at one position

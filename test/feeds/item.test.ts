@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { changedBatches, sseBytes, sseOf } from '../../src/feeds/item.ts'
+import { changedBatches, lineBytes, sseBytes, sseOf } from '../../src/feeds/item.ts'
 import { type PartLoads, partLoads } from '../../src/feeds/part-loads.ts'
 import { subscriber } from '../../src/feeds/subscriber.ts'
 import type { Document } from '../../src/ports/views.ts'
@@ -15,6 +15,8 @@ t.test('what many are told is encoded once', async (t) => {
   t.equal(bytes[0], bytes[1])
   t.equal(bytes[0], bytes[2])
   t.equal(`${bytes[0]}`, sseOf({ items }))
+  t.equal(lineBytes(items), lineBytes(items))
+  t.equal(`${lineBytes(items)}`, `${items.map(({ text }) => text).join('\n')}\n`)
 })
 
 t.test('where a batch ends is told to each as it is', async (t) => {

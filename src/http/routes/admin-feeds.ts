@@ -6,7 +6,7 @@ import type { GetOrganization } from '../../../queries/get-organization.ts'
 import type { Position } from '../../domain/event.ts'
 import { refusal } from '../../domain/refusal.ts'
 import type { FeedRequest, Feeds } from '../../feeds/feeds.ts'
-import { sseBytes, type Told } from '../../feeds/item.ts'
+import { lineBytes, sseBytes, type Told } from '../../feeds/item.ts'
 import { columnsOf, valuesOf } from '../../feeds/rows.ts'
 import { inOrganization } from '../checks/in-organization.ts'
 import { refusals } from '../errors/responses.ts'
@@ -101,7 +101,7 @@ export const adminFeedRoutes =
 
     async function* lines(asked: FeedRequest, cut: () => void) {
       for await (const { items } of feeds.upToNow(asked, cut))
-        if (items.length > 0) yield `${items.map(({ text }) => text).join('\n')}\n`
+        if (items.length > 0) yield lineBytes(items)
     }
 
     /** The same as a table, with a column for each field that the read model's schema has. */
