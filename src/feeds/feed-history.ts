@@ -9,6 +9,7 @@ import { inTurns } from '../support/in-turns.ts'
 import {
   ended,
   type FeedBatch,
+  type LoadedPart,
   loadPart,
   type Shown,
   snapshotBatches,
@@ -87,7 +88,7 @@ const ownOf = async (organizationId: string, state: Promise<PastState>): Promise
 export const feedHistory = (uses: Uses) => {
   const { read, readHistory, stateAt, opened, now = () => performance.now() } = uses
   const shared = new Map<string, Snapshot>()
-  const parts = partLoads()
+  const parts = partLoads<LoadedPart>()
 
   /** A snapshot shared by all who ask within a second: a thousand subscribers cost one replay. */
   const snapshotOf = (asked: AskedSnapshot, model: ReadModel) => {

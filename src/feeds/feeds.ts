@@ -4,7 +4,14 @@ import { latest, type Position } from '../domain/event.ts'
 import { START } from '../ports/event-store.ts'
 import type { Ending } from '../support/ending.ts'
 import { type FeedHistory, type Opened, shownBy } from './feed-history.ts'
-import { changedBatches, ended, type FeedBatch, lengthOf, type Told } from './item.ts'
+import {
+  changedBatches,
+  ended,
+  type FeedBatch,
+  type LoadedPart,
+  lengthOf,
+  type Told,
+} from './item.ts'
 import { type Joined, type LiveUses, live } from './live.ts'
 import { partLoads } from './part-loads.ts'
 import { inSlices } from './slices.ts'
@@ -57,7 +64,7 @@ export const feeds = (uses: Uses) => {
   const { store, views, at, waitForPosition, history, head, end, opened, buffers } = uses
   const { monotonic = () => performance.now() } = uses
   const following = live(uses)
-  const parts = partLoads()
+  const parts = partLoads<LoadedPart>()
 
   /**
    * Batches. The items of each count until the next is there, as generators keep them until then;

@@ -84,13 +84,13 @@ type Loading = {
   view: string
   organizationId: string
   shown: Shown
-  parts?: PartLoads
+  parts?: PartLoads<LoadedPart>
 }
 
 /** `next`: the position of the change that follows. */
 type Part = { items: readonly Item[]; next: Position | undefined }
 
-const alone: PartLoads = (_, __, load) => load()
+const alone: PartLoads<LoadedPart> = (_, __, load) => load()
 
 /** Changed documents as items, in parts: one is loaded when it is asked for. */
 async function* changedParts(

@@ -1,20 +1,19 @@
 import { fairQueue } from '../support/fair-queue.ts'
-import type { LoadedPart } from './item.ts'
 
 /** Runs `load` in its turn, once for all who wait for the part of this name. */
-export type PartLoads = (
+export type PartLoads<Part> = (
   organizationId: string,
   name: string,
-  load: () => Promise<LoadedPart>,
-) => Promise<LoadedPart>
+  load: () => Promise<Part>,
+) => Promise<Part>
 
 /**
- * Parts are loaded one at a time, organizations in turn. A feed that waits for a part for which another
- * waits is given the same: it is loaded after both asked for it, so it is as new as each needs.
+ * Loads one part at a time, organizations in turn. Feeds that wait for the same part share one. It is
+ * loaded after each has asked for it, so it is as new as each needs.
  */
-export const partLoads = (): PartLoads => {
+export const partLoads = <Part>(): PartLoads<Part> => {
   const queue = fairQueue<() => Promise<void>>(1)
-  const waiting = new Map<string, Promise<LoadedPart>>()
+  const waiting = new Map<string, Promise<Part>>()
 
   const pump = (): void => {
     const next = queue.next()
@@ -29,7 +28,7 @@ export const partLoads = (): PartLoads => {
     const key = `${organizationId} ${name}`
     const known = waiting.get(key)
     if (known) return known
-    const part = new Promise<LoadedPart>((resolve, reject) => {
+    const part = new Promise<Part>((resolve, reject) => {
       queue.add(organizationId, () => {
         waiting.delete(key)
         return load().then(resolve, reject)

@@ -1,5 +1,11 @@
 import t, { type Test } from 'tap'
-import { changedBatches, lineBytes, sseBytes, sseOf } from '../../src/feeds/item.ts'
+import {
+  changedBatches,
+  type LoadedPart,
+  lineBytes,
+  sseBytes,
+  sseOf,
+} from '../../src/feeds/item.ts'
 import { type PartLoads, partLoads } from '../../src/feeds/part-loads.ts'
 import { subscriber } from '../../src/feeds/subscriber.ts'
 import type { Document } from '../../src/ports/views.ts'
@@ -94,7 +100,7 @@ const largeDocuments = (t: Test) => {
     loads.push([...names])
     return new Map(names.map((name) => [name, document]))
   }
-  const batches = (parts?: PartLoads) =>
+  const batches = (parts?: PartLoads<LoadedPart>) =>
     changedBatches({ ...sessions, load, ...(parts ? { parts } : {}) }, ids, at(9))
   t.teardown(() => loads.splice(0))
   return { batches, loads, count: ids.size }
@@ -114,7 +120,7 @@ t.test('each part is built in its own turn of the event loop', async (t) => {
   const { batches, loads, count } = largeDocuments(t)
   let inTurn = false
   let turns = 0
-  const parts: PartLoads = async (_, __, load) => {
+  const parts: PartLoads<LoadedPart> = async (_, __, load) => {
     turns++
     inTurn = true
     const before = loads.length
@@ -129,7 +135,7 @@ t.test('each part is built in its own turn of the event loop', async (t) => {
 
 t.test('a hundred feeds at one place load each part once, and share its frames', async (t) => {
   const { batches, loads, count } = largeDocuments(t)
-  const parts = partLoads()
+  const parts = partLoads<LoadedPart>()
   const feeds = Array.from({ length: 100 }, () => batches(parts))
   for (let n = 0; n < count; n++) {
     const told = await Promise.all(feeds.map((one) => one.next()))

@@ -13,8 +13,8 @@ const memoryIn = (pid: number, ...fields: readonly Field[]): number => {
 }
 
 /**
- * In MB: a process's anonymous memory. The stores' files, which are mapped, do not count: the system
- * drops their pages when others need memory (tests have them in tmpfs, where their pages are shared).
+ * In MB: a process's anonymous memory. The stores' mapped files do not count: the system drops
+ * their pages when others need memory. Tests have them in tmpfs, where their pages are shared.
  */
 export const memoryOf = (pid: number): number => memoryIn(pid, 'RssAnon', 'VmSwap')
 
