@@ -8,8 +8,8 @@ export type PartLoads<Part> = (
 ) => Promise<Part>
 
 /**
- * Loads one part at a time, organizations in turn. Feeds that wait for the same part share one. It is
- * loaded after each has asked for it, so it is as new as each needs.
+ * Loads one part at a time, organizations in turn. Feeds that wait for the same part share one. It
+ * is loaded after each has asked for it, so it is as new as each needs.
  */
 export const partLoads = <Part>(): PartLoads<Part> => {
   const queue = fairQueue<() => Promise<void>>(1)
