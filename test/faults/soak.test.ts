@@ -33,11 +33,18 @@ t.test(
 
     const end = Date.now() + lastsMs
     let tried = 0
+    let dropped = 0
+    /** Together the attacks fill the budget of buffers: then the newest of their readers are dropped. */
+    const isDropped = (error: unknown) =>
+      error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
     const tryOn = async (name: string) => {
       try {
         const round = await attacks[name]?.(server)
         do {
-          await round?.()
+          await round?.().catch((error: unknown) => {
+            if (!isDropped(error)) throw error
+            dropped++
+          })
           tried++
         } while (Date.now() < end)
       } catch (error) {
@@ -54,7 +61,9 @@ t.test(
     )
 
     const { sessions, turns, longestMs } = await tenant.stop()
-    t.comment(`${tried} attacks, ${turns} turns, the longest took ${longestMs} ms`)
+    t.comment(
+      `${tried} attacks, ${dropped} dropped, ${turns} turns, the longest took ${longestMs} ms`,
+    )
     t.ok(turns > 0, 'every turn was answered, and rightly')
     for (const { key, session_id, said } of sessions) {
       if (said.length === 0) continue
