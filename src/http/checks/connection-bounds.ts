@@ -105,11 +105,13 @@ const look = (connection: Connection): void => {
 
 /**
  * Node emits no `close` on an answer that waits behind another when their connection ends: what it
- * holds (files, subscriptions) would be kept for good.
+ * holds (files, subscriptions) would be kept for good. `_closed` tells it to streams that are sent
+ * on the answer later.
  */
 const closeUnsent = (answer: ServerResponse): void => {
   if (answer.socket !== null || answer.destroyed) return
   answer.destroy()
+  Reflect.set(answer, '_closed', true)
   answer.emit('close')
 }
 

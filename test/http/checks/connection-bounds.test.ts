@@ -79,6 +79,15 @@ const counting = async (
     stream.once('close', () => open--)
     reply.send(stream)
   })
+  /** As a file that is opened before it is sent. */
+  http.get('/late', (_request, reply) => {
+    open++
+    ends.push(() => {
+      const stream = new Readable({ read: () => stream.push('more') })
+      stream.once('close', () => open--)
+      reply.send(stream)
+    })
+  })
   const url = await http.listen({ host: '127.0.0.1', port: 0 })
   http.server.on('connection', () => connections++)
   t.teardown(() => http.close())
@@ -273,6 +282,21 @@ t.test('a connection with nothing to read stays open', async (t) => {
   for (const end of server.ends) end()
   t.equal(await answersIn(socket, 1), 1)
 })
+
+t.test(
+  'a stream that is sent on an answer behind others, after the disconnect, is destroyed',
+  async (t) => {
+    const server = await counting(t)
+    const socket = await opened(server.url)
+    socket.write(asking('/late', 3))
+    await eventually(async () => server.ends.length === 3)
+    socket.destroy()
+    await eventually(async () => (await server.connected()) === 0)
+    for (const end of server.ends) end()
+    await eventually(async () => server.open() === 0)
+    t.equal(server.open(), 0)
+  },
+)
 
 t.test('without a key: openapi.json and /docs by the thousand', async (t) => {
   const { url } = await startApp(t)
