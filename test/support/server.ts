@@ -22,7 +22,8 @@ export type Owner = Pick<Test, 'teardown'>
 /** Gone after whatever a test opens in it. */
 export const newFolder = async (t: Owner) => {
   const path = await mkdtemp(join(tmpdir(), 'reprise-'))
-  t.teardown(() => rm(path, { recursive: true, force: true }))
+  // The process for audits of a killed server writes until it notices.
+  t.teardown(() => rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }))
   return path
 }
 
