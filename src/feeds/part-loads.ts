@@ -1,4 +1,4 @@
-import { fairQueue } from '../support/fair-queue.ts'
+import { fairTurns } from '../support/fair-queue.ts'
 
 /** Runs `load` in its turn, once for all who wait for the part of this name. */
 export type PartLoads<Part> = (
@@ -12,30 +12,20 @@ export type PartLoads<Part> = (
  * is loaded after each has asked for it, so it is as new as each needs.
  */
 export const partLoads = <Part>(): PartLoads<Part> => {
-  const queue = fairQueue<() => Promise<void>>(1)
+  const inTurn = fairTurns(1)
   const waiting = new Map<string, Promise<Part>>()
-
-  const pump = (): void => {
-    const next = queue.next()
-    if (!next) return
-    void next.item().finally(() => {
-      next.leave()
-      pump()
-    })
-  }
 
   return (organizationId, name, load) => {
     const key = `${organizationId} ${name}`
     const known = waiting.get(key)
     if (known) return known
-    const part = new Promise<Part>((resolve, reject) => {
-      queue.add(organizationId, () => {
-        waiting.delete(key)
-        return load().then(resolve, reject)
-      })
+    let isWaiting = true
+    const part = inTurn(organizationId, () => {
+      isWaiting = false
+      waiting.delete(key)
+      return load()
     })
-    waiting.set(key, part)
-    pump()
+    if (isWaiting) waiting.set(key, part)
     return part
   }
 }

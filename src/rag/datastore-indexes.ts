@@ -4,7 +4,7 @@ import type { UploadView } from '../../projections/uploads.ts'
 import type { Log } from '../ports/log.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { datastoreKey } from '../security/vault.ts'
-import { fairQueue } from '../support/fair-queue.ts'
+import { fairTurns } from '../support/fair-queue.ts'
 import { type WorkerPool, workerPool } from '../support/worker-pool.ts'
 import type { Meaning, Ranked } from './datastore-index.ts'
 import type { IndexAnswer, IndexLimits, IndexTask } from './index-thread.ts'
@@ -62,24 +62,8 @@ export const datastoreIndexes = (uses: Uses) => {
   })
   const known = new LRUCache<string, Known>({ max: 1_000 })
   const building = new Map<string, Promise<void>>()
-  const queue = fairQueue<() => Promise<void>>(builds)
-
-  const next = (): void => {
-    for (let one = queue.next(); one; one = queue.next()) {
-      const { item, leave } = one
-      void item().finally(() => {
-        leave()
-        next()
-      })
-    }
-  }
-
   /** Works when it is the organization's turn to build. */
-  const inTurn = (organizationId: string, work: () => Promise<void>): Promise<void> =>
-    new Promise((resolve, reject) => {
-      queue.add(organizationId, () => work().then(resolve, reject))
-      next()
-    })
+  const inTurn = fairTurns(builds)
 
   const built = async (view: DataStoreView): Promise<void> => {
     const { datastore_id: index, organization_id: organizationId, version } = view

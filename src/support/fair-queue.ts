@@ -65,3 +65,22 @@ export const fairQueue = <Item>(places: number, mostOfOne = Math.max(1, places -
     },
   }
 }
+
+/** Runs work in turns of its owners: so much at once as there are places. */
+export const fairTurns = (places: number) => {
+  const queue = fairQueue<() => Promise<void>>(places)
+  const begin = (): void => {
+    for (let entered = queue.next(); entered; entered = queue.next()) {
+      const { item, leave } = entered
+      void item().finally(() => {
+        leave()
+        begin()
+      })
+    }
+  }
+  return <T>(owner: string, work: () => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      queue.add(owner, () => work().then(resolve, reject))
+      begin()
+    })
+}
