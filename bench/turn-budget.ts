@@ -11,7 +11,7 @@ export const turnBudget: Readonly<Record<TurnCount, number>> = {
   logPuts: 12,
   logGets: 1.8,
   viewsCommits: 0.5,
-  viewsPuts: 40,
+  viewsPuts: 20,
   viewsGets: 3,
   parses: 1.3,
   stringifies: 2.5,

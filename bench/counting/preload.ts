@@ -6,8 +6,11 @@ import { runInNewContext } from 'node:vm'
 import { Observable, Subscriber } from 'rxjs'
 import { type Counters, countCalls, counters, reset } from './counters.ts'
 
-/** `start with promises` counts them too, which makes everything slower; `held` asks what is kept. */
-export type Told = 'start' | 'start with promises' | 'stop' | 'held'
+/**
+ * `start with promises` counts them too, which makes everything slower; `counts` asks for
+ * what was counted since, also after `stop`; `held` asks what is kept.
+ */
+export type Told = 'start' | 'start with promises' | 'stop' | 'counts' | 'held'
 
 /** `bytes` were allocated on V8's heap. */
 export type Counted = Counters & { bytes: number }
@@ -71,6 +74,7 @@ const held = (): Held => {
 
 process.on('message', (told: Told) => {
   if (told === 'held') process.send?.(held())
+  else if (told === 'counts') process.send?.({ ...counters })
   else if (told === 'stop') {
     const counted: Counted = { ...counters, bytes: allocated() }
     promises.disable()

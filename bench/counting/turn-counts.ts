@@ -1,7 +1,9 @@
 import { once } from 'node:events'
+import { setTimeout as after } from 'node:timers/promises'
 import type { Request } from 'autocannon'
 import { Pool } from 'undici'
 import type { Serving } from '../processes.ts'
+import type { Counters } from './counters.ts'
 import type { Counted, Told } from './preload.ts'
 
 /** What is counted of a turn. */
@@ -17,6 +19,8 @@ type How = {
 }
 
 const warmingAtOnce = 16
+/** Longer than changes of the views wait to be written. */
+const viewsWaitMs = 1_200
 const position = /^reprise_event_store_position (\d+)$/m
 
 /** Counts what a server, started with `counting/preload.js`, does for a turn, on average. */
@@ -48,17 +52,28 @@ export const turnCounts = async (
     }
     await Promise.all(Array.from({ length: concurrency }, worker))
   }
-  const tell = async (told: Told): Promise<Counted> => {
+  const ask = async (told: Told) => {
     child.send(told)
     const [answer] = await once(child, 'message')
     return answer
   }
+  const tell = (told: Told): Promise<Counted> => ask(told)
+  /** What was written into the views, once all that the turns before have changed is. */
+  const written = async () => {
+    for (let before = Number.NaN; ; await after(viewsWaitMs)) {
+      const { viewsCommits, viewsPuts }: Counters = await ask('counts')
+      if (viewsPuts === before) return { viewsCommits, viewsPuts }
+      before = viewsPuts
+    }
+  }
   const counted = async (start: Told): Promise<TurnCounts> => {
+    await written()
     const before = await head()
     await tell(start)
     await run(turns, atOnce)
     const counts = await tell('stop')
-    return { ...counts, events: (await head()) - before }
+    const events = (await head()) - before
+    return { ...counts, ...(await written()), events }
   }
 
   try {
