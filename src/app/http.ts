@@ -5,6 +5,7 @@ import type { CountWaitingRuns } from '../../queries/count-waiting-runs.ts'
 import type { ListUnreadable } from '../../queries/list-unreadable.ts'
 import type { Config } from '../config.ts'
 import type { Admit } from '../http/checks/admission.ts'
+import { boundConnection } from '../http/checks/connection-bounds.ts'
 import { requireHttps } from '../http/checks/https.ts'
 import type { IdempotencyUses } from '../http/checks/idempotency.ts'
 import { healthRoutes, type Readiness } from '../http/routes/health.ts'
@@ -96,6 +97,7 @@ export const openHttp = async (uses: Uses) => {
     logLinesDropped: uses.logLinesDropped,
     buffers: uses.buffers,
   })
+  const bound = boundConnection(undefined, { buffers: uses.buffers })
   const http = await server({
     config,
     clock,
@@ -105,7 +107,7 @@ export const openHttp = async (uses: Uses) => {
     watchAccess,
     metrics,
     keepAliveMs: uses.keepAliveMs,
-    buffers: uses.buffers,
+    boundConnection: bound,
     admit,
     counted,
     refused,
@@ -127,6 +129,7 @@ export const openHttp = async (uses: Uses) => {
           countRefusal: uses.work.refused,
           beginTurn: uses.beginTurn,
           upload: uses.socketUpload,
+          boundConnection: bound,
           requireHttps: requireHttps(config.REQUIRE_HTTPS),
           times: uses.socketTimes,
           clock,

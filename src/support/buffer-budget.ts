@@ -4,6 +4,8 @@ export type Holder = {
   hold(bytes: number): void
   /** The holder keeps nothing any more. */
   leave(): void
+  /** Drops it, whatever the budget. */
+  drop(): void
 }
 
 type Options = {
@@ -54,13 +56,17 @@ export const bufferBudget = (most: number, small = usualSmall) => {
     return found
   }
 
+  const drop = (entry: Entry): void => {
+    set(entry, 0)
+    dropped++
+    entry.drop()
+  }
+
   const relieve = (): void => {
     while (held > most) {
       const entry = first()
       if (!entry) return
-      set(entry, 0)
-      dropped++
-      entry.drop()
+      drop(entry)
     }
   }
 
@@ -76,6 +82,7 @@ export const bufferBudget = (most: number, small = usualSmall) => {
           if (held > (bytes > small ? most : most * (1 + reserve))) relieve()
         },
         leave: () => set(entry, 0),
+        drop: () => drop(entry),
       }
     },
     /** Bytes that are held now. */

@@ -77,6 +77,17 @@ t.test('drops as many holders as needed, even the one that grows', async (t) => 
   t.equal(held(), 90)
 })
 
+t.test('a holder can be dropped within the budget, and counts as dropped', async (t) => {
+  const { holder, held, dropped, names } = budget()
+  holder('first').hold(30)
+  const second = holder('second')
+  second.hold(30)
+  second.drop()
+  t.strictSame(names, ['second'])
+  t.equal(held(), 30)
+  t.equal(dropped(), 1)
+})
+
 t.test('a dropped holder may hold again', async (t) => {
   const { holder, held, names } = budget()
   const one = holder('one')

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
-import type { onRequestHookHandler } from 'fastify'
+import type { Socket } from 'node:net'
 import { type BufferBudget, bufferBudget, type Holder } from '../../support/buffer-budget.ts'
 import { inTurns } from '../../support/in-turns.ts'
+import { loopSlices } from '../../support/loop-slices.ts'
 
 /** Of one connection (docs/decisions/0014-bounds.md). */
 export type ConnectionBounds = {
@@ -13,6 +13,14 @@ export type ConnectionBounds = {
 }
 
 const usual: ConnectionBounds = { inFlight: 32, unsent: 4 * 1024 * 1024 }
+
+/** Requests of all connections that begin in one turn of the event loop. */
+const atOnce = 8
+
+/** Requests of a connection that wait. Beyond, it is closed, unless it has one of the places. */
+const mostWaiting = 64
+/** Places for all that one read brings, which takes 10 ms to parse. They are free after a second. */
+const mostLong = 4
 
 /** Interval between checks of connections. */
 const lookMs = 1_000
@@ -40,10 +48,10 @@ type Over = {
 const requestBytes = 16_384
 const headerBytes = 64
 
-const costOf = ({ rawHeaders }: IncomingMessage): number =>
-  requestBytes + rawHeaders.length * headerBytes
+const headersOf = ({ rawHeaders }: IncomingMessage): number => rawHeaders.length * headerBytes
 
-type Waiting = { response: ServerResponse; bytes: number; begin(): void }
+type Begin = (request: IncomingMessage, response: ServerResponse) => void
+type Waiting = { request: IncomingMessage; response: ServerResponse; begin: Begin }
 
 type Connection = {
   socket: Socket
@@ -52,8 +60,8 @@ type Connection = {
   /** Listens to each of them. */
   closed(this: ServerResponse): void
   waiting: Waiting[]
-  /** Memory of pending requests. */
-  waitingBytes: number
+  /** Memory of the headers of pending requests. */
+  headerBytes: number
   holder: Holder
   /** Unsent bytes of the socket at the last check. */
   unsent: number
@@ -61,8 +69,10 @@ type Connection = {
   queued: unknown
   /** Consecutive checks in which the client read nothing. */
   unreadLooks: number
-  /** Whether some of those that wait begin in the next turn of the event loop. */
-  due: boolean
+  /** Whether one of those that wait has a place in the line of all connections. */
+  isInLine: boolean
+  /** Begins it. */
+  next(): void
 }
 
 const unsentOn = ({ answers, socket }: Connection): number => {
@@ -71,9 +81,14 @@ const unsentOn = ({ answers, socket }: Connection): number => {
   return bytes
 }
 
-/** An answer behind others has a head of its own; a stream behind it keeps as much again. */
-const heldBy = ({ answers, socket, waitingBytes }: Connection): number => {
-  let bytes = socket.writableLength + waitingBytes + (answers.length - 1) * requestBytes
+/**
+ * Counts each request but the first. An answer behind others has a head of its own; a stream behind
+ * it keeps as much again.
+ */
+const heldBy = ({ answers, socket, waiting, headerBytes }: Connection): number => {
+  const requests = answers.length + waiting.length
+  if (requests === 0) return 0
+  let bytes = socket.writableLength + headerBytes + (requests - 1) * requestBytes
   for (const answer of answers) if (answer.socket === null) bytes += 2 * answer.writableLength
   return bytes
 }
@@ -130,19 +145,23 @@ const closeWithoutStacks = (socket: Socket): void => {
   })
 }
 
+/** Whether it is read as HTTP, or as what it was upgraded to: not in between. */
+const hasReader = (socket: Socket): boolean => socket.listenerCount('data') > 0
+
 /** Node resumes a connection after each request that it has parsed: not while others wait. */
 const stopReading = (socket: Socket): void => {
+  if (!hasReader(socket)) return
   socket.pause()
   socket.resume = () => socket
 }
 
 const readOn = (socket: Socket): void => {
   Reflect.deleteProperty(socket, 'resume')
-  socket.resume()
+  if (hasReader(socket)) socket.resume()
 }
 
 /** Measures connections, and closes those that do not read. */
-const watching = (ticks: Ticks) => {
+const watching = (ticks: Ticks, looked: () => void) => {
   const open = new Set<Connection>()
   let stop: (() => void) | undefined
   let isLooking = false
@@ -157,6 +176,7 @@ const watching = (ticks: Ticks) => {
         if (connection.unreadLooks >= mostLooks) connection.socket.destroy()
       }
     isLooking = false
+    looked()
   }
 
   return {
@@ -174,60 +194,71 @@ const watching = (ticks: Ticks) => {
 }
 
 const measure = (connection: Connection): void => {
-  const { answers, socket, holder } = connection
-  if (!socket.destroyed) holder.hold(answers.length > 0 ? heldBy(connection) : 0)
+  const { socket, holder } = connection
+  if (!socket.destroyed) holder.hold(heldBy(connection))
 }
 
 /**
- * Bounds what one connection has under way, before anything else is done for a request. Requests
+ * Bounds the requests of a connection under way, before anything else is done for them. Requests
  * beyond wait, and the connection is not read until they have begun: a client that pipelines and
- * does not read waits for itself. What arrived in the same read (64 KiB) is all that waits. Between
- * those that are answered at once the event loop turns: other connections come in between.  All
- * connections share one budget for pending requests and unread answers. Over it, or when a client
- * reads nothing for a minute, the connection is closed: a refusal could not reach its client.
+ * does not read waits for itself. What arrived in the same read (64 KiB) is all that waits, and only
+ * on a few connections a second: on others, 64 requests. A few requests begin in one turn of the
+ * event loop; beyond, connections take turns, one request each. All connections share one budget for
+ * pending requests and unread answers. Over it, or when a client reads nothing for a minute, the
+ * connection is closed: a refusal could not reach its client.
  */
 export const boundConnection = (
   { inFlight, unsent }: ConnectionBounds = usual,
   { buffers = bufferBudget(Number.POSITIVE_INFINITY), ticks = everySecond }: Partial<Over> = {},
-): onRequestHookHandler => {
+) => {
   const connections = new WeakMap<Socket, Connection>()
-  const watched = watching(ticks)
+  const slices = loopSlices(atOnce)
+  /** Connections with more waiting requests than others may have. */
+  let long: Connection[] = []
+  const watched = watching(ticks, () => {
+    long = long.filter(({ waiting }) => waiting.length > 0)
+  })
 
   const isFull = (connection: Connection): boolean => {
     const { length } = connection.answers
     return length >= inFlight || (length > 0 && unsentOn(connection) > unsent)
   }
 
-  const answer = (connection: Connection, response: ServerResponse, begin: () => void): void => {
+  const answer = (
+    connection: Connection,
+    request: IncomingMessage,
+    response: ServerResponse,
+    begin: Begin,
+  ): void => {
     connection.answers.push(response)
     response.on('close', connection.closed)
     if (connection.answers.length > 1) measure(connection)
-    if (!connection.socket.destroyed) begin()
+    if (!connection.socket.destroyed) begin(request, response)
   }
 
-  const next = (connection: Connection): void => {
-    const { waiting, socket } = connection
-    connection.due = false
-    if (waiting.length === 0 || socket.destroyed) return
-    while (!isFull(connection)) {
-      const one = waiting.shift()
-      if (!one) break
-      connection.waitingBytes -= one.bytes
-      answer(connection, one.response, one.begin)
-    }
-    if (waiting.length === 0) readOn(socket)
+  const enqueue = (connection: Connection): void => {
+    if (connection.isInLine || connection.waiting.length === 0 || isFull(connection)) return
+    connection.isInLine = true
+    slices.enqueue(connection.next)
+  }
+
+  const isTooLong = (connection: Connection): boolean => {
+    if (connection.waiting.length <= mostWaiting || long.includes(connection)) return false
+    if (long.length === mostLong) return true
+    long.push(connection)
+    return false
   }
 
   const opened = (socket: Socket): Connection => {
     const letGo = () => {
       connection.waiting.length = 0
-      connection.waitingBytes = 0
+      connection.headerBytes = 0
     }
     const connection: Connection = {
       socket,
       answers: [],
       waiting: [],
-      waitingBytes: 0,
+      headerBytes: 0,
       holder: buffers.holder({
         isStalled: () => connection.unreadLooks > 0,
         drop() {
@@ -239,18 +270,27 @@ export const boundConnection = (
       unsent: 0,
       queued: 0,
       unreadLooks: 0,
-      due: false,
+      isInLine: false,
+      next() {
+        connection.isInLine = false
+        if (isFull(connection)) return
+        const first = connection.waiting.shift()
+        if (!first) return
+        const { request, response, begin } = first
+        connection.headerBytes -= headersOf(request)
+        if (connection.waiting.length === 0) readOn(socket)
+        answer(connection, request, response, begin)
+        enqueue(connection)
+      },
       closed() {
         const at = connection.answers.indexOf(this)
         if (at >= 0) connection.answers.splice(at, 1)
         measure(connection)
-        if (connection.due || connection.waiting.length === 0) return
-        connection.due = true
-        setImmediate(next, connection)
+        enqueue(connection)
       },
     }
     connections.set(socket, connection)
-    if (socket instanceof Socket) watched.add(connection)
+    watched.add(connection)
     closeWithoutStacks(socket)
     socket.once('close', () => {
       letGo()
@@ -261,20 +301,27 @@ export const boundConnection = (
     return connection
   }
 
-  return ({ raw }, { raw: response }, begin) => {
-    const { socket } = raw
+  /** Calls `begin` at once, or when its connection has a turn, unless the connection is closed. */
+  return (request: IncomingMessage, response: ServerResponse, begin: Begin): void => {
+    const { socket } = request
     // The rest of a read on a closed connection: dropped.
     if (socket.destroyed) return
     const connection = connections.get(socket) ?? opened(socket)
     const { waiting } = connection
-    if (waiting.length === 0 && !isFull(connection)) {
-      answer(connection, response, begin)
+    if (waiting.length === 0 && !isFull(connection) && slices.take()) {
+      answer(connection, request, response, begin)
       return
     }
-    const bytes = costOf(raw)
-    connection.waitingBytes += bytes
-    waiting.push({ response, bytes, begin })
+    waiting.push({ request, response, begin })
+    connection.headerBytes += headersOf(request)
+    if (isTooLong(connection)) {
+      connection.holder.drop()
+      return
+    }
     if (waiting.length === 1) stopReading(socket)
     measure(connection)
+    enqueue(connection)
   }
 }
+
+export type BoundConnection = ReturnType<typeof boundConnection>

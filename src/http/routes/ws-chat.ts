@@ -5,6 +5,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { refusal } from '../../domain/refusal.ts'
 import { authenticate, credentialsOf } from '../checks/authenticate.ts'
+import type { BoundConnection } from '../checks/connection-bounds.ts'
 import { refuseConnection } from '../errors/client-error.ts'
 import { refusals } from '../errors/responses.ts'
 import {
@@ -18,6 +19,7 @@ import { type ConversationUses, conversation } from '../ws/conversation.ts'
 import { upgradesAt } from '../ws/upgrades.ts'
 
 type Uses = Omit<ConversationUses, 'log'> & {
+  boundConnection: BoundConnection
   requireHttps: onRequestHookHandler
   times: Partial<SocketTimes> | undefined
 }
@@ -39,7 +41,7 @@ const unexpected = 1011
 export const wsChatRoutes =
   (uses: Uses): FastifyPluginAsyncZod =>
   async (http) => {
-    const { findAccess, clock, requireHttps, times } = uses
+    const { findAccess, clock, requireHttps, times, boundConnection } = uses
     const within = { ...usualTimes, ...times }
     const goodbyes = new Set<() => Promise<void>>()
 
@@ -57,6 +59,12 @@ export const wsChatRoutes =
     })
 
     http.websocketServer.on('wsClientError', refuseConnection(clock.id))
+
+    /** Upgrades do not pass the server's bounds: Node tells them as an event of their own. */
+    const bounded: onRequestHookHandler = ({ ws, raw }, { raw: response }, done) => {
+      if (ws) boundConnection(raw, response, () => done())
+      else done()
+    }
 
     const authenticated = authenticate(findAccess, clock)
     const authenticatedEarly: onRequestHookHandler = (request, reply, done) => {
@@ -96,7 +104,7 @@ export const wsChatRoutes =
       method: 'GET',
       url,
       config: { group: 'chat', answers: 'any' },
-      onRequest: [requireHttps, authenticatedEarly],
+      onRequest: [bounded, requireHttps, authenticatedEarly],
       schema: {
         tags: ['chat'],
         summary: 'Upgrade to the WebSocket channel (docs/contract/websocket.md)',

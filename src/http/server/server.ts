@@ -10,11 +10,10 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Telemetry } from '../../ports/telemetry.ts'
 import type { Access, FindAccess } from '../../security/access.ts'
 import type { WatchAccess } from '../../security/watch-access.ts'
-import type { BufferBudget } from '../../support/buffer-budget.ts'
 import './route-rules.ts'
 import type { Admit } from '../checks/admission.ts'
 import { bodyRoom, forgetBody } from '../checks/body-room.ts'
-import { boundConnection } from '../checks/connection-bounds.ts'
+import type { BoundConnection } from '../checks/connection-bounds.ts'
 import { allowOrigins } from '../checks/cors.ts'
 import { tlsFrom } from '../checks/https.ts'
 import { type IdempotencyUses, idempotency } from '../checks/idempotency.ts'
@@ -25,6 +24,7 @@ import { noteRefused, type Refusing } from '../errors/noted.ts'
 import { replyWith } from '../errors/reply.ts'
 import { unknownRoute } from '../errors/unknown-route.ts'
 import { jsonLine } from '../wire/json-line.ts'
+import { boundedServer } from './bounded-server.ts'
 import { decodable } from './decodable-url.ts'
 import type { Metrics } from './metrics.ts'
 import { openApi } from './open-api.ts'
@@ -35,6 +35,8 @@ import { traceRequests } from './trace-requests.ts'
 const bodyLimit = 10 * 1024 * 1024
 /** How long a request may take to arrive; its answer may take longer. */
 const requestTimeout = 300_000
+/** Longer than proxies keep idle connections, which would otherwise use one that is closing. */
+const keepAliveTimeout = 72_000
 /**
  * Paths may be as long as node accepts them; ids that are too long are refused by their schemas.
  */
@@ -59,7 +61,8 @@ type Options = {
   countRefusal: Refusing['countRefusal']
   idempotency: IdempotencyUses
   keepAliveMs: number
-  buffers: BufferBudget
+  /** Comes before all other checks of a request. */
+  boundConnection: BoundConnection
   /** Routes under a key, by the path they are mounted at. */
   routes: Readonly<Record<string, readonly FastifyPluginAsync[]>>
   /** Routes that need no key. */
@@ -74,9 +77,6 @@ const named = (plugin: FastifyPluginAsync, name: string): FastifyPluginAsync =>
 
 const tooManyParameters = () =>
   refusal('too_complex', { message: `A query has at most ${mostParameters} parameters` })
-
-/** A request without a Host header is refused below, with a body, and not by node. */
-const lenient = { requireHostHeader: false }
 
 const saneId = /^[\w.:-]{1,128}$/
 
@@ -93,14 +93,15 @@ const requestId = (clock: Clock) => (raw: { headers: Record<string, unknown> }) 
 export const server = async (options: Options): Promise<FastifyInstance> => {
   const { config, clock, log, findAccess, metrics, routes, open, version } = options
   const { TRUST_PROXY, REQUIRE_HTTPS } = config
-  const https = tlsFrom(config)
+  const tls = tlsFrom(config)
+  const { boundConnection } = options
   const http: FastifyInstance = Fastify({
-    ...(https ? { https: { ...https, ...lenient } } : { http: lenient }),
+    serverFactory: boundedServer({ tls, requestTimeout, keepAliveTimeout, boundConnection }),
+    ...(tls ? { https: tls } : {}),
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: TRUST_PROXY,
     bodyLimit,
-    requestTimeout,
     genReqId: requestId(clock),
     rewriteUrl: decodable,
     clientErrorHandler: refuseConnection(clock.id),
@@ -108,10 +109,6 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
   })
-  // What a client expects beyond 100-continue is passed over; Node would answer 417 by itself.
-  http.server.on('checkExpectation', (request, response) =>
-    http.server.emit('request', request, response),
-  )
   http.setValidatorCompiler(validatorCompiler)
   http.setSerializerCompiler(() => jsonLine)
   http.setReplySerializer(jsonLine)
@@ -136,7 +133,6 @@ export const server = async (options: Options): Promise<FastifyInstance> => {
     closing = true
     done()
   })
-  http.addHook('onRequest', boundConnection(undefined, { buffers: options.buffers }))
   if (options.telemetry) traceRequests(http, options.telemetry)
   http.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)

@@ -6,7 +6,11 @@ import { type Attack, expect } from '../../support/under-attack.ts'
 
 const connections = rounds(200, 800)
 /** As much as one read brings, almost all of it requests of 18 bytes. */
-const sent = `${'GET /api/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(40)}${'GET / HTTP/1.1\r\n\r\n'.repeat(3_400)}`
+const sent = [
+  `${'GET /api/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(40)}${'GET / HTTP/1.1\r\n\r\n'.repeat(3_400)}`,
+  'GET / HTTP/1.1\r\n\r\n'.repeat(3_600),
+  'GET / HTTP/1.1\r\n\r\n'.repeat(64),
+]
 const dropped = /^reprise_buffers_dropped_total (\d+)$/m
 const held = /^reprise_buffer_bytes (\d+)$/m
 const mostBytes = 200 * 1_048_576
@@ -26,7 +30,7 @@ export const waitingRequests: Attack =
         const socket = connect(Number(new URL(url).port), '127.0.0.1').pause()
         await once(socket, 'connect')
         socket.on('error', () => undefined)
-        socket.write(sent)
+        socket.write(sent[n % sent.length] ?? '')
         sockets.push(socket)
       }
       // Answers of others show that those of the sockets had their turns.

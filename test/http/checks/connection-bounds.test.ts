@@ -1,5 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import Fastify from 'fastify'
@@ -8,6 +10,7 @@ import { boundConnection } from '../../../src/http/checks/connection-bounds.ts'
 import { sendFrames } from '../../../src/http/streams/sse.ts'
 import { bufferBudget } from '../../../src/support/buffer-budget.ts'
 import { eventually } from '../../support/eventually.ts'
+import { superAdminKey } from '../../support/platform.ts'
 import { raw } from '../../support/raw.ts'
 import { startApp } from '../../support/server.ts'
 
@@ -42,51 +45,45 @@ const counting = async (
   t: Parameters<typeof startApp>[0],
   ...bounds: Parameters<typeof boundConnection>
 ) => {
-  const http = Fastify({ forceCloseConnections: true })
+  const aborted: (string | undefined)[] = []
+  const bound = boundConnection(...bounds)
+  const http = Fastify({
+    forceCloseConnections: true,
+    serverFactory: (handle) =>
+      createServer((request, response) => {
+        request.on('error', ({ stack }) => aborted.push(stack))
+        bound(request, response, handle)
+      }),
+  })
   const ends: (() => void)[] = []
-  let begun = 0
+  /** Paths of the requests that have begun. */
+  const order: string[] = []
   let open = 0
   let connections = 0
-  const aborted: (string | undefined)[] = []
-  http.addHook('onRequest', ({ raw }, _reply, done) => {
-    raw.on('error', ({ stack }) => aborted.push(stack))
+  http.addHook('onRequest', ({ url }, _reply, done) => {
+    order.push(url)
     done()
   })
-  http.addHook('onRequest', boundConnection(...bounds))
   http.get('/held', (_request, reply) => {
-    begun++
     ends.push(() => reply.send('held'))
   })
   http.get('/frames', (_request, reply) => {
-    begun++
     async function* endless() {
       for (;;) yield 'frame'.repeat(1_000)
     }
     return sendFrames(reply, endless(), {})
   })
   http.get('/quick', (_request, reply) => {
-    begun++
     reply.send('quick')
   })
   http.get('/large', (_request, reply) => {
-    begun++
     setImmediate(() => reply.send('x'.repeat(mebibyte)))
   })
   http.get('/stream', (_request, reply) => {
-    begun++
     open++
     const stream = new Readable({ read: () => stream.push('more') })
     stream.once('close', () => open--)
     reply.send(stream)
-  })
-  /** As a file that is opened before it is sent. */
-  http.get('/late', (_request, reply) => {
-    open++
-    ends.push(() => {
-      const stream = new Readable({ read: () => stream.push('more') })
-      stream.once('close', () => open--)
-      reply.send(stream)
-    })
   })
   const url = await http.listen({ host: '127.0.0.1', port: 0 })
   http.server.on('connection', () => connections++)
@@ -98,7 +95,8 @@ const counting = async (
   return {
     url,
     ends,
-    begun: () => begun,
+    begun: () => order.length,
+    order: () => order,
     open: () => open,
     connected,
     accepted: () => connections,
@@ -148,22 +146,100 @@ t.test('a connection has 32 requests in flight, and all are answered in the end'
   await ended
 })
 
+/** The most by which a count grows in one turn of the event loop, until it is asked for. */
+const mostInATurn = (count: () => number) => {
+  let before = count()
+  let most = 0
+  let turn = setImmediate(function look() {
+    most = Math.max(most, count() - before)
+    before = count()
+    turn = setImmediate(look)
+  })
+  return (): number => {
+    clearImmediate(turn)
+    return most
+  }
+}
+
+/** Connections that the server has accepted. */
+const openedMany = async (
+  { url, accepted }: { url: string; accepted(): number },
+  count: number,
+) => {
+  const before = accepted()
+  const sockets = await Promise.all(Array.from({ length: count }, () => opened(url)))
+  await eventually(async () => accepted() === before + count)
+  return sockets
+}
+
+/** Counts what Node publishes on one of its channels. */
+const published = (t: Parameters<typeof startApp>[0], channel: string) => {
+  let count = 0
+  const add = () => count++
+  subscribe(channel, add)
+  t.teardown(() => unsubscribe(channel, add))
+  return () => count
+}
+
 t.test('what waits begins in many turns of the event loop, not in one', async (t) => {
   const server = await counting(t)
   const socket = await opened(server.url)
   const count = 3_000
-  let before = 0
-  let most = 0
-  let turn = setImmediate(function look() {
-    most = Math.max(most, server.begun() - before)
-    before = server.begun()
-    turn = setImmediate(look)
-  })
+  const most = mostInATurn(server.begun)
   socket.write(asking('/quick', count))
   t.equal(await answersIn(socket, count), count)
-  clearImmediate(turn)
-  t.ok(most <= 4 * 32, `${most} requests began in one turn`)
+  t.ok(most() <= 4 * 32, `${most()} requests began in one turn`)
   socket.destroy()
+})
+
+for (const each of [1, 60])
+  t.test(`200 connections with ${each} requests: a few begin in a turn, of all`, async (t) => {
+    const server = await counting(t)
+    const sockets = await openedMany(server, 200)
+    const most = mostInATurn(server.begun)
+    for (const socket of sockets) socket.write(asking('/quick', each))
+    await Promise.all(sockets.map((socket) => answersIn(socket, each)))
+    t.equal(server.begun(), 200 * each)
+    t.ok(most() <= 2 * 8, `${most()} requests began in one turn`)
+    for (const socket of sockets) socket.destroy()
+  })
+
+t.test('connections take turns: one request waits for one of each other connection', async (t) => {
+  const server = await counting(t)
+  const [other, ...sockets] = await openedMany(server, 101)
+  if (!other) throw new Error('no connection')
+  for (const socket of sockets) socket.write(asking('/quick', 40))
+  other.write(asking('/large', 1))
+  const answered = answersIn(other, 1)
+  await eventually(async () => server.order().includes('/large'))
+  const before = server.order().indexOf('/large')
+  t.ok(before <= 2 * 100 + 2 * 8, `${before} requests began before`)
+  t.equal(await answered, 1)
+  for (const socket of [...sockets, other]) socket.destroy()
+})
+
+t.test('64 requests of a connection wait, and all of one read on four in a second', async (t) => {
+  const { ticks, look } = looks()
+  const buffers = bufferBudget(1_000 * mebibyte)
+  const server = await counting(t, undefined, { buffers, ticks })
+  const pipelined = async (count: number) => {
+    const before = server.accepted()
+    const socket = await opened(server.url)
+    socket.on('error', () => undefined)
+    socket.write(asking('/quick', count))
+    await eventually(async () => server.accepted() > before)
+    return socket
+  }
+  const other = await pipelined(1)
+  for (let n = 0; n < 4; n++) t.equal(await answersIn(await pipelined(1_000), 1_000), 1_000)
+  const fifth = await pipelined(1_000)
+  await once(fifth.resume(), 'close')
+  t.equal(buffers.dropped(), 1)
+  t.ok(server.begun() < 4_100, `${server.begun()} requests began`)
+  t.equal(await answersIn(await pipelined(64), 64), 64, 'few may always wait')
+  await look(1)
+  t.equal(await answersIn(await pipelined(1_000), 1_000), 1_000, 'a second later')
+  other.destroy()
 })
 
 t.test('answers that are not read: no request begins beyond 4 MB', async (t) => {
@@ -212,7 +288,7 @@ t.test('all connections share a budget of requests that wait: the newest are clo
     const socket = await opened(server.url)
     socket.on('error', () => undefined)
     socket.write(asking('/held', each))
-    await eventually(async () => server.begun() > 32 * n)
+    await eventually(async () => server.accepted() > n)
   }
   const other = await opened(server.url)
   other.write(asking('/quick', 1))
@@ -283,20 +359,26 @@ t.test('a connection with nothing to read stays open', async (t) => {
   t.equal(await answersIn(socket, 1), 1)
 })
 
-t.test(
-  'a stream that is sent on an answer behind others, after the disconnect, is destroyed',
-  async (t) => {
-    const server = await counting(t)
-    const socket = await opened(server.url)
-    socket.write(asking('/late', 3))
-    await eventually(async () => server.ends.length === 3)
-    socket.destroy()
-    await eventually(async () => (await server.connected()) === 0)
-    for (const end of server.ends) end()
-    await eventually(async () => server.open() === 0)
-    t.equal(server.open(), 0)
-  },
-)
+for (const [status, head] of [
+  [200, 'GET /api/health HTTP/1.1'],
+  [401, 'GET /api/external/account HTTP/1.1'],
+  [404, 'GET /unknown HTTP/1.1'],
+  [200, `GET /api/admin/organizations HTTP/1.1\r\nX-API-Key: ${superAdminKey}`],
+] as const)
+  t.test(`200 connections: a few are answered in a turn: ${head} (${status})`, async (t) => {
+    const { url } = await startApp(t)
+    const accepted = published(t, 'net.server.socket')
+    const sockets = await openedMany({ url, accepted }, 200)
+    const most = mostInATurn(published(t, 'http.server.response.finish'))
+    const firsts = sockets.map(async (socket) => {
+      socket.write(`${head}\r\nHost: a\r\n\r\n`)
+      const [bytes] = await once(socket, 'data')
+      return String(bytes).slice(0, 12)
+    })
+    t.strictSame([...new Set(await Promise.all(firsts))], [`HTTP/1.1 ${status}`])
+    t.ok(most() <= 4 * 8, `${most()} requests were answered in one turn`)
+    for (const socket of sockets) socket.destroy()
+  })
 
 t.test('without a key: openapi.json and /docs by the thousand', async (t) => {
   const { url } = await startApp(t)

@@ -53,6 +53,19 @@ t.test('a message is answered token by token', async (t) => {
   t.equal((await socket.closed).code, 1005)
 })
 
+t.test('sockets by the dozen are opened at once, and each is read', async (t) => {
+  const { server, key } = await startChat(t)
+  const sockets = await Promise.all(
+    Array.from({ length: 60 }, () => connect(server.url, withKey(key))),
+  )
+  for (const socket of sockets) {
+    t.equal((await socket.next()).type, 'authenticated')
+    socket.send('{}')
+    t.equal((await socket.next()).type, 'error')
+    socket.close()
+  }
+})
+
 t.test('the key in a header: Bearer too; a refused one is plain HTTP', async (t) => {
   const { server, key } = await startChat(t)
   const bearer = await connect(server.url, { authorization: `Bearer ${key.key}` })

@@ -77,6 +77,7 @@ const channel = async (t: Test, { events = [], upload, times }: Given) => {
     countRefusal: () => undefined,
     beginTurn: async () => turnOf(events),
     clock: { now: () => new Date(timestamp), monotonic: () => 0, id: uuid },
+    boundConnection: (request, response, begin) => begin(request, response),
     requireHttps: (_request, _reply, next) => next(),
     times,
     ...(upload ? { upload } : {}),
