@@ -308,7 +308,8 @@ export const boundConnection = (
     if (socket.destroyed) return
     const connection = connections.get(socket) ?? opened(socket)
     const { waiting } = connection
-    if (waiting.length === 0 && !isFull(connection) && slices.take()) {
+    const isAlone = connection.answers.length === 0
+    if (waiting.length === 0 && !isFull(connection) && (isAlone || slices.take())) {
       answer(connection, request, response, begin)
       return
     }
