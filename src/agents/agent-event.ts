@@ -2,7 +2,12 @@ import type { ReachedLimit } from '../domain/run-limits.ts'
 import type { FinishReason, Price, ToolCall, Usage } from '../ports/model.ts'
 import type { AgentType } from './agent.ts'
 import type { Suspended } from './suspended.ts'
-import type { Reached, ToolEffect } from './tool-effect.ts'
+
+/** What a call over HTTP reached, and the names of the credentials that it was given. */
+export type Reached = { host: string; httpStatus?: number; credentials?: readonly string[] }
+
+/** A `read` may be made again. */
+export type ToolEffect = 'read' | 'write'
 
 /** What one agent said in a turn, and the key under which later instructions find it. */
 export type AgentOutput = { agent: string; key: string | null; text: string }

@@ -21,6 +21,11 @@ export class TurnTimeout extends Error {
   override readonly name = 'TurnTimeout'
 }
 
+/** An agent waits for somebody outside: the run stops, and another attempt resumes it from there. */
+export class Paused extends Error {
+  override readonly name = 'Paused'
+}
+
 /** A limit of the agent that the run began with ended it (422). */
 export class LimitReached extends Error {
   override readonly name = 'LimitReached'

@@ -21,10 +21,9 @@ import type { ToolCall } from '../ports/model.ts'
 import { callArguments } from '../support/json-bounds.ts'
 import { isTooComplex } from '../support/json-text.ts'
 import { stopwatch } from '../support/stopwatch.ts'
-import type { AgentConfig } from './agent.ts'
+import { type AgentConfig, Paused } from './agent.ts'
 import type { AgentEvent, ApprovalRequired, ToolCompleted } from './agent-event.ts'
 import type { Journal, RecordedApproval } from './journal.ts'
-import { Paused } from './paused.ts'
 import type { RunBudget } from './run-budget.ts'
 import {
   errorPrefix,

@@ -1,11 +1,10 @@
 import { catchError, concat, defer, EMPTY, map, merge, of, throwError } from 'rxjs'
 import { ModelOutputInvalid } from '../ports/model.ts'
-import { type AgentConfig, AgentFault } from './agent.ts'
+import { type AgentConfig, AgentFault, Paused } from './agent.ts'
 import type { AgentAnswer, AgentEvent } from './agent-event.ts'
 import type { AgentKind, AgentStep } from './agent-kind.ts'
 import { answered, answerOf, someBelow } from './hand-over.ts'
 import { paragraphs } from './paragraphs.ts'
-import { Paused } from './paused.ts'
 import { type Suspended, waited } from './suspended.ts'
 
 /** An event of a branch, with the branch added to its path. */

@@ -1,7 +1,7 @@
 import type { ObservableInput } from 'rxjs'
 import type { ToolSpec } from '../ports/model.ts'
 import type { AgentConfig } from './agent.ts'
-import type { Reached, ToolEffect } from './tool-effect.ts'
+import type { Reached, ToolEffect } from './agent-event.ts'
 import type { AgentTurn } from './turn.ts'
 
 /** What the model is told. Of `ok: false` it is told that it is an error. */

@@ -9,8 +9,8 @@ import type { Projector } from '../projector/projector.ts'
 import { delegate } from '../security/delegate.ts'
 import type { Secrets } from '../security/secrets.ts'
 import { watchAccess } from '../security/watch-access.ts'
-import { requireSubscription } from '../turns/require-subscription.ts'
-import { storageQuotas } from '../turns/storage-quotas.ts'
+import { requireSubscription } from '../turns/begin/require-subscription.ts'
+import { storageQuotas } from '../turns/begin/storage-quotas.ts'
 import type { AllViews } from './read-models.ts'
 
 type Uses = {

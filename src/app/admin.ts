@@ -31,7 +31,7 @@ import type { RebuildJobs } from '../projector/rebuild-jobs.ts'
 import type { MasterKeyRotation } from '../security/master-key-rotation.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
-import type { StorageQuotas } from '../turns/storage-quotas.ts'
+import type { StorageQuotas } from '../turns/begin/storage-quotas.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 

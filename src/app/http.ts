@@ -26,8 +26,8 @@ import type { RefusalMeter } from '../reactors/meter-refusals.ts'
 import type { FindAccess } from '../security/access.ts'
 import type { WatchAccess } from '../security/watch-access.ts'
 import type { BufferBudget } from '../support/buffer-budget.ts'
-import type { BeginTurn } from '../turns/begin-turn.ts'
-import type { Turns } from '../turns/turns.ts'
+import type { BeginTurn } from '../turns/begin/begin-turn.ts'
+import type { Turns } from '../turns/run/turns.ts'
 import type { Stores } from './stores.ts'
 
 /** Of this release. */

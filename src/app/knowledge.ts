@@ -31,7 +31,7 @@ import type { Delegate } from '../security/delegate.ts'
 import type { SealedBlobs } from '../security/sealed-blobs.ts'
 import { openSpool } from '../security/spool.ts'
 import { fileKey } from '../support/ids.ts'
-import type { StorageQuotas } from '../turns/storage-quotas.ts'
+import type { StorageQuotas } from '../turns/begin/storage-quotas.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 

@@ -4,7 +4,7 @@ import { guardedOutbound } from '../adapters/outbound/guarded.ts'
 import type { Config } from '../config.ts'
 import { openSpool } from '../security/spool.ts'
 import { opening } from '../support/disposal.ts'
-import { receiveParts } from '../turns/receive-parts.ts'
+import { receiveParts } from '../turns/begin/receive-parts.ts'
 
 type Uses = {
   config: Pick<Config, 'DATA_DIR'>

@@ -20,7 +20,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { WaitForPosition } from '../ports/views.ts'
 import type { Secrets } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
-import type { EraseSessions } from '../turns/erase-sessions.ts'
+import type { EraseSessions } from '../turns/erase/erase-sessions.ts'
 import type { Commands } from './commands.ts'
 import type { AllViews } from './read-models.ts'
 

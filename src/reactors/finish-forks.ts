@@ -3,7 +3,7 @@ import { findAll } from '../../queries/find-all.ts'
 import type { Leases } from '../ports/leases.ts'
 import type { Log } from '../ports/log.ts'
 import type { View } from '../ports/views.ts'
-import type { ForkSessions } from '../turns/fork-sessions.ts'
+import type { ForkSessions } from '../turns/fork/fork-sessions.ts'
 import { nodeLease } from './close-orphans.ts'
 import { passingOver } from './passing-over.ts'
 

@@ -8,8 +8,8 @@ import type { Clock } from '../ports/clock.ts'
 import { START } from '../ports/event-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { View, WaitForPosition } from '../ports/views.ts'
-import type { ResumeOrClose } from '../turns/resume-or-close.ts'
-import type { RunNames } from '../turns/run-names.ts'
+import type { RunNames } from '../turns/resume/close-run.ts'
+import type { ResumeOrClose } from '../turns/resume/resume-or-close.ts'
 import { passingOver } from './passing-over.ts'
 
 type Uses = {

@@ -1,5 +1,5 @@
+import type { Reached } from '../agents/agent-event.ts'
 import type { Tool, ToolContext, ToolOutput } from '../agents/tool.ts'
-import type { Reached } from '../agents/tool-effect.ts'
 import { credentialNamesIn } from '../domain/agent/credential-names.ts'
 import type { ApiCallConfig } from '../domain/agent/events.ts'
 import type { Clock } from '../ports/clock.ts'

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
+import type { Reached } from '../agents/agent-event.ts'
 import type { Tool, ToolContext, ToolResult } from '../agents/tool.ts'
-import type { Reached } from '../agents/tool-effect.ts'
 import { credentialNamesIn } from '../domain/agent/credential-names.ts'
 import type { ToolCare } from '../domain/agent/events.ts'
 import type { Call } from '../ports/call.ts'

@@ -3,12 +3,12 @@ import type { TurnDone } from '../agents/agent-event.ts'
 import type { ClientTools } from '../agents/turn.ts'
 import type { Position } from '../domain/event.ts'
 import { type Refusal, refusal } from '../domain/refusal.ts'
-import type { AgentLimits } from '../domain/run-limits.ts'
+import { type AgentLimits, limitsOfRun } from '../domain/run-limits.ts'
 import type { Viewer } from '../domain/session/viewer.ts'
 import type { Call } from '../ports/call.ts'
 import type { AnswerFormat, ChatMessage, ModelSettings } from '../ports/model.ts'
-import type { ArrivedParts } from './receive-parts.ts'
-import type { TurnLog } from './turn-log.ts'
+import type { ArrivedParts } from './begin/receive-parts.ts'
+import type { TurnLog } from './run/turn-log.ts'
 
 /** What a client's own tool gave for a call. */
 export type ToolAnswer = { toolId: string; content: string }
@@ -63,6 +63,10 @@ export type TurnRequest = {
   /** The key's backing user, who is charged. */
   payerId: string
 }
+
+/** The limits of the run of a turn; a run that goes on keeps those that it began with. */
+export const limitsOf = ({ limits, agent, target }: TurnRequest): AgentLimits =>
+  limits ?? limitsOfRun(agent, target)
 
 /**
  * What the answer of a turn repeats of its request, as JSON that its route writes and reads. `short`

@@ -68,14 +68,14 @@ what changed; and the tests of all these files.
 
 What every request passes is in none of the rows: who asks ([authenticate](../src/http/checks/authenticate.ts),
 [find-access](../queries/find-access.ts)), for whom ([delegate](../src/security/delegate.ts)), who pays
-([require-subscription](../src/turns/require-subscription.ts)), the wait until the views have what a command
+([require-subscription](../src/turns/begin/require-subscription.ts)), the wait until the views have what a command
 appended ([watermarks](../src/projector/watermarks.ts)), and what is counted of it
 ([meter-key-usage](../src/reactors/meter-key-usage.ts), [meter-refusals](../src/reactors/meter-refusals.ts)).
 [event-index](../projections/event-index.ts) and [transparency](../projections/transparency.ts) (the platform’s own:
 [platform-transparency](../projections/platform-transparency.ts)) change with
 every event. What a turn appends between its message and its end is told in the rows of completions; other
 rows that touch running turns name
-[turns](../src/turns/turns.ts).
+[turns](../src/turns/run/turns.ts).
 
 ${row('Operation', 'Route', 'Commands', 'Queries and more', 'Decides by', 'Views', 'Reactors', 'Tests')}
 |---|---|---|---|---|---|---|---|
@@ -109,7 +109,7 @@ t.test('the example of CONTRIBUTING.md is traced from its route to its tests', a
     route: 'src/http/routes/contents.ts',
     commands: ['commands/retry-content.ts'],
     queries: ['queries/find-storage.ts'],
-    work: ['src/turns/storage-quotas.ts'],
+    work: ['src/turns/begin/storage-quotas.ts'],
     deciders: ['src/domain/account/account.ts', 'src/domain/content/content.ts'],
     events: ['src/domain/account/events.ts', 'src/domain/content/events.ts'],
     views: ['projections/accounts.ts', 'projections/contents.ts', 'projections/storage.ts'],

@@ -29,11 +29,11 @@ const maker = (type: string) =>
 const unique = (all: readonly string[]): string[] => [...new Set(all)].toSorted()
 
 /** Every request's, or next to every one's: explained once, above the table. */
-const everywhere = new Set(['src/security/delegate.ts', 'src/turns/require-subscription.ts'])
+const everywhere = new Set(['src/security/delegate.ts', 'src/turns/begin/require-subscription.ts'])
 
 /** All that turns do, from a message to its end: the rows of chats tell it. */
-const turns = 'src/turns/turns.ts'
-const beginsTurns = 'src/turns/begin-turn.ts'
+const turns = 'src/turns/run/turns.ts'
+const beginsTurns = 'src/turns/begin/begin-turn.ts'
 
 const isCommand = (file: string) => file.startsWith('commands/')
 const isQuery = (file: string) => /^queries\/(?!page\.|opened\.)/.test(file)

@@ -1,6 +1,6 @@
 import type { TurnDone } from '../../src/agents/agent-event.ts'
+import { turnLog } from '../../src/turns/run/turn-log.ts'
 import type { LiveTurn, Outcome } from '../../src/turns/turn.ts'
-import { turnLog } from '../../src/turns/turn-log.ts'
 
 /** A part of the answer. */
 export const token = (text: string, path?: number[]) => ({

@@ -1,10 +1,9 @@
 import { sessionDocumentId } from '../../projections/sessions.ts'
 import { askedBy } from '../../src/event-sourcing/asked-by.ts'
 import { silent } from '../../src/ports/log.ts'
-import { closeRun } from '../../src/turns/close-run.ts'
-import { recordedCost } from '../../src/turns/recorded-cost.ts'
-import { runNames } from '../../src/turns/run-names.ts'
-import type { turns } from '../../src/turns/turns.ts'
+import { closeRun, runNames } from '../../src/turns/resume/close-run.ts'
+import { recordedCost } from '../../src/turns/resume/recorded-cost.ts'
+import type { turns } from '../../src/turns/run/turns.ts'
 import type { Commanded } from './commanded.ts'
 
 type Uses = Parameters<typeof turns>[0]

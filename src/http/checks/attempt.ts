@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Repetition } from '../../turns/begin-turn.ts'
-import type { Attempt, RequestContent } from '../../turns/retries.ts'
+import type { Repetition } from '../../turns/begin/begin-turn.ts'
+import type { Attempt, RequestContent } from '../../turns/begin/retries.ts'
 
 const header = 'x-stainless-retry-count'
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { orchestratorModel } from '../../../queries/list-models.ts'
 import type { JsonSchemas } from '../../ports/json-schemas.ts'
-import type { BeginTurn } from '../../turns/begin-turn.ts'
+import type { BeginTurn } from '../../turns/begin/begin-turn.ts'
 import { repetitionOf } from '../checks/attempt.ts'
 import { conversationValues } from '../checks/json-text.ts'
 import { requireTurnScopes } from '../checks/turn-scopes.ts'

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import type { RequireErasableUser } from '../../../commands/require-erasable-user.ts'
-import type { EraseSessions } from '../../turns/erase-sessions.ts'
+import type { EraseSessions } from '../../turns/erase/erase-sessions.ts'
 import { refusals } from '../errors/responses.ts'
 import { pathSessionId, provisionedUser } from '../wire/fields.ts'
 

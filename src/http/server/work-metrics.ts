@@ -1,7 +1,7 @@
 import { Gauge, Registry } from 'prom-client'
 import { creditUnit } from '../../domain/account/account.ts'
 import type { RefusalCode } from '../../domain/refusal-words.ts'
-import type { WatchRun } from '../../turns/watch-run.ts'
+import type { WatchRun } from '../../turns/run/watch-run.ts'
 import { counter, countsBy, histogram, type Observed, plus } from './counted.ts'
 
 /** Label for models that are not configured. */

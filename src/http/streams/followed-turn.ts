@@ -1,9 +1,9 @@
 import type { SessionView } from '../../../projections/sessions.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { sinceStored } from '../../support/stopwatch.ts'
-import type { PastTurn } from '../../turns/past-turn.ts'
+import type { PastTurn } from '../../turns/read/past-turn.ts'
+import type { Turns } from '../../turns/run/turns.ts'
 import type { LiveTurn } from '../../turns/turn.ts'
-import type { Turns } from '../../turns/turns.ts'
 import { beginning, resumed, type StreamPlace, streamPlaceOf } from './turn-frames.ts'
 
 type Uses = { turns: Pick<Turns, 'current' | 'find'>; pastTurn: PastTurn; clock: Clock }

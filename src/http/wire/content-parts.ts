@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { baseName } from '../../domain/file/types.ts'
 import { list, within } from '../../support/bounded-schema.ts'
-import { givenOnce, type SentPart } from '../../turns/sent-parts.ts'
+import { givenOnce, type SentPart } from '../../turns/begin/sent-parts.ts'
 import { orAbsent } from './fields.ts'
 
 /** Files of one message, and of all messages of a request (docs/contract/limits.md#sizes). */

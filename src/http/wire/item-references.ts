@@ -1,6 +1,6 @@
 import { Refusal, refusal } from '../../domain/refusal.ts'
-import { runOfCall } from '../../turns/client-calls.ts'
-import type { FindTurn, OneTurn } from '../../turns/find-turn.ts'
+import type { FindTurn, OneTurn } from '../../turns/read/find-turn.ts'
+import { runOfCall } from '../../turns/run/client-calls.ts'
 import type { InputItem, SaidItem } from './response-input.ts'
 import { callsIn, messageRun, progressOf } from './response-object.ts'
 

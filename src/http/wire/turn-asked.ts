@@ -1,5 +1,5 @@
 import { orchestratorModel } from '../../../queries/list-models.ts'
-import type { TurnAsked } from '../../turns/begin-turn.ts'
+import type { TurnAsked } from '../../turns/begin/begin-turn.ts'
 import { answerFormatOf, type ResponseFormat } from './answer-format.ts'
 import { type ChatBody, conversationOf } from './chat.ts'
 import { type ClientToolsSent, offeredKeywords, offeredTools } from './client-tools.ts'

@@ -21,7 +21,7 @@ const longest = [
   'http/routes/rag-',
   'contract/',
   'browser/',
-  'turns/erase-contents',
+  'turns/erase/erase-contents',
   'rag/',
   'tools/',
   'adapters/eventstoredb/',

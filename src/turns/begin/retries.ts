@@ -1,0 +1,173 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { refusal } from '../../domain/refusal.ts'
+import { limitCode } from '../../domain/run-limits.ts'
+import { sessionStream } from '../../domain/session/session.ts'
+import type { Load } from '../../event-sourcing/transactor.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../ports/log.ts'
+import type { UndeliveredRun, UndeliveredRuns } from '../../ports/undelivered-runs.ts'
+import type { PastTurn } from '../read/past-turn.ts'
+import type { Turns } from '../run/turns.ts'
+import type { LiveTurn } from '../turn.ts'
+
+/**
+ * How long a retry waits for the connection of the first request to close, in steps: 1 s in all.
+ */
+const closingMs = [25, 50, 100, 200, 250, 375]
+/** Poll interval for a run of another process. */
+const pollMs = 250
+
+/** A request without an idempotency key, as far as retries of it matter. */
+export type Attempt = {
+  /** The client says that it is a retry. */
+  isRetry: boolean
+  /** Answered before its run ends: streamed, or in the background. */
+  early: boolean
+  /** Whether its client is gone, or has its answer. */
+  isClosed(): boolean
+  /** Calls back once it is closed, at once where it is: whether the answer counts as delivered. */
+  onClosed(closed: (isDelivered: boolean) => void): void
+}
+
+/** The content of a request, equal for identical requests. */
+export type RequestContent = { key: string; url: string; body: Uint8Array | undefined }
+
+type Asked = {
+  attempt: Attempt
+  content: RequestContent
+  organizationId: string
+  /** The user whose sessions the request works on. */
+  userId: string
+}
+
+/** Where the turn of a request is stored. */
+type MessagePlace = Pick<UndeliveredRun, 'sessionId' | 'messageId'>
+
+/** What an attempt takes over from an earlier identical request; empty if there is none. */
+export type Retry = {
+  /** The turn that answers it. */
+  turn?: LiveTurn
+  /** The message to ask again, since its run failed. */
+  failed?: MessagePlace
+  /** A run of its own has begun. */
+  begun(runId: string, place: MessagePlace): void
+}
+
+type Uses = {
+  undelivered: UndeliveredRuns
+  turns: Pick<Turns, 'find'>
+  pastTurn: PastTurn
+  load: Load
+  /** An HMAC. */
+  hash(text: string, body?: Uint8Array): string
+  clock: Clock
+  /** Identifies this process until it ends. */
+  node: string
+  log: Pick<Log, 'warn'>
+}
+
+/**
+ * Whether a turn has failed so that its message can be asked again. One that reached a limit is an
+ * answer.
+ */
+export const hasFailed = async ({ outcome }: LiveTurn): Promise<boolean> => {
+  const ended = await Promise.race([outcome, undefined])
+  return ended?.status === 'failed' && ended.refusal.code !== limitCode
+}
+
+/** Whether a turn was cancelled, as far as is known by now. */
+export const isCancelled = async ({ outcome }: LiveTurn): Promise<boolean> =>
+  (await Promise.race([outcome, undefined]))?.status === 'cancelled'
+
+/**
+ * Retries without an idempotency key
+ * (docs/contract/requests.md#retries-without-an-idempotency-key): a run whose answer was not
+ * delivered answers one identical request, so that two clients never share a session.
+ */
+export const retries = (uses: Uses) => {
+  const { undelivered, turns, pastTurn, load, hash, clock, node, log } = uses
+  let requests = 0
+
+  /** @throws service_unavailable */
+  const requireOpen = ({ isClosed }: Attempt): void => {
+    if (isClosed()) throw refusal('service_unavailable')
+  }
+
+  const claim = async (fingerprint: string, attempt: Attempt, request: number) => {
+    const next = () => undelivered.claim(fingerprint, { node, request }, clock.now())
+    let claimed = await next()
+    if ('held' in claimed) {
+      const others = claimed.held.filter((one) => one.node !== node)
+      // A run of a dead process resumes here and can then be claimed.
+      for (const { runId } of others) await pastTurn(runId, { items: 0, characters: 0 })
+      if (others.length > 0) claimed = await next()
+    }
+    for (const ms of attempt.isRetry ? closingMs : []) {
+      if ('run' in claimed || claimed.held.length === 0) break
+      await pause(ms)
+      requireOpen(attempt)
+      claimed = await next()
+    }
+    return 'run' in claimed ? claimed.run : undefined
+  }
+
+  /** The turn of a claimed run; undefined where it failed, or was never stored. */
+  const turnOf = async (run: UndeliveredRun, organizationId: string, attempt: Attempt) => {
+    const { runId, sessionId, messageId } = run
+    for (;;) {
+      const turn = turns.find(runId) ?? (await pastTurn(runId, { items: 0, characters: 0 }))
+      if (turn) return (await hasFailed(turn)) ? undefined : turn
+      const { state } = await load(sessionStream(organizationId, sessionId))
+      if (state.status === 'erased') return 'erased'
+      const stored = state.turns.find((one) => one.messageId === messageId)
+      if (!stored || stored.outcome === 'failed') return undefined
+      // Another process executes it, or the views do not show it yet.
+      requireOpen(attempt)
+      await pause(pollMs)
+    }
+  }
+
+  /**
+   * What the attempt claims. Its own run, or the claimed one, is released or removed once it is
+   * closed.
+   */
+  return async ({ attempt, content, organizationId, userId }: Asked): Promise<Retry> => {
+    const { key, url, body } = content
+    const fingerprint = hash([key, organizationId, userId, url, ''].join('\n'), body)
+    const holder = { node, request: ++requests }
+    let stored = Promise.resolve()
+    /** Stores changes one after the other. A run whose change is not stored counts as delivered. */
+    const store = (change: () => Promise<void>): void => {
+      stored = stored
+        .then(change)
+        .catch((err: unknown) => log.warn({ err }, 'a retry of a request will not be recognized'))
+    }
+    let held = await claim(fingerprint, attempt, holder.request)
+    let delivered: boolean | undefined
+    const settle = (): void => {
+      if (!held || delivered === undefined) return
+      const { runId } = held
+      store(() => (delivered ? undelivered.remove : undelivered.release)(runId, holder))
+    }
+    attempt.onClosed((isDelivered) => {
+      delivered = isDelivered
+      settle()
+    })
+    const begun: Retry['begun'] = (runId, place) => {
+      const before = held
+      const at = before?.at ?? clock.now().getTime()
+      const run = { ...place, runId, fingerprint, at, early: attempt.early }
+      held = run
+      store(() => undelivered.add(run, holder))
+      if (before) store(() => undelivered.remove(before.runId, holder))
+      settle()
+    }
+    if (!held) return { begun }
+    const { sessionId, messageId } = held
+    const turn = await turnOf(held, organizationId, attempt)
+    if (turn === 'erased') return { begun }
+    requireOpen(attempt)
+    return turn ? { turn, begun } : { failed: { sessionId, messageId }, begun }
+  }
+}
+export type Retries = ReturnType<typeof retries>

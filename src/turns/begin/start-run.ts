@@ -1,0 +1,134 @@
+import type { SendMessage, SendMessageCommand, Sent } from '../../../commands/send-message.ts'
+import { Refusal } from '../../domain/refusal.ts'
+import { isUnstorable } from '../../event-sourcing/check-events.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Models } from '../../ports/model.ts'
+import type { SealedBlobs } from '../../security/sealed-blobs.ts'
+import { sessionKey } from '../../security/vault.ts'
+import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
+import { isLarge } from '../run/agent-input.ts'
+import { tooManyRuns } from '../run/run-places.ts'
+import type { TurnRequest } from '../turn.ts'
+import { limitsOf } from '../turn.ts'
+import { reserveFor } from './expected-cost.ts'
+import type { ArrivedPart } from './receive-parts.ts'
+import { type SealedRequest, unlessErased } from './sealed-request.ts'
+import { storedFiles } from './store-files.ts'
+
+/** Characters of a request's messages beyond which its turn of the event loop is its own. */
+const largeText = 262_144
+
+export type StartRunUses = {
+  sendMessage: SendMessageCommand
+  blobs: SealedBlobs
+  models: Models
+  /** This process's life: another process ends the runs of a life that is over. */
+  node: string
+  clock: Pick<Clock, 'now'>
+  log: Pick<Log, 'error'>
+}
+
+/**
+ * Large texts are counted, sealed and sent in turns of the event loop of their own, not many at
+ * once.
+ */
+const pauseFor = (request: TurnRequest): Promise<void> | undefined => {
+  const { message, before, system, results } = request
+  let { length } = message
+  for (const { content } of system) length += content.length
+  for (const { content } of before) length += content.length
+  for (const { content } of results ?? []) length += content.length
+  return length > largeText ? yieldToEventLoop() : undefined
+}
+
+/**
+ * Reserves credits, and stores the files of the message, the message and the beginning of its run.
+ */
+export const startRun = (uses: StartRunUses & { sealed: SealedRequest }) => {
+  const { sendMessage, blobs, node, sealed } = uses
+  const reserved = reserveFor(uses)
+
+  type KeptOf = () => ReturnType<SealedRequest['keptOf']>
+
+  const send = (request: TurnRequest, runId: string, kept: KeptOf): Promise<Sent> => {
+    const { call, viewer, sessionId, hidden, agent, messageId, payerId } = request
+    const { follows, isNewSession = false } = request
+    const message: SendMessage = {
+      sessionId,
+      isNew: isNewSession,
+      viewer,
+      keyId: call.keyId,
+      hidden,
+      messageId,
+      runId,
+      content: () => sealed.contentOf(request),
+      agentId: agent.agentId,
+      agent: agent.name,
+      node,
+      payerId,
+      reserve: reserved(request),
+      keep: kept,
+    }
+    const limits = limitsOf(request)
+    if (request.askAgain) message.askAgain = true
+    if (request.queued) message.queued = true
+    if (follows !== undefined) message.follows = follows
+    if (Object.keys(limits).length > 0) message.limits = limits
+    return sendMessage(message, call)
+  }
+
+  const sendLarge = async (
+    request: TurnRequest,
+    runId: string,
+    kept: KeptOf,
+    pause: Promise<void> | undefined,
+  ): Promise<Sent> => {
+    if (pause) await pause
+    const sent = await send(request, runId, kept)
+    if (pause || isLarge(sent)) await yieldToEventLoop()
+    return sent
+  }
+
+  /** Stores what a queued run needs, before the request is dropped. @throws rate_limit_exceeded */
+  const keptInQueue = async (request: TurnRequest, runsAtOnce: number) => {
+    const kept = await sealed.keptOf(request)
+    if (kept.kept === false) throw tooManyRuns(runsAtOnce, uses.clock.now())
+    return kept
+  }
+
+  const keptOf: (request: TurnRequest) => ReturnType<KeptOf> = (request) =>
+    request.queued ? keptInQueue(request, request.queued.runsAtOnce) : sealed.keptOf(request)
+
+  const begun = (
+    request: TurnRequest,
+    runId: string,
+    kept: KeptOf = () => keptOf(request),
+  ): Promise<Sent> => {
+    const pause = pauseFor(request)
+    return pause || request.results
+      ? sendLarge(request, runId, kept, pause)
+      : send(request, runId, kept)
+  }
+
+  /** Of a message that was surely not stored, the files are removed. */
+  const withFiles = async (request: TurnRequest, runId: string, parts: readonly ArrivedPart[]) => {
+    const { call, sessionId } = request
+    const files = storedFiles(parts, blobs.under(sessionKey(call.organizationId, sessionId)))
+    const kept = async () => {
+      await files.put().catch(unlessErased)
+      return keptOf(request)
+    }
+    try {
+      return await begun(request, runId, kept)
+    } catch (error) {
+      const isRefused = error instanceof Refusal || isUnstorable(error)
+      if (isRefused) await files.remove().catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** @throws Refusal, at once or later */
+  return (request: TurnRequest, runId: string): Promise<Sent> =>
+    request.files ? withFiles(request, runId, request.files.parts) : begun(request, runId)
+}

@@ -1,0 +1,153 @@
+import type { EndRunCommand } from '../../../commands/end-run.ts'
+import type { PauseRunCommand } from '../../../commands/pause-run.ts'
+import type { RecordStepsCommand } from '../../../commands/record-steps.ts'
+import { noUsage } from '../../agents/token-meter.ts'
+import { type Refusal, refusal } from '../../domain/refusal.ts'
+import type { SessionEvent } from '../../domain/session/events.ts'
+import type { RunOwner } from '../../domain/session/running.ts'
+import { EventMisfit, isUnstorable } from '../../event-sourcing/check-events.ts'
+import { following } from '../../ports/call.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../ports/log.ts'
+import type { WaitForPosition } from '../../ports/views.ts'
+import type { Keyed } from '../../security/vault.ts'
+import { unixSeconds } from '../../support/iso-time.ts'
+import type { Ended } from '../run/agent-input.ts'
+import { answerEvents } from '../run/client-calls.ts'
+import { failureCode } from '../run/failure-code.ts'
+import type { TurnLog } from '../run/turn-log.ts'
+import type { Outcome, TurnRequest } from '../turn.ts'
+import { costOf, endOf, limitEvent } from './run-end.ts'
+import { pauseOf, pendingOf } from './run-pause.ts'
+
+export type StoreOutcomeUses = {
+  recordSteps: RecordStepsCommand
+  endRun: EndRunCommand
+  pauseRun: PauseRunCommand
+  clock: Clock
+  waitForPosition: WaitForPosition
+  /** A call waits for an approval until then. */
+  watchApproval?: ((expiresAt: string) => void) | undefined
+  log: Pick<Log, 'error'>
+}
+
+/** The run whose end, pause or hand-over is stored. */
+export type StoredRun = {
+  request: TurnRequest
+  runId: string
+  key: Keyed
+  owner: RunOwner
+  /** Its answer was stored in an earlier attempt. */
+  isAnswered: boolean
+  /** How many milliseconds it has taken. */
+  elapsed(): number
+  /** Of its clients. */
+  log: Pick<TurnLog, 'push'>
+}
+
+/** It is over here alone: another process has the run, or has ended it. */
+const lost = (code: Refusal['code']): Outcome => ({
+  status: 'failed',
+  refusal: refusal(code),
+  stored: false,
+})
+
+/** Stores how a run stopped; resolves with what its clients are told, once the views show it. */
+export const storeOutcome = (uses: StoreOutcomeUses) => {
+  const { recordSteps, endRun, pauseRun, clock, waitForPosition } = uses
+
+  const callOf = ({ request, runId }: StoredRun) => following(request.call, runId)
+
+  const end = (run: StoredRun, driven: Ended) => {
+    const { request, runId, key, owner } = run
+    const { sessionId, payerId } = request
+    const { done, ended, state } = driven
+    const durationMs = run.elapsed()
+    const isKept = ended === 'cancelled' || ended === 'limited'
+    const answered = ended === 'done' || (isKept && done.text !== '')
+    const steps = [...driven.steps]
+    const limit = limitEvent(runId, driven)
+    if (limit) steps.push(limit)
+    if (answered && !run.isAnswered)
+      steps.push(...answerEvents({ runId, messageId: clock.id(), done, state }, key))
+    const last = endOf(request, runId, driven, durationMs)
+    return endRun({ sessionId, payerId, steps, end: last, owner }, callOf(run))
+  }
+
+  /**
+   * One whose steps, answer or end no store takes has failed instead; what does not fit is not
+   * counted.
+   */
+  const instead = (run: StoredRun, driven: Ended, err: unknown): Ended => {
+    if (!isUnstorable(err)) throw err
+    const { requestId: reqId } = run.request.call
+    uses.log.error({ err, reqId, run_id: run.runId }, 'a run cannot be stored')
+    const { usage } = err instanceof EventMisfit ? { usage: noUsage } : driven.done
+    const done = { ...driven.done, usage, charges: [] }
+    return { ended: 'failed', done, refusal: refusal(failureCode(err)), steps: [] }
+  }
+
+  const ended = async (run: StoredRun, result: Ended): Promise<Outcome> => {
+    let driven = result
+    let stored: Awaited<ReturnType<typeof end>>
+    try {
+      stored = await end(run, driven)
+    } catch (error) {
+      driven = instead(run, driven, error)
+      stored = await end(run, driven)
+    }
+    if (stored.lost) return lost('service_unavailable')
+    if (!stored.ended) return lost('llm_service_timeout')
+    await waitForPosition(stored.position)
+    const { done } = driven
+    if (driven.ended === 'done') return { status: 'completed', done, at: unixSeconds(stored.at) }
+    if (driven.ended === 'cancelled') return { status: 'cancelled', done }
+    return { status: 'failed', refusal: driven.refusal ?? refusal('orchestrator_error') }
+  }
+
+  /** One that waits for decisions; it has failed where its pause cannot be stored. */
+  const paused = async (run: StoredRun, driven: Ended & { ended: 'paused' }): Promise<Outcome> => {
+    const { request, runId, key, owner, log } = run
+    const { asked, inDoubt, done, steps } = driven
+    const cost = costOf(request, done)
+    try {
+      const pause = pauseOf({ runId, asked, inDoubt, done, cost }, key)
+      const pausing = { sessionId: request.sessionId, owner, steps, ...pause }
+      const stored = await pauseRun(pausing, callOf(run))
+      if (!stored.paused) return lost('service_unavailable')
+      await waitForPosition(stored.position)
+      for (const one of asked) {
+        log.push(one)
+        uses.watchApproval?.(one.expires_at)
+      }
+      const pending = asked.map(pendingOf)
+      return { status: 'paused', goesOn: stored.goesOn, done: { ...done, pending } }
+    } catch (err) {
+      return await ended(run, instead(run, driven, err))
+    }
+  }
+
+  /** One that another process has, or is to go on with. */
+  const left = async (
+    run: StoredRun,
+    driven: Ended & { ended: 'lost' | 'handed_over' },
+  ): Promise<Outcome> => {
+    if (driven.ended === 'handed_over') {
+      const { request, runId, owner } = run
+      const handed = { type: 'RunHandedOver', data: { runId, node: owner.node } } as const
+      const record = (steps: readonly SessionEvent[]) =>
+        recordSteps({ sessionId: request.sessionId, runId, steps, owner }, callOf(run))
+      await record([...driven.steps, handed]).catch((err: unknown) => {
+        // The next attempt repeats these steps.
+        if (!isUnstorable(err)) throw err
+        return record([handed])
+      })
+    }
+    return { status: 'failed', refusal: driven.refusal, stored: false }
+  }
+
+  return (run: StoredRun, driven: Ended): Promise<Outcome> => {
+    if (driven.ended === 'lost' || driven.ended === 'handed_over') return left(run, driven)
+    return driven.ended === 'paused' ? paused(run, driven) : ended(run, driven)
+  }
+}

@@ -1,0 +1,37 @@
+import type { RunView } from '../../../projections/runs.ts'
+import type { PastTurn } from '../read/past-turn.ts'
+import type { Turns } from '../run/turns.ts'
+import type { OrphanRuns } from './orphan-runs.ts'
+
+type Uses = {
+  pastTurn: PastTurn
+  findRun(runId: string): Promise<RunView | undefined>
+  turns: Pick<Turns, 'find' | 'isRunning'>
+  /** Whether another process shows that it lives. */
+  isAlive(node: string): Promise<boolean>
+  orphanRuns: Pick<OrphanRuns, 'resume'>
+  /** This process's life. */
+  node: string
+}
+
+/**
+ * As `pastTurn`, and for a run whose process is gone the turn that goes on with it here: whoever
+ * asks for it does not wait for the recurring work.
+ */
+export const takeOver = (uses: Uses): PastTurn => {
+  const { pastTurn, findRun, turns, isAlive, orphanRuns, node } = uses
+
+  const isLeft = async ({ run_id, status, node: owner }: RunView): Promise<boolean> => {
+    if (status !== 'running' && status !== 'queued') return false
+    return owner === node ? !turns.isRunning(run_id) : !(await isAlive(owner))
+  }
+
+  return async (runId, had) => {
+    const past = await pastTurn(runId, had)
+    if (past) return past
+    const run = await findRun(runId)
+    if (!run || !(await isLeft(run))) return undefined
+    await orphanRuns.resume([run])
+    return turns.find(runId)
+  }
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import type { TurnDone } from '../../agents/agent-event.ts'
+import { chatMessages, type Suspended, suspended } from '../../agents/suspended.ts'
+import type { Sealed } from '../../domain/sealed.ts'
+import type { SessionEvent } from '../../domain/session/events.ts'
+import type { ChatMessage } from '../../ports/model.ts'
+import type { Keyed } from '../../security/vault.ts'
+import { yieldToEventLoop } from '../../support/yield-to-event-loop.ts'
+import type { ToolAnswer } from '../turn.ts'
+
+/** Characters beyond which sealing and parsing take a turn of the event loop of their own. */
+const large = 262_144
+/** The most that agents keep while they wait: characters of JSON, and characters once it is sealed. */
+const mostKept = 2_097_152
+const mostSealed = 700_000
+
+const pattern = /^call_([A-Za-z0-9_-]{22})_\d{1,5}$/
+
+/** Ids of a run's calls: at most 33 characters, with the run in them. */
+export const callIds = (runId: string): (() => string) => {
+  const run = Buffer.from(runId.replaceAll('-', ''), 'hex').toString('base64url')
+  let calls = 0
+  return () => `call_${run}_${calls++}`
+}
+
+/** The run that made a call; undefined for an id that was not made here. */
+export const runOfCall = (callId: string): string | undefined => {
+  const run = pattern.exec(callId)?.[1]
+  return run === undefined
+    ? undefined
+    : Buffer.from(run, 'base64url')
+        .toString('hex')
+        .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+/** What a turn goes on with: what the client said that is not in the session, and where agents wait. */
+export type Kept = {
+  system: readonly ChatMessage[]
+  before: readonly ChatMessage[]
+  after: readonly ChatMessage[]
+  from: Suspended
+}
+
+const kept: z.ZodType<Kept> = z.object({
+  system: chatMessages,
+  before: chatMessages,
+  after: chatMessages,
+  from: suspended,
+})
+
+/** Seals what a turn goes on with; undefined where it is too much. */
+export const sealedState = async (key: Keyed, state: Kept): Promise<Sealed | undefined> => {
+  const text = JSON.stringify(state)
+  if (text.length > mostKept) return undefined
+  if (text.length > large) await yieldToEventLoop()
+  const sealed = key.seal(text)
+  return sealed.box.length > mostSealed ? undefined : sealed
+}
+
+export const openedState = (key: Keyed, state: Sealed): Kept =>
+  kept.parse(JSON.parse(key.open(state)))
+
+/** The client's results, sealed one by one; the first has the id of the request's message. */
+export const sealedResults = async (
+  key: Keyed,
+  results: readonly ToolAnswer[],
+  idOf: (n: number) => string,
+) => {
+  const sealed: { messageId: string; toolId: string; content: Sealed }[] = []
+  for (const [n, { toolId, content }] of results.entries()) {
+    if (content.length > large) await yieldToEventLoop()
+    sealed.push({ messageId: idOf(n), toolId, content: key.seal(content) })
+  }
+  return sealed
+}
+
+type Answer = { runId: string; messageId: string; done: TurnDone; state: Sealed | undefined }
+
+/** The events of an answer; with `state`, of one that calls the client's tools and waits. */
+export const answerEvents = (
+  { runId, messageId, done, state }: Answer,
+  { seal }: Keyed,
+): SessionEvent[] => {
+  const answer = { messageId, runId, agent: done.agent, content: seal(done.text) }
+  if (!state) return [{ type: 'AssistantMessageRecorded', data: answer }]
+  const { tool_calls: calls = [] } = done
+  const toolCalls = calls.map((call) => ({ ...call, arguments: seal(call.arguments) }))
+  return [
+    {
+      type: 'ClientToolsCalled',
+      data: { runId, calls: calls.map(({ id, name }) => ({ id, name })), state },
+    },
+    { type: 'AssistantMessageRecorded', data: { ...answer, toolCalls } },
+  ]
+}

@@ -1,0 +1,180 @@
+import type { Observable, Subscription } from 'rxjs'
+import { LimitReached, Paused, TurnTimeout } from '../../agents/agent.ts'
+import type {
+  AgentEvent,
+  ApprovalRequired,
+  ToolInDoubt,
+  TurnDone,
+} from '../../agents/agent-event.ts'
+import type { TokenMeter } from '../../agents/token-meter.ts'
+import { type Refusal, refusal } from '../../domain/refusal.ts'
+import type { ReachedLimit } from '../../domain/run-limits.ts'
+import type { SessionEvent } from '../../domain/session/events.ts'
+import { isUnstorable } from '../../event-sourcing/check-events.ts'
+import type { StepWriter } from '../record/step-writer.ts'
+import { RunLost } from '../record/step-writer.ts'
+import { causeOf, failureCode } from './failure-code.ts'
+import type { TurnLog } from './turn-log.ts'
+
+/** How the agents' part of a turn ended. `done` holds the answer and the usage until then. */
+export type Driven = { done: TurnDone } & (
+  | { ended: 'done' | 'cancelled'; refusal?: never }
+  /**
+   * It waits until somebody decides on these calls, or says what came of them, and goes on in
+   * another attempt.
+   */
+  | {
+      ended: 'paused'
+      asked: readonly ApprovalRequired[]
+      inDoubt: readonly ToolInDoubt[]
+      refusal?: never
+    }
+  | { ended: 'failed' | 'timed_out'; refusal: Refusal; cause?: string | undefined }
+  /** It has used up what its agent allows: what was said is kept and charged. */
+  | { ended: 'limited'; refusal: Refusal; limit: ReachedLimit }
+  /** Another process goes on with it; once it is lost, nothing of it is stored here. */
+  | { ended: 'lost' | 'handed_over'; refusal: Refusal }
+)
+
+type Ended = Driven & { steps: readonly SessionEvent[] }
+
+type Uses = {
+  log: TurnLog
+  /** Stores steps while the turn runs; the last ones are in `ended`. */
+  writer: Pick<StepWriter, 'note' | 'rest' | 'keepUp'>
+  /** Sees the events before they come here. */
+  meter: Pick<TokenMeter, 'total' | 'answered'>
+  /** The name that stands in `done` when no agent answered. */
+  agent: string
+  onFault(error: unknown): void
+  /** Told every event, once in all attempts. */
+  watch?: { see(event: AgentEvent): void } | undefined
+}
+
+/**
+ * An event as it is kept for those who follow the turn: texts of answers and results are elsewhere.
+ */
+const withoutTexts = (event: AgentEvent): AgentEvent => {
+  if (event.event === 'model_answered') return { ...event, text: '', calls: [] }
+  return event.event === 'tool_completed' ? { ...event, content: '' } : event
+}
+
+/**
+ * Subscribes once to a turn's events for all who need them: the log that clients follow, the
+ * recorder and the usage meter. `done` and calls that wait are not logged: clients are sent them
+ * once they are stored. Unsubscribing from the agents tears down every branch.
+ */
+export const drive = (events: Observable<AgentEvent>, uses: Uses) => {
+  const { log, writer, meter, agent, onFault, watch } = uses
+  const asked: ApprovalRequired[] = []
+  const inDoubt: ToolInDoubt[] = []
+  let text = ''
+  let finished: TurnDone | undefined
+  let final: Driven | undefined
+  let running: Subscription | undefined
+  let result: Driven | undefined
+  let told: ((driven: Driven) => void) | undefined
+
+  const settle = (driven: Driven): void => {
+    result ??= driven
+    told?.(result)
+  }
+
+  /** With the steps that are not stored yet. */
+  const withRest = (driven: Driven): Ended | Promise<Ended> => {
+    const rest = writer.rest(driven.ended === 'done')
+    return rest instanceof Promise
+      ? rest.then((steps) => ({ steps, ...(final ?? driven) }))
+      : { steps: rest, ...(final ?? driven) }
+  }
+
+  const soFar = (): TurnDone => ({
+    event: 'done',
+    text,
+    agent,
+    finish_reason: 'stop',
+    ...meter.total(),
+  })
+
+  const answered = (): TurnDone => ({ ...soFar(), ...meter.answered() })
+
+  const stop = (driven: Driven): void => {
+    running?.unsubscribe()
+    settle(driven)
+  }
+
+  const stopAnyway = (driven: Driven): void => {
+    final ??= driven
+    stop(driven)
+  }
+
+  running = events.subscribe({
+    next: (event) => {
+      if (!('replayed' in event)) watch?.see(event)
+      if (event.event === 'token') text += event.text
+      writer.note(event)
+      if (event.event === 'approval_required') asked.push(event)
+      else if (event.event === 'tool_in_doubt') inDoubt.push(event)
+      else if (event.event === 'done') finished = event
+      else log.push(withoutTexts(event))
+    },
+    error: (error: unknown) => {
+      if (error instanceof Paused) {
+        const done = inDoubt.length > 0 ? { ...soFar(), in_doubt: true as const } : soFar()
+        settle({ ended: 'paused', done, asked, inDoubt })
+        return
+      }
+      if (error instanceof LimitReached) {
+        const refused = refusal('run_limit_reached', { message: error.message })
+        const { reached: limit } = error
+        settle({ ended: 'limited', done: soFar(), refusal: refused, limit })
+        return
+      }
+      onFault(error)
+      settle({
+        ended: error instanceof TurnTimeout ? 'timed_out' : 'failed',
+        done: answered(),
+        refusal: refusal(failureCode(error)),
+        cause: causeOf(error),
+      })
+    },
+    complete: () =>
+      settle(
+        finished
+          ? { ended: 'done', done: finished }
+          : { ended: 'failed', done: answered(), refusal: refusal('orchestrator_error') },
+      ),
+  })
+
+  if (!running.closed) writer.keepUp()
+
+  return {
+    /** How it ended, with the steps that are not stored yet. At once where it ended in one go. */
+    ended: (): Ended | Promise<Ended> =>
+      result
+        ? withRest(result)
+        : new Promise<Driven>((resolve) => {
+            told = resolve
+          }).then(withRest),
+    cancel(): void {
+      stop({ ended: 'cancelled', done: soFar() })
+    },
+    /** Stops it, for another process to go on with. */
+    handOver(): void {
+      stop({ ended: 'handed_over', done: soFar(), refusal: refusal('service_unavailable') })
+    },
+    /**
+     * A write has failed: a step that cannot be stored at all fails the turn, and a run that is
+     * another process's stops here. All else may pass.
+     */
+    unwritten(error: unknown): void {
+      onFault(error)
+      if (error instanceof RunLost)
+        stopAnyway({ ended: 'lost', done: soFar(), refusal: refusal('service_unavailable') })
+      if (isUnstorable(error))
+        stopAnyway({ ended: 'failed', done: answered(), refusal: refusal(failureCode(error)) })
+    },
+  }
+}
+
+export type Driving = ReturnType<typeof drive>

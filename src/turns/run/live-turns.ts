@@ -1,0 +1,86 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../ports/clock.ts'
+import { slotMap } from '../../support/slot-map.ts'
+import type { LiveTurn } from '../turn.ts'
+
+/**
+ * How long an ended turn can be read again from memory
+ * (docs/contract/streaming.md#following-a-turn-again), and how much.
+ */
+const keptMs = 600_000
+const keptCharacters = 64_000_000
+
+/**
+ * Whether a turn can be read again after its end, and whether one can that was refused while it
+ * waited.
+ */
+export type Kept = boolean | 'refusal too'
+
+/** A session. */
+export type Place = { organizationId: string; sessionId: string }
+
+export const sessionName = ({ organizationId, sessionId }: Place): string =>
+  `${organizationId}/${sessionId}`
+
+/**
+ * The turns of this process: those that wait or run, and for some minutes those that have ended.
+ */
+export const liveTurns = ({ monotonic }: Pick<Clock, 'monotonic'>) => {
+  /** Running and waiting turns, by session, in the order they came. */
+  const bySession = slotMap<string, LiveTurn[]>()
+  const byId = slotMap<string, LiveTurn>()
+  const kept = new LRUCache<string, LiveTurn>({
+    ttl: keptMs,
+    perf: { now: monotonic },
+    maxSize: keptCharacters,
+    maxEntrySize: keptCharacters,
+    sizeCalculation: ({ log, echo = '' }) => 1_000 + echo.length + log.size(),
+  })
+
+  /** The session's running turn; those that wait have not begun. */
+  const runningIn = (session: string): LiveTurn | undefined =>
+    bySession.get(session)?.find(({ begun }) => begun)
+
+  return {
+    /** A turn of this session (`sessionName`) waits or runs. */
+    enlist(session: string, turn: LiveTurn): void {
+      const others = bySession.get(session)
+      if (others) others.push(turn)
+      else bySession.set(session, [turn])
+      if (!byId.has(turn.runId)) byId.set(turn.runId, turn)
+    },
+    /** A turn has ended. */
+    retire(session: string, turn: LiveTurn, keep: Kept): void {
+      const left = (bySession.get(session) ?? []).filter((one) => one !== turn)
+      if (left.length > 0) bySession.set(session, left)
+      else bySession.delete(session)
+      if (byId.get(turn.runId) === turn) {
+        byId.delete(turn.runId)
+        // One that has just paused may wait to be gone on with.
+        for (const next of left) if (next.runId === turn.runId) byId.set(next.runId, next)
+      }
+      if (keep === 'refusal too' || (keep && turn.begun)) kept.set(turn.runId, turn)
+    },
+    find: (runId: string): LiveTurn | undefined => byId.get(runId) ?? kept.get(runId),
+    /** Whether a turn is waiting or under way in this process. */
+    isRunning: (runId: string): boolean => byId.has(runId),
+    /** For how long a run of this process has been under way; undefined: none is. */
+    elapsed: (runId: string): number | undefined => byId.get(runId)?.begun?.elapsed(),
+    runningIn,
+    current: (place: Place): LiveTurn | undefined => runningIn(sessionName(place)),
+    /** The session's running turn, then those that wait. */
+    ofSession: (place: Place): LiveTurn[] => [...(bySession.get(sessionName(place)) ?? [])],
+    /** All that wait or run. */
+    all: (): LiveTurn[] => byId.all(),
+    /** Forgets the session's ended turns: they can no longer be read again from memory. */
+    forget(place: Place): void {
+      for (const [runId, turn] of [...kept.entries()])
+        if (sessionName(turn) === sessionName(place)) kept.delete(runId)
+    },
+    get running(): number {
+      return byId.size
+    },
+  }
+}
+
+export type LiveTurns = ReturnType<typeof liveTurns>

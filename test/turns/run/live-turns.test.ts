@@ -1,0 +1,60 @@
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t from 'tap'
+import type { Position } from '../../../src/domain/event.ts'
+import { silent as log } from '../../../src/ports/log.ts'
+import { liveTurns } from '../../../src/turns/run/live-turns.ts'
+import { trackedTurn } from '../../../src/turns/run/track-turn.ts'
+
+setFlagsFromString('--expose-gc')
+const collected: () => void = runInNewContext('gc')
+
+const about = {
+  runId: 'run',
+  sessionId: 'session',
+  organizationId: 'organization',
+  agentId: 'agent',
+  created: 1,
+  askedBy: { ownerId: 'user', keyId: null },
+}
+const done = {
+  event: 'done',
+  text: 'At noon.',
+  agent: 'Guide',
+  finish_reason: 'stop',
+  usage: { promptTokens: 1, completionTokens: 1 },
+  charges: [],
+} as const
+const begun = { ownerId: 'user', keyId: null, position: 7 as Position, elapsed: () => 0 }
+
+/** A turn that has ended; answers what it was asked, held by nobody else. */
+const endedIn = async (live: ReturnType<typeof liveTurns>): Promise<WeakRef<object>> => {
+  const tracked = trackedTurn({ live, ready: async () => undefined, log })
+  const request = { message: 'When is tea?' }
+  const tracking = { about, session: 'organization/session', requestId: () => 'r', keep: true }
+  const turn = tracked(tracking, async (turn, control) => {
+    await setImmediate()
+    turn().begun = begun
+    control.started.resolve(turn())
+    const held = () => void request.message
+    control.driving = { cancel: held, handOver: held }
+    return { status: 'completed', done }
+  })
+  await turn.outcome
+  return new WeakRef(request)
+}
+
+t.test('an ended turn is read again, and keeps nothing of what ran it', async (t) => {
+  const live = liveTurns({ monotonic: () => 0 })
+  const request = await endedIn(live)
+  await setImmediate()
+  collected()
+  t.equal(request.deref(), undefined)
+  const turn = live.find('run')
+  t.match(turn, { ...about, begun })
+  t.equal(await turn?.started, turn)
+  t.match(await turn?.outcome, { status: 'completed', done })
+  turn?.cancel()
+  t.equal(turn?.isCancelled?.(), false, 'nothing stops it any more')
+})
